@@ -1,0 +1,208 @@
+//! The execution time of a packet: Salehi, Kurose & Towsley 1994, §4.1 to §4.3, for any number
+//! of cache levels.
+//!
+//! With `t_0` the time with everything in the first level and `t_k` the time with levels 1 to
+//! `k` flushed, eq. 3 reads, nearest level first,
+//!
+//! ```text
+//! t(x) = (1-F_1) t_0 + F_1 ((1-F_2) t_1 + F_2 ((1-F_3) t_2 + … F_n t_n))
+//! ```
+//!
+//! where `F_k` is the [`Displacement`] of level `k`. Times for the same situation come from the
+//! same row of Table 2; `t_n`, fully cold, depends on the approach alone.
+
+mod curve;
+
+use crate::displacement::Displacement;
+use crate::profile::Profile;
+use crate::situation::{Approach, Situation};
+use curve::Curve;
+use warmcore_units::Nanos;
+
+/// The most cache levels a model can have.
+pub const MAX_LEVELS: usize = 4;
+
+/// Turns a situation and the idle times of the cache levels into a service time.
+#[derive(Clone, Debug)]
+pub struct ExecutionModel {
+    /// `t_0 … t_n` of each situation.
+    times: [[f64; MAX_LEVELS + 1]; Situation::COUNT],
+    levels: Vec<LevelModel>,
+    acquire: Nanos,
+    release: Nanos,
+}
+
+#[derive(Clone, Debug)]
+struct LevelModel {
+    shared_by: u32,
+    displacement: Displacement,
+    curve: Curve,
+}
+
+/// A profile does not hold what a model of so many processors needs.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum IncompleteProfile {
+    /// Migration was not measured.
+    #[error(
+        "the profile of {name} holds no migration times (one processor alone was measured): it can \
+         predict 1 processor, not {processors}"
+    )]
+    NoMigration {
+        /// The profile.
+        name: String,
+        /// How many processors were asked for.
+        processors: u32,
+    },
+    /// More cache levels than [`MAX_LEVELS`].
+    #[error("the profile of {name} has {levels} cache levels; the model takes at most {MAX_LEVELS}")]
+    TooManyLevels {
+        /// The profile.
+        name: String,
+        /// How many levels it has.
+        levels: usize,
+    },
+}
+
+impl ExecutionModel {
+    /// The model of `processors` processors like those of `profile` under `approach`.
+    ///
+    /// A level's sharers are those among the modelled processors: one processor alone shares
+    /// with nobody.
+    ///
+    /// # Errors
+    /// If the profile lacks what is needed.
+    pub fn new(profile: &Profile, approach: Approach, processors: u32) -> Result<Self, IncompleteProfile> {
+        if profile.levels.len() > MAX_LEVELS {
+            let levels = profile.levels.len();
+            return Err(IncompleteProfile::TooManyLevels { name: profile.name.clone(), levels });
+        }
+        if processors > 1 && !profile.is_complete() {
+            return Err(IncompleteProfile::NoMigration { name: profile.name.clone(), processors });
+        }
+        let levels = profile
+            .levels
+            .iter()
+            .map(|level| {
+                let shared_by = level.shared_by.min(processors);
+                let displacement = Displacement::new(profile.intervening, level.geometry, shared_by);
+                LevelModel { shared_by, displacement, curve: Curve::of(|x| displacement.fraction(x)) }
+            })
+            .collect();
+        let overhead = |of: fn(&crate::profile::FreeMemory) -> Nanos| {
+            profile.free_memory.as_ref().map_or(Nanos::ZERO, of).max(Nanos::ZERO)
+        };
+        Ok(Self {
+            times: times_of(profile, approach),
+            levels,
+            acquire: overhead(|pool| pool.acquire.mean),
+            release: overhead(|pool| pool.release.mean),
+        })
+    }
+
+    /// The time to receive one packet in `situation`, where `idle(k)` is how long level `k`
+    /// (0 is the nearest) has seen no protocol processing.
+    #[must_use]
+    #[inline]
+    pub fn receive(&self, situation: Situation, idle: impl Fn(usize) -> Nanos) -> Nanos {
+        let times = &self.times[situation.index()];
+        let mut time = 0.0;
+        let mut reached = 1.0;
+        for (level, model) in self.levels.iter().enumerate() {
+            let flushed = model.curve.at(idle(level));
+            time += reached * (1.0 - flushed) * times[level];
+            reached *= flushed;
+            if reached == 0.0 {
+                return Nanos(time);
+            }
+        }
+        Nanos(time + reached * times[self.levels.len()])
+    }
+
+    /// The time to receive one packet in `situation` when every level was idle for `x`: t(x).
+    #[must_use]
+    pub fn receive_after(&self, situation: Situation, x: Nanos) -> Nanos {
+        self.receive(situation, |_| x)
+    }
+
+    /// `F(x)` of each level, nearest first: exact, where [`receive`](Self::receive) interpolates.
+    pub fn flushed(&self, x: Nanos) -> impl Iterator<Item = f64> {
+        self.levels.iter().map(move |model| model.displacement.fraction(x))
+    }
+
+    /// How many processors share each level, nearest first.
+    pub fn sharers(&self) -> impl Iterator<Item = u32> {
+        self.levels.iter().map(|model| model.shared_by)
+    }
+
+    /// What acquiring memory adds when the pool's lines were last written elsewhere (§4.3).
+    #[must_use]
+    pub const fn acquire_overhead(&self) -> Nanos {
+        self.acquire
+    }
+
+    /// What releasing memory adds when the pool's lines were last written elsewhere (§4.3).
+    #[must_use]
+    pub const fn release_overhead(&self) -> Nanos {
+        self.release
+    }
+}
+
+/// `t_0 … t_n` of each situation; a situation that was not measured stays at NaN and is never
+/// asked for, since only one processor can then be modelled.
+fn times_of(profile: &Profile, approach: Approach) -> [[f64; MAX_LEVELS + 1]; Situation::COUNT] {
+    let mut table = [[f64::NAN; MAX_LEVELS + 1]; Situation::COUNT];
+    let times = profile.times.of(approach);
+    for situation in Situation::all() {
+        let Some(receive) = times.of(situation) else { continue };
+        let row = &mut table[situation.index()];
+        let states = [&receive.hot].into_iter().chain(&receive.cold).chain([&times.fully_cold]);
+        for (entry, state) in row.iter_mut().zip(states) {
+            *entry = state.mean.0;
+        }
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::situation::{Experiment, ThreadStack};
+
+    const A1: Situation = Situation { experiment: Experiment::A1, thread_stack: ThreadStack::Cached };
+
+    #[test]
+    fn no_idle_time_is_hot_and_endless_idle_time_fully_cold() {
+        let profile = Profile::sgi_challenge_xl();
+        for (approach, hot, cold) in
+            [(Approach::Locking, 66.6, 284.3), (Approach::IndependentStacks, 57.4, 232.2)]
+        {
+            let model = ExecutionModel::new(&profile, approach, 8).unwrap();
+            assert_eq!(model.receive_after(A1, Nanos::ZERO), Nanos::from_micros(hot));
+            let never_ran = model.receive_after(A1, Nanos::INFINITY);
+            assert!((never_ran.micros() - cold).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn two_levels_give_the_sources_equation_3() {
+        let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), Approach::Locking, 8).unwrap();
+        for exponent in 0..90 {
+            let x = Nanos(10_f64.powf(f64::from(exponent) / 10.0));
+            let [f1, f2] = model.flushed(x).collect::<Vec<_>>()[..] else { panic!("two levels") };
+            let expected = (1.0 - f1) * 66.6 + f1 * ((1.0 - f2) * 91.9 + f2 * 284.3);
+            let time = model.receive_after(A1, x).micros();
+            assert!((time - expected).abs() < 2e-4 * expected, "{x}: {time} against {expected}");
+        }
+    }
+
+    #[test]
+    fn a_profile_of_one_processor_predicts_one_processor() {
+        let mut profile = Profile::sgi_challenge_xl();
+        profile.free_memory = None;
+        profile.times.locking.migrates.clear();
+        profile.check().unwrap();
+        assert!(ExecutionModel::new(&profile, Approach::Locking, 1).is_ok());
+        let refused = ExecutionModel::new(&profile, Approach::Locking, 2).unwrap_err();
+        assert!(matches!(refused, IncompleteProfile::NoMigration { processors: 2, .. }));
+    }
+}

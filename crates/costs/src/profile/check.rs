@@ -1,0 +1,196 @@
+//! What no machine can be: the checks a profile passes before anything is computed from it.
+
+use super::{ApproachTimes, Level, Measured, Profile, ReceiveTimes, SCHEMA};
+use crate::situation::{Approach, Experiment, ThreadStack};
+use warmcore_units::{Fault, Nanos};
+
+impl Profile {
+    /// Refuses a profile of a later version, an incomplete one, and what is physically absurd.
+    ///
+    /// # Errors
+    /// The first field at fault, with what was found and what would be right.
+    pub fn check(&self) -> Result<(), Fault> {
+        if self.schema != SCHEMA {
+            let expected = format!("{SCHEMA}, the version this build reads");
+            return Err(Fault::new("schema", self.schema, expected));
+        }
+        check_levels(&self.levels)?;
+        self.intervening.check("intervening")?;
+        for approach in Approach::ALL {
+            let key = match approach {
+                Approach::Locking => "locking",
+                Approach::IndependentStacks => "independent-stacks",
+            };
+            check_approach(&format!("times.{key}"), self.times.of(approach), self.levels.len())?;
+        }
+        if let Some(free_memory) = &self.free_memory {
+            check_duration("free_memory.acquire", &free_memory.acquire)?;
+            check_duration("free_memory.release", &free_memory.release)?;
+        }
+        for (index, point) in self.intervened.iter().flat_map(|curve| &curve.points).enumerate() {
+            let field = format!("intervened.points.{index}");
+            check_time(&format!("{field}.x"), point.x)?;
+            check_positive(&format!("{field}.time"), &point.time)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_levels(levels: &[Level]) -> Result<(), Fault> {
+    if levels.is_empty() {
+        return Err(Fault::new("levels", "empty", "at least one cache level"));
+    }
+    let mut smaller = 0;
+    for (index, level) in levels.iter().enumerate() {
+        let field = |name: &str| format!("levels.{index}.{name}");
+        let geometry = &level.geometry;
+        let way = geometry.line.0.checked_mul(u64::from(geometry.ways)).unwrap_or(0);
+        if way == 0 || geometry.size.0 < way {
+            let expected = "a line size and a number of ways above 0 that fit into the size";
+            return Err(Fault::new(field("geometry"), format!("{geometry:?}"), expected));
+        }
+        if geometry.size.0 <= smaller {
+            let expected = format!("more than the level before it ({smaller})");
+            return Err(Fault::new(field("geometry.size"), geometry.size.0, expected));
+        }
+        if level.shared_by == 0 {
+            return Err(Fault::new(field("shared_by"), 0, "1 (private) or more"));
+        }
+        smaller = geometry.size.0;
+    }
+    Ok(())
+}
+
+fn check_approach(field: &str, times: &ApproachTimes, levels: usize) -> Result<(), Fault> {
+    check_positive(&format!("{field}.fully_cold"), &times.fully_cold)?;
+    for experiment in [Experiment::A1, Experiment::A2] {
+        if !times.cached.contains_key(&experiment) {
+            let expected = "hot and cold times, which one processor suffices to measure";
+            return Err(Fault::new(format!("{field}.cached.{experiment}"), "missing", expected));
+        }
+    }
+    for thread_stack in ThreadStack::ALL {
+        let key = match thread_stack {
+            ThreadStack::Cached => "cached",
+            ThreadStack::Migrates => "migrates",
+        };
+        for (experiment, receive) in times.with(thread_stack) {
+            check_receive(&format!("{field}.{key}.{experiment}"), receive, levels)?;
+        }
+    }
+    let hot = &times.cached[&Experiment::A1].hot;
+    check_order(&format!("{field}.fully_cold.mean"), hot, &times.fully_cold)
+}
+
+fn check_receive(field: &str, receive: &ReceiveTimes, levels: usize) -> Result<(), Fault> {
+    check_positive(&format!("{field}.hot"), &receive.hot)?;
+    if receive.cold.len() + 1 != levels {
+        let expected = format!("{} (one for each level but the last)", levels - 1);
+        return Err(Fault::new(format!("{field}.cold"), format!("{} times", receive.cold.len()), expected));
+    }
+    let mut warmer = &receive.hot;
+    for (index, cold) in receive.cold.iter().enumerate() {
+        check_positive(&format!("{field}.cold.{index}"), cold)?;
+        check_order(&format!("{field}.cold.{index}.mean"), warmer, cold)?;
+        warmer = cold;
+    }
+    Ok(())
+}
+
+/// A colder state may not be faster than a warmer one by more than both are uncertain.
+fn check_order(field: &str, warmer: &Measured, colder: &Measured) -> Result<(), Fault> {
+    let slack = [warmer, colder].into_iter().filter_map(|time| time.half_width).sum::<Nanos>();
+    if colder.mean + slack < warmer.mean {
+        let expected = format!("at least the {} ns of the warmer state", warmer.mean.0);
+        return Err(Fault::new(field, format!("{} ns", colder.mean.0), expected));
+    }
+    Ok(())
+}
+
+fn check_positive(field: &str, time: &Measured) -> Result<(), Fault> {
+    if time.mean.0 <= 0.0 {
+        let expected = "a duration above 0 ns";
+        return Err(Fault::new(format!("{field}.mean"), format!("{} ns", time.mean.0), expected));
+    }
+    check_duration(field, time)
+}
+
+/// An overhead is a difference of two means and may come out slightly negative, within its
+/// half-width.
+fn check_duration(field: &str, time: &Measured) -> Result<(), Fault> {
+    let slack = time.half_width.unwrap_or(Nanos::ZERO);
+    check_time(&format!("{field}.half_width"), slack)?;
+    if time.mean.0 < 0.0 && time.mean + slack >= Nanos::ZERO {
+        return Ok(());
+    }
+    check_time(&format!("{field}.mean"), time.mean)
+}
+
+fn check_time(field: &str, time: Nanos) -> Result<(), Fault> {
+    if time.0.is_finite() && time.0 >= 0.0 {
+        return Ok(());
+    }
+    Err(Fault::new(field, format!("{} ns", time.0), "a finite duration, not negative"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The field that `spoil` makes the published profile be refused for.
+    fn refused(spoil: impl FnOnce(&mut Profile)) -> String {
+        let mut profile = Profile::sgi_challenge_xl();
+        spoil(&mut profile);
+        profile.check().expect_err("a spoilt profile is refused").field
+    }
+
+    #[test]
+    fn the_published_profile_is_sound_and_complete() {
+        let profile = Profile::sgi_challenge_xl();
+        profile.check().unwrap();
+        assert!(profile.is_complete());
+    }
+
+    #[test]
+    fn what_no_machine_can_be_is_refused_by_field() {
+        let a1 = |p: &mut Profile| p.times.locking.cached.remove(&Experiment::A1);
+        assert_eq!(refused(|p| p.schema = 2), "schema");
+        assert_eq!(refused(|p| p.levels.clear()), "levels");
+        assert_eq!(refused(|p| p.levels[0].shared_by = 0), "levels.0.shared_by");
+        assert_eq!(refused(|p| p.levels.swap(0, 1)), "levels.1.geometry.size");
+        assert_eq!(refused(|p| p.levels[1].geometry.ways = 0), "levels.1.geometry");
+        assert_eq!(refused(|p| p.intervening.w = f64::NAN), "intervening.w");
+        assert_eq!(refused(|p| drop(a1(p))), "times.locking.cached.A1");
+        assert_eq!(
+            refused(|p| p.times.independent_stacks.fully_cold.mean = Nanos(-1.0)),
+            "times.independent-stacks.fully_cold.mean"
+        );
+        assert_eq!(
+            refused(|p| p.free_memory.as_mut().unwrap().release.mean = Nanos(-5.0)),
+            "free_memory.release.mean"
+        );
+    }
+
+    #[test]
+    fn hot_slower_than_cold_is_refused_unless_noise_explains_it() {
+        let slow_hot = |half_width: Option<f64>| {
+            move |p: &mut Profile| {
+                let b3 = p.times.locking.migrates.get_mut(&Experiment::B3).unwrap();
+                b3.hot.mean = b3.cold[0].mean + Nanos(10.0);
+                b3.hot.half_width = half_width.map(Nanos);
+            }
+        };
+        assert_eq!(refused(slow_hot(None)), "times.locking.migrates.B3.cold.0.mean");
+        assert_eq!(refused(slow_hot(Some(9.0))), "times.locking.migrates.B3.cold.0.mean");
+        let mut profile = Profile::sgi_challenge_xl();
+        slow_hot(Some(11.0))(&mut profile);
+        profile.check().unwrap();
+    }
+
+    #[test]
+    fn a_profile_survives_its_own_document() {
+        let profile = Profile::sgi_challenge_xl();
+        let text = toml::to_string(&profile).unwrap();
+        assert_eq!(toml::from_str::<Profile>(&text).unwrap(), profile);
+    }
+}

@@ -1,0 +1,225 @@
+//! Who last wrote what, and since when each cache has seen no protocol code: the bookkeeping
+//! that names a packet's [`Situation`]. The simulator keeps it, and so can a live run.
+//!
+//! Session lines and the history lines count as written when service starts; a processor's idle
+//! time counts from the moment protocol code last *ended* there, and is infinite if it never ran.
+
+use crate::execution::ExecutionModel;
+use crate::situation::{Approach, Experiment, Situation, ThreadStack};
+use warmcore_units::{CpuId, Nanos, StackId, StreamId, ThreadId};
+
+/// No processor, no stream.
+const NOBODY: u32 = u32::MAX;
+
+/// What the parts of the protocol stack's working set were last written by.
+#[derive(Clone, Debug)]
+pub struct Residency {
+    approach: Approach,
+    session_writer: Vec<u32>,
+    history: Vec<History>,
+    thread_seat: Vec<u32>,
+    pool_writer: u32,
+    ended: Vec<Nanos>,
+    /// For each cache level that processors share, what its domains saw last.
+    shared: Vec<Option<SharedLevel>>,
+}
+
+/// The history lines of one set of active maps.
+#[derive(Clone, Copy, Debug)]
+struct History {
+    stream: u32,
+    writer: u32,
+}
+
+/// One cache level, each domain of which serves `sharers` neighbouring processors.
+#[derive(Clone, Debug)]
+struct SharedLevel {
+    sharers: u32,
+    /// By domain: processors running protocol code now, and when one last stopped.
+    domains: Vec<(u32, Nanos)>,
+}
+
+/// How many of everything there is to keep track of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Population {
+    /// Processors.
+    pub processors: u32,
+    /// Protocol threads.
+    pub threads: u32,
+    /// Streams.
+    pub streams: u32,
+    /// Independent stacks; under Locking there is one.
+    pub stacks: u32,
+}
+
+/// One packet's placement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Placement {
+    /// The packet's stream.
+    pub stream: StreamId,
+    /// The stack it visits; 0 under Locking.
+    pub stack: StackId,
+    /// The protocol thread that carries it.
+    pub thread: ThreadId,
+    /// The processor it runs on.
+    pub cpu: CpuId,
+}
+
+impl Residency {
+    /// Before any packet: everything is elsewhere, and no processor has run protocol code.
+    #[must_use]
+    pub fn new(approach: Approach, population: Population, model: &ExecutionModel) -> Self {
+        let Population { processors, threads, streams, stacks } = population;
+        let level = |sharers: u32| {
+            (sharers > 1).then(|| SharedLevel {
+                sharers,
+                domains: vec![(0, Nanos(f64::NEG_INFINITY)); processors.div_ceil(sharers) as usize],
+            })
+        };
+        Self {
+            approach,
+            session_writer: vec![NOBODY; streams as usize],
+            history: vec![History { stream: NOBODY, writer: NOBODY }; stacks as usize],
+            thread_seat: vec![NOBODY; threads as usize],
+            pool_writer: NOBODY,
+            ended: vec![Nanos(f64::NEG_INFINITY); processors as usize],
+            shared: model.sharers().map(level).collect(),
+        }
+    }
+
+    /// The approach whose lines are tracked.
+    #[must_use]
+    pub const fn approach(&self) -> Approach {
+        self.approach
+    }
+
+    /// Service of a packet starts: names the situation it finds, and writes its lines.
+    #[inline]
+    pub fn start(&mut self, placement: Placement) -> Situation {
+        let Placement { stream, stack, thread, cpu } = placement;
+        let session_here = replace(&mut self.session_writer[stream.index()], cpu.0) == cpu.0;
+        let history = &mut self.history[stack.index()];
+        let history_here = (history.stream != stream.0).then(|| {
+            history.stream = stream.0;
+            replace(&mut history.writer, cpu.0) == cpu.0
+        });
+        let thread_here = replace(&mut self.thread_seat[thread.index()], cpu.0) == cpu.0;
+        Situation {
+            experiment: Experiment::of(session_here, history_here),
+            thread_stack: if thread_here { ThreadStack::Cached } else { ThreadStack::Migrates },
+        }
+    }
+
+    /// How long cache level `level` of `cpu` has seen no protocol code by `now`.
+    #[must_use]
+    #[inline]
+    pub fn idle(&self, cpu: CpuId, level: usize, now: Nanos) -> Nanos {
+        match &self.shared[level] {
+            None => now - self.ended[cpu.index()],
+            Some(shared) => match shared.domains[(cpu.0 / shared.sharers) as usize] {
+                (0, ended) => now - ended,
+                _ => Nanos::ZERO,
+            },
+        }
+    }
+
+    /// `cpu` turns from other work to protocol code. Ask [`idle`](Self::idle) first.
+    #[inline]
+    pub fn enter(&mut self, cpu: CpuId) {
+        for shared in self.shared.iter_mut().flatten() {
+            shared.domains[(cpu.0 / shared.sharers) as usize].0 += 1;
+        }
+    }
+
+    /// `cpu` turns from protocol code to other work.
+    #[inline]
+    pub fn leave(&mut self, cpu: CpuId, now: Nanos) {
+        self.ended[cpu.index()] = now;
+        for shared in self.shared.iter_mut().flatten() {
+            let (running, ended) = &mut shared.domains[(cpu.0 / shared.sharers) as usize];
+            *running -= 1;
+            *ended = now;
+        }
+    }
+
+    /// `cpu` writes the global free-memory pool; whether its lines had to migrate.
+    #[inline]
+    pub fn write_pool(&mut self, cpu: CpuId) -> bool {
+        replace(&mut self.pool_writer, cpu.0) != cpu.0
+    }
+}
+
+#[inline]
+const fn replace(place: &mut u32, value: u32) -> u32 {
+    core::mem::replace(place, value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Profile;
+
+    fn residency(shared_by: u32) -> Residency {
+        let mut profile = Profile::sgi_challenge_xl();
+        profile.levels[1].shared_by = shared_by;
+        let model = ExecutionModel::new(&profile, Approach::Locking, 4).unwrap();
+        let population = Population { processors: 4, threads: 4, streams: 2, stacks: 1 };
+        Residency::new(Approach::Locking, population, &model)
+    }
+
+    fn on(cpu: u32, stream: u32) -> Placement {
+        Placement { stream: StreamId(stream), stack: StackId(0), thread: ThreadId(cpu), cpu: CpuId(cpu) }
+    }
+
+    /// The {stream, processor} patterns of §5, figure 6: from some packet on, every timed packet
+    /// is in the situation the experiment is named for.
+    #[test]
+    fn the_sources_patterns_bring_about_their_experiments() {
+        let patterns = [
+            (Experiment::A1, vec![(1, 0)]),
+            (Experiment::A2, vec![(1, 0), (1, 1)]),
+            (Experiment::A3, vec![(1, 0), (2, 1)]),
+            (Experiment::B1, vec![(1, 0), (2, 0)]),
+            (Experiment::B2, vec![(1, 0), (2, 1), (2, 0), (1, 1)]),
+            (Experiment::B3, vec![(1, 0), (1, 1), (2, 0), (2, 1)]),
+        ];
+        for (experiment, pattern) in patterns {
+            let mut residency = residency(1);
+            for (position, &(cpu, stream)) in pattern.iter().cycle().take(100).enumerate() {
+                let situation = residency.start(on(cpu, stream));
+                if position >= 8 && stream == 0 {
+                    assert_eq!(situation.experiment, experiment, "packet {position}");
+                    assert_eq!(situation.thread_stack, ThreadStack::Cached);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_private_cache_is_idle_since_its_own_processor_stopped() {
+        let mut residency = residency(1);
+        assert_eq!(residency.idle(CpuId(0), 1, Nanos(5.0)), Nanos::INFINITY);
+        residency.enter(CpuId(0));
+        residency.leave(CpuId(0), Nanos(10.0));
+        assert_eq!(residency.idle(CpuId(0), 1, Nanos(25.0)), Nanos(15.0));
+        assert_eq!(residency.idle(CpuId(1), 1, Nanos(25.0)), Nanos::INFINITY);
+    }
+
+    #[test]
+    fn a_shared_cache_is_kept_warm_by_whoever_shares_it() {
+        let mut residency = residency(2);
+        residency.enter(CpuId(0));
+        assert_eq!(residency.idle(CpuId(1), 1, Nanos(5.0)), Nanos::ZERO);
+        residency.leave(CpuId(0), Nanos(10.0));
+        assert_eq!(residency.idle(CpuId(1), 1, Nanos(25.0)), Nanos(15.0));
+        assert_eq!(residency.idle(CpuId(1), 0, Nanos(25.0)), Nanos::INFINITY);
+        assert_eq!(residency.idle(CpuId(2), 1, Nanos(25.0)), Nanos::INFINITY);
+    }
+
+    #[test]
+    fn the_global_pool_migrates_between_its_writers() {
+        let mut residency = residency(1);
+        let writes = [0, 0, 1, 1, 0].map(|cpu| residency.write_pool(CpuId(cpu)));
+        assert_eq!(writes, [true, false, true, false, true]);
+    }
+}
