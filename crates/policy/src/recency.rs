@@ -1,0 +1,139 @@
+//! Members of `0..n` in the order in which they were last added: a doubly linked list threaded
+//! through two arrays, so that adding, removing any member and asking for either end take
+//! constant time whatever `n` is.
+
+use crate::processor::View;
+use alloc::vec::Vec;
+use warmcore_units::CpuId;
+
+/// A subset of `0..n`, ordered from the least to the most recently added.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recency {
+    /// Links of each number; the last entry is the anchor that closes the ring.
+    links: Vec<Links>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Links {
+    older: u32,
+    newer: u32,
+}
+
+/// In place of a link: not a member.
+const ABSENT: u32 = u32::MAX;
+
+impl Recency {
+    /// No members out of `0..n`.
+    ///
+    /// # Panics
+    /// If `n` is `u32::MAX`.
+    #[must_use]
+    pub fn empty(n: u32) -> Self {
+        assert!(n < ABSENT, "a recency order holds fewer than {ABSENT} members");
+        let mut links = alloc::vec![Links { older: ABSENT, newer: ABSENT }; n as usize];
+        links.push(Links { older: n, newer: n });
+        Self { links }
+    }
+
+    /// All of `0..n`, added in ascending order.
+    #[must_use]
+    pub fn filled(n: u32) -> Self {
+        let mut order = Self::empty(n);
+        (0..n).for_each(|member| order.push(member));
+        order
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "the constructor bounds the length")]
+    fn anchor(&self) -> u32 {
+        (self.links.len() - 1) as u32
+    }
+
+    /// Whether `member` is in the set.
+    #[must_use]
+    #[inline]
+    pub fn contains(&self, member: u32) -> bool {
+        self.links[member as usize].newer != ABSENT
+    }
+
+    /// Adds `member`, which must not be in the set, as the most recent.
+    #[inline]
+    pub fn push(&mut self, member: u32) {
+        debug_assert!(!self.contains(member));
+        let anchor = self.anchor();
+        let older = self.links[anchor as usize].older;
+        self.links[member as usize] = Links { older, newer: anchor };
+        self.links[older as usize].newer = member;
+        self.links[anchor as usize].older = member;
+    }
+
+    /// Removes `member`, which must be in the set.
+    #[inline]
+    pub fn remove(&mut self, member: u32) {
+        debug_assert!(self.contains(member));
+        let Links { older, newer } = self.links[member as usize];
+        self.links[older as usize].newer = newer;
+        self.links[newer as usize].older = older;
+        self.links[member as usize] = Links { older: ABSENT, newer: ABSENT };
+    }
+
+    /// The member added last.
+    #[must_use]
+    #[inline]
+    pub fn newest(&self) -> Option<u32> {
+        let anchor = self.anchor();
+        Some(self.links[anchor as usize].older).filter(|&member| member != anchor)
+    }
+
+    /// The member added first.
+    #[must_use]
+    #[inline]
+    pub fn oldest(&self) -> Option<u32> {
+        let anchor = self.anchor();
+        Some(self.links[anchor as usize].newer).filter(|&member| member != anchor)
+    }
+}
+
+impl View for Recency {
+    #[inline]
+    fn is_idle(&self, cpu: CpuId) -> bool {
+        self.contains(cpu.0)
+    }
+
+    #[inline]
+    fn most_recent(&self) -> Option<CpuId> {
+        self.newest().map(CpuId)
+    }
+
+    #[inline]
+    fn least_recent(&self) -> Option<CpuId> {
+        self.oldest().map(CpuId)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a plain vector: the ends and the membership are always the same.
+        #[test]
+        fn agrees_with_a_vector(steps in prop::collection::vec(0_u32..6, 0..200)) {
+            let (mut order, mut vector) = (Recency::empty(6), Vec::new());
+            for member in steps {
+                if order.contains(member) {
+                    order.remove(member);
+                    vector.retain(|&other| other != member);
+                } else {
+                    order.push(member);
+                    vector.push(member);
+                }
+                prop_assert_eq!(order.newest(), vector.last().copied());
+                prop_assert_eq!(order.oldest(), vector.first().copied());
+                for other in 0..6 {
+                    prop_assert_eq!(order.contains(other), vector.contains(&other));
+                }
+            }
+        }
+    }
+}

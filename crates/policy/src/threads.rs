@@ -1,0 +1,86 @@
+//! Choosing a protocol thread (§2.3, "thread stack affinity").
+
+use crate::Recency;
+use warmcore_units::{CpuId, ThreadId};
+
+/// Which end of a global pool's list the next thread is taken from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// The thread that became idle last.
+    MostRecent,
+    /// The thread that has been idle longest.
+    LeastRecent,
+}
+
+/// The idle protocol threads; as many threads as processors.
+#[derive(Clone, Debug)]
+pub enum ThreadPool {
+    /// One thread of its own for each processor: stacks never migrate.
+    PerProcessor,
+    /// One list for all processors: stacks tend to migrate.
+    Global {
+        /// The idle threads.
+        idle: Recency,
+        /// How the list is managed.
+        order: Order,
+    },
+}
+
+impl ThreadPool {
+    /// A global pool of `threads` idle threads.
+    #[must_use]
+    pub fn global(threads: u32, order: Order) -> Self {
+        Self::Global { idle: Recency::filled(threads), order }
+    }
+
+    /// The thread that is to run on `cpu`; it is no longer idle.
+    ///
+    /// # Panics
+    /// If every thread runs already: there are as many threads as processors, and `cpu` runs
+    /// none.
+    #[inline]
+    pub fn take(&mut self, cpu: CpuId) -> ThreadId {
+        match self {
+            Self::PerProcessor => ThreadId(cpu.0),
+            Self::Global { idle, order } => {
+                let thread = match order {
+                    Order::MostRecent => idle.newest(),
+                    Order::LeastRecent => idle.oldest(),
+                };
+                let thread = thread.expect("as many threads as processors");
+                idle.remove(thread);
+                ThreadId(thread)
+            }
+        }
+    }
+
+    /// `thread` has become idle.
+    #[inline]
+    pub fn give_back(&mut self, thread: ThreadId) {
+        if let Self::Global { idle, .. } = self {
+            idle.push(thread.0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_processors_own_thread_stays_with_it() {
+        let mut pool = ThreadPool::PerProcessor;
+        assert_eq!(pool.take(CpuId(3)), ThreadId(3));
+    }
+
+    #[test]
+    fn a_global_pool_hands_out_the_end_it_is_told_to() {
+        for (order, next) in [(Order::MostRecent, 1), (Order::LeastRecent, 2)] {
+            let mut pool = ThreadPool::global(3, order);
+            (0..3).for_each(|cpu| assert!(pool.take(CpuId(cpu)).0 < 3));
+            pool.give_back(ThreadId(2));
+            pool.give_back(ThreadId(1));
+            assert_eq!(pool.take(CpuId(0)), ThreadId(next));
+        }
+    }
+}

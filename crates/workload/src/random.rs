@@ -1,0 +1,70 @@
+//! Random streams named by (seed, point, replication, purpose).
+//!
+//! The same name always gives the same numbers, on one thread or many, whatever else was drawn;
+//! different names give streams that have nothing to do with each other.
+
+use rand::SeedableRng;
+use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
+
+/// The generator of every stream.
+pub type Random = Xoshiro256PlusPlus;
+
+/// What a stream of random numbers is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// The times between arrivals.
+    Interarrival,
+    /// Which stream an arrival belongs to.
+    Stream,
+}
+
+/// The name of a family of random streams, one for each [`Purpose`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Key {
+    /// The seed the user chose.
+    pub seed: u64,
+    /// The point of the experiment (a rate and a number of processors); *not* the policy.
+    pub point: u64,
+    /// The replication.
+    pub replication: u64,
+}
+
+impl Key {
+    /// The stream for `purpose`, from its beginning.
+    #[must_use]
+    pub fn stream(self, purpose: Purpose) -> Random {
+        let words = [self.seed, self.point, self.replication, purpose as u64];
+        let name = words.into_iter().fold(0, |name, word| scramble(name ^ scramble(word)));
+        Random::seed_from_u64(name)
+    }
+}
+
+/// A bijection of 64-bit words that leaves no pattern of its input visible.
+fn scramble(word: u64) -> u64 {
+    use rand::Rng;
+    SplitMix64::seed_from_u64(word).next_u64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::Rng;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_name_has_its_own_stream_and_always_the_same() {
+        let mut first_words = HashSet::new();
+        for seed in 0..4 {
+            for point in 0..4 {
+                for replication in 0..4 {
+                    for purpose in [Purpose::Interarrival, Purpose::Stream] {
+                        let key = Key { seed, point, replication };
+                        let word = key.stream(purpose).next_u64();
+                        assert_eq!(word, key.stream(purpose).next_u64());
+                        assert!(first_words.insert(word), "{key:?} {purpose:?}");
+                    }
+                }
+            }
+        }
+    }
+}
