@@ -1,0 +1,128 @@
+//! What is scheduled how: the endpoints of Table 1 of Salehi, Kurose & Towsley 1994, combined.
+
+use core::fmt;
+use serde::{Deserialize, Serialize};
+use warmcore_costs::Approach;
+
+/// How a processor is chosen for a packet.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProcessorPolicy {
+    /// The idle processor that ran protocol code last.
+    Mru,
+    /// The idle processor that ran protocol code longest ago.
+    Lru,
+    /// The processor the stream is wired to.
+    WiredStreams,
+}
+
+impl ProcessorPolicy {
+    /// Every policy.
+    pub const ALL: [Self; 3] = [Self::Mru, Self::Lru, Self::WiredStreams];
+}
+
+impl fmt::Display for ProcessorPolicy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Mru => "MRU",
+            Self::Lru => "LRU",
+            Self::WiredStreams => "Wired-Streams",
+        })
+    }
+}
+
+/// How a pool (of threads, of free memory) is organised.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Organisation {
+    /// One for each processor: nothing migrates.
+    PerProcessor,
+    /// One for all.
+    Global,
+}
+
+impl Organisation {
+    /// Both organisations.
+    pub const ALL: [Self; 2] = [Self::PerProcessor, Self::Global];
+}
+
+impl fmt::Display for Organisation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::PerProcessor => "per-processor",
+            Self::Global => "global",
+        })
+    }
+}
+
+/// One way to run protocol work: an approach to parallelism and the policies beneath it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Combination {
+    /// Locking or independent stacks.
+    pub approach: Approach,
+    /// Choice of a processor.
+    pub policy: ProcessorPolicy,
+    /// Pools of protocol threads.
+    pub threads: Organisation,
+    /// Pools of free memory.
+    pub memory: Organisation,
+}
+
+impl Combination {
+    /// How many combinations there are.
+    pub const COUNT: usize = 24;
+
+    /// Packets hashed to processors by stream, as receive-side scaling does, into one stack that
+    /// is protected by locks, with threads and memory of each processor's own: what a kernel
+    /// does today unless told otherwise.
+    pub const COMMON_DEFAULT: Self = Self {
+        approach: Approach::Locking,
+        policy: ProcessorPolicy::WiredStreams,
+        threads: Organisation::PerProcessor,
+        memory: Organisation::PerProcessor,
+    };
+
+    /// Every combination, Locking first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Approach::ALL.into_iter().flat_map(|approach| {
+            ProcessorPolicy::ALL.into_iter().flat_map(move |policy| {
+                Organisation::ALL.into_iter().flat_map(move |threads| {
+                    Organisation::ALL.map(|memory| Self { approach, policy, threads, memory })
+                })
+            })
+        })
+    }
+
+    /// Whether threads and memory are both per-processor: the organisation that costs nothing.
+    #[must_use]
+    pub fn has_own_pools(&self) -> bool {
+        self.threads == Organisation::PerProcessor && self.memory == Organisation::PerProcessor
+    }
+}
+
+impl fmt::Display for Combination {
+    /// `IPS, MRU`, with what is global named: `Locking, LRU, global threads, global memory`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.approach.short(), self.policy)?;
+        for (pool, organisation) in [("threads", self.threads), ("memory", self.memory)] {
+            if organisation == Organisation::Global {
+                write!(f, ", global {pool}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn all_combinations_are_distinct_and_named_apart() {
+        let names: HashSet<String> = Combination::all().map(|combination| combination.to_string()).collect();
+        assert_eq!(names.len(), Combination::COUNT);
+        assert_eq!(Combination::COMMON_DEFAULT.to_string(), "Locking, Wired-Streams");
+    }
+}

@@ -1,0 +1,206 @@
+//! Reading a user's TOML document: what cannot be used is refused with file, line, field, what
+//! was found and what was expected.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use toml::de::{DeTable, DeValue};
+use warmcore_costs::Profile;
+use warmcore_units::Fault;
+
+/// A document whose values can be checked beyond their types.
+pub trait Checked: Serialize + DeserializeOwned {
+    /// What the document is, for error messages: `profile`.
+    const WHAT: &'static str;
+
+    /// # Errors
+    /// The first field that cannot be used.
+    fn check(&self) -> Result<(), Fault>;
+}
+
+impl Checked for Profile {
+    const WHAT: &'static str = "profile";
+
+    fn check(&self) -> Result<(), Fault> {
+        Self::check(self)
+    }
+}
+
+/// A document could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DocumentError {
+    /// The file could not be read at all.
+    #[error("cannot read the {what} {}: {source}", path.display())]
+    Unreadable {
+        /// What the document is.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Not TOML, or not with the fields and types of such a document.
+    #[error("{}:{line}: not a usable {what}: {problem}", path.display())]
+    Malformed {
+        /// What the document is.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong there and what was expected.
+        problem: String,
+    },
+    /// A value no such document can hold.
+    #[error("{}:{line}: not a usable {what}: {fault}", path.display())]
+    Absurd {
+        /// What the document is.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// The field, what it holds, and what was expected.
+        fault: Fault,
+    },
+}
+
+/// Reads and checks the document at `path`.
+///
+/// # Errors
+/// If it cannot be read, or anything in it cannot be used.
+pub fn read<D: Checked>(path: &Path) -> Result<D, DocumentError> {
+    let text = std::fs::read_to_string(path).map_err(|source| DocumentError::Unreadable {
+        what: D::WHAT,
+        path: path.to_owned(),
+        source,
+    })?;
+    parse(&text, path)
+}
+
+/// Parses and checks `text`, naming `path` in errors.
+///
+/// # Errors
+/// If anything in it cannot be used.
+pub fn parse<D: Checked>(text: &str, path: &Path) -> Result<D, DocumentError> {
+    // A later version may have fields that this build does not know: say that, not their names.
+    let version = schema_of(text).filter(|&(_, schema)| schema > i64::from(warmcore_costs::profile::SCHEMA));
+    if let Some((offset, schema)) = version {
+        let expected = format!(
+            "{}: a later version of this program wrote the document",
+            warmcore_costs::profile::SCHEMA
+        );
+        return Err(DocumentError::Absurd {
+            what: D::WHAT,
+            path: path.to_owned(),
+            line: line_of(text, offset),
+            fault: Fault::new("schema", schema, expected),
+        });
+    }
+    let document: D = toml::from_str(text).map_err(|error| DocumentError::Malformed {
+        what: D::WHAT,
+        path: path.to_owned(),
+        line: line_of(text, error.span().map_or(0, |span| span.start)),
+        problem: error.message().trim().replace('\n', "; "),
+    })?;
+    document.check().map_err(|fault| DocumentError::Absurd {
+        what: D::WHAT,
+        path: path.to_owned(),
+        line: line_of(text, locate(text, &fault.field).start),
+        fault,
+    })?;
+    Ok(document)
+}
+
+fn schema_of(text: &str) -> Option<(usize, i64)> {
+    let table = DeTable::parse(text).ok()?;
+    let schema = table.get_ref().get("schema")?;
+    let DeValue::Integer(value) = schema.get_ref() else { return None };
+    Some((schema.span().start, i64::from_str_radix(value.as_str(), value.radix()).ok()?))
+}
+
+/// The place of `field` in `text`, or of its nearest ancestor that is there.
+fn locate(text: &str, field: &str) -> Range<usize> {
+    let Ok(table) = DeTable::parse(text) else { return 0..0 };
+    let mut keys = field.split('.');
+    let Some(mut node) = keys.next().and_then(|key| table.get_ref().get(key)) else { return 0..0 };
+    for key in keys {
+        let child = match node.get_ref() {
+            DeValue::Table(table) => table.get(key),
+            DeValue::Array(array) => key.parse::<usize>().ok().and_then(|index| array.get(index)),
+            _ => None,
+        };
+        let Some(child) = child else { break };
+        node = child;
+    }
+    node.span()
+}
+
+/// The line, from 1, of the byte at `offset`.
+fn line_of(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|&byte| byte == b'\n').count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PUBLISHED: &str = include_str!("../../costs/profiles/sgi-challenge-xl.toml");
+
+    fn refusal(from: &str, to: &str) -> String {
+        let text = PUBLISHED.replacen(from, to, 1);
+        assert_ne!(text, PUBLISHED, "`{from}` is in the profile");
+        parse::<Profile>(&text, Path::new("mine.toml")).unwrap_err().to_string()
+    }
+
+    /// The line, from 1, on which `text` stands in the published profile.
+    fn line(text: &str) -> usize {
+        1 + PUBLISHED.lines().position(|line| line.contains(text)).unwrap()
+    }
+
+    #[test]
+    fn a_sound_document_is_read() {
+        let profile: Profile = parse(PUBLISHED, Path::new("sgi.toml")).unwrap();
+        assert_eq!(profile, Profile::sgi_challenge_xl());
+    }
+
+    #[test]
+    fn a_refusal_names_file_line_field_and_what_was_expected() {
+        let negative = refusal("release = { mean = 4520.0 }", "release = { mean = -4520.0 }");
+        let place = format!("mine.toml:{}: ", line("release ="));
+        assert!(negative.starts_with(&place), "{negative}");
+        assert!(negative.contains("`free_memory.release.mean` is -4520 ns"), "{negative}");
+        assert!(negative.contains("expected a finite duration, not negative"), "{negative}");
+
+        let hot_slower = refusal("mean = 66600.0", "mean = 96600.0");
+        assert!(hot_slower.contains(&format!("mine.toml:{}", line("66600.0"))), "{hot_slower}");
+        assert!(hot_slower.contains("`times.locking.cached.A1.cold.0.mean` is 91900 ns"), "{hot_slower}");
+    }
+
+    #[test]
+    fn what_is_malformed_incomplete_or_misspelt_is_refused_with_its_line() {
+        let malformed = refusal("schema = 1", "schema = = 1");
+        assert!(malformed.contains(&format!("mine.toml:{}", line("schema ="))), "{malformed}");
+        let missing = refusal("name = \"SGI Challenge XL\"\n", "");
+        assert!(missing.contains("missing field `name`"), "{missing}");
+        let misspelt = refusal("log_d =", "logd =");
+        assert!(misspelt.contains("unknown field `logd`, expected one of"), "{misspelt}");
+        assert!(misspelt.contains(&format!("mine.toml:{}", line("log_d ="))), "{misspelt}");
+        let text = refusal("w = 2.19827", "w = \"much\"");
+        assert!(text.contains("invalid type: string"), "{text}");
+    }
+
+    #[test]
+    fn a_later_version_is_said_to_be_one_whatever_else_it_holds() {
+        let later = refusal("schema = 1", "schema = 7\nnovelty = true");
+        assert!(later.contains("`schema` is 7, expected 1: a later version"), "{later}");
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = read::<Profile>(Path::new("no/such/profile.toml")).unwrap_err().to_string();
+        assert!(error.starts_with("cannot read the profile no/such/profile.toml"), "{error}");
+    }
+}

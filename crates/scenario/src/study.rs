@@ -1,0 +1,230 @@
+//! The scenario of a study: what to measure, what to predict.
+
+use crate::document::Checked;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use warmcore_units::{Fault, PerSecond};
+
+/// The version of the scenario document that this build reads and writes.
+pub const SCHEMA: u32 = warmcore_costs::profile::SCHEMA;
+
+/// Everything a study depends on besides the machine.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// Version of the document, [`SCHEMA`].
+    pub schema: u32,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// How the machine's costs are measured.
+    pub calibration: Calibration,
+    /// What is predicted from them.
+    pub prediction: Prediction,
+}
+
+/// How the costs are obtained.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calibration {
+    /// Where they come from.
+    pub profile: ProfileSource,
+    /// Seconds for the experiments of section 5.
+    pub budget_s: f64,
+    /// Seconds for t(x).
+    pub intervening_budget_s: f64,
+    /// Timed packets in one run.
+    pub packets_per_run: u32,
+    /// Half-width, as a fraction of the mean, at which a value is good enough.
+    pub target: f64,
+    /// A program of the user's that runs between packets when t(x) is measured, with its
+    /// arguments; empty for the built-in workload.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub intervening: Vec<String>,
+}
+
+/// Where the machine's costs come from.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum ProfileSource {
+    /// Measured on this machine: `"measure"`.
+    Measure,
+    /// The source's machine: `"sgi-challenge-xl"`.
+    SgiChallengeXl,
+    /// A profile measured before: the path of its document.
+    File(PathBuf),
+}
+
+/// What is predicted.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Prediction {
+    /// Numbers of processors; each has as many streams and independent stacks.
+    pub processors: Vec<u32>,
+    /// Arrival rates; empty to have them chosen from near idle to saturation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rates_per_s: Vec<PerSecond>,
+    /// Half-width of a mean delay, as a fraction of it, at which a point is good enough.
+    pub precision: f64,
+    /// Packets after which a point ends in any case.
+    pub max_packets: u64,
+}
+
+impl Study {
+    /// A thorough study within five minutes on two cores.
+    #[must_use]
+    pub fn standard(processors: Vec<u32>) -> Self {
+        Self {
+            schema: SCHEMA,
+            seed: 1,
+            calibration: Calibration {
+                profile: ProfileSource::Measure,
+                budget_s: 150.0,
+                intervening_budget_s: 45.0,
+                packets_per_run: 1_000,
+                target: 0.01,
+                intervening: Vec::new(),
+            },
+            prediction: Prediction {
+                processors,
+                rates_per_s: Vec::new(),
+                precision: 0.005,
+                max_packets: 2_000_000,
+            },
+        }
+    }
+
+    /// A first look within a minute on two cores: shorter runs, wider intervals.
+    #[must_use]
+    pub fn quick(processors: Vec<u32>) -> Self {
+        let standard = Self::standard(processors);
+        Self {
+            calibration: Calibration {
+                budget_s: 25.0,
+                intervening_budget_s: 8.0,
+                packets_per_run: 200,
+                ..standard.calibration
+            },
+            prediction: Prediction { precision: 0.02, max_packets: 300_000, ..standard.prediction },
+            ..standard
+        }
+    }
+}
+
+/// The most processors one prediction may have.
+pub const MAX_PROCESSORS: u32 = 4_096;
+
+impl Checked for Study {
+    const WHAT: &'static str = "scenario";
+
+    fn check(&self) -> Result<(), Fault> {
+        if self.schema != SCHEMA {
+            return Err(Fault::new("schema", self.schema, format!("{SCHEMA}, the version this build reads")));
+        }
+        self.calibration.check()?;
+        self.prediction.check()
+    }
+}
+
+impl Calibration {
+    fn check(&self) -> Result<(), Fault> {
+        for (name, seconds) in
+            [("budget_s", self.budget_s), ("intervening_budget_s", self.intervening_budget_s)]
+        {
+            if !(seconds > 0.0 && seconds <= 86_400.0) {
+                let field = format!("calibration.{name}");
+                return Err(Fault::new(field, seconds, "a number of seconds above 0, at most a day"));
+            }
+        }
+        if !(10..=1_000_000).contains(&self.packets_per_run) {
+            let field = "calibration.packets_per_run";
+            return Err(Fault::new(field, self.packets_per_run, "between 10 and 1000000"));
+        }
+        check_fraction("calibration.target", self.target)
+    }
+}
+
+impl Prediction {
+    fn check(&self) -> Result<(), Fault> {
+        if self.processors.is_empty() {
+            let expected = "at least one number of processors";
+            return Err(Fault::new("prediction.processors", "empty", expected));
+        }
+        for (index, &processors) in self.processors.iter().enumerate() {
+            if !(1..=MAX_PROCESSORS).contains(&processors) {
+                let field = format!("prediction.processors.{index}");
+                return Err(Fault::new(field, processors, format!("between 1 and {MAX_PROCESSORS}")));
+            }
+        }
+        for (index, rate) in self.rates_per_s.iter().enumerate() {
+            if !(rate.0.is_finite() && rate.0 > 0.0) {
+                let field = format!("prediction.rates_per_s.{index}");
+                return Err(Fault::new(field, rate.0, "packets per second, above 0"));
+            }
+        }
+        if self.max_packets < 10_000 {
+            return Err(Fault::new("prediction.max_packets", self.max_packets, "at least 10000"));
+        }
+        check_fraction("prediction.precision", self.precision)
+    }
+}
+
+fn check_fraction(field: &str, fraction: f64) -> Result<(), Fault> {
+    if fraction > 0.0 && fraction < 1.0 {
+        return Ok(());
+    }
+    Err(Fault::new(field, fraction, "a fraction between 0 and 1, such as 0.01"))
+}
+
+impl TryFrom<String> for ProfileSource {
+    type Error = &'static str;
+
+    fn try_from(source: String) -> Result<Self, Self::Error> {
+        match source.as_str() {
+            "" => Err("an empty profile: give \"measure\", \"sgi-challenge-xl\" or the path of a profile"),
+            "measure" => Ok(Self::Measure),
+            "sgi-challenge-xl" => Ok(Self::SgiChallengeXl),
+            path => Ok(Self::File(PathBuf::from(path))),
+        }
+    }
+}
+
+impl From<ProfileSource> for String {
+    fn from(source: ProfileSource) -> Self {
+        match source {
+            ProfileSource::Measure => "measure".to_owned(),
+            ProfileSource::SgiChallengeXl => "sgi-challenge-xl".to_owned(),
+            ProfileSource::File(path) => path.to_string_lossy().into_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::parse;
+    use std::path::Path;
+
+    #[test]
+    fn both_built_in_studies_are_sound_and_survive_their_document() {
+        for study in [Study::standard(vec![2, 8, 64]), Study::quick(vec![1])] {
+            let text = toml::to_string(&study).unwrap();
+            assert_eq!(parse::<Study>(&text, Path::new("study.toml")).unwrap(), study);
+        }
+    }
+
+    #[test]
+    fn impossible_scenarios_are_refused_by_field() {
+        let refused = |spoil: fn(&mut Study)| {
+            let mut study = Study::standard(vec![2, 8]);
+            spoil(&mut study);
+            study.check().expect_err("a spoilt scenario is refused").field
+        };
+        assert_eq!(refused(|s| s.prediction.processors[1] = 0), "prediction.processors.1");
+        assert_eq!(refused(|s| s.prediction.processors.clear()), "prediction.processors");
+        assert_eq!(refused(|s| s.prediction.rates_per_s = vec![PerSecond(-1.0)]), "prediction.rates_per_s.0");
+        assert_eq!(refused(|s| s.prediction.precision = 1.5), "prediction.precision");
+        assert_eq!(refused(|s| s.calibration.budget_s = f64::NAN), "calibration.budget_s");
+        assert_eq!(refused(|s| s.calibration.packets_per_run = 0), "calibration.packets_per_run");
+        assert_eq!(refused(|s| s.calibration.target = 0.0), "calibration.target");
+    }
+}
