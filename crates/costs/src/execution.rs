@@ -79,21 +79,17 @@ impl ExecutionModel {
         if processors > 1 && !profile.is_complete() {
             return Err(IncompleteProfile::NoMigration { name: profile.name.clone(), processors });
         }
-        let levels = profile
-            .levels
-            .iter()
-            .map(|level| {
-                let shared_by = level.shared_by.min(processors);
-                let displacement = Displacement::new(profile.intervening, level.geometry, shared_by);
-                LevelModel { shared_by, displacement, curve: Curve::of(|x| displacement.fraction(x)) }
-            })
-            .collect();
+        let levels = profile.levels.iter().map(|level| {
+            let shared_by = level.shared_by.min(processors);
+            let displacement = Displacement::new(profile.intervening, level.geometry, shared_by);
+            LevelModel { shared_by, displacement, curve: Curve::of(|x| displacement.fraction(x)) }
+        });
         let overhead = |of: fn(&crate::profile::FreeMemory) -> Nanos| {
             profile.free_memory.as_ref().map_or(Nanos::ZERO, of).max(Nanos::ZERO)
         };
         Ok(Self {
             times: times_of(profile, approach),
-            levels,
+            levels: levels.collect(),
             acquire: overhead(|pool| pool.acquire.mean),
             release: overhead(|pool| pool.release.mean),
         })
@@ -104,18 +100,8 @@ impl ExecutionModel {
     #[must_use]
     #[inline]
     pub fn receive(&self, situation: Situation, idle: impl Fn(usize) -> Nanos) -> Nanos {
-        let times = &self.times[situation.index()];
-        let mut time = 0.0;
-        let mut reached = 1.0;
-        for (level, model) in self.levels.iter().enumerate() {
-            let flushed = model.curve.at(idle(level));
-            time += reached * (1.0 - flushed) * times[level];
-            reached *= flushed;
-            if reached == 0.0 {
-                return Nanos(time);
-            }
-        }
-        Nanos(time + reached * times[self.levels.len()])
+        let flushed = self.levels.iter().enumerate().map(|(level, model)| model.curve.at(idle(level)));
+        Nanos(interpolate(&self.times[situation.index()], flushed))
     }
 
     /// The time to receive one packet in `situation` when every level was idle for `x`: t(x).
@@ -145,6 +131,23 @@ impl ExecutionModel {
     pub const fn release_overhead(&self) -> Nanos {
         self.release
     }
+}
+
+/// Eq. 3: `times` are `t_0 … t_n`, and `flushed` the fractions `F_1 … F_n` of the levels.
+#[inline]
+pub(crate) fn interpolate(times: &[f64], flushed: impl Iterator<Item = f64>) -> f64 {
+    let mut time = 0.0;
+    let mut reached = 1.0;
+    let mut coldest = 0;
+    for (level, flushed) in flushed.enumerate() {
+        time += reached * (1.0 - flushed) * times[level];
+        reached *= flushed;
+        if reached == 0.0 {
+            return time;
+        }
+        coldest = level + 1;
+    }
+    time + reached * times[coldest]
 }
 
 /// `t_0 … t_n` of each situation; a situation that was not measured stays at NaN and is never
