@@ -1,0 +1,242 @@
+//! What each combination of policies would do to the traffic: delay, service time and capacity
+//! over arrival rates from near idle to saturation.
+//!
+//! All combinations at one rate see the same arrivals. Points are independent of each other and
+//! run in parallel; the result does not depend on how many run at once.
+
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use warmcore_costs::execution::IncompleteProfile;
+use warmcore_costs::{Approach, ExecutionModel, Profile};
+use warmcore_scenario::{Combination, Prediction};
+use warmcore_sim::packet::{Capacity, Outcome, Precision, Shape, capacity, run};
+use warmcore_units::PerSecond;
+use warmcore_workload::{ImpossibleArrivals, Key, Poisson, uniform_streams};
+
+/// The predictions for one number of processors.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Host {
+    /// How many processors; as many streams, and as many stacks under IPS.
+    pub processors: u32,
+    /// The arrival rates, ascending.
+    pub rates: Vec<PerSecond>,
+    /// Each combination's capacity and its points.
+    pub curves: Vec<Curve>,
+}
+
+/// One combination of policies over all rates.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Curve {
+    /// The combination.
+    pub combination: Combination,
+    /// The highest rate it keeps up with.
+    pub capacity: Capacity,
+    /// For each of the host's rates, what comes out; `None` where the combination is saturated.
+    pub points: Vec<Option<Outcome>>,
+}
+
+/// A prediction could not be made.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum PredictError {
+    /// The profile lacks what is needed.
+    #[error(transparent)]
+    Profile(#[from] IncompleteProfile),
+    /// There are no such arrivals.
+    #[error(transparent)]
+    Arrivals(#[from] ImpossibleArrivals),
+    /// A rate that no combination keeps up with.
+    #[error(
+        "`prediction.rates_per_s` asks for {asked}, expected at most {best}: the capacity of the best \
+         combination ({combination}) on {processors} processors"
+    )]
+    AboveCapacity {
+        /// The rate.
+        asked: PerSecond,
+        /// The highest capacity.
+        best: PerSecond,
+        /// The combination that has it.
+        combination: Combination,
+        /// On how many processors.
+        processors: u32,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// What is told of the progress: one step done, of how many there are.
+pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+
+/// A point this near to its combination's capacity counts as saturated: its queue would grow
+/// for longer than any run lasts.
+const SATURATED: f64 = 0.985;
+
+/// Predicts `asked` for machines like that of `profile`.
+///
+/// # Errors
+/// If the profile is incomplete, a rate is above every capacity, or `stop` is set.
+pub fn predict(
+    profile: &Profile,
+    asked: &Prediction,
+    seed: u64,
+    progress: Progress,
+    stop: &AtomicBool,
+) -> Result<Vec<Host>, PredictError> {
+    let mut hosts = Vec::new();
+    for (index, &processors) in asked.processors.iter().enumerate() {
+        let tell = |done: usize, of: usize| progress(index * of + done, asked.processors.len() * of);
+        hosts.push(predict_host(profile, asked, processors, seed, &tell, stop)?);
+    }
+    Ok(hosts)
+}
+
+fn predict_host(
+    profile: &Profile,
+    asked: &Prediction,
+    processors: u32,
+    seed: u64,
+    progress: Progress,
+    stop: &AtomicBool,
+) -> Result<Host, PredictError> {
+    let [locking, stacks] = Approach::ALL.map(|approach| ExecutionModel::new(profile, approach, processors));
+    let (locking, stacks) = (locking?, stacks?);
+    let model_of = |combination: Combination| match combination.approach {
+        Approach::Locking => &locking,
+        Approach::IndependentStacks => &stacks,
+    };
+    let key = |point: usize| Key { seed, point: point as u64, replication: u64::from(processors) };
+
+    let combinations: Vec<Combination> = Combination::all().collect();
+    let capacities: Vec<Capacity> = combinations
+        .par_iter()
+        .map(|&combination| {
+            let streams = uniform_streams(processors, key(0))?;
+            Ok(capacity(combination, shape(combination, processors), model_of(combination), streams))
+        })
+        .collect::<Result<_, ImpossibleArrivals>>()?;
+    let rates = rates(asked, processors, &combinations, &capacities)?;
+
+    let done = std::sync::atomic::AtomicUsize::new(0);
+    let all = combinations.len() * rates.len();
+    let precision = Precision { relative: asked.precision, max_packets: asked.max_packets };
+    let point = |combination: Combination, capacity: &Capacity, index: usize| {
+        if stop.load(Ordering::Relaxed) {
+            return Err(PredictError::Interrupted);
+        }
+        let rate = rates[index];
+        let arrivals = Poisson::new(rate, processors, key(1 + index))?;
+        let keeps_up = rate.0 < capacity.rate.mean.0 * SATURATED;
+        let outcome = keeps_up.then(|| {
+            run(combination, shape(combination, processors), model_of(combination), arrivals, precision)
+        });
+        progress(1 + done.fetch_add(1, Ordering::Relaxed), all);
+        Ok(outcome)
+    };
+    let curves = combinations
+        .par_iter()
+        .zip(&capacities)
+        .map(|(&combination, capacity)| {
+            let points = (0..rates.len()).into_par_iter().map(|index| point(combination, capacity, index));
+            Ok(Curve { combination, capacity: *capacity, points: points.collect::<Result<_, _>>()? })
+        })
+        .collect::<Result<_, PredictError>>()?;
+    Ok(Host { processors, rates, curves })
+}
+
+/// As many streams as processors, and under IPS as many stacks (§6).
+fn shape(combination: Combination, processors: u32) -> Shape {
+    let stacks = match combination.approach {
+        Approach::Locking => 1,
+        Approach::IndependentStacks => processors,
+    };
+    Shape { processors, streams: processors, stacks }
+}
+
+/// The rates asked for, or from near idle to saturation of the best combination: two in each
+/// decade below a tenth of its capacity, then every tenth, and its last few hundredths.
+fn rates(
+    asked: &Prediction,
+    processors: u32,
+    combinations: &[Combination],
+    capacities: &[Capacity],
+) -> Result<Vec<PerSecond>, PredictError> {
+    let ranked = combinations.iter().zip(capacities.iter().map(|capacity| capacity.rate.mean));
+    let best = ranked.max_by(|a, b| a.1.0.total_cmp(&b.1.0));
+    let Some((&combination, best)) = best else { return Ok(Vec::new()) };
+    if asked.rates_per_s.is_empty() {
+        let low = (0..9).map(|step| 1e-5 * 10_f64.powf(f64::from(step) / 2.0));
+        let high = (1..10).map(|tenth| f64::from(tenth) / 10.0).chain([0.95, 0.98]);
+        let mut fractions: Vec<f64> = low.filter(|fraction| *fraction < 0.09).chain(high).collect();
+        // What else is on the way: just below the other combinations' saturation.
+        fractions.extend(capacities.iter().map(|capacity| capacity.rate.mean.0 / best.0 * 0.95));
+        fractions.sort_by(f64::total_cmp);
+        fractions.dedup_by(|next, last| *next - *last < 0.02 * *last);
+        return Ok(fractions.into_iter().map(|fraction| best * fraction).collect());
+    }
+    let mut rates = asked.rates_per_s.clone();
+    rates.sort_by(|a, b| a.0.total_cmp(&b.0));
+    match rates.last() {
+        Some(&asked) if asked.0 >= best.0 * SATURATED => {
+            Err(PredictError::AboveCapacity { asked, best, combination, processors })
+        }
+        _ => Ok(rates),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(rates: &[f64]) -> Prediction {
+        Prediction {
+            processors: vec![2, 8],
+            rates_per_s: rates.iter().copied().map(PerSecond).collect(),
+            precision: 0.05,
+            max_packets: 20_000,
+        }
+    }
+
+    fn published(asked: &Prediction, stop: &AtomicBool) -> Result<Vec<Host>, PredictError> {
+        predict(&Profile::sgi_challenge_xl(), asked, 1, &|_, _| (), stop)
+    }
+
+    #[test]
+    fn every_combination_is_predicted_and_the_same_again() {
+        let hosts = published(&asked(&[1_000.0, 15_000.0]), &AtomicBool::new(false)).unwrap();
+        assert_eq!(hosts.iter().map(|host| host.processors).collect::<Vec<_>>(), [2, 8]);
+        for host in &hosts {
+            assert_eq!(host.curves.len(), Combination::COUNT);
+            assert!(host.curves.iter().all(|curve| curve.points.len() == 2 && curve.points[0].is_some()));
+        }
+        // 15,000/s is above what Locking keeps up with on two processors, and below on eight.
+        let saturated = |host: &Host| {
+            let locking = host.curves.iter().find(|curve| curve.combination.approach == Approach::Locking);
+            locking.unwrap().points[1].is_none()
+        };
+        assert_eq!([&hosts[0], &hosts[1]].map(saturated), [false, false]);
+        assert_eq!(hosts, published(&asked(&[1_000.0, 15_000.0]), &AtomicBool::new(false)).unwrap());
+    }
+
+    #[test]
+    fn a_rate_above_every_capacity_is_refused() {
+        let error = published(&asked(&[100.0, 50_000.0]), &AtomicBool::new(false)).unwrap_err();
+        let PredictError::AboveCapacity { asked, processors, .. } = error else { panic!("{error}") };
+        assert_eq!((asked, processors), (PerSecond(50_000.0), 2));
+    }
+
+    #[test]
+    fn a_stop_is_obeyed() {
+        let error = published(&asked(&[100.0]), &AtomicBool::new(true)).unwrap_err();
+        assert_eq!(error, PredictError::Interrupted);
+    }
+
+    #[test]
+    fn the_chosen_rates_span_near_idle_to_saturation() {
+        let hosts = published(&asked(&[]), &AtomicBool::new(false)).unwrap();
+        for host in hosts {
+            let best = host.curves.iter().map(|curve| curve.capacity.rate.mean.0).fold(0.0, f64::max);
+            assert!(host.rates[0].0 < 1e-4 * best && host.rates.last().unwrap().0 > 0.97 * best);
+            assert!(host.rates.is_sorted_by(|a, b| a.0 < b.0));
+        }
+    }
+}
