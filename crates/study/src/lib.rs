@@ -4,6 +4,49 @@
 //! |---|---|
 //! | [`predict`] | every combination of policies at every load, simulated |
 //! | [`decide`] | which combination to use in which region of load, and how sure that is |
+//! | [`present`] | the report's words, charts and tables |
+//! | [`results`] | the figures for other programs |
 
 pub mod decide;
 pub mod predict;
+pub mod present;
+pub mod results;
+
+use decide::Advice;
+use predict::{Host, PredictError, Progress};
+use std::sync::atomic::AtomicBool;
+use warmcore_costs::Profile;
+use warmcore_scenario::Study;
+use warmcore_topology::Machine;
+
+/// What a study found.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Findings {
+    /// The costs the predictions rest on.
+    pub profile: Profile,
+    /// The machine they were measured on in this study, where they were.
+    pub machine: Option<Machine>,
+    /// The predictions, for each number of processors.
+    pub hosts: Vec<Host>,
+    /// The advice, for each number of processors.
+    pub advice: Vec<Advice>,
+    /// The uncertainty the costs bring into every prediction, as a fraction.
+    pub cost_uncertainty: f64,
+}
+
+/// Predicts and decides what `study` asks, with the costs of `profile`.
+///
+/// # Errors
+/// If something asked for cannot be predicted, or `stop` is set.
+pub fn conclude(
+    study: &Study,
+    profile: Profile,
+    machine: Option<Machine>,
+    progress: Progress,
+    stop: &AtomicBool,
+) -> Result<Findings, PredictError> {
+    let hosts = predict::predict(&profile, &study.prediction, study.seed, progress, stop)?;
+    let cost_uncertainty = decide::cost_uncertainty(&profile);
+    let advice = hosts.iter().filter_map(|host| decide::decide(host, cost_uncertainty)).collect();
+    Ok(Findings { profile, machine, hosts, advice, cost_uncertainty })
+}

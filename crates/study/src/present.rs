@@ -1,0 +1,104 @@
+//! A study in words, charts and tables, for a reader who has never seen the sources.
+//!
+//! | module | part of the report |
+//! |---|---|
+//! | [`verdict`] | what to do, what it gains, how sure that is |
+//! | [`curves`] | delay and service time against rate, capacity |
+//! | [`times`] | the measured times in the layout of the source's Table 2, and the source's own |
+//! | [`reload`] | t(x) measured and modelled, and the flush curves F(x) |
+//! | [`glossary`] | the words of the field |
+
+pub mod curves;
+pub mod glossary;
+pub mod reload;
+pub mod times;
+pub mod verdict;
+
+use crate::Findings;
+use warmcore_costs::profile::Kind;
+use warmcore_record::{Block, Document, Manifest, Section};
+
+/// The report on `findings`, with its provenance.
+#[must_use]
+pub fn document(findings: &Findings, manifest: Manifest) -> Document {
+    let subject = match findings.profile.provenance.kind {
+        Kind::Measured => {
+            format!("{}, measured on {}", findings.profile.name, findings.profile.provenance.date)
+        }
+        Kind::Published => {
+            format!("{}, as published: {}", findings.profile.name, findings.profile.provenance.source)
+        }
+    };
+    Document {
+        title: "On which processor should protocol work run?".to_owned(),
+        subtitle: subject,
+        verdict: verdict::verdict(findings),
+        sections: vec![
+            question(),
+            curves::section(findings),
+            times::section(findings),
+            reload::section(findings),
+            limits(findings),
+            glossary::section(),
+        ],
+        manifest,
+    }
+}
+
+fn question() -> Section {
+    Section {
+        heading: "What this report is about".to_owned(),
+        anchor: "question".to_owned(),
+        intro: [
+            "Receiving a network packet is short work: a few hundred to a few thousand instructions. It \
+             touches code, tables and counters that the processor can only use from its caches. If they are \
+             still there from the packet before, the work is done quickly; if other work has displaced them, \
+             or another processor wrote them last, they must first be fetched, and that can cost more than \
+             the work itself. So it matters on which processor a packet is processed, and on which one the \
+             packets before it were.",
+            "This report answers the question for one machine in three steps. First the receive path of a \
+             real UDP/IP protocol stack is timed in every cache situation that scheduling can bring about. \
+             Then a simulator, which knows these times, plays random packet arrivals against every \
+             combination of scheduling policies and records how long packets take. Last, the combinations \
+             are compared. The method is that of Salehi, Kurose and Towsley, \"Scheduling for Cache Affinity \
+             in Parallelized Communication Protocols\" (1994).",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        blocks: Vec::new(),
+    }
+}
+
+fn limits(findings: &Findings) -> Section {
+    let mut notes: Vec<String> = [
+        "Waiting for a lock that another processor holds is not modelled; moving the lock's cache line is. \
+         With many processors under Locking the true delays are longer than predicted.",
+        "Packets arrive at random (Poisson), one at a time, from as many equally busy streams as there are \
+         processors; bursts and unequal streams change the figures, most of all where streams are wired.",
+        "Processors are busy with other work whenever they process no packets, and packets go first.",
+        "Work that one processor does is assumed to displace its own caches, and, of a cache that several \
+         processors share, every sharer's work displaces it.",
+        "The packet's own data is taken as uncached (a device has just written it), and is not checksummed \
+         in software unless the calibration says so.",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let measured_on = findings.machine.as_ref().map(|machine| machine.usable_cores().len());
+    if let Some(cores) = measured_on
+        && findings.hosts.iter().any(|host| host.processors as usize > cores)
+    {
+        notes.push(format!(
+            "Predictions for more than the {cores} cores of this machine assume that further cores are like \
+             these and as near to each other. Lines that migrate between sockets take longer."
+        ));
+    }
+    notes.extend(findings.profile.provenance.notes.iter().cloned());
+    Section {
+        heading: "What to keep in mind".to_owned(),
+        anchor: "limits".to_owned(),
+        intro: vec![
+            "What the figures do not say, and under which assumptions they were obtained.".to_owned(),
+        ],
+        blocks: notes.into_iter().map(Block::Note).collect(),
+    }
+}

@@ -1,0 +1,167 @@
+//! Charts of the predictions: delay and service time against rate, and capacity.
+
+use crate::Findings;
+use crate::predict::{Curve, Host};
+use warmcore_costs::Approach;
+use warmcore_record::chart::{Axis, Choice, Look, Point, Region, Scale, Series, Style, Unit, View};
+use warmcore_record::{Block, Chart, Section};
+use warmcore_scenario::{Combination, Organisation};
+use warmcore_sim::packet::Outcome;
+use warmcore_units::{Estimate, Nanos};
+
+/// The section with what was predicted.
+#[must_use]
+pub fn section(findings: &Findings) -> Section {
+    Section {
+        heading: "What each policy would do to the traffic".to_owned(),
+        anchor: "prediction".to_owned(),
+        intro: [
+            "Each curve is one combination: how the stack is made parallel (Locking: one stack, shared under \
+             locks; IPS: independent stacks, one for each processor), how a processor is chosen for a packet \
+             (MRU: the one that processed a packet last; LRU: the one for which that is longest ago; \
+             Wired-Streams: the one the packet's stream belongs to), and whether threads and free memory are \
+             kept for each processor or in one global pool. Curves of global pools start hidden: the legend \
+             shows them.",
+            "At low rates the curves rise to the left because other work displaces the protocol's code and \
+             data between packets; at high rates they rise to the right because packets wait for each other. \
+             A curve ends where its combination can no longer keep up.",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        blocks: vec![
+            Block::Chart(delay(findings)),
+            Block::Chart(service(findings)),
+            Block::Chart(capacity(findings)),
+        ],
+    }
+}
+
+fn delay(findings: &Findings) -> Chart {
+    Chart {
+        id: "delay".to_owned(),
+        title: "Mean packet delay against arrival rate".to_owned(),
+        caption: "From a packet's arrival to the end of its processing. The shaded regions are those of the \
+                  verdict."
+            .to_owned(),
+        x: Axis::log("arrival rate", Unit::per_second()),
+        y: Axis::log("mean packet delay", Unit::seconds()),
+        choices: vec![processors(findings)],
+        views: views(findings, |index, host| View {
+            series: rate_series(host, |outcome| outcome.delay),
+            regions: regions(findings, index),
+            ..View::default()
+        }),
+    }
+}
+
+fn service(findings: &Findings) -> Chart {
+    Chart {
+        id: "service".to_owned(),
+        title: "Mean processing time against arrival rate".to_owned(),
+        caption: "The part of the delay in which a processor works on the packet, without waiting: what the \
+                  caches cost."
+            .to_owned(),
+        x: Axis::log("arrival rate", Unit::per_second()),
+        y: Axis::linear("mean processing time", Unit::seconds()),
+        choices: vec![processors(findings)],
+        views: views(findings, |_, host| View {
+            series: rate_series(host, |outcome| outcome.service),
+            ..View::default()
+        }),
+    }
+}
+
+fn capacity(findings: &Findings) -> Chart {
+    let policies = findings.hosts.first().map_or_else(Vec::new, |host| {
+        let mut names: Vec<String> = host.curves.iter().map(|curve| row(curve.combination)).collect();
+        names.dedup();
+        names.truncate(Combination::COUNT / 4);
+        names
+    });
+    Chart {
+        id: "capacity".to_owned(),
+        title: "The highest rate each combination keeps up with".to_owned(),
+        caption: "Packets per second when more arrive than can be processed, by how pools are kept."
+            .to_owned(),
+        x: Axis::categories("approach and policy", policies),
+        y: Axis { scale: Scale::Linear, ..Axis::log("capacity", Unit::per_second()) },
+        choices: vec![processors(findings)],
+        views: views(findings, |_, host| View { series: capacity_series(host), ..View::default() }),
+    }
+}
+
+/// The row of the capacity chart a combination belongs to.
+fn row(combination: Combination) -> String {
+    format!("{}, {}", combination.approach.short(), combination.policy)
+}
+
+fn capacity_series(host: &Host) -> Vec<Series> {
+    let mut rows: Vec<String> = host.curves.iter().map(|curve| row(curve.combination)).collect();
+    rows.dedup();
+    let pools =
+        Organisation::ALL.into_iter().flat_map(|threads| Organisation::ALL.map(|memory| (threads, memory)));
+    pools
+        .enumerate()
+        .map(|(index, (threads, memory))| {
+            let curves = host
+                .curves
+                .iter()
+                .filter(|c| (c.combination.threads, c.combination.memory) == (threads, memory));
+            let point = |curve: &Curve| {
+                let place = rows.iter().position(|name| *name == row(curve.combination))?;
+                let rate = curve.capacity.rate;
+                let height = Estimate { mean: rate.mean.0, half_width: rate.half_width.map(|half| half.0) };
+                Some(Point::new(place as f64, height))
+            };
+            let name = match (threads, memory) {
+                (Organisation::PerProcessor, Organisation::PerProcessor) => "per-processor pools",
+                (Organisation::PerProcessor, Organisation::Global) => "global memory pool",
+                (Organisation::Global, Organisation::PerProcessor) => "global thread pool",
+                (Organisation::Global, Organisation::Global) => "both pools global",
+            };
+            let look = Some(Look { colour: index, pattern: index });
+            Series { look, ..Series::new(name, Style::Bars, curves.filter_map(point).collect()) }
+        })
+        .collect()
+}
+
+/// The choice between the numbers of processors.
+fn processors(findings: &Findings) -> Choice {
+    let options = findings.hosts.iter().map(|host| host.processors.to_string());
+    Choice { label: "Processors".to_owned(), options: options.collect(), initial: 0 }
+}
+
+fn views(findings: &Findings, view: impl Fn(usize, &Host) -> View) -> Vec<View> {
+    let hosts = findings.hosts.iter().enumerate();
+    hosts.map(|(index, host)| View { picks: vec![index], ..view(index, host) }).collect()
+}
+
+/// A line for each combination; those with a global pool start hidden.
+fn rate_series(host: &Host, of: impl Fn(&Outcome) -> Estimate<Nanos>) -> Vec<Series> {
+    let series = |curve: &Curve| {
+        let Combination { approach, policy, threads, memory } = curve.combination;
+        let points = host.rates.iter().zip(&curve.points).filter_map(|(rate, outcome)| {
+            let outcome = outcome.as_ref()?;
+            let time = of(outcome);
+            let y = Estimate { mean: time.mean.secs(), half_width: time.half_width.map(Nanos::secs) };
+            Some(Point { missed_target: !outcome.precise, ..Point::new(rate.0, y) })
+        });
+        let colour = policy as usize + if approach == Approach::Locking { 0 } else { 3 };
+        let pattern = 2 * threads as usize + memory as usize;
+        Series {
+            group: Some(approach.to_string()),
+            look: Some(Look { colour, pattern }),
+            hidden: !curve.combination.has_own_pools(),
+            ..Series::new(curve.combination.to_string(), Style::Line, points.collect())
+        }
+    };
+    host.curves.iter().map(series).collect()
+}
+
+fn regions(findings: &Findings, host: usize) -> Vec<Region> {
+    let advice = findings.advice.get(host);
+    let regions = advice.iter().flat_map(|advice| &advice.regions);
+    regions
+        .map(|region| Region { label: region.best.to_string(), from: region.from.0, to: region.to.0 })
+        .collect()
+}
