@@ -1,0 +1,58 @@
+//! Results as text: medians, quartiles, and ratios to the first column.
+
+/// The times of one receiver, one a round.
+pub(crate) struct Column {
+    name: &'static str,
+    rounds: Vec<f64>,
+}
+
+impl Column {
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self { name, rounds: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, nanos: f64) {
+        self.rounds.push(nanos);
+    }
+
+    /// Each round's time over that of `base` in the same round.
+    fn ratios(&self, base: &Self) -> Vec<f64> {
+        self.rounds.iter().zip(&base.rounds).map(|(own, base)| own / base).collect()
+    }
+}
+
+/// First quartile, median, third quartile.
+fn quartiles(values: &[f64]) -> [f64; 3] {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    [1, 2, 3].map(|quarter| sorted[(sorted.len() - 1) * quarter / 4])
+}
+
+/// One line a receiver, with its ratio to the first.
+pub(crate) fn print(title: &str, columns: &[Column]) {
+    println!("{title}");
+    for column in columns {
+        let [low, median, high] = quartiles(&column.rounds);
+        let [ratio_low, ratio, ratio_high] = quartiles(&column.ratios(&columns[0]));
+        println!(
+            "  {:<22} {median:>7.1} ns/packet [{low:.1}, {high:.1}]   {ratio:.2} of smoltcp [{ratio_low:.2}, {ratio_high:.2}]",
+            column.name
+        );
+    }
+    println!();
+}
+
+/// The machine, and the versions of what is compared.
+pub(crate) fn print_provenance() {
+    let machine = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let model = machine.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    println!("machine: {}", model.map_or("unknown", |(_, name)| name));
+    println!("warmcore-stack {}, smoltcp {}", env!("CARGO_PKG_VERSION"), locked_version("smoltcp"));
+}
+
+/// The version of a package that this workspace is built with.
+fn locked_version(package: &str) -> &'static str {
+    let lock = include_str!("../../../../Cargo.lock");
+    let entry = lock.split("[[package]]").find(|entry| entry.contains(&format!("name = \"{package}\"")));
+    entry.and_then(|entry| entry.split('"').nth(3)).unwrap_or("unknown")
+}

@@ -1,0 +1,106 @@
+//! Which streams are open: identifiers, flows, and their 5-tuples.
+//!
+//! Written when streams open and close, only read by packets; so it needs no protection.
+
+use crate::flow::{Flow, FlowKey, LinkAddress};
+use core::net::Ipv4Addr;
+use hashbrown::HashMap;
+use warmcore_units::{StackId, StreamId};
+
+/// The open streams, each with the place `P` where it is processed.
+pub(crate) struct Directory<P> {
+    by_key: HashMap<FlowKey, StreamId>,
+    /// By stream identifier; identifiers are never used again.
+    streams: Vec<Option<(Flow, P)>>,
+}
+
+impl<P: Copy> Directory<P> {
+    pub(crate) fn new() -> Self {
+        Self { by_key: HashMap::new(), streams: Vec::new() }
+    }
+
+    /// Enters a new stream.
+    pub(crate) fn open(&mut self, flow: &Flow, place: P) -> Result<StreamId, OpenError> {
+        validate(flow)?;
+        let key = flow.key();
+        if let Some(&stream) = self.by_key.get(&key) {
+            return Err(OpenError::AlreadyOpen { stream });
+        }
+        let stream = StreamId::from(self.streams.len());
+        self.streams.push(Some((*flow, place)));
+        self.by_key.insert(key, stream);
+        Ok(stream)
+    }
+
+    /// Removes a stream, and returns what was known of it.
+    pub(crate) fn close(&mut self, stream: StreamId) -> Result<(Flow, P), CloseError> {
+        let entry = self.streams.get_mut(stream.index()).and_then(Option::take);
+        let (flow, place) = entry.ok_or(CloseError { stream })?;
+        self.by_key.remove(&flow.key());
+        Ok((flow, place))
+    }
+
+    pub(crate) fn find(&self, key: &FlowKey) -> Option<StreamId> {
+        self.by_key.get(key).copied()
+    }
+
+    pub(crate) fn stream(&self, stream: StreamId) -> Option<&(Flow, P)> {
+        self.streams.get(stream.index())?.as_ref()
+    }
+}
+
+fn validate(flow: &Flow) -> Result<(), OpenError> {
+    let Flow { source, source_link, destination_port, .. } = *flow;
+    if source.is_unspecified() || source.is_multicast() || source.is_broadcast() {
+        return Err(OpenError::SourceNotUnicast { address: source });
+    }
+    if !source_link.is_unicast() {
+        return Err(OpenError::SourceLinkNotUnicast { address: source_link });
+    }
+    if destination_port == 0 {
+        return Err(OpenError::PortZero);
+    }
+    Ok(())
+}
+
+/// Why a stream could not be opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum OpenError {
+    /// A stream with the same 5-tuple is open.
+    #[error("{stream} has the same addresses and ports; close it, or use another port")]
+    AlreadyOpen {
+        /// The stream that has them.
+        stream: StreamId,
+    },
+    /// No host can have the source IP address.
+    #[error("{address} cannot be the address of a sender; give a unicast address")]
+    SourceNotUnicast {
+        /// The address given.
+        address: Ipv4Addr,
+    },
+    /// No station can have the source MAC address.
+    #[error("{address} cannot be the address of a sender; give a unicast address")]
+    SourceLinkNotUnicast {
+        /// The address given.
+        address: LinkAddress,
+    },
+    /// UDP reserves destination port 0.
+    #[error("nothing can be sent to UDP port 0; give a port from 1 to 65535")]
+    PortZero,
+    /// There is no such stack.
+    #[error("{stack} does not exist; there are {stacks} stacks, numbered from 0")]
+    NoSuchStack {
+        /// The stack asked for.
+        stack: StackId,
+        /// How many there are.
+        stacks: usize,
+    },
+}
+
+/// The stream to be closed is not open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{stream} is not open; streams close once, and only where they were opened")]
+pub struct CloseError {
+    /// The stream that was to be closed.
+    pub stream: StreamId,
+}

@@ -1,0 +1,105 @@
+//! Why a frame was not delivered.
+
+use core::fmt;
+
+/// Defines the reasons together with the list of all of them.
+macro_rules! drop_reasons {
+    ($($(#[$doc:meta])* $name:ident => $layer:ident, $text:literal;)*) => {
+        /// Why a frame was not delivered. Each has its own count in [`Counters`](crate::Counters).
+        ///
+        /// A frame is dropped for the first reason met on its way up.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, thiserror::Error)]
+        pub enum DropReason {
+            $($(#[$doc])* #[error($text)] $name,)*
+        }
+
+        impl DropReason {
+            /// Every reason, in the order in which a frame meets them.
+            pub const ALL: [Self; [$($text),*].len()] = [$(Self::$name),*];
+
+            /// The layer that refused the frame.
+            #[must_use]
+            pub const fn layer(self) -> Layer {
+                match self { $(Self::$name => Layer::$layer,)* }
+            }
+        }
+    };
+}
+
+drop_reasons! {
+    /// The free-memory pool had no segment left for the message structure.
+    PoolExhausted => Driver, "the free-memory pool is empty";
+    /// The frame is shorter than its link header.
+    LinkTruncated => Link, "the frame ends inside its link header";
+    /// The frame is longer than the link allows.
+    LinkOversized => Link, "the frame is longer than its link allows";
+    /// The FDDI frame control is not that of an LLC frame with 48-bit addresses.
+    LinkNotLlc => Link, "the FDDI frame does not carry LLC with 48-bit addresses";
+    /// The FDDI frame carries LLC, but not the SNAP header that carries IP.
+    LinkNotSnap => Link, "the LLC header is not SNAP with an EtherType";
+    /// The frame carries something other than IPv4.
+    LinkEtherType => Link, "the frame does not carry IPv4";
+    /// No open stream receives frames from and to these link addresses.
+    LinkNoSession => Link, "no session is open between these link addresses";
+    /// The datagram is shorter than a minimal IP header.
+    IpTruncated => Ip, "the datagram ends inside its IP header";
+    /// The version is not 4.
+    IpVersion => Ip, "the IP version is not 4";
+    /// The header length is below the minimum, or beyond the end of the frame.
+    IpHeaderLength => Ip, "the IP header length is below 20 bytes or beyond the frame";
+    /// The total length is below the header length, or beyond the end of the frame.
+    IpTotalLength => Ip, "the IP total length is below the header's or beyond the frame";
+    /// The header checksum is wrong.
+    IpChecksum => Ip, "the IP header checksum is wrong";
+    /// The datagram's time to live is used up (RFC 791: it must be destroyed).
+    IpTimeToLive => Ip, "the IP time to live is zero";
+    /// The datagram is a fragment; this stack does not reassemble.
+    IpFragment => Ip, "the datagram is a fragment";
+    /// The datagram carries something other than UDP.
+    IpProtocol => Ip, "the datagram does not carry UDP";
+    /// No open stream receives datagrams from and to these IP addresses.
+    IpNoSession => Ip, "no session is open between these IP addresses";
+    /// The segment is shorter than a UDP header.
+    UdpTruncated => Udp, "the datagram ends inside its UDP header";
+    /// The UDP length is below the header's, or beyond the end of the datagram.
+    UdpLength => Udp, "the UDP length is below 8 bytes or beyond the datagram";
+    /// The UDP checksum is wrong (met only when it is verified).
+    UdpChecksum => Udp, "the UDP checksum is wrong";
+    /// No open stream receives from and to these ports.
+    UdpNoSession => Udp, "no session is open between these ports";
+}
+
+impl DropReason {
+    /// The reason as an index into a table with one entry for each of [`ALL`](Self::ALL).
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// A station on a packet's way up (figure 2 of the source).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Layer {
+    /// The driver, which builds the message around the frame.
+    Driver,
+    /// FDDI or Ethernet.
+    Link,
+    /// The pass-through over all links.
+    Vnet,
+    /// IPv4.
+    Ip,
+    /// UDP.
+    Udp,
+}
+
+impl fmt::Display for Layer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Driver => "driver",
+            Self::Link => "link",
+            Self::Vnet => "VNET",
+            Self::Ip => "IP",
+            Self::Udp => "UDP",
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! Who sends to whom: the flow a stream is opened for, and the 5-tuple that identifies it.
+
+use core::fmt;
+use core::net::Ipv4Addr;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// A 48-bit MAC address, in transmission order.
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Default,
+    FromBytes,
+    IntoBytes,
+    KnownLayout,
+    Immutable,
+    Unaligned,
+)]
+#[repr(transparent)]
+pub struct LinkAddress(pub [u8; 6]);
+
+impl LinkAddress {
+    /// Whether the address names one station: neither a group nor all zero.
+    #[must_use]
+    pub const fn is_unicast(self) -> bool {
+        self.0[0] & 1 == 0 && !matches!(self.0, [0, 0, 0, 0, 0, 0])
+    }
+}
+
+impl fmt::Display for LinkAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [a, b, c, d, e, g] = self.0;
+        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
+    }
+}
+
+impl fmt::Debug for LinkAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// The addresses of a stream at every layer, as its packets carry them: the source is the remote
+/// sender, the destination is this host.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Flow {
+    /// MAC address the frames come from.
+    pub source_link: LinkAddress,
+    /// MAC address of this host.
+    pub destination_link: LinkAddress,
+    /// IP address the datagrams come from.
+    pub source: Ipv4Addr,
+    /// IP address of this host.
+    pub destination: Ipv4Addr,
+    /// UDP port the datagrams come from.
+    pub source_port: u16,
+    /// UDP port of the application on this host.
+    pub destination_port: u16,
+}
+
+impl Flow {
+    /// The flow from the `host`-th of a family of made-up hosts to one made-up receiver.
+    ///
+    /// Flows of different hosts differ in MAC and IP address and share both ports, so each has a
+    /// session of its own at every layer. This is how the streams of the source's experiments
+    /// differ ("endpoints on distinct hosts", §5).
+    #[must_use]
+    pub const fn synthetic(host: u16) -> Self {
+        let [high, low] = host.to_be_bytes();
+        Self {
+            source_link: LinkAddress([0x02, 0, 0, 0, high, low]),
+            destination_link: LinkAddress([0x02, 0xff, 0, 0, 0, 1]),
+            source: Ipv4Addr::new(10, 1, high, low),
+            destination: Ipv4Addr::new(10, 0, 0, 1),
+            source_port: 4000,
+            destination_port: 5000,
+        }
+    }
+
+    /// The 5-tuple that identifies the flow's packets.
+    #[must_use]
+    pub const fn key(&self) -> FlowKey {
+        FlowKey {
+            source: self.source,
+            destination: self.destination,
+            protocol: crate::wire::ipv4::PROTOCOL_UDP,
+            source_port: self.source_port,
+            destination_port: self.destination_port,
+        }
+    }
+}
+
+/// A 5-tuple: what a classifier reads from a frame to tell its stream.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct FlowKey {
+    /// IP address of the sender.
+    pub source: Ipv4Addr,
+    /// IP address of this host.
+    pub destination: Ipv4Addr,
+    /// IP protocol number; always [`PROTOCOL_UDP`](crate::wire::ipv4::PROTOCOL_UDP) for now.
+    pub protocol: u8,
+    /// UDP port of the sender.
+    pub source_port: u16,
+    /// UDP port on this host.
+    pub destination_port: u16,
+}

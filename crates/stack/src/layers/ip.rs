@@ -1,0 +1,96 @@
+//! IP: validates the header, and keeps one session for each pair of hosts.
+
+use crate::active_map::{ActiveMap, SessionId};
+use crate::discipline::{Discipline, Guarded};
+use crate::drop_reason::DropReason;
+use crate::flow::Flow;
+use crate::message::Message;
+use crate::session::Sessions;
+use crate::wire::ipv4::{self, Datagram, PROTOCOL_UDP};
+use core::cell::Cell;
+
+/// What the active map is indexed by: addresses and protocol of the datagram.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct IpKey {
+    source: [u8; 4],
+    destination: [u8; 4],
+    protocol: u8,
+}
+
+impl From<&Flow> for IpKey {
+    fn from(flow: &Flow) -> Self {
+        Self { source: flow.source.octets(), destination: flow.destination.octets(), protocol: PROTOCOL_UDP }
+    }
+}
+
+/// The one element of IP state that every packet of the stream writes (source, §2.3).
+#[derive(Default)]
+pub(crate) struct IpState {
+    /// Identification of the last datagram received.
+    last_identification: Cell<u16>,
+}
+
+pub(crate) struct IpLayer<D: Discipline> {
+    map: D::Guarded<ActiveMap<IpKey>>,
+    pub(super) sessions: Sessions<D, IpState>,
+}
+
+impl<D: Discipline> IpLayer<D> {
+    pub(super) fn new() -> Self {
+        Self { map: D::Guarded::new(ActiveMap::new()), sessions: Sessions::new() }
+    }
+
+    /// Validates the header and takes it off, finds the session, and goes `up`.
+    #[inline]
+    pub(super) fn receive<'s, 'f, R>(
+        &self,
+        message: &mut Message<'s, 'f>,
+        up: impl FnOnce(&mut Message<'s, 'f>, &Datagram<'f>, SessionId) -> Result<R, DropReason>,
+    ) -> Result<R, DropReason> {
+        let datagram = ipv4::parse(message.rest)?;
+        let header = datagram.header;
+        let key = IpKey { source: header.source, destination: header.destination, protocol: header.protocol };
+        let headers = message.headers();
+        headers.udp = headers.ip + datagram.header_length as u16;
+        message.rest = datagram.data;
+        let session = self.map.with(|map| map.lookup(key)).ok_or(DropReason::IpNoSession)?;
+        let identification = header.identification.get();
+        let (_visit, ()) = self
+            .sessions
+            .enter(session, |state| state.last_identification.set(identification))
+            .ok_or(DropReason::IpNoSession)?;
+        up(message, &datagram, session)
+    }
+
+    /// The session between the flow's hosts.
+    pub(super) fn session(&self, flow: &Flow) -> Option<SessionId> {
+        self.map.with(|map| map.peek(flow.into()))
+    }
+
+    /// Identification of the last datagram received between the flow's hosts.
+    pub(super) fn last_identification(&self, flow: &Flow) -> Option<u16> {
+        self.sessions.read(self.session(flow)?, |state| state.last_identification.get())
+    }
+
+    pub(super) fn open(&mut self, flow: &Flow) -> SessionId {
+        let map = self.map.exclusive();
+        let key = IpKey::from(flow);
+        if let Some(session) = map.peek(key) {
+            self.sessions.share(session);
+            return session;
+        }
+        let session = self.sessions.open(IpState::default());
+        map.bind(key, session);
+        session
+    }
+
+    pub(super) fn close(&mut self, flow: &Flow) {
+        let map = self.map.exclusive();
+        let key = IpKey::from(flow);
+        if let Some(session) = map.peek(key)
+            && self.sessions.close(session)
+        {
+            map.unbind(key);
+        }
+    }
+}

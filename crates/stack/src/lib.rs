@@ -1,0 +1,133 @@
+//! The receive side of UDP/IP/FDDI, without I/O: it owns no thread and reads no clock or file.
+//! Whoever drives it hands it frames.
+//!
+//! This is the protocol stack whose cost on cold and warm processors the rest of Warmcore
+//! measures: Salehi, Kurose & Towsley 1994, §2 and figure 2.
+//!
+//! # A packet's way up, and the unwind
+//!
+//! ```text
+//!                 application     deliver(Delivery { stream, payload, .. })
+//!                                    ▲  │
+//!   UDP    ports ─► active map ──────┤  │      session: count in ▲  │ count out
+//!                                    │  ▼
+//!   IP     validate header; hosts    │  │      session: count in ▲  │ count out
+//!               ─► active map ───────┤  ▼               write the IP state
+//!                                    │  │
+//!   VNET   pass-through              │  ▼      session: count in ▲  │ count out
+//!                                    │  │
+//!   link   stations ─► active map ───┤  ▼      session: count in ▲  │ count out
+//!   (FDDI or Ethernet)               │  │
+//!   driver message around the frame ─┘  ▼
+//!          acquire a segment of the free-memory pool       release it
+//! ```
+//!
+//! A **driver** has a frame in a buffer. It builds a *message* around it: a view of the frame,
+//! and a segment acquired from a free-memory [`Pool`], into which the layers write where their
+//! headers begin. Nothing is copied and nothing is allocated.
+//!
+//! Each **layer** checks its header and takes it off the message, and finds the packet's
+//! *session*, the layer's state for the stream, in its *active map*: a hash table over header
+//! fields with a one-entry history. As long as packets of one stream follow each other the
+//! history answers; it is written only when the stream changes. The session counts the packet
+//! in, and the message goes on to the layer above. VNET is a pass-through over all links, and
+//! has sessions but no map.
+//!
+//! At the top the payload is **delivered** to a function of the caller. When that returns, the
+//! calls unwind: each session counts the packet out, and the segment goes back to its pool.
+//!
+//! A frame that is malformed, oversized or for nobody ends on its way up with a [`DropReason`],
+//! which is counted ([`Counters`]); whatever it had counted in is counted out again. No frame
+//! can make the stack panic, however it is made.
+//!
+//! # One set of layers, three forms
+//!
+//! The layers are written once, over a [discipline] that says how shared state is
+//! protected. From them come
+//!
+//! | form | protection | who may receive at once |
+//! |---|---|---|
+//! | [`SerialStack`] | none | one thread |
+//! | [`LockingStack`] | a spin lock for each active map and each session object | all threads |
+//! | [`IndependentStacks`] | N serial stacks, a spin lock for each stack | one thread in each stack |
+//!
+//! # Where things lie
+//!
+//! What a packet writes decides what it costs after a migration, so these lie on cache lines of
+//! their own, and no others share them:
+//!
+//! * for each session: its counter, its state and, under Locking, its lock (together);
+//! * for each active map: the history; the lock under Locking; the table, which packets only read;
+//! * under independent stacks: each stack's lock;
+//! * for each pool: its lock and index (together); each segment.
+//!
+//! Drops are counted apart, so that good packets write no counter but their own session's.
+//! These are the four categories of overhead in the source's Table 2: locks, session lines,
+//! looking up and writing a history in place, and migrating it.
+//!
+//! # Example
+//!
+//! ```
+//! use warmcore_stack::wire::{FrameBuilder, LinkKind};
+//! use warmcore_stack::{Config, DropReason, Flow, Pool, SerialStack};
+//!
+//! let mut stack = SerialStack::new(Config { link: LinkKind::Fddi, verify_udp_checksum: true });
+//! let pool = Pool::new(8);
+//! let flow = Flow::synthetic(1);
+//! let stream = stack.open(&flow)?;
+//!
+//! let mut buffer = [0; 256];
+//! let frame = FrameBuilder::new(LinkKind::Fddi, flow).write(b"hello", &mut buffer)?;
+//! let received = stack.receive(&pool, frame, |delivery| {
+//!     assert_eq!(delivery.stream, stream);
+//!     delivery.payload.to_vec()
+//! });
+//! assert_eq!(received, Ok(b"hello".to_vec()));
+//!
+//! // The same frame with one byte of its payload changed:
+//! frame[49] ^= 1;
+//! assert_eq!(stack.receive(&pool, frame, |_| ()), Err(DropReason::UdpChecksum));
+//! assert_eq!(stack.counters().dropped(DropReason::UdpChecksum), 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod active_map;
+mod counters;
+mod directory;
+pub mod discipline;
+mod drop_reason;
+mod flow;
+mod independent;
+mod layers;
+mod message;
+mod pool;
+mod session;
+mod stack;
+pub mod wire;
+
+pub use counters::Counters;
+pub use directory::{CloseError, OpenError};
+pub use drop_reason::{DropReason, Layer};
+pub use flow::{Flow, FlowKey, LinkAddress};
+pub use independent::IndependentStacks;
+pub use layers::{References, StreamState};
+pub use message::Delivery;
+pub use pool::{HeaderOffsets, Pool, Segment};
+pub use stack::{LockingStack, SerialStack, Stack};
+
+/// What a stack is built for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Config {
+    /// How frames are laid out.
+    pub link: wire::LinkKind,
+    /// Whether UDP checksums are verified in software. Where the interface does it, and in the
+    /// source's measurements (§5, "without software checksumming"), they are not.
+    pub verify_udp_checksum: bool,
+}
+
+impl Default for Config {
+    /// Ethernet, with UDP checksums verified.
+    fn default() -> Self {
+        Self { link: wire::LinkKind::Ethernet, verify_udp_checksum: true }
+    }
+}

@@ -1,0 +1,43 @@
+//! The message structure, built around the driver's buffer.
+//!
+//! A frame is never copied. What moves up the stack is a view of the bytes not yet consumed;
+//! each layer takes its header off the front and notes in the segment, which came from the
+//! free-memory pool, where the next one begins.
+
+use crate::pool::{HeaderOffsets, Segment};
+use warmcore_units::StreamId;
+
+/// A packet on its way up.
+pub(crate) struct Message<'s, 'f> {
+    /// The bytes that the layers below have left.
+    pub(crate) rest: &'f [u8],
+    pub(crate) frame: &'f [u8],
+    segment: &'s mut Segment,
+}
+
+impl<'s, 'f> Message<'s, 'f> {
+    /// Builds the message around `frame`.
+    #[inline]
+    pub(crate) fn new(frame: &'f [u8], segment: &'s mut Segment) -> Self {
+        Self { rest: frame, frame, segment }
+    }
+
+    /// Where the headers begin.
+    #[inline]
+    pub(crate) fn headers(&mut self) -> &mut HeaderOffsets {
+        &mut self.segment.headers
+    }
+}
+
+/// What the application is given at the top of the stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery<'a> {
+    /// The stream the packet belongs to.
+    pub stream: StreamId,
+    /// The UDP payload, in the driver's buffer.
+    pub payload: &'a [u8],
+    /// The whole frame, in the driver's buffer.
+    pub frame: &'a [u8],
+    /// Where the headers begin in `frame`.
+    pub headers: &'a HeaderOffsets,
+}

@@ -1,0 +1,107 @@
+//! IPv4 headers (RFC 791): everything that can be wrong with one is checked here.
+//!
+//! Options are skipped, not interpreted. Fragments are refused: the stack does not reassemble.
+
+use super::checksum::Sum;
+use crate::drop_reason::DropReason;
+use core::net::Ipv4Addr;
+use zerocopy::network_endian::U16;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// Length of a header without options.
+pub const HEADER: usize = size_of::<Ipv4Header>();
+
+/// IP protocol number of UDP.
+pub const PROTOCOL_UDP: u8 = 17;
+
+/// Version 4 and a header of five words, the first byte of a header without options.
+pub const VERSION_AND_LENGTH: u8 = 0x45;
+
+/// The bits of `fragment` that are set in any part of a larger datagram: more fragments, offset.
+const FRAGMENT_BITS: u16 = 0x3fff;
+
+/// The header as it is on the wire, without options.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct Ipv4Header {
+    /// Version in the high, header length in 32-bit words in the low four bits.
+    pub version_and_length: u8,
+    /// Type of service.
+    pub service: u8,
+    /// Length of header and data in bytes.
+    pub total_length: U16,
+    /// Tells the datagrams of one sender apart.
+    pub identification: U16,
+    /// Flags and fragment offset.
+    pub fragment: U16,
+    /// Hops left.
+    pub time_to_live: u8,
+    /// What the data is.
+    pub protocol: u8,
+    /// Internet checksum of the header.
+    pub checksum: [u8; 2],
+    /// Address of the sender.
+    pub source: [u8; 4],
+    /// Address of the receiver.
+    pub destination: [u8; 4],
+}
+
+impl Ipv4Header {
+    /// Address of the sender.
+    #[must_use]
+    pub const fn source(&self) -> Ipv4Addr {
+        let [a, b, c, d] = self.source;
+        Ipv4Addr::new(a, b, c, d)
+    }
+
+    /// Address of the receiver.
+    #[must_use]
+    pub const fn destination(&self) -> Ipv4Addr {
+        let [a, b, c, d] = self.destination;
+        Ipv4Addr::new(a, b, c, d)
+    }
+}
+
+/// A datagram with a valid header, carrying UDP, and whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Datagram<'a> {
+    /// The header without options.
+    pub header: &'a Ipv4Header,
+    /// Length of the header with options.
+    pub header_length: usize,
+    /// What the datagram carries, without any padding the link added.
+    pub data: &'a [u8],
+}
+
+/// Validates the datagram at the start of `bytes`.
+///
+/// # Errors
+/// The header is truncated, of another version, inconsistent with the bytes there are, has a
+/// wrong checksum or no time to live left; or the datagram is a fragment or not UDP.
+#[inline]
+pub fn parse(bytes: &[u8]) -> Result<Datagram<'_>, DropReason> {
+    let (header, _) = Ipv4Header::ref_from_prefix(bytes).map_err(|_| DropReason::IpTruncated)?;
+    if header.version_and_length >> 4 != 4 {
+        return Err(DropReason::IpVersion);
+    }
+    let header_length = usize::from(header.version_and_length & 0xf) * 4;
+    if header_length < HEADER || header_length > bytes.len() {
+        return Err(DropReason::IpHeaderLength);
+    }
+    let total_length = usize::from(header.total_length.get());
+    let Some(data) = bytes.get(header_length..total_length) else { return Err(DropReason::IpTotalLength) };
+    let options = bytes.get(HEADER..header_length).unwrap_or_default();
+    if !Sum::ZERO.with(header.as_bytes()).with(options).is_valid() {
+        return Err(DropReason::IpChecksum);
+    }
+    if header.time_to_live == 0 {
+        return Err(DropReason::IpTimeToLive);
+    }
+    if header.fragment.get() & FRAGMENT_BITS != 0 {
+        return Err(DropReason::IpFragment);
+    }
+    if header.protocol != PROTOCOL_UDP {
+        return Err(DropReason::IpProtocol);
+    }
+    Ok(Datagram { header, header_length, data })
+}

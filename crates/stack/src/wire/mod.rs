@@ -1,0 +1,93 @@
+//! Formats: what the bytes of a frame mean, and nothing about who receives it.
+//!
+//! ```text
+//! FDDI      FC dst src │ LLC SNAP type │ IPv4 header, options │ UDP header │ payload
+//! Ethernet     dst src │          type │ IPv4 header, options │ UDP header │ payload │ padding
+//! ```
+//!
+//! Each format has one `parse`, which makes every check that its header needs and returns views
+//! into the caller's bytes. Headers are plain structs of unaligned bytes laid over the buffer
+//! (`zerocopy`), and every slice is taken with a bound that can fail, so there is no sequence of
+//! bytes with which a function here panics.
+//!
+//! [`classify`](classify()) reads a frame's 5-tuple without touching any session, for a driver
+//! that must choose a processor first. [`FrameBuilder`] writes valid frames, for tests and
+//! measurements.
+
+pub mod build;
+pub mod checksum;
+mod classify;
+pub mod ethernet;
+pub mod fddi;
+pub mod ipv4;
+pub mod udp;
+
+pub use build::{BuildError, FrameBuilder};
+pub use classify::classify;
+
+use crate::drop_reason::DropReason;
+use crate::flow::LinkAddress;
+
+/// EtherType of IPv4.
+pub const ETHERTYPE_IPV4: u16 = 0x0800;
+
+/// How frames are laid out on the link.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum LinkKind {
+    /// FDDI with LLC/SNAP, the source's link.
+    Fddi,
+    /// Ethernet II.
+    #[default]
+    Ethernet,
+}
+
+impl LinkKind {
+    /// Reads the link header of `frame`.
+    ///
+    /// # Errors
+    /// See [`fddi::parse`] and [`ethernet::parse`].
+    #[inline]
+    pub fn parse(self, frame: &[u8]) -> Result<LinkFrame<'_>, DropReason> {
+        match self {
+            Self::Fddi => fddi::parse(frame),
+            Self::Ethernet => ethernet::parse(frame),
+        }
+    }
+
+    /// Length of the link header.
+    #[must_use]
+    pub const fn header(self) -> usize {
+        match self {
+            Self::Fddi => fddi::HEADER,
+            Self::Ethernet => ethernet::HEADER,
+        }
+    }
+
+    /// Longest frame the link carries, from the first byte of its header to the last of its data.
+    #[must_use]
+    pub const fn max_frame(self) -> usize {
+        match self {
+            Self::Fddi => fddi::MAX_FRAME,
+            Self::Ethernet => ethernet::MAX_FRAME,
+        }
+    }
+
+    /// Largest UDP payload that fits one frame with an IP header without options.
+    #[must_use]
+    pub const fn max_payload(self) -> usize {
+        self.max_frame() - self.header() - ipv4::HEADER - udp::HEADER
+    }
+}
+
+/// A frame that carries IPv4.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkFrame<'a> {
+    /// The station the frame is for.
+    pub destination: LinkAddress,
+    /// The station that sent it.
+    pub source: LinkAddress,
+    /// Length of the header before `data`.
+    pub header_length: usize,
+    /// What the frame carries, and any padding.
+    pub data: &'a [u8],
+}

@@ -1,0 +1,169 @@
+//! Every reason for a drop, from a frame that has just that one thing wrong with it.
+
+use crate::forms::{Forms, configs};
+use std::collections::BTreeSet;
+use warmcore_stack::wire::checksum::Sum;
+use warmcore_stack::wire::{FrameBuilder, LinkKind, fddi};
+use warmcore_stack::{Config, DropReason, Flow, IndependentStacks, LockingStack, Pool, SerialStack};
+use warmcore_units::StackId;
+
+const PAYLOAD: &[u8] = b"sixteen bytes...";
+
+fn frame(link: LinkKind, flow: Flow) -> Vec<u8> {
+    let builder = FrameBuilder::new(link, flow);
+    let mut frame = vec![0; builder.frame_length(PAYLOAD.len())];
+    builder.write(PAYLOAD, &mut frame).expect("the buffer has the frame's length");
+    frame
+}
+
+/// Offset of the IP header.
+fn ip(link: LinkKind) -> usize {
+    link.header()
+}
+
+/// Offset of the UDP header.
+fn udp(link: LinkKind) -> usize {
+    link.header() + 20
+}
+
+/// A valid frame with `bytes` at `offset`, and the IP header checksum right again.
+fn edited(link: LinkKind, offset: usize, bytes: &[u8]) -> Vec<u8> {
+    let mut frame = frame(link, Flow::synthetic(1));
+    frame[offset..offset + bytes.len()].copy_from_slice(bytes);
+    let header = &mut frame[link.header()..][..20];
+    header[10..12].fill(0);
+    let checksum = Sum::ZERO.with(header).checksum();
+    header[10..12].copy_from_slice(&checksum);
+    frame
+}
+
+fn truncated(link: LinkKind, length: usize) -> Vec<u8> {
+    let mut frame = frame(link, Flow::synthetic(1));
+    frame.truncate(length);
+    frame
+}
+
+/// Frames that a stack with only flow 1 open refuses, each with the reason.
+fn refused(link: LinkKind) -> Vec<(DropReason, Vec<u8>)> {
+    let (ip, udp) = (ip(link), udp(link));
+    let flow = Flow::synthetic(1);
+    let with = |offset, bytes: &[u8]| edited(link, offset, bytes);
+    let mut oversized = frame(link, flow);
+    oversized.resize(link.max_frame() + 1, 0);
+    let mut bad_header_checksum = frame(link, flow);
+    bad_header_checksum[ip + 10] ^= 1;
+    let mut bad_options = with(ip, &[0x46]);
+    bad_options[ip + 20] ^= 1;
+    let mut cases = vec![
+        (DropReason::LinkTruncated, vec![]),
+        (DropReason::LinkTruncated, truncated(link, ip - 1)),
+        (DropReason::LinkOversized, oversized),
+        (DropReason::LinkEtherType, with(ip - 2, &[0x08, 0x06])),
+        (
+            DropReason::LinkNoSession,
+            frame(link, Flow { source_link: Flow::synthetic(9).source_link, ..flow }),
+        ),
+        (DropReason::IpTruncated, truncated(link, ip)),
+        (DropReason::IpTruncated, truncated(link, udp - 1)),
+        (DropReason::IpVersion, with(ip, &[0x65])),
+        (DropReason::IpHeaderLength, with(ip, &[0x44])),
+        (DropReason::IpHeaderLength, {
+            let mut frame = with(ip, &[0x4f]);
+            frame.truncate(udp + 8);
+            frame
+        }),
+        (DropReason::IpTotalLength, with(ip + 2, &[0, 19])),
+        (DropReason::IpTotalLength, with(ip + 2, &[0xff, 0xff])),
+        (DropReason::IpTotalLength, truncated(link, udp + 8 + PAYLOAD.len() - 1)),
+        (DropReason::IpChecksum, bad_header_checksum),
+        (DropReason::IpChecksum, bad_options),
+        (DropReason::IpTimeToLive, with(ip + 8, &[0])),
+        (DropReason::IpFragment, with(ip + 6, &[0x20, 0])),
+        (DropReason::IpFragment, with(ip + 6, &[0x00, 1])),
+        (DropReason::IpProtocol, with(ip + 9, &[6])),
+        (DropReason::IpNoSession, frame(link, Flow { source: Flow::synthetic(9).source, ..flow })),
+        (DropReason::UdpTruncated, with(ip + 2, &[0, 27])),
+        (DropReason::UdpLength, with(udp + 4, &[0, 7])),
+        (DropReason::UdpLength, with(udp + 4, &[0, 8 + 17])),
+        (DropReason::UdpNoSession, frame(link, Flow { source_port: 4001, ..flow })),
+        (DropReason::UdpNoSession, frame(link, Flow { destination_port: 5001, ..flow })),
+    ];
+    if link == LinkKind::Fddi {
+        cases.push((DropReason::LinkNotLlc, with(0, &[0x41])));
+        cases.push((DropReason::LinkNotSnap, with(13, &[0xe0])));
+        cases.push((DropReason::LinkNotSnap, with(fddi::HEADER - 3, &[1])));
+    }
+    cases
+}
+
+#[test]
+fn each_wrong_frame_is_dropped_and_counted_for_its_own_reason() {
+    for config in configs() {
+        for (reason, frame) in refused(config.link) {
+            let forms = Forms::new(config, &[Flow::synthetic(1)]);
+            assert_eq!(forms.receive(&frame), Err(reason), "{config:?}");
+            let counters = forms.counters();
+            assert_eq!(counters.dropped(reason), 1);
+            assert_eq!((counters.received(), counters.delivered), (1, 0));
+        }
+    }
+}
+
+#[test]
+fn a_wrong_udp_checksum_matters_only_when_it_is_verified() {
+    for config in configs() {
+        let forms = Forms::new(config, &[Flow::synthetic(1)]);
+        let mut frame = frame(config.link, Flow::synthetic(1));
+        frame[udp(config.link) + 8] ^= 1;
+        let outcome = forms.receive(&frame).map(|_| ());
+        assert_eq!(outcome, if config.verify_udp_checksum { Err(DropReason::UdpChecksum) } else { Ok(()) });
+    }
+}
+
+#[test]
+fn an_absent_udp_checksum_is_no_wrong_one() {
+    for config in configs() {
+        let forms = Forms::new(config, &[Flow::synthetic(1)]);
+        let builder =
+            FrameBuilder { udp_checksum: false, ..FrameBuilder::new(config.link, Flow::synthetic(1)) };
+        let mut buffer = [0; 128];
+        let frame = builder.write(PAYLOAD, &mut buffer).expect("the frame fits");
+        assert_eq!(frame[udp(config.link) + 6..][..2], [0, 0]);
+        assert_eq!(forms.receive(frame).map(|(_, payload)| payload), Ok(PAYLOAD.to_vec()));
+    }
+}
+
+#[test]
+fn an_empty_pool_is_a_counted_reason_in_every_form() {
+    let config = Config::default();
+    let frame = frame(config.link, Flow::synthetic(1));
+    let pool = Pool::new(0);
+    let (serial, locking) = (SerialStack::new(config), LockingStack::new(config));
+    let independent = IndependentStacks::new(1, config);
+    let exhausted = Err(DropReason::PoolExhausted);
+    assert_eq!(serial.receive(&pool, &frame, |_| ()), exhausted);
+    assert_eq!(locking.receive(&pool, &frame, |_| ()), exhausted);
+    assert_eq!(independent.receive(StackId(0), &pool, &frame, |_| ()), exhausted);
+    let counted = [Some(serial.counters()), Some(locking.counters()), independent.counters(StackId(0))];
+    for counters in counted.into_iter().flatten() {
+        assert_eq!(counters.dropped(DropReason::PoolExhausted), 1);
+    }
+}
+
+#[test]
+fn every_reason_is_met_by_some_test_here() {
+    let by_frame =
+        [LinkKind::Fddi, LinkKind::Ethernet].into_iter().flat_map(refused).map(|(reason, _)| reason);
+    let apart = [DropReason::PoolExhausted, DropReason::UdpChecksum];
+    let met: BTreeSet<_> = by_frame.chain(apart).collect();
+    assert_eq!(met, BTreeSet::from(DropReason::ALL));
+}
+
+#[test]
+fn fddi_frames_of_any_class_and_priority_are_received() {
+    let config = Config { link: LinkKind::Fddi, verify_udp_checksum: true };
+    let forms = Forms::new(config, &[Flow::synthetic(1)]);
+    for frame_control in [0x50, 0x57, 0xd0] {
+        assert!(forms.receive(&edited(LinkKind::Fddi, 0, &[frame_control])).is_ok());
+    }
+}

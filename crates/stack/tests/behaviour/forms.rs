@@ -1,0 +1,130 @@
+//! All forms of the stack side by side, with the same streams, fed the same frames.
+
+use warmcore_stack::wire::{LinkKind, classify};
+use warmcore_stack::{
+    Config, Counters, DropReason, Flow, IndependentStacks, LockingStack, Pool, References, SerialStack,
+};
+use warmcore_units::{StackId, StreamId};
+
+/// The stack in which the independent form has all its streams here.
+const STACK: StackId = StackId(1);
+const SEGMENTS: usize = 3;
+
+/// What a form did with a frame.
+pub(crate) type Outcome = Result<(StreamId, Vec<u8>), DropReason>;
+
+pub(crate) struct Forms {
+    config: Config,
+    pool: Pool,
+    serial: SerialStack,
+    locking: LockingStack,
+    independent: IndependentStacks,
+}
+
+impl Forms {
+    pub(crate) fn new(config: Config, flows: &[Flow]) -> Self {
+        let mut forms = Self {
+            config,
+            pool: Pool::new(SEGMENTS),
+            serial: SerialStack::new(config),
+            locking: LockingStack::new(config),
+            independent: IndependentStacks::new(2, config),
+        };
+        for flow in flows {
+            forms.open(flow);
+        }
+        forms
+    }
+
+    /// Opens the flow in every form; all must give the same identifier.
+    pub(crate) fn open(&mut self, flow: &Flow) -> StreamId {
+        let serial = self.serial.open(flow);
+        assert_eq!(serial, self.locking.open(flow));
+        assert_eq!(serial, self.independent.open(STACK, flow));
+        serial.expect("the flow can be opened")
+    }
+
+    /// Closes the stream in every form.
+    pub(crate) fn close(&mut self, stream: StreamId) {
+        let serial = self.serial.close(stream);
+        assert_eq!(serial, self.locking.close(stream));
+        assert_eq!(serial, self.independent.close(stream));
+        serial.expect("the stream was open");
+    }
+
+    /// Receives `frame` in every form, and asserts what must hold after any frame: the forms
+    /// agree, nothing is left inside, the pool is full, and the classifier would have known.
+    pub(crate) fn receive(&self, frame: &[u8]) -> Outcome {
+        let serial = self.serial.receive(&self.pool, frame, |d| (d.stream, d.payload.to_vec()));
+        let locking = self.locking.receive(&self.pool, frame, |d| (d.stream, d.payload.to_vec()));
+        let independent =
+            self.independent.receive(STACK, &self.pool, frame, |d| (d.stream, d.payload.to_vec()));
+        assert_eq!(serial, locking, "serial and locking forms disagree");
+        assert_eq!(serial, independent, "serial and independent forms disagree");
+        self.assert_at_rest();
+        self.assert_classified(frame, &serial);
+        serial
+    }
+
+    /// The counts of all forms, which must agree.
+    pub(crate) fn counters(&self) -> Counters {
+        let serial = self.serial.counters();
+        assert_eq!(serial, self.locking.counters());
+        assert_eq!(Some(serial), self.independent.counters(STACK));
+        serial
+    }
+
+    /// Packets delivered to a stream, on which all forms must agree.
+    pub(crate) fn delivered(&self, stream: StreamId) -> Option<u64> {
+        let serial = self.serial.stream_state(stream);
+        assert_eq!(serial, self.locking.stream_state(stream));
+        assert_eq!(serial, self.independent.stream_state(stream));
+        serial.map(|state| state.delivered)
+    }
+
+    fn assert_at_rest(&self) {
+        assert_eq!(self.serial.references(), References::default());
+        assert_eq!(self.locking.references(), References::default());
+        assert_eq!(self.independent.references(STACK), Some(References::default()));
+        assert_eq!(self.pool.available(), SEGMENTS);
+    }
+
+    /// A delivered frame classifies to its stream. A frame that is dropped either fails to
+    /// classify for the same reason, or for one that headers alone cannot tell.
+    fn assert_classified(&self, frame: &[u8], outcome: &Outcome) {
+        let key = classify(self.config.link, frame);
+        match (outcome, key) {
+            (Ok((stream, _)), Ok(key)) => assert_eq!(self.serial.find(&key), Some(*stream)),
+            (Err(reason), Ok(_)) => assert!(
+                matches!(
+                    reason,
+                    DropReason::LinkNoSession
+                        | DropReason::IpNoSession
+                        | DropReason::UdpNoSession
+                        | DropReason::UdpChecksum
+                ),
+                "{reason:?} was not seen by the classifier"
+            ),
+            (Err(reason), Err(classified)) => {
+                assert!(*reason == classified || reason.layer() < classified.layer());
+            }
+            (Ok(_), Err(classified)) => panic!("delivered, but classified as {classified:?}"),
+        }
+    }
+}
+
+/// Streams of three kinds: distinct hosts, two ports of one host, and one MAC address shared by
+/// two hosts behind a router.
+pub(crate) fn flows() -> Vec<Flow> {
+    let first = Flow::synthetic(1);
+    let other_port = Flow { source_port: 4001, ..first };
+    let behind_router = Flow { source_link: first.source_link, ..Flow::synthetic(2) };
+    vec![first, other_port, behind_router, Flow::synthetic(3)]
+}
+
+/// Every way a stack can be set up.
+pub(crate) fn configs() -> impl Iterator<Item = Config> {
+    [LinkKind::Fddi, LinkKind::Ethernet]
+        .into_iter()
+        .flat_map(|link| [true, false].map(|verify_udp_checksum| Config { link, verify_udp_checksum }))
+}

@@ -1,0 +1,72 @@
+//! What the fuzz targets share: one of each form of the stack, and what must hold after a frame.
+//!
+//! Run with a nightly toolchain and `cargo fuzz`, from the repository's root:
+//!
+//! ```text
+//! cargo +nightly fuzz run frame_bytes -- -max_total_time=60
+//! cargo +nightly fuzz run frame_edits -- -max_total_time=60
+//! ```
+
+use warmcore_stack::wire::LinkKind;
+use warmcore_stack::{Config, Flow, IndependentStacks, LockingStack, Pool, References, SerialStack};
+use warmcore_units::StackId;
+
+const STACK: StackId = StackId(0);
+const SEGMENTS: usize = 2;
+
+/// The flows that are open in every form.
+pub const FLOWS: [Flow; 2] = [Flow::synthetic(1), Flow::synthetic(2)];
+
+/// A link with checksums verified, or not.
+#[must_use]
+pub fn config(choice: u8) -> Config {
+    let link = if choice & 1 == 0 { LinkKind::Fddi } else { LinkKind::Ethernet };
+    Config { link, verify_udp_checksum: choice & 2 == 0 }
+}
+
+/// All forms of the stack, with [`FLOWS`] open.
+pub struct Forms {
+    pool: Pool,
+    serial: SerialStack,
+    locking: LockingStack,
+    independent: IndependentStacks,
+}
+
+impl Forms {
+    /// Fresh stacks.
+    ///
+    /// # Panics
+    /// If a flow cannot be opened, which is a bug.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        let mut forms = Self {
+            pool: Pool::new(SEGMENTS),
+            serial: SerialStack::new(config),
+            locking: LockingStack::new(config),
+            independent: IndependentStacks::new(1, config),
+        };
+        for flow in &FLOWS {
+            forms.serial.open(flow).expect("the flows differ");
+            forms.locking.open(flow).expect("the flows differ");
+            forms.independent.open(STACK, flow).expect("the flows differ");
+        }
+        forms
+    }
+
+    /// Receives `frame` in every form.
+    ///
+    /// # Panics
+    /// If the forms disagree, a reference is left, or a segment is lost.
+    pub fn receive(&self, frame: &[u8]) {
+        let pool = &self.pool;
+        let serial = self.serial.receive(pool, frame, |d| (d.stream, d.payload.to_vec()));
+        let locking = self.locking.receive(pool, frame, |d| (d.stream, d.payload.to_vec()));
+        let independent = self.independent.receive(STACK, pool, frame, |d| (d.stream, d.payload.to_vec()));
+        assert_eq!(serial, locking);
+        assert_eq!(serial, independent);
+        assert_eq!(self.serial.references(), References::default());
+        assert_eq!(self.locking.references(), References::default());
+        assert_eq!(self.independent.references(STACK), Some(References::default()));
+        assert_eq!(pool.available(), SEGMENTS);
+    }
+}
