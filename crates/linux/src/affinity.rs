@@ -1,0 +1,145 @@
+//! Which cpu this thread runs on, and which it may run on.
+
+use core::marker::PhantomData;
+use rustix::io::Errno;
+use rustix::thread::{CpuSet as Mask, sched_getaffinity, sched_getcpu, sched_setaffinity};
+use warmcore_topology::CpuSet;
+use warmcore_units::CpuId;
+
+/// Why a thread could not be placed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum AffinityError {
+    /// The kernel lets this thread run on none of the wanted cpus.
+    #[error(
+        "cannot run on cpu {wanted}: {source}; expected cpus that are online and in this process's cpuset"
+    )]
+    Refused {
+        /// The cpus that were asked for.
+        wanted: CpuSet,
+        /// What the kernel says.
+        source: Errno,
+    },
+    /// A number no affinity mask has room for.
+    #[error("{cpu} is beyond the masks of this program: expected a number below {}", Mask::MAX_CPU)]
+    TooHigh {
+        /// The number that was asked for.
+        cpu: CpuId,
+    },
+    /// The mask in force cannot be read.
+    #[error("cannot read the affinity mask: {source}; expected a machine of at most {} cpus", Mask::MAX_CPU)]
+    Unreadable {
+        /// What the kernel says.
+        source: Errno,
+    },
+}
+
+/// The cpu this thread is on now; unless pinned, it may be on another when this returns.
+#[must_use]
+pub fn current_cpu() -> CpuId {
+    CpuId::from(sched_getcpu())
+}
+
+/// The cpus this thread may run on.
+///
+/// # Errors
+/// If the kernel's mask is larger than ours ([`AffinityError::Unreadable`]).
+pub fn mask() -> Result<CpuSet, AffinityError> {
+    let mask = current_mask()?;
+    Ok((0..Mask::MAX_CPU).filter(|&cpu| mask.is_set(cpu)).map(CpuId::from).collect())
+}
+
+/// Lets this thread run on `cpus` only. It is on one of them when this returns.
+///
+/// # Errors
+/// If one of them is out of range, or the kernel allows none of them.
+pub fn set_mask(cpus: &CpuSet) -> Result<(), AffinityError> {
+    let mut mask = Mask::new();
+    for cpu in cpus.iter() {
+        if cpu.index() >= Mask::MAX_CPU {
+            return Err(AffinityError::TooHigh { cpu });
+        }
+        mask.set(cpu.index());
+    }
+    sched_setaffinity(None, &mask).map_err(|source| AffinityError::Refused { wanted: cpus.clone(), source })
+}
+
+fn current_mask() -> Result<Mask, AffinityError> {
+    sched_getaffinity(None).map_err(|source| AffinityError::Unreadable { source })
+}
+
+/// Keeps this thread on one cpu until dropped; then the mask that was in force before is
+/// restored. Guards of one thread end in the reverse of their order, as nested scopes do.
+#[derive(Debug)]
+#[must_use = "the thread is released as soon as the guard is dropped"]
+pub struct Pinned {
+    cpu: CpuId,
+    former: Mask,
+    /// A guard is about the thread that made it, and must end there.
+    not_send: PhantomData<*const ()>,
+}
+
+/// Keeps this thread on `cpu` until the guard is dropped. It is there when this returns.
+///
+/// # Errors
+/// If there is no such cpu, or this process may not use it.
+///
+/// ```
+/// let usable = warmcore_linux::affinity::mask()?;
+/// let cpu = usable.first().expect("a thread may run somewhere");
+/// let pinned = warmcore_linux::pin_to(cpu)?;
+/// assert_eq!(warmcore_linux::current_cpu(), cpu);
+/// drop(pinned);
+/// assert_eq!(warmcore_linux::affinity::mask()?, usable);
+/// # Ok::<(), warmcore_linux::AffinityError>(())
+/// ```
+pub fn pin_to(cpu: CpuId) -> Result<Pinned, AffinityError> {
+    let former = current_mask()?;
+    set_mask(&CpuSet::from_iter([cpu]))?;
+    Ok(Pinned { cpu, former, not_send: PhantomData })
+}
+
+impl Pinned {
+    /// The cpu the thread is kept on.
+    #[must_use]
+    pub const fn cpu(&self) -> CpuId {
+        self.cpu
+    }
+}
+
+impl Drop for Pinned {
+    /// Restores the former mask. Should the kernel refuse it (its cpus went offline meanwhile),
+    /// the thread stays where it is.
+    fn drop(&mut self) {
+        let _ = sched_setaffinity(None, &self.former);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pinned_thread_is_where_it_was_pinned_and_goes_free_after() {
+        let before = mask().unwrap();
+        for cpu in before.iter() {
+            let outer = pin_to(cpu).unwrap();
+            assert_eq!((current_cpu(), mask().unwrap()), (cpu, CpuSet::from_iter([cpu])));
+            let inner = pin_to(before.first().unwrap()).unwrap();
+            assert_eq!(current_cpu(), inner.cpu());
+            drop(inner);
+            assert_eq!(mask().unwrap(), CpuSet::from_iter([outer.cpu()]));
+        }
+        assert_eq!(mask().unwrap(), before);
+    }
+
+    #[test]
+    fn a_cpu_that_cannot_be_had_is_refused_and_nothing_changes() {
+        let before = mask().unwrap();
+        let absent = CpuId::from(Mask::MAX_CPU - 1);
+        assert!(matches!(pin_to(absent), Err(AffinityError::Refused { source: Errno::INVAL, .. })));
+        let beyond = CpuId::from(Mask::MAX_CPU);
+        assert_eq!(pin_to(beyond).unwrap_err(), AffinityError::TooHigh { cpu: beyond });
+        assert!(set_mask(&CpuSet::default()).is_err());
+        assert_eq!(mask().unwrap(), before);
+    }
+}

@@ -1,0 +1,164 @@
+//! The inverse of [`probe`](crate::probe): the files a kernel would show on a machine we made up,
+//! to be probed as they are ([`Probe::fake`](crate::Probe::fake)) or from a directory.
+//!
+//! What the kernel's notation cannot say is rounded: cache sizes to 1 KiB, the quota to 10⁻⁵ of a
+//! cpu.
+//!
+//! ```
+//! use warmcore_linux::{Probe, fake};
+//! use warmcore_topology::synthetic;
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let directory = directory.path();
+//! fake::Tree::of(&synthetic::hybrid_laptop()).write_to(directory)?;
+//! let probed = Probe::new().root(directory).machine().expect("a sound tree");
+//! assert_eq!(probed.machine, synthetic::hybrid_laptop());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::{fs, io};
+use warmcore_topology::{Cache, CacheKind, Cpu, CpuSet, Machine};
+
+const CPUS: &str = "sys/devices/system/cpu";
+
+/// The text of each file by its path, which has no leading slash. Change it to make a tree with
+/// faults.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tree {
+    /// The files.
+    pub files: BTreeMap<String, String>,
+}
+
+/// Which generation of control groups limits the process.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cgroup {
+    /// One hierarchy; the process is in `/warmcore`.
+    V2,
+    /// One hierarchy for each controller, as seen from inside a container: the process's group
+    /// has the host's path, which does not exist here.
+    V1InContainer,
+}
+
+impl Tree {
+    /// The files of `machine`, with control groups of version 2.
+    #[must_use]
+    pub fn of(machine: &Machine) -> Self {
+        Self::with_cgroup(machine, Cgroup::V2)
+    }
+
+    /// The files of `machine`. The affinity mask allows every online cpu, so that the control
+    /// group alone limits it.
+    #[must_use]
+    pub fn with_cgroup(machine: &Machine, cgroup: Cgroup) -> Self {
+        let mut tree = Self::default();
+        let online = machine.online();
+        tree.put(format!("{CPUS}/online"), &online);
+        tree.put("proc/self/status", format!("Name:\twarmcore\nCpus_allowed_list:\t{online}"));
+        let block = |cpu: &Cpu| format!("processor\t: {}\nmodel name\t: {}\n\n", cpu.id.0, machine.name);
+        tree.put("proc/cpuinfo", machine.cpus.iter().map(block).collect::<String>());
+        for cpu in &machine.cpus {
+            tree.put_cpu(cpu);
+            let in_path = machine.caches.iter().filter(|cache| cache.shared_by.contains(cpu.id));
+            for (index, cache) in in_path.enumerate() {
+                tree.put_cache(&format!("{CPUS}/cpu{}/cache/index{index}", cpu.id.0), cache);
+            }
+        }
+        tree.put_nodes(machine);
+        match cgroup {
+            Cgroup::V2 => tree.put_cgroup_v2(machine),
+            Cgroup::V1InContainer => tree.put_cgroup_v1(machine),
+        }
+        tree
+    }
+
+    /// Adds or replaces a file, with the line end a kernel writes.
+    pub fn put(&mut self, file: impl Into<String>, text: impl ToString) {
+        self.files.insert(file.into(), text.to_string() + "\n");
+    }
+
+    /// The names of what is directly in `directory`, once for every file in or below it.
+    pub(crate) fn entries<'a>(&'a self, directory: &str) -> impl Iterator<Item = &'a str> {
+        let directory = format!("{directory}/");
+        let below = self.files.range(directory.clone()..).map(|(file, _)| file);
+        below.map_while(move |file| file.strip_prefix(&directory)?.split('/').next())
+    }
+
+    /// Takes away every file whose path contains `part`.
+    #[must_use]
+    pub fn hiding(mut self, part: &str) -> Self {
+        self.files.retain(|file, _| !file.contains(part));
+        self
+    }
+
+    /// Writes the files below `directory`, creating what directories they need.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn write_to(&self, directory: &Path) -> io::Result<()> {
+        for (file, text) in &self.files {
+            let path = directory.join(file);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            fs::write(path, text)?;
+        }
+        Ok(())
+    }
+
+    fn put_cpu(&mut self, cpu: &Cpu) {
+        let topology = format!("{CPUS}/cpu{}/topology", cpu.id.0);
+        self.put(format!("{topology}/core_id"), cpu.core);
+        self.put(format!("{topology}/physical_package_id"), cpu.package);
+        self.put(format!("{topology}/core_cpus_list"), &cpu.smt_siblings);
+    }
+
+    fn put_cache(&mut self, index: &str, cache: &Cache) {
+        let kind = match cache.kind {
+            CacheKind::Data => "Data",
+            CacheKind::Instruction => "Instruction",
+            CacheKind::Unified => "Unified",
+        };
+        self.put(format!("{index}/level"), cache.level);
+        self.put(format!("{index}/type"), kind);
+        self.put(format!("{index}/size"), format!("{}K", cache.geometry.size.0 / 1024));
+        self.put(format!("{index}/coherency_line_size"), cache.geometry.line.0);
+        self.put(format!("{index}/ways_of_associativity"), cache.geometry.ways);
+        self.put(format!("{index}/number_of_sets"), cache.geometry.sets());
+        self.put(format!("{index}/shared_cpu_list"), &cache.shared_by);
+    }
+
+    fn put_nodes(&mut self, machine: &Machine) {
+        let mut nodes: BTreeMap<u32, CpuSet> = BTreeMap::new();
+        for cpu in &machine.cpus {
+            nodes.entry(cpu.node).or_default().extend([cpu.id]);
+        }
+        for (node, cpus) in nodes {
+            self.put(format!("sys/devices/system/node/node{node}/cpulist"), cpus);
+        }
+    }
+
+    fn put_cgroup_v2(&mut self, machine: &Machine) {
+        let quota = quota_micros(machine).map_or("max".to_owned(), |micros| micros.to_string());
+        self.put("proc/self/cgroup", "0::/warmcore");
+        self.put("sys/fs/cgroup/cpuset.cpus.effective", machine.online());
+        self.put("sys/fs/cgroup/warmcore/cpuset.cpus.effective", &machine.limits.allowed);
+        self.put("sys/fs/cgroup/warmcore/cpu.max", format!("{quota} {PERIOD_MICROS}"));
+    }
+
+    fn put_cgroup_v1(&mut self, machine: &Machine) {
+        let quota = quota_micros(machine).unwrap_or(-1);
+        self.put("proc/self/cgroup", "4:cpuset:/docker/0123\n3:cpu,cpuacct:/docker/0123\n0::/");
+        self.put("sys/fs/cgroup/cpuset/cpuset.cpus", &machine.limits.allowed);
+        self.put("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", quota);
+        self.put("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", PERIOD_MICROS);
+    }
+}
+
+const PERIOD_MICROS: i64 = 100_000;
+
+/// The processor time the machine's quota gives in a period.
+fn quota_micros(machine: &Machine) -> Option<i64> {
+    machine.limits.cpu_quota.map(|cpus| (cpus * PERIOD_MICROS as f64).round() as i64)
+}

@@ -1,0 +1,45 @@
+//! Everything that talks to the kernel, and the only room that does: elsewhere in Warmcore
+//! nothing makes a system call.
+//!
+//! | module | asks or tells the kernel |
+//! |---|---|
+//! | [`probe`] | which machine this is, as a [`Machine`](warmcore_topology::Machine) |
+//! | [`host`] | under which conditions it runs: kernel, memory, hypervisor, clock, load |
+//! | [`affinity`] | which cpu this thread runs on, and may run on |
+//! | [`disturbance`] | whether a measurement was preempted, migrated or faulted |
+//! | [`steal`] | how long a hypervisor ran something else |
+//! | [`executable`] | a block of code large enough to displace an instruction cache |
+//! | [`region`] | resident memory for walks that displace a data cache, in huge pages if wanted |
+//! | [`fake`] | the tree of files that [`probe`] reads, written from a machine we made up |
+//!
+//! What is read from files is read below a root that can be moved, so that other machines can be
+//! looked at from here ([`Probe::root`]).
+//!
+//! `unsafe` is confined to three private modules: the call of a counter that no safe crate offers
+//! (`usage`), memory mappings (`mapping`), and the jump into a code block (`executable`).
+
+#![deny(unsafe_code)]
+
+pub mod affinity;
+pub mod disturbance;
+#[allow(unsafe_code)]
+pub mod executable;
+pub mod fake;
+pub mod host;
+#[allow(unsafe_code)]
+mod mapping;
+pub mod probe;
+pub mod region;
+pub mod steal;
+mod tree;
+#[allow(unsafe_code)]
+mod usage;
+
+pub use affinity::{AffinityError, Pinned, current_cpu, pin_to};
+pub use disturbance::{Disturbance, Snapshot};
+pub use executable::{CodeBlock, CodeBlockError};
+pub use host::{Host, HugePageMode, Hypervisor};
+pub use mapping::MappingError;
+pub use probe::{Probe, ProbeError, Probed, Shortfall, Warning};
+pub use region::{Pages, Region};
+pub use steal::Steal;

@@ -1,0 +1,142 @@
+//! The cpus: which are online, and the core, package and node each belongs to.
+
+use super::claims::{Claim, Groups};
+use super::{Malformed, Shortfall, Warnings};
+use crate::tree::Tree;
+use std::collections::BTreeMap;
+use warmcore_topology::{Cpu, CpuSet};
+use warmcore_units::CpuId;
+
+const CPUS: &str = "sys/devices/system/cpu";
+const NODES: &str = "sys/devices/system/node";
+
+/// The online cpus, or where that list is hidden those the process may run on; `None` if neither
+/// is to be had.
+pub(super) fn online(tree: &Tree, warnings: &mut Warnings) -> Result<Option<CpuSet>, Malformed> {
+    let listed = tree.cpus(format!("{CPUS}/online"))?;
+    if listed.is_some() {
+        return Ok(listed.filter(|cpus| !cpus.is_empty()));
+    }
+    warnings.add(Shortfall::Online);
+    Ok(super::limits::affinity(tree)?.filter(|cpus| !cpus.is_empty()))
+}
+
+/// What one cpu's topology directory says.
+struct Place {
+    core: Option<u32>,
+    package: u32,
+    siblings: Option<CpuSet>,
+}
+
+/// Every cpu of `online` with its place in the machine, in order of number.
+pub(super) fn read(tree: &Tree, online: &CpuSet, warnings: &mut Warnings) -> Result<Vec<Cpu>, Malformed> {
+    let mut places = BTreeMap::new();
+    for cpu in online.iter() {
+        places.insert(cpu, place(tree, cpu, online, warnings)?);
+    }
+    let cores = cores(&places, warnings);
+    let nodes = nodes(tree, online, warnings)?;
+    let mut cpus: Vec<Cpu> = places
+        .iter()
+        .map(|(&id, place)| {
+            let smt_siblings = cores.of(id).cloned().unwrap_or_else(|| CpuSet::from_iter([id]));
+            let first = smt_siblings.first().unwrap_or(id);
+            let said = places.get(&first).unwrap_or(place);
+            Cpu {
+                id,
+                core: said.core.unwrap_or(first.0),
+                package: said.package,
+                node: nodes.get(&id).copied().unwrap_or(0),
+                smt_siblings,
+            }
+        })
+        .collect();
+    renumber_repeated_cores(&mut cpus, warnings);
+    Ok(cpus)
+}
+
+fn place(tree: &Tree, cpu: CpuId, online: &CpuSet, warnings: &mut Warnings) -> Result<Place, Malformed> {
+    let file = |name: &str| format!("{CPUS}/cpu{}/topology/{name}", cpu.0);
+    let core = known(tree.value(file("core_id"), "the number of a core")?);
+    let package = known(tree.value(file("physical_package_id"), "the number of a socket")?);
+    let siblings = match tree.cpus(file("core_cpus_list"))? {
+        None => tree.cpus(file("thread_siblings_list"))?, // its name before Linux 5.3
+        found => found,
+    };
+    for (missing, shortfall) in [
+        (core.is_none(), Shortfall::Core),
+        (package.is_none(), Shortfall::Package),
+        (siblings.is_none(), Shortfall::Siblings),
+    ] {
+        if missing {
+            warnings.add_at(shortfall, cpu);
+        }
+    }
+    let siblings = siblings.map(|siblings| siblings.intersection(online));
+    Ok(Place { core, package: package.unwrap_or(0), siblings })
+}
+
+/// The kernel writes -1 (as some versions do: 65535) for a number it does not know.
+fn known(number: Option<i64>) -> Option<u32> {
+    number.filter(|&n| n != 65_535).and_then(|n| u32::try_from(n).ok())
+}
+
+/// The cores, as groups of hardware threads.
+fn cores(places: &BTreeMap<CpuId, Place>, warnings: &mut Warnings) -> Groups<()> {
+    let mut same_number: BTreeMap<(u32, u32), CpuSet> = BTreeMap::new();
+    for (&cpu, place) in places {
+        if let (None, Some(core)) = (&place.siblings, place.core) {
+            same_number.entry((place.package, core)).or_default().extend([cpu]);
+        }
+    }
+    let mut cores = Groups::new();
+    for (&cpu, place) in places {
+        let by_number = || same_number.get(&(place.package, place.core?)).cloned();
+        let members =
+            place.siblings.clone().or_else(by_number).unwrap_or_else(|| [cpu].into_iter().collect());
+        if cores.claim(cpu, &members, ()) == Claim::Disagrees {
+            warnings.add_at(Shortfall::SiblingsDisagree, cpu);
+        }
+    }
+    cores
+}
+
+/// Numbers the cores of every package anew in which two cores have one number.
+fn renumber_repeated_cores(cpus: &mut [Cpu], warnings: &mut Warnings) {
+    let mut seen: BTreeMap<(u32, u32), CpuSet> = BTreeMap::new();
+    let mut ambiguous: BTreeMap<u32, BTreeMap<CpuId, u32>> = BTreeMap::new();
+    for cpu in cpus.iter() {
+        let siblings = seen.entry((cpu.package, cpu.core)).or_insert_with(|| cpu.smt_siblings.clone());
+        if *siblings != cpu.smt_siblings {
+            ambiguous.entry(cpu.package).or_default();
+        }
+    }
+    for cpu in cpus {
+        let Some(numbers) = ambiguous.get_mut(&cpu.package) else { continue };
+        let first = cpu.smt_siblings.first().unwrap_or(cpu.id);
+        let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+        cpu.core = *numbers.entry(first).or_insert(next);
+        warnings.add_at(Shortfall::CoreRepeated, cpu.id);
+    }
+}
+
+/// The node of each cpu that a node lists. A cpu in several is in the first.
+fn nodes(tree: &Tree, online: &CpuSet, warnings: &mut Warnings) -> Result<BTreeMap<CpuId, u32>, Malformed> {
+    let mut node_of = BTreeMap::new();
+    let mut listed = false;
+    for node in tree.numbered(NODES, "node") {
+        let Some(cpus) = tree.cpus(format!("{NODES}/node{node}/cpulist"))? else { continue };
+        listed = true;
+        for cpu in cpus.intersection(online).iter() {
+            node_of.entry(cpu).or_insert(node);
+        }
+    }
+    if !listed {
+        warnings.add(Shortfall::Nodes);
+        return Ok(node_of);
+    }
+    for cpu in online.iter().filter(|cpu| !node_of.contains_key(cpu)) {
+        warnings.add_at(Shortfall::NodeOfCpu, cpu);
+    }
+    Ok(node_of)
+}

@@ -1,0 +1,102 @@
+//! How long a hypervisor ran something else while one of our cpus had work.
+//!
+//! The kernel counts this per cpu, in ticks of usually 10 ms, where the hypervisor tells; where
+//! it does not, the count stays at zero. So a rise proves a disturbance, and none proves nothing.
+
+use crate::probe::Malformed;
+use crate::{Probe, tree::Tree};
+use std::collections::BTreeMap;
+use warmcore_units::{CpuId, Nanos};
+
+const STAT: &str = "proc/stat";
+
+/// The stolen time of every cpu since the machine started, or between two readings.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Steal(BTreeMap<CpuId, Nanos>);
+
+impl Steal {
+    /// The stolen time so far; of no cpu where `/proc/stat` is hidden.
+    ///
+    /// # Errors
+    /// If `/proc/stat` holds what no kernel writes there.
+    pub fn now() -> Result<Self, Malformed> {
+        Probe::new().steal()
+    }
+
+    /// What was stolen between `earlier` and this.
+    #[must_use]
+    pub fn since(&self, earlier: &Self) -> Self {
+        let passed = |(&cpu, &now): (&CpuId, &Nanos)| (cpu, now - earlier.of(cpu).unwrap_or(now));
+        Self(self.0.iter().map(passed).collect())
+    }
+
+    /// What was stolen from `cpu`; `None` where the kernel does not say.
+    #[must_use]
+    pub fn of(&self, cpu: CpuId) -> Option<Nanos> {
+        self.0.get(&cpu).copied()
+    }
+
+    /// What was stolen from all cpus together.
+    #[must_use]
+    pub fn total(&self) -> Nanos {
+        self.0.values().copied().sum()
+    }
+}
+
+impl Probe {
+    /// The stolen time of every cpu, from `/proc/stat` below the root.
+    ///
+    /// # Errors
+    /// If that file holds what no kernel writes there.
+    pub fn steal(&self) -> Result<Steal, Malformed> {
+        let tree = self.tree();
+        let text = tree.text(STAT).unwrap_or_default();
+        let tick = Nanos::from_secs(1.0 / rustix::param::clock_ticks_per_second().max(1) as f64);
+        let lines = text.lines().filter(|line| line.starts_with("cpu") && !line.starts_with("cpu "));
+        let stolen = lines.map(|line| stolen_ticks(tree, line));
+        let stolen: Result<Vec<_>, _> = stolen.collect();
+        Ok(Steal(stolen?.into_iter().flatten().map(|(cpu, ticks)| (cpu, tick * ticks as f64)).collect()))
+    }
+}
+
+/// The cpu and its stolen ticks out of `cpu0 user nice system idle iowait irq softirq steal …`;
+/// `None` from a kernel too old to count them.
+fn stolen_ticks(tree: &Tree, line: &str) -> Result<Option<(CpuId, u64)>, Malformed> {
+    let malformed = || tree.malformed(STAT, line, "`cpuN` and numbers of ticks");
+    let mut words = line.split_whitespace();
+    let cpu = words.next().and_then(|word| word.strip_prefix("cpu")).and_then(|n| n.parse().ok());
+    let cpu = CpuId(cpu.ok_or_else(malformed)?);
+    let Some(ticks) = words.nth(7) else { return Ok(None) };
+    Ok(Some((cpu, ticks.parse().map_err(|_| malformed())?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake;
+
+    fn steal_in(stat: &str) -> Result<Steal, Malformed> {
+        let mut tree = fake::Tree::default();
+        tree.put(STAT, stat);
+        Probe::fake(tree).steal()
+    }
+
+    #[test]
+    fn the_eighth_number_of_a_cpu_is_what_was_stolen() {
+        let ticks = rustix::param::clock_ticks_per_second();
+        let earlier = steal_in("cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 1 2 3 4 5 6 7 0 0 0\ncpu3 1 2 3 4 5 6 7 5\n");
+        let later = steal_in(&format!("cpu0 1 2 3 4 5 6 7 {ticks} 0 0\ncpu3 1 2 3 4 5 6 7 5 0 0\nintr 5\n"));
+        let stolen = later.unwrap().since(&earlier.unwrap());
+        assert_eq!(stolen.of(CpuId(0)), Some(Nanos::from_secs(1.0)));
+        assert_eq!(stolen.of(CpuId(3)), Some(Nanos::ZERO));
+        assert_eq!(stolen.of(CpuId(1)), None);
+        assert_eq!(stolen.total(), Nanos::from_secs(1.0));
+    }
+
+    #[test]
+    fn an_old_kernel_does_not_say_and_garbage_is_refused() {
+        assert_eq!(steal_in("cpu0 1 2 3 4\n"), Ok(Steal::default()));
+        let error = steal_in("cpuX 1 2 3\n").unwrap_err();
+        assert!(error.to_string().contains("proc/stat` holds `cpuX 1 2 3`, expected"), "{error}");
+    }
+}

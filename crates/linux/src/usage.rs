@@ -1,0 +1,33 @@
+//! The kernel's counters of this thread.
+//!
+//! The `unsafe` of this module is one call, `getrusage`, which no safe crate we use offers. The
+//! same can be read from `/proc/thread-self/status`, but at some forty times the cost (14 µs against
+//! 0.3 µs for a whole snapshot on a virtual Zen 4 processor at 2.6 GHz).
+
+use core::mem::MaybeUninit;
+
+/// Counters of this thread since it began.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ThreadUsage {
+    pub(crate) involuntary_switches: u64,
+    pub(crate) voluntary_switches: u64,
+    pub(crate) page_faults: u64,
+}
+
+impl ThreadUsage {
+    /// The counters now.
+    pub(crate) fn now() -> Self {
+        let mut usage = MaybeUninit::<libc::rusage>::uninit();
+        // SAFETY: `usage` is writable and of the type `getrusage` fills.
+        let status = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+        assert_eq!(status, 0, "every Linux since 2.6.26 has counters per thread");
+        // SAFETY: `getrusage` returned 0, so it has filled all of `usage`.
+        let usage = unsafe { usage.assume_init() };
+        let count = |counter: libc::c_long| u64::try_from(counter).unwrap_or(0);
+        Self {
+            involuntary_switches: count(usage.ru_nivcsw),
+            voluntary_switches: count(usage.ru_nvcsw),
+            page_faults: count(usage.ru_minflt) + count(usage.ru_majflt),
+        }
+    }
+}
