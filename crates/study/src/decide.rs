@@ -11,6 +11,10 @@ use warmcore_costs::{Approach, Profile};
 use warmcore_scenario::Combination;
 use warmcore_units::{Estimate, PerSecond};
 
+/// A combination this near to its capacity is not compared with: its delay grows without bound
+/// there, and so would any gain over it.
+pub const NEAR_SATURATION: f64 = 0.9;
+
 /// Delays that differ by less than this fraction are not worth a change of policy.
 pub const INDIFFERENT: f64 = 0.01;
 
@@ -36,11 +40,11 @@ pub struct Region {
     pub best: Combination,
     /// Other combinations as good at every rate of the region.
     pub as_good: Vec<Combination>,
-    /// What it gains over the common default, where that keeps up.
+    /// What it gains over the common default, where that keeps up easily.
     pub over_default: Option<Gain>,
-    /// Whether the common default is saturated at some rate of the region.
+    /// Whether the common default is saturated or nearly so at some rate of the region.
     pub default_saturates: bool,
-    /// What it gains over the worst combination that keeps up.
+    /// What it gains over the worst combination that keeps up easily.
     pub over_worst: Option<Gain>,
     /// How many combinations are saturated at the region's highest rate.
     pub saturated: usize,
@@ -150,8 +154,13 @@ fn region(
         pools(a).cmp(&pools(b)).then(total(a).total_cmp(&total(b)))
     })?;
     let default = host.curves.iter().find(|curve| curve.combination == Combination::COMMON_DEFAULT)?;
+    let keeps_up_easily =
+        |other: &Curve, rate: usize| host.rates[rate].0 < other.capacity.rate.mean.0 * NEAR_SATURATION;
     let gain_over = |other: &Curve, rate: usize| {
         let (ours, theirs) = (best.points[rate]?.delay, other.points[rate]?.delay);
+        if !keeps_up_easily(other, rate) {
+            return None;
+        }
         let costs = if other.combination == best.combination { 0.0 } else { cost_uncertainty };
         let ratio = ratio(ours, theirs, costs);
         let gain = Estimate { mean: 1.0 - ratio.mean, half_width: ratio.half_width };
@@ -172,7 +181,7 @@ fn region(
             .filter(|&combination| combination != best.combination)
             .collect(),
         over_default: range(rates.clone().filter_map(|rate| gain_over(default, rate))),
-        default_saturates: rates.clone().any(|rate| default.points[rate].is_none()),
+        default_saturates: rates.clone().any(|rate| !keeps_up_easily(default, rate)),
         over_worst: range(rates.clone().filter_map(worst_at)),
         saturated: host.curves.iter().filter(|curve| curve.points[to].is_none()).count(),
     })

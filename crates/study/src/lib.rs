@@ -2,11 +2,13 @@
 //!
 //! | module | step |
 //! |---|---|
+//! | [`costs`] | what caches cost on this machine, measured |
 //! | [`predict`] | every combination of policies at every load, simulated |
 //! | [`decide`] | which combination to use in which region of load, and how sure that is |
 //! | [`present`] | the report's words, charts and tables |
 //! | [`results`] | the figures for other programs |
 
+pub mod costs;
 pub mod decide;
 pub mod predict;
 pub mod present;

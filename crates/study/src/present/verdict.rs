@@ -109,10 +109,11 @@ fn region_statement(advice: &Advice, region: &Region) -> Statement {
         text += " This is the common default.";
     }
     if region.default_saturates {
-        text += " The common default cannot keep up with the upper part of this region.";
+        text += " In the upper part of this region the common default is saturated or nearly so.";
     }
     if let Some(gain) = region.over_worst {
-        text += &format!(" Against the worst combination that keeps up, it is {}.", span_of(gain));
+        text +=
+            &format!(" Against the worst combination that keeps up easily, it is {} less.", span_of(gain));
     }
     let evidence = |name: &str, at: GainAt| {
         let half_width = percent(at.gain.half_width.unwrap_or(0.0));
@@ -147,7 +148,9 @@ fn confidence(region: &Region) -> Confidence {
     let Some(gain) = region.over_default.filter(|_| region.best != Combination::COMMON_DEFAULT) else {
         let reason = match region.best == Combination::COMMON_DEFAULT {
             true => "no other combination is better by more than its interval or by 1%",
-            false => "the common default saturates in this region, the advised combination does not",
+            false => {
+                "the common default is saturated or nearly so in this region, the advised combination is not"
+            }
         };
         return Confidence { level: Level::High, reason: reason.to_owned() };
     };

@@ -1,0 +1,41 @@
+# The two commands: `make study` measures this machine and writes a report, `make test` runs
+# everything that must hold. Both install what is missing after saying what they are about to do.
+
+SHELL := /bin/bash
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+export RUSTDOCFLAGS := -D warnings
+
+.PHONY: help study test test-long bench fuzz
+
+help:
+	@echo 'make study               measure this machine, predict, write study/report.html'
+	@echo 'make study ARGS=--quick  the same within a minute; ARGS is passed to `warmcore study`'
+	@echo 'make test                format, lints, docs, tests, licences, the report in a browser'
+	@echo 'make test-long           what takes longer: fuzzing, and two calibrations compared'
+	@echo 'make bench               the receive path against its peer, the simulator, in one run'
+
+study:
+	@scripts/install-toolchain
+	cargo build --release --locked --package warmcore-cli
+	@target/release/warmcore study $(ARGS)
+
+test:
+	@scripts/install-toolchain
+	@scripts/install-test-tools
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo doc --workspace --no-deps --locked --quiet
+	@scripts/check-dependencies
+	cargo test --workspace --locked
+
+# Holds what noise or time keeps out of `make test`: a fuzzer's minute on each target, and the
+# agreement of two calibrations on a quiet machine.
+test-long: test fuzz
+	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
+
+bench:
+	@scripts/install-toolchain
+	cargo bench --workspace --locked
+
+fuzz:
+	@scripts/fuzz

@@ -1,0 +1,24 @@
+//! Ctrl-C: what runs is told to stop, so that every file is left whole and every child ended.
+
+use miette::{IntoDiagnostic, WrapErr};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static REQUESTED: AtomicBool = AtomicBool::new(false);
+
+/// Catches Ctrl-C and termination from now on; the flag is set when it comes. A second Ctrl-C
+/// ends the process at once.
+pub(crate) fn catch() -> miette::Result<&'static AtomicBool> {
+    ctrlc::set_handler(|| {
+        if REQUESTED.swap(true, Ordering::SeqCst) {
+            std::process::exit(i32::from(crate::INTERRUPTED));
+        }
+    })
+    .into_diagnostic()
+    .wrap_err("cannot catch Ctrl-C")?;
+    Ok(&REQUESTED)
+}
+
+/// Whether the user asked to stop.
+pub(crate) fn requested() -> bool {
+    REQUESTED.load(Ordering::SeqCst)
+}

@@ -1,0 +1,84 @@
+//! The `warmcore` command: argument parsing and wiring, nothing else.
+
+mod args;
+mod calibrate;
+mod interrupt;
+mod machine;
+mod progress;
+mod provenance;
+mod study;
+mod terminal;
+
+use args::{Arguments, Command};
+use clap::{CommandFactory, Parser};
+use miette::IntoDiagnostic;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// What to type first, for who types nothing.
+const FIRST_STEPS: &str = "\
+warmcore finds out on which processor protocol work should run.
+
+  warmcore study            measure this machine, predict every policy, write study/report.html
+  warmcore study --quick    the same within a minute, less exactly
+  warmcore machine          show processors, caches and limits
+  warmcore --help           everything else
+";
+
+/// The status of a process that the user interrupted: 128 plus the signal's number.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match run(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) if interrupt::requested() => {
+            eprintln!("interrupted; files written so far are whole");
+            ExitCode::from(INTERRUPTED)
+        }
+        Err(report) if is_closed_pipe(&report) => ExitCode::SUCCESS,
+        Err(report) => {
+            eprintln!("Error: {report:?}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: Arguments) -> miette::Result<()> {
+    match arguments.command {
+        None => print(FIRST_STEPS.as_bytes()),
+        Some(Command::Study(arguments)) => study::run(&arguments),
+        Some(Command::Calibrate(arguments)) => calibrate::run(&arguments),
+        Some(Command::Machine(arguments)) => machine::run(&arguments),
+        Some(Command::Completions { shell }) => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "warmcore", &mut script);
+            print(&script)
+        }
+        Some(Command::Man) => print(&manual().into_diagnostic()?),
+    }
+}
+
+/// The manual: a page for the command and one for each of its subcommands.
+fn manual() -> io::Result<Vec<u8>> {
+    let mut command = Arguments::command();
+    command.build();
+    let mut pages = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut pages)?;
+    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
+        let name = format!("warmcore-{}", subcommand.get_name());
+        clap_mangen::Man::new(subcommand.clone()).title(name).render(&mut pages)?;
+    }
+    Ok(pages)
+}
+
+/// Prints to standard output.
+fn print(text: &[u8]) -> miette::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text).and_then(|()| out.flush()).into_diagnostic()
+}
+
+/// Whether the reader of our output went away, as `head` does; that is no error.
+fn is_closed_pipe(report: &miette::Report) -> bool {
+    report.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,72 @@
+//! Where a result comes from: the manifest of a report.
+
+use std::env;
+use toml::ser::Error;
+use warmcore_costs::Profile;
+use warmcore_linux::Probe;
+use warmcore_record::Manifest;
+use warmcore_record::manifest::{FactGroup, Seed};
+use warmcore_scenario::Study;
+use warmcore_topology::Machine;
+
+/// The manifest of `study` with the costs of `profile`, measured on `machine` if it was.
+///
+/// # Errors
+/// If the scenario cannot be written as TOML.
+pub(crate) fn manifest(
+    study: &Study,
+    profile: &Profile,
+    machine: Option<&Machine>,
+) -> Result<Manifest, Error> {
+    let mut manifest = Manifest::now("warmcore", env!("CARGO_PKG_VERSION"));
+    manifest.command = env::args().collect();
+    manifest.facts.push(costs(profile));
+    if let Some(machine) = machine {
+        manifest.facts.push(hardware(machine));
+        manifest.facts.push(conditions());
+    }
+    let purpose = "arrivals, and the order of measurements".to_owned();
+    manifest.seeds.push(Seed { purpose, value: study.seed });
+    manifest.scenario = Some(toml::to_string(study)?);
+    Ok(manifest)
+}
+
+fn costs(profile: &Profile) -> FactGroup {
+    let provenance = &profile.provenance;
+    FactGroup::new("Costs", [("source", provenance.source.clone()), ("date", provenance.date.clone())])
+}
+
+fn hardware(machine: &Machine) -> FactGroup {
+    let limits = &machine.limits;
+    let cpus = format!("{} online, {} usable ({})", machine.cpus.len(), limits.allowed.len(), limits.allowed);
+    let mut facts = vec![("processor".to_owned(), machine.name.clone()), ("cpus".to_owned(), cpus)];
+    if let Some(quota) = limits.cpu_quota {
+        facts.push(("cpu quota".to_owned(), format!("{quota} cpus")));
+    }
+    facts.extend(machine.caches.iter().map(|cache| {
+        let geometry = &cache.geometry;
+        (
+            format!("L{} {}", cache.level, cache.kind),
+            format!(
+                "{}, {}-byte lines, {} ways, cpus {}",
+                geometry.size, geometry.line.0, geometry.ways, cache.shared_by
+            ),
+        )
+    }));
+    FactGroup::new("Machine", facts)
+}
+
+fn conditions() -> FactGroup {
+    let host = Probe::new().host();
+    let facts = [
+        ("kernel", host.kernel),
+        ("memory", host.memory.map(|memory| memory.to_string())),
+        ("hypervisor", Some(format!("{:?}", host.hypervisor).to_lowercase())),
+        ("load at the end", host.load.map(|[minute, ..]| format!("{minute:.2} over the last minute"))),
+        ("frequency governor", host.governor),
+        ("clock source", host.clock_source),
+        ("transparent huge pages", host.huge_pages.map(|mode| format!("{mode:?}").to_lowercase())),
+    ];
+    let known = |fact: Option<String>| fact.unwrap_or_else(|| "not told by the kernel".to_owned());
+    FactGroup::new("Conditions", facts.map(|(label, value)| (label, known(value))))
+}

@@ -1,0 +1,156 @@
+//! `warmcore study`.
+
+use crate::args::StudyArguments;
+use crate::calibrate::{existing, look_at_machine, measure, words};
+use crate::{interrupt, progress, provenance, terminal};
+use miette::{IntoDiagnostic, WrapErr};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use warmcore_costs::Profile;
+use warmcore_record::whole::{self, Existing};
+use warmcore_scenario::document::{self, Checked};
+use warmcore_scenario::{ProfileSource, Study};
+use warmcore_study::{Findings, conclude, present, results};
+use warmcore_topology::Machine;
+
+/// The processors looked ahead to beside this machine's own.
+const LOOK_AHEAD: [u32; 2] = [8, 64];
+
+pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
+    let folder = Folder { path: arguments.out.clone(), existing: existing(&arguments.output) };
+    folder.check()?;
+    let stop = interrupt::catch()?;
+    let mut study = scenario(arguments)?;
+    let (profile, machine) = costs(&mut study, arguments, &folder, stop)?;
+
+    let bar = progress::bar("predicting");
+    let tell = |done: usize, of: usize| progress::set(&bar, done as f64 / of as f64);
+    let findings = conclude(&study, profile, machine, &tell, stop).into_diagnostic();
+    bar.finish_and_clear();
+    let findings = findings.wrap_err("cannot predict")?;
+
+    let summary = serde_json::to_string_pretty(&results::Summary::of(&findings)).into_diagnostic()?;
+    write(&folder, &study, &findings, &summary)?;
+    if arguments.output.json {
+        return crate::print(format!("{summary}\n").as_bytes());
+    }
+    let report = folder.path.join(REPORT);
+    let closing = format!("{}\nThe report: {}\n", terminal::summary(&findings), report.display());
+    crate::print(closing.as_bytes())
+}
+
+const REPORT: &str = "report.html";
+const PROFILE: &str = "profile.toml";
+const RESULTS: &str = "results.parquet";
+const SUMMARY: &str = "summary.json";
+const SCENARIO: &str = "study.toml";
+
+/// Where a study's files go.
+struct Folder {
+    path: PathBuf,
+    existing: Existing,
+}
+
+impl Folder {
+    /// Finds out before anything is measured whether the files can be written.
+    fn check(&self) -> miette::Result<()> {
+        std::fs::create_dir_all(&self.path)
+            .into_diagnostic()
+            .wrap_err_with(|| format!("cannot create the folder {}", self.path.display()))?;
+        for file in [REPORT, PROFILE, RESULTS, SUMMARY, SCENARIO] {
+            whole::check(&self.path.join(file), self.existing).into_diagnostic()?;
+        }
+        Ok(())
+    }
+
+    fn write(&self, file: &str, content: &[u8]) -> miette::Result<()> {
+        whole::write(&self.path.join(file), content, self.existing).into_diagnostic()
+    }
+}
+
+/// The scenario that the arguments ask for. Its processors are empty if nothing names them.
+fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {
+    let mut study = match &arguments.scenario {
+        Some(path) => document::read::<Study>(path).into_diagnostic()?,
+        None if arguments.quick => Study::quick(arguments.processors.clone()),
+        None => Study::standard(arguments.processors.clone()),
+    };
+    if let Some(path) = &arguments.scenario {
+        study.calibration.profile = beside(path, study.calibration.profile);
+    }
+    if let Some(profile) = &arguments.profile {
+        study.calibration.profile =
+            ProfileSource::try_from(profile.clone()).map_err(|problem| miette::miette!(problem))?;
+    }
+    if arguments.intervening.intervening.is_some() {
+        study.calibration.intervening = words(&arguments.intervening)?;
+    }
+    study.seed = arguments.seed.unwrap_or(study.seed);
+    check(&study)?;
+    Ok(study)
+}
+
+/// Refuses what cannot be used before anything is measured.
+fn check(study: &Study) -> miette::Result<()> {
+    let mut study = study.clone();
+    if study.prediction.processors.is_empty() {
+        study.prediction.processors.push(1);
+    }
+    study.check().into_diagnostic()
+}
+
+/// A profile that a scenario names is looked for beside the scenario.
+fn beside(scenario: &Path, profile: ProfileSource) -> ProfileSource {
+    match (profile, scenario.parent()) {
+        (ProfileSource::File(file), Some(folder)) => ProfileSource::File(folder.join(file)),
+        (profile, _) => profile,
+    }
+}
+
+/// The profile the study rests on and, if it was measured now, the machine it is of; what was
+/// measured is written at once, so that it survives whatever comes after.
+fn costs(
+    study: &mut Study,
+    arguments: &StudyArguments,
+    folder: &Folder,
+    stop: &AtomicBool,
+) -> miette::Result<(Profile, Option<Machine>)> {
+    let (profile, machine) = match &study.calibration.profile {
+        ProfileSource::SgiChallengeXl => (Profile::sgi_challenge_xl(), None),
+        ProfileSource::File(path) => (document::read::<Profile>(path).into_diagnostic()?, None),
+        ProfileSource::Measure => {
+            let machine = look_at_machine(arguments.output.json)?;
+            let profile = measure(&machine, &study.calibration, study.seed, stop)?;
+            (profile, Some(machine))
+        }
+    };
+    folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
+    if study.prediction.processors.is_empty() {
+        study.prediction.processors = look_ahead(&profile, machine.as_ref());
+    }
+    Ok((profile, machine))
+}
+
+/// This machine's number of processors, then 8 and 64. One processor alone looks no further: what
+/// migration costs is not known.
+fn look_ahead(profile: &Profile, machine: Option<&Machine>) -> Vec<u32> {
+    let own = machine.and_then(|machine| u32::try_from(machine.usable_cores().len()).ok());
+    if !profile.is_complete() {
+        return vec![1];
+    }
+    let mut processors: Vec<u32> = own.into_iter().collect();
+    processors.extend(LOOK_AHEAD.into_iter().filter(|&other| Some(other) != own));
+    processors
+}
+
+fn write(folder: &Folder, study: &Study, findings: &Findings, summary: &str) -> miette::Result<()> {
+    let manifest =
+        provenance::manifest(study, &findings.profile, findings.machine.as_ref()).into_diagnostic()?;
+    let parquet = results::columns(findings).into_diagnostic()?.to_parquet(&manifest).into_diagnostic()?;
+    let scenario = toml::to_string(study).into_diagnostic()?;
+    let report = warmcore_report::render(&present::document(findings, manifest));
+    folder.write(SCENARIO, scenario.as_bytes())?;
+    folder.write(RESULTS, &parquet)?;
+    folder.write(SUMMARY, summary.as_bytes())?;
+    folder.write(REPORT, report.as_bytes())
+}

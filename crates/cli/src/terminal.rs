@@ -1,0 +1,75 @@
+//! What a terminal shows: tables, and text wrapped to its width.
+
+use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+use warmcore_costs::profile::{Measured, Profile};
+use warmcore_costs::{Approach, Experiment, Situation, ThreadStack};
+use warmcore_study::Findings;
+use warmcore_study::present::verdict::verdict;
+
+/// A line under the header and nothing else.
+const PLAIN: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// An empty table headed `header`.
+pub(crate) fn table<const N: usize>(header: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_style(PLAIN).set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(header);
+    table
+}
+
+/// The measured times in the order of the source's Table 2.
+pub(crate) fn times(profile: &Profile) -> String {
+    let mut table = table(["Experiment", "Thread stack", "State", "Locking", "IPS"]);
+    let state_name = |state: usize| match state {
+        0 => "hot".to_owned(),
+        level => format!("{} cold", profile.levels[level - 1].name),
+    };
+    for situation in Situation::all() {
+        for state in 0..profile.levels.len() {
+            let cells = Approach::ALL.map(|approach| {
+                let receive = profile.times.of(approach).of(situation)?;
+                Some(if state == 0 { receive.hot } else { *receive.cold.get(state - 1)? })
+            });
+            let stack = match situation.thread_stack {
+                ThreadStack::Cached => "cached",
+                ThreadStack::Migrates => "migrates",
+            };
+            let [locking, ips] = cells.map(|time| time.as_ref().map_or_else(|| "–".to_owned(), shown));
+            table.add_row([
+                situation.experiment.to_string(),
+                stack.to_owned(),
+                state_name(state),
+                locking,
+                ips,
+            ]);
+        }
+    }
+    let cold = Approach::ALL.map(|approach| shown(&profile.times.of(approach).fully_cold));
+    let [locking, ips] = cold;
+    table.add_row([Experiment::A1.to_string(), "cold".to_owned(), "fully cold".to_owned(), locking, ips]);
+    let mut text = table.to_string();
+    if let Some(pool) = &profile.free_memory {
+        let (acquire, release) = (shown(&pool.acquire), shown(&pool.release));
+        text += &format!(
+            "\nA free-memory pool last used elsewhere adds {acquire} to acquire, {release} to release."
+        );
+    }
+    if text.contains('†') {
+        text += "\n† wider than the target when the time budget ended";
+    }
+    text + "\n"
+}
+
+fn shown(time: &Measured) -> String {
+    format!("{}{}", time.estimate(), if time.missed_target { " †" } else { "" })
+}
+
+/// The verdict of a study, for the end of its run.
+pub(crate) fn summary(findings: &Findings) -> String {
+    let verdict = verdict(findings);
+    let mut text = format!("\n{}\n\n", verdict.headline);
+    for statement in &verdict.statements {
+        text += &format!("• {}\n  ({})\n", statement.text, statement.confidence.reason);
+    }
+    text
+}
