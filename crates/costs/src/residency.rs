@@ -66,7 +66,8 @@ pub struct Placement {
 }
 
 impl Residency {
-    /// Before any packet: everything is elsewhere, and no processor has run protocol code.
+    /// Before any packet: everything is elsewhere, and no processor has run protocol code. With
+    /// one processor there is no elsewhere: it wrote everything.
     #[must_use]
     pub fn new(approach: Approach, population: Population, model: &ExecutionModel) -> Self {
         let Population { processors, threads, streams, stacks } = population;
@@ -76,12 +77,13 @@ impl Residency {
                 domains: vec![(0, Nanos(f64::NEG_INFINITY)); processors.div_ceil(sharers) as usize],
             })
         };
+        let writer = if processors == 1 { 0 } else { NOBODY };
         Self {
             approach,
-            session_writer: vec![NOBODY; streams as usize],
-            history: vec![History { stream: NOBODY, writer: NOBODY }; stacks as usize],
-            thread_seat: vec![NOBODY; threads as usize],
-            pool_writer: NOBODY,
+            session_writer: vec![writer; streams as usize],
+            history: vec![History { stream: NOBODY, writer }; stacks as usize],
+            thread_seat: vec![writer; threads as usize],
+            pool_writer: writer,
             ended: vec![Nanos(f64::NEG_INFINITY); processors as usize],
             shared: model.sharers().map(level).collect(),
         }
@@ -214,6 +216,18 @@ mod tests {
         assert_eq!(residency.idle(CpuId(1), 1, Nanos(25.0)), Nanos(15.0));
         assert_eq!(residency.idle(CpuId(1), 0, Nanos(25.0)), Nanos::INFINITY);
         assert_eq!(residency.idle(CpuId(2), 1, Nanos(25.0)), Nanos::INFINITY);
+    }
+
+    #[test]
+    fn one_processor_never_finds_anything_elsewhere() {
+        let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), Approach::Locking, 1).unwrap();
+        let population = Population { processors: 1, threads: 1, streams: 2, stacks: 1 };
+        let mut residency = Residency::new(Approach::Locking, population, &model);
+        for stream in [0, 1, 1, 0] {
+            let situation = residency.start(on(0, stream));
+            assert!(!situation.experiment.migrates() && situation.thread_stack == ThreadStack::Cached);
+        }
+        assert!(!residency.write_pool(CpuId(0)));
     }
 
     #[test]
