@@ -32,9 +32,9 @@ pub struct Advice {
 /// A region of load in which one combination is best throughout.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Region {
-    /// The lowest rate simulated in it.
+    /// Where it begins: the lowest rate simulated, or where its choice overtakes the last region's.
     pub from: PerSecond,
-    /// The highest rate simulated in it.
+    /// Where it ends: where the next region begins, or the highest rate simulated.
     pub to: PerSecond,
     /// What to use.
     pub best: Combination,
@@ -101,7 +101,7 @@ pub fn cost_uncertainty(profile: &Profile) -> f64 {
 /// nothing was simulated.
 #[must_use]
 pub fn decide(host: &Host, cost_uncertainty: f64) -> Option<Advice> {
-    let mut regions = Vec::new();
+    let mut regions: Vec<Region> = Vec::new();
     let mut from = 0;
     while from < host.rates.len() {
         let mut good = as_good_as_best(host, from);
@@ -118,7 +118,12 @@ pub fn decide(host: &Host, cost_uncertainty: f64) -> Option<Advice> {
             good = both;
             to += 1;
         }
-        regions.push(region(host, from..=to, &good, cost_uncertainty)?);
+        let mut region = region(host, from..=to, &good, cost_uncertainty)?;
+        if let Some(last) = regions.last_mut() {
+            let border = overtaking(host, from - 1, last.best, region.best);
+            (last.to, region.from) = (border, border);
+        }
+        regions.push(region);
         from = to + 1;
     }
     Some(Advice { processors: host.processors, regions, capacity: capacity(host, cost_uncertainty)? })
@@ -185,6 +190,22 @@ fn region(
         over_worst: range(rates.clone().filter_map(worst_at)),
         saturated: host.curves.iter().filter(|curve| curve.points[to].is_none()).count(),
     })
+}
+
+/// The rate between the `rate`-th and the next at which `after` overtakes `before`: where the
+/// straight lines between their delays cross on logarithmic axes; halfway if they do not.
+fn overtaking(host: &Host, rate: usize, before: Combination, after: Combination) -> PerSecond {
+    let (low, high) = (host.rates[rate].0.ln(), host.rates[rate + 1].0.ln());
+    let delay = |combination: Combination, rate: usize| {
+        let curve = host.curves.iter().find(|curve| curve.combination == combination)?;
+        curve.points[rate].map(|outcome| outcome.delay.mean.0.ln())
+    };
+    let lead = |rate: usize| Some(delay(before, rate)? - delay(after, rate)?);
+    let crossing = match (lead(rate), lead(rate + 1)) {
+        (Some(at_low), Some(at_high)) if at_low < 0.0 && at_high > 0.0 => at_low / (at_low - at_high),
+        _ => 0.5,
+    };
+    PerSecond((low + (high - low) * crossing).exp())
 }
 
 /// The smallest and the largest of `gains`.
@@ -279,7 +300,9 @@ mod tests {
         });
         let advice = decide(&host, 0.0).unwrap();
         let ends: Vec<(f64, f64)> = advice.regions.iter().map(|r| (r.from.0, r.to.0)).collect();
-        assert_eq!(ends, [(1.0, 2.0), (3.0, 3.0)]);
+        // The border is where log-log lines cross: from 55 and 55 at rate 2 to 60 and 50 at 3.
+        assert_eq!((ends.len(), ends[0].0, ends[1].1), (2, 1.0, 3.0));
+        assert!(ends[0].1 == ends[1].0 && (2.0..3.0).contains(&ends[0].1), "{ends:?}");
         assert_eq!(advice.regions[1].best, Combination::COMMON_DEFAULT);
         assert_eq!(advice.regions[1].over_default.unwrap().most.gain.mean, 0.0);
     }

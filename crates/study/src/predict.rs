@@ -152,7 +152,7 @@ fn shape(combination: Combination, processors: u32) -> Shape {
     Shape { processors, streams: processors, stacks }
 }
 
-/// The rates asked for, or from near idle to saturation of the best combination: two in each
+/// The rates asked for, or from near idle to saturation of the best combination: three in each
 /// decade below a tenth of its capacity, then every tenth, and its last few hundredths.
 fn rates(
     asked: &Prediction,
@@ -164,9 +164,9 @@ fn rates(
     let best = ranked.max_by(|a, b| a.1.0.total_cmp(&b.1.0));
     let Some((&combination, best)) = best else { return Ok(Vec::new()) };
     if asked.rates_per_s.is_empty() {
-        let low = (0..9).map(|step| 1e-5 * 10_f64.powf(f64::from(step) / 2.0));
+        let low = (0..12).map(|step| 1e-5 * 10_f64.powf(f64::from(step) / 3.0));
         let high = (1..10).map(|tenth| f64::from(tenth) / 10.0).chain([0.95, 0.98]);
-        let mut fractions: Vec<f64> = low.filter(|fraction| *fraction < 0.09).chain(high).collect();
+        let mut fractions: Vec<f64> = low.chain(high).collect();
         // What else is on the way: just below the other combinations' saturation.
         fractions.extend(capacities.iter().map(|capacity| capacity.rate.mean.0 / best.0 * 0.95));
         fractions.sort_by(f64::total_cmp);

@@ -36,7 +36,7 @@ pub fn headline(advice: &Advice) -> String {
             format!("On {processors}, use {} at most loads", in_words(first.best))
         }
         [first, .., last] => format!(
-            "On {processors}, use {} below {}, and {} above",
+            "On {processors}, use {} below about {}, and {} above",
             in_words(first.best),
             first.to,
             in_words(last.best)
