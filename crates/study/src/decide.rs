@@ -159,8 +159,9 @@ fn region(
         pools(a).cmp(&pools(b)).then(total(a).total_cmp(&total(b)))
     })?;
     let default = host.curves.iter().find(|curve| curve.combination == Combination::COMMON_DEFAULT)?;
-    let keeps_up_easily =
-        |other: &Curve, rate: usize| host.rates[rate].0 < other.capacity.rate.mean.0 * NEAR_SATURATION;
+    let keeps_up_easily = |other: &Curve, rate: usize| {
+        other.points[rate].is_some() && host.rates[rate].0 < other.capacity.rate.mean.0 * NEAR_SATURATION
+    };
     let gain_over = |other: &Curve, rate: usize| {
         let (ours, theirs) = (best.points[rate]?.delay, other.points[rate]?.delay);
         if !keeps_up_easily(other, rate) {
