@@ -1,0 +1,31 @@
+//! The README's examples do what they say: every `warmcore` line of its shell blocks is run, in
+//! their order, in one folder.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+#[test]
+fn the_readmes_commands_run() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = fs::read_to_string(readme).expect("there is a README");
+    let blocks = readme.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let lines: Vec<&str> = blocks.flat_map(str::lines).filter(|line| line.starts_with("warmcore ")).collect();
+    assert!(lines.len() >= 5, "{lines:?}");
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let binary = Path::new(env!("CARGO_BIN_EXE_warmcore"));
+    let path =
+        format!("{}:{}", binary.parent().expect("a folder").display(), env::var("PATH").unwrap_or_default());
+    for line in lines {
+        let output = Command::new("sh")
+            .args(["-c", line])
+            .env("PATH", &path)
+            .current_dir(folder.path())
+            .output()
+            .expect("a shell is there");
+        assert!(output.status.success(), "`{line}`: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(!output.stdout.is_empty(), "`{line}` says nothing");
+    }
+}

@@ -1,0 +1,173 @@
+//! A report before it has a look: what it says, in the order a reader should meet it.
+
+use crate::{Chart, Manifest, Table};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use warmcore_units::Fault;
+
+/// A whole report: the verdict first, then what supports it, then where it comes from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Document {
+    /// What the report is about, in a few words.
+    pub title: String,
+    /// One line under the title: which machine, which study.
+    pub subtitle: String,
+    /// The answer.
+    pub verdict: Verdict,
+    /// The evidence, in reading order.
+    pub sections: Vec<Section>,
+    /// Where every figure comes from.
+    pub manifest: Manifest,
+}
+
+/// The answer to the question that the study asked.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Verdict {
+    /// One sentence that a hurried reader can act on.
+    pub headline: String,
+    /// The few figures that matter most; may be empty.
+    pub figures: Vec<KeyFigure>,
+    /// What is claimed, each claim with its evidence.
+    pub statements: Vec<Statement>,
+}
+
+/// One figure of the verdict, shown large.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct KeyFigure {
+    /// The figure with its sign and unit: `−31 %`.
+    pub value: String,
+    /// Its half-width in the same unit (`± 2 %`); empty for a figure that has none by nature.
+    pub half_width: String,
+    /// What it is the value of.
+    pub meaning: String,
+}
+
+/// A claim, with what it rests on.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Statement {
+    /// The claim in words.
+    pub text: String,
+    /// The numbers behind it, one per line.
+    pub evidence: Vec<String>,
+    /// How sure it is.
+    pub confidence: Confidence,
+}
+
+/// How sure a claim is.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Confidence {
+    /// At a glance.
+    pub level: Level,
+    /// Why, in words and numbers: `the intervals lie 14 half-widths apart, 20 replications`.
+    pub reason: String,
+}
+
+/// A degree of confidence.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// The figures do not decide it.
+    Low,
+    /// The figures favour it; another run might not.
+    Moderate,
+    /// The figures leave no reasonable doubt.
+    High,
+}
+
+/// A part of the report that answers one question.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Section {
+    /// What the section answers.
+    pub heading: String,
+    /// Name of the section within the report, for links: letters, digits and hyphens.
+    pub anchor: String,
+    /// Paragraphs for a reader who has never seen the sources.
+    pub intro: Vec<String>,
+    /// The evidence.
+    pub blocks: Vec<Block>,
+}
+
+/// A piece of a section.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Block {
+    /// Running text.
+    Paragraph(String),
+    /// A chart.
+    Chart(Chart),
+    /// A table.
+    Table(Table),
+    /// Something a reader must know before trusting what stands beside it.
+    Note(String),
+    /// The words that the report uses.
+    Glossary(Vec<Term>),
+}
+
+/// A word of the field, explained.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Term {
+    /// The word.
+    pub word: String,
+    /// What it means, for a reader who has never met it.
+    pub meaning: String,
+}
+
+impl Term {
+    /// `word` explained as `meaning`.
+    pub fn new(word: impl Into<String>, meaning: impl Into<String>) -> Self {
+        Self { word: word.into(), meaning: meaning.into() }
+    }
+}
+
+impl Document {
+    /// Every chart, in reading order.
+    pub fn charts(&self) -> impl Iterator<Item = &Chart> {
+        self.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+            Block::Chart(chart) => Some(chart),
+            _ => None,
+        })
+    }
+
+    /// Checks what the types cannot: names that links need are unique and well formed, every choice
+    /// of a chart has its view, and every row of a table fills its columns.
+    ///
+    /// # Errors
+    /// The first fault found, with the path of the field.
+    pub fn validate(&self) -> Result<(), Fault> {
+        // What every report has besides its sections has a name too.
+        let mut names = BTreeSet::from(["verdict", "provenance"]);
+        for (i, section) in self.sections.iter().enumerate() {
+            let path = format!("sections[{i}]");
+            unique_name(&mut names, format!("{path}.anchor"), &section.anchor)?;
+            for (j, block) in section.blocks.iter().enumerate() {
+                let path = format!("{path}.blocks[{j}]");
+                match block {
+                    Block::Chart(chart) => {
+                        unique_name(&mut names, format!("{path}.id"), &chart.id)?;
+                        chart.validate(&path)?;
+                    }
+                    Block::Table(table) => {
+                        unique_name(&mut names, format!("{path}.id"), &table.id)?;
+                        table.validate(&path)?;
+                    }
+                    Block::Paragraph(_) | Block::Note(_) | Block::Glossary(_) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Holds that `name` can stand in a link and that no other place of the report has it.
+fn unique_name<'a>(names: &mut BTreeSet<&'a str>, field: String, name: &'a str) -> Result<(), Fault> {
+    let well_formed = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    if !well_formed {
+        let expected = "a lower-case letter, then lower-case letters, digits and hyphens";
+        return Err(Fault::new(field, format!("`{name}`"), expected));
+    }
+    if !names.insert(name) {
+        return Err(Fault::new(field, format!("`{name}`"), "a name that nothing else in the report has"));
+    }
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! A document survives being written down, and says by name what is wrong with it.
+
+use warmcore_record::chart::{Axis, Chart, Choice, Point, Series, Style, Unit, View};
+use warmcore_record::table::{Cell, HeaderCell, Row};
+use warmcore_record::{Block, Document, Estimate, Manifest, Section, Table, Verdict};
+
+fn chart() -> Chart {
+    let points = vec![Point::new(1e3, Estimate::new(2e-6, 1e-8)), Point::new(1e4, Estimate::published(3e-6))];
+    let view = |pick| View {
+        picks: vec![pick],
+        series: vec![Series::new("MRU", Style::Line, points.clone())],
+        ..View::default()
+    };
+    Chart {
+        id: "delay".into(),
+        title: "Delay".into(),
+        caption: String::new(),
+        x: Axis::log("Rate", Unit::per_second()),
+        y: Axis::log("Delay", Unit::seconds()),
+        choices: vec![Choice {
+            label: "Processors".into(),
+            options: vec!["2".into(), "8".into()],
+            initial: 1,
+        }],
+        views: vec![view(0), view(1)],
+    }
+}
+
+fn table() -> Table {
+    Table {
+        id: "costs".into(),
+        caption: String::new(),
+        header: vec![
+            vec![HeaderCell::new("Experiment").over_rows(2), HeaderCell::new("hot").over_columns(2)],
+            vec![HeaderCell::new("Locking"), HeaderCell::new("IPS")],
+        ],
+        rows: vec![Row::new("A1", vec![Cell::value(Estimate::published(66.6), 1), Cell::missing("one cpu")])],
+        notes: vec![],
+    }
+}
+
+fn document() -> Document {
+    Document {
+        title: "Where?".into(),
+        subtitle: String::new(),
+        verdict: Verdict { headline: "There.".into(), figures: vec![], statements: vec![] },
+        sections: vec![Section {
+            heading: "Delay".into(),
+            anchor: "how-long".into(),
+            intro: vec![],
+            blocks: vec![Block::Chart(chart()), Block::Table(table())],
+        }],
+        manifest: Manifest::now("warmcore", "0.1.0"),
+    }
+}
+
+/// The field found wrong once `spoil` has changed one thing of a sound document.
+fn fault_after(spoil: impl FnOnce(&mut Document, &mut Chart, &mut Table)) -> String {
+    let (mut document, mut chart, mut table) = (document(), chart(), table());
+    assert_eq!(document.validate(), Ok(()));
+    spoil(&mut document, &mut chart, &mut table);
+    document.sections[0].blocks = vec![Block::Chart(chart), Block::Table(table)];
+    document.validate().expect_err("a spoilt document is refused").field
+}
+
+#[test]
+fn a_document_survives_being_written_down() {
+    let text = serde_json::to_string(&document()).expect("a document is JSON");
+    assert_eq!(serde_json::from_str::<Document>(&text).expect("the JSON is a document"), document());
+}
+
+#[test]
+fn what_cannot_be_shown_is_refused_by_its_field() {
+    let chart = |field| format!("sections[0].blocks[0].{field}");
+    let table = |field| format!("sections[0].blocks[1].{field}");
+    assert_eq!(
+        fault_after(|document, _, _| document.sections[0].anchor = "How long".into()),
+        "sections[0].anchor"
+    );
+    assert_eq!(
+        fault_after(|document, _, _| document.sections[0].anchor = "verdict".into()),
+        "sections[0].anchor"
+    );
+    assert_eq!(fault_after(|_, chart, _| chart.id = "how-long".into()), chart("id"));
+    assert_eq!(fault_after(|_, chart, _| chart.choices[0].initial = 2), chart("choices[0].initial"));
+    assert_eq!(fault_after(|_, chart, _| chart.views[1].picks = vec![2]), chart("views[1].picks"));
+    assert_eq!(fault_after(|_, chart, _| chart.views[1].picks = vec![0]), chart("views"));
+    assert_eq!(fault_after(|_, chart, _| drop(chart.views.pop())), chart("views"));
+    assert_eq!(
+        fault_after(|_, chart, _| chart.views[0].series[0].points[1].x = 0.0),
+        chart("views[0].series[0].points[1].x")
+    );
+    assert_eq!(
+        fault_after(|_, chart, _| chart.views[0].series[0].points[1].y.mean = f64::NAN),
+        chart("views[0].series[0].points[1].y.mean")
+    );
+    assert_eq!(
+        fault_after(|_, chart, _| chart.x = Axis::categories("", ["a"])),
+        chart("views[0].series[0].points[0].x")
+    );
+    assert_eq!(fault_after(|_, _, table| table.header[0][1].columns = 3), table("header[1]"));
+    assert_eq!(fault_after(|_, _, table| drop(table.rows[0].cells.pop())), table("rows[0]"));
+}

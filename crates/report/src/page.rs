@@ -1,0 +1,133 @@
+//! A document arranged for the templates, which contain no logic beyond loops and choices.
+
+use crate::behind::BehindView;
+use crate::embed;
+use crate::figure::Figure;
+use crate::grid::{Grid, GridCell};
+use crate::legend::{Entry, Legend};
+use askama::Template;
+use warmcore_record::chart::{Chart, Choice};
+use warmcore_record::document::{Level, Statement, Term, Verdict};
+use warmcore_record::{Block, Document, Manifest, Section};
+
+/// The whole page.
+#[derive(Template)]
+#[template(path = "page.html")]
+pub(crate) struct Page<'a> {
+    title: &'a str,
+    subtitle: &'a str,
+    verdict: &'a Verdict,
+    sections: Vec<SectionPart<'a>>,
+    manifest: &'a Manifest,
+    command: String,
+    style: &'static str,
+    script: &'static str,
+    charting_library: String,
+    has_charts: bool,
+}
+
+struct SectionPart<'a> {
+    section: &'a Section,
+    blocks: Vec<BlockPart<'a>>,
+}
+
+enum BlockPart<'a> {
+    Paragraph(&'a str),
+    Chart(ChartPart<'a>),
+    Table(Grid<'a>),
+    Note(&'a str),
+    Glossary(&'a [Term]),
+}
+
+struct ChartPart<'a> {
+    chart: &'a Chart,
+    choices: &'a [Choice],
+    legend: Vec<LegendGroup<'a>>,
+    data: String,
+    behind: Vec<BehindView>,
+}
+
+/// Entries of the legend under one heading.
+struct LegendGroup<'a> {
+    heading: Option<&'a str>,
+    entries: Vec<LegendEntry<'a>>,
+}
+
+struct LegendEntry<'a> {
+    index: usize,
+    name: &'a str,
+    shown: bool,
+    swatch: String,
+}
+
+impl<'a> Page<'a> {
+    pub(crate) fn of(document: &'a Document) -> Self {
+        let has_charts = document.charts().next().is_some();
+        Self {
+            title: &document.title,
+            subtitle: &document.subtitle,
+            verdict: &document.verdict,
+            sections: document.sections.iter().map(SectionPart::of).collect(),
+            manifest: &document.manifest,
+            command: document.manifest.command.join(" "),
+            style: include_str!("../templates/style.css"),
+            script: include_str!("../templates/charts.js"),
+            charting_library: if has_charts { embed::charting_library() } else { String::new() },
+            has_charts,
+        }
+    }
+}
+
+impl<'a> SectionPart<'a> {
+    fn of(section: &'a Section) -> Self {
+        let blocks = section.blocks.iter().map(|block| match block {
+            Block::Paragraph(text) => BlockPart::Paragraph(text),
+            Block::Chart(chart) => BlockPart::Chart(ChartPart::of(chart)),
+            Block::Table(table) => BlockPart::Table(Grid::of(table)),
+            Block::Note(text) => BlockPart::Note(text),
+            Block::Glossary(terms) => BlockPart::Glossary(terms),
+        });
+        Self { section, blocks: blocks.collect() }
+    }
+}
+
+impl<'a> ChartPart<'a> {
+    fn of(chart: &'a Chart) -> Self {
+        let legend = Legend::of(chart);
+        Self {
+            chart,
+            choices: &chart.choices,
+            data: embed::json(&Figure::of(chart, &legend)),
+            legend: legend_groups(&legend),
+            behind: BehindView::all_of(chart),
+        }
+    }
+}
+
+/// The entries by their group, groups in order of appearance.
+fn legend_groups<'a>(legend: &Legend<'a>) -> Vec<LegendGroup<'a>> {
+    let mut groups: Vec<LegendGroup<'a>> = Vec::new();
+    for (index, Entry { series, appearance }) in legend.entries.iter().enumerate() {
+        let entry = LegendEntry {
+            index,
+            name: &series.name,
+            shown: !series.hidden,
+            swatch: appearance.swatch(series.style),
+        };
+        let heading = series.group.as_deref();
+        match groups.iter_mut().find(|group| group.heading == heading) {
+            Some(group) => group.entries.push(entry),
+            None => groups.push(LegendGroup { heading, entries: vec![entry] }),
+        }
+    }
+    groups
+}
+
+/// How sure a statement is, at a glance: dots for the eye, words for everybody.
+fn glance(statement: &Statement) -> (&'static str, &'static str, &'static str) {
+    match statement.confidence.level {
+        Level::High => ("high", "●●●", "High confidence"),
+        Level::Moderate => ("moderate", "●●○", "Moderate confidence"),
+        Level::Low => ("low", "●○○", "Low confidence"),
+    }
+}

@@ -1,0 +1,121 @@
+//! Colours and patterns that are told apart without colour vision, and in greyscale.
+//!
+//! The colours are those of Okabe & Ito ("Color Universal Design", 2008) without their yellow, which
+//! is too light for a line on white; the darker ones come first. Every colour has a marker of its own
+//! shape, and patterns differ by dash and hatching, so nothing is told by colour alone.
+
+use warmcore_record::chart::{Look, Style};
+
+const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#b8568f", "#222222", "#e69f00", "#56b4e9"];
+const DASHES: [&str; 4] = ["solid", "9px,4px", "2px,3px", "9px,3px,2px,3px"];
+const MARKERS: [Marker; 7] = [
+    Marker { symbol: "circle", outline: "M20 7 m-4 0 a4 4 0 1 0 8 0 a4 4 0 1 0 -8 0 Z" },
+    Marker { symbol: "square", outline: "M16.3 3.3 H23.7 V10.7 H16.3 Z" },
+    Marker { symbol: "diamond", outline: "M20 1.8 L25.2 7 L20 12.2 L14.8 7 Z" },
+    Marker { symbol: "triangle-up", outline: "M20 2.2 L24.9 11 H15.1 Z" },
+    Marker { symbol: "cross", outline: "M18.4 2.4 h3.2 v3 h3 v3.2 h-3 v3 h-3.2 v-3 h-3 v-3.2 h3 Z" },
+    Marker { symbol: "triangle-down", outline: "M20 11.8 L24.9 3 H15.1 Z" },
+    Marker {
+        symbol: "star-diamond",
+        outline: "M20 1 L21.8 5.2 L26 7 L21.8 8.8 L20 13 L18.2 8.8 L14 7 L18.2 5.2 Z",
+    },
+];
+const HATCHES: [Hatch; 4] = [
+    Hatch { shape: "", lines: "" },
+    Hatch { shape: "/", lines: "M8 14 L20 0 M16 14 L28 0 M24 14 L36 0" },
+    Hatch { shape: ".", lines: "M12 4 h2 M20 4 h2 M28 4 h2 M16 10 h2 M24 10 h2" },
+    Hatch { shape: "x", lines: "M8 14 L20 0 M18 14 L30 0 M28 14 L34 7 M20 14 L8 0 M30 14 L18 0" },
+];
+
+struct Marker {
+    /// As the charting library calls it.
+    symbol: &'static str,
+    /// As a path on a swatch.
+    outline: &'static str,
+}
+
+struct Hatch {
+    /// As the charting library calls it.
+    shape: &'static str,
+    /// As a path on a swatch.
+    lines: &'static str,
+}
+
+/// What a [`Look`] looks like.
+#[derive(Clone, Copy)]
+pub(crate) struct Appearance {
+    pub(crate) colour: &'static str,
+    pub(crate) dash: &'static str,
+    pub(crate) marker: &'static str,
+    pub(crate) hatch: &'static str,
+    outline: &'static str,
+    hatching: &'static str,
+}
+
+/// The look of the `place`-th series of a chart that asks for none.
+pub(crate) fn look_of_place(place: usize) -> Look {
+    Look { colour: place, pattern: place }
+}
+
+pub(crate) fn appearance(look: Look) -> Appearance {
+    let marker = &MARKERS[look.colour % MARKERS.len()];
+    let hatch = &HATCHES[look.pattern % HATCHES.len()];
+    Appearance {
+        colour: COLOURS[look.colour % COLOURS.len()],
+        dash: DASHES[look.pattern % DASHES.len()],
+        marker: marker.symbol,
+        hatch: hatch.shape,
+        outline: marker.outline,
+        hatching: hatch.lines,
+    }
+}
+
+impl Appearance {
+    /// The colour with the opacity of a band.
+    pub(crate) fn band(&self) -> String {
+        format!("{}33", self.colour)
+    }
+
+    /// A sample of the series for the legend, as inline SVG.
+    pub(crate) fn swatch(&self, style: Style) -> String {
+        let drawn = match style {
+            Style::Bars => self.bar(),
+            Style::Curve => self.line(),
+            Style::Points => self.marker(),
+            Style::Line => self.line() + &self.marker(),
+        };
+        format!(r#"<svg class="swatch" viewBox="0 0 40 14" aria-hidden="true">{drawn}</svg>"#)
+    }
+
+    fn line(&self) -> String {
+        let colour = self.colour;
+        let dashes = self.dash.replace("solid", "").replace("px", "");
+        format!(r#"<path d="M1 7H39" stroke="{colour}" stroke-width="2.4" stroke-dasharray="{dashes}"/>"#)
+    }
+
+    fn marker(&self) -> String {
+        let Self { colour, outline, .. } = self;
+        format!(r##"<path d="{outline}" fill="{colour}" stroke="#fff" stroke-width="0.8"/>"##)
+    }
+
+    fn bar(&self) -> String {
+        let Self { colour, hatching, .. } = self;
+        let bar = format!(r#"<rect x="8" y="0" width="24" height="14" fill="{colour}"/>"#);
+        format!(r##"{bar}<path d="{hatching}" stroke="#fff" stroke-width="1.6"/>"##)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_dozen_series_in_order_are_told_apart_by_dash_and_marker_alone() {
+        let looks: BTreeSet<_> = (0..12)
+            .map(|place| appearance(look_of_place(place)))
+            .map(|appearance| (appearance.dash, appearance.marker))
+            .collect();
+        assert_eq!(looks.len(), 12);
+    }
+}

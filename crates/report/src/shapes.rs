@@ -1,0 +1,99 @@
+//! What is drawn behind the data: named intervals and named values.
+
+use crate::axes::{self, DrawnAxis, Extent};
+use crate::text::markup;
+use serde_json::{Value, json};
+use warmcore_record::chart::{Direction, Mark, Region};
+
+const SHADES: [&str; 2] = ["#f1f4f8", "#ffffff"];
+const QUIET: &str = "#46566a";
+
+/// The intervals by turns shaded and white, cut to what the axis shows of `extent`.
+pub(crate) fn regions(regions: &[Region], x: &DrawnAxis<'_>, extent: Option<Extent>) -> Vec<Value> {
+    let Some((from, to)) = extent else { return Vec::new() };
+    let [from, to] = if x.is_log() {
+        axes::log_range((from, to)).map(|logarithm| 10_f64.powf(logarithm))
+    } else {
+        [from, to]
+    };
+    let cut = regions.iter().map(|region| (region, region.from.max(from), region.to.min(to)));
+    let visible = cut.filter(|(_, from, to)| from < to).zip(SHADES.into_iter().cycle());
+    visible
+        .map(|((region, from, to), shade)| interval(&region.label, [from, to].map(|v| x.place(v)), shade))
+        .collect()
+}
+
+fn interval(label: &str, [from, to]: [f64; 2], shade: &str) -> Value {
+    json!({
+        "type": "rect", "layer": "below", "xref": "x", "x0": from, "x1": to, "yref": "paper", "y0": 0, "y1": 1,
+        "fillcolor": shade, "line": { "width": 0 },
+        "label": { "text": markup(label), "textposition": "top center", "font": { "size": 12, "color": QUIET } },
+    })
+}
+
+/// A dashed line across the chart, named where it covers the least of `data`: the drawn points, as
+/// fractions of the width and the height of the plot. `at` is such a fraction too.
+pub(crate) fn mark(mark: &Mark, place: f64, at: f64, data: &[(f64, f64)]) -> Value {
+    let across = mark.axis == Direction::Y;
+    let (x0, x1, y0, y1) = if across { (0.0, 1.0, place, place) } else { (place, place, 0.0, 1.0) };
+    let (xref, yref) = if across { ("paper", "y") } else { ("x", "paper") };
+    let (xanchor, yanchor, position) = if across { roomiest(at, data) } else { ("left", "top", "end") };
+    json!({
+        "type": "line", "layer": "below", "xref": xref, "yref": yref, "x0": x0, "x1": x1, "y0": y0, "y1": y1,
+        "line": { "color": QUIET, "width": 1.3, "dash": "4px,4px" },
+        "label": {
+            "text": markup(&mark.label), "textposition": position, "textangle": 0, "xanchor": xanchor,
+            "yanchor": yanchor, "font": { "size": 12, "color": QUIET },
+        },
+    })
+}
+
+/// The points that a line through `corners` goes through, close enough together for a label to meet
+/// one wherever it meets the line.
+pub(crate) fn path(corners: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    const STEPS: u32 = 16;
+    let between = |pair: &[(f64, f64)]| {
+        let [(x0, y0), (x1, y1)] = [pair[0], pair[1]];
+        (0..STEPS)
+            .map(move |step| f64::from(step) / f64::from(STEPS))
+            .map(move |way| (x0 + way * (x1 - x0), y0 + way * (y1 - y0)))
+    };
+    corners.windows(2).flat_map(between).chain(corners.last().copied()).collect()
+}
+
+/// Where a label at a horizontal line meets the fewest points: anchors and position, for the library.
+fn roomiest(at: f64, data: &[(f64, f64)]) -> (&'static str, &'static str, &'static str) {
+    const LABEL: (f64, f64) = (0.3, 0.08);
+    let places = [
+        ("right", "bottom", "end"),
+        ("left", "bottom", "start"),
+        ("right", "top", "end"),
+        ("left", "top", "start"),
+    ];
+    let covered = |(xanchor, yanchor, _): &(&str, &str, &str)| {
+        let beside = |x: f64| if *xanchor == "left" { x <= LABEL.0 } else { x >= 1.0 - LABEL.0 };
+        let height = |y: f64| if *yanchor == "bottom" { y - at } else { at - y };
+        data.iter().filter(|(x, y)| beside(*x) && (-0.02..LABEL.1).contains(&height(*y))).count()
+    };
+    // Of equally roomy places the first: above the line, at its right end.
+    places.into_iter().min_by_key(covered).unwrap_or(places[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_gives_way_to_the_data() {
+        assert_eq!(roomiest(0.5, &[]), ("right", "bottom", "end"));
+        assert_eq!(roomiest(0.5, &[(0.95, 0.53)]), ("left", "bottom", "start"));
+        assert_eq!(roomiest(0.5, &[(0.95, 0.53), (0.05, 0.53)]), ("right", "top", "end"));
+    }
+
+    #[test]
+    fn a_steep_line_is_met_between_its_corners() {
+        let steep = path(&[(0.9, 0.1), (0.95, 0.9)]);
+        assert_eq!(roomiest(0.5, &steep), ("left", "bottom", "start"));
+        assert_eq!(path(&[(0.5, 0.5)]), [(0.5, 0.5)]);
+    }
+}

@@ -1,0 +1,85 @@
+// Draws the charts of the page, and lets the reader choose what they show.
+//
+// Each chart is a <figure class="chart"> with its data as JSON beside it: one view (traces and layout)
+// for every combination of its choices. A trace's `meta` is the legend entry that switches it.
+(() => {
+  "use strict";
+
+  const NARROW = 560; // px, below which a chart takes smaller type
+  const config = {
+    displaylogo: false,
+    doubleClick: "reset",
+    responsive: true,
+    modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
+  };
+  const charts = [];
+
+  function start(figure) {
+    const plot = figure.querySelector(".plot");
+    const { views } = JSON.parse(figure.querySelector(".figure-data").textContent);
+    const switches = [...figure.querySelectorAll(".series-switch")];
+    const choices = [...figure.querySelectorAll("fieldset[data-choice]")];
+
+    const isOn = (button) => button.getAttribute("aria-pressed") === "true";
+    const picks = () => choices.map((choice) => Number(choice.querySelector("input:checked").value));
+
+    let view;
+
+    function draw(width) {
+      const word = picks().join("-");
+      view = views.find((candidate) => candidate.picks.join("-") === word);
+      const shown = new Set(switches.filter(isOn).map((button) => Number(button.dataset.entry)));
+      const traces = view.traces.map((trace) => ({ ...trace, visible: shown.has(trace.meta) }));
+      const drawnWidth = width ?? plot.clientWidth;
+      const size = width ? { autosize: false, width, height: 340 } : {};
+      const type = { ...view.layout.font, size: drawnWidth < NARROW ? 11.5 : view.layout.font.size };
+      for (const part of figure.querySelectorAll(".behind-view")) {
+        part.hidden = part.dataset.picks !== word;
+      }
+      for (const button of switches) {
+        button.disabled = !view.traces.some((trace) => trace.meta === Number(button.dataset.entry));
+      }
+      // The library changes what it is given: hand it a copy. Within a view the reader's zoom stays.
+      const layout = structuredClone({ ...view.layout, font: type, uirevision: word, ...size });
+      return Plotly.react(plot, traces, layout, config).then(suitTicks);
+    }
+
+    // The ticks we name suit the whole range; zoomed in, the library finds its own.
+    function suitTicks() {
+      const change = {};
+      for (const axis of ["xaxis", "yaxis"]) {
+        const { type, range } = view.layout[axis];
+        if (type !== "log" || !range) continue;
+        const whole = plot.layout[axis].range.every((end, i) => Math.abs(end - range[i]) < 1e-6);
+        const mode = whole ? "array" : "auto";
+        if ((plot.layout[axis].tickmode ?? "array") !== mode) change[`${axis}.tickmode`] = mode;
+      }
+      if (Object.keys(change).length > 0) return Plotly.relayout(plot, change);
+    }
+
+    function press(buttons, on) {
+      for (const button of buttons) button.setAttribute("aria-pressed", String(on));
+      draw();
+    }
+
+    for (const button of switches) {
+      button.addEventListener("click", () => press([button], !isOn(button)));
+    }
+    for (const group of figure.querySelectorAll(".group-switch")) {
+      const members = [...group.parentElement.querySelectorAll(".series-switch")];
+      group.addEventListener("click", () => press(members, !members.some(isOn)));
+    }
+    for (const choice of choices) choice.addEventListener("change", () => draw());
+
+    charts.push(draw);
+    return draw().then(() => plot.on("plotly_relayout", suitTicks));
+  }
+
+  const ready = [...document.querySelectorAll("figure.chart")].map(start);
+  Promise.all(ready).then(() => document.documentElement.setAttribute("data-charts", "ready"));
+
+  // On paper the charts take the width of the page, and the screen's again afterwards.
+  const PAPER = 660; // px, the width of a sheet's text
+  window.addEventListener("beforeprint", () => charts.forEach((draw) => draw(PAPER)));
+  window.addEventListener("afterprint", () => charts.forEach((draw) => draw()));
+})();

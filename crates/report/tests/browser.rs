@@ -1,0 +1,258 @@
+//! A rendered report in a real browser: charts, hover, legend, choices, phone, no network, no script.
+//!
+//! Needs Chromium and its driver (Debian: `apt-get install chromium chromium-driver`; other places:
+//! `CHROMIUM` and `CHROMEDRIVER` name the programs). Where there is none the test fails, unless
+//! `WARMCORE_SKIP_BROWSER=1`.
+
+#[path = "../examples/sample/document.rs"]
+mod document;
+
+#[path = "browser/driver.rs"]
+mod driver;
+
+use driver::{Outcome, Settings, console, in_browser};
+use fantoccini::{Client, Locator};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// The report of the sample document, as a file that lives as long as the returned directory.
+fn report() -> (tempfile::TempDir, String) {
+    let document = document::sample();
+    document.validate().expect("the sample is sound");
+    written(&document)
+}
+
+/// The report of `document`, likewise.
+fn written(document: &warmcore_record::Document) -> (tempfile::TempDir, String) {
+    let directory = tempfile::tempdir().expect("a temporary directory can be made");
+    let path = directory.path().join("report.html");
+    std::fs::write(&path, warmcore_report::render(document)).expect("the report can be written");
+    let address = format!("file://{}", path.display());
+    (directory, address)
+}
+
+/// The value of a script's expression.
+async fn value(browser: &Client, expression: &str) -> Value {
+    browser.execute(&format!("return {expression}"), vec![]).await.expect("the script runs")
+}
+
+/// Waits until the expression is true. Fails only after a time no machine needs.
+async fn until(browser: &Client, expression: &str) {
+    let begun = Instant::now();
+    while value(browser, expression).await != json!(true) {
+        assert!(begun.elapsed() < Duration::from_secs(90), "still not true: {expression}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Opens the report and waits until its charts are drawn.
+async fn open(browser: &Client, address: &str) -> Outcome {
+    browser.goto(address).await?;
+    until(browser, "document.documentElement.getAttribute('data-charts') === 'ready'").await;
+    Ok(())
+}
+
+/// The number of lines drawn in the chart `id`.
+fn drawn(id: &str) -> String {
+    format!("document.querySelectorAll('#{id} .plot .scatterlayer .trace').length")
+}
+
+async fn click(browser: &Client, css: &str) -> Outcome {
+    // A click scrolls the element into view by itself; done first, nothing moves below the pointer.
+    let scroll = format!(
+        "document.querySelector({}).scrollIntoView({{block: 'center', behavior: 'instant'}})",
+        json!(css)
+    );
+    value(browser, &scroll).await;
+    browser.find(Locator::Css(css)).await?.click().await?;
+    Ok(())
+}
+
+#[test]
+fn every_chart_is_drawn_and_nothing_leaves_the_file() {
+    let (_directory, address) = report();
+    in_browser(Settings::default(), async |browser| {
+        open(browser, &address).await?;
+        let document = document::sample();
+        for chart in document.charts() {
+            let shown = chart.view(&chart.initial_picks()).expect("the first view is there");
+            let shown = shown.series.iter().filter(|series| !series.hidden).count();
+            let plot = format!("document.querySelector('#{} .plot')", chart.id);
+            assert_eq!(
+                value(browser, &format!("{plot}.querySelectorAll('.main-svg').length > 0")).await,
+                json!(true)
+            );
+            let traces =
+                format!("{plot}.data.filter(t => t.visible === true && t.hoverinfo !== 'skip').length");
+            assert_eq!(value(browser, &traces).await, json!(shown), "traces of {}", chart.id);
+            let marks = format!("{plot}.querySelectorAll('.trace path, .points path').length");
+            assert!(value(browser, &marks).await.as_u64() >= Some(3), "{} is drawn", chart.id);
+        }
+        let requests = "performance.getEntriesByType('resource').map(entry => entry.name)";
+        assert_eq!(value(browser, requests).await, json!([]), "the report asked for something");
+        assert_eq!(console(browser).await, Vec::<String>::new(), "the console is silent");
+        Ok(())
+    });
+}
+
+#[test]
+fn hovering_shows_the_value_with_its_half_width() {
+    let (_directory, address) = report();
+    in_browser(Settings::default(), async |browser| {
+        open(browser, &address).await?;
+        value(
+            browser,
+            "document.querySelector('#reload-time').scrollIntoView({block: 'center', behavior: 'instant'})",
+        )
+        .await;
+        let middle = "(() => { const box = document.querySelectorAll('#reload-time .points path')[4]\
+                      .getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2] })()";
+        let label = "#reload-time .hoverlayer .hovertext";
+        let begun = Instant::now();
+        // A moving mouse hovers sooner or later, even while the page still settles.
+        while value(browser, &format!("document.querySelectorAll('{label}').length > 0")).await != json!(true)
+        {
+            assert!(begun.elapsed() < Duration::from_secs(90), "no label appears");
+            let place = value(browser, middle).await;
+            driver::move_mouse(browser, &place).await?;
+        }
+        let text = value(browser, &format!("document.querySelector('{label}').textContent")).await;
+        let text = text.as_str().unwrap_or_default();
+        let expected = document::sample();
+        let point = expected
+            .charts()
+            .find(|chart| chart.id == "reload-time")
+            .map(|chart| chart.views[0].series[0].points[4].y);
+        let micros = point.expect("the sample has that point").mean * 1e6;
+        assert!(text.contains("measured"), "{text}");
+        assert!(text.contains(&format!("{micros:.1}")[..3]), "{text} has {micros}");
+        assert!(text.contains(" ± ") && text.contains("µs"), "{text}");
+        Ok(())
+    });
+}
+
+#[test]
+fn the_legend_and_the_choice_change_what_is_drawn() {
+    let (_directory, address) = report();
+    in_browser(Settings::default(), async |browser| {
+        open(browser, &address).await?;
+        assert_eq!(value(browser, &drawn("delay-rate")).await, json!(6));
+
+        click(browser, "#delay-rate [data-entry='0']").await?;
+        until(browser, &format!("{} === 5", drawn("delay-rate"))).await;
+        assert_eq!(
+            value(
+                browser,
+                "document.querySelector('#delay-rate [data-entry=\"0\"]').getAttribute('aria-pressed')"
+            )
+            .await,
+            json!("false")
+        );
+
+        click(browser, "#delay-rate .legend-group:nth-child(2) .group-switch").await?;
+        until(browser, &format!("{} === 11", drawn("delay-rate"))).await;
+
+        let first = "document.querySelector('#delay-rate .plot').data[1].x[0]";
+        let before = value(browser, first).await;
+        click(browser, "#delay-rate .choices label:nth-of-type(3)").await?;
+        until(browser, &format!("{first} !== {before}")).await;
+        assert_eq!(value(browser, &drawn("delay-rate")).await, json!(11), "the legend keeps its state");
+        let tables = "[...document.querySelectorAll('#delay-rate .behind-view')].map(view => view.hidden)";
+        assert_eq!(value(browser, tables).await, json!([true, true, false]), "the numbers follow the choice");
+        assert_eq!(console(browser).await, Vec::<String>::new(), "the console is silent");
+        Ok(())
+    });
+}
+
+#[test]
+fn a_reader_who_zooms_in_still_has_ticks() {
+    let (_directory, address) = report();
+    in_browser(Settings::default(), async |browser| {
+        open(browser, &address).await?;
+        let plot = "document.querySelector('#delay-rate .plot')";
+        let ticks = "[...document.querySelectorAll('#delay-rate .xaxislayer-above .xtick')]\
+                     .map(tick => tick.textContent).filter(text => text !== '')";
+        let whole = value(browser, ticks).await;
+        assert_eq!(whole, json!(["1 k/s", "10 k/s", "100 k/s", "1 M/s"]));
+        value(browser, &format!("void Plotly.relayout({plot}, {{'xaxis.range': [4.2, 4.8]}})")).await;
+        until(browser, &format!("{plot}.layout.xaxis.tickmode === 'auto'")).await;
+        until(browser, &format!("{ticks}.length >= 2")).await;
+        let reset = "#delay-rate .modebar-btn[data-attr='reset'], #delay-rate .modebar-btn[data-val='reset']";
+        value(browser, &format!("document.querySelector(\"{reset}\").click()")).await;
+        until(browser, &format!("JSON.stringify({ticks}) === {}", json!(whole.to_string()))).await;
+        assert_eq!(console(browser).await, Vec::<String>::new(), "the console is silent");
+        Ok(())
+    });
+}
+
+#[test]
+fn whatever_a_text_says_it_is_only_text() {
+    let hostile = r#"</script></style><img src=x onerror="document.title='taken'"> & <b>$x$ %{y}"#;
+    let mut document = document::sample();
+    document.verdict.headline = hostile.into();
+    document.manifest.scenario = Some(hostile.into());
+    for section in &mut document.sections {
+        section.heading = hostile.into();
+        for block in &mut section.blocks {
+            if let warmcore_record::Block::Chart(chart) = block {
+                chart.title = hostile.into();
+                chart.x.label = hostile.into();
+                for series in chart.views.iter_mut().flat_map(|view| &mut view.series) {
+                    series.points[0].note = Some(hostile.into());
+                }
+            }
+        }
+    }
+    let (_directory, address) = written(&document);
+    in_browser(Settings::default(), async |browser| {
+        open(browser, &address).await?;
+        assert_eq!(value(browser, "document.querySelectorAll('img').length").await, json!(0));
+        assert_eq!(browser.find(Locator::Css(".headline")).await?.text().await?, hostile);
+        let title = "document.querySelector('#reload-time .xtitle').textContent.replace('\\u2060', '')";
+        assert_eq!(value(browser, title).await, json!(hostile));
+        assert_eq!(browser.title().await?, document.title);
+        assert_eq!(console(browser).await, Vec::<String>::new(), "the console is silent");
+        Ok(())
+    });
+}
+
+#[test]
+fn a_phone_scrolls_down_only() {
+    let (_directory, address) = report();
+    in_browser(Settings { phone: true, ..Settings::default() }, async |browser| {
+        open(browser, &address).await?;
+        assert_eq!(value(browser, "window.innerWidth").await, json!(360), "the phone is as narrow as asked");
+        assert_eq!(value(browser, "document.documentElement.scrollWidth").await, json!(360));
+        until(
+            browser,
+            "[...document.querySelectorAll('.plot')].every(plot => \
+             plot.querySelector('.main-svg').getBoundingClientRect().right <= 360)",
+        )
+        .await;
+        let boxes = "[...document.querySelectorAll('.tabular .scroll')].some(box => box.scrollWidth > box.clientWidth)";
+        assert_eq!(value(browser, boxes).await, json!(true), "a wide table scrolls in its own box");
+        Ok(())
+    });
+}
+
+#[test]
+fn without_script_the_verdict_and_every_number_are_there() {
+    let (_directory, address) = report();
+    in_browser(Settings { without_script: true, ..Settings::default() }, async |browser| {
+        browser.goto(&address).await?;
+        let document = document::sample();
+        let headline = browser.find(Locator::Css(".headline")).await?;
+        assert!(headline.is_displayed().await?);
+        assert_eq!(headline.text().await?, document.verdict.headline);
+        let table = browser.find(Locator::Css("#costs-1994")).await?.text().await?;
+        for published in ["66.6", "57.4", "173.1", "143.9"] {
+            assert!(table.contains(published), "{published} is in {table}");
+        }
+        let notice = browser.find(Locator::Css("#delay-rate noscript")).await?;
+        assert!(notice.text().await?.contains("need JavaScript"));
+        assert!(!browser.find(Locator::Css("#delay-rate .plot")).await?.is_displayed().await?);
+        click(browser, "#delay-rate summary").await?;
+        assert!(browser.find(Locator::Css("#delay-rate .behind-view")).await?.is_displayed().await?);
+        Ok(())
+    });
+}
