@@ -226,7 +226,8 @@ fn one_cpu_is_enough_for_a_study() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("what migration costs cannot be measured"));
     let profile = fs::read_to_string(path.join("study/profile.toml")).unwrap();
-    assert!(profile.contains("A2") && !profile.contains("B1") && !profile.contains("free_memory"));
+    assert!(profile.contains("cached.A2") && !profile.contains("cached.B1"), "{profile}");
+    assert!(!profile.contains("[free_memory"), "{profile}");
     let report = fs::read_to_string(path.join("study/report.html")).unwrap();
     assert!(report.contains("it takes two processors"));
 }

@@ -102,3 +102,32 @@ fn limits(findings: &Findings) -> Section {
         blocks: notes.into_iter().map(Block::Note).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conclude;
+    use std::sync::atomic::AtomicBool;
+    use warmcore_costs::Profile;
+    use warmcore_scenario::Study;
+
+    /// Links, choices, columns and coordinates of a report are sound, for a complete profile and
+    /// for what one processor alone can measure.
+    #[test]
+    fn the_document_is_sound() {
+        let mut one_processor = Profile::sgi_challenge_xl();
+        one_processor.free_memory = None;
+        for times in [&mut one_processor.times.locking, &mut one_processor.times.independent_stacks] {
+            times.migrates.clear();
+            times.cached.retain(|experiment, _| !experiment.migrates());
+        }
+        for (profile, processors) in [(Profile::sgi_challenge_xl(), vec![2, 8]), (one_processor, vec![1])] {
+            let mut study = Study::quick(processors);
+            study.prediction.rates_per_s = [100.0, 5_000.0].map(warmcore_units::PerSecond).to_vec();
+            let findings = conclude(&study, profile, None, &|_, _| (), &AtomicBool::new(false)).unwrap();
+            let document = document(&findings, Manifest::now("warmcore", "0"));
+            assert_eq!(document.validate(), Ok(()));
+            assert_eq!(document.charts().count(), 5);
+        }
+    }
+}

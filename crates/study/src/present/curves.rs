@@ -2,7 +2,6 @@
 
 use crate::Findings;
 use crate::predict::{Curve, Host};
-use warmcore_costs::Approach;
 use warmcore_record::chart::{Axis, Choice, Look, Point, Region, Scale, Series, Style, Unit, View};
 use warmcore_record::{Block, Chart, Section};
 use warmcore_scenario::{Combination, Organisation};
@@ -95,34 +94,37 @@ fn row(combination: Combination) -> String {
     format!("{}, {}", combination.approach.short(), combination.policy)
 }
 
+/// A bar for each approach and policy, a series for each way to keep pools.
 fn capacity_series(host: &Host) -> Vec<Series> {
     let mut rows: Vec<String> = host.curves.iter().map(|curve| row(curve.combination)).collect();
     rows.dedup();
-    let pools =
-        Organisation::ALL.into_iter().flat_map(|threads| Organisation::ALL.map(|memory| (threads, memory)));
-    pools
-        .enumerate()
-        .map(|(index, (threads, memory))| {
-            let curves = host
-                .curves
-                .iter()
-                .filter(|c| (c.combination.threads, c.combination.memory) == (threads, memory));
-            let point = |curve: &Curve| {
-                let place = rows.iter().position(|name| *name == row(curve.combination))?;
-                let rate = curve.capacity.rate;
-                let height = Estimate { mean: rate.mean.0, half_width: rate.half_width.map(|half| half.0) };
-                Some(Point::new(place as f64, height))
-            };
-            let name = match (threads, memory) {
-                (Organisation::PerProcessor, Organisation::PerProcessor) => "per-processor pools",
-                (Organisation::PerProcessor, Organisation::Global) => "global memory pool",
-                (Organisation::Global, Organisation::PerProcessor) => "global thread pool",
-                (Organisation::Global, Organisation::Global) => "both pools global",
-            };
-            let look = Some(Look { colour: index, pattern: index });
-            Series { look, ..Series::new(name, Style::Bars, curves.filter_map(point).collect()) }
-        })
-        .collect()
+    let point = |curve: &Curve| {
+        let place = rows.iter().position(|name| *name == row(curve.combination))?;
+        let rate = curve.capacity.rate;
+        let height = Estimate { mean: rate.mean.0, half_width: rate.half_width.map(|half| half.0) };
+        Some(Point::new(place as f64, height))
+    };
+    let series = |(index, (name, curves)): (usize, (&str, Vec<&Curve>))| {
+        let look = Some(Look { colour: index, pattern: index });
+        Series { look, ..Series::new(name, Style::Bars, curves.into_iter().filter_map(point).collect()) }
+    };
+    by_pools(host).into_iter().enumerate().map(series).collect()
+}
+
+/// The curves with each way to keep pools, per-processor pools first.
+fn by_pools(host: &Host) -> [(&'static str, Vec<&Curve>); 4] {
+    use Organisation::{Global, PerProcessor};
+    [
+        ("per-processor pools", PerProcessor, PerProcessor),
+        ("global memory pool", PerProcessor, Global),
+        ("global thread pool", Global, PerProcessor),
+        ("both pools global", Global, Global),
+    ]
+    .map(|(name, threads, memory)| {
+        let is_so =
+            |curve: &&Curve| (curve.combination.threads, curve.combination.memory) == (threads, memory);
+        (name, host.curves.iter().filter(is_so).collect())
+    })
 }
 
 /// The choice between the numbers of processors.
@@ -136,26 +138,28 @@ fn views(findings: &Findings, view: impl Fn(usize, &Host) -> View) -> Vec<View> 
     hosts.map(|(index, host)| View { picks: vec![index], ..view(index, host) }).collect()
 }
 
-/// A line for each combination; those with a global pool start hidden.
+/// A line for each combination, grouped by how pools are kept; those with a global pool start
+/// hidden.
 fn rate_series(host: &Host, of: impl Fn(&Outcome) -> Estimate<Nanos>) -> Vec<Series> {
-    let series = |curve: &Curve| {
-        let Combination { approach, policy, threads, memory } = curve.combination;
+    let line = |pools: &str, curve: &Curve| {
         let points = host.rates.iter().zip(&curve.points).filter_map(|(rate, outcome)| {
             let outcome = outcome.as_ref()?;
             let time = of(outcome);
             let y = Estimate { mean: time.mean.secs(), half_width: time.half_width.map(Nanos::secs) };
             Some(Point { missed_target: !outcome.precise, ..Point::new(rate.0, y) })
         });
-        let colour = policy as usize + if approach == Approach::Locking { 0 } else { 3 };
-        let pattern = 2 * threads as usize + memory as usize;
+        let Combination { approach, policy, .. } = curve.combination;
         Series {
-            group: Some(approach.to_string()),
-            look: Some(Look { colour, pattern }),
+            group: Some(pools.to_owned()),
+            look: Some(Look { colour: policy as usize, pattern: approach as usize }),
             hidden: !curve.combination.has_own_pools(),
-            ..Series::new(curve.combination.to_string(), Style::Line, points.collect())
+            ..Series::new(row(curve.combination), Style::Line, points.collect())
         }
     };
-    host.curves.iter().map(series).collect()
+    let groups = by_pools(host).into_iter();
+    groups
+        .flat_map(|(pools, curves)| curves.into_iter().map(|curve| line(pools, curve)).collect::<Vec<_>>())
+        .collect()
 }
 
 fn regions(findings: &Findings, host: usize) -> Vec<Region> {

@@ -43,7 +43,7 @@ pub fn section(findings: &Findings) -> Section {
     }
     Section {
         heading: "How fast the caches forget".to_owned(),
-        anchor: "reload".to_owned(),
+        anchor: "forgetting".to_owned(),
         intro: vec![
             "The longer a processor does other work, the more of the protocol's code and data that work \
              displaces from its caches, first from the small ones near the processor, later from the large \
