@@ -9,11 +9,16 @@
 use crate::predict::{Curve, Host};
 use warmcore_costs::{Approach, Profile};
 use warmcore_scenario::Combination;
+use warmcore_sim::packet::Outcome;
 use warmcore_units::{Estimate, PerSecond};
 
 /// A combination this near to its capacity is not compared with: its delay grows without bound
 /// there, and so would any gain over it.
 pub const NEAR_SATURATION: f64 = 0.9;
+
+/// How far the delay of a run that ended before it was precise may be off, as a fraction: its
+/// interval, made of too few independent pieces, says less than it should.
+pub const IMPRECISE: f64 = 0.1;
 
 /// Delays that differ by less than this fraction are not worth a change of policy.
 pub const INDIFFERENT: f64 = 0.01;
@@ -131,17 +136,21 @@ pub fn decide(host: &Host, cost_uncertainty: f64) -> Option<Advice> {
 
 /// The curves whose delay at the `rate`-th rate cannot be told from the lowest.
 fn as_good_as_best(host: &Host, rate: usize) -> Vec<usize> {
-    let delay = |curve: &Curve| curve.points[rate].map(|outcome| outcome.delay);
-    let lowest = host.curves.iter().filter_map(delay).min_by(|a, b| a.mean.total_cmp(&b.mean));
-    let Some(lowest) = lowest else { return Vec::new() };
-    let is_good = |curve: &Curve| {
-        delay(curve).is_some_and(|delay| {
-            let half = |of: Estimate<_>| of.half_width.map_or(0.0, f64::from);
-            let noise = half(delay).hypot(half(lowest));
-            (delay.mean - lowest.mean).0 <= noise.max(INDIFFERENT * lowest.mean.0)
-        })
-    };
-    (0..host.curves.len()).filter(|&curve| is_good(&host.curves[curve])).collect()
+    let delays = host
+        .curves
+        .iter()
+        .map(|curve| curve.points[rate].map(|outcome| (outcome.delay.mean.0, noise(&outcome))));
+    let lowest = delays.clone().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((lowest, lowest_noise)) = lowest else { return Vec::new() };
+    let is_good =
+        |(delay, noise): (f64, f64)| delay - lowest <= noise.hypot(lowest_noise).max(INDIFFERENT * lowest);
+    delays.enumerate().filter_map(|(curve, delay)| delay.is_some_and(is_good).then_some(curve)).collect()
+}
+
+/// How far the mean delay of `outcome` may be off, in nanoseconds.
+fn noise(outcome: &Outcome) -> f64 {
+    let half_width = outcome.delay.half_width.map_or(0.0, |half| half.0);
+    if outcome.precise { half_width } else { half_width.max(IMPRECISE * outcome.delay.mean.0) }
 }
 
 fn region(
@@ -241,7 +250,7 @@ fn ratio<Q: Copy + Into<f64>>(a: Estimate<Q>, b: Estimate<Q>, costs: f64) -> Est
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warmcore_sim::packet::{Capacity, Outcome};
+    use warmcore_sim::packet::Capacity;
     use warmcore_units::Nanos;
 
     /// A host on which every combination has `delay(combination, rate)`, known to 0.1%.

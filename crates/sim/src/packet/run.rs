@@ -40,6 +40,11 @@ pub struct Outcome {
 /// again each time, since judging often would favour runs that look precise by luck.
 const FIRST_JUDGEMENT: u64 = 20_000;
 
+/// How many times a queue must have had time to forget its past. One with utilisation `u` forgets
+/// in about `1/(1-u)²` services (the relaxation time of M/M/1 and M/D/1 in heavy traffic), and a
+/// run that is shorter looks precise because it has seen only one of its moods.
+const RELAXATIONS: f64 = 20.0;
+
 /// Simulates `combination` on a host of `shape` with costs of `model` under `arrivals`.
 pub fn run(
     combination: Combination,
@@ -126,13 +131,15 @@ impl Tally {
         let delay = self.delays.steady();
         let service = self.services.steady_after(delay.warmup);
         let estimate = |interval: Interval| Estimate::new(Nanos(interval.mean), Nanos(interval.half_width));
+        let utilisation = self.busy / self.now / f64::from(processors);
+        let relaxed = RELAXATIONS * f64::from(processors) / (1.0 - utilisation).powi(2);
         Outcome {
             delay: estimate(delay.interval),
             service: estimate(service.interval),
-            utilisation: self.busy / self.now / f64::from(processors),
+            utilisation,
             warmup: delay.warmup,
             packets: self.delays.observations(),
-            precise: delay.interval.relative() <= precision.relative,
+            precise: delay.interval.relative() <= precision.relative && delay.observations as f64 >= relaxed,
         }
     }
 }
