@@ -1,0 +1,248 @@
+//! What one run works on, made anew for every run: the protocol stack with its two streams, a
+//! free-memory pool for each consumer, packet buffers, and protocol threads.
+//!
+//! That each run lays them out in memory afresh is deliberate. Where lines happen to fall in the
+//! sets of a cache is a source of variation, and an interval over runs that all shared one layout
+//! would be too narrow.
+
+use crate::clock::{self, Ticks};
+use crate::error::RunError;
+use crate::pattern::Step;
+use crate::protocol_thread::ProtocolThread;
+use core::hint::black_box;
+use rand::RngExt;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use warmcore_costs::Approach;
+use warmcore_stack::wire::{FrameBuilder, LinkKind};
+use warmcore_stack::{Config, Delivery, DropReason, Flow, IndependentStacks, LockingStack, Pool};
+use warmcore_units::StackId;
+
+/// How many consumers, and streams, an experiment has at most.
+pub(crate) const PAIR: usize = 2;
+/// Bytes of payload of a measured packet. They are touched only where checksums are verified.
+pub(crate) const PAYLOAD: usize = 256;
+/// Both streams belong to this one of the independent stacks.
+const SHARED_STACK: StackId = StackId(0);
+/// Segments of a pool. One is in use at a time.
+const SEGMENTS: usize = 8;
+/// Most bytes put between two objects to vary their layout.
+const SPACER: usize = 32 << 10;
+
+/// The receive side under one of the two approaches.
+pub(crate) enum Protocol {
+    /// A lock on each active map and session.
+    Locking(Box<LockingStack>),
+    /// As many stacks as consumers, one lock each.
+    IndependentStacks(Box<IndependentStacks>),
+}
+
+impl Protocol {
+    /// With both streams open; under Independent Protocol Stacks on the same stack, so that they
+    /// share its history lines.
+    fn new(approach: Approach, verify_udp_checksum: bool) -> Result<Self, RunError> {
+        let config = Config { link: LinkKind::Fddi, verify_udp_checksum };
+        let flows = (0..PAIR).map(flow);
+        match approach {
+            Approach::Locking => {
+                let mut stack = LockingStack::new(config);
+                for flow in flows {
+                    stack.open(&flow)?;
+                }
+                Ok(Self::Locking(Box::new(stack)))
+            }
+            Approach::IndependentStacks => {
+                let mut stacks = IndependentStacks::new(PAIR, config);
+                for flow in flows {
+                    stacks.open(SHARED_STACK, &flow)?;
+                }
+                Ok(Self::IndependentStacks(Box::new(stacks)))
+            }
+        }
+    }
+
+    /// Times the reception of `frame` on `thread`: from the dispatch of the thread, over building
+    /// the message, to after the unwind and the release of its memory, all writes done. `pause` is
+    /// called when the payload is delivered; the ticks it returns are not the packet's.
+    #[inline(always)]
+    pub(crate) fn time(
+        &self,
+        thread: &mut ProtocolThread,
+        pool: &Pool,
+        frame: &[u8],
+        pause: impl FnOnce() -> Result<Ticks, RunError>,
+    ) -> Result<Reception, RunError> {
+        let deliver = |delivery: Delivery<'_>| {
+            black_box(delivery.payload.len());
+            pause()
+        };
+        match self {
+            Self::Locking(stack) => {
+                let (stack, pool, frame) = black_box((&**stack, pool, frame));
+                let start = clock::now();
+                let paused = thread.run(|| stack.receive(pool, frame, deliver));
+                Reception::end(start, paused)
+            }
+            Self::IndependentStacks(stacks) => {
+                let (stacks, pool, frame) = black_box((&**stacks, pool, frame));
+                let start = clock::now();
+                let paused = thread.run(|| stacks.receive(SHARED_STACK, pool, frame, deliver));
+                Reception::end(start, paused)
+            }
+        }
+    }
+}
+
+/// When a packet was received.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reception {
+    pub(crate) start: Ticks,
+    pub(crate) stop: Ticks,
+    /// Of the time in between, how much was not the packet's.
+    pub(crate) paused: Ticks,
+}
+
+impl Reception {
+    #[inline(always)]
+    fn end(start: Ticks, paused: Result<Result<Ticks, RunError>, DropReason>) -> Result<Self, RunError> {
+        let stop = clock::now();
+        let paused = paused.map_err(RunError::Dropped)??;
+        Ok(Self { start, stop, paused })
+    }
+
+    /// What the packet took, the overhead of the readings included.
+    pub(crate) const fn ticks(&self) -> Ticks {
+        self.stop.saturating_sub(self.start).saturating_sub(self.paused)
+    }
+}
+
+/// The endpoint that the packets of `stream` come from; each is a host of its own.
+fn flow(stream: usize) -> Flow {
+    Flow::synthetic(if stream == 0 { 1 } else { 2 })
+}
+
+/// The driver's buffer of one consumer.
+#[repr(align(64))]
+struct Buffer([u8; Self::SIZE]);
+
+impl Buffer {
+    const SIZE: usize = 512;
+}
+
+/// What belongs to one consumer and passes from hand to hand.
+struct Seat {
+    buffer: Box<Buffer>,
+    thread: ProtocolThread,
+}
+
+/// What passes from hand to hand in a run.
+pub(crate) struct Handed {
+    seats: Vec<Seat>,
+}
+
+impl Handed {
+    /// The packet that waits for `consumer`, and the thread to process it on.
+    #[inline(always)]
+    pub(crate) fn packet(&mut self, consumer: usize, length: usize) -> (&[u8], &mut ProtocolThread) {
+        let Seat { buffer, thread } = &mut self.seats[consumer];
+        (&buffer.0[..length], thread)
+    }
+
+    /// Writes a packet into the buffer of its consumer, as the interface does.
+    pub(crate) fn write_packet(&mut self, step: Step, frames: &[Vec<u8>]) {
+        let frame = &frames[step.stream];
+        self.seats[step.consumer].buffer.0[..frame.len()].copy_from_slice(frame);
+    }
+
+    /// Makes the stack of the consumer's thread migrate to the calling processor.
+    pub(crate) fn zero_stack(&mut self, consumer: usize) {
+        self.seats[consumer].thread.zero();
+    }
+
+    /// The lines of the consumer's buffer.
+    pub(crate) fn buffer(&self, consumer: usize) -> &[u8] {
+        &self.seats[consumer].buffer.0
+    }
+}
+
+/// Everything a run works on.
+pub(crate) struct Bench {
+    pub(crate) protocol: Protocol,
+    /// One for each consumer: the experiments are about other lines than the pools'.
+    pub(crate) pools: Vec<Pool>,
+    /// A valid frame of each stream.
+    pub(crate) frames: Vec<Vec<u8>>,
+    /// Taken by the baton when the run starts.
+    pub(crate) handed: Handed,
+    /// Keeps the objects apart while the run lasts.
+    pub(crate) spacers: Vec<Vec<u8>>,
+}
+
+impl Bench {
+    /// A bench laid out in memory as `rng` has it.
+    ///
+    /// # Errors
+    /// If the system gives no memory for a stack, or the protocol stack refuses our streams.
+    pub(crate) fn new(
+        approach: Approach,
+        checksum: bool,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<Self, RunError> {
+        let mut spacers = Vec::new();
+        let mut space = |rng: &mut Xoshiro256PlusPlus| spacers.push(vec![1; rng.random_range(16..SPACER)]);
+        space(rng);
+        let protocol = Protocol::new(approach, checksum)?;
+        space(rng);
+        let pools = (0..PAIR).map(|_| Pool::new(SEGMENTS)).collect();
+        let mut seats = Vec::new();
+        for _ in 0..PAIR {
+            space(rng);
+            let thread = ProtocolThread::new(rng.random_range(0..ProtocolThread::POSITIONS))?;
+            seats.push(Seat { buffer: Box::new(Buffer([0; Buffer::SIZE])), thread });
+        }
+        let frames = (0..PAIR).map(frame).collect::<Result<_, _>>()?;
+        Ok(Self { protocol, pools, frames, handed: Handed { seats }, spacers })
+    }
+}
+
+/// A valid frame of `stream`.
+fn frame(stream: usize) -> Result<Vec<u8>, RunError> {
+    let builder = FrameBuilder::new(LinkKind::Fddi, flow(stream));
+    let mut buffer = [0; Buffer::SIZE];
+    let frame = builder.write(&[0x5a; PAYLOAD], &mut buffer)?;
+    Ok(frame.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern::TIMED_STREAM;
+    use rand::SeedableRng;
+
+    #[test]
+    fn packets_of_both_streams_are_received_under_both_approaches() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        for approach in Approach::ALL {
+            for checksum in [false, true] {
+                let mut bench = Bench::new(approach, checksum, &mut rng).unwrap();
+                for stream in [TIMED_STREAM, 1, 1, TIMED_STREAM] {
+                    for consumer in 0..PAIR {
+                        bench.handed.write_packet(Step { consumer, stream }, &bench.frames);
+                        bench.handed.zero_stack(consumer);
+                        let (frame, thread) = bench.handed.packet(consumer, bench.frames[stream].len());
+                        let pool = &bench.pools[consumer];
+                        let reception = bench.protocol.time(thread, pool, frame, || Ok(0)).unwrap();
+                        assert!(reception.stop > reception.start);
+                        assert_eq!(pool.available(), SEGMENTS);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn time_spent_paused_is_not_the_packets() {
+        let reception = Reception { start: 100, stop: 400, paused: 250 };
+        assert_eq!(reception.ticks(), 50);
+        assert_eq!(Reception { paused: 900, ..reception }.ticks(), 0);
+    }
+}

@@ -1,0 +1,164 @@
+//! The calibration as a whole: from a machine and a plan to a profile.
+
+use crate::clock::Timer;
+use crate::cold::{self, ColdState, Latency};
+use crate::curve::{self, Setting};
+use crate::date;
+use crate::error::{CalibrateError, RunError};
+use crate::eviction::Evictor;
+use crate::hierarchy::Hierarchy;
+use crate::notes;
+use crate::plan::Plan;
+use crate::profile;
+use crate::progress::{Observer, Report};
+use crate::quantity::Quantity;
+use crate::rounds::{Rounds, Tally};
+use crate::run::Stage;
+use core::sync::atomic::AtomicBool;
+use rand::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::time::{Duration, Instant};
+use warmcore_costs::profile::{Kind, Provenance, SCHEMA};
+use warmcore_costs::{Intervening, Profile};
+use warmcore_linux::pin_to;
+use warmcore_topology::Machine;
+use warmcore_units::{Bytes, CpuId, Nanos};
+
+/// What a calibration found.
+#[derive(Clone, Debug)]
+pub struct Calibration {
+    /// The result.
+    pub profile: Profile,
+    /// References per microsecond that the built-in intervening work of t(x) makes; `None` where
+    /// the user's own program intervened. Constants fitted to t(x) belong to this rate.
+    pub references_per_us: Option<f64>,
+    /// The time source.
+    pub timer: Timer,
+    /// Latencies of the levels, and of memory.
+    pub latencies: Vec<Latency>,
+    /// How each cold state was reached, nearest level first; the last is fully cold.
+    pub cold: Vec<ColdState>,
+    /// The processors measured on: consumers first, then the producer if it is another.
+    pub cpus: Vec<CpuId>,
+    /// How long a hand-over between the first two processors takes; `None` with one. Calibrations
+    /// of one virtual machine in which it differs were made with the processors at different
+    /// distances, and their migration costs differ accordingly.
+    pub handover: Option<Nanos>,
+    /// How many runs and packets there were, and how many of them did not count.
+    pub tally: Tally,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// Most processors a run uses: two consumers and a producer.
+const MOST_PROCESSORS: usize = 3;
+
+/// Of the budget, how much more may go to values that contradict each other.
+const SETTLING: f64 = 0.25;
+
+/// Measures `machine` as `plan` says.
+///
+/// # Errors
+/// See [`CalibrateError`]; with `stop` set, [`CalibrateError::Interrupted`] within moments.
+pub fn calibrate(
+    machine: &Machine,
+    plan: &Plan,
+    observer: &mut Observer<'_>,
+    stop: &AtomicBool,
+) -> Result<Calibration, CalibrateError> {
+    let began = Instant::now();
+    let mut forward = |progress| observer(progress);
+    let mut report = Report::new(&mut forward);
+    let cpus = choose(machine, plan)?;
+    let home = *cpus.first().ok_or(CalibrateError::NoProcessor)?;
+    let hierarchy = Hierarchy::of(machine, home)?;
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed);
+
+    report.begin("levels", 0.05);
+    let (timer, latencies, cold) = {
+        let _pinned = pin_to(home)?;
+        let timer = Timer::calibrate();
+        let latencies = cold::latencies(&hierarchy, &timer, &mut rng, stop)?;
+        let cold = cold::states(&hierarchy, &latencies, &timer, &mut rng, stop)?;
+        (timer, latencies, cold)
+    };
+    let evictors = evictors(&hierarchy, &cold, cpus.len())?;
+    let stage = Stage { cpus: &cpus, evictors: &evictors, stop };
+
+    report.begin("receive times", 0.75);
+    let quantities = Quantity::all(&hierarchy, cpus.len());
+    let costs: Vec<Nanos> = cold.iter().map(|state| state.cost).collect();
+    let mut rounds = Rounds::new(&stage, &timer, plan, quantities, &costs);
+    rounds.complete(began + plan.budget, &mut rng, &mut report)?;
+    rounds.settle(Instant::now() + plan.budget.mul_f64(SETTLING), &mut rng)?;
+
+    report.begin("t(x)", 1.0);
+    let setting = Setting { stage: &stage, timer: &timer, plan, proximity: &rounds.proximity };
+    let curve = curve::measure(&setting, &mut rng, &mut report)?;
+    report.at(1.0);
+
+    let values = rounds.values();
+    let shared = hierarchy.shared_level(machine, &cpus).and_then(|level| latencies.get(level));
+    let notes = notes::all(plan, &cpus, &timer, &cold, shared, &rounds, &curve);
+    let profile = Profile {
+        schema: SCHEMA,
+        name: machine.name.clone(),
+        provenance: provenance(notes),
+        levels: profile::levels(&hierarchy, &cold),
+        intervening: Intervening::MVS,
+        free_memory: profile::free_memory(&values),
+        times: profile::times(&hierarchy, &values).ok_or(RunError::NothingTimed)?,
+        intervened: Some(curve.intervened),
+    };
+    profile.check().map_err(CalibrateError::Contradiction)?;
+    let tally = rounds.tally();
+    Ok(Calibration {
+        handover: rounds.proximity.reference.map(Nanos),
+        profile,
+        references_per_us: curve.references_per_us,
+        timer,
+        latencies,
+        cold,
+        tally,
+        elapsed: began.elapsed(),
+        cpus: cpus.clone(),
+    })
+}
+
+fn provenance(notes: Vec<String>) -> Provenance {
+    Provenance {
+        kind: Kind::Measured,
+        source: concat!("warmcore ", env!("CARGO_PKG_VERSION")).to_owned(),
+        date: date::today(),
+        notes,
+    }
+}
+
+/// The processors to measure on, no two of one core.
+fn choose(machine: &Machine, plan: &Plan) -> Result<Vec<CpuId>, CalibrateError> {
+    let usable = machine.usable_cores();
+    let mut cpus = match &plan.cpus {
+        None => usable.clone(),
+        Some(cpus) => {
+            // A processor named twice has one thread all the same.
+            let first = |(position, cpu): (usize, &CpuId)| (!cpus[..position].contains(cpu)).then_some(*cpu);
+            cpus.iter().enumerate().filter_map(first).collect()
+        }
+    };
+    cpus.truncate(MOST_PROCESSORS);
+    if let Some(&cpu) = cpus.iter().find(|cpu| !usable.contains(cpu)) {
+        return Err(CalibrateError::UnusableProcessor { cpu, usable });
+    }
+    if cpus.is_empty() { Err(CalibrateError::NoProcessor) } else { Ok(cpus) }
+}
+
+/// The walks of each consumer. Only the first is ever made fully cold.
+fn evictors(hierarchy: &Hierarchy, cold: &[ColdState], cpus: usize) -> Result<Vec<Evictor>, CalibrateError> {
+    let walks: Vec<Bytes> = cold.iter().map(|state| state.walked).collect();
+    let partial = &walks[..walks.len().saturating_sub(1)];
+    let mut evictors = vec![Evictor::new(hierarchy, &walks)?];
+    if cpus > 1 {
+        evictors.push(Evictor::new(hierarchy, partial)?);
+    }
+    Ok(evictors)
+}

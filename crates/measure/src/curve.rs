@@ -1,0 +1,275 @@
+//! t(x) itself: the time of a packet after `x` of intervening work, which the source could only
+//! model (Salehi, Kurose & Towsley 1994, §4.1).
+//!
+//! Experiment A1 under Independent Protocol Stacks, thread stack cached, on one processor. The
+//! intervening work is the built-in [`Workload`], for exactly `x`; or the user's own program,
+//! which shares the measuring thread's processor and runs while that thread sleeps. Then `x` is
+//! what really passed since the packet before, and what sleeping cannot reach is left out.
+
+use crate::clock::Timer;
+use crate::error::CalibrateError;
+use crate::intervening::Workload;
+use crate::pattern;
+use crate::plan::Plan;
+use crate::program::Program;
+use crate::progress::Report;
+use crate::proximity::Proximity;
+use crate::run::Stage;
+use crate::script::{Before, Outcome, PoolUse, Script};
+use crate::summary::{Run, RunMean, Series};
+use core::sync::atomic::Ordering;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::time::{Duration, Instant};
+use warmcore_costs::profile::{Intervened, IntervenedPoint};
+use warmcore_costs::{Approach, Experiment};
+use warmcore_linux::pin_to;
+use warmcore_units::Nanos;
+
+/// Two points a decade, from 1 µs to 1 s.
+const POINTS: u32 = 13;
+const SHORTEST: Nanos = Nanos(1e3);
+const PER_DECADE: f64 = 2.0;
+/// A run lasts about so long, if its `x` is not longer.
+const RUN: Nanos = Nanos(30e6);
+/// Most packets of a run.
+const MOST_PACKETS: f64 = 200.0;
+/// A point is left out if its `x` is more than this part of the budget.
+const LONGEST_SHARE: f64 = 0.125;
+/// From this `x` on, a point that reached its target leaves its time to the others.
+const EXPENSIVE: Nanos = Nanos(10e6);
+/// In work that lasts so long, and in a user's program always, what else the processor does is part
+/// of what intervenes: losing the processor for a while is no disturbance, only leaving it is.
+const SHARED: Nanos = Nanos(1e6);
+/// How far what passed may exceed what was asked for, as a factor.
+const OVERSLEPT: f64 = 2.0;
+
+/// t(x), measured.
+pub(crate) struct Curve {
+    pub(crate) intervened: Intervened,
+    /// Of the built-in work.
+    pub(crate) references_per_us: Option<f64>,
+    /// The `x` that could not be measured, and why.
+    pub(crate) left_out: Vec<Nanos>,
+}
+
+/// On what, with what, and how much is measured.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting<'a> {
+    pub(crate) stage: &'a Stage<'a>,
+    pub(crate) timer: &'a Timer,
+    pub(crate) plan: &'a Plan,
+    /// The distance at which runs count.
+    pub(crate) proximity: &'a Proximity,
+}
+
+/// What runs between packets.
+enum Work {
+    Builtin(Box<Workload>),
+    Program(Program),
+}
+
+impl Work {
+    fn of(plan: &Plan, stage: &Stage<'_>) -> Result<Self, CalibrateError> {
+        match &plan.intervening {
+            None => Ok(Self::Builtin(Box::new(Workload::new(plan.seed)?))),
+            Some(arguments) => {
+                // The program inherits this thread's affinity.
+                let _pinned = pin_to(stage.cpus[0])?;
+                Ok(Self::Program(Program::start(arguments)?))
+            }
+        }
+    }
+
+    fn description(&self) -> String {
+        match self {
+            Self::Builtin(workload) => workload.description(),
+            Self::Program(program) => program.description(),
+        }
+    }
+}
+
+/// One `x` in the making.
+struct Point {
+    x: Nanos,
+    series: Series,
+    /// What really passed, by run.
+    passed: Series,
+    cost: Duration,
+}
+
+impl Point {
+    fn new(x: Nanos) -> Self {
+        Self {
+            x,
+            series: Series::default(),
+            passed: Series::default(),
+            cost: Duration::from_secs_f64(x.secs()),
+        }
+    }
+
+    fn packets(&self) -> u32 {
+        (RUN / self.x).clamp(1.0, MOST_PACKETS) as u32
+    }
+
+    fn is_known(&self, plan: &Plan, proximity: &Proximity) -> bool {
+        self.series.is_known(plan.least_runs, plan.target, proximity)
+    }
+
+    fn add(&mut self, outcome: &Outcome, timer: &Timer, disturbed: bool) {
+        let time = |ticks: u64| (timer.nanos(ticks as f64) - timer.overhead.mean).0;
+        let times = outcome.samples.iter().map(|sample| time(sample.ticks)).collect();
+        if let Some(run) = RunMean::of(times) {
+            let readings = outcome.readings(timer);
+            self.series.push(Run { value: run.mean, disturbed, readings });
+            let mut passed: Vec<u64> = outcome.samples.iter().map(|sample| sample.intervened).collect();
+            passed.sort_unstable();
+            let value = timer.nanos(passed[passed.len() / 2] as f64).0;
+            self.passed.push(Run { value, disturbed, readings });
+        }
+    }
+
+    /// The point, at what really passed.
+    fn measured(&self, plan: &Plan, proximity: &Proximity) -> Option<IntervenedPoint> {
+        let passed = self.passed.measured(plan.target, proximity)?;
+        Some(IntervenedPoint { x: passed.mean, time: self.series.measured(plan.target, proximity)? })
+    }
+}
+
+/// Measures t(x) for as long as the plan allows.
+///
+/// # Errors
+/// If a run fails, the user stops, or the user's program cannot be used.
+pub(crate) fn measure(
+    setting: &Setting<'_>,
+    rng: &mut Xoshiro256PlusPlus,
+    report: &mut Report<'_>,
+) -> Result<Curve, CalibrateError> {
+    let Setting { stage, timer, plan, proximity } = *setting;
+    let mut work = Work::of(plan, stage)?;
+    let longest = Nanos::from_secs(plan.t_of_x_budget.as_secs_f64() * LONGEST_SHARE);
+    let (xs, mut left_out): (Vec<Nanos>, Vec<Nanos>) =
+        durations().partition(|&x| x <= longest || x == SHORTEST);
+    let mut points: Vec<Point> = xs.into_iter().map(Point::new).collect();
+    complete(&mut points, &mut work, setting, rng, report)?;
+    let mut measured = Vec::new();
+    for point in &points {
+        match point.measured(plan, proximity) {
+            Some(found) if found.x.0 <= point.x.0 * OVERSLEPT || plan.intervening.is_none() => {
+                measured.push(found);
+            }
+            _ => left_out.push(point.x),
+        }
+    }
+    left_out.sort_by(Nanos::total_cmp);
+    Ok(Curve {
+        intervened: Intervened {
+            workload: work.description(),
+            approach: Approach::IndependentStacks,
+            fitted: false,
+            points: measured,
+        },
+        references_per_us: match &work {
+            Work::Builtin(workload) => workload.references_per_us(timer),
+            Work::Program(_) => None,
+        },
+        left_out,
+    })
+}
+
+fn durations() -> impl Iterator<Item = Nanos> {
+    (0..POINTS).map(|point| SHORTEST * 10_f64.powf(f64::from(point) / PER_DECADE))
+}
+
+/// Rounds over all points in shuffled order, as over the receive times.
+fn complete(
+    points: &mut [Point],
+    work: &mut Work,
+    setting: &Setting<'_>,
+    rng: &mut Xoshiro256PlusPlus,
+    report: &mut Report<'_>,
+) -> Result<(), CalibrateError> {
+    let Setting { plan, proximity, .. } = *setting;
+    let began = Instant::now();
+    let deadline = began + plan.t_of_x_budget;
+    loop {
+        let takes_part = |point: &Point| point.x.0 < EXPENSIVE.0 || !point.is_known(plan, proximity);
+        let mut order: Vec<usize> = (0..points.len()).filter(|&point| takes_part(&points[point])).collect();
+        order.shuffle(rng);
+        let mut ran = false;
+        for index in order {
+            let point = &mut points[index];
+            if Instant::now() + point.cost > deadline && point.series.runs().len() >= 2 {
+                continue;
+            }
+            run(point, work, setting, rng)?;
+            ran = true;
+            report.at(began.elapsed().as_secs_f64() / plan.t_of_x_budget.as_secs_f64().max(1e-3));
+        }
+        if !ran || points.iter().all(|point| point.is_known(plan, proximity)) {
+            return Ok(());
+        }
+    }
+}
+
+fn run(
+    point: &mut Point,
+    work: &mut Work,
+    setting: &Setting<'_>,
+    rng: &mut Xoshiro256PlusPlus,
+) -> Result<(), CalibrateError> {
+    let Setting { stage, timer, plan, .. } = *setting;
+    if stage.stop.load(Ordering::Relaxed) {
+        return Err(CalibrateError::Interrupted);
+    }
+    let began = Instant::now();
+    let before = match work {
+        Work::Builtin(_) => Before::Work(timer.ticks(point.x)),
+        Work::Program(_) => Before::Sleep(point.x),
+    };
+    let script = Script {
+        approach: Approach::IndependentStacks,
+        pattern: pattern::of(Experiment::A1),
+        stack_migrates: false,
+        before,
+        pool: PoolUse::Own,
+        timed: point.packets(),
+        checksum: plan.checksum,
+    };
+    let (outcome, shared) = match work {
+        Work::Builtin(workload) => (stage.run(&script, rng, Some(workload))?, point.x.0 >= SHARED.0),
+        Work::Program(program) => {
+            let outcome = stage.run(&script, rng, None)?;
+            program.check()?;
+            (outcome, true)
+        }
+    };
+    let disturbance = outcome.disturbance;
+    let disturbed = if shared { disturbance.migrations > 0 } else { !disturbance.is_none() };
+    point.add(&outcome, timer, disturbed);
+    point.cost = began.elapsed();
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_reach_from_a_microsecond_to_a_second() {
+        let xs: Vec<Nanos> = durations().collect();
+        assert!(xs.len() >= 10 && xs.is_sorted_by(|a, b| a.0 < b.0));
+        assert_eq!(xs[0], Nanos::from_micros(1.0));
+        assert!((xs[xs.len() - 1].secs() - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_run_is_short_or_has_one_packet() {
+        for x in durations() {
+            let point = Point::new(x);
+            let packets = point.packets();
+            assert!(packets >= 1);
+            assert!(packets == 1 || point.x * f64::from(packets) <= RUN, "{x}: {packets}");
+        }
+    }
+}

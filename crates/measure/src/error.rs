@@ -1,0 +1,135 @@
+//! What can go wrong while measuring.
+
+use std::io;
+use std::time::Duration;
+use warmcore_linux::{AffinityError, MappingError};
+use warmcore_stack::{DropReason, OpenError, wire::BuildError};
+use warmcore_units::{CpuId, Fault};
+
+/// Why there is no calibration.
+#[derive(Debug, thiserror::Error)]
+pub enum CalibrateError {
+    /// The caller asked to stop.
+    #[error("the calibration was interrupted")]
+    Interrupted,
+    /// This process may run nowhere.
+    #[error("no processor to measure on: expected at least one online cpu in this process's cpuset")]
+    NoProcessor,
+    /// A processor was asked for that cannot be measured on.
+    #[error(
+        "cannot measure on {cpu}: expected one of {usable:?}, the usable cpus with one for each physical core"
+    )]
+    UnusableProcessor {
+        /// What was asked for.
+        cpu: CpuId,
+        /// What can be had.
+        usable: Vec<CpuId>,
+    },
+    /// Nothing is known of the caches, so that no cold state can be brought about.
+    #[error("the system does not say what caches {cpu} has: expected at least one data cache")]
+    NoCaches {
+        /// The processor.
+        cpu: CpuId,
+    },
+    /// A thread could not be kept on its processor.
+    #[error(transparent)]
+    Affinity(#[from] AffinityError),
+    /// No memory for a walk or a buffer.
+    #[error(transparent)]
+    Memory(#[from] MappingError),
+    /// A run failed.
+    #[error(transparent)]
+    Run(RunError),
+    /// The intervening program cannot be used.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// What was measured contradicts itself.
+    #[error(
+        "the measured times contradict each other: {0}; the machine was probably too busy, so stop other work and measure again, with a larger budget if it happens again"
+    )]
+    Contradiction(Fault),
+}
+
+impl From<RunError> for CalibrateError {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Interrupted => Self::Interrupted,
+            RunError::Affinity(error) => Self::Affinity(error),
+            error => Self::Run(error),
+        }
+    }
+}
+
+/// Why a run came to no end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The caller asked to stop.
+    #[error("the run was interrupted")]
+    Interrupted,
+    /// Another thread of the run failed; its own error says why.
+    #[error("the other thread of the run failed")]
+    PartnerFailed,
+    /// Another thread of the run did not answer.
+    #[error(
+        "waited {waited:?} for the other thread's phase {phase}: expected its processor to be free for measuring"
+    )]
+    PartnerLost {
+        /// The phase that did not come.
+        phase: u64,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// A thread acted while another held the baton, which the script rules out.
+    #[error("two threads acted in phase {phase}, against the script")]
+    OutOfTurn {
+        /// The phase.
+        phase: u64,
+    },
+    /// A thread of the run panicked.
+    #[error("a measuring thread panicked")]
+    Panicked,
+    /// A thread could not be kept on its processor.
+    #[error(transparent)]
+    Affinity(#[from] AffinityError),
+    /// No memory for a protocol thread's stack, or no thread.
+    #[error("the system gives no thread or no stack for one: {0}")]
+    NoThread(#[from] io::Error),
+    /// The stack refused a stream of ours.
+    #[error("the protocol stack does not open the measured stream: {0}")]
+    Stream(#[from] OpenError),
+    /// A frame of ours cannot be built.
+    #[error("the measured frame cannot be built: {0}")]
+    Frame(#[from] BuildError),
+    /// The stack dropped a frame of ours.
+    #[error("the protocol stack dropped a measured packet: {0}")]
+    Dropped(DropReason),
+    /// A run without packets.
+    #[error("no packet of a run was timed: expected at least one")]
+    NothingTimed,
+}
+
+/// Why a user's program cannot be the intervening work.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// No program was named.
+    #[error("the intervening program is empty: give its name, and its arguments after it")]
+    Unnamed,
+    /// It cannot be started.
+    #[error("cannot start `{program}`: {source}; give the path of a program that can be run")]
+    NotStarted {
+        /// Its name.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It ended while it was still needed.
+    #[error(
+        "`{program}` ended ({status}) before the measurement did; give one that runs for as long as the measurement, such as one repeated in a shell loop"
+    )]
+    Ended {
+        /// Its name.
+        program: String,
+        /// How it ended.
+        status: String,
+    },
+}

@@ -1,0 +1,90 @@
+//! Calibration: what a cold cache and a migrating line cost the real protocol stack on this
+//! machine.
+//!
+//! This is §5 of Salehi, Kurose & Towsley 1994 for machines of today: the receive times of
+//! experiments A1 to B3 under Locking and under Independent Protocol Stacks, with the thread's
+//! stack cached and migrating, hot and cold up to every level of the cache hierarchy; the fully
+//! cold times; the overheads of a free-memory pool that was last written elsewhere. And what the
+//! source could only model: t(x), the time of a packet after `x` of intervening work.
+//!
+//! ```no_run
+//! use std::sync::atomic::AtomicBool;
+//! use warmcore_measure::{Plan, calibrate};
+//!
+//! let machine = warmcore_linux::Probe::new().machine()?.machine;
+//! let stop = AtomicBool::new(false); // set it to end early
+//! let calibration = calibrate(&machine, &Plan::quick(), &mut |progress| println!("{progress:?}"), &stop)?;
+//! println!("{:?}", calibration.profile.times.locking.fully_cold);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # From a packet to a profile
+//!
+//! ```text
+//! clock ──────────┐ fenced readings, overhead subtracted
+//! script, bench ──┤ which packet goes where; stacks, pools, buffers, laid out anew
+//! eviction, flush ┼─► run ──► summary ──► rounds ──► profile
+//! intervening ────┤    two or three pinned threads,    │
+//! baton ──────────┘    one packet at a time            └─ curve: t(x)
+//! ```
+//!
+//! A **packet** is prepared on another processor than the one that receives it ([`run`]), so that
+//! its first reference misses, as after DMA. The receiver's timer runs from the dispatch of the
+//! protocol thread to the end of the unwind, when all stores are done ([`clock`]).
+//!
+//! A **run** is 1,000 timed packets (fewer where evicting takes long); its value is their mean,
+//! less the few that an interrupt hit ([`summary`]). A run in which a measuring thread was
+//! preempted, moved or took a page fault does not count. Every run is laid out anew in memory
+//! ([`bench`]), and runs of all values are interleaved in shuffled rounds ([`rounds`]), so that
+//! the interval of a value covers layout and drift. A run does not count either if the processors
+//! were not as far apart as usual: hypervisors move them ([`proximity`]).
+//!
+//! A **cold state** is brought about by walking, and proved by a witness ([`cold`]).
+//!
+//! # What must hold
+//!
+//! * No two measuring threads share a core.
+//! * Whatever ends a calibration, no thread and no program of the user's is left behind, and no
+//!   thread waits for another without end ([`baton`], [`program`]).
+//! * A figure that is worse than asked for is marked, and the profile's notes say why; none is
+//!   made up or left out in silence.
+//! * `unsafe` is confined to reading and flushing ([`clock`], [`flush`]), the baton's state
+//!   ([`baton`]) and the protocol threads' stacks ([`protocol_thread`]).
+
+#![allow(rustdoc::private_intra_doc_links)]
+
+mod allotment;
+mod baton;
+mod bench;
+mod calibrate;
+mod chase;
+mod clock;
+mod cold;
+mod curve;
+mod date;
+mod error;
+mod eviction;
+mod flush;
+mod hierarchy;
+mod intervening;
+mod notes;
+mod pattern;
+mod plan;
+mod profile;
+mod program;
+mod progress;
+mod protocol_thread;
+mod proximity;
+mod quantity;
+mod rounds;
+mod run;
+mod script;
+mod summary;
+
+pub use calibrate::{Calibration, calibrate};
+pub use clock::Timer;
+pub use cold::{ColdState, Latency};
+pub use error::{CalibrateError, ProgramError, RunError};
+pub use plan::Plan;
+pub use progress::{Observer, Progress};
+pub use rounds::Tally;

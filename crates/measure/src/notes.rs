@@ -1,0 +1,196 @@
+//! What a reader of the profile should know about how its figures came about, a sentence each.
+
+use crate::bench::PAYLOAD;
+use crate::clock::Timer;
+use crate::cold::{ColdState, Latency};
+use crate::curve::Curve;
+use crate::flush;
+use crate::plan::Plan;
+use crate::rounds::{Rounds, Tally};
+use warmcore_costs::Measured;
+use warmcore_units::{CpuId, Nanos};
+
+/// Drift of the counter against the operating system's clock that is worth a word.
+const DRIFT: f64 = 1e-3;
+/// Part of the shortest time that the counter's step should stay below.
+const COARSE: f64 = 0.25;
+
+/// More last-level loads than this in one hand-over do not fit two processors that share that
+/// level: a hand-over moves two or three lines.
+const APART: f64 = 8.0;
+
+/// Everything worth knowing, in order of interest.
+pub(crate) fn all(
+    plan: &Plan,
+    cpus: &[CpuId],
+    timer: &Timer,
+    cold: &[ColdState],
+    shared: Option<&Latency>,
+    rounds: &Rounds<'_>,
+    curve: &Curve,
+) -> Vec<String> {
+    let values: Vec<Measured> = rounds.values().into_values().collect();
+    let mut notes = vec![processors(cpus), time_source(timer, &values)];
+    notes.extend(apart(shared, rounds.proximity.reference));
+    notes.extend(packets(plan, cold, rounds));
+    notes.extend(missed(plan, &values));
+    let tally = rounds.tally();
+    notes.push(disturbances(&tally));
+    notes.extend(displaced(&tally, rounds.proximity.reference, &rounds.displaced()));
+    notes.extend(relied_on_disturbed(rounds.relying_on_disturbed()));
+    if plan.checksum {
+        notes.push(format!("UDP checksums over {PAYLOAD} bytes of payload were verified in software"));
+    }
+    notes.extend(left_out(&curve.left_out, plan.intervening.is_some()));
+    notes
+}
+
+fn processors(cpus: &[CpuId]) -> String {
+    match *cpus {
+        [only] => {
+            let packet = if flush::IS_POSSIBLE {
+                "packets were flushed from its caches before they were received"
+            } else {
+                "packets could not be flushed from its caches, so that reading them did not miss"
+            };
+            format!(
+                "measured on {only} alone; with one usable core nothing can migrate, so experiments A3 and B1 to B3, migrating thread stacks and free-memory overheads are left out; {packet}"
+            )
+        }
+        [first, second] => {
+            format!("measured on {first} and {second}, each preparing the packets that the other receives")
+        }
+        [first, second, third, ..] => {
+            format!("measured on {first} and {second}, for which {third} prepared the packets")
+        }
+        [] => "measured nowhere".to_owned(),
+    }
+}
+
+/// What to make of a hand-over that takes `handover` ns between processors that are said to share
+/// the cache of latency `shared`.
+fn apart(shared: Option<&Latency>, handover: Option<f64>) -> Option<String> {
+    let (shared, handover) = (shared?, Nanos(handover?));
+    (handover / shared.time > APART).then(|| {
+        format!(
+            "a hand-over between the processors takes {handover}, though both are said to share a cache ({}) that answers in {}: a hypervisor has probably placed them apart, and what migrates costs more than it will where they are together",
+            shared.level, shared.time
+        )
+    })
+}
+
+fn time_source(timer: &Timer, values: &[Measured]) -> String {
+    let Timer { source, resolution, overhead, .. } = timer;
+    let mut note = format!("timed with the {source}, whose overhead of {overhead} was subtracted");
+    let shortest = values.iter().map(|value| value.mean).min_by(Nanos::total_cmp);
+    if shortest.is_some_and(|shortest| resolution.0 > shortest.0 * COARSE) {
+        note += &format!(
+            "; it advances in steps of {resolution}, coarse against the shortest times, so single packets are known to a step and only means more finely"
+        );
+    }
+    let drift = timer.drift();
+    if drift.abs() > DRIFT {
+        note += &format!("; it drifted by {:.2}% against the system's clock", 100.0 * drift);
+    }
+    note
+}
+
+fn packets(plan: &Plan, cold: &[ColdState], rounds: &Rounds<'_>) -> Vec<String> {
+    let full = plan.packets_per_run;
+    let fewer = |(state, packets): (Option<usize>, u32)| {
+        let state = match state {
+            None => "hot packets".to_owned(),
+            Some(level) if level + 1 == cold.len() => "fully cold packets".to_owned(),
+            Some(level) => format!("packets cold up to {}", cold.get(level)?.level),
+        };
+        (packets < full)
+            .then(|| format!("runs of {state} had {packets} packets instead of {full}, to fit the time or to end undisturbed"))
+    };
+    rounds.packets().into_iter().filter_map(fewer).collect()
+}
+
+fn missed(plan: &Plan, values: &[Measured]) -> Option<String> {
+    let missed = values.iter().filter(|value| value.missed_target).count();
+    let target = 100.0 * plan.target;
+    (missed > 0).then(|| {
+        format!(
+            "{missed} of {} values missed the target of a half-width of {target}% of the mean",
+            values.len()
+        )
+    })
+}
+
+fn disturbances(tally: &Tally) -> String {
+    let Tally { runs, disturbed_runs, packets, packets_set_aside, .. } = tally;
+    format!(
+        "{disturbed_runs} of {runs} runs were set aside as a measuring thread was preempted, moved or took a page fault, and {packets_set_aside} of {packets} packets as an interrupt hit them (more than five times the run's median and 1 µs beyond it)"
+    )
+}
+
+fn displaced(tally: &Tally, reference: Option<f64>, displaced: &[f64]) -> Option<String> {
+    let reference = Nanos(reference?);
+    let worst = displaced.iter().copied().map(Nanos).max_by(Nanos::total_cmp)?;
+    let Tally { runs, displaced_runs, .. } = tally;
+    Some(format!(
+        "{displaced_runs} of {runs} runs were set aside as the processors were not where they were in the others: a hand-over between them took up to {worst} instead of {reference}, as when a hypervisor moves virtual processors apart"
+    ))
+}
+
+fn relied_on_disturbed(values: usize) -> Option<String> {
+    (values > 0).then(|| {
+        format!(
+            "{values} values had too few undisturbed runs and rest on disturbed ones too: the machine was busy"
+        )
+    })
+}
+
+fn left_out(left_out: &[Nanos], program: bool) -> Option<String> {
+    if left_out.is_empty() {
+        return None;
+    }
+    let xs: Vec<String> = left_out.iter().map(Nanos::to_string).collect();
+    let reason = if program {
+        "are shorter than sleeping can be, or longer than the time allowed"
+    } else {
+        "are longer than the time allowed"
+    };
+    Some(format!("of t(x), {} are left out: they {reason}", xs.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_processor_says_what_could_not_be_measured() {
+        let note = processors(&[CpuId(3)]);
+        assert!(note.contains("cpu3 alone") && note.contains("A3"), "{note}");
+        assert!(processors(&[CpuId(0), CpuId(1)]).contains("cpu0 and cpu1"));
+        assert!(processors(&[CpuId(0), CpuId(1), CpuId(2)]).contains("for which cpu2"));
+    }
+
+    #[test]
+    fn processors_that_do_not_share_what_they_should_are_noticed() {
+        let shared = Latency { level: "L3".to_owned(), time: Nanos(16.0) };
+        assert_eq!(apart(Some(&shared), Some(67.0)), None);
+        assert_eq!(apart(None, Some(220.0)), None, "they are not said to share anything");
+        let note = apart(Some(&shared), Some(220.0)).unwrap();
+        assert!(note.contains("220 ns") && note.contains("L3"), "{note}");
+    }
+
+    #[test]
+    fn a_missed_target_is_counted() {
+        let hit = Measured::published(Nanos(1.0));
+        let miss = Measured { missed_target: true, ..hit };
+        let note = missed(&Plan::standard(), &[hit, miss, hit]).unwrap();
+        assert_eq!(note, "1 of 3 values missed the target of a half-width of 1% of the mean");
+        assert_eq!(missed(&Plan::standard(), &[hit]), None);
+    }
+
+    #[test]
+    fn what_is_left_out_of_the_curve_is_named() {
+        assert_eq!(left_out(&[], false), None);
+        let note = left_out(&[Nanos::from_micros(1.0), Nanos::from_secs(1.0)], true).unwrap();
+        assert!(note.contains("1.00 µs, 1.00 s"), "{note}");
+    }
+}

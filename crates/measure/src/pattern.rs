@@ -1,0 +1,88 @@
+//! Which packet goes where: the {stream, processor} patterns of the six experiments (Salehi,
+//! Kurose & Towsley 1994, §5 and figure 6).
+//!
+//! A pattern is repeated for as long as the run lasts; only packets of [`TIMED_STREAM`] are
+//! timed, and from the second repetition on each of them is in the situation the experiment is
+//! named for. The tests hold that with the same bookkeeping that the simulator uses.
+
+use warmcore_costs::Experiment;
+
+/// One packet of a pattern.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Step {
+    /// Which of the two consumers, each on a processor of its own, receives it.
+    pub(crate) consumer: usize,
+    /// Which of the two streams it belongs to.
+    pub(crate) stream: usize,
+}
+
+/// The stream whose packets are timed.
+pub(crate) const TIMED_STREAM: usize = 0;
+
+impl Step {
+    /// Whether its time is taken.
+    pub(crate) const fn is_timed(self) -> bool {
+        self.stream == TIMED_STREAM
+    }
+}
+
+const fn step(consumer: usize, stream: usize) -> Step {
+    Step { consumer, stream }
+}
+
+/// The pattern that brings `experiment` about.
+pub(crate) const fn of(experiment: Experiment) -> &'static [Step] {
+    match experiment {
+        Experiment::A1 => const { &[step(0, 0)] },
+        Experiment::A2 => const { &[step(0, 0), step(0, 1)] },
+        Experiment::A3 => const { &[step(0, 0), step(1, 1)] },
+        Experiment::B1 => const { &[step(0, 0), step(1, 0)] },
+        Experiment::B2 => const { &[step(0, 0), step(1, 1), step(1, 0), step(0, 1)] },
+        Experiment::B3 => const { &[step(0, 0), step(0, 1), step(1, 0), step(1, 1)] },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warmcore_costs::residency::{Placement, Population};
+    use warmcore_costs::{Approach, ExecutionModel, Profile, Residency, ThreadStack};
+    use warmcore_units::{CpuId, StackId, StreamId, ThreadId};
+
+    fn placement(step: Step) -> Placement {
+        Placement {
+            stream: StreamId::from(step.stream),
+            stack: StackId(0),
+            thread: ThreadId::from(step.consumer),
+            cpu: CpuId::from(step.consumer),
+        }
+    }
+
+    #[test]
+    fn every_timed_packet_is_in_the_situation_its_experiment_is_named_for() {
+        let profile = Profile::sgi_challenge_xl();
+        for approach in Approach::ALL {
+            let model = ExecutionModel::new(&profile, approach, 2).unwrap();
+            for experiment in Experiment::ALL {
+                let population = Population { processors: 2, threads: 2, streams: 2, stacks: 1 };
+                let mut residency = Residency::new(approach, population, &model);
+                let pattern = of(experiment);
+                for (position, &step) in pattern.iter().cycle().take(100).enumerate() {
+                    let situation = residency.start(placement(step));
+                    if step.is_timed() && position >= pattern.len() {
+                        assert_eq!(situation.experiment, experiment, "{approach}, packet {position}");
+                        assert_eq!(situation.thread_stack, ThreadStack::Cached);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_needs_no_second_processor_uses_none() {
+        for experiment in Experiment::ALL {
+            let second = of(experiment).iter().any(|step| step.consumer == 1);
+            assert_eq!(second, experiment.migrates(), "{experiment}");
+        }
+    }
+}

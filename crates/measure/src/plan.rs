@@ -1,0 +1,59 @@
+//! How much to measure, and where.
+
+use std::ffi::OsString;
+use std::time::Duration;
+use warmcore_units::CpuId;
+
+/// How much to measure, and where.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plan {
+    /// Time for the receive times and the free-memory overheads together.
+    pub budget: Duration,
+    /// Time for t(x).
+    pub t_of_x_budget: Duration,
+    /// Packets of a run, where the budget allows: cold runs may have fewer.
+    pub packets_per_run: u32,
+    /// Runs of a value before its half-width is believed.
+    pub least_runs: u32,
+    /// The half-width to reach, as a fraction of the mean.
+    pub target: f64,
+    /// Seed of everything random: the order of runs, layouts, intervening work.
+    pub seed: u64,
+    /// Whether UDP checksums are verified in software.
+    pub checksum: bool,
+    /// The user's own program as the intervening work, with its arguments; `None` is the built-in
+    /// workload.
+    pub intervening: Option<Vec<OsString>>,
+    /// The processors to measure on, first the one that t(x) is measured on; `None` takes the
+    /// first usable cores.
+    pub cpus: Option<Vec<CpuId>>,
+}
+
+impl Plan {
+    /// For results to rely on: runs of 1,000 packets and intervals of 1%, in some three minutes.
+    #[must_use]
+    pub const fn standard() -> Self {
+        Self {
+            budget: Duration::from_secs(130),
+            t_of_x_budget: Duration::from_secs(45),
+            packets_per_run: 1000,
+            least_runs: 10,
+            target: 0.01,
+            seed: 1994,
+            checksum: false,
+            intervening: None,
+            cpus: None,
+        }
+    }
+
+    /// For a first look: the same values from fewer packets, in some 25 seconds.
+    #[must_use]
+    pub fn quick() -> Self {
+        Self {
+            budget: Duration::from_secs(15),
+            t_of_x_budget: Duration::from_secs(8),
+            least_runs: 5,
+            ..Self::standard()
+        }
+    }
+}

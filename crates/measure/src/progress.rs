@@ -1,0 +1,60 @@
+//! Telling an observer how far a calibration is.
+
+/// How far a calibration is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Progress {
+    /// What is being done.
+    pub stage: &'static str,
+    /// How much of the whole is done, from 0 to 1; never falls.
+    pub done: f64,
+}
+
+/// Who wants to know how far a calibration is. It is called between runs, never during one.
+pub type Observer<'a> = dyn FnMut(Progress) + 'a;
+
+/// One stage's part of the whole.
+pub(crate) struct Report<'a> {
+    observer: &'a mut Observer<'a>,
+    stage: &'static str,
+    from: f64,
+    to: f64,
+    last: f64,
+}
+
+impl<'a> Report<'a> {
+    pub(crate) fn new(observer: &'a mut Observer<'a>) -> Self {
+        Self { observer, stage: "", from: 0.0, to: 0.0, last: 0.0 }
+    }
+
+    /// Begins a stage that ends when `to` of the whole is done.
+    pub(crate) fn begin(&mut self, stage: &'static str, to: f64) {
+        (self.stage, self.from, self.to) = (stage, self.to, to);
+        self.at(0.0);
+    }
+
+    /// `part` of the stage is done.
+    pub(crate) fn at(&mut self, part: f64) {
+        let done = self.from + (self.to - self.from) * part.clamp(0.0, 1.0);
+        self.last = self.last.max(done);
+        (self.observer)(Progress { stage: self.stage, done: self.last });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_never_falls_and_ends_where_the_stages_end() {
+        let mut seen = Vec::new();
+        let mut observer = |progress: Progress| seen.push(progress.done);
+        let mut report = Report::new(&mut observer);
+        report.begin("one", 0.5);
+        report.at(0.8);
+        report.at(0.2);
+        report.at(7.0);
+        report.begin("two", 1.0);
+        report.at(1.0);
+        assert!(seen.is_sorted() && seen.last() == Some(&1.0), "{seen:?}");
+    }
+}

@@ -1,0 +1,174 @@
+//! What is measured: every value of the source's Table 2 and §5, for this machine's levels.
+
+use crate::bench::PAIR;
+use crate::hierarchy::Hierarchy;
+use crate::pattern;
+use crate::script::{Before, PoolUse, Sample, Script};
+use core::fmt;
+use warmcore_costs::{Approach, Experiment, Situation, ThreadStack};
+
+/// What of the protocol is in which cache.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum State {
+    /// All of it in the first level, migrating lines aside.
+    Hot,
+    /// The levels up to this one (from 0) hold none of it.
+    Cold(usize),
+}
+
+/// One value to measure.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) enum Quantity {
+    /// The time of a packet.
+    Receive { approach: Approach, situation: Situation, state: State },
+    /// What acquiring from a pool last written elsewhere adds.
+    Acquire,
+    /// What releasing to a pool last written elsewhere adds.
+    Release,
+}
+
+/// The situation of the fully cold times: nothing migrates, as everything must be fetched.
+const FULLY_COLD: Situation = Situation { experiment: Experiment::A1, thread_stack: ThreadStack::Cached };
+
+impl Quantity {
+    /// Everything that can be measured on this many processors with these levels.
+    pub(crate) fn all(hierarchy: &Hierarchy, processors: usize) -> Vec<Self> {
+        let depth = hierarchy.depth();
+        let states = || core::iter::once(State::Hot).chain((0..depth.saturating_sub(1)).map(State::Cold));
+        let alone = |situation: &Situation| {
+            !situation.experiment.migrates() && situation.thread_stack == ThreadStack::Cached
+        };
+        let situations: Vec<Situation> =
+            Situation::all().filter(|situation| processors >= PAIR || alone(situation)).collect();
+        let mut all = Vec::new();
+        for approach in Approach::ALL {
+            for &situation in &situations {
+                all.extend(states().map(|state| Self::Receive { approach, situation, state }));
+            }
+            all.push(Self::fully_cold(approach, hierarchy));
+        }
+        if processors >= PAIR {
+            all.extend([Self::Acquire, Self::Release]);
+        }
+        all
+    }
+
+    /// The time of a packet that finds nothing in any cache.
+    pub(crate) const fn fully_cold(approach: Approach, hierarchy: &Hierarchy) -> Self {
+        let state = State::Cold(hierarchy.depth().saturating_sub(1));
+        Self::Receive { approach, situation: FULLY_COLD, state }
+    }
+
+    /// The same value one state warmer, which cannot take longer.
+    pub(crate) fn warmer(&self) -> Option<Self> {
+        match *self {
+            Self::Receive { approach, situation, state: State::Cold(level) } => {
+                let state = level.checked_sub(1).map_or(State::Hot, State::Cold);
+                Some(Self::Receive { approach, situation, state })
+            }
+            _ => None,
+        }
+    }
+
+    /// The cold state its packets are in, if they are not hot.
+    pub(crate) const fn cold(&self) -> Option<usize> {
+        match self {
+            Self::Receive { state: State::Cold(level), .. } => Some(*level),
+            _ => None,
+        }
+    }
+
+    /// The run that measures it with `timed` packets.
+    pub(crate) fn script(&self, timed: u32, checksum: bool) -> Script {
+        let (approach, situation, state) = match *self {
+            Self::Receive { approach, situation, state } => (approach, situation, state),
+            Self::Acquire | Self::Release => (Approach::IndependentStacks, FULLY_COLD, State::Hot),
+        };
+        Script {
+            approach,
+            pattern: pattern::of(situation.experiment),
+            stack_migrates: situation.thread_stack == ThreadStack::Migrates,
+            before: match state {
+                State::Hot => Before::Nothing,
+                State::Cold(level) => Before::Evict(level),
+            },
+            pool: match self {
+                Self::Receive { .. } => PoolUse::Own,
+                Self::Acquire => PoolUse::WrittenBeforeAcquire,
+                Self::Release => PoolUse::WrittenBeforeRelease,
+            },
+            timed,
+            checksum,
+        }
+    }
+
+    /// Whether a run's value is the difference between packets that found their pool's lines
+    /// written elsewhere and packets that did not.
+    pub(crate) const fn is_difference(&self) -> bool {
+        matches!(self, Self::Acquire | Self::Release)
+    }
+
+    /// How many empty start/stop pairs are in the ticks of one sample.
+    pub(crate) const fn readings(&self) -> f64 {
+        if matches!(self, Self::Release) { 2.0 } else { 1.0 }
+    }
+
+    /// Whether `sample` found its pool's lines written elsewhere, where the value is a difference.
+    pub(crate) const fn is_minuend(sample: &Sample) -> bool {
+        sample.pool_written()
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Receive { approach, situation, state } => {
+                write!(f, "{}, {situation}, ", approach.short())?;
+                match state {
+                    State::Hot => write!(f, "hot"),
+                    State::Cold(level) => {
+                        write!(f, "cold in {} level{}", level + 1, if *level == 0 { "" } else { "s" })
+                    }
+                }
+            }
+            Self::Acquire => write!(f, "acquiring free memory"),
+            Self::Release => write!(f, "releasing free memory"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+    use warmcore_topology::synthetic;
+    use warmcore_units::CpuId;
+
+    fn hierarchy() -> Hierarchy {
+        Hierarchy::of(&synthetic::sgi_challenge_xl(8), CpuId(0)).unwrap()
+    }
+
+    #[test]
+    fn the_source_measures_24_pairs_two_fully_cold_times_and_two_overheads() {
+        let all = Quantity::all(&hierarchy(), 2);
+        assert_eq!(all.len(), 24 * 2 + 2 + 2);
+        assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+    }
+
+    #[test]
+    fn every_cold_value_has_a_warmer_one() {
+        let all = Quantity::all(&hierarchy(), 2);
+        for quantity in &all {
+            assert_eq!(quantity.warmer().is_some(), quantity.cold().is_some(), "{quantity}");
+            assert!(quantity.warmer().is_none_or(|warmer| all.contains(&warmer)));
+        }
+    }
+
+    #[test]
+    fn one_processor_measures_what_does_not_migrate() {
+        let all = Quantity::all(&hierarchy(), 1);
+        assert_eq!(all.len(), 2 * (2 * 2 + 1));
+        assert!(all.iter().all(|quantity| !quantity.script(10, false).stack_migrates));
+        assert!(all.iter().all(|q| q.script(10, false).pattern.iter().all(|step| step.consumer == 0)));
+    }
+}

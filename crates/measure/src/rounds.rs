@@ -1,0 +1,277 @@
+//! Which run comes next: rounds over all values in shuffled order, until every half-width is
+//! small enough or the time is over.
+//!
+//! Interleaving matters more than it seems. A machine drifts (frequency, temperature, neighbours
+//! of a virtual machine) by more than the half-width of a value measured in one go. Spread over
+//! the whole calibration, each value's runs see all of the drift, so its interval covers it.
+//!
+//! A value that has reached its target is left out of further rounds if its runs are expensive,
+//! so that the time goes to values that have not; cheap ones go on.
+
+use crate::allotment::{LEAST_PACKETS, allot};
+use crate::clock::Timer;
+use crate::error::CalibrateError;
+use crate::plan::Plan;
+use crate::progress::Report;
+use crate::proximity::Proximity;
+use crate::quantity::Quantity;
+use crate::run::Stage;
+use crate::script::{Outcome, Sample};
+use crate::summary::{Run, RunMean, Series};
+use core::sync::atomic::Ordering;
+use rand::seq::SliceRandom;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+use warmcore_costs::Measured;
+use warmcore_units::Nanos;
+
+/// A run that is shorter than this is cheap.
+const CHEAP: Duration = Duration::from_millis(10);
+/// After so many disturbed runs on end, a value's runs are halved: a shorter one is more likely
+/// to be left in peace.
+const PATIENCE: u32 = 3;
+
+/// How often what happened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// Runs, disturbed ones included.
+    pub runs: u64,
+    /// Runs that were set aside because a thread was preempted, moved, or took a page fault.
+    pub disturbed_runs: u64,
+    /// Runs that were set aside because the processors were not as far apart as in the others: a
+    /// hypervisor had moved one of them.
+    pub displaced_runs: u64,
+    /// Timed packets.
+    pub packets: u64,
+    /// Packets that were set aside because an interrupt hit them.
+    pub packets_set_aside: u64,
+}
+
+/// One value in the making.
+struct Entry {
+    quantity: Quantity,
+    series: Series,
+    timed: u32,
+    cost: Duration,
+    disturbed_on_end: u32,
+}
+
+/// All values in the making.
+pub(crate) struct Rounds<'a> {
+    stage: &'a Stage<'a>,
+    timer: &'a Timer,
+    plan: &'a Plan,
+    entries: Vec<Entry>,
+    pub(crate) proximity: Proximity,
+    tally: Tally,
+}
+
+impl<'a> Rounds<'a> {
+    /// Rounds over `quantities`; bringing the `k`-th cold state about takes `cold_costs[k]`.
+    pub(crate) fn new(
+        stage: &'a Stage<'a>,
+        timer: &'a Timer,
+        plan: &'a Plan,
+        quantities: Vec<Quantity>,
+        cold_costs: &[Nanos],
+    ) -> Self {
+        let packets = allot(&quantities, cold_costs, plan);
+        let entry = |quantity: Quantity| Entry {
+            quantity,
+            series: Series::default(),
+            timed: packets.get(&quantity.cold()).copied().unwrap_or(LEAST_PACKETS),
+            cost: Duration::ZERO,
+            disturbed_on_end: 0,
+        };
+        let entries = quantities.into_iter().map(entry).collect();
+        Self { stage, timer, plan, entries, proximity: Proximity::default(), tally: Tally::default() }
+    }
+
+    /// Runs rounds until every value is known well enough or `deadline` has passed. Every value
+    /// gets two runs, however late it is.
+    ///
+    /// # Errors
+    /// If a run fails or the user stops.
+    pub(crate) fn complete(
+        &mut self,
+        deadline: Instant,
+        rng: &mut Xoshiro256PlusPlus,
+        report: &mut Report<'_>,
+    ) -> Result<(), CalibrateError> {
+        let began = Instant::now();
+        let budget = deadline.saturating_duration_since(began).as_secs_f64().max(1e-3);
+        loop {
+            self.locate();
+            let mut order: Vec<usize> =
+                (0..self.entries.len()).filter(|&entry| self.takes_part(entry)).collect();
+            order.shuffle(rng);
+            let mut ran = false;
+            for index in order {
+                let entry = &self.entries[index];
+                let late = Instant::now() + entry.cost > deadline;
+                if late && entry.series.runs().len() >= 2 {
+                    continue;
+                }
+                self.run(index, rng)?;
+                ran = true;
+                report.at(began.elapsed().as_secs_f64() / budget);
+            }
+            if !ran || self.entries.iter().all(|entry| self.is_known(entry)) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Measures on where a colder state came out faster than a warmer one by more than both are
+    /// uncertain. Among dozens of pairs of intervals of 95% a few miss each other by chance; more
+    /// runs tell chance from contradiction, and nothing but runs is added.
+    ///
+    /// # Errors
+    /// If a run fails or the user stops.
+    pub(crate) fn settle(
+        &mut self,
+        deadline: Instant,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<(), CalibrateError> {
+        loop {
+            self.locate();
+            let mut doubtful = self.doubtful();
+            if doubtful.is_empty() || Instant::now() > deadline {
+                return Ok(());
+            }
+            doubtful.shuffle(rng);
+            for index in doubtful {
+                self.run(index, rng)?;
+            }
+        }
+    }
+
+    /// The values that contradict each other.
+    fn doubtful(&self) -> Vec<usize> {
+        let values = self.values();
+        let estimate = |quantity: Option<Quantity>| values.get(&quantity?).map(Measured::estimate);
+        let contradicted = |quantity: &Quantity| -> Option<Quantity> {
+            let warmer = quantity.warmer()?;
+            let (cold, warm) = (estimate(Some(*quantity))?, estimate(Some(warmer))?);
+            (cold.mean < warm.mean && !cold.agrees_with(&warm)).then_some(warmer)
+        };
+        let mut doubtful = BTreeSet::new();
+        for entry in &self.entries {
+            if let Some(warmer) = contradicted(&entry.quantity) {
+                doubtful.extend([entry.quantity, warmer]);
+            }
+        }
+        (0..self.entries.len()).filter(|&index| doubtful.contains(&self.entries[index].quantity)).collect()
+    }
+
+    /// Finds the distance at which runs count, from all runs so far.
+    fn locate(&mut self) {
+        let runs = self.entries.iter().flat_map(|entry| entry.series.runs());
+        self.proximity = Proximity::of(runs.map(|run| run.readings));
+    }
+
+    fn is_known(&self, entry: &Entry) -> bool {
+        entry.series.is_known(self.plan.least_runs, self.plan.target, &self.proximity)
+    }
+
+    fn takes_part(&self, index: usize) -> bool {
+        let entry = &self.entries[index];
+        entry.cost < CHEAP || !self.is_known(entry)
+    }
+
+    /// Runs one value once.
+    fn run(&mut self, index: usize, rng: &mut Xoshiro256PlusPlus) -> Result<(), CalibrateError> {
+        if self.stage.stop.load(Ordering::Relaxed) {
+            return Err(CalibrateError::Interrupted);
+        }
+        let entry = &mut self.entries[index];
+        let began = Instant::now();
+        let script = entry.quantity.script(entry.timed, self.plan.checksum);
+        let outcome = self.stage.run(&script, rng, None)?;
+        entry.cost = began.elapsed();
+        let disturbed = !outcome.disturbance.is_none();
+        self.tally.runs += 1;
+        self.tally.disturbed_runs += u64::from(disturbed);
+        self.tally.packets += outcome.samples.len() as u64;
+        entry.disturbed_on_end = if disturbed { entry.disturbed_on_end + 1 } else { 0 };
+        if entry.disturbed_on_end == PATIENCE {
+            entry.timed = (entry.timed / 2).max(LEAST_PACKETS.min(entry.timed));
+            entry.disturbed_on_end = 0;
+        }
+        if let Some((mean, set_aside)) = value_of(&entry.quantity, &outcome, self.timer) {
+            self.tally.packets_set_aside += set_aside as u64;
+            let readings = outcome.readings(self.timer);
+            entry.series.push(Run { value: mean, disturbed, readings });
+        }
+        Ok(())
+    }
+
+    /// The values, with their intervals.
+    pub(crate) fn values(&self) -> BTreeMap<Quantity, Measured> {
+        let value =
+            |entry: &Entry| Some((entry.quantity, entry.series.measured(self.plan.target, &self.proximity)?));
+        self.entries.iter().filter_map(value).collect()
+    }
+
+    /// What happened how often.
+    pub(crate) fn tally(&self) -> Tally {
+        let runs = self.entries.iter().flat_map(|entry| entry.series.runs());
+        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.held(run.readings));
+        Tally { displaced_runs: displaced.count() as u64, ..self.tally }
+    }
+
+    /// Hand-over times of undisturbed runs that were set aside as displaced.
+    pub(crate) fn displaced(&self) -> Vec<f64> {
+        let runs = self.entries.iter().flat_map(|entry| entry.series.runs());
+        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.held(run.readings));
+        displaced.filter_map(|run| run.readings).flatten().collect()
+    }
+
+    /// Packets of a run of each cold state (`None` is hot), as they were at the end.
+    pub(crate) fn packets(&self) -> BTreeMap<Option<usize>, u32> {
+        let mut packets = BTreeMap::new();
+        for entry in &self.entries {
+            let least = packets.entry(entry.quantity.cold()).or_insert(entry.timed);
+            *least = entry.timed.min(*least);
+        }
+        packets
+    }
+
+    /// Values that had to be taken from disturbed runs, for want of others.
+    pub(crate) fn relying_on_disturbed(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.series.relies_on_disturbed(&self.proximity)).count()
+    }
+}
+
+/// The mean time of a run's packets, overhead subtracted, or the difference of two such means;
+/// and how many packets were set aside.
+fn value_of(quantity: &Quantity, outcome: &Outcome, timer: &Timer) -> Option<(f64, usize)> {
+    let overhead = timer.overhead.mean * quantity.readings();
+    let time = |sample: &Sample| (timer.nanos(sample.ticks as f64) - overhead).0;
+    if quantity.is_difference() {
+        let (with, without): (Vec<&Sample>, _) =
+            outcome.samples.iter().partition(|sample| Quantity::is_minuend(sample));
+        let with = RunMean::of(with.into_iter().map(time).collect())?;
+        let without = RunMean::of(without.into_iter().map(time).collect())?;
+        return Some((with.mean - without.mean, with.set_aside + without.set_aside));
+    }
+    let run = RunMean::of(outcome.samples.iter().map(time).collect())?;
+    Some((run.mean, run.set_aside))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overhead_is_the_difference_of_packets_with_and_without() {
+        let timer = Timer::calibrate();
+        let sample = |packet, ticks| Sample { ticks, intervened: 0, packet };
+        let samples = vec![sample(64, 1500), sample(65, 1000), sample(66, 1500), sample(67, 1000)];
+        let outcome = Outcome { samples, ..Outcome::default() };
+        let (difference, set_aside) = value_of(&Quantity::Acquire, &outcome, &timer).unwrap();
+        assert!((difference - timer.nanos(500.0).0).abs() < 1e-9);
+        assert_eq!(set_aside, 0);
+    }
+}

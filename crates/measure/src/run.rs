@@ -1,0 +1,269 @@
+//! One run: pinned threads step through a script of packets, some of which are timed.
+//!
+//! Each packet has two phases (Salehi, Kurose & Towsley 1994, §5, figure 5, with the source's
+//! semaphores replaced by a [`Baton`]):
+//!
+//! 1. **Prepare**, on another processor than the receiver's where there is one: write the packet
+//!    into the receiver's buffer, so that reading it misses there as it does after DMA; zero the
+//!    protocol thread's stack if it is to migrate; write the free-memory pool if its lines are to.
+//! 2. **Receive**, on the consumer's processor: make its caches cold, or let other work intervene,
+//!    if the experiment says so; then start the timer, receive, unwind, stop the timer.
+//!
+//! With two processors each consumer's packets are prepared by the other consumer; with more, a
+//! third processor prepares; with one, it does everything, and flushes the packet's lines.
+
+use crate::baton::{Alarm, Baton, RaiseUnlessDone};
+use crate::bench::{Bench, Handed, Protocol, Reception};
+use crate::clock::{self, Ticks};
+use crate::error::RunError;
+use crate::eviction::Evictor;
+use crate::flush;
+use crate::intervening::Workload;
+use crate::pattern::Step;
+use crate::script::{Before, Outcome, PoolUse, Sample, Script};
+use core::sync::atomic::AtomicBool;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use std::thread::{self, ScopedJoinHandle};
+use std::time::Duration;
+use warmcore_linux::{Snapshot, pin_to};
+use warmcore_stack::Pool;
+use warmcore_units::CpuId;
+
+/// The processors of a run, and what they need besides the script.
+pub(crate) struct Stage<'a> {
+    /// The first two receive; the last prepares, or each other's partner where there are two.
+    pub(crate) cpus: &'a [CpuId],
+    /// One for each consumer.
+    pub(crate) evictors: &'a [Evictor],
+    pub(crate) stop: &'a AtomicBool,
+}
+
+impl Stage<'_> {
+    /// Who prepares the packets of `consumer`.
+    const fn producer_for(&self, consumer: usize) -> usize {
+        match self.cpus.len() {
+            0 | 1 => 0,
+            2 => 1 - consumer,
+            _ => 2,
+        }
+    }
+
+    /// Runs `script` once, on a bench laid out by `rng`.
+    ///
+    /// # Errors
+    /// If a thread cannot be made or pinned, a packet is dropped, or the user stops.
+    pub(crate) fn run(
+        &self,
+        script: &Script,
+        rng: &mut Xoshiro256PlusPlus,
+        workload: Option<&mut Workload>,
+    ) -> Result<Outcome, RunError> {
+        let bench = Bench::new(script.approach, script.checksum, rng)?;
+        let Bench { protocol, pools, frames, handed, spacers: _spacers } = bench;
+        let shared = Shared {
+            stage: self,
+            script,
+            protocol,
+            pools,
+            frames,
+            baton: Baton::new(handed),
+            interlude: Baton::new(()),
+            exchanged: Baton::new(()),
+            alarm: Alarm::new(self.stop),
+        };
+        let mut workload = workload;
+        thread::scope(|scope| {
+            let started: Result<Vec<_>, RunError> = (0..self.cpus.len())
+                .map(|me| {
+                    let workload = workload.take_if(|_| me == 0);
+                    let shared = &shared;
+                    let participant = move || shared.participate(me, workload);
+                    thread::Builder::new().spawn_scoped(scope, participant).map_err(|error| {
+                        shared.alarm.raise();
+                        RunError::NoThread(error)
+                    })
+                })
+                .collect();
+            gather(started?)
+        })
+    }
+}
+
+/// Joins the threads of a run. If one failed, its error is the run's; that of a partner which
+/// only noticed comes last.
+fn gather(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Result<Outcome, RunError> {
+    let mut total = Outcome::default();
+    let mut failure = None;
+    for thread in threads {
+        match thread.join().unwrap_or(Err(RunError::Panicked)) {
+            Ok(part) => {
+                total.samples.extend(part.samples);
+                total.disturbance += part.disturbance;
+                total.exchanges = total.exchanges.or(part.exchanges);
+            }
+            Err(error) if matches!(failure, None | Some(RunError::PartnerFailed)) => failure = Some(error),
+            Err(_) => {}
+        }
+    }
+    failure.map_or(Ok(total), Err)
+}
+
+/// What the threads of a run share.
+struct Shared<'a> {
+    stage: &'a Stage<'a>,
+    script: &'a Script,
+    protocol: Protocol,
+    pools: Vec<Pool>,
+    frames: Vec<Vec<u8>>,
+    /// Passes between Prepare (even phases) and Receive (odd ones).
+    baton: Baton<Handed>,
+    /// Passes back and forth while a packet is paused at the top of the stack.
+    interlude: Baton<()>,
+    /// Passes to and fro to find how far apart the processors are.
+    exchanged: Baton<()>,
+    alarm: Alarm<'a>,
+}
+
+impl Shared<'_> {
+    /// What the thread `me` does in the run.
+    fn participate(&self, me: usize, mut workload: Option<&mut Workload>) -> Result<Outcome, RunError> {
+        let watch = RaiseUnlessDone::new(&self.alarm);
+        let _pinned = pin_to(self.stage.cpus[me])?;
+        let mut samples = self.script.room_for_samples();
+        let mut before = Snapshot::now();
+        let mut began = None;
+        let mut last_stop = clock::now();
+        for packet in 0..self.script.packets() {
+            self.alarm.check()?;
+            if packet == Script::SETTLED {
+                began = self.exchange(me, 0)?;
+                before = Snapshot::now();
+            }
+            let step = self.script.step(packet);
+            if self.stage.producer_for(step.consumer) == me {
+                self.prepare(packet, step)?;
+            }
+            if step.consumer == me {
+                let (reception, intervened) =
+                    self.receive(packet, step, last_stop, workload.as_deref_mut())?;
+                last_stop = reception.stop;
+                if self.script.times(packet) {
+                    samples.push(Sample { ticks: reception.ticks(), intervened, packet });
+                }
+            }
+        }
+        let disturbance = Snapshot::now().since(&before);
+        let ended = self.exchange(me, 1)?;
+        watch.done();
+        Ok(Outcome { samples, disturbance, exchanges: began.zip(ended).map(|(began, ended)| [began, ended]) })
+    }
+
+    /// How many ticks a hand-over between the first two processors takes, as the first finds out
+    /// with the help of the second; the `time`-th such exchange of the run. The fastest of a few
+    /// batches counts: what disturbs one only makes it slower.
+    fn exchange(&self, me: usize, time: u64) -> Result<Option<Ticks>, RunError> {
+        const BATCHES: u64 = 5;
+        const HOPS: u64 = 16;
+        if self.stage.cpus.len() < 2 || me > 1 {
+            return Ok(None);
+        }
+        let mut fastest = Ticks::MAX;
+        let mut start = clock::now();
+        for batch in time * BATCHES..(time + 1) * BATCHES {
+            for hop in (0..HOPS).filter(|hop| hop % 2 == me as u64) {
+                self.exchanged.take(batch * HOPS + hop, &self.alarm)?.pass();
+            }
+            if me == 0 {
+                drop(self.exchanged.take((batch + 1) * HOPS, &self.alarm)?);
+                let end = clock::now();
+                fastest = fastest.min((end - start) / HOPS);
+                start = end;
+            }
+        }
+        Ok((me == 0).then_some(fastest))
+    }
+
+    /// The Prepare phase of `packet`, and the interlude if there is one.
+    fn prepare(&self, packet: usize, step: Step) -> Result<(), RunError> {
+        let mut handed = self.baton.take(2 * packet as u64, &self.alarm)?;
+        handed.write_packet(step, &self.frames);
+        if self.script.stack_migrates {
+            handed.zero_stack(step.consumer);
+        }
+        let write_pool = Script::writes_pool(packet);
+        if write_pool && self.script.pool == PoolUse::WrittenBeforeAcquire {
+            self.pools[step.consumer].dirty();
+        }
+        if self.stage.cpus.len() == 1 {
+            flush::lines(handed.buffer(step.consumer));
+        }
+        handed.pass();
+        if self.script.pool == PoolUse::WrittenBeforeRelease && self.stage.cpus.len() > 1 {
+            let turn = self.interlude.take(2 * packet as u64 + 1, &self.alarm)?;
+            if write_pool {
+                self.pools[step.consumer].dirty();
+            }
+            turn.pass();
+        }
+        Ok(())
+    }
+
+    /// The Receive phase of `packet`: when it was received, and how long other work ran before.
+    #[inline]
+    fn receive(
+        &self,
+        packet: usize,
+        step: Step,
+        last_stop: Ticks,
+        workload: Option<&mut Workload>,
+    ) -> Result<(Reception, Ticks), RunError> {
+        let mut handed = self.baton.take(2 * packet as u64 + 1, &self.alarm)?;
+        let (frame, thread) = handed.packet(step.consumer, self.frames[step.stream].len());
+        let pool = &self.pools[step.consumer];
+        let mut intervened = 0;
+        if self.script.times(packet) {
+            intervened = self.intervene(step.consumer, last_stop, workload)?;
+        }
+        let reception = match self.script.pool {
+            PoolUse::WrittenBeforeRelease => self.protocol.time(thread, pool, frame, || self.pause(packet)),
+            _ => self.protocol.time(thread, pool, frame, || Ok(0)),
+        }?;
+        handed.pass();
+        Ok((reception, intervened))
+    }
+
+    /// What happens before a timed packet, and how long it took if that matters.
+    fn intervene(
+        &self,
+        consumer: usize,
+        last_stop: Ticks,
+        workload: Option<&mut Workload>,
+    ) -> Result<Ticks, RunError> {
+        match self.script.before {
+            Before::Nothing => Ok(0),
+            Before::Evict(level) => {
+                if let Some(evictor) = self.stage.evictors.get(consumer) {
+                    evictor.evict(level);
+                }
+                Ok(0)
+            }
+            Before::Work(duration) => match workload {
+                Some(workload) => workload.run(duration, &self.alarm),
+                None => Ok(0),
+            },
+            Before::Sleep(duration) => {
+                thread::sleep(Duration::from_secs_f64(duration.secs()));
+                self.alarm.check()?;
+                Ok(clock::now() - last_stop)
+            }
+        }
+    }
+
+    /// Stops the packet's time while the other processor may write the pool's lines; how long.
+    fn pause(&self, packet: usize) -> Result<Ticks, RunError> {
+        let start = clock::now();
+        self.interlude.take(2 * packet as u64, &self.alarm)?.pass();
+        drop(self.interlude.take(2 * packet as u64 + 2, &self.alarm)?);
+        Ok(clock::now() - start)
+    }
+}

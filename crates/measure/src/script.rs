@@ -1,0 +1,146 @@
+//! What a run does, and what comes out of it.
+
+use crate::clock::{Ticks, Timer};
+use crate::pattern::Step;
+use crate::proximity::Readings;
+use warmcore_costs::Approach;
+use warmcore_linux::Disturbance;
+use warmcore_units::Nanos;
+
+/// What happens on the consumer's processor before a timed packet.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Before {
+    /// Nothing: the packet finds what the last one left.
+    Nothing,
+    /// The levels up to this one (from 0) are made cold.
+    Evict(usize),
+    /// The built-in workload runs for so long.
+    Work(Ticks),
+    /// The thread sleeps for so long, and whatever else the processor has to do runs.
+    Sleep(Nanos),
+}
+
+/// Whether a free-memory pool's lines migrate. In either case but the first, every other timed
+/// packet, from the first on, finds them written elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum PoolUse {
+    /// Never.
+    Own,
+    /// Before the packet acquires memory.
+    WrittenBeforeAcquire,
+    /// While the packet is at the top of the stack, before it releases memory.
+    WrittenBeforeRelease,
+}
+
+/// What a run does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Script {
+    pub(crate) approach: Approach,
+    pub(crate) pattern: &'static [Step],
+    pub(crate) stack_migrates: bool,
+    pub(crate) before: Before,
+    pub(crate) pool: PoolUse,
+    /// How many packets are timed.
+    pub(crate) timed: u32,
+    pub(crate) checksum: bool,
+}
+
+impl Script {
+    /// Packets before the first timed one: caches and predictors settle.
+    pub(crate) const WARM_UP: usize = 64;
+    /// Packets before the counters of disturbances are read: what the run touches for the first
+    /// time faults until then.
+    pub(crate) const SETTLED: usize = 32;
+
+    /// Packets of the run, timed or not.
+    pub(crate) fn packets(&self) -> usize {
+        let timed = self.pattern.iter().filter(|step| step.is_timed()).count().max(1);
+        Self::WARM_UP + (self.timed as usize).div_ceil(timed) * self.pattern.len()
+    }
+
+    /// The `packet`-th packet.
+    pub(crate) fn step(&self, packet: usize) -> Step {
+        self.pattern[packet % self.pattern.len()]
+    }
+
+    /// Whether `packet` is timed.
+    pub(crate) fn times(&self, packet: usize) -> bool {
+        packet >= Self::WARM_UP && self.step(packet).is_timed()
+    }
+
+    /// An empty list with room for the timed packets, in memory that was written to, so that
+    /// filling it takes no page fault.
+    pub(crate) fn room_for_samples(&self) -> Vec<Sample> {
+        let mut samples = vec![Sample { ticks: 1, intervened: 1, packet: 1 }; self.packets()];
+        samples.clear();
+        samples
+    }
+
+    /// Whether the pool's lines are written elsewhere around `packet`.
+    pub(crate) const fn writes_pool(packet: usize) -> bool {
+        packet.is_multiple_of(2)
+    }
+}
+
+/// One timed packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Sample {
+    /// What it took, the overhead of the readings included.
+    pub(crate) ticks: Ticks,
+    /// What lay between it and the work before it.
+    pub(crate) intervened: Ticks,
+    /// Its position in the run.
+    pub(crate) packet: usize,
+}
+
+impl Sample {
+    /// Whether it found its pool's lines written elsewhere, in a run where half of them do.
+    pub(crate) const fn pool_written(&self) -> bool {
+        Script::writes_pool(self.packet)
+    }
+}
+
+/// What came out of a run.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    /// The timed packets; those of one consumer in order.
+    pub(crate) samples: Vec<Sample>,
+    /// What the kernel did to any of the threads.
+    pub(crate) disturbance: Disturbance,
+    /// Ticks of a hand-over between the first two processors, when the run had settled and when
+    /// it ended; `None` with one processor.
+    pub(crate) exchanges: Option<[Ticks; 2]>,
+}
+
+impl Outcome {
+    /// How far apart the processors were, in nanoseconds.
+    pub(crate) fn readings(&self, timer: &Timer) -> Readings {
+        self.exchanges.map(|exchanges| exchanges.map(|ticks| timer.nanos(ticks as f64).0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pattern;
+    use warmcore_costs::Experiment;
+
+    #[test]
+    fn every_pattern_times_as_many_packets_as_asked_or_a_pattern_more() {
+        for experiment in Experiment::ALL {
+            let pattern = pattern::of(experiment);
+            let script = Script {
+                approach: Approach::Locking,
+                pattern,
+                stack_migrates: false,
+                before: Before::Nothing,
+                pool: PoolUse::Own,
+                timed: 999,
+                checksum: false,
+            };
+            let timed = (0..script.packets()).filter(|&packet| script.times(packet)).count();
+            assert!((999..999 + pattern.len()).contains(&timed), "{experiment}: {timed}");
+            assert!(script.room_for_samples().capacity() >= timed);
+        }
+    }
+}

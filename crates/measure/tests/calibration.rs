@@ -1,0 +1,167 @@
+//! The calibration from end to end, on whatever machine the tests run: what is there and what is
+//! not, never how long it took.
+
+use std::ffi::OsString;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+use warmcore_costs::profile::Kind;
+use warmcore_costs::{Approach, Experiment, Measured, Situation};
+use warmcore_linux::Probe;
+use warmcore_measure::{CalibrateError, Calibration, Plan, ProgramError, calibrate};
+use warmcore_topology::Machine;
+use warmcore_units::CpuId;
+
+/// As little as can be measured.
+fn least() -> Plan {
+    Plan {
+        budget: Duration::from_millis(1),
+        t_of_x_budget: Duration::from_millis(50),
+        packets_per_run: 10,
+        least_runs: 2,
+        ..Plan::quick()
+    }
+}
+
+/// This machine, or `None` where its caches are hidden and nothing can be measured; and the right
+/// to measure on it, as tests that measure at once would only wait for each other.
+fn machine() -> Option<(Machine, MutexGuard<'static, ()>)> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let machine = Probe::new().machine().unwrap().machine;
+    let known = !machine.unified_levels(*machine.usable_cores().first()?).is_empty();
+    if !known {
+        println!("skipped: the system does not say what caches there are");
+    }
+    known.then_some((machine, alone))
+}
+
+/// The calibration; `None` where the machine was so busy that it contradicts itself.
+fn measure(machine: &Machine, plan: &Plan) -> Option<Calibration> {
+    match calibrate(machine, plan, &mut |_| (), &AtomicBool::new(false)) {
+        Ok(calibration) => Some(calibration),
+        Err(CalibrateError::Contradiction(fault)) => {
+            println!("skipped: the machine is too busy for so small a plan ({fault})");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn assert_measured(time: &Measured) {
+    assert!(time.mean.0.is_finite(), "{time:?}");
+    assert!(time.half_width.is_some_and(|half| half.0 >= 0.0), "{time:?}");
+    assert!(time.runs >= 2, "{time:?}");
+}
+
+#[test]
+fn every_value_of_the_sources_table_is_there_with_its_interval() {
+    let Some((machine, _alone)) = machine() else { return };
+    if machine.usable_cores().len() < 2 {
+        println!("skipped: one usable core");
+        return;
+    }
+    let mut done = Vec::new();
+    let plan = least();
+    let outcome =
+        calibrate(&machine, &plan, &mut |progress| done.push(progress.done), &AtomicBool::new(false));
+    assert!(done.is_sorted());
+    let calibration = match outcome {
+        Ok(calibration) => calibration,
+        Err(CalibrateError::Contradiction(fault)) => return println!("skipped: too busy ({fault})"),
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(done.last(), Some(&1.0));
+    let profile = &calibration.profile;
+    assert!(profile.is_complete());
+    let depth = profile.levels.len();
+    assert_eq!((calibration.cold.len(), calibration.latencies.len()), (depth, depth + 1));
+    assert!(profile.levels.iter().all(|level| level.cold_reached.is_some()));
+    for approach in Approach::ALL {
+        for situation in Situation::all() {
+            let times = profile.times.of(approach).of(situation).unwrap();
+            assert_eq!(times.cold.len(), depth - 1);
+            std::iter::once(&times.hot).chain(&times.cold).for_each(assert_measured);
+        }
+        assert_measured(&profile.times.of(approach).fully_cold);
+    }
+    let curve = profile.intervened.as_ref().unwrap();
+    assert!(!curve.points.is_empty() && !curve.fitted);
+    curve.points.iter().for_each(|point| assert_measured(&point.time));
+    assert!(calibration.handover.is_some_and(|time| time.0 > 0.0));
+    assert!(calibration.references_per_us.is_some_and(|rate| rate > 0.0));
+    assert_eq!(profile.provenance.kind, Kind::Measured);
+    assert!(!profile.provenance.date.is_empty() && !profile.provenance.notes.is_empty());
+}
+
+#[test]
+fn one_processor_measures_what_it_can_and_says_what_it_cannot() {
+    let Some((machine, _alone)) = machine() else { return };
+    let only = machine.usable_cores()[..1].to_vec();
+    let Some(calibration) = measure(&machine, &Plan { cpus: Some(only.clone()), ..least() }) else { return };
+    assert_eq!(calibration.cpus, only);
+    let profile = calibration.profile;
+    assert_eq!(profile.free_memory, None);
+    for approach in Approach::ALL {
+        let times = profile.times.of(approach);
+        assert!(times.cached.keys().eq(&[Experiment::A1, Experiment::A2]));
+        assert!(times.migrates.is_empty());
+    }
+    assert!(profile.provenance.notes.iter().any(|note| note.contains("alone")));
+}
+
+#[test]
+fn a_program_of_the_users_can_intervene() {
+    let Some((machine, _alone)) = machine() else { return };
+    let program = ["sh", "-c", "while :; do :; done"].map(OsString::from).to_vec();
+    let plan = Plan { intervening: Some(program), t_of_x_budget: Duration::from_millis(500), ..least() };
+    let Some(calibration) = measure(&machine, &plan) else { return };
+    let curve = calibration.profile.intervened.unwrap();
+    assert!(curve.workload.contains("`sh`"), "{}", curve.workload);
+    assert_eq!(calibration.references_per_us, None);
+}
+
+#[test]
+fn a_program_that_ends_at_once_is_an_error_that_names_it() {
+    let Some((machine, _alone)) = machine() else { return };
+    let plan = Plan { intervening: Some(vec![OsString::from("true")]), ..least() };
+    let error = calibrate(&machine, &plan, &mut |_| (), &AtomicBool::new(false)).unwrap_err();
+    let named =
+        matches!(&error, CalibrateError::Program(ProgramError::Ended { program, .. }) if program == "true");
+    assert!(named || matches!(error, CalibrateError::Contradiction(_)), "{error}");
+}
+
+#[test]
+fn stopping_ends_promptly_and_leaves_no_thread() {
+    let Some((machine, _alone)) = machine() else { return };
+    let stop = AtomicBool::new(false);
+    let stopped = thread::scope(|scope| {
+        let measuring = scope.spawn(|| calibrate(&machine, &Plan::standard(), &mut |_| (), &stop).map(drop));
+        thread::sleep(Duration::from_millis(300));
+        stop.store(true, Ordering::Relaxed);
+        let stopped = Instant::now();
+        let outcome = measuring.join().unwrap();
+        assert!(matches!(outcome, Err(CalibrateError::Interrupted)), "{outcome:?}");
+        stopped.elapsed()
+    });
+    // The runs' threads live in scopes, so the return itself proves that none is left. The limit
+    // is far above what a busy machine needs, and far below the three minutes of the plan.
+    assert!(stopped < Duration::from_secs(30), "{stopped:?}");
+}
+
+#[test]
+fn a_processor_that_is_not_ours_is_refused() {
+    let Some((machine, _alone)) = machine() else { return };
+    let absent = CpuId(60_000);
+    let plan = Plan { cpus: Some(vec![absent]), ..least() };
+    let error = calibrate(&machine, &plan, &mut |_| (), &AtomicBool::new(false)).unwrap_err();
+    assert!(matches!(error, CalibrateError::UnusableProcessor { cpu, .. } if cpu == absent), "{error}");
+    let error = calibrate(
+        &machine,
+        &Plan { cpus: Some(Vec::new()), ..least() },
+        &mut |_| (),
+        &AtomicBool::new(false),
+    );
+    assert!(matches!(error, Err(CalibrateError::NoProcessor)));
+}
