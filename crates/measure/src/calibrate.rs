@@ -83,7 +83,7 @@ pub fn calibrate(
         (timer, latencies, cold)
     };
     let evictors = evictors(&hierarchy, &cold, cpus.len())?;
-    let stage = Stage { cpus: &cpus, evictors: &evictors, stop };
+    let stage = Stage { cpus: &cpus, evictors: &evictors, stop, timer: &timer };
 
     report.begin("receive times", 0.75);
     let quantities = Quantity::all(&hierarchy, cpus.len());

@@ -7,19 +7,20 @@
 //! what really passed since the packet before, and what sleeping cannot reach is left out.
 
 use crate::clock::Timer;
-use crate::error::CalibrateError;
+use crate::error::{CalibrateError, RunError};
 use crate::intervening::Workload;
 use crate::pattern;
 use crate::plan::Plan;
 use crate::program::Program;
 use crate::progress::Report;
-use crate::proximity::Proximity;
+use crate::proximity::{PAUSE, Proximity};
 use crate::run::Stage;
 use crate::script::{Before, Outcome, PoolUse, Script};
 use crate::summary::{Run, RunMean, Series};
 use core::sync::atomic::Ordering;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use std::thread;
 use std::time::{Duration, Instant};
 use warmcore_costs::profile::{Intervened, IntervenedPoint};
 use warmcore_costs::{Approach, Experiment};
@@ -199,10 +200,12 @@ fn complete(
         let mut ran = false;
         for index in order {
             let point = &mut points[index];
-            if Instant::now() + point.cost > deadline && point.series.runs().len() >= 2 {
+            let late = Instant::now() + point.cost > deadline;
+            if late && point.series.runs().len() >= 2 {
                 continue;
             }
-            run(point, work, setting, rng)?;
+            let near = if late { Proximity::ANY } else { *proximity };
+            run(point, work, setting, near, rng)?;
             ran = true;
             report.at(began.elapsed().as_secs_f64() / plan.t_of_x_budget.as_secs_f64().max(1e-3));
         }
@@ -216,6 +219,7 @@ fn run(
     point: &mut Point,
     work: &mut Work,
     setting: &Setting<'_>,
+    near: Proximity,
     rng: &mut Xoshiro256PlusPlus,
 ) -> Result<(), CalibrateError> {
     let Setting { stage, timer, plan, .. } = *setting;
@@ -237,12 +241,19 @@ fn run(
         checksum: plan.checksum,
     };
     let (outcome, shared) = match work {
-        Work::Builtin(workload) => (stage.run(&script, rng, Some(workload))?, point.x.0 >= SHARED.0),
+        Work::Builtin(workload) => (stage.run(&script, rng, Some(workload), near), point.x.0 >= SHARED.0),
         Work::Program(program) => {
-            let outcome = stage.run(&script, rng, None)?;
+            let outcome = stage.run(&script, rng, None, near);
             program.check()?;
             (outcome, true)
         }
+    };
+    let outcome = match outcome {
+        Err(RunError::Displaced { .. }) => {
+            thread::sleep(PAUSE);
+            return Ok(());
+        }
+        outcome => outcome?,
     };
     let disturbance = outcome.disturbance;
     let disturbed = if shared { disturbance.migrations > 0 } else { !disturbance.is_none() };

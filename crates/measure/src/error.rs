@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 use warmcore_linux::{AffinityError, MappingError};
 use warmcore_stack::{DropReason, OpenError, wire::BuildError};
-use warmcore_units::{CpuId, Fault};
+use warmcore_units::{CpuId, Fault, Nanos};
 
 /// Why there is no calibration.
 #[derive(Debug, thiserror::Error)]
@@ -103,6 +103,12 @@ pub enum RunError {
     /// The stack dropped a frame of ours.
     #[error("the protocol stack dropped a measured packet: {0}")]
     Dropped(DropReason),
+    /// The processors are not where runs count. The run was broken off before it began.
+    #[error("a hand-over between the processors takes {handover}, unlike in other runs")]
+    Displaced {
+        /// Time of one hand-over.
+        handover: Nanos,
+    },
     /// A run without packets.
     #[error("no packet of a run was timed: expected at least one")]
     NothingTimed,

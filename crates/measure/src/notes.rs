@@ -132,7 +132,7 @@ fn displaced(tally: &Tally, reference: Option<f64>, displaced: &[f64]) -> Option
     let worst = displaced.iter().copied().map(Nanos).max_by(Nanos::total_cmp)?;
     let Tally { runs, displaced_runs, .. } = tally;
     Some(format!(
-        "{displaced_runs} of {runs} runs were set aside as the processors were not where they were in the others: a hand-over between them took up to {worst} instead of {reference}, as when a hypervisor moves virtual processors apart"
+        "{displaced_runs} of {runs} runs were set aside, or broken off, as the processors were not where they were in the others: a hand-over between them took up to {worst} instead of {reference}, as when a hypervisor moves virtual processors apart"
     ))
 }
 

@@ -7,10 +7,14 @@
 //! thread to the other and back, which every run reads when it begins and when it ends.
 //!
 //! The distance that counts is the nearest at which the processors stayed for a fair part of the
-//! calibration; runs at other distances are set aside. Two calibrations so measure the same thing
+//! calibration; runs at other distances are set aside, most of them before they begin. Two calibrations so measure the same thing
 //! even if the hypervisor moved more in one of them; mixing distances, their results would differ
 //! by how long it stayed where.
 
+use std::time::Duration;
+
+/// How long to wait before the next run where the processors are not where runs count.
+pub(crate) const PAUSE: Duration = Duration::from_millis(2);
 /// The part of the readings, from the nearest on, that the reference exceeds.
 const FAIR_PART: f64 = 0.1;
 /// Readings differ from the reference by less than this factor, unless a processor was moved.
@@ -28,6 +32,9 @@ pub(crate) struct Proximity {
 }
 
 impl Proximity {
+    /// Any distance.
+    pub(crate) const ANY: Self = Self { reference: None };
+
     /// As the readings of all runs so far have it.
     pub(crate) fn of(readings: impl Iterator<Item = Readings>) -> Self {
         let mut times: Vec<f64> = readings.flatten().flatten().collect();

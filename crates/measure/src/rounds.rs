@@ -10,10 +10,10 @@
 
 use crate::allotment::{LEAST_PACKETS, allot};
 use crate::clock::Timer;
-use crate::error::CalibrateError;
+use crate::error::{CalibrateError, RunError};
 use crate::plan::Plan;
 use crate::progress::Report;
-use crate::proximity::Proximity;
+use crate::proximity::{PAUSE, Proximity};
 use crate::quantity::Quantity;
 use crate::run::Stage;
 use crate::script::{Outcome, Sample};
@@ -22,6 +22,7 @@ use core::sync::atomic::Ordering;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::{BTreeMap, BTreeSet};
+use std::thread;
 use std::time::{Duration, Instant};
 use warmcore_costs::Measured;
 use warmcore_units::Nanos;
@@ -63,7 +64,10 @@ pub(crate) struct Rounds<'a> {
     timer: &'a Timer,
     plan: &'a Plan,
     entries: Vec<Entry>,
+    /// The distance at which runs count.
     pub(crate) proximity: Proximity,
+    /// Hand-over times of the runs that did not begin for that reason.
+    broken_off: Vec<f64>,
     tally: Tally,
 }
 
@@ -85,7 +89,15 @@ impl<'a> Rounds<'a> {
             disturbed_on_end: 0,
         };
         let entries = quantities.into_iter().map(entry).collect();
-        Self { stage, timer, plan, entries, proximity: Proximity::default(), tally: Tally::default() }
+        Self {
+            stage,
+            timer,
+            plan,
+            entries,
+            proximity: Proximity::ANY,
+            broken_off: Vec::new(),
+            tally: Tally::default(),
+        }
     }
 
     /// Runs rounds until every value is known well enough or `deadline` has passed. Every value
@@ -113,7 +125,9 @@ impl<'a> Rounds<'a> {
                 if late && entry.series.runs().len() >= 2 {
                     continue;
                 }
-                self.run(index, rng)?;
+                // Whoever is late takes what there is.
+                let near = if late { Proximity::ANY } else { self.proximity };
+                self.run(index, near, rng)?;
                 ran = true;
                 report.at(began.elapsed().as_secs_f64() / budget);
             }
@@ -142,7 +156,7 @@ impl<'a> Rounds<'a> {
             }
             doubtful.shuffle(rng);
             for index in doubtful {
-                self.run(index, rng)?;
+                self.run(index, self.proximity, rng)?;
             }
         }
     }
@@ -168,7 +182,8 @@ impl<'a> Rounds<'a> {
     /// Finds the distance at which runs count, from all runs so far.
     fn locate(&mut self) {
         let runs = self.entries.iter().flat_map(|entry| entry.series.runs());
-        self.proximity = Proximity::of(runs.map(|run| run.readings));
+        let broken_off = self.broken_off.iter().map(|&handover| Some([handover; 2]));
+        self.proximity = Proximity::of(runs.map(|run| run.readings).chain(broken_off));
     }
 
     fn is_known(&self, entry: &Entry) -> bool {
@@ -181,17 +196,29 @@ impl<'a> Rounds<'a> {
     }
 
     /// Runs one value once.
-    fn run(&mut self, index: usize, rng: &mut Xoshiro256PlusPlus) -> Result<(), CalibrateError> {
+    fn run(
+        &mut self,
+        index: usize,
+        near: Proximity,
+        rng: &mut Xoshiro256PlusPlus,
+    ) -> Result<(), CalibrateError> {
         if self.stage.stop.load(Ordering::Relaxed) {
             return Err(CalibrateError::Interrupted);
         }
         let entry = &mut self.entries[index];
         let began = Instant::now();
         let script = entry.quantity.script(entry.timed, self.plan.checksum);
-        let outcome = self.stage.run(&script, rng, None)?;
+        self.tally.runs += 1;
+        let outcome = match self.stage.run(&script, rng, None, near) {
+            Err(RunError::Displaced { handover }) => {
+                self.broken_off.push(handover.0);
+                thread::sleep(PAUSE);
+                return Ok(());
+            }
+            outcome => outcome?,
+        };
         entry.cost = began.elapsed();
         let disturbed = !outcome.disturbance.is_none();
-        self.tally.runs += 1;
         self.tally.disturbed_runs += u64::from(disturbed);
         self.tally.packets += outcome.samples.len() as u64;
         entry.disturbed_on_end = if disturbed { entry.disturbed_on_end + 1 } else { 0 };
@@ -218,14 +245,14 @@ impl<'a> Rounds<'a> {
     pub(crate) fn tally(&self) -> Tally {
         let runs = self.entries.iter().flat_map(|entry| entry.series.runs());
         let displaced = runs.filter(|run| !run.disturbed && !self.proximity.held(run.readings));
-        Tally { displaced_runs: displaced.count() as u64, ..self.tally }
+        Tally { displaced_runs: (displaced.count() + self.broken_off.len()) as u64, ..self.tally }
     }
 
-    /// Hand-over times of undisturbed runs that were set aside as displaced.
+    /// Hand-over times of runs that were set aside as displaced.
     pub(crate) fn displaced(&self) -> Vec<f64> {
         let runs = self.entries.iter().flat_map(|entry| entry.series.runs());
         let displaced = runs.filter(|run| !run.disturbed && !self.proximity.held(run.readings));
-        displaced.filter_map(|run| run.readings).flatten().collect()
+        displaced.filter_map(|run| run.readings).flatten().chain(self.broken_off.iter().copied()).collect()
     }
 
     /// Packets of a run of each cold state (`None` is hot), as they were at the end.

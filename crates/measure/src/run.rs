@@ -14,12 +14,13 @@
 
 use crate::baton::{Alarm, Baton, RaiseUnlessDone};
 use crate::bench::{Bench, Handed, Protocol, Reception};
-use crate::clock::{self, Ticks};
+use crate::clock::{self, Ticks, Timer};
 use crate::error::RunError;
 use crate::eviction::Evictor;
 use crate::flush;
 use crate::intervening::Workload;
 use crate::pattern::Step;
+use crate::proximity::Proximity;
 use crate::script::{Before, Outcome, PoolUse, Sample, Script};
 use core::sync::atomic::AtomicBool;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -36,6 +37,7 @@ pub(crate) struct Stage<'a> {
     /// One for each consumer.
     pub(crate) evictors: &'a [Evictor],
     pub(crate) stop: &'a AtomicBool,
+    pub(crate) timer: &'a Timer,
 }
 
 impl Stage<'_> {
@@ -48,21 +50,25 @@ impl Stage<'_> {
         }
     }
 
-    /// Runs `script` once, on a bench laid out by `rng`.
+    /// Runs `script` once, on a bench laid out by `rng`; not at all, if the processors are not
+    /// `near` each other as they should be.
     ///
     /// # Errors
-    /// If a thread cannot be made or pinned, a packet is dropped, or the user stops.
+    /// If a thread cannot be made or pinned, a packet is dropped, or the user stops; and
+    /// [`RunError::Displaced`].
     pub(crate) fn run(
         &self,
         script: &Script,
         rng: &mut Xoshiro256PlusPlus,
         workload: Option<&mut Workload>,
+        near: Proximity,
     ) -> Result<Outcome, RunError> {
         let bench = Bench::new(script.approach, script.checksum, rng)?;
         let Bench { protocol, pools, frames, handed, spacers: _spacers } = bench;
         let shared = Shared {
             stage: self,
             script,
+            near,
             protocol,
             pools,
             frames,
@@ -112,6 +118,7 @@ fn gather(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Resu
 struct Shared<'a> {
     stage: &'a Stage<'a>,
     script: &'a Script,
+    near: Proximity,
     protocol: Protocol,
     pools: Vec<Pool>,
     frames: Vec<Vec<u8>>,
@@ -137,6 +144,7 @@ impl Shared<'_> {
             self.alarm.check()?;
             if packet == Script::SETTLED {
                 began = self.exchange(me, 0)?;
+                self.check_distance(began)?;
                 before = Snapshot::now();
             }
             let step = self.script.step(packet);
@@ -156,6 +164,14 @@ impl Shared<'_> {
         let ended = self.exchange(me, 1)?;
         watch.done();
         Ok(Outcome { samples, disturbance, exchanges: began.zip(ended).map(|(began, ended)| [began, ended]) })
+    }
+
+    /// # Errors
+    /// If the processors are not where runs count.
+    fn check_distance(&self, exchange: Option<Ticks>) -> Result<(), RunError> {
+        let Some(ticks) = exchange else { return Ok(()) };
+        let handover = self.stage.timer.nanos(ticks as f64);
+        if self.near.held(Some([handover.0; 2])) { Ok(()) } else { Err(RunError::Displaced { handover }) }
     }
 
     /// How many ticks a hand-over between the first two processors takes, as the first finds out
