@@ -27,12 +27,16 @@ const EXPONENT: (f64, f64) = (0.05, 1.5);
 /// Steps on each axis of one search, and how many times the search narrows to the best cell.
 const STEPS: u32 = 24;
 const ROUNDS: u32 = 6;
+/// What a model of two constants may be off by anywhere, as a fraction: keeps a few very precise
+/// points from deciding alone.
+const MODEL_ERROR: f64 = 0.05;
 
 /// Fits the work that ran between the packets of `points`, at `references_per_us`, on one
 /// processor while the others rested (so that a shared cache was displaced by one alone).
 ///
-/// Deviations count relative to the measured time: all x matter alike. The search narrows a grid
-/// around its best point, and is deterministic. `None` where the profile lacks the times of a
+/// Deviations count relative to the measured time, so that all x matter alike, and less where the
+/// point itself is uncertain. The search narrows a grid around its best point, and is
+/// deterministic. `None` where the profile lacks the times of a
 /// packet that finds everything here (experiment A1).
 #[must_use]
 pub fn fit(
@@ -49,22 +53,22 @@ pub fn fit(
         Intervening { w: 10_f64.powf(log_w), b, references_per_us, ..mvs }
     };
     let (mut log_w, mut exponent) = (LOG_W, EXPONENT);
-    let mut best = Fit { intervening: mvs, deviation: f64::INFINITY };
+    let (mut best, mut least) = (mvs, f64::INFINITY);
     for _ in 0..ROUNDS {
         let (mut at_log_w, mut at_exponent) = (log_w.0, exponent.0);
         for (i, j) in (0..=STEPS).flat_map(|i| (0..=STEPS).map(move |j| (i, j))) {
             let (try_log_w, try_exponent) = (between(log_w, i), between(exponent, j));
             let intervening = candidate(try_log_w, try_exponent);
-            let deviation = alone.deviation(points, intervening);
-            if deviation < best.deviation {
-                best = Fit { intervening, deviation };
+            let misfit = alone.misfit(points, intervening);
+            if misfit < least {
+                (best, least) = (intervening, misfit);
                 (at_log_w, at_exponent) = (try_log_w, try_exponent);
             }
         }
         log_w = narrowed(log_w, at_log_w);
         exponent = narrowed(exponent, at_exponent);
     }
-    Some(best)
+    Some(Fit { intervening: best, deviation: alone.deviation(points, best) })
 }
 
 /// The `step`-th of [`STEPS`] points that divide `range`.
@@ -108,12 +112,22 @@ impl<'a> Alone<'a> {
     /// Root mean square of the relative deviations of `points` from the model.
     #[must_use]
     pub fn deviation(&self, points: &[IntervenedPoint], intervening: Intervening) -> f64 {
-        let squares: f64 = points
-            .iter()
-            .map(|point| self.receive_after(point.x, intervening) / point.time.mean - 1.0)
-            .map(|relative| relative * relative)
-            .sum();
+        let squares: f64 = points.iter().map(|point| self.relative(point, intervening).powi(2)).sum();
         (squares / points.len().max(1) as f64).sqrt()
+    }
+
+    /// What a fit makes small: the squared relative deviations, each in units of what the point
+    /// and the model may be off by anyway.
+    fn misfit(&self, points: &[IntervenedPoint], intervening: Intervening) -> f64 {
+        let squared = |point: &IntervenedPoint| {
+            let uncertainty = point.time.estimate().relative_half_width().unwrap_or(0.0).hypot(MODEL_ERROR);
+            (self.relative(point, intervening) / uncertainty).powi(2)
+        };
+        points.iter().map(squared).sum()
+    }
+
+    fn relative(&self, point: &IntervenedPoint, intervening: Intervening) -> f64 {
+        self.receive_after(point.x, intervening) / point.time.mean - 1.0
     }
 }
 

@@ -7,6 +7,7 @@
 //! | [`host`] | under which conditions it runs: kernel, memory, hypervisor, clock, load |
 //! | [`affinity`] | which cpu this thread runs on, and may run on |
 //! | [`disturbance`] | whether a measurement was preempted, migrated or faulted |
+//! | [`program`] | to run a user's program, and to end it with all it has started |
 //! | [`steal`] | how long a hypervisor ran something else |
 //! | [`executable`] | a block of code large enough to displace an instruction cache |
 //! | [`region`] | resident memory for walks that displace a data cache, in huge pages if wanted |
@@ -29,6 +30,7 @@ pub mod host;
 #[allow(unsafe_code)]
 mod mapping;
 pub mod probe;
+pub mod program;
 pub mod region;
 pub mod steal;
 mod tree;
@@ -41,5 +43,6 @@ pub use executable::{CodeBlock, CodeBlockError};
 pub use host::{Host, HugePageMode, Hypervisor};
 pub use mapping::MappingError;
 pub use probe::{Probe, ProbeError, Probed, Shortfall, Warning};
+pub use program::{Program, ProgramError};
 pub use region::{Pages, Region};
 pub use steal::Steal;

@@ -11,7 +11,6 @@ use crate::error::{CalibrateError, RunError};
 use crate::intervening::Workload;
 use crate::pattern;
 use crate::plan::Plan;
-use crate::program::Program;
 use crate::progress::Report;
 use crate::proximity::{PAUSE, Proximity};
 use crate::run::Stage;
@@ -24,6 +23,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use warmcore_costs::profile::{Intervened, IntervenedPoint};
 use warmcore_costs::{Approach, Experiment};
+use warmcore_linux::Program;
 use warmcore_linux::pin_to;
 use warmcore_units::Nanos;
 

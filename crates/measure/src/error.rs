@@ -2,7 +2,7 @@
 
 use std::io;
 use std::time::Duration;
-use warmcore_linux::{AffinityError, MappingError};
+use warmcore_linux::{AffinityError, MappingError, ProgramError};
 use warmcore_stack::{DropReason, OpenError, wire::BuildError};
 use warmcore_units::{CpuId, Fault, Nanos};
 
@@ -112,30 +112,4 @@ pub enum RunError {
     /// A run without packets.
     #[error("no packet of a run was timed: expected at least one")]
     NothingTimed,
-}
-
-/// Why a user's program cannot be the intervening work.
-#[derive(Debug, thiserror::Error)]
-pub enum ProgramError {
-    /// No program was named.
-    #[error("the intervening program is empty: give its name, and its arguments after it")]
-    Unnamed,
-    /// It cannot be started.
-    #[error("cannot start `{program}`: {source}; give the path of a program that can be run")]
-    NotStarted {
-        /// Its name.
-        program: String,
-        /// What the system says.
-        source: io::Error,
-    },
-    /// It ended while it was still needed.
-    #[error(
-        "`{program}` ended ({status}) before the measurement did; give one that runs for as long as the measurement, such as one repeated in a shell loop"
-    )]
-    Ended {
-        /// Its name.
-        program: String,
-        /// How it ended.
-        status: String,
-    },
 }

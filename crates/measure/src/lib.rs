@@ -45,7 +45,8 @@
 //!
 //! * No two measuring threads share a core.
 //! * Whatever ends a calibration, no thread and no program of the user's is left behind, and no
-//!   thread waits for another without end ([`baton`], [`program`]).
+//!   thread waits for another without end ([`baton`],
+//!   [`Program`](warmcore_linux::Program)).
 //! * A figure that is worse than asked for is marked, and the profile's notes say why; none is
 //!   made up or left out in silence.
 //! * `unsafe` is confined to reading and flushing ([`clock`], [`flush`]), the baton's state
@@ -71,7 +72,6 @@ mod notes;
 mod pattern;
 mod plan;
 mod profile;
-mod program;
 mod progress;
 mod protocol_thread;
 mod proximity;
@@ -84,7 +84,8 @@ mod summary;
 pub use calibrate::{Calibration, calibrate};
 pub use clock::Timer;
 pub use cold::{ColdState, Latency};
-pub use error::{CalibrateError, ProgramError, RunError};
+pub use error::{CalibrateError, RunError};
 pub use plan::Plan;
 pub use progress::{Observer, Progress};
 pub use rounds::Tally;
+pub use warmcore_linux::ProgramError;

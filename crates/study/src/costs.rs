@@ -34,19 +34,21 @@ pub fn measure(
         intervening: (!words.is_empty()).then(|| words.iter().map(Into::into).collect()),
         ..Plan::standard()
     };
-    let mut profile = calibrate(machine, &plan, observer, stop)?.profile;
-    fit_intervening(&mut profile);
+    let calibration = calibrate(machine, &plan, observer, stop)?;
+    let mut profile = calibration.profile;
+    // A program's references cannot be counted. Any rate will do: it and W only matter as a product.
+    let references_per_us = calibration.references_per_us.unwrap_or(profile.intervening.references_per_us);
+    fit_intervening(&mut profile, references_per_us);
     Ok(profile)
 }
 
 /// Replaces the published footprint constants by those that explain the measured t(x), where
 /// there are enough points to tell.
-fn fit_intervening(profile: &mut Profile) {
+fn fit_intervening(profile: &mut Profile, references_per_us: f64) {
     let Some(curve) = &profile.intervened else { return };
     if curve.points.len() < LEAST_POINTS {
         return;
     }
-    let references_per_us = profile.intervening.references_per_us;
     let fit = fit::fit(profile, curve.approach, &curve.points, references_per_us);
     if let (Some(fit), Some(curve)) = (fit, profile.intervened.as_mut()) {
         profile.intervening = fit.intervening;

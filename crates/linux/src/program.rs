@@ -1,15 +1,41 @@
-//! The user's own program as the intervening work: started on the measuring processor, ended and
-//! reaped however the measurement ends.
+//! A user's own program beside a measurement: started on the processor of the thread that starts
+//! it, ended and reaped however the measurement ends.
 
-use crate::error::ProgramError;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
+/// Why a user's program cannot run beside a measurement.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// No program was named.
+    #[error("the program is empty: give its name, and its arguments after it")]
+    Unnamed,
+    /// It cannot be started.
+    #[error("cannot start `{program}`: {source}; give the path of a program that can be run")]
+    NotStarted {
+        /// Its name.
+        program: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// It ended while it was still needed.
+    #[error(
+        "`{program}` ended ({status}) before the measurement did; give one that runs for as long as the measurement, such as one repeated in a shell loop"
+    )]
+    Ended {
+        /// Its name.
+        program: String,
+        /// How it ended.
+        status: String,
+    },
+}
+
 /// A running program; dropping this ends it, with everything it has started.
 #[derive(Debug)]
-pub(crate) struct Program {
+pub struct Program {
     child: Child,
     name: String,
 }
@@ -20,7 +46,7 @@ impl Program {
     ///
     /// # Errors
     /// If no program is named or it cannot be started.
-    pub(crate) fn start(arguments: &[OsString]) -> Result<Self, ProgramError> {
+    pub fn start(arguments: &[OsString]) -> Result<Self, ProgramError> {
         let Some((program, arguments)) = arguments.split_first() else { return Err(ProgramError::Unnamed) };
         let name = program.to_string_lossy().into_owned();
         Command::new(program)
@@ -34,9 +60,11 @@ impl Program {
             .map_err(|source| ProgramError::NotStarted { program: name, source })
     }
 
+    /// Finds out whether the program still runs.
+    ///
     /// # Errors
     /// If the program has ended.
-    pub(crate) fn check(&mut self) -> Result<(), ProgramError> {
+    pub fn check(&mut self) -> Result<(), ProgramError> {
         let ended = |status| ProgramError::Ended { program: self.name.clone(), status };
         match self.child.try_wait() {
             Ok(None) => Ok(()),
@@ -45,8 +73,9 @@ impl Program {
         }
     }
 
-    /// What a profile calls this work.
-    pub(crate) fn description(&self) -> String {
+    /// What a report calls it.
+    #[must_use]
+    pub fn description(&self) -> String {
         format!("the program `{}`", self.name)
     }
 }
