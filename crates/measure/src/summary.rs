@@ -111,6 +111,7 @@ impl Series {
 /// Runs near each other in time are alike, as a machine drifts; taken as independent, many of
 /// them would make an interval that is too narrow. So from twice as many runs as [`BATCHES`] on,
 /// the interval is that of the means of so many consecutive batches, whose spread shows the drift.
+/// Drift was seen to last for tens of seconds, so batches must be long, and few.
 fn interval(runs: &[f64]) -> Interval {
     if runs.len() < 2 * BATCHES {
         return Interval::of(runs);
@@ -122,7 +123,7 @@ fn interval(runs: &[f64]) -> Interval {
 }
 
 /// Batches that many runs are grouped into.
-const BATCHES: usize = 10;
+const BATCHES: usize = 6;
 
 fn count(runs: usize) -> u32 {
     u32::try_from(runs).unwrap_or(u32::MAX)
