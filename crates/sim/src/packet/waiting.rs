@@ -24,8 +24,15 @@ pub trait Waiting {
     /// not, it has been put where it waits.
     fn admit(&mut self, packet: Packet) -> bool;
 
+    /// Where packets wait for a processor.
+    fn lines(&mut self) -> &mut Lines;
+
     /// `packet` was admitted, but there was no processor for it.
-    fn line_up(&mut self, packet: Packet);
+    #[inline]
+    fn line_up(&mut self, packet: Packet) {
+        let home = self.home_of(&packet);
+        self.lines().of(home).push_back(packet);
+    }
 
     /// What `cpu`, which has finished `finished`, continues with.
     fn next(&mut self, cpu: CpuId, finished: &Packet) -> Option<Packet>;
@@ -33,7 +40,7 @@ pub trait Waiting {
 
 /// First-come-first-served lines, one for all processors or one for each.
 #[derive(Clone, Debug)]
-struct Lines {
+pub struct Lines {
     lines: Vec<VecDeque<Packet>>,
 }
 
@@ -81,9 +88,8 @@ impl Waiting for PacketLines {
     }
 
     #[inline]
-    fn line_up(&mut self, packet: Packet) {
-        let home = self.home_of(&packet);
-        self.lines.of(home).push_back(packet);
+    fn lines(&mut self) -> &mut Lines {
+        &mut self.lines
     }
 
     #[inline]
@@ -141,9 +147,8 @@ impl Waiting for StackLines {
     }
 
     #[inline]
-    fn line_up(&mut self, packet: Packet) {
-        let home = self.home_of(&packet);
-        self.lines.of(home).push_back(packet);
+    fn lines(&mut self) -> &mut Lines {
+        &mut self.lines
     }
 
     #[inline]

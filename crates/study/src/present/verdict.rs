@@ -42,10 +42,10 @@ pub fn headline(advice: &Advice) -> String {
             in_words(last.best)
         ),
     };
-    let gains = advice.regions.iter().filter_map(|region| region.over_default);
-    let most = gains.map(|gain| gain.most).max_by(|a, b| a.gain.mean.total_cmp(&b.gain.mean));
-    match most.filter(|most| is_above_noise(most.gain)) {
-        Some(most) => sentence += &format!(": packets take up to {} less time", percent(most.gain.mean)),
+    match over_default(advice).filter(|gain| is_above_noise(gain.most.gain)) {
+        Some(gain) => {
+            sentence += &format!(": packets take {} less time than under the common default", span_of(gain))
+        }
         None => sentence += ": no policy is measurably faster than the common default",
     }
     let capacity = advice.capacity.over_default;
@@ -53,6 +53,16 @@ pub fn headline(advice: &Advice) -> String {
         sentence += &format!(", and the machine carries {:.2} times the traffic", capacity.mean);
     }
     sentence + "."
+}
+
+/// The gain over the common default, over all regions that are not the default's own.
+fn over_default(advice: &Advice) -> Option<Gain> {
+    let regions = advice.regions.iter().filter(|region| region.best != Combination::COMMON_DEFAULT);
+    let gains = regions.filter_map(|region| region.over_default);
+    gains.reduce(|a, b| Gain {
+        least: if b.least.gain.mean < a.least.gain.mean { b.least } else { a.least },
+        most: if b.most.gain.mean > a.most.gain.mean { b.most } else { a.most },
+    })
 }
 
 /// A combination as a person would say it.
