@@ -44,7 +44,7 @@ pub fn headline(advice: &Advice) -> String {
     };
     match over_default(advice).filter(|gain| is_above_noise(gain.most.gain)) {
         Some(gain) => {
-            sentence += &format!(": packets take {} less time than under the common default", span_of(gain))
+            sentence += &format!(": packets take {} less time than under the common default", span_of(gain));
         }
         None => sentence += ": no policy is measurably faster than the common default",
     }
