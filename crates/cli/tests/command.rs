@@ -119,7 +119,7 @@ fn unusable_documents_are_refused_with_file_line_and_field() {
         (good.replace("seed = 7", "seed = 7 7"), "mine.toml:2:", "not a usable scenario"),
         (good.replace("seed = 7\n", ""), "mine.toml:", "missing field `seed`"),
         (good.replace("schema = 1", "schema = 2"), "mine.toml:1:", "a later version of this program"),
-        (good.replace("[100.0]", "[1e9]"), "1000 M/s", "capacity of the best combination"),
+        (good.replace("[100.0]", "[1e9]"), "1.00 G/s", "capacity of the best combination"),
         (good.replace("sgi-challenge-xl", "nowhere.toml"), "nowhere.toml", "cannot read the profile"),
     ];
     for (scenario, place, problem) in cases {

@@ -80,7 +80,7 @@ pub struct GainAt {
 pub struct CapacityAdvice {
     /// The combination.
     pub best: Combination,
-    /// Its capacity.
+    /// Its capacity; the half-width holds the uncertainty of the simulation and of the costs.
     pub capacity: Estimate<PerSecond>,
     /// Its capacity as a multiple of the common default's.
     pub over_default: Estimate<f64>,
@@ -231,9 +231,11 @@ fn capacity(host: &Host, cost_uncertainty: f64) -> Option<CapacityAdvice> {
     let worst = host.curves.iter().min_by(order)?;
     let default = host.curves.iter().find(|curve| curve.combination == Combination::COMMON_DEFAULT)?;
     let over = |other: &Curve| ratio(best.capacity.rate, other.capacity.rate, cost_uncertainty);
+    let rate = best.capacity.rate;
+    let relative = rate.relative_half_width().unwrap_or(0.0).hypot(cost_uncertainty);
     Some(CapacityAdvice {
         best: best.combination,
-        capacity: best.capacity.rate,
+        capacity: Estimate::new(rate.mean, rate.mean * relative),
         over_default: over(default),
         over_worst: over(worst),
     })

@@ -142,7 +142,8 @@ impl fmt::Display for PerSecond {
         let (value, unit) = match self.0.abs() {
             n if n < 1e3 => (self.0, "/s"),
             n if n < 1e6 => (self.0 * 1e-3, "k/s"),
-            _ => (self.0 * 1e-6, "M/s"),
+            n if n < 1e9 => (self.0 * 1e-6, "M/s"),
+            _ => (self.0 * 1e-9, "G/s"),
         };
         write!(f, "{} {unit}", SignificantDigits(value))
     }
@@ -226,6 +227,7 @@ mod tests {
         assert_eq!(rate.interval(), Nanos::from_micros(50.0));
         assert_eq!(PerSecond::every(rate.interval()), rate);
         assert_eq!(rate.to_string(), "20.0 k/s");
+        assert_eq!(PerSecond(1.246e9).to_string(), "1.25 G/s");
     }
 
     #[test]
