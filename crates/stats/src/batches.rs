@@ -59,7 +59,7 @@ impl BatchMeans {
         self.sums.push(core::mem::take(&mut self.filling));
         self.filled = 0;
         if self.sums.len() == CAPACITY {
-            self.sums = self.sums.chunks_exact(2).map(|pair| pair.iter().sum()).collect();
+            self.sums = self.sums.as_chunks::<2>().0.iter().map(|pair| pair.iter().sum()).collect();
             self.batch *= 2;
         }
     }
