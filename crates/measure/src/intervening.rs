@@ -88,7 +88,7 @@ impl Workload {
         let first = (random >> 56) as usize % (WORDS_PER_BLOCK - REFERENCES_PER_BLOCK + 1);
         let start = (block << BLOCK_BITS) + first * WORD;
         let words = &mut self.memory[start..start + REFERENCES_PER_BLOCK * WORD];
-        for (position, word) in words.chunks_exact_mut(WORD).enumerate() {
+        for (position, word) in words.as_chunks_mut::<WORD>().0.iter_mut().enumerate() {
             if position % 4 == 3 {
                 word[0] = word[0].wrapping_add(1);
             } else {
