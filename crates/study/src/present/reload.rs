@@ -24,9 +24,16 @@ pub fn section(findings: &Findings) -> Section {
             .map(|alone| alone.deviation(&curve.points, profile.intervening))
             .unwrap_or_default();
         let Intervening { w, a, b, log_d, references_per_us } = profile.intervening;
+        // A program's references cannot be counted; the published rate then stands in.
+        let rate = match curve.fitted && references_per_us == Intervening::MVS.references_per_us {
+            true => {
+                format!("its references, which cannot be counted, taken as {references_per_us:.0} per µs")
+            }
+            false => format!("{references_per_us:.0} references per µs"),
+        };
         let which = if curve.fitted { "fitted to the points" } else { "the source's, not fitted" };
         blocks.push(Block::Paragraph(format!(
-            "Work in between: {}, {references_per_us:.0} references per µs. Footprint constants ({which}): \
+            "Work in between: {}, {rate}. Footprint constants ({which}): \
              W = {w:.4}, a = {a}, b = {b:.4}, log d = {log_d}. The model deviates from the points by {:.0}% \
              (root mean square).",
             curve.workload,
