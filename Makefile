@@ -12,7 +12,7 @@ help:
 	@echo 'make study ARGS=--quick  the same within a minute; ARGS is passed to `warmcore study`'
 	@echo 'make test                format, lints, docs, tests, licences, the report in a browser'
 	@echo 'make test-long           what takes longer: fuzzing, and two calibrations compared'
-	@echo 'make bench               the receive path against its peer, the simulator, in one run'
+	@echo 'make bench               the receive path against its peer, in one run'
 
 study:
 	@scripts/install-toolchain
@@ -35,7 +35,7 @@ test-long: test fuzz
 
 bench:
 	@scripts/install-toolchain
-	cargo bench --workspace --locked
+	cargo bench --locked --package warmcore-stack --bench receive
 
 fuzz:
 	@scripts/fuzz

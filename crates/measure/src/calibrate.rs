@@ -3,7 +3,6 @@
 use crate::clock::Timer;
 use crate::cold::{self, ColdState, Latency};
 use crate::curve::{self, Setting};
-use crate::date;
 use crate::error::{CalibrateError, RunError};
 use crate::eviction::Evictor;
 use crate::hierarchy::Hierarchy;
@@ -14,6 +13,7 @@ use crate::progress::{Observer, Report};
 use crate::quantity::Quantity;
 use crate::rounds::{Rounds, Tally};
 use crate::run::Stage;
+use chrono::Utc;
 use core::sync::atomic::AtomicBool;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -129,7 +129,7 @@ fn provenance(notes: Vec<String>) -> Provenance {
     Provenance {
         kind: Kind::Measured,
         source: concat!("warmcore ", env!("CARGO_PKG_VERSION")).to_owned(),
-        date: date::today(),
+        date: Utc::now().format("%Y-%m-%d").to_string(),
         notes,
     }
 }

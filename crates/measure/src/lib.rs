@@ -62,7 +62,6 @@ mod chase;
 mod clock;
 mod cold;
 mod curve;
-mod date;
 mod error;
 mod eviction;
 mod flush;

@@ -2,7 +2,8 @@
 //! arrive than it can process.
 
 use crate::packet::run::{Task, dispatch};
-use crate::packet::system::{Packet, Shape, System};
+use crate::packet::shape::{Packet, Shape};
+use crate::packet::system::System;
 use crate::packet::waiting::Waiting;
 use warmcore_costs::ExecutionModel;
 use warmcore_policy::Policy;

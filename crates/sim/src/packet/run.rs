@@ -1,7 +1,8 @@
 //! One point: a combination, a shape and a rate, simulated until its mean delay is known to the
 //! precision asked for.
 
-use crate::packet::system::{Packet, Shape, System};
+use crate::packet::shape::{Packet, Shape};
+use crate::packet::system::System;
 use crate::packet::waiting::{PacketLines, StackLines, Waiting};
 use warmcore_costs::{Approach, ExecutionModel};
 use warmcore_policy::{LeastRecentlyUsed, MostRecentlyUsed, Policy, WiredStreams};

@@ -2,33 +2,13 @@
 //! one is finished (§3), and what each costs (§4).
 
 use crate::completions::Completions;
+use crate::packet::shape::{Packet, Shape};
 use crate::packet::waiting::Waiting;
 use warmcore_costs::residency::{Placement, Population, Residency};
 use warmcore_costs::{ExecutionModel, Situation};
 use warmcore_policy::{Decision, Order, Policy, Recency, ThreadPool};
 use warmcore_scenario::{Combination, Organisation, ProcessorPolicy};
 use warmcore_units::{CpuId, Nanos, StreamId, ThreadId};
-
-/// How many of everything there is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
-    /// Processors; as many protocol threads.
-    pub processors: u32,
-    /// Streams.
-    pub streams: u32,
-    /// Independent stacks; stream `s` belongs to stack `s` modulo their number. Under Locking
-    /// there is one.
-    pub stacks: u32,
-}
-
-/// A packet that has arrived.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Packet {
-    /// When.
-    pub arrived: Nanos,
-    /// Whose.
-    pub stream: StreamId,
-}
 
 /// A packet that has been processed.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -4,7 +4,7 @@
 //! IPS a stack works on one packet at a time: packets wait at their stack, and a stack that has
 //! a packet but no processor waits in a line of [`StackLines`].
 
-use crate::packet::system::{Packet, Shape};
+use crate::packet::shape::{Packet, Shape};
 use std::collections::VecDeque;
 use warmcore_policy::Line;
 use warmcore_units::{CpuId, StackId};
