@@ -50,8 +50,7 @@ fn question() -> Section {
         heading: "What this report is about".to_owned(),
         anchor: "question".to_owned(),
         intro: [
-            "Receiving a network packet is short work: a few hundred to a few thousand instructions. It \
-             touches code, tables and counters that the processor can only use from its caches. If they are \
+            "Receiving a network packet is short work. It touches code, tables and counters that the processor can only use from its caches. If they are \
              still there from the packet before, the work is done quickly; if other work has displaced them, \
              or another processor wrote them last, they must first be fetched, and that can cost more than \
              the work itself. So it matters on which processor a packet is processed, and on which one the \
