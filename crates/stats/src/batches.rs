@@ -1,155 +1,188 @@
-//! Batch means: the interval of a mean of the *correlated* observations of one long run.
+//! Batch means: the intervals of the means of the *correlated* observations of one long run.
 //!
 //! Neighbouring delays resemble each other, so their plain interval would be far too narrow.
 //! The means of long batches hardly do. The run is cut into batches of equal length that grow as
 //! the run does: whenever [`CAPACITY`] batches are full, neighbours are merged (dynamic batch
 //! means, Yeh & Schmeiser 2000). The start of the run is cut by [MSER](crate::warmup::mser)
-//! on the batches, the rest is merged into [`GROUPS`] groups whose means are treated as
-//! independent.
+//! on the batches if that pays (see [`LEFT_OUT`]); the rest is divided into [`GROUPS`] groups whose means are
+//! treated as independent. A second division into [`FINE`] groups, whose correlation is
+//! [fitted](crate::series), stands beside it, and the wider of the two intervals is given: while
+//! the run is short for its correlation, the first is too narrow and the second notices.
+//!
+//! Several quantities of one observation (a packet's delay, its service, the gap before it) go
+//! through the same batches, so that they share one warm-up and one division into groups. That is
+//! what a [control variate](crate::control) and a [ratio] need.
 
+use crate::control::{Controlled, controlled};
 use crate::interval::Interval;
+use crate::ratio;
+use crate::series::of_correlated;
 use crate::warmup::mser;
 
 /// How many batches are kept before neighbours merge.
 pub const CAPACITY: usize = 512;
 /// How many groups an interval is made of.
 pub const GROUPS: usize = 20;
+/// How many groups the correlation is fitted to.
+pub const FINE: usize = 64;
+/// The fraction of a run that is always left out at the start: one in this many batches.
+///
+/// The cut that MSER proposes is taken only if it makes the half-width less than [`WORTH`] of
+/// what it is otherwise. In a stable queue MSER likes to cut just after an early backlog, which
+/// makes the rest look calmer and faster than the queue is: taken always, it cost up to eleven
+/// points of coverage (M/M/1 at load 0.9, precision 10%: 89% against 80%).
+pub const LEFT_OUT: usize = 20;
+/// See [`LEFT_OUT`].
+pub const WORTH: f64 = 0.6;
 /// Observations in a batch at first: MSER-5.
 const FIRST_BATCH: u64 = 5;
 
-/// Collects observations into batches.
+/// Collects observations of `K` quantities each into batches. Quantity 0 decides the warm-up.
 #[derive(Clone, Debug)]
-pub struct BatchMeans {
-    sums: Vec<f64>,
+pub struct BatchMeans<const K: usize = 1> {
+    sums: Vec<[f64; K]>,
+    /// Observations in a full batch.
     batch: u64,
-    filling: f64,
-    filled: u64,
+    filling: [f64; K],
+    /// Observations still missing from the batch being filled; never zero.
+    missing: u64,
 }
 
 /// What a run amounts to.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Steady {
-    /// Mean and half-width of the steady part.
-    pub interval: Interval,
+pub struct Steady<const K: usize = 1> {
+    /// Mean and half-width of each quantity over the steady part.
+    pub intervals: [Interval; K],
     /// Observations left out at the start.
     pub warmup: u64,
     /// Observations used.
     pub observations: u64,
 }
 
-impl Default for BatchMeans {
+impl<const K: usize> Default for BatchMeans<K> {
     fn default() -> Self {
-        Self { sums: Vec::with_capacity(CAPACITY), batch: FIRST_BATCH, filling: 0.0, filled: 0 }
+        const { assert!(K > 0, "quantity 0 decides the warm-up") };
+        let sums = Vec::with_capacity(CAPACITY);
+        Self { sums, batch: FIRST_BATCH, filling: [0.0; K], missing: FIRST_BATCH }
     }
 }
 
-impl BatchMeans {
+impl<const K: usize> BatchMeans<K> {
     /// Adds the next observation of the run.
     #[inline]
-    pub fn push(&mut self, observation: f64) {
-        self.filling += observation;
-        self.filled += 1;
-        if self.filled == self.batch {
+    pub fn push(&mut self, observation: [f64; K]) {
+        for (sum, value) in self.filling.iter_mut().zip(observation) {
+            *sum += value;
+        }
+        self.missing -= 1;
+        if self.missing == 0 {
             self.close_batch();
         }
     }
 
     #[cold]
     fn close_batch(&mut self) {
-        self.sums.push(core::mem::take(&mut self.filling));
-        self.filled = 0;
+        self.sums.push(core::mem::replace(&mut self.filling, [0.0; K]));
         if self.sums.len() == CAPACITY {
-            self.sums = self.sums.as_chunks::<2>().0.iter().map(|pair| pair.iter().sum()).collect();
+            self.sums = self.sums.as_chunks().0.iter().map(|&[a, b]| sum(&[a, b])).collect();
             self.batch *= 2;
         }
+        self.missing = self.batch;
     }
 
     /// Observations added so far.
     #[must_use]
     pub fn observations(&self) -> u64 {
-        self.sums.len() as u64 * self.batch + self.filled
+        self.sums.len() as u64 * self.batch + (self.batch - self.missing)
     }
 
-    /// Where the run's steady part begins by its own account, in observations.
+    /// The steady part of the run; infinite half-widths while it has too few batches.
     #[must_use]
-    pub fn warmup(&self) -> u64 {
-        mser(&self.means()) as u64 * self.batch
+    pub fn steady(&self) -> Steady<K> {
+        let cut = self.cut();
+        let (groups, fine) = (self.groups(cut, GROUPS), self.groups(cut, FINE));
+        Steady {
+            intervals: core::array::from_fn(|quantity| {
+                wider(Interval::of(&column(&groups, quantity)), &column(&fine, quantity))
+            }),
+            warmup: cut as u64 * self.batch,
+            observations: (self.sums.len() - cut) as u64 * self.batch,
+        }
     }
 
-    /// The steady part of the run; an infinite half-width while there are too few batches.
+    /// The mean of quantity `of` over the steady part, corrected by quantity `control`, whose
+    /// exact mean is `expected`; see [`Controlled`] for when it is.
+    ///
+    /// # Panics
+    /// If `of` or `control` is not below `K`.
     #[must_use]
-    pub fn steady(&self) -> Steady {
-        self.steady_after(self.warmup())
+    pub fn steady_controlled(&self, of: usize, control: usize, expected: f64) -> Interval {
+        let cut = self.cut();
+        let (groups, fine) = (self.groups(cut, GROUPS), self.groups(cut, FINE));
+        let Controlled { interval, slope } =
+            controlled(&column(&groups, of), &column(&groups, control), expected);
+        let corrected: Vec<f64> = fine.iter().map(|group| group[of] - slope * group[control]).collect();
+        wider(interval, &corrected)
     }
 
-    /// The run without its first `warmup` observations, rounded up to whole batches: for a second
-    /// quantity of a run whose warm-up another one decides.
+    /// The ratio of the means of quantities `of` and `over` over the steady part: a utilisation is
+    /// the mean service over the mean gap between arrivals.
+    ///
+    /// # Panics
+    /// If `of` or `over` is not below `K`.
     #[must_use]
-    pub fn steady_after(&self, warmup: u64) -> Steady {
-        let means = self.means();
-        let cut = usize::try_from(warmup.div_ceil(self.batch)).unwrap_or(usize::MAX).min(means.len());
-        let kept = &means[cut..];
-        let interval = match kept.len() / GROUPS {
-            0 => Interval { half_width: f64::INFINITY, ..Interval::of(kept) },
-            length => {
-                // Leave what does not fill a group out at the start, next to the warm-up.
-                let whole = &kept[kept.len() - length * GROUPS..];
-                let groups: Vec<f64> = whole
-                    .chunks_exact(length)
-                    .map(|group| group.iter().sum::<f64>() / length as f64)
-                    .collect();
-                Interval::of(&groups)
-            }
+    pub fn steady_ratio(&self, of: usize, over: usize) -> Interval {
+        let cut = self.cut();
+        let pairs = |groups: Vec<[f64; K]>| groups.into_iter().map(move |group| (group[of], group[over]));
+        let ratio = ratio::of_means(pairs(self.groups(cut, GROUPS)));
+        let fine: Vec<f64> = pairs(self.groups(cut, FINE)).map(|(of, over)| of - ratio.mean * over).collect();
+        let over = Interval::of(&column(&self.groups(cut, GROUPS), over)).mean.abs();
+        wider(ratio, &fine.iter().map(|residual| residual / over).collect::<Vec<_>>())
+    }
+
+    /// The sums of every quantity over the steady part.
+    #[must_use]
+    pub fn steady_sums(&self) -> [f64; K] {
+        sum(&self.sums[self.cut()..])
+    }
+
+    /// Batches to leave out at the start.
+    fn cut(&self) -> usize {
+        let sums: Vec<f64> = self.sums.iter().map(|sums| sums[0]).collect();
+        let always = sums.len() / LEFT_OUT;
+        let proposed = mser(&sums);
+        let width = |cut| Interval::of(&column(&self.groups(cut, GROUPS), 0)).half_width;
+        if proposed > always && width(proposed) < WORTH * width(0) { proposed } else { always }
+    }
+
+    /// The means of `wanted` groups into which the batches from `cut` on are divided, as equally
+    /// as whole batches allow; of fewer groups if the batches are fewer.
+    ///
+    /// Groups of slightly different length are no harm: the sample variance of independent means
+    /// is an unbiased estimate for their mean's variance whatever each one's own variance is.
+    fn groups(&self, cut: usize, wanted: usize) -> Vec<[f64; K]> {
+        let kept = &self.sums[cut..];
+        let groups = wanted.min(kept.len());
+        let bound = |group: usize| group * kept.len() / groups;
+        let mean = |batches: &[[f64; K]]| {
+            sum(batches).map(|total| total / (batches.len() as u64 * self.batch) as f64)
         };
-        let observations = (means.len() - cut) as u64 * self.batch;
-        Steady { interval, warmup: cut as u64 * self.batch, observations }
-    }
-
-    fn means(&self) -> Vec<f64> {
-        self.sums.iter().map(|sum| sum / self.batch as f64).collect()
+        (0..groups).map(|group| mean(&kept[bound(group)..bound(group + 1)])).collect()
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use rand::SeedableRng;
-    use rand_distr::{Distribution, StandardNormal};
-    use rand_xoshiro::Xoshiro256PlusPlus;
+/// `interval` with at least the half-width that the correlation in `fine` asks for; an infinite
+/// one if there are too few of them.
+fn wider(interval: Interval, fine: &[f64]) -> Interval {
+    let correlated = if fine.len() < FINE { f64::INFINITY } else { of_correlated(fine).half_width };
+    Interval { half_width: interval.half_width.max(correlated), ..interval }
+}
 
-    #[test]
-    fn nothing_is_lost_as_batches_merge() {
-        let mut batches = BatchMeans::default();
-        for value in 0..100_003_u32 {
-            batches.push(f64::from(value % 2));
-        }
-        assert_eq!(batches.observations(), 100_003);
-        assert_eq!(batches.steady().interval.mean, 0.5);
-    }
+/// The sums of each quantity.
+fn sum<const K: usize>(rows: &[[f64; K]]) -> [f64; K] {
+    core::array::from_fn(|quantity| rows.iter().map(|row| row[quantity]).sum())
+}
 
-    #[test]
-    fn too_short_a_run_says_nothing() {
-        let mut batches = BatchMeans::default();
-        (0..50).for_each(|value| batches.push(f64::from(value)));
-        assert_eq!(batches.steady().interval.half_width, f64::INFINITY);
-    }
-
-    /// Coverage on a first-order autoregressive process of mean 0, whose correlation a plain
-    /// interval ignores: of 400 intervals, the number that contain 0 must be plausible for 95%
-    /// (a binomial at 95% falls below 360 with probability below 1e-4).
-    #[test]
-    fn intervals_of_a_correlated_run_cover_its_mean() {
-        let covered = (0..400_u64).filter(|&seed| {
-            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-            let (mut state, mut batches) = (0.0, BatchMeans::default());
-            for _ in 0..50_000 {
-                let shock: f64 = StandardNormal.sample(&mut random);
-                state = 0.9 * state + shock;
-                batches.push(state);
-            }
-            batches.steady().interval.contains(0.0)
-        });
-        let covered = covered.count();
-        assert!((360..=398).contains(&covered), "{covered} of 400");
-    }
+fn column<const K: usize>(rows: &[[f64; K]], quantity: usize) -> Vec<f64> {
+    rows.iter().map(|row| row[quantity]).collect()
 }

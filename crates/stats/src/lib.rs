@@ -3,14 +3,33 @@
 //! | module | answers |
 //! |---|---|
 //! | [`interval`] | what is the mean of independent observations, and how sure is it? |
+//! | [`series`] | the same for a few values that still resemble their neighbours |
 //! | [`warmup`] | how much of a run's beginning is not yet steady state? |
-//! | [`batches`] | the same for the correlated observations of one long run |
-//! | [`paired`] | do two alternatives differ, when both saw the same arrivals? |
+//! | [`batches`] | what are the means of one long run of correlated observations? |
+//! | [`judgements`] | when is that run long enough? |
+//! | [`control`] | what if another quantity's mean is known exactly? |
+//! | [`ratio`] | what is the ratio of two means? |
+//! | [`histogram`], [`quantiles`] | below which value do 99% of the observations lie? |
+//! | [`replications`], [`paired`] | what do independent runs say, and do two alternatives differ? |
+//! | [`fairness`] | are streams treated alike? |
+//! | [`drift`] | does the queue grow without end? |
 
 pub mod batches;
+pub mod control;
+pub mod drift;
+pub mod fairness;
+pub mod histogram;
 pub mod interval;
+pub mod judgements;
 pub mod paired;
+pub mod quantiles;
+pub mod ratio;
+pub mod replications;
+pub mod series;
 pub mod warmup;
 
 pub use batches::BatchMeans;
 pub use interval::Interval;
+pub use judgements::{Judgements, Verdict};
+pub use quantiles::Quantiles;
+pub use replications::Replications;

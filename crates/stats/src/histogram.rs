@@ -1,0 +1,180 @@
+//! A histogram of non-negative values with logarithmic buckets, read from a value's bits.
+//!
+//! The exponent and the first seven bits of the fraction of an IEEE 754 double number the
+//! bucket: no logarithm is computed, and a bucket is at most `2^-7` (0.8%) of its value wide. Inside a bucket values
+//! are taken as evenly spread. Values below [`LEAST`] share one bucket from zero, values from
+//! [`GREATEST`] on the last one.
+
+/// Bits of the fraction: `2^BITS` buckets for each doubling.
+const BITS: u32 = 7;
+const PER_OCTAVE: usize = 1 << BITS;
+/// Values below this share one bucket.
+pub const LEAST: f64 = 1.0 / (1 << 20) as f64;
+/// Values from this on share one bucket.
+pub const GREATEST: f64 = 18_446_744_073_709_551_616.0;
+const OCTAVES: usize = 84;
+const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - BITS;
+/// The bucket number, before it is counted from zero, of [`LEAST`].
+const FIRST: u64 = LEAST.to_bits() >> SHIFT;
+
+/// Counts of values, in whole octaves from the lowest to the highest one seen: at most 85 KiB,
+/// and 1 KiB for each doubling between the least and the greatest value.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Histogram {
+    /// Octave of the first element of `counts`; octave 0 is all below [`LEAST`].
+    octave: usize,
+    counts: Vec<[u64; PER_OCTAVE]>,
+}
+
+/// Counts of values being collected: every octave is there, so that a value is added without a check.
+#[derive(Clone, Debug)]
+pub(crate) struct Filling(Box<[[u64; PER_OCTAVE]; OCTAVES + 2]>);
+
+impl Default for Filling {
+    fn default() -> Self {
+        Self(Box::new([[0; PER_OCTAVE]; OCTAVES + 2]))
+    }
+}
+
+impl Filling {
+    /// Counts `value`; NaN and negative values count as zero.
+    #[inline]
+    pub(crate) fn push(&mut self, value: f64) {
+        // Unlike `clamp`, a comparison turns NaN into zero.
+        let value = if value > 0.0 { value.min(GREATEST) } else { 0.0 };
+        let bucket = (value.to_bits() >> SHIFT).saturating_sub(FIRST - PER_OCTAVE as u64);
+        let bucket = bucket as usize;
+        self.0[bucket / PER_OCTAVE][bucket % PER_OCTAVE] += 1;
+    }
+
+    /// The counts so far, in as little memory as they need.
+    pub(crate) fn trimmed(&self) -> Histogram {
+        let used = |octave: &[u64; PER_OCTAVE]| octave.iter().any(|&count| count > 0);
+        let first = self.0.iter().position(used).unwrap_or(0);
+        let end = self.0.iter().rposition(used).map_or(first, |last| last + 1);
+        Histogram { octave: first, counts: self.0[first..end].to_vec() }
+    }
+
+    /// The counts so far, leaving none behind.
+    pub(crate) fn take(&mut self) -> Histogram {
+        let taken = self.trimmed();
+        self.0[taken.octave..][..taken.counts.len()].fill([0; PER_OCTAVE]);
+        taken
+    }
+}
+
+impl Histogram {
+    /// Values counted.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.counts.as_flattened().iter().sum()
+    }
+
+    /// Adds the counts of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        if self.counts.is_empty() {
+            self.clone_from(other);
+            return;
+        }
+        if other.counts.is_empty() {
+            return;
+        }
+        let first = self.octave.min(other.octave);
+        let end = (self.octave + self.counts.len()).max(other.octave + other.counts.len());
+        self.counts.splice(0..0, core::iter::repeat_n([0; PER_OCTAVE], self.octave - first));
+        self.counts.resize(end - first, [0; PER_OCTAVE]);
+        self.octave = first;
+        let theirs = other.counts.as_flattened();
+        let ours = &mut self.counts[other.octave - first..].as_flattened_mut()[..theirs.len()];
+        ours.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours += theirs);
+    }
+
+    /// The value below which the fraction `p` of the values lies; NaN if there is none.
+    #[must_use]
+    pub fn quantile(&self, p: f64) -> f64 {
+        let wanted = p.clamp(0.0, 1.0) * self.count() as f64;
+        let mut below = 0.0;
+        let mut highest = f64::NAN;
+        for (index, &count) in self.counts.as_flattened().iter().enumerate().filter(|bucket| *bucket.1 > 0) {
+            let (low, high) = bounds(self.octave * PER_OCTAVE + index);
+            let count = count as f64;
+            if below + count >= wanted {
+                return low + (high - low) * ((wanted - below) / count).max(0.0);
+            }
+            below += count;
+            highest = high;
+        }
+        highest
+    }
+}
+
+/// The least value of bucket `index`, and that of the next one.
+fn bounds(index: usize) -> (f64, f64) {
+    let value = |index: usize| match index {
+        0..PER_OCTAVE => 0.0,
+        index => f64::from_bits((FIRST + (index - PER_OCTAVE) as u64) << SHIFT),
+    };
+    // All of octave 0 is one bucket, its first.
+    if index < PER_OCTAVE { (0.0, LEAST) } else { (value(index), value(index + 1)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(values: &[f64]) -> Histogram {
+        let mut filling = Filling::default();
+        values.iter().for_each(|&value| filling.push(value));
+        filling.take()
+    }
+
+    #[test]
+    fn values_out_of_range_find_a_bucket() {
+        let odd = of(&[f64::NAN, -1.0, -0.0, 0.0, 1e-300, f64::INFINITY, f64::MAX, 1e19]);
+        assert_eq!(odd.count(), 8);
+        assert!(odd.quantile(0.5) <= LEAST && odd.quantile(1.0) >= GREATEST);
+        assert!(Histogram::default().quantile(0.5).is_nan());
+    }
+
+    #[test]
+    fn taking_leaves_nothing_behind() {
+        let mut filling = Filling::default();
+        filling.push(3.0);
+        assert_eq!((filling.take().count(), filling.take().count()), (1, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn a_value_lies_in_a_bucket_as_narrow_as_promised(exponent in -19.9_f64..63.9) {
+            let value = exponent.exp2();
+            let histogram = of(&[value]);
+            let (low, high) = (histogram.quantile(0.0), histogram.quantile(1.0));
+            prop_assert!(low <= value && value < high, "{low} {value} {high}");
+            prop_assert!((high - low) / low <= 0.008);
+        }
+
+        #[test]
+        fn merged_halves_are_the_whole(
+            a in prop::collection::vec(0.0_f64..1e3, 0..40), b in prop::collection::vec(0.0_f64..1e12, 0..40),
+        ) {
+            let mut merged = of(&a);
+            merged.merge(&of(&b));
+            let whole = of(&[a, b].concat());
+            prop_assert_eq!(merged.count(), whole.count());
+            for p in [0.0, 0.1, 0.5, 0.99, 1.0] {
+                prop_assert!(merged.quantile(p).to_bits() == whole.quantile(p).to_bits());
+            }
+        }
+
+        #[test]
+        fn a_quantile_is_within_a_bucket_of_the_sorted_value(
+            mut values in prop::collection::vec(1.0_f64..1e9, 1..200), p in 0.01_f64..1.0,
+        ) {
+            let ours = of(&values).quantile(p);
+            values.sort_by(f64::total_cmp);
+            let rank = ((p * values.len() as f64).ceil() as usize).clamp(1, values.len());
+            prop_assert!((ours / values[rank - 1] - 1.0).abs() <= 0.008, "{} {}", ours, values[rank - 1]);
+        }
+    }
+}

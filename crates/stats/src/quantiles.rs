@@ -1,0 +1,127 @@
+//! Quantiles of the correlated observations of one long run, with intervals.
+//!
+//! The run is cut into sections of equal length, each with its own [`Histogram`]; when
+//! [`CAPACITY`] are full, neighbours merge. The estimate is the quantile of all observations after
+//! the warm-up; its half-width comes from the quantiles of [`GROUPS`] groups of sections, treated
+//! as independent (batch quantiles; Seila 1982).
+//!
+//! Coverage of a run of *fixed* length, sojourn times of M/M/1 after a twentieth of the run (1,000
+//! runs of 1,000,000 observations; 300 runs of 4,000,000 for 0.999):
+//!
+//! | load | median | 0.99 | 0.999 |
+//! |---|---|---|---|
+//! | 0.5 | 95.7% | 95.1% | – |
+//! | 0.8 | 96.5% | 95.3% | – |
+//! | 0.9 | 95.6% | 92.4% | 90.0% |
+//!
+//! Far tails near saturation are known less surely than 95% says: their groups hold many
+//! observations beyond the quantile, but few backlogs. With half-widths of 4.4% and less, coverage
+//! was full.
+//!
+//! Memory: at most 65 histograms of at most 85 KiB, 5.5 MiB for values over the whole range; for
+//! delays between 1 µs and 1 s, 20 doublings, about 1.4 MiB.
+
+use crate::histogram::{Filling, Histogram};
+use crate::interval::Interval;
+
+/// How many sections are kept before neighbours merge.
+pub const CAPACITY: usize = 64;
+/// How many groups an interval is made of.
+pub const GROUPS: usize = 16;
+/// Observations that must be expected on the far side of the quantile in each group: with fewer,
+/// a group's quantile is biased, and a single backlog may decide it.
+pub const BEYOND: f64 = 200.0;
+/// Observations in a section at first.
+const FIRST_SECTION: u64 = 512;
+
+/// Collects observations, which must not be negative, for quantiles.
+#[derive(Clone, Debug)]
+pub struct Quantiles {
+    sections: Vec<Histogram>,
+    section: u64,
+    filling: Filling,
+    /// Observations still missing from the section being filled; never zero.
+    missing: u64,
+}
+
+impl Default for Quantiles {
+    fn default() -> Self {
+        let sections = Vec::with_capacity(CAPACITY);
+        Self { sections, section: FIRST_SECTION, filling: Filling::default(), missing: FIRST_SECTION }
+    }
+}
+
+impl Quantiles {
+    /// Adds the next observation of the run.
+    #[inline]
+    pub fn push(&mut self, observation: f64) {
+        self.filling.push(observation);
+        self.missing -= 1;
+        if self.missing == 0 {
+            self.close_section();
+        }
+    }
+
+    #[cold]
+    fn close_section(&mut self) {
+        self.sections.push(self.filling.take());
+        if self.sections.len() == CAPACITY {
+            self.sections = self.sections.chunks(2).map(merged).collect();
+            self.section *= 2;
+        }
+        self.missing = self.section;
+    }
+
+    /// All observations after the first `warmup`, rounded up to whole sections.
+    #[must_use]
+    pub fn steady(&self, warmup: u64) -> Histogram {
+        let mut steady = merged(self.kept(warmup));
+        steady.merge(&self.filling.trimmed());
+        steady
+    }
+
+    /// The value below which the fraction `p` of the observations lies, without the first
+    /// `warmup` of them, rounded up to whole sections.
+    ///
+    /// The half-width is infinite with fewer sections than [`GROUPS`], or with fewer than [`BEYOND`]
+    /// observations to be expected in a group on the far side of the quantile: `p = 0.999` needs
+    /// 3.2 million observations.
+    #[must_use]
+    pub fn quantile(&self, p: f64, warmup: u64) -> Interval {
+        let mean = self.steady(warmup).quantile(p);
+        let kept = self.kept(warmup);
+        let far = p.min(1.0 - p) * (kept.len() as u64 * self.section) as f64 / GROUPS as f64;
+        if kept.len() < GROUPS || far < BEYOND {
+            return Interval { mean, half_width: f64::INFINITY, count: kept.len().min(GROUPS) };
+        }
+        let bound = |group: usize| group * kept.len() / GROUPS;
+        let groups = (0..GROUPS).map(|group| merged(&kept[bound(group)..bound(group + 1)]));
+        around(mean, &groups.map(|group| group.quantile(p)).collect::<Vec<_>>())
+    }
+
+    fn kept(&self, warmup: u64) -> &[Histogram] {
+        let cut = usize::try_from(warmup.div_ceil(self.section)).unwrap_or(usize::MAX);
+        &self.sections[cut.min(self.sections.len())..]
+    }
+}
+
+/// The quantile `p` over independent runs, each with the histogram of its steady part: the
+/// quantile of all together, with the half-width from the runs' own.
+#[must_use]
+pub fn across(runs: &[Histogram], p: f64) -> Interval {
+    let own: Vec<f64> = runs.iter().map(|run| run.quantile(p)).collect();
+    around(merged(runs).quantile(p), &own)
+}
+
+fn merged(histograms: &[Histogram]) -> Histogram {
+    let mut all = Histogram::default();
+    histograms.iter().for_each(|histogram| all.merge(histogram));
+    all
+}
+
+/// The interval around `mean` from the quantiles of its parts. How far their mean lies from it is
+/// the bias of a part's quantile, and counts as uncertainty.
+fn around(mean: f64, parts: &[f64]) -> Interval {
+    let interval = Interval::of(parts);
+    Interval { mean, half_width: interval.half_width.hypot(interval.mean - mean), ..interval }
+}
