@@ -10,12 +10,43 @@ use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 pub type Random = Xoshiro256PlusPlus;
 
 /// What a stream of random numbers is for.
+///
+/// The order is part of the names: a new purpose goes to the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
-    /// The times between arrivals.
+    /// The times between arrivals, of batches or of trains.
     Interarrival,
     /// Which stream an arrival belongs to.
     Stream,
+    /// The choices of a policy that makes some at random.
+    Policy,
+    /// How many packets a batch or a train has.
+    Batch,
+    /// How large a packet is.
+    Size,
+    /// Whether a packet is received or sent.
+    Direction,
+    /// The times between the packets of a train.
+    Gap,
+    /// How long a source stays in a state: calm or busy, on or off.
+    Sojourn,
+    /// What a source is in the middle of when the run starts.
+    Start,
+}
+
+impl Purpose {
+    /// Every purpose.
+    pub const ALL: [Self; 9] = [
+        Self::Interarrival,
+        Self::Stream,
+        Self::Policy,
+        Self::Batch,
+        Self::Size,
+        Self::Direction,
+        Self::Gap,
+        Self::Sojourn,
+        Self::Start,
+    ];
 }
 
 /// The name of a family of random streams, one for each [`Purpose`].
@@ -57,7 +88,7 @@ mod tests {
         for seed in 0..4 {
             for point in 0..4 {
                 for replication in 0..4 {
-                    for purpose in [Purpose::Interarrival, Purpose::Stream] {
+                    for purpose in Purpose::ALL {
                         let key = Key { seed, point, replication };
                         let word = key.stream(purpose).next_u64();
                         assert_eq!(word, key.stream(purpose).next_u64());

@@ -1,0 +1,73 @@
+//! Arrivals at a constant rate.
+
+use crate::agenda::Agenda;
+use crate::arrivals::{Arrival, Arrivals, ImpossibleArrivals, mean_interval};
+use crate::marks::Marks;
+use crate::popularity::Popularity;
+use crate::random::{Key, Purpose};
+use rand::RngExt;
+use warmcore_units::{Nanos, PerSecond, StreamId};
+
+/// Batches at equal intervals, the first after one interval; their streams are drawn.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    interval: Nanos,
+    batches: u64,
+    marks: Marks,
+}
+
+impl Constant {
+    /// Packets at `rate` in the batches of `marks`.
+    ///
+    /// # Errors
+    /// If the rate is not a positive number.
+    pub fn new(rate: PerSecond, marks: Marks) -> Result<Self, ImpossibleArrivals> {
+        Ok(Self { interval: marks.mean_interval(rate)?, batches: 0, marks })
+    }
+}
+
+impl Arrivals for Constant {
+    fn fill(&mut self, block: &mut [Arrival]) -> usize {
+        // Multiplied, not added up: no rounding builds up over a long run.
+        self.marks.fill(block, || {
+            self.batches += 1;
+            self.interval * self.batches as f64
+        });
+        block.len()
+    }
+}
+
+/// Streams that each send single packets at equal intervals of their own, starting at a random
+/// phase: voice or video sources, say.
+#[derive(Clone, Debug)]
+pub struct Periodic {
+    next: Agenda<Nanos>,
+}
+
+impl Periodic {
+    /// Packets at `rate` altogether, of which each of `streams` streams sends its share.
+    ///
+    /// # Errors
+    /// If there is no stream, the popularity is impossible, or the rate is not a positive number.
+    pub fn new(
+        rate: PerSecond,
+        streams: u32,
+        popularity: Popularity,
+        key: Key,
+    ) -> Result<Self, ImpossibleArrivals> {
+        let interval = mean_interval(rate)?;
+        let mut phases = key.stream(Purpose::Start);
+        let shares = popularity.shares(streams)?;
+        let first = shares.into_iter().zip(0..).map(|(share, stream)| {
+            let interval = interval / share;
+            (interval * phases.random::<f64>(), StreamId(stream), interval)
+        });
+        Ok(Self { next: first.collect() })
+    }
+}
+
+impl Arrivals for Periodic {
+    fn fill(&mut self, block: &mut [Arrival]) -> usize {
+        self.next.fill(block, |at, interval| at + *interval)
+    }
+}

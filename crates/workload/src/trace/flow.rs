@@ -1,0 +1,96 @@
+//! Whose a packet is: its 5-tuple, and its datagram if it is a fragment.
+
+use super::link::Link;
+use core::net::IpAddr;
+use etherparse::{Ipv6ExtensionSlice, LaxIpv4Slice, LaxIpv6Slice, LaxNetSlice, LaxSlicedPacket};
+
+/// A 5-tuple. Without ports: the protocol has none, or they were not captured.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Flow {
+    source: IpAddr,
+    destination: IpAddr,
+    protocol: u8,
+    ports: Option<[u8; 4]>,
+}
+
+/// What names a datagram that travels in fragments.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Datagram {
+    source: IpAddr,
+    destination: IpAddr,
+    /// IPv4's protocol; IPv6 needs none to tell datagrams apart (RFC 8200, §4.5).
+    protocol: Option<u8>,
+    identification: u32,
+}
+
+/// A packet's place in its datagram.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Part {
+    /// All of it.
+    Whole,
+    /// The fragment that has the ports.
+    First(Datagram),
+    /// A fragment that has none.
+    Later(Datagram),
+}
+
+/// Whose the packet in `frame` is; `None` if it is no IP packet, or not enough of it was captured.
+pub(super) fn identify(link: Link, frame: &[u8]) -> Option<(Flow, Part)> {
+    let (ether_type, packet) = link.packet(frame)?;
+    let packet = LaxSlicedPacket::from_ether_type(ether_type, packet);
+    let net = packet.net.as_ref()?;
+    let (source, destination, part) = match net {
+        LaxNetSlice::Ipv4(ip) => {
+            let header = ip.header();
+            (header.source_addr().into(), header.destination_addr().into(), ipv4_part(ip))
+        }
+        LaxNetSlice::Ipv6(ip) => {
+            let header = ip.header();
+            (header.source_addr().into(), header.destination_addr().into(), ipv6_part(ip))
+        }
+        LaxNetSlice::Arp(_) => return None,
+    };
+    let payload = net.ip_payload_ref()?;
+    let protocol = payload.ip_number.0;
+    let ports = match part {
+        Part::Later(_) => None,
+        _ if has_ports(protocol) => payload.payload.first_chunk().copied(),
+        _ => None,
+    };
+    Some((Flow { source, destination, protocol, ports }, part))
+}
+
+/// Whether the first four bytes are ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
+fn has_ports(protocol: u8) -> bool {
+    matches!(protocol, 6 | 17 | 33 | 132 | 136)
+}
+
+fn ipv4_part(ip: &LaxIpv4Slice<'_>) -> Part {
+    let header = ip.header();
+    if !header.is_fragmenting_payload() {
+        return Part::Whole;
+    }
+    let datagram = Datagram {
+        source: header.source_addr().into(),
+        destination: header.destination_addr().into(),
+        protocol: Some(header.protocol().0),
+        identification: header.identification().into(),
+    };
+    if header.fragments_offset().value() == 0 { Part::First(datagram) } else { Part::Later(datagram) }
+}
+
+fn ipv6_part(ip: &LaxIpv6Slice<'_>) -> Part {
+    let header = ip.header();
+    let fragment = ip.extensions().clone().into_iter().find_map(|extension| match extension {
+        Ipv6ExtensionSlice::Fragment(fragment) if fragment.is_fragmenting_payload() => Some(fragment),
+        _ => None,
+    });
+    let Some(fragment) = fragment else { return Part::Whole };
+    let datagram = Datagram {
+        source: header.source_addr().into(),
+        destination: header.destination_addr().into(),
+        protocol: None,
+        identification: fragment.identification(),
+    };
+    if fragment.fragment_offset().value() == 0 { Part::First(datagram) } else { Part::Later(datagram) }
+}

@@ -1,0 +1,57 @@
+//! Packets of a pcap file.
+
+use super::link::Link;
+use super::{Place, Record, TraceError};
+use crate::arrivals::Direction;
+use pcap_parser::pcap::{
+    LegacyPcapBlock, PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified,
+    parse_pcap_header,
+};
+
+/// How such a file begins, read as little-endian: microseconds, nanoseconds and a variant with
+/// longer record headers, then the first two as a big-endian machine writes them.
+pub(super) const MAGICS: [u32; 5] = [0xa1b2_c3d4, 0xa1b2_3c4d, 0xa1b2_cd34, 0xd4c3_b2a1, 0x4d3c_b2a1];
+
+/// The longest packet that capture programs write, whatever the header says.
+const LONGEST: u32 = 1 << 18;
+
+/// The packets of the file, in its order.
+pub(super) fn records(bytes: &[u8]) -> Result<Vec<Record<'_>>, TraceError> {
+    let start = Place { packet: 1, byte: 0 };
+    let (mut rest, header) = parse_pcap_header(bytes).map_err(|error| start.unparsed(error))?;
+    let parse = match &header {
+        header if header.is_modified_format() => parse_pcap_frame_modified,
+        header if header.is_bigendian() => parse_pcap_frame_be,
+        _ => parse_pcap_frame,
+    };
+    let mut records = Vec::new();
+    while !rest.is_empty() {
+        let place = Place { packet: records.len() + 1, byte: bytes.len() - rest.len() };
+        let (after, block) = parse(rest).map_err(|error| place.unparsed(error))?;
+        records.push(record(&header, &block, place)?);
+        rest = after;
+    }
+    Ok(records)
+}
+
+fn record<'a>(
+    header: &PcapHeader,
+    block: &LegacyPcapBlock<'a>,
+    place: Place,
+) -> Result<Record<'a>, TraceError> {
+    // The upper half of the link type tells of checksums that follow the frames.
+    let code = header.network.0 & 0xffff;
+    let link = Link::from_code(code).ok_or_else(|| place.unknown_link(code))?;
+    let (unit, units) =
+        if header.is_nanosecond_precision() { (1, 1_000_000_000) } else { (1_000, 1_000_000) };
+    if block.ts_usec >= units {
+        return Err(place.corrupt(format!("has a time with {} parts of a second of {units}", block.ts_usec)));
+    }
+    if block.caplen > block.origlen || block.caplen > header.snaplen.max(LONGEST) {
+        let problem = format!("claims {} bytes captured of {}", block.caplen, block.origlen);
+        return Err(place.corrupt(problem));
+    }
+    let at = i64::from(block.ts_sec) * 1_000_000_000 + i64::from(block.ts_usec) * unit;
+    let direction = link.direction(block.data).unwrap_or(Direction::Receive);
+    Ok(Record { at, length: block.origlen, link, direction, frame: block.data })
+}

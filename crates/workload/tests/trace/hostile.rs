@@ -1,0 +1,168 @@
+//! Files that cannot be used, and files that want to do harm.
+
+use crate::packets;
+use crate::writer::{MICROS, Order, Pcapng, arp, ethernet, pcap, udp};
+use proptest::prelude::*;
+use warmcore_workload::{Trace, TraceError};
+
+fn refusal(file: &[u8]) -> String {
+    Trace::parse(file).expect_err("refused").to_string()
+}
+
+#[test]
+fn what_is_no_capture_is_refused() {
+    assert_eq!(Trace::parse(&[]).unwrap_err(), TraceError::Empty);
+    assert!(refusal(b"PK\x03\x04").contains("begins with the bytes 50 4b 03 04"));
+    assert!(refusal(b"\x1f\x8b\x08\x00").contains("decompress it first"));
+    assert!(refusal(b"ab").contains("begins with the bytes 61 62"));
+    assert_eq!(Trace::parse(&ethernet(&[])).unwrap_err(), TraceError::NoUsablePackets { packets: 0 });
+    assert_eq!(
+        Trace::parse(&ethernet(&[arp(), arp()])).unwrap_err(),
+        TraceError::NoUsablePackets { packets: 2 }
+    );
+}
+
+#[test]
+fn a_file_cut_off_anywhere_is_refused_there_unless_between_packets() {
+    let whole = ethernet(&[udp(1), udp(2)]);
+    let (header, record) = (24, 16 + udp(1).len());
+    for length in 1..whole.len() {
+        let result = Trace::parse(&whole[..length]);
+        match length {
+            _ if length < 4 => assert!(matches!(result, Err(TraceError::Unrecognised(_))), "{length}"),
+            _ if length < header => {
+                assert!(matches!(result, Err(TraceError::Truncated { byte: 0, .. })), "{length}");
+            }
+            _ if (length - header) % record != 0 => {
+                let packet = (length - header) / record + 1;
+                let byte = header + (packet - 1) * record;
+                let Err(TraceError::Truncated { packet: found, byte: at, .. }) = result else {
+                    panic!("{length} bytes: {result:?}")
+                };
+                assert_eq!((found, at), (packet, byte), "{length}");
+            }
+            _ => assert_eq!(result.is_ok(), length > header),
+        }
+    }
+}
+
+#[test]
+fn a_pcapng_file_cut_off_in_a_block_is_refused() {
+    let mut file = Pcapng::new(Order::Little);
+    file.interface(1, &[]);
+    let before = file.bytes.len();
+    file.packet(0, 1, &udp(1), None);
+    for length in before + 1..file.bytes.len() {
+        let error = Trace::parse(&file.bytes[..length]).unwrap_err();
+        assert!(matches!(error, TraceError::Truncated { packet: 1, byte, .. } if byte == before), "{error}");
+    }
+}
+
+#[test]
+fn contradictions_are_refused_with_their_place() {
+    let record = |at: usize, value: u32| {
+        let mut file = ethernet(&[udp(1), udp(2)]);
+        let second = 24 + 16 + udp(1).len();
+        file[second + at..second + at + 4].copy_from_slice(&value.to_le_bytes());
+        refusal(&file)
+    };
+    assert!(
+        record(4, 1_000_000)
+            .contains("packet 2 or what precedes it, at byte 100, has a time with 1000000 parts")
+    );
+    assert!(record(12, 3).contains("at byte 100, claims 60 bytes captured of 3"));
+    assert!(record(8, 0xffff_ffff).contains("packet 2 or what precedes it, at byte 100, lacks its last"));
+
+    let link = refusal(&pcap(MICROS, Order::Little, 147, &[(0, 0, udp(1))]));
+    assert!(link.contains("packet 1, at byte 24, was captured on a link of type 147"), "{link}");
+}
+
+#[test]
+fn pcapng_blocks_that_make_no_sense_are_refused() {
+    let refused = |spoil: fn(&mut Pcapng)| {
+        let mut file = Pcapng::new(Order::Big);
+        file.interface(1, &[]);
+        spoil(&mut file);
+        refusal(&file.bytes)
+    };
+    for (error, expected) in [
+        (refused(|file| _ = file.packet(1, 0, &udp(1), None)), "names interface 1, which is not described"),
+        (refused(|file| _ = file.block(3, &[0; 8])), "is a simple packet block, which tells no time"),
+        (refused(|file| _ = file.block(2, &[0; 20])), "is an obsolete packet block"),
+        (refused(|file| _ = file.interface(1, &[(9, &[99])])), "has a time resolution of 99"),
+        (refused(|file| _ = file.packet(0, u64::MAX, &udp(1), None)), "has a time outside"),
+        (refused(|file| _ = file.block(6, &[0xff; 20])), "contradicts its own lengths"),
+        (refused(|file| _ = file.block(0x0a0d_0d0a, &[0; 16])), "does not tell its byte order"),
+    ] {
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+/// A sound file of each format.
+fn sound() -> Vec<Vec<u8>> {
+    let frames = [udp(1), arp(), udp(2), udp(1)];
+    let mut files = vec![ethernet(&frames)];
+    for order in Order::BOTH {
+        let mut file = Pcapng::new(order);
+        file.interface(1, &[(9, &[9]), (14, &[0; 8])]);
+        for (frame, at) in frames.iter().zip(0..) {
+            file.packet(0, at, frame, Some(1));
+        }
+        files.push(file.bytes);
+    }
+    files
+}
+
+/// Whatever is read has packets in order, of streams that were counted.
+fn check(file: &[u8]) {
+    let Ok(trace) = Trace::parse(file) else { return };
+    let packets = packets(&trace);
+    assert!(packets.is_sorted_by(|one, next| one.at <= next.at));
+    assert!(packets.iter().all(|packet| packet.stream.0 < trace.streams()));
+    assert!(trace.streams() as usize <= trace.packets());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn no_mutation_of_a_file_does_harm(
+        which in 0..3_usize,
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        length in any::<prop::sample::Index>(),
+        cut: bool,
+    ) {
+        let mut file = sound().swap_remove(which);
+        for (place, byte) in changes {
+            let place = place.index(file.len());
+            file[place] = byte;
+        }
+        if cut {
+            file.truncate(length.index(file.len()));
+        }
+        check(&file);
+    }
+
+    #[test]
+    fn no_bytes_behind_a_sound_start_do_harm(
+        which in 0..3_usize,
+        bytes in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        let start: Vec<u8> = sound().swap_remove(which).into_iter().take(24).collect();
+        check(&[start, bytes].concat());
+    }
+
+    #[test]
+    fn no_frame_does_harm(
+        link in prop::sample::select(vec![0_u32, 1, 101, 113, 276]),
+        frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..120), 1..4),
+        version in prop::sample::select(vec![0x45_u8, 0x60]),
+    ) {
+        // A plausible version where raw packets begin: more of them get further.
+        let packets: Vec<_> = frames.into_iter().map(|mut frame| {
+            frame.iter_mut().take(1).for_each(|byte| *byte = version);
+            (0, 0, frame)
+        }).collect();
+        check(&pcap(MICROS, Order::Little, link, &packets));
+    }
+}
