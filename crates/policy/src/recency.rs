@@ -2,9 +2,7 @@
 //! through two arrays, so that adding, removing any member and asking for either end take
 //! constant time whatever `n` is.
 
-use crate::processor::View;
 use alloc::vec::Vec;
-use warmcore_units::CpuId;
 
 /// A subset of `0..n`, ordered from the least to the most recently added.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,6 +42,7 @@ impl Recency {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "the constructor bounds the length")]
+    #[inline]
     fn anchor(&self) -> u32 {
         (self.links.len() - 1) as u32
     }
@@ -90,23 +89,6 @@ impl Recency {
     pub fn oldest(&self) -> Option<u32> {
         let anchor = self.anchor();
         Some(self.links[anchor as usize].newer).filter(|&member| member != anchor)
-    }
-}
-
-impl View for Recency {
-    #[inline]
-    fn is_idle(&self, cpu: CpuId) -> bool {
-        self.contains(cpu.0)
-    }
-
-    #[inline]
-    fn most_recent(&self) -> Option<CpuId> {
-        self.newest().map(CpuId)
-    }
-
-    #[inline]
-    fn least_recent(&self) -> Option<CpuId> {
-        self.oldest().map(CpuId)
     }
 }
 

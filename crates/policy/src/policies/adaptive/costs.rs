@@ -1,0 +1,151 @@
+//! What a packet costs in the situations that the rehearsals tell apart, as plain numbers.
+
+use alloc::vec::Vec;
+use warmcore_units::Nanos;
+
+/// Whose the protocol stacks are: it decides what a packet can find on its processor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stacks {
+    /// One stack for all processors (Locking): session and history lines move to wherever a
+    /// packet is processed.
+    Shared,
+    /// Stacks that each process one packet at a time, on any processor (IPS): their lines move
+    /// with them.
+    Independent,
+    /// A stack for each processor, in which every stream is open (Hybrid): nothing moves.
+    PerProcessor,
+}
+
+/// What of its stack's written lines a packet finds where (Salehi, Kurose & Towsley 1994, §5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// Whether its session lines were last written on this processor.
+    pub session_here: bool,
+    /// The history lines.
+    pub history: History,
+}
+
+/// The history lines that a packet finds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum History {
+    /// Its own stream's: they stay as they are.
+    Unwritten,
+    /// Another stream's, last written on this processor.
+    Here,
+    /// Another stream's, last written on another processor.
+    Elsewhere,
+}
+
+impl Found {
+    const COUNT: usize = 6;
+
+    /// Everything where it is wanted.
+    const WARMEST: Self = Self { session_here: true, history: History::Unwritten };
+
+    #[inline]
+    const fn index(self) -> usize {
+        self.session_here as usize * 3 + self.history as usize
+    }
+
+    /// Every case, in the order of their indices.
+    fn all() -> [Self; Self::COUNT] {
+        let cases = [History::Unwritten, History::Here, History::Elsewhere];
+        core::array::from_fn(|index| Self { session_here: index >= 3, history: cases[index % 3] })
+    }
+}
+
+/// Powers of two up to this one are tabled: 2^42 ns are more than an hour.
+const OCTAVES: usize = 42;
+const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS - 1;
+const ONE: u64 = 1.0_f64.to_bits();
+
+/// Service times, by what a packet finds and by how long its processor has run no protocol code:
+/// tabled for no time and for powers of two nanoseconds, and linear in between. A case that
+/// cannot occur may be NaN.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    /// After 0, 1, 2, 4, … ns.
+    rows: Vec<[f64; Found::COUNT]>,
+    coldest: f64,
+}
+
+impl Costs {
+    /// Tables `time`: the service time of a packet that finds this, after so much idle time.
+    #[must_use]
+    pub fn of(time: impl Fn(Found, Nanos) -> Nanos) -> Self {
+        let row = |idle: Nanos| Found::all().map(|found| time(found, idle).0);
+        let powers = (0..=OCTAVES).map(|octave| row(Nanos((1_u64 << octave) as f64)));
+        let rows = core::iter::once(row(Nanos::ZERO)).chain(powers).collect();
+        Self { rows, coldest: time(Found::WARMEST, Nanos::INFINITY).0 }
+    }
+
+    /// The service time of a packet that finds `found` after its processor was idle for `idle`.
+    #[must_use]
+    #[inline]
+    pub fn time(&self, found: Found, idle: Nanos) -> Nanos {
+        let column = found.index();
+        let (row, place) = position(idle);
+        let [low, high] = [row, row + 1].map(|row| self.rows[row.min(OCTAVES + 1)][column]);
+        Nanos(low + (high - low) * place)
+    }
+
+    /// The least a packet takes.
+    #[must_use]
+    pub fn hottest(&self) -> Nanos {
+        self.time(Found::WARMEST, Nanos::ZERO)
+    }
+
+    /// How many of the hottest packets the coldest takes as long as.
+    #[must_use]
+    pub fn cold_to_hot(&self) -> f64 {
+        self.coldest / self.hottest().0
+    }
+}
+
+/// The row at or before `idle`, and how far `idle` is on the way to the next.
+#[inline]
+fn position(idle: Nanos) -> (usize, f64) {
+    if idle.0 < 1.0 {
+        return (0, idle.0.max(0.0));
+    }
+    let bits = idle.0.to_bits();
+    let octave = ((bits - ONE) >> MANTISSA_BITS) as usize;
+    if octave >= OCTAVES {
+        return (OCTAVES + 1, 0.0);
+    }
+    // The mantissa alone is between 1 and 2.
+    let place = f64::from_bits(ONE | (bits & ((1 << MANTISSA_BITS) - 1))) - 1.0;
+    (octave + 1, place)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Grows without bound and in a curve; each case differs.
+    fn curved(found: Found, idle: Nanos) -> Nanos {
+        Nanos(100.0 + found.index() as f64 + (1.0 + idle.0.min(1e12)).ln())
+    }
+
+    proptest! {
+        /// The chord over an octave of ln lies below the arc by less than 0.06.
+        #[test]
+        fn tabled_times_are_near_the_exact_ones(exponent in -2.0_f64..12.0, case in 0..Found::COUNT) {
+            let (found, idle) = (Found::all()[case], Nanos(10_f64.powf(exponent)));
+            let costs = Costs::of(curved);
+            let error = costs.time(found, idle) - curved(found, idle);
+            prop_assert!((-0.2..=1e-9).contains(&error.0), "{error} at {idle}");
+        }
+    }
+
+    #[test]
+    fn the_ends_are_exact_and_beyond_them_nothing_changes() {
+        let costs = Costs::of(curved);
+        assert_eq!(costs.hottest(), curved(Found::WARMEST, Nanos::ZERO));
+        let last = curved(Found::WARMEST, Nanos((1_u64 << OCTAVES) as f64));
+        for idle in [Nanos((1_u64 << OCTAVES) as f64), Nanos(1e300), Nanos::INFINITY] {
+            assert_eq!(costs.time(Found::WARMEST, idle), last);
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Who wrote what last in a rehearsal.
+
+use super::costs::{Found, History, Stacks};
+use crate::policy::Request;
+use alloc::vec::Vec;
+use warmcore_units::CpuId;
+
+/// Streams, and stacks, that are told apart; of more, some share an entry.
+pub(super) const ENTRIES: u32 = 4_096;
+
+/// No processor, no stream.
+const NOBODY: u32 = u32::MAX;
+
+/// The last writers of session and history lines.
+#[derive(Clone, Debug)]
+pub(super) struct Footprints {
+    stacks: Stacks,
+    /// By stream: the last processor.
+    sessions: Entries<u32>,
+    /// By stack.
+    histories: Entries<Writer>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Writer {
+    stream: u32,
+    cpu: u32,
+}
+
+impl Footprints {
+    /// Before any packet. One processor alone has written everything.
+    pub(super) fn none(stacks: Stacks, processors: u32) -> Self {
+        let cpu = if processors == 1 { 0 } else { NOBODY };
+        let nothing = Writer { stream: NOBODY, cpu };
+        Self { stacks, sessions: Entries::of(cpu), histories: Entries::of(nothing) }
+    }
+
+    /// The packet of `request` is processed on `cpu`.
+    #[inline]
+    pub(super) fn visit(&mut self, request: &Request, cpu: CpuId) -> Found {
+        let stream = request.stream.0;
+        let stack = match self.stacks {
+            Stacks::Shared => 0,
+            Stacks::Independent => request.stack.0,
+            Stacks::PerProcessor => cpu.0,
+        };
+        let session = core::mem::replace(self.sessions.at(stream), cpu.0);
+        let history = self.histories.at(stack);
+        let found = if history.stream == stream {
+            History::Unwritten
+        } else if history.cpu == cpu.0 {
+            History::Here
+        } else {
+            History::Elsewhere
+        };
+        if found != History::Unwritten {
+            *history = Writer { stream, cpu: cpu.0 };
+        }
+        let own_session = self.stacks == Stacks::PerProcessor;
+        Found { session_here: own_session || session == cpu.0, history: found }
+    }
+}
+
+/// An entry for each member of a growing set, up to [`ENTRIES`].
+#[derive(Clone, Debug)]
+pub(super) struct Entries<T> {
+    entries: Vec<T>,
+    new: T,
+}
+
+impl<T: Copy> Entries<T> {
+    /// Where every entry starts as `new`.
+    pub(super) const fn of(new: T) -> Self {
+        Self { entries: Vec::new(), new }
+    }
+
+    /// The entry of `member`.
+    #[inline]
+    pub(super) fn at(&mut self, member: u32) -> &mut T {
+        let index = (member % ENTRIES) as usize;
+        if index >= self.entries.len() {
+            self.entries.resize(index + 1, self.new);
+        }
+        &mut self.entries[index]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::request;
+    use super::*;
+    use warmcore_units::Nanos;
+
+    /// What packets of these streams find on these processors, one after the other; the streams'
+    /// stacks have their numbers.
+    fn found(stacks: Stacks, visits: &[(u32, u32)]) -> Vec<(bool, History)> {
+        let mut footprints = Footprints::none(stacks, 2);
+        let visits = visits.iter().map(|&(stream, cpu)| {
+            let found = footprints.visit(&request(Nanos::ZERO, stream), CpuId(cpu));
+            (found.session_here, found.history)
+        });
+        visits.collect()
+    }
+
+    use History::{Elsewhere, Here, Unwritten};
+    const VISITS: [(u32, u32); 5] = [(0, 0), (0, 1), (1, 0), (1, 0), (0, 0)];
+
+    #[test]
+    fn a_shared_stack_moves_with_every_packet() {
+        let expected =
+            [(false, Elsewhere), (false, Unwritten), (false, Here), (true, Unwritten), (false, Here)];
+        assert_eq!(found(Stacks::Shared, &VISITS), expected);
+    }
+
+    #[test]
+    fn a_stack_of_one_stream_never_writes_its_history_again() {
+        let expected = [
+            (false, Elsewhere),
+            (false, Unwritten),
+            (false, Elsewhere),
+            (true, Unwritten),
+            (false, Unwritten),
+        ];
+        assert_eq!(found(Stacks::Independent, &VISITS), expected);
+    }
+
+    #[test]
+    fn a_processors_own_stack_moves_nothing() {
+        let expected = [(true, Elsewhere), (true, Elsewhere), (true, Here), (true, Unwritten), (true, Here)];
+        assert_eq!(found(Stacks::PerProcessor, &VISITS), expected);
+    }
+
+    #[test]
+    fn one_processor_finds_all_at_home() {
+        let mut footprints = Footprints::none(Stacks::Shared, 1);
+        let found = footprints.visit(&request(Nanos::ZERO, 7), CpuId(0));
+        assert_eq!(found, Found { session_here: true, history: Here });
+    }
+}

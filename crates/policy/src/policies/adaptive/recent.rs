@@ -1,0 +1,163 @@
+//! A host that uses the most recently used idle processor, rehearsed.
+
+use super::costs::{Costs, Stacks};
+use super::footprints::{Entries, Footprints};
+use super::rehearsal::Limit;
+use crate::policy::Request;
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+use warmcore_units::{CpuId, Nanos};
+
+/// Processors that serve one line: where each packet goes, and when, is settled when it arrives,
+/// since those behind it do not matter to it.
+///
+/// A stack that processes one packet at a time takes its packets one after the other on the
+/// processor where it is. (If another packet was settled behind it there, the stack's next one goes
+/// behind that: the work is the same.)
+#[derive(Clone, Debug)]
+pub(super) struct RecentHost {
+    limit: Limit,
+    /// The most recently used last.
+    idle: Vec<CpuId>,
+    /// By processor: when it has finished all packets so far.
+    ends: Vec<Nanos>,
+    busy: Ends,
+    /// By stack, if they process one packet at a time: where the last packet was settled, and
+    /// when it ends.
+    stacks: Option<Entries<(CpuId, Nanos)>>,
+    footprints: Footprints,
+}
+
+impl RecentHost {
+    pub(super) fn new(stacks: Stacks, processors: u32, limit: Limit) -> Self {
+        let never = Nanos(f64::NEG_INFINITY);
+        Self {
+            limit,
+            idle: (0..processors).map(CpuId).collect(),
+            ends: alloc::vec![never; processors as usize],
+            busy: Ends::default(),
+            stacks: (stacks == Stacks::Independent).then(|| Entries::of((CpuId(0), never))),
+            footprints: Footprints::none(stacks, processors),
+        }
+    }
+
+    /// A packet arrives: its delay.
+    #[inline]
+    pub(super) fn arrive(&mut self, request: &Request, costs: &Costs) -> Nanos {
+        let now = request.now;
+        while let Some(cpu) = self.busy.ended_by(now, &self.ends) {
+            self.idle.push(cpu);
+        }
+        let at_its_stack = self.where_its_stack_is(request);
+        let cpu = at_its_stack.unwrap_or_else(|| self.next_free());
+        let before = self.ends[cpu.index()];
+        let start = now.max(before);
+        let found = self.footprints.visit(request, cpu);
+        let end = self.limit.on(now, start + costs.time(found, start - before));
+        self.ends[cpu.index()] = end;
+        if at_its_stack.is_none() {
+            self.busy.push(cpu, end);
+        }
+        if let Some(stacks) = &mut self.stacks {
+            *stacks.at(request.stack.0) = (cpu, end);
+        }
+        end - now
+    }
+
+    /// The processor on which the packet's stack is busy.
+    #[inline]
+    fn where_its_stack_is(&mut self, request: &Request) -> Option<CpuId> {
+        let (cpu, end) = *self.stacks.as_mut()?.at(request.stack.0);
+        (end.0 > request.now.0).then_some(cpu)
+    }
+
+    /// The most recently used idle processor, or else the one that will be free first.
+    #[inline]
+    fn next_free(&mut self) -> CpuId {
+        let idle = self.idle.pop();
+        let free = idle.or_else(|| self.busy.ended_by(Nanos::INFINITY, &self.ends));
+        free.expect("every processor is idle or busy")
+    }
+}
+
+/// The busy processors by when they end. An end may be put off without notice: it is looked up
+/// when its time has come.
+#[derive(Clone, Debug, Default)]
+struct Ends {
+    /// Ends as the bits of a float, in which times from 0 on are in order.
+    heap: BinaryHeap<Reverse<(u64, CpuId)>>,
+}
+
+impl Ends {
+    #[inline]
+    fn push(&mut self, cpu: CpuId, end: Nanos) {
+        self.heap.push(Reverse((end.0.to_bits(), cpu)));
+    }
+
+    /// Removes the processor that ends first, if it does by `now`; `ends` are the true ends.
+    #[inline]
+    fn ended_by(&mut self, now: Nanos, ends: &[Nanos]) -> Option<CpuId> {
+        loop {
+            let &Reverse((noted, cpu)) = self.heap.peek()?;
+            if f64::from_bits(noted) > now.0 {
+                return None;
+            }
+            self.heap.pop();
+            let end = ends[cpu.index()];
+            if end.0.to_bits() == noted {
+                return Some(cpu);
+            }
+            self.push(cpu, end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{costs, request};
+    use super::*;
+    use proptest::prelude::*;
+
+    const PROCESSORS: u32 = 3;
+
+    fn host(stacks: Stacks) -> RecentHost {
+        RecentHost::new(stacks, PROCESSORS, Limit::of(&costs()))
+    }
+
+    /// The same by search: the idle processor with the latest end, or the earliest of all.
+    fn searched(packets: &[(f64, u32)]) -> Vec<f64> {
+        let mut ends: Vec<(f64, u32)> = (0..PROCESSORS).map(|cpu| (f64::NEG_INFINITY, cpu)).collect();
+        let mut footprints = Footprints::none(Stacks::Shared, PROCESSORS);
+        let packets = packets.iter().map(|&(now, stream)| {
+            ends.sort_by(|(a, left), (b, right)| a.total_cmp(b).then(left.cmp(right)));
+            let at = ends.iter().rposition(|&(end, _)| end <= now).unwrap_or(0);
+            let (before, cpu) = ends[at];
+            let start = now.max(before);
+            let found = footprints.visit(&request(Nanos(now), stream), CpuId(cpu));
+            ends[at].0 = start + costs().time(found, Nanos(start - before)).0;
+            ends[at].0 - now
+        });
+        packets.collect()
+    }
+
+    proptest! {
+        #[test]
+        fn delays_are_those_of_a_search(steps in prop::collection::vec((0.0_f64..300.0, 0_u32..4), 0..100)) {
+            let mut now = 0.0;
+            let packets: Vec<_> = steps.into_iter().map(|(gap, stream)| { now += gap; (now, stream) }).collect();
+            let mut host = host(Stacks::Shared);
+            let delays = packets.iter().map(|&(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
+            prop_assert_eq!(delays.collect::<Vec<_>>(), searched(&packets));
+        }
+    }
+
+    #[test]
+    fn packets_of_one_stack_follow_each_other_and_others_do_not_wait() {
+        let mut host = host(Stacks::Independent);
+        let delays = [(0.0, 1), (10.0, 1), (20.0, 2), (5_000.0, 1)]
+            .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
+        // The last finds the processor of stream 1, which ended later than that of stream 2.
+        assert_eq!(delays, [1_050.0, 1_140.0, 1_050.0, 1_000.0]);
+    }
+}

@@ -1,0 +1,64 @@
+//! One queue for all, served by whoever is free.
+
+use crate::policies::shortest::below;
+use crate::policy::{Decision, Line, Policy, Request, View};
+use alloc::vec::Vec;
+use rand_core::Rng;
+use warmcore_units::CpuId;
+
+/// A central queue; of several idle processors any one, at random: what a pool of workers on one
+/// shared queue does.
+#[derive(Clone, Debug)]
+pub struct CentralQueue {
+    /// The idle processors in no order, and where each stands among them.
+    idle: Vec<u32>,
+    position: Vec<u32>,
+}
+
+impl CentralQueue {
+    /// For `processors` processors.
+    #[must_use]
+    pub fn new(processors: u32) -> Self {
+        let all: Vec<u32> = (0..processors).collect();
+        Self { idle: all.clone(), position: all }
+    }
+
+    fn remove(&mut self, cpu: u32) {
+        let place = self.position[cpu as usize] as usize;
+        self.idle.swap_remove(place);
+        if let Some(&moved) = self.idle.get(place) {
+            self.position[moved as usize] = self.position[cpu as usize];
+        }
+    }
+
+    fn push(&mut self, cpu: u32) {
+        #[expect(clippy::cast_possible_truncation, reason = "there are at most 2^32 processors")]
+        let place = self.idle.len() as u32;
+        self.position[cpu as usize] = place;
+        self.idle.push(cpu);
+    }
+}
+
+impl Policy for CentralQueue {
+    const LINE: Line = Line::Common;
+    const HEEDS_LOAD: bool = true;
+
+    #[inline]
+    fn place(&mut self, request: Request, _view: &impl View, random: &mut impl Rng) -> Decision {
+        #[expect(clippy::cast_possible_truncation, reason = "there are at most 2^32 processors")]
+        let idle = self.idle.len() as u32;
+        match idle {
+            0 => Decision::Wait(request.home),
+            idle => Decision::Run(CpuId(self.idle[below(idle, random) as usize])),
+        }
+    }
+
+    #[inline]
+    fn loaded(&mut self, cpu: CpuId, load: u32) {
+        match load {
+            0 => self.push(cpu.0),
+            // From 0 to 1 a processor starts; from 2 to 1 it cannot come, as lines are common.
+            _ => self.remove(cpu.0),
+        }
+    }
+}

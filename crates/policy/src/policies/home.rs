@@ -1,0 +1,61 @@
+//! A processor of its own for each stream.
+
+use crate::load_order::LoadOrder;
+use crate::policy::{Decision, Line, Policy, Request, View};
+use rand_core::Rng;
+use warmcore_units::CpuId;
+
+/// The processor the stream is wired to, or none (Salehi, Kurose & Towsley 1994, §2.3). With homes
+/// dealt out in turn this is the source's Wired-Streams; with hashed homes it is receive-side
+/// scaling.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WiredStreams;
+
+/// The stream's home if it is idle, or else the most recently used idle processor; one that runs
+/// out of work takes from the longest line. Work-conserving.
+#[derive(Clone, Debug)]
+pub struct HomeStealing {
+    loads: LoadOrder,
+}
+
+impl HomeStealing {
+    /// For `processors` processors.
+    #[must_use]
+    pub fn new(processors: u32) -> Self {
+        Self { loads: LoadOrder::idle(processors) }
+    }
+}
+
+impl Policy for WiredStreams {
+    const LINE: Line = Line::PerProcessor;
+
+    #[inline]
+    fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
+        if view.is_idle(request.home) { Decision::Run(request.home) } else { Decision::Wait(request.home) }
+    }
+}
+
+impl Policy for HomeStealing {
+    const LINE: Line = Line::PerProcessor;
+    const HEEDS_LOAD: bool = true;
+
+    #[inline]
+    fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
+        if view.is_idle(request.home) {
+            return Decision::Run(request.home);
+        }
+        view.most_recent().map_or(Decision::Wait(request.home), Decision::Run)
+    }
+
+    #[inline]
+    fn steal(&mut self, _cpu: CpuId, _view: &impl View) -> Option<CpuId> {
+        let (victim, load) = self.loads.longest();
+        // One of them is in service there.
+        (load > 1).then_some(victim)
+    }
+
+    #[inline]
+    fn loaded(&mut self, cpu: CpuId, load: u32) {
+        self.loads.set(cpu, load);
+    }
+}
