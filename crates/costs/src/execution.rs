@@ -28,6 +28,9 @@ pub struct ExecutionModel {
     /// `t_0 … t_n` of each situation.
     times: [[f64; MAX_LEVELS + 1]; Situation::COUNT],
     levels: Vec<LevelModel>,
+    /// t(x) of each situation for processors that share no level: all levels have then been idle
+    /// for the same time, and one look into one table is enough.
+    private: Option<[Curve; Situation::COUNT]>,
     acquire: Nanos,
     release: Nanos,
 }
@@ -84,12 +87,15 @@ impl ExecutionModel {
             let displacement = Displacement::new(profile.intervening, level.geometry, shared_by);
             LevelModel { shared_by, displacement, curve: Curve::of(|x| displacement.fraction(x)) }
         });
+        let levels: Vec<LevelModel> = levels.collect();
+        let times = times_of(profile, approach);
         let overhead = |of: fn(&crate::profile::FreeMemory) -> Nanos| {
             profile.free_memory.as_ref().map_or(Nanos::ZERO, of).max(Nanos::ZERO)
         };
         Ok(Self {
-            times: times_of(profile, approach),
-            levels: levels.collect(),
+            private: private(&times, &levels),
+            times,
+            levels,
             acquire: overhead(|pool| pool.acquire.mean),
             release: overhead(|pool| pool.release.mean),
         })
@@ -104,10 +110,37 @@ impl ExecutionModel {
         Nanos(interpolate(&self.times[situation.index()], flushed))
     }
 
+    /// The time to receive one packet in `situation` right after another: nothing is flushed.
+    #[must_use]
+    #[inline]
+    pub fn receive_hot(&self, situation: Situation) -> Nanos {
+        Nanos(self.times[situation.index()][0])
+    }
+
     /// The time to receive one packet in `situation` when every level was idle for `x`: t(x).
     #[must_use]
+    #[inline]
     pub fn receive_after(&self, situation: Situation, x: Nanos) -> Nanos {
-        self.receive(situation, |_| x)
+        match &self.private {
+            Some(curves) => Nanos(curves[situation.index()].at(x)),
+            None => self.receive(situation, |_| x),
+        }
+    }
+
+    /// Whether no processors share a cache level, so that [`receive_after`](Self::receive_after)
+    /// says all.
+    #[must_use]
+    #[inline]
+    pub const fn is_private(&self) -> bool {
+        self.private.is_some()
+    }
+
+    /// How much longer a fully cold packet takes than a hot one whose lines are all here:
+    /// t_cold,cold / t_hot,hot (§8).
+    #[must_use]
+    pub fn cold_to_hot(&self) -> f64 {
+        let warmest = Situation::default();
+        self.receive_after(warmest, Nanos::INFINITY) / self.receive_hot(warmest)
     }
 
     /// `F(x)` of each level, nearest first: exact, where [`receive`](Self::receive) interpolates.
@@ -131,6 +164,18 @@ impl ExecutionModel {
     pub const fn release_overhead(&self) -> Nanos {
         self.release
     }
+}
+
+/// Eq. 3 as a function of one idle time, for each situation; `None` if processors share a level.
+fn private(
+    times: &[[f64; MAX_LEVELS + 1]; Situation::COUNT],
+    levels: &[LevelModel],
+) -> Option<[Curve; Situation::COUNT]> {
+    let alone = levels.iter().all(|level| level.shared_by <= 1);
+    let flushed = levels.iter().map(|level| &level.curve);
+    alone.then(|| {
+        times.each_ref().map(|times| Curve::combined(flushed.clone(), |flushed| interpolate(times, flushed)))
+    })
 }
 
 /// Eq. 3: `times` are `t_0 … t_n`, and `flushed` the fractions `F_1 … F_n` of the levels.
@@ -193,8 +238,9 @@ mod tests {
             let x = Nanos(10_f64.powf(f64::from(exponent) / 10.0));
             let [f1, f2] = model.flushed(x).collect::<Vec<_>>()[..] else { panic!("two levels") };
             let expected = (1.0 - f1) * 66.6 + f1 * ((1.0 - f2) * 91.9 + f2 * 284.3);
-            let time = model.receive_after(A1, x).micros();
-            assert!((time - expected).abs() < 2e-4 * expected, "{x}: {time} against {expected}");
+            for time in [model.receive_after(A1, x), model.receive(A1, |_| x)].map(Nanos::micros) {
+                assert!((time - expected).abs() < 2e-4 * expected, "{x}: {time} against {expected}");
+            }
         }
     }
 

@@ -5,7 +5,7 @@
 //! time counts from the moment protocol code last *ended* there, and is infinite if it never ran.
 
 use crate::execution::ExecutionModel;
-use crate::situation::{Approach, Experiment, Situation, ThreadStack};
+use crate::situation::{Experiment, Situation, ThreadStack};
 use warmcore_units::{CpuId, Nanos, StackId, StreamId, ThreadId};
 
 /// No processor, no stream.
@@ -14,14 +14,24 @@ const NOBODY: u32 = u32::MAX;
 /// What the parts of the protocol stack's working set were last written by.
 #[derive(Clone, Debug)]
 pub struct Residency {
-    approach: Approach,
+    sessions: Sessions,
     session_writer: Vec<u32>,
     history: Vec<History>,
     thread_seat: Vec<u32>,
     pool_writer: u32,
     ended: Vec<Nanos>,
-    /// For each cache level that processors share, what its domains saw last.
-    shared: Vec<Option<SharedLevel>>,
+    /// The cache levels that processors share, and what their domains saw last.
+    shared: Vec<SharedLevel>,
+}
+
+/// Whose session objects there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sessions {
+    /// One for each stream: it is written wherever the stream's packets are processed.
+    PerStream,
+    /// One for each stream in each stack, and each stack bound to one processor ("multiple-open
+    /// streams", §6.5): no session is ever written anywhere else.
+    PerStack,
 }
 
 /// The history lines of one set of active maps.
@@ -34,6 +44,7 @@ struct History {
 /// One cache level, each domain of which serves `sharers` neighbouring processors.
 #[derive(Clone, Debug)]
 struct SharedLevel {
+    level: usize,
     sharers: u32,
     /// By domain: processors running protocol code now, and when one last stopped.
     domains: Vec<(u32, Nanos)>,
@@ -57,7 +68,7 @@ pub struct Population {
 pub struct Placement {
     /// The packet's stream.
     pub stream: StreamId,
-    /// The stack it visits; 0 under Locking.
+    /// The stack it visits; 0 under Locking, that of the processor under Hybrid.
     pub stack: StackId,
     /// The protocol thread that carries it.
     pub thread: ThreadId,
@@ -69,54 +80,76 @@ impl Residency {
     /// Before any packet: everything is elsewhere, and no processor has run protocol code. With
     /// one processor there is no elsewhere: it wrote everything.
     #[must_use]
-    pub fn new(approach: Approach, population: Population, model: &ExecutionModel) -> Self {
+    pub fn new(sessions: Sessions, population: Population, model: &ExecutionModel) -> Self {
         let Population { processors, threads, streams, stacks } = population;
-        let level = |sharers: u32| {
+        let level = |(level, sharers): (usize, u32)| {
             (sharers > 1).then(|| SharedLevel {
+                level,
                 sharers,
                 domains: vec![(0, Nanos(f64::NEG_INFINITY)); processors.div_ceil(sharers) as usize],
             })
         };
         let writer = if processors == 1 { 0 } else { NOBODY };
         Self {
-            approach,
+            sessions,
             session_writer: vec![writer; streams as usize],
             history: vec![History { stream: NOBODY, writer }; stacks as usize],
             thread_seat: vec![writer; threads as usize],
             pool_writer: writer,
             ended: vec![Nanos(f64::NEG_INFINITY); processors as usize],
-            shared: model.sharers().map(level).collect(),
+            shared: model.sharers().enumerate().filter_map(level).collect(),
         }
     }
 
-    /// The approach whose lines are tracked.
+    /// The processor that wrote the session lines of `stream` last.
     #[must_use]
-    pub const fn approach(&self) -> Approach {
-        self.approach
+    #[inline]
+    pub fn last_writer(&self, stream: StreamId) -> Option<CpuId> {
+        let writer = self.session_writer[stream.index()];
+        (writer != NOBODY).then_some(CpuId(writer))
     }
 
     /// Service of a packet starts: names the situation it finds, and writes its lines.
     #[inline]
     pub fn start(&mut self, placement: Placement) -> Situation {
-        let Placement { stream, stack, thread, cpu } = placement;
-        let session_here = replace(&mut self.session_writer[stream.index()], cpu.0) == cpu.0;
+        let Placement { stream, stack, cpu, .. } = placement;
         let history = &mut self.history[stack.index()];
         let history_here = (history.stream != stream.0).then(|| {
             history.stream = stream.0;
             replace(&mut history.writer, cpu.0) == cpu.0
         });
+        self.situation(placement, history_here)
+    }
+
+    /// Service of a packet to be *sent* starts: there is no demultiplexing, and so no history.
+    #[inline]
+    pub fn start_sending(&mut self, placement: Placement) -> Situation {
+        self.situation(placement, None)
+    }
+
+    #[inline]
+    fn situation(&mut self, placement: Placement, history_here: Option<bool>) -> Situation {
+        let Placement { stream, thread, cpu, .. } = placement;
+        let session_here = replace(&mut self.session_writer[stream.index()], cpu.0) == cpu.0;
         let thread_here = replace(&mut self.thread_seat[thread.index()], cpu.0) == cpu.0;
         Situation {
-            experiment: Experiment::of(session_here, history_here),
+            experiment: Experiment::of(session_here || self.sessions == Sessions::PerStack, history_here),
             thread_stack: if thread_here { ThreadStack::Cached } else { ThreadStack::Migrates },
         }
+    }
+
+    /// How long `cpu` itself has run no protocol code by `now`.
+    #[must_use]
+    #[inline]
+    pub fn own_idle(&self, cpu: CpuId, now: Nanos) -> Nanos {
+        now - self.ended[cpu.index()]
     }
 
     /// How long cache level `level` of `cpu` has seen no protocol code by `now`.
     #[must_use]
     #[inline]
     pub fn idle(&self, cpu: CpuId, level: usize, now: Nanos) -> Nanos {
-        match &self.shared[level] {
+        match self.shared.iter().find(|shared| shared.level == level) {
             None => now - self.ended[cpu.index()],
             Some(shared) => match shared.domains[(cpu.0 / shared.sharers) as usize] {
                 (0, ended) => now - ended,
@@ -128,7 +161,7 @@ impl Residency {
     /// `cpu` turns from other work to protocol code. Ask [`idle`](Self::idle) first.
     #[inline]
     pub fn enter(&mut self, cpu: CpuId) {
-        for shared in self.shared.iter_mut().flatten() {
+        for shared in &mut self.shared {
             shared.domains[(cpu.0 / shared.sharers) as usize].0 += 1;
         }
     }
@@ -137,7 +170,7 @@ impl Residency {
     #[inline]
     pub fn leave(&mut self, cpu: CpuId, now: Nanos) {
         self.ended[cpu.index()] = now;
-        for shared in self.shared.iter_mut().flatten() {
+        for shared in &mut self.shared {
             let (running, ended) = &mut shared.domains[(cpu.0 / shared.sharers) as usize];
             *running -= 1;
             *ended = now;
@@ -160,13 +193,14 @@ const fn replace(place: &mut u32, value: u32) -> u32 {
 mod tests {
     use super::*;
     use crate::profile::Profile;
+    use crate::situation::Approach;
 
     fn residency(shared_by: u32) -> Residency {
         let mut profile = Profile::sgi_challenge_xl();
         profile.levels[1].shared_by = shared_by;
         let model = ExecutionModel::new(&profile, Approach::Locking, 4).unwrap();
         let population = Population { processors: 4, threads: 4, streams: 2, stacks: 1 };
-        Residency::new(Approach::Locking, population, &model)
+        Residency::new(Sessions::PerStream, population, &model)
     }
 
     fn on(cpu: u32, stream: u32) -> Placement {
@@ -222,12 +256,27 @@ mod tests {
     fn one_processor_never_finds_anything_elsewhere() {
         let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), Approach::Locking, 1).unwrap();
         let population = Population { processors: 1, threads: 1, streams: 2, stacks: 1 };
-        let mut residency = Residency::new(Approach::Locking, population, &model);
+        let mut residency = Residency::new(Sessions::PerStream, population, &model);
         for stream in [0, 1, 1, 0] {
             let situation = residency.start(on(0, stream));
             assert!(!situation.experiment.migrates() && situation.thread_stack == ThreadStack::Cached);
         }
         assert!(!residency.write_pool(CpuId(0)));
+    }
+
+    #[test]
+    fn a_session_in_each_stack_never_migrates_and_sending_writes_no_history() {
+        let model =
+            ExecutionModel::new(&Profile::sgi_challenge_xl(), Approach::IndependentStacks, 4).unwrap();
+        let population = Population { processors: 4, threads: 4, streams: 2, stacks: 4 };
+        let mut residency = Residency::new(Sessions::PerStack, population, &model);
+        let here = |cpu, stream| Placement { stack: StackId(cpu), ..on(cpu, stream) };
+        let experiments = [(0, 0), (1, 0), (0, 0), (0, 1)]
+            .map(|(cpu, stream)| residency.start(here(cpu, stream)).experiment);
+        use Experiment::{A1, A2, A3};
+        assert_eq!(experiments, [A3, A3, A1, A2]);
+        assert_eq!(residency.start_sending(here(1, 1)).experiment, A1);
+        assert_eq!(residency.start(here(1, 0)).experiment, A1);
     }
 
     #[test]

@@ -64,14 +64,14 @@ impl Experiment {
     /// The experiment in which session lines are `session_here`, and history lines are written
     /// if `history_here` is `Some`, having last been written here if it is `Some(true)`.
     #[must_use]
+    #[inline]
     pub const fn of(session_here: bool, history_here: Option<bool>) -> Self {
-        match (session_here, history_here) {
-            (true, None) => Self::A1,
-            (true, Some(true)) => Self::A2,
-            (true, Some(false)) => Self::A3,
-            (false, None) => Self::B1,
-            (false, Some(true)) => Self::B2,
-            (false, Some(false)) => Self::B3,
+        let [not_written, here, elsewhere] =
+            if session_here { [Self::A1, Self::A2, Self::A3] } else { [Self::B1, Self::B2, Self::B3] };
+        match history_here {
+            None => not_written,
+            Some(true) => here,
+            Some(false) => elsewhere,
         }
     }
 
@@ -137,6 +137,7 @@ impl Situation {
 
     /// A number below [`COUNT`](Self::COUNT).
     #[must_use]
+    #[inline]
     pub const fn index(self) -> usize {
         self.thread_stack as usize * Experiment::ALL.len() + self.experiment as usize
     }

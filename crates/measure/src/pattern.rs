@@ -46,6 +46,7 @@ pub(crate) const fn of(experiment: Experiment) -> &'static [Step] {
 mod tests {
     use super::*;
     use warmcore_costs::residency::{Placement, Population};
+    use warmcore_costs::residency::Sessions;
     use warmcore_costs::{Approach, ExecutionModel, Profile, Residency, ThreadStack};
     use warmcore_units::{CpuId, StackId, StreamId, ThreadId};
 
@@ -65,7 +66,7 @@ mod tests {
             let model = ExecutionModel::new(&profile, approach, 2).unwrap();
             for experiment in Experiment::ALL {
                 let population = Population { processors: 2, threads: 2, streams: 2, stacks: 1 };
-                let mut residency = Residency::new(approach, population, &model);
+                let mut residency = Residency::new(Sessions::PerStream, population, &model);
                 let pattern = of(experiment);
                 for (position, &step) in pattern.iter().cycle().take(100).enumerate() {
                     let situation = residency.start(placement(step));

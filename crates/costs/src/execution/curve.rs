@@ -1,10 +1,10 @@
-//! A smooth function of time, tabulated: the simulator asks for F(x) for every packet, and its
-//! powers and binomials would cost more than the rest of the packet together.
+//! A smooth function of time, tabulated: the simulator asks for F(x) or t(x) for every packet, and
+//! their powers and binomials would cost more than the rest of the packet together.
 //!
 //! Between 1 ns and 2^42 ns (73 minutes) each octave is cut into equal segments and the function
-//! interpolated linearly inside each; the segment's number is read off the float's own bits.
-//! Linear interpolation errs by at most an eighth of the segment's width squared times the
-//! second derivative; for the flush curves that is below 2·10⁻⁴ (tested).
+//! interpolated linearly inside each; the segment's number and the place in it are read off the
+//! float's own bits. Linear interpolation errs by at most an eighth of the segment's width squared
+//! times the second derivative; for the flush curves that is below 2·10⁻⁴ (tested).
 
 use warmcore_units::Nanos;
 
@@ -12,44 +12,60 @@ const OCTAVES: usize = 42;
 const SEGMENT_BITS: u32 = 5;
 const SEGMENTS: usize = 1 << SEGMENT_BITS;
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS - 1;
+/// Bits of the mantissa below the segment's number.
+const PLACE_BITS: u32 = MANTISSA_BITS - SEGMENT_BITS;
 /// Position of 1.0 among the segments of all floats.
-const ORIGIN: u64 = 1.0_f64.to_bits() >> (MANTISSA_BITS - SEGMENT_BITS);
+const ORIGIN: u64 = 1.0_f64.to_bits() >> PLACE_BITS;
 
 #[derive(Clone, Debug)]
 pub(super) struct Curve {
+    origin: f64,
     /// Values at the segments' starts, and one past the last.
     values: Box<[f64]>,
     beyond: f64,
 }
 
 impl Curve {
-    /// Tabulates `function`, which must be 0 at [`Nanos::ZERO`].
+    /// Tabulates `function`.
     pub(super) fn of(function: impl Fn(Nanos) -> f64) -> Self {
         let values = (0..=OCTAVES * SEGMENTS).map(|segment| function(Nanos(start(segment as u64)))).collect();
-        Self { values, beyond: function(Nanos::INFINITY) }
+        Self { origin: function(Nanos::ZERO), values, beyond: function(Nanos::INFINITY) }
     }
 
-    /// The function at `x`; linear from 0 below 1 ns, at its limit beyond the last octave.
+    /// Tabulates a function of what `curves` are at the same time.
+    pub(super) fn combined<'c>(
+        curves: impl Iterator<Item = &'c Self> + Clone,
+        function: impl Fn(&mut dyn Iterator<Item = f64>) -> f64,
+    ) -> Self {
+        let at = |of: &dyn Fn(&Self) -> f64| function(&mut curves.clone().map(of));
+        Self {
+            origin: at(&|curve| curve.origin),
+            values: (0..=OCTAVES * SEGMENTS).map(|segment| at(&|curve| curve.values[segment])).collect(),
+            beyond: at(&|curve| curve.beyond),
+        }
+    }
+
+    /// The function at `x`; linear from its origin below 1 ns, at its limit beyond the last octave.
     #[inline]
     pub(super) fn at(&self, x: Nanos) -> f64 {
         if x.0 < 1.0 {
-            return x.0.max(0.0) * self.values[0];
+            return self.origin + x.0.max(0.0) * (self.values[0] - self.origin);
         }
-        let segment = (x.0.to_bits() >> (MANTISSA_BITS - SEGMENT_BITS)) - ORIGIN;
+        let bits = x.0.to_bits();
         #[expect(clippy::cast_possible_truncation, reason = "bounded by the number of floats' segments")]
-        let index = segment as usize;
-        let (Some(&low), Some(&high)) = (self.values.get(index), self.values.get(index + 1)) else {
-            return self.beyond;
-        };
-        let (from, to) = (start(segment), start(segment + 1));
-        low + (high - low) * ((x.0 - from) / (to - from))
+        let index = ((bits >> PLACE_BITS) - ORIGIN) as usize;
+        let Some(&[low, high]) = self.values.get(index..index + 2) else { return self.beyond };
+        // The mantissa's lower bits, moved up, are the place in the segment: between 1 and 2.
+        let place = (bits << SEGMENT_BITS) & ((1 << MANTISSA_BITS) - 1);
+        let place = f64::from_bits(1.0_f64.to_bits() | place) - 1.0;
+        low + (high - low) * place
     }
 }
 
 /// Where `segment` starts, in nanoseconds.
 #[inline]
 const fn start(segment: u64) -> f64 {
-    f64::from_bits((segment + ORIGIN) << (MANTISSA_BITS - SEGMENT_BITS))
+    f64::from_bits((segment + ORIGIN) << PLACE_BITS)
 }
 
 #[cfg(test)]
@@ -81,8 +97,12 @@ mod tests {
 
     #[test]
     fn the_ends_are_exact() {
-        let curve = Curve::of(|x| if x.0 == f64::INFINITY { 1.0 } else { 0.5 });
-        assert_eq!(curve.at(Nanos::ZERO), 0.0);
+        let curve = Curve::of(|x| match x.0 {
+            f64::INFINITY => 1.0,
+            0.0 => 0.25,
+            _ => 0.5,
+        });
+        assert_eq!(curve.at(Nanos::ZERO), 0.25);
         assert_eq!(curve.at(Nanos(1.0)), 0.5);
         assert_eq!(curve.at(Nanos::INFINITY), 1.0);
         assert_eq!(curve.at(Nanos(1e300)), 1.0);
