@@ -1,41 +1,16 @@
 //! What is scheduled how: the endpoints of Table 1 of Salehi, Kurose & Towsley 1994, combined.
 
+use crate::policy::ProcessorPolicy;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 use warmcore_costs::Approach;
 
-/// How a processor is chosen for a packet.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProcessorPolicy {
-    /// The idle processor that ran protocol code last.
-    Mru,
-    /// The idle processor that ran protocol code longest ago.
-    Lru,
-    /// The processor the stream is wired to.
-    WiredStreams,
-}
-
-impl ProcessorPolicy {
-    /// Every policy.
-    pub const ALL: [Self; 3] = [Self::Mru, Self::Lru, Self::WiredStreams];
-}
-
-impl fmt::Display for ProcessorPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Mru => "MRU",
-            Self::Lru => "LRU",
-            Self::WiredStreams => "Wired-Streams",
-        })
-    }
-}
-
 /// How a pool (of threads, of free memory) is organised.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Organisation {
     /// One for each processor: nothing migrates.
+    #[default]
     PerProcessor,
     /// One for all.
     Global,
@@ -86,7 +61,7 @@ impl Combination {
     /// Every combination, Locking first.
     pub fn all() -> impl Iterator<Item = Self> {
         Approach::ALL.into_iter().flat_map(|approach| {
-            ProcessorPolicy::ALL.into_iter().flat_map(move |policy| {
+            ProcessorPolicy::SOURCE.into_iter().flat_map(move |policy| {
                 Organisation::ALL.into_iter().flat_map(move |threads| {
                     Organisation::ALL.map(|memory| Self { approach, policy, threads, memory })
                 })

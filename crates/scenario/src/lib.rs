@@ -6,8 +6,18 @@
 
 pub mod combination;
 pub mod document;
+pub mod effects;
+pub mod packet;
+pub mod policy;
+pub mod scheduling;
 pub mod study;
+pub mod traffic;
 
-pub use combination::{Combination, Organisation, ProcessorPolicy};
+pub use combination::{Combination, Organisation};
 pub use document::DocumentError;
+pub use effects::Effects;
+pub use packet::{PacketScenario, RunLength, Stacks};
+pub use policy::ProcessorPolicy;
+pub use scheduling::{Parallelism, QueueRule, Scheduling, ThreadOrder};
 pub use study::{Calibration, Prediction, ProfileSource, Study};
+pub use traffic::{OpenTraffic, Process, Traffic, TrafficError};

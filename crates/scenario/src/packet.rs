@@ -1,0 +1,245 @@
+//! The scenario of one simulated point: a host, its traffic, and how exactly to know what comes
+//! of it. `warmcore simulate packet --scenario FILE` reads it.
+
+use crate::document::Checked;
+use crate::effects::Effects;
+use crate::scheduling::{Parallelism, Scheduling};
+use crate::study::{MAX_PROCESSORS, ProfileSource};
+use crate::traffic::Traffic;
+use serde::{Deserialize, Serialize};
+use std::str::FromStr;
+use warmcore_units::{Fault, PerSecond};
+
+/// The version of the document that this build reads and writes.
+pub const SCHEMA: u32 = crate::study::SCHEMA;
+
+/// One point.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PacketScenario {
+    /// Version of the document, [`SCHEMA`].
+    pub schema: u32,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// What processing costs: `"sgi-challenge-xl"` or the path of a profile's document.
+    pub profile: ProfileSource,
+    /// Processors; as many protocol threads.
+    pub processors: u32,
+    /// Independent stacks under IPS.
+    pub stacks: Stacks,
+    /// Packets per second. A trace that is given no rate keeps its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate_per_s: Option<PerSecond>,
+    /// Where packets are processed.
+    pub scheduling: Scheduling,
+    /// What arrives.
+    pub traffic: Traffic,
+    /// What the source leaves out of its model.
+    pub effects: Effects,
+    /// How long to simulate.
+    pub run: RunLength,
+}
+
+/// How many independent stacks there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(try_from = "StacksField", into = "StacksField")]
+pub enum Stacks {
+    /// One for each processor, `"per-processor"`.
+    #[default]
+    PerProcessor,
+    /// One for each stream, bound to whoever runs it, `"per-stream"`.
+    PerStream,
+    /// So many.
+    Count(u32),
+}
+
+/// [`Stacks`] as they stand in a document: a number, or the name of a rule.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum StacksField {
+    Count(u32),
+    Rule(String),
+}
+
+/// How long a point is simulated.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RunLength {
+    /// Half-width of the mean delay, as a fraction of it, at which the point is good enough.
+    pub precision: f64,
+    /// Packets after which a replication ends in any case.
+    pub max_packets: u64,
+    /// Independent replications; they run in parallel.
+    pub replications: u32,
+}
+
+impl Default for PacketScenario {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA,
+            seed: 1,
+            profile: ProfileSource::SgiChallengeXl,
+            processors: 8,
+            stacks: Stacks::PerProcessor,
+            rate_per_s: None,
+            scheduling: Scheduling::default(),
+            traffic: Traffic::default(),
+            effects: Effects::NONE,
+            run: RunLength::default(),
+        }
+    }
+}
+
+impl Default for RunLength {
+    fn default() -> Self {
+        Self { precision: 0.005, max_packets: 20_000_000, replications: 1 }
+    }
+}
+
+impl Stacks {
+    /// Their number on a host with so many processors and streams.
+    #[must_use]
+    pub fn count(self, processors: u32, streams: u32) -> u32 {
+        match self {
+            // A stack that no stream is assigned to is never used.
+            Self::PerProcessor => processors.min(streams),
+            Self::PerStream => streams,
+            Self::Count(count) => count,
+        }
+    }
+}
+
+impl FromStr for Stacks {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "per-processor" => Ok(Self::PerProcessor),
+            "per-stream" => Ok(Self::PerStream),
+            count => count
+                .parse()
+                .map(Self::Count)
+                .map_err(|_| format!("`{count}` stacks: give a number, \"per-processor\" or \"per-stream\"")),
+        }
+    }
+}
+
+impl TryFrom<StacksField> for Stacks {
+    type Error = String;
+
+    fn try_from(field: StacksField) -> Result<Self, String> {
+        match field {
+            StacksField::Count(count) => Ok(Self::Count(count)),
+            StacksField::Rule(rule) => rule.parse(),
+        }
+    }
+}
+
+impl From<Stacks> for StacksField {
+    fn from(stacks: Stacks) -> Self {
+        match stacks {
+            Stacks::PerProcessor => Self::Rule("per-processor".to_owned()),
+            Stacks::PerStream => Self::Rule("per-stream".to_owned()),
+            Stacks::Count(count) => Self::Count(count),
+        }
+    }
+}
+
+impl Checked for PacketScenario {
+    const WHAT: &'static str = "scenario";
+
+    fn check(&self) -> Result<(), Fault> {
+        if self.schema != SCHEMA {
+            return Err(Fault::new("schema", self.schema, format!("{SCHEMA}, the version this build reads")));
+        }
+        if self.profile == ProfileSource::Measure {
+            let expected = "sgi-challenge-xl or a profile's path: `warmcore calibrate` measures one";
+            return Err(Fault::new("profile", "measure", expected));
+        }
+        if !(1..=MAX_PROCESSORS).contains(&self.processors) {
+            return Err(Fault::new("processors", self.processors, format!("between 1 and {MAX_PROCESSORS}")));
+        }
+        if let Some(rate) = self.rate_per_s
+            && !(rate.0.is_finite() && rate.0 > 0.0)
+        {
+            return Err(Fault::new("rate_per_s", rate.0, "packets per second, above 0"));
+        }
+        self.scheduling.check()?;
+        self.traffic.check().map_err(|fault| Fault { field: format!("traffic.{}", fault.field), ..fault })?;
+        self.effects.check()?;
+        self.run.check()
+    }
+}
+
+impl PacketScenario {
+    /// Checks what only shows when the number of streams is known: that of a trace is when it
+    /// has been read.
+    ///
+    /// # Errors
+    /// If there are more stacks than streams.
+    pub fn check_stacks(&self, streams: u32) -> Result<u32, Fault> {
+        let stacks = self.stacks.count(self.processors, streams);
+        if self.scheduling.approach == Parallelism::Ips && !(1..=streams).contains(&stacks) {
+            let expected = format!("between 1 and {streams}, the number of streams: each stack needs one");
+            return Err(Fault::new("stacks", stacks, expected));
+        }
+        Ok(stacks)
+    }
+}
+
+impl RunLength {
+    fn check(&self) -> Result<(), Fault> {
+        if !(self.precision > 0.0 && self.precision < 1.0) {
+            return Err(Fault::new(
+                "run.precision",
+                self.precision,
+                "a fraction between 0 and 1, such as 0.01",
+            ));
+        }
+        if self.max_packets < 10_000 {
+            return Err(Fault::new("run.max_packets", self.max_packets, "at least 10000"));
+        }
+        if !(1..=10_000).contains(&self.replications) {
+            return Err(Fault::new("run.replications", self.replications, "between 1 and 10000"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::parse;
+    use std::path::Path;
+
+    #[test]
+    fn an_empty_document_is_the_default_and_a_full_one_survives() {
+        let path = Path::new("point.toml");
+        assert_eq!(parse::<PacketScenario>("", path).unwrap(), PacketScenario::default());
+        let scenario = PacketScenario {
+            stacks: Stacks::PerStream,
+            rate_per_s: Some(PerSecond(20_000.0)),
+            ..PacketScenario::default()
+        };
+        let text = toml::to_string(&scenario).unwrap();
+        assert_eq!(parse::<PacketScenario>(&text, path).unwrap(), scenario);
+    }
+
+    #[test]
+    fn impossible_points_are_refused_by_field() {
+        let refused = |spoil: fn(&mut PacketScenario)| {
+            let mut scenario = PacketScenario::default();
+            spoil(&mut scenario);
+            scenario.check().expect_err("a spoilt scenario is refused").field
+        };
+        assert_eq!(refused(|s| s.processors = 0), "processors");
+        assert_eq!(refused(|s| s.rate_per_s = Some(PerSecond(-1.0))), "rate_per_s");
+        assert_eq!(refused(|s| s.run.precision = 1.5), "run.precision");
+        assert_eq!(refused(|s| s.run.replications = 0), "run.replications");
+        assert_eq!(refused(|s| s.effects.staleness_ns = -1.0), "effects.staleness_ns");
+        let mut ips = PacketScenario { stacks: Stacks::Count(9), ..PacketScenario::default() };
+        ips.scheduling.approach = Parallelism::Ips;
+        assert_eq!(ips.check_stacks(8).unwrap_err().field, "stacks");
+        assert_eq!(ips.check_stacks(9), Ok(9));
+    }
+}

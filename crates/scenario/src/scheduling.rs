@@ -1,0 +1,177 @@
+//! Everything that decides where packets are processed.
+
+use crate::combination::{Combination, Organisation};
+use crate::policy::ProcessorPolicy;
+use core::fmt;
+use serde::{Deserialize, Serialize};
+use warmcore_costs::Approach;
+use warmcore_units::Fault;
+
+/// How protocol processing is made parallel: the source's alternatives (Salehi, Kurose & Towsley
+/// 1994, §2.2 and §6.5).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Parallelism {
+    /// One stack; a lock on each active map and each session object.
+    #[default]
+    Locking,
+    /// Independent stacks with one lock each; a stream belongs to one of them.
+    Ips,
+    /// Independent stacks, each bound to a processor, and streams that are open in all of them:
+    /// "multiple-open streams".
+    Hybrid,
+}
+
+/// Which waiting packet a processor takes under [`Parallelism::Locking`] and
+/// [`Parallelism::Hybrid`]. Under [`Parallelism::Ips`] it stays with its stack.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueRule {
+    /// The one that has waited longest.
+    #[default]
+    Fifo,
+    /// The one of the stream it has just processed that has waited longest, if there is one.
+    SameStreamFirst,
+}
+
+/// Which idle thread a global thread pool hands out.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThreadOrder {
+    /// The most recently used where processors are chosen least recently used first, and the
+    /// least recently used otherwise: threads migrate. In the processors' own order each would
+    /// find the thread that ran there last, and the organisation would make no difference.
+    #[default]
+    Opposite,
+    /// The most recently used.
+    Mru,
+    /// The least recently used.
+    Lru,
+}
+
+/// One way to run protocol work.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Scheduling {
+    /// How processing is made parallel.
+    pub approach: Parallelism,
+    /// Choice of a processor.
+    pub policy: ProcessorPolicy,
+    /// Choice of a waiting packet.
+    pub queue: QueueRule,
+    /// Pools of protocol threads.
+    pub threads: Organisation,
+    /// Order of a global thread pool.
+    pub thread_order: ThreadOrder,
+    /// Pools of free memory.
+    pub memory: Organisation,
+}
+
+impl Default for Scheduling {
+    fn default() -> Self {
+        Combination::COMMON_DEFAULT.into()
+    }
+}
+
+impl From<Combination> for Scheduling {
+    fn from(combination: Combination) -> Self {
+        Self {
+            approach: combination.approach.into(),
+            policy: combination.policy,
+            queue: QueueRule::Fifo,
+            threads: combination.threads,
+            thread_order: ThreadOrder::Opposite,
+            memory: combination.memory,
+        }
+    }
+}
+
+impl From<Approach> for Parallelism {
+    fn from(approach: Approach) -> Self {
+        match approach {
+            Approach::Locking => Self::Locking,
+            Approach::IndependentStacks => Self::Ips,
+        }
+    }
+}
+
+impl Parallelism {
+    /// The approach whose measured times apply.
+    #[must_use]
+    pub const fn costs(self) -> Approach {
+        match self {
+            Self::Locking => Approach::Locking,
+            Self::Ips | Self::Hybrid => Approach::IndependentStacks,
+        }
+    }
+}
+
+impl Scheduling {
+    /// Whether these choices can stand together.
+    ///
+    /// # Errors
+    /// The first fault found, fields named as in a document.
+    pub fn check(&self) -> Result<(), Fault> {
+        let same_stream_first = self.queue == QueueRule::SameStreamFirst;
+        if same_stream_first && self.approach == Parallelism::Ips {
+            let expected = "fifo: under ips a processor stays with its stack anyway";
+            return Err(Fault::new("scheduling.queue", "same-stream-first", expected));
+        }
+        if same_stream_first && !self.policy.has_common_line() {
+            let expected = format!("fifo: {} keeps a line for each processor, not one for all", self.policy);
+            return Err(Fault::new("scheduling.queue", "same-stream-first", expected));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Parallelism {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Locking => "Locking",
+            Self::Ips => "IPS",
+            Self::Hybrid => "Hybrid",
+        })
+    }
+}
+
+impl fmt::Display for Scheduling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.approach, self.policy)?;
+        if self.queue == QueueRule::SameStreamFirst {
+            f.write_str(", same stream first")?;
+        }
+        match (self.threads, self.memory) {
+            (Organisation::PerProcessor, Organisation::PerProcessor) => Ok(()),
+            (Organisation::Global, Organisation::PerProcessor) => f.write_str(", global threads"),
+            (Organisation::PerProcessor, Organisation::Global) => f.write_str(", global memory"),
+            (Organisation::Global, Organisation::Global) => f.write_str(", global threads and memory"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impossible_pairs_are_refused() {
+        let same = Scheduling { queue: QueueRule::SameStreamFirst, ..Scheduling::default() };
+        let on =
+            |approach, policy| Scheduling { approach, policy, ..same }.check().map_err(|fault| fault.field);
+        assert_eq!(on(Parallelism::Hybrid, ProcessorPolicy::Mru), Ok(()));
+        assert!(on(Parallelism::Ips, ProcessorPolicy::Mru).is_err());
+        assert!(on(Parallelism::Hybrid, ProcessorPolicy::WiredStreams).is_err());
+    }
+
+    #[test]
+    fn names_survive_their_document() {
+        let scheduling = Scheduling { approach: Parallelism::Ips, ..Scheduling::default() };
+        let text = toml::to_string(&scheduling).unwrap();
+        assert!(
+            text.contains("approach = \"ips\"") && text.contains("thread_order = \"opposite\""),
+            "{text}"
+        );
+        assert_eq!(toml::from_str::<Scheduling>(&text).unwrap(), scheduling);
+    }
+}

@@ -1,0 +1,188 @@
+//! What arrives: the `[traffic]` table of a scenario.
+//!
+//! ```toml
+//! [traffic]
+//! streams = 1000
+//! popularity = { zipf = 1.0 }
+//! process = { trains = { cars = 8, gap_us = 40 } }
+//! sizes = [{ bytes = 64, weight = 3 }, { bytes = 1500, weight = 1 }]
+//! ```
+//!
+//! The rate is not part of it: one description serves every point of a sweep. [`Traffic::open`]
+//! reads what it names; the [`OpenTraffic`] it returns makes the arrivals.
+
+mod open;
+
+pub use open::{OpenTraffic, TrafficError};
+
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use warmcore_units::{Fault, PerSecond};
+use warmcore_workload::packets::{check_send_fraction, check_sizes};
+use warmcore_workload::popularity::MAX_STREAMS;
+use warmcore_workload::trace::check_time_scale;
+use warmcore_workload::{Arrivals, Batch, Key, Modulation, OnOff, Popularity, Size, Train};
+
+/// Everything about what arrives but its rate. The default is what the source has: single packets
+/// of 8 equal streams at random.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Traffic {
+    /// Number of streams. A trace has its own number; this one is then not used.
+    pub streams: u32,
+    /// How the traffic is shared out among them: `"uniform"`, or `{ zipf = s }`.
+    pub popularity: Popularity,
+    /// When packets arrive.
+    pub process: Process,
+    /// How many packets arrive together, of one stream; for the Poisson, constant and modulated
+    /// processes.
+    #[serde(skip_serializing_if = "is_default")]
+    pub batch: Batch,
+    /// The sizes of packets, in bytes with weights. Empty: a trace's own sizes, or none at all.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sizes: Vec<Size>,
+    /// The fraction of the packets that is sent, not received. Where it is 0, a trace keeps the
+    /// directions it has recorded.
+    #[serde(skip_serializing_if = "is_default")]
+    pub send_fraction: f64,
+}
+
+/// When packets arrive.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Process {
+    /// At random: at exponential intervals.
+    #[default]
+    Poisson,
+    /// At equal intervals, of streams that are drawn.
+    Constant,
+    /// At equal intervals in each stream, which starts at a random phase.
+    Periodic,
+    /// At random, at a rate that changes between calm and busy times.
+    Modulated(Modulation),
+    /// In trains of packets of one stream.
+    Trains(Train),
+    /// From streams that are on and off for heavy-tailed times.
+    SelfSimilar(OnOff),
+    /// As they did in a capture.
+    Trace(TraceFile),
+}
+
+/// A capture of real traffic.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceFile {
+    /// A pcap or pcapng file, relative to the document that names it.
+    pub file: PathBuf,
+    /// What all times are multiplied by where no rate is asked for; 0.5 doubles the rate.
+    #[serde(default = "unscaled")]
+    pub time_scale: f64,
+}
+
+fn unscaled() -> f64 {
+    1.0
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Self {
+            streams: 8,
+            popularity: Popularity::Uniform,
+            process: Process::Poisson,
+            batch: Batch::ONE,
+            sizes: Vec::new(),
+            send_fraction: 0.0,
+        }
+    }
+}
+
+impl Traffic {
+    /// # Errors
+    /// The first field that cannot be used, named from the `traffic` table.
+    pub fn check(&self) -> Result<(), Fault> {
+        if !(1..=MAX_STREAMS).contains(&self.streams) {
+            return Err(Fault::new("streams", self.streams, format!("between 1 and {MAX_STREAMS}")));
+        }
+        self.popularity.check().map_err(within("popularity"))?;
+        self.batch.check().map_err(within("batch"))?;
+        self.process.check()?;
+        self.check_together()?;
+        if !self.sizes.is_empty() {
+            check_sizes(&self.sizes)?;
+        }
+        check_send_fraction(self.send_fraction)
+    }
+
+    /// Checks what is sound alone but not together.
+    fn check_together(&self) -> Result<(), Fault> {
+        let process = self.process.name();
+        if !self.process.has_batches() && self.batch.mean != 1.0 {
+            let expected = format!("1: the process `{process}` has no batches");
+            return Err(Fault::new("batch.mean", self.batch.mean, expected));
+        }
+        if matches!(self.process, Process::Trace(_)) && self.popularity != Popularity::Uniform {
+            let expected = "none: a trace has its own streams";
+            return Err(Fault::new("popularity", "given", expected));
+        }
+        Ok(())
+    }
+
+    /// Reads what the description names: the file of a trace, relative to `base`.
+    ///
+    /// # Errors
+    /// If a field cannot be used, or the file cannot.
+    pub fn open(&self, base: &Path) -> Result<OpenTraffic, TrafficError> {
+        OpenTraffic::new(self, base)
+    }
+
+    /// The arrivals at `rate`: [`open`](Self::open) and [`OpenTraffic::source`] in one.
+    ///
+    /// # Errors
+    /// As these two.
+    pub fn source(&self, rate: PerSecond, base: &Path, key: Key) -> Result<Box<dyn Arrivals>, TrafficError> {
+        self.open(base)?.source(rate, key)
+    }
+}
+
+impl Process {
+    fn check(&self) -> Result<(), Fault> {
+        let checked = match self {
+            Self::Poisson | Self::Constant | Self::Periodic => Ok(()),
+            Self::Modulated(modulation) => modulation.check(),
+            Self::Trains(train) => train.check(),
+            Self::SelfSimilar(sources) => sources.check(),
+            Self::Trace(trace) => check_time_scale(trace.time_scale),
+        };
+        checked.map_err(within(self.name())).map_err(within("process"))
+    }
+
+    /// The name of the process in a document.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Poisson => "poisson",
+            Self::Constant => "constant",
+            Self::Periodic => "periodic",
+            Self::Modulated(_) => "modulated",
+            Self::Trains(_) => "trains",
+            Self::SelfSimilar(_) => "self-similar",
+            Self::Trace(_) => "trace",
+        }
+    }
+
+    fn has_batches(&self) -> bool {
+        matches!(self, Self::Poisson | Self::Constant | Self::Modulated(_))
+    }
+}
+
+/// Names a fault's field from the table that holds `table`.
+fn within(table: &str) -> impl FnOnce(Fault) -> Fault {
+    move |fault| Fault { field: format!("{table}.{}", fault.field), ..fault }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,148 @@
+//! Traffic whose files have been read: it makes arrivals.
+
+use super::{Process, Traffic};
+use std::io;
+use std::path::{Path, PathBuf};
+use warmcore_units::{Fault, PerSecond, StreamId};
+use warmcore_workload::{
+    Arrivals, Choice, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, Replay,
+    SelfSimilar, Trace, TraceError, Trains, WithDirections, WithSizes,
+};
+
+/// A sound description with all that it names: it makes arrivals at any rate, any number of times.
+#[derive(Clone, Debug)]
+pub struct OpenTraffic {
+    traffic: Traffic,
+    trace: Option<Trace>,
+}
+
+/// Traffic cannot be made as described.
+#[derive(Debug, thiserror::Error)]
+pub enum TrafficError {
+    /// A field that cannot be used.
+    #[error(transparent)]
+    Field(#[from] Fault),
+    /// Arrivals that cannot be made at the rate asked for.
+    #[error(transparent)]
+    Arrivals(#[from] ImpossibleArrivals),
+    /// The file of a trace could not be read at all.
+    #[error("`process.trace.file`: cannot read {}: {source}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file of a trace holds none that can be used.
+    #[error("`process.trace.file`: {}: {source}", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and where.
+        source: TraceError,
+    },
+    /// The packets of a trace cannot be brought to a rate.
+    #[error("`process.trace.file`: all {packets} packets come at one time: no scale brings them to a rate")]
+    NoDuration {
+        /// How many packets it has.
+        packets: usize,
+    },
+}
+
+impl OpenTraffic {
+    pub(super) fn new(traffic: &Traffic, base: &Path) -> Result<Self, TrafficError> {
+        traffic.check()?;
+        let trace = match &traffic.process {
+            Process::Trace(trace) => Some(read_trace(&base.join(&trace.file))?),
+            _ => None,
+        };
+        Ok(Self { traffic: traffic.clone(), trace })
+    }
+
+    /// How many streams there are.
+    #[must_use]
+    pub fn streams(&self) -> u32 {
+        self.trace.as_ref().map_or(self.traffic.streams, Trace::streams)
+    }
+
+    /// The trace, if it is one.
+    #[must_use]
+    pub fn trace(&self) -> Option<&Trace> {
+        self.trace.as_ref()
+    }
+
+    /// The rate it has by itself: a trace's, at its time scale. `None` where a rate must be given.
+    #[must_use]
+    pub fn own_rate(&self) -> Option<PerSecond> {
+        let Process::Trace(file) = &self.traffic.process else { return None };
+        let rate = self.trace.as_ref()?.rate()?;
+        Some(rate * file.time_scale.recip())
+    }
+
+    /// The arrivals at a mean of `rate` packets per second. A trace's times are scaled to reach it;
+    /// it ends, all others do not.
+    ///
+    /// # Errors
+    /// If there are no such arrivals at this rate.
+    pub fn source(&self, rate: PerSecond, key: Key) -> Result<Box<dyn Arrivals>, TrafficError> {
+        let mut source = self.bare_source(rate, key)?;
+        if !self.traffic.sizes.is_empty() {
+            source = Box::new(WithSizes::new(source, &self.traffic.sizes, key)?);
+        }
+        if self.traffic.send_fraction > 0.0 {
+            source = Box::new(WithDirections::new(source, self.traffic.send_fraction, key)?);
+        }
+        Ok(source)
+    }
+
+    /// The arrivals, without the sizes and directions of the description.
+    fn bare_source(&self, rate: PerSecond, key: Key) -> Result<Box<dyn Arrivals>, TrafficError> {
+        let Traffic { streams, popularity, .. } = self.traffic;
+        Ok(match &self.traffic.process {
+            Process::Poisson => Box::new(Poisson::marked(rate, self.marks(key)?, key)?),
+            Process::Constant => Box::new(Constant::new(rate, self.marks(key)?)?),
+            Process::Periodic => Box::new(Periodic::new(rate, streams, popularity, key)?),
+            Process::Modulated(modulation) => {
+                Box::new(Modulated::new(rate, *modulation, self.marks(key)?, key)?)
+            }
+            Process::Trains(train) => Box::new(Trains::new(rate, *train, streams, popularity, key)?),
+            Process::SelfSimilar(sources) => {
+                Box::new(SelfSimilar::new(rate, *sources, streams, popularity, key)?)
+            }
+            Process::Trace(_) => Box::new(self.replay(rate)?),
+        })
+    }
+
+    fn replay(&self, rate: PerSecond) -> Result<Replay, TrafficError> {
+        let Some((trace, own)) = self.trace.as_ref().and_then(|trace| Some((trace, trace.rate()?))) else {
+            return Err(TrafficError::NoDuration { packets: self.trace.as_ref().map_or(0, Trace::packets) });
+        };
+        Ok(trace.replay(own.0 / rate.0).map_err(|_| ImpossibleArrivals::NoRate(rate.0))?)
+    }
+
+    /// The streams of one packet after the other, without end, in the proportions of the traffic:
+    /// what is waiting where more arrives than can be served. Batches stay together, and a trace
+    /// its order; the packets of other processes are drawn one by one.
+    ///
+    /// # Errors
+    /// If the streams or batches are impossible.
+    pub fn mix(&self, key: Key) -> Result<Box<dyn Iterator<Item = StreamId> + Send>, TrafficError> {
+        if let Some(trace) = &self.trace {
+            return Ok(Box::new(trace.mix()));
+        }
+        if self.traffic.process.has_batches() {
+            return Ok(Box::new(self.marks(key)?.packets()));
+        }
+        Ok(Box::new(Choice::new(self.traffic.streams, self.traffic.popularity, key)?.streams()))
+    }
+
+    fn marks(&self, key: Key) -> Result<Marks, ImpossibleArrivals> {
+        Marks::new(self.traffic.streams, self.traffic.popularity, self.traffic.batch, key)
+    }
+}
+
+fn read_trace(path: &Path) -> Result<Trace, TrafficError> {
+    let file =
+        std::fs::read(path).map_err(|source| TrafficError::Unreadable { path: path.to_owned(), source })?;
+    Trace::parse(&file).map_err(|source| TrafficError::Unusable { path: path.to_owned(), source })
+}

@@ -1,0 +1,174 @@
+use super::*;
+use std::fs;
+use warmcore_units::{Nanos, StreamId};
+use warmcore_workload::{Arrival, BatchDistribution, Direction};
+
+const KEY: Key = Key { seed: 3, point: 1, replication: 4 };
+const RATE: PerSecond = PerSecond(20_000.0);
+
+fn parse(text: &str) -> Traffic {
+    toml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
+}
+
+/// The first arrivals, which need no file.
+fn arrivals(traffic: &Traffic, count: usize) -> Vec<Arrival> {
+    let mut block = vec![Arrival::default(); count];
+    let filled = traffic.source(RATE, Path::new("."), KEY).unwrap().fill(&mut block);
+    assert_eq!(filled, count);
+    block
+}
+
+/// One of each process, and of everything else that can be said.
+const DESCRIPTIONS: [&str; 8] = [
+    "",
+    "streams = 1000\npopularity = { zipf = 1 }\nprocess = 'poisson'",
+    "batch = { mean = 2.5, distribution = 'geometric' }",
+    "process = 'constant'\nbatch = { mean = 4 }\nsend_fraction = 0.5",
+    "process = 'periodic'",
+    "process = { modulated = { ratio = 10, calm_us = 5000, busy_us = 500 } }",
+    "process = { trains = { cars = 8, gap_us = 40, gaps = 'fixed' } }\nsizes = [{ bytes = 64, weight = 1 }]",
+    "process = { self-similar = { alpha = 1.4, burst = 20, peak = 10 } }",
+];
+
+#[test]
+fn every_description_survives_its_document_and_makes_arrivals() {
+    for text in DESCRIPTIONS {
+        let traffic = parse(text);
+        assert_eq!(traffic.check(), Ok(()), "{text}");
+        assert_eq!(parse(&toml::to_string(&traffic).unwrap()), traffic, "{text}");
+        let block = arrivals(&traffic, 100);
+        assert!(block.is_sorted_by_key(|arrival| arrival.at), "{text}");
+        assert!(block.iter().all(|arrival| arrival.stream.0 < traffic.streams), "{text}");
+        assert_eq!(traffic.open(Path::new(".")).unwrap().own_rate(), None);
+    }
+}
+
+#[test]
+fn durations_are_written_in_microseconds() {
+    let Process::Trains(train) = parse(DESCRIPTIONS[6]).process else { panic!("trains") };
+    assert_eq!(train.gap, Nanos::from_micros(40.0));
+}
+
+#[test]
+fn sizes_and_directions_leave_the_arrivals_as_they_are() {
+    let bare = parse(DESCRIPTIONS[2]);
+    let sizes = vec![Size { bytes: 1500, weight: 1.0 }];
+    let dressed = Traffic { sizes, send_fraction: 1.0, ..bare.clone() };
+    for (bare, dressed) in arrivals(&bare, 1_000).into_iter().zip(arrivals(&dressed, 1_000)) {
+        let expected = Arrival { bytes: 1500, direction: Direction::Send, ..bare };
+        assert_eq!(dressed, expected);
+    }
+}
+
+#[test]
+fn the_mix_holds_batches_together() {
+    let traffic = parse("streams = 1000000\nbatch = { mean = 3 }");
+    let mix = traffic.open(Path::new(".")).unwrap().mix(KEY).unwrap();
+    let streams: Vec<StreamId> = mix.take(300).collect();
+    assert!(streams.chunks(3).all(|batch| batch.iter().all(|stream| *stream == batch[0])));
+    assert!(streams.chunks(3).is_sorted_by(|one, next| one[0] != next[0]), "batches differ");
+}
+
+#[test]
+fn what_cannot_be_is_refused_by_field() {
+    let refused = |text: &str| parse(text).check().expect_err(text).field;
+    for (text, field) in [
+        ("streams = 0", "streams"),
+        ("streams = 4000000000", "streams"),
+        ("popularity = { zipf = -1 }", "popularity.zipf"),
+        ("popularity = { zipf = nan }", "popularity.zipf"),
+        ("batch = { mean = 0.9, distribution = 'geometric' }", "batch.mean"),
+        ("batch = { mean = 1.5 }", "batch.mean"),
+        ("batch = { mean = 2 }\nprocess = 'periodic'", "batch.mean"),
+        ("process = { modulated = { ratio = 0.5, calm_us = 1, busy_us = 1 } }", "process.modulated.ratio"),
+        ("process = { modulated = { ratio = 2, calm_us = 0, busy_us = 1 } }", "process.modulated.calm_us"),
+        ("process = { trains = { cars = 0.5, gap_us = 40 } }", "process.trains.cars"),
+        ("process = { trains = { cars = 5, gap_us = inf } }", "process.trains.gap_us"),
+        ("process = { self-similar = { alpha = 2, burst = 2, peak = 2 } }", "process.self-similar.alpha"),
+        ("process = { self-similar = { alpha = 1.5, burst = 0, peak = 2 } }", "process.self-similar.burst"),
+        ("process = { self-similar = { alpha = 1.5, burst = 2, peak = 1 } }", "process.self-similar.peak"),
+        ("process = { trace = { file = 'x', time_scale = 0 } }", "process.trace.time_scale"),
+        ("process = { trace = { file = 'x' } }\npopularity = { zipf = 1 }", "popularity"),
+        ("sizes = [{ bytes = 1, weight = 1 }, { bytes = 2, weight = -1 }]", "sizes.1.weight"),
+        ("sizes = [{ bytes = 1, weight = 0 }]", "sizes"),
+        ("send_fraction = 1.1", "send_fraction"),
+    ] {
+        assert_eq!(refused(text), field, "{text}");
+    }
+}
+
+#[test]
+fn an_unknown_field_is_refused_with_what_there_is() {
+    let error = toml::from_str::<Traffic>("process = { trains = { cars = 8, gap = 40 } }").unwrap_err();
+    assert!(error.message().contains("unknown field `gap`, expected one of"), "{error}");
+}
+
+#[test]
+fn a_batch_is_deterministic_unless_told_otherwise() {
+    assert_eq!(parse("batch = { mean = 4 }").batch.distribution, BatchDistribution::Deterministic);
+}
+
+/// A pcap file (Ethernet, microseconds) with a UDP packet at each time, in seconds; the source
+/// port is the index modulo 3.
+fn capture(times_s: &[u32]) -> Vec<u8> {
+    let mut file = [0xa1b2_c3d4_u32, 4 << 16 | 2, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
+    for (time, port) in times_s.iter().zip((0..3).cycle()) {
+        let mut frame = Vec::new();
+        let builder =
+            etherparse::PacketBuilder::ethernet2([2; 6], [4; 6]).ipv4([10, 0, 0, 1], [10, 0, 0, 2], 9);
+        builder.udp(port, 53).write(&mut frame, &[0; 30]).unwrap();
+        let length = u32::try_from(frame.len()).unwrap();
+        file.extend([*time, 0, length, length].map(u32::to_le_bytes).concat());
+        file.extend(frame);
+    }
+    file
+}
+
+fn trace(file: &str, time_scale: f64) -> Traffic {
+    let process = Process::Trace(TraceFile { file: PathBuf::from(file), time_scale });
+    Traffic { process, ..Traffic::default() }
+}
+
+#[test]
+fn a_trace_is_found_beside_its_document_and_brought_to_the_rate() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mine.pcap"), capture(&[10, 11, 12, 14])).unwrap();
+    let open = trace("mine.pcap", 0.5).open(folder.path()).unwrap();
+    assert_eq!(open.streams(), 3);
+    // Three intervals in four seconds, twice as fast.
+    assert_eq!(open.own_rate(), Some(PerSecond(1.5)));
+
+    let mut block = [Arrival::default(); 8];
+    assert_eq!(open.source(PerSecond(750.0), KEY).unwrap().fill(&mut block), 4);
+    let millis = [0.0, 1.0, 2.0, 4.0];
+    for (index, (arrival, at)) in block.iter().zip(millis).enumerate() {
+        assert!((arrival.at.micros() / 1e3 - at).abs() < 1e-9, "{arrival:?}");
+        assert_eq!(arrival.stream, StreamId::from(index % 3));
+        assert_eq!(arrival.bytes, 14 + 20 + 8 + 30);
+    }
+    let mix: Vec<u32> = open.mix(KEY).unwrap().take(9).map(|stream| stream.0).collect();
+    assert_eq!(mix, [0, 1, 2, 0, 0, 1, 2, 0, 0]);
+}
+
+#[test]
+fn a_trace_that_cannot_be_used_is_refused_with_its_file_and_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |bytes: Option<&[u8]>| {
+        if let Some(bytes) = bytes {
+            fs::write(folder.path().join("x.pcap"), bytes).unwrap();
+        }
+        let error = trace("x.pcap", 1.0).source(RATE, folder.path(), KEY).err().expect("refused");
+        error.to_string()
+    };
+    assert!(refused(None).contains("`process.trace.file`: cannot read"));
+    assert!(refused(Some(&[])).contains("x.pcap: the file is empty"));
+    assert!(refused(Some(&capture(&[]))).contains("no usable packets: none of its 0 packets"));
+    assert!(
+        refused(Some(&capture(&[1, 2])[..60])).contains("packet 1 or what precedes it, at byte 24, lacks")
+    );
+    assert!(refused(Some(&capture(&[7, 7]))).contains("all 2 packets come at one time"));
+    let whole = capture(&[1, 2]);
+    fs::write(folder.path().join("x.pcap"), whole).unwrap();
+    let error = trace("x.pcap", 1.0).source(PerSecond(0.0), folder.path(), KEY).err().expect("refused");
+    assert!(error.to_string().contains("rate of 0 per second"), "{error}");
+}
