@@ -5,7 +5,7 @@ SHELL := /bin/bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export RUSTDOCFLAGS := -D warnings
 
-.PHONY: help study test test-long bench fuzz
+.PHONY: help study test test-long bench bench-sim fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
@@ -13,6 +13,7 @@ help:
 	@echo 'make test                format, lints, docs, tests, licences, the report in a browser'
 	@echo 'make test-long           what takes longer: fuzzing, and two calibrations compared'
 	@echo 'make bench               the receive path against its peer, in one run'
+	@echo 'make bench-sim           the packet simulator against its peers, in one run'
 
 study:
 	@scripts/install-toolchain
@@ -36,6 +37,11 @@ test-long: test fuzz
 bench:
 	@scripts/install-toolchain
 	cargo bench --locked --package warmcore-stack --bench receive
+
+bench-sim:
+	@scripts/install-toolchain
+	@scripts/install-bench-peers
+	cargo bench --locked --package warmcore-sim --bench packet
 
 fuzz:
 	@scripts/fuzz

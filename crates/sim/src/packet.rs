@@ -2,19 +2,37 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`shape`] | what a host consists of, and a packet |
-//! | [`waiting`] | where packets wait: lines of packets (Locking) or of stacks (IPS) |
+//! | [`host`] | what a host consists of, and a packet |
+//! | [`waiting`] | where packets wait: lines of packets (Locking, Hybrid) or of stacks (IPS) |
 //! | [`system`] | the processors: what happens when a packet arrives and when one is finished |
-//! | [`mod@run`] | one point: warm-up, intervals, when to stop |
+//! | [`dispatch`](mod@dispatch) | the compiled form of the model for each policy |
+//! | [`mod@run`], [`outcome`] | one run: warm-up, intervals, when to stop |
+//! | [`point`] | one point of an experiment: saturation, replications |
+//! | [`mod@compare`] | two ways to schedule, on the same arrivals |
+//! | [`mod@columns`] | outcomes as columns of a table |
 //! | [`mod@capacity`] | the highest rate a system keeps up with |
 
 pub mod capacity;
+mod charges;
+pub mod columns;
+pub mod compare;
+pub mod dispatch;
+mod feed;
+pub mod host;
+mod observed;
+pub mod outcome;
+pub mod point;
+mod rehearsed;
+mod replications;
 pub mod run;
-pub mod shape;
 pub mod system;
+mod tally;
 pub mod waiting;
 
 pub use capacity::{Capacity, capacity};
-pub use run::{Outcome, Precision, run};
-pub use shape::{Packet, Shape};
+pub use compare::compare;
+pub use host::{Host, Packet, Shape};
+pub use outcome::{Ended, Outcome};
+pub use point::{PointError, PointResult, simulate};
+pub use run::{Precision, run, trace};
 pub use system::{Finished, System};

@@ -4,9 +4,10 @@
 //! documented where they are made.
 
 use warmcore_costs::{Approach, ExecutionModel, Profile};
-use warmcore_scenario::{Combination, Organisation, ProcessorPolicy};
-use warmcore_sim::packet::{Shape, capacity};
-use warmcore_workload::{Key, uniform_streams};
+use warmcore_scenario::{Combination, Effects, Organisation, ProcessorPolicy};
+use warmcore_sim::packet::{Host, Shape, capacity};
+use warmcore_units::PerSecond;
+use warmcore_workload::{Key, Poisson};
 
 const SEEDS: u64 = 5;
 
@@ -24,12 +25,13 @@ fn service_times_at_high_load_are_the_published_ones() {
     ] {
         let pools = Organisation::PerProcessor;
         let combination = Combination { approach, policy, threads: pools, memory: pools };
-        let stacks = if approach == Approach::Locking { 1 } else { 8 };
-        let shape = Shape { processors: 8, streams: 8, stacks };
         let model = ExecutionModel::new(&profile, approach, 8).unwrap();
         for seed in 0..SEEDS {
-            let streams = uniform_streams(8, Key { seed, point: 0, replication: 0 }).unwrap();
-            let capacity = capacity(combination, shape, &model, streams);
+            let key = Key { seed, point: 0, replication: 0 };
+            let mut arrivals = Poisson::new(PerSecond(1.0), 8, key).unwrap();
+            let (shape, scheduling) = (Shape::square(8), combination.into());
+            let host = Host { shape, scheduling, model: &model, effects: Effects::NONE, key };
+            let capacity = capacity(&host, &mut arrivals);
             let service = capacity.service.mean.micros();
             assert!(
                 (service / published_us - 1.0).abs() <= 0.005,

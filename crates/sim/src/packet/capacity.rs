@@ -1,18 +1,20 @@
 //! The highest rate at which a system keeps up: the rate at which packets leave it when more
 //! arrive than it can process.
 
-use crate::packet::run::{Task, dispatch};
-use crate::packet::shape::{Packet, Shape};
+use crate::packet::dispatch::{Task, dispatch};
+use crate::packet::feed::Feed;
+use crate::packet::host::{Host, Packet};
 use crate::packet::system::System;
 use crate::packet::waiting::Waiting;
-use warmcore_costs::ExecutionModel;
+use serde::{Deserialize, Serialize};
 use warmcore_policy::Policy;
-use warmcore_scenario::Combination;
-use warmcore_stats::BatchMeans;
-use warmcore_units::{Estimate, Nanos, PerSecond, StreamId};
+use warmcore_stats::Interval;
+use warmcore_stats::batches::BatchMeans;
+use warmcore_units::{Estimate, Nanos, PerSecond};
+use warmcore_workload::Arrivals;
 
 /// The highest rate, and what a packet costs there.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Capacity {
     /// Packets per second.
     pub rate: Estimate<PerSecond>,
@@ -27,52 +29,49 @@ const OVERLOAD: usize = 2;
 /// Packets that are processed to find the capacity, at least, and for each processor.
 const PACKETS: (u64, u64) = (40_000, 2_000);
 
-/// The capacity of `combination` on a host of `shape` with costs of `model`.
+/// The capacity of `host` for packets like those of `arrivals`, whenever they would arrive.
 ///
-/// `streams` yields the stream of one packet after the other, without end and each as often as
-/// any other. Packets are offered twice as fast as they are processed, so that no processor and
-/// no stack runs dry.
-pub fn capacity(
-    combination: Combination,
-    shape: Shape,
-    model: &ExecutionModel,
-    streams: impl Iterator<Item = StreamId>,
-) -> Capacity {
-    dispatch(combination, Saturated { combination, shape, model, streams })
+/// Packets are offered twice as fast as they are processed, so that no processor and no stack
+/// runs dry. With streams of unequal rates this is what the host processes under overload; the
+/// stacks or processors of its busiest streams keep up with less.
+pub fn capacity(host: &Host, arrivals: &mut dyn Arrivals) -> Capacity {
+    dispatch(host, Saturated { processors: host.shape.processors, feed: Feed::of(arrivals) })
 }
 
-struct Saturated<'a, S> {
-    combination: Combination,
-    shape: Shape,
-    model: &'a ExecutionModel,
-    streams: S,
+struct Saturated<'s> {
+    processors: u32,
+    feed: Feed<'s>,
 }
 
-impl<S: Iterator<Item = StreamId>> Task for Saturated<'_, S> {
+impl Task for Saturated<'_> {
     type Output = Capacity;
 
-    fn on<P: Policy, W: Waiting>(mut self, policy: P) -> Capacity {
-        let processors = self.shape.processors;
-        let wanted = PACKETS.0.max(PACKETS.1 * u64::from(processors));
-        let mut system = System::<_, W>::new(policy, self.combination, self.shape, self.model);
+    fn on<P: Policy, W: Waiting, const EFFECTS: bool>(
+        mut self,
+        mut system: System<P, W, EFFECTS>,
+    ) -> Capacity {
+        let wanted = PACKETS.0.max(PACKETS.1 * u64::from(self.processors));
         let mut now = Nanos::ZERO;
-        let backlog = (BACKLOG * processors) as usize;
-        self.streams.by_ref().take(backlog).for_each(|stream| system.arrive(Packet { arrived: now, stream }));
-        let (mut services, mut intervals) = (BatchMeans::default(), BatchMeans::default());
-        while services.observations() < wanted {
-            let Some(finished) = system.complete() else { continue };
-            services.push(finished.service().0);
-            intervals.push((finished.ended - now).0);
+        let arrive = |system: &mut System<P, W, EFFECTS>, packet: Packet, now| {
+            system.arrive(Packet { arrived: now, ..packet });
+        };
+        let backlog = (BACKLOG * self.processors) as usize;
+        let mut more = self.feed.take(backlog, |packet| arrive(&mut system, packet, now));
+        // Quantities: the service time, and the time between completions.
+        let mut completions = BatchMeans::<2>::default();
+        while more && completions.observations() < wanted {
+            let Some(finished) = system.step() else { continue };
+            completions.push([finished.service().0, (finished.ended - now).0]);
             now = finished.ended;
-            let offered = self.streams.by_ref().take(OVERLOAD);
-            offered.for_each(|stream| system.arrive(Packet { arrived: now, stream }));
+            more = self.feed.take(OVERLOAD, |packet| arrive(&mut system, packet, now));
         }
-        let service = services.steady();
-        let interval = intervals.steady_after(service.warmup).interval;
-        let rate = PerSecond::every(Nanos(interval.mean));
-        Capacity {
-            rate: Estimate::new(rate, rate * interval.relative()),
-            service: Estimate::new(Nanos(service.interval.mean), Nanos(service.interval.half_width)),
-        }
+        let [service, gap] = completions.steady().intervals;
+        let rate = PerSecond::every(Nanos(gap.mean));
+        Capacity { rate: Estimate::new(rate, rate * gap.relative()), service: nanos(service) }
     }
+}
+
+/// An interval of observations in nanoseconds.
+pub(super) fn nanos(interval: Interval) -> Estimate<Nanos> {
+    Estimate::new(Nanos(interval.mean), Nanos(interval.half_width))
 }

@@ -2,13 +2,19 @@
 //! one is finished (§3), and what each costs (§4).
 
 use crate::completions::Completions;
-use crate::packet::shape::{Packet, Shape};
+use crate::packet::charges::Charges;
+use crate::packet::host::{Host, Packet};
+use crate::packet::observed::Observed;
 use crate::packet::waiting::Waiting;
-use warmcore_costs::residency::{Placement, Population, Residency};
+use std::collections::VecDeque;
+use warmcore_costs::residency::{Placement, Population, Residency, Sessions};
 use warmcore_costs::{ExecutionModel, Situation};
-use warmcore_policy::{Decision, Order, Policy, Recency, ThreadPool};
-use warmcore_scenario::{Combination, Organisation, ProcessorPolicy};
-use warmcore_units::{CpuId, Nanos, StreamId, ThreadId};
+use warmcore_policy::{Decision, Line, Order, Policy, Request, ThreadPool, View};
+use warmcore_scenario::{Organisation, Parallelism, ProcessorPolicy, Scheduling, ThreadOrder};
+use warmcore_units::{CpuId, Nanos, ThreadId};
+use warmcore_workload::Purpose;
+use warmcore_workload::arrivals::Direction;
+use warmcore_workload::random::Random;
 
 /// A packet that has been processed.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -39,18 +45,25 @@ impl Finished {
     }
 }
 
-/// The state of the simulated host. `P` chooses processors, `W` keeps who waits.
+/// The state of the simulated host. `P` chooses processors, `W` keeps who waits; without
+/// `EFFECTS` the host has none of the model's extensions, and pays nothing for them.
 #[derive(Clone, Debug)]
-pub struct System<'a, P, W> {
+pub struct System<'a, P, W, const EFFECTS: bool> {
     policy: P,
+    random: Random,
+    observed: Observed,
     waiting: W,
     threads: ThreadPool,
     memory: Organisation,
     model: &'a ExecutionModel,
+    charges: Charges,
     residency: Residency,
-    idle: Recency,
     running: Vec<Running>,
     completions: Completions,
+    present: u64,
+    staleness: Nanos,
+    /// What has happened on processors but is not yet seen, in order of time.
+    unseen: VecDeque<Unseen>,
 }
 
 /// What a processor is doing; meaningful while its completion is pending.
@@ -64,13 +77,30 @@ struct Running {
     releasing: bool,
 }
 
-impl<'a, P: Policy, W: Waiting> System<'a, P, W> {
-    /// A host of `shape` that has not processed anything yet.
-    pub fn new(policy: P, combination: Combination, shape: Shape, model: &'a ExecutionModel) -> Self {
-        let Shape { processors, streams, stacks } = shape;
-        let population = Population { processors, threads: processors, streams, stacks };
+/// A completion that the policy does not know of yet.
+#[derive(Clone, Copy, Debug)]
+struct Unseen {
+    /// When it will.
+    at: Nanos,
+    cpu: CpuId,
+    change: Change,
+}
+
+/// What a completion changes at its processor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Change {
+    /// It has gone on to a packet of its own line: one less is there.
+    OneLess,
+    /// It has gone idle.
+    Idle,
+}
+
+impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
+    /// `host` before it has processed anything. Its shape must have passed its check.
+    pub fn new(policy: P, host: &Host<'a>) -> Self {
+        let processors = host.shape.processors;
         let nothing = Running {
-            packet: Packet { arrived: Nanos::ZERO, stream: StreamId(0) },
+            packet: Packet::new(Nanos::ZERO, warmcore_units::StreamId(0)),
             thread: ThreadId(0),
             situation: Situation::default(),
             started: Nanos::ZERO,
@@ -78,103 +108,259 @@ impl<'a, P: Policy, W: Waiting> System<'a, P, W> {
         };
         Self {
             policy,
-            waiting: W::none(shape, P::LINE),
-            threads: thread_pool(combination, processors),
-            memory: combination.memory,
-            model,
-            residency: Residency::new(combination.approach, population, model),
-            idle: Recency::filled(processors),
+            random: host.key.stream(Purpose::Policy),
+            observed: Observed::idle(processors),
+            waiting: W::none(host, P::LINE),
+            threads: thread_pool(host.scheduling, processors),
+            memory: host.scheduling.memory,
+            model: host.model,
+            charges: Charges::of(host),
+            residency: residency(host),
             running: vec![nothing; processors as usize],
             completions: Completions::none(processors),
+            present: 0,
+            staleness: host.effects.staleness(),
+            unseen: VecDeque::new(),
         }
     }
 
     /// When the next thing happens without a further arrival; infinite if all is idle.
     #[must_use]
     #[inline]
-    pub fn next_completion(&self) -> Nanos {
-        self.completions.first().1
+    pub fn next_event(&self) -> Nanos {
+        let (_, completion) = self.completions.first();
+        if EFFECTS && let Some(unseen) = self.unseen.front() {
+            return Nanos(completion.0.min(unseen.at.0));
+        }
+        completion
+    }
+
+    /// Packets that have arrived and are not finished.
+    #[must_use]
+    #[inline]
+    pub const fn present(&self) -> u64 {
+        self.present
     }
 
     /// `packet` arrives, at the time it says.
-    #[inline]
+    #[inline(always)]
     pub fn arrive(&mut self, packet: Packet) {
+        self.present += 1;
+        let request = self.request(&packet);
         if !self.waiting.admit(packet) {
+            self.policy.joined(request);
             return;
         }
-        match self.policy.place(self.waiting.home_of(&packet), &self.idle) {
-            Decision::Run(cpu) => self.take_over(cpu, packet),
-            Decision::Wait => self.waiting.line_up(packet),
+        match self.policy.place(request, &self.observed, &mut self.random) {
+            Decision::Run(cpu) => {
+                self.observed.more(cpu, &mut self.policy);
+                let first = self.first_come(cpu, packet);
+                self.take_over(cpu, first, packet.arrived);
+            }
+            Decision::Wait(at) => {
+                self.waiting.line_up(packet, at);
+                self.observed.lined_up();
+                if P::LINE == Line::PerProcessor {
+                    self.observed.more(at, &mut self.policy);
+                }
+            }
         }
     }
 
-    /// The [next completion](Self::next_completion) happens. `None` if it only turns out that
-    /// the packet's memory must migrate to be released.
+    /// What the policy is told of `packet`.
     #[inline]
-    pub fn complete(&mut self) -> Option<Finished> {
+    fn request(&self, packet: &Packet) -> Request {
+        let home = self.waiting.home(packet);
+        Request {
+            now: packet.arrived,
+            stream: packet.stream,
+            stack: self.waiting.stack(packet, home),
+            home,
+            last: self.residency.last_writer(packet.stream),
+        }
+    }
+
+    /// The [next event](Self::next_event) happens. `None` if no packet is finished by it.
+    #[inline(always)]
+    pub fn step(&mut self) -> Option<Finished> {
         let (cpu, now) = self.completions.first();
-        let running = self.running[cpu.index()];
-        if self.memory == Organisation::Global && !running.releasing && self.residency.write_pool(cpu) {
-            self.running[cpu.index()].releasing = true;
-            self.completions.set(cpu, now + self.model.release_overhead());
+        if EFFECTS && self.unseen.front().is_some_and(|unseen| unseen.at.0 <= now.0) {
+            let seen = self.unseen.pop_front()?;
+            self.see(seen);
             return None;
         }
-        match self.waiting.next(cpu, &running.packet) {
-            Some(packet) => self.start(cpu, running.thread, packet, now, |_, _| Nanos::ZERO),
-            None => self.release(cpu, running.thread, now),
+        self.complete(cpu, now)
+    }
+
+    /// `cpu` completes what it does. `None` if it only turns out that the packet's memory must
+    /// migrate to be released.
+    #[inline(always)]
+    fn complete(&mut self, cpu: CpuId, now: Nanos) -> Option<Finished> {
+        let Running { packet, thread, situation, started, releasing } = self.running[cpu.index()];
+        if self.memory == Organisation::Global && !releasing && self.residency.write_pool(cpu) {
+            self.running[cpu.index()].releasing = true;
+            self.completions.restart_first(now + self.model.release_overhead());
+            return None;
         }
-        let Running { packet, situation, started, .. } = running;
-        Some(Finished { packet, cpu, situation, started, ended: now })
+        let finished = Finished { packet, cpu, situation, started, ended: now };
+        self.present -= 1;
+        self.policy.finished(now, finished.delay());
+        if let Some(next) = self.waiting.stay(&packet) {
+            self.go_on(cpu, thread, next, now);
+        } else if let Some(next) = self.take(cpu, Some(&packet)) {
+            if P::LINE == Line::PerProcessor {
+                self.report(cpu, Change::OneLess, now);
+            }
+            self.go_on(cpu, thread, next, now);
+        } else if let Some(next) = self.steal(cpu) {
+            self.go_on(cpu, thread, next, now);
+        } else {
+            self.threads.give_back(thread);
+            self.residency.leave(cpu, now);
+            self.completions.restart_first(Nanos::INFINITY);
+            self.report(cpu, Change::Idle, now);
+        }
+        Some(finished)
     }
 
-    /// `cpu` turns from other work to `packet`, which has just arrived.
+    /// Whose turn it is when the arrival of `packet` starts `cpu`: where packets were made to wait
+    /// beside idle processors, the one that has waited longest.
     #[inline]
-    fn take_over(&mut self, cpu: CpuId, packet: Packet) {
-        let now = packet.arrived;
-        self.idle.remove(cpu.0);
+    fn first_come(&mut self, cpu: CpuId, packet: Packet) -> Packet {
+        if P::LINE == Line::PerProcessor || self.observed.waiting() == 0 {
+            return packet;
+        }
+        let Some(first) = self.waiting.take(cpu, None) else { return packet };
+        self.waiting.line_up(packet, cpu);
+        first
+    }
+
+    /// A packet from the line of `cpu`.
+    #[inline]
+    fn take(&mut self, cpu: CpuId, finished: Option<&Packet>) -> Option<Packet> {
+        let next = self.waiting.take(cpu, finished)?;
+        self.observed.taken();
+        Some(next)
+    }
+
+    /// A packet for `cpu` from another's line, if the policy says so.
+    #[inline]
+    fn steal(&mut self, cpu: CpuId) -> Option<Packet> {
+        let victim = self.policy.steal(cpu, &self.observed)?;
+        let next = self.take(victim, None)?;
+        self.observed.less(victim, &mut self.policy);
+        Some(next)
+    }
+
+    /// The policy is told of a `change` at `cpu`, now or when it will see it.
+    #[inline]
+    fn report(&mut self, cpu: CpuId, change: Change, now: Nanos) {
+        if EFFECTS && self.staleness.0 > 0.0 {
+            self.unseen.push_back(Unseen { at: now + self.staleness, cpu, change });
+        } else {
+            self.apply(cpu, change);
+        }
+    }
+
+    #[inline]
+    fn apply(&mut self, cpu: CpuId, change: Change) {
+        self.observed.less(cpu, &mut self.policy);
+        if change == Change::Idle {
+            self.observed.stop(cpu);
+        }
+    }
+
+    /// The policy sees what has happened some time ago. A processor that is seen to be idle takes
+    /// what waits for it: it was put there by a decision that did not know better.
+    #[cold]
+    fn see(&mut self, seen: Unseen) {
+        let Unseen { at, cpu, change } = seen;
+        self.apply(cpu, change);
+        if change != Change::Idle {
+            return;
+        }
+        if let Some(next) = self.take(cpu, None) {
+            if P::LINE == Line::Common {
+                self.observed.more(cpu, &mut self.policy);
+            }
+            self.take_over(cpu, next, at);
+        } else if let Some(next) = self.steal(cpu) {
+            self.observed.more(cpu, &mut self.policy);
+            self.take_over(cpu, next, at);
+        }
+    }
+
+    /// The idle `cpu` turns from other work to `packet`.
+    #[inline(always)]
+    fn take_over(&mut self, cpu: CpuId, packet: Packet, now: Nanos) {
+        self.observed.start(cpu);
         let thread = self.threads.take(cpu);
-        self.start(cpu, thread, packet, now, |residency, level| residency.idle(cpu, level, now));
+        let situation = self.situation(cpu, thread, &packet);
+        let bare = if self.model.is_private() {
+            self.model.receive_after(situation, self.residency.own_idle(cpu, now))
+        } else {
+            self.model.receive(situation, |level| self.residency.idle(cpu, level, now))
+        };
         self.residency.enter(cpu);
+        let ends =
+            self.serve(Running { packet, thread, situation, started: now, releasing: false }, cpu, bare);
+        self.completions.start(cpu, ends);
     }
 
-    /// `thread` starts to process `packet` on `cpu`, whose cache levels have seen no protocol code
-    /// for `idle`.
-    #[inline]
-    fn start(
-        &mut self,
-        cpu: CpuId,
-        thread: ThreadId,
-        packet: Packet,
-        now: Nanos,
-        idle: impl Fn(&Residency, usize) -> Nanos,
-    ) {
-        let stack = self.waiting.stack_of(&packet);
-        let situation = self.residency.start(Placement { stream: packet.stream, stack, thread, cpu });
-        let mut service = self.model.receive(situation, |level| idle(&self.residency, level));
+    /// `thread`, which has just finished a packet on `cpu`, continues with `packet`.
+    #[inline(always)]
+    fn go_on(&mut self, cpu: CpuId, thread: ThreadId, packet: Packet, now: Nanos) {
+        let situation = self.situation(cpu, thread, &packet);
+        let bare = self.model.receive_hot(situation);
+        let ends =
+            self.serve(Running { packet, thread, situation, started: now, releasing: false }, cpu, bare);
+        self.completions.restart_first(ends);
+    }
+
+    #[inline(always)]
+    fn situation(&mut self, cpu: CpuId, thread: ThreadId, packet: &Packet) -> Situation {
+        let stack = self.waiting.stack(packet, cpu);
+        let placement = Placement { stream: packet.stream, stack, thread, cpu };
+        if packet.direction == Direction::Send {
+            self.residency.start_sending(placement)
+        } else {
+            self.residency.start(placement)
+        }
+    }
+
+    /// Service of `running` starts on `cpu`; it takes `bare` and what comes on top. When it ends.
+    #[inline(always)]
+    fn serve(&mut self, running: Running, cpu: CpuId, bare: Nanos) -> Nanos {
+        let now = running.started;
+        let mut service = if EFFECTS { self.charges.service(&running.packet, bare, now) } else { bare };
         if self.memory == Organisation::Global && self.residency.write_pool(cpu) {
             service += self.model.acquire_overhead();
         }
-        self.running[cpu.index()] = Running { packet, thread, situation, started: now, releasing: false };
-        self.completions.set(cpu, now + service);
-    }
-
-    /// `cpu` turns to other work.
-    #[inline]
-    fn release(&mut self, cpu: CpuId, thread: ThreadId, now: Nanos) {
-        self.threads.give_back(thread);
-        self.residency.leave(cpu, now);
-        self.idle.push(cpu.0);
-        self.completions.clear(cpu);
+        self.running[cpu.index()] = running;
+        now + service
     }
 }
 
-/// The protocol threads of `combination`. A global pool is managed in the order opposite to the
-/// processors', so that threads do migrate: in the same order each processor would find the
-/// thread that ran there last, and the organisation would make no difference at all.
-fn thread_pool(combination: Combination, processors: u32) -> ThreadPool {
-    match (combination.threads, combination.policy) {
-        (Organisation::PerProcessor, _) => ThreadPool::PerProcessor,
-        (Organisation::Global, ProcessorPolicy::Lru) => ThreadPool::global(processors, Order::MostRecent),
-        (Organisation::Global, _) => ThreadPool::global(processors, Order::LeastRecent),
+/// Who last wrote what, before anything was written.
+fn residency(host: &Host) -> Residency {
+    let (sessions, stacks) = match host.scheduling.approach {
+        Parallelism::Locking => (Sessions::PerStream, 1),
+        Parallelism::Ips => (Sessions::PerStream, host.shape.stacks),
+        Parallelism::Hybrid => (Sessions::PerStack, host.shape.processors),
+    };
+    let processors = host.shape.processors;
+    let population = Population { processors, threads: processors, streams: host.shape.streams, stacks };
+    Residency::new(sessions, population, host.model)
+}
+
+/// The protocol threads.
+fn thread_pool(scheduling: Scheduling, processors: u32) -> ThreadPool {
+    if scheduling.threads == Organisation::PerProcessor {
+        return ThreadPool::PerProcessor;
     }
+    let order = match (scheduling.thread_order, scheduling.policy) {
+        (ThreadOrder::Mru, _) | (ThreadOrder::Opposite, ProcessorPolicy::Lru) => Order::MostRecent,
+        (ThreadOrder::Lru | ThreadOrder::Opposite, _) => Order::LeastRecent,
+    };
+    ThreadPool::global(processors, order)
 }

@@ -1,0 +1,83 @@
+//! Two ways to run the same traffic, compared on the same arrivals (common random numbers): what
+//! the arrivals do to both cancels, and the interval of the difference is far narrower than those
+//! of the two delays apart.
+
+use crate::packet::outcome::Ended;
+use crate::packet::point::{Point, PointError};
+use crate::packet::run::Precision;
+use rayon::prelude::*;
+use std::path::Path;
+use warmcore_costs::Profile;
+use warmcore_scenario::{PacketScenario, Scheduling};
+use warmcore_stats::Replications;
+use warmcore_stats::replications::Comparison;
+
+/// Runs of each, at least.
+pub const REPLICATIONS: u32 = 20;
+/// Packets of each run.
+pub const PACKETS: u64 = 200_000;
+
+/// How the mean delay of `scenario` differs from what it would be under `other` (`scenario` minus
+/// `other`, in nanoseconds), over [`REPLICATIONS`] runs of [`PACKETS`] packets or as many runs as
+/// the scenario asks for. `None` if either is saturated.
+///
+/// # Errors
+/// As [`simulate`](crate::packet::simulate).
+pub fn compare(
+    scenario: &PacketScenario,
+    other: Scheduling,
+    profile: &Profile,
+    base: &Path,
+) -> Result<Option<Comparison>, PointError> {
+    let other = PacketScenario { scheduling: other, ..scenario.clone() };
+    let delays = |scenario| mean_delays(&Point::of(scenario, profile, base)?);
+    let (Some(ours), Some(theirs)) = (delays(scenario)?, delays(&other)?) else { return Ok(None) };
+    Ok(ours.against(&theirs))
+}
+
+/// The mean delay of each run; `None` if the host is saturated.
+fn mean_delays(point: &Point) -> Result<Option<Replications>, PointError> {
+    if point.is_saturated(&point.capacity()?) {
+        return Ok(None);
+    }
+    let precision =
+        Precision { relative: f64::MIN_POSITIVE, max_packets: PACKETS, mean_gap: point.mean_gap() };
+    let runs = (0..u64::from(REPLICATIONS.max(point.replications())))
+        .into_par_iter()
+        .map(|replication| Ok(point.run(replication, precision)?.outcome))
+        .collect::<Result<Vec<_>, PointError>>()?;
+    let steady = runs.iter().all(|run| run.ended != Ended::Saturated);
+    Ok(steady.then(|| runs.iter().map(|run| run.delay.mean.0).collect()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warmcore_scenario::ProcessorPolicy;
+    use warmcore_units::PerSecond;
+
+    fn at(rate: f64) -> PacketScenario {
+        PacketScenario { rate_per_s: Some(PerSecond(rate)), ..PacketScenario::default() }
+    }
+
+    fn against(scenario: &PacketScenario, policy: ProcessorPolicy) -> Option<Comparison> {
+        let other = Scheduling { policy, ..scenario.scheduling };
+        compare(scenario, other, &Profile::sgi_challenge_xl(), Path::new("")).unwrap()
+    }
+
+    /// Wired-Streams against LRU at low load: the same service costs on the same arrivals differ
+    /// by a part that both intervals alone would leave open.
+    #[test]
+    fn common_arrivals_narrow_the_difference() {
+        let same = against(&at(2_000.0), ProcessorPolicy::WiredStreams).unwrap();
+        assert_eq!((same.difference.mean, same.difference.half_width), (0.0, 0.0));
+        let slower = against(&at(2_000.0), ProcessorPolicy::Mru).unwrap();
+        assert!(slower.relative.mean > slower.relative.half_width, "{slower:?}");
+        assert!(slower.relative.half_width < 0.01, "{slower:?}");
+    }
+
+    #[test]
+    fn a_saturated_host_has_no_difference() {
+        assert_eq!(against(&at(1e6), ProcessorPolicy::Mru), None);
+    }
+}

@@ -1,0 +1,82 @@
+//! What a simulated host consists of, and the packets that come to it.
+
+use warmcore_costs::ExecutionModel;
+use warmcore_scenario::{Effects, Scheduling};
+use warmcore_units::{Fault, Nanos, StreamId};
+use warmcore_workload::Key;
+use warmcore_workload::arrivals::Direction;
+
+/// A host, and how it runs protocol work.
+#[derive(Clone, Copy, Debug)]
+pub struct Host<'a> {
+    /// How many of everything it has.
+    pub shape: Shape,
+    /// Where packets are processed.
+    pub scheduling: Scheduling,
+    /// What processing costs.
+    pub model: &'a ExecutionModel,
+    /// What it costs besides.
+    pub effects: Effects,
+    /// The random choices of policies that make some.
+    pub key: Key,
+}
+
+/// How many of everything there is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shape {
+    /// Processors; as many protocol threads.
+    pub processors: u32,
+    /// Streams.
+    pub streams: u32,
+    /// Independent stacks under IPS. Under Locking there is one, under Hybrid one for each
+    /// processor, whatever is said here.
+    pub stacks: u32,
+}
+
+impl Shape {
+    /// As many streams and stacks as processors, which is what the source simulates (§6).
+    #[must_use]
+    pub const fn square(processors: u32) -> Self {
+        Self { processors, streams: processors, stacks: processors }
+    }
+
+    /// Whether there is enough of everything.
+    ///
+    /// # Errors
+    /// The first fault found.
+    pub fn check(&self) -> Result<(), Fault> {
+        for (field, count) in
+            [("processors", self.processors), ("streams", self.streams), ("stacks", self.stacks)]
+        {
+            if count == 0 {
+                return Err(Fault::new(field, 0, "at least 1"));
+            }
+        }
+        if self.stacks > self.streams {
+            let expected = format!("at most {}, the number of streams: each stack has one", self.streams);
+            return Err(Fault::new("stacks", self.stacks, expected));
+        }
+        Ok(())
+    }
+}
+
+/// A packet that has arrived.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Packet {
+    /// When.
+    pub arrived: Nanos,
+    /// Whose.
+    pub stream: StreamId,
+    /// Its size, for costs that depend on it.
+    pub bytes: u16,
+    /// Whether it was received or is to be sent.
+    pub direction: Direction,
+}
+
+impl Packet {
+    /// A received packet of no size.
+    #[must_use]
+    pub const fn new(arrived: Nanos, stream: StreamId) -> Self {
+        Self { arrived, stream, bytes: 0, direction: Direction::Receive }
+    }
+}

@@ -1,0 +1,108 @@
+//! What policies see of the processors.
+
+use warmcore_policy::{Policy, Recency, View};
+use warmcore_units::CpuId;
+
+/// The processors as the policy knows them.
+#[derive(Clone, Debug)]
+pub(super) struct Observed {
+    idle: Recency,
+    /// By processor: packets in service or in its line.
+    loads: Vec<u32>,
+    busy: u32,
+    /// Packets in all lines.
+    waiting: u32,
+}
+
+impl Observed {
+    pub(super) fn idle(processors: u32) -> Self {
+        let loads = vec![0; processors as usize];
+        Self { idle: Recency::filled(processors), loads, busy: 0, waiting: 0 }
+    }
+
+    /// An idle `cpu` starts to run protocol code.
+    #[inline]
+    pub(super) fn start(&mut self, cpu: CpuId) {
+        self.idle.remove(cpu.0);
+        self.busy += 1;
+    }
+
+    /// `cpu` has gone idle.
+    #[inline]
+    pub(super) fn stop(&mut self, cpu: CpuId) {
+        self.idle.push(cpu.0);
+        self.busy -= 1;
+    }
+
+    /// A packet has begun to wait in a line.
+    #[inline]
+    pub(super) fn lined_up(&mut self) {
+        self.waiting += 1;
+    }
+
+    /// A packet has been taken from a line.
+    #[inline]
+    pub(super) fn taken(&mut self) {
+        self.waiting -= 1;
+    }
+
+    /// There is one packet more at `cpu`.
+    #[inline]
+    pub(super) fn more<P: Policy>(&mut self, cpu: CpuId, policy: &mut P) {
+        if !P::HEEDS_LOAD {
+            return;
+        }
+        let load = &mut self.loads[cpu.index()];
+        *load += 1;
+        policy.loaded(cpu, *load);
+    }
+
+    /// There is one packet less at `cpu`.
+    #[inline]
+    pub(super) fn less<P: Policy>(&mut self, cpu: CpuId, policy: &mut P) {
+        if !P::HEEDS_LOAD {
+            return;
+        }
+        let load = &mut self.loads[cpu.index()];
+        *load -= 1;
+        policy.loaded(cpu, *load);
+    }
+}
+
+impl View for Observed {
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "made for a u32 of processors")]
+    fn processors(&self) -> u32 {
+        self.loads.len() as u32
+    }
+
+    #[inline]
+    fn is_idle(&self, cpu: CpuId) -> bool {
+        self.idle.contains(cpu.0)
+    }
+
+    #[inline]
+    fn most_recent(&self) -> Option<CpuId> {
+        self.idle.newest().map(CpuId)
+    }
+
+    #[inline]
+    fn least_recent(&self) -> Option<CpuId> {
+        self.idle.oldest().map(CpuId)
+    }
+
+    #[inline]
+    fn busy(&self) -> u32 {
+        self.busy
+    }
+
+    #[inline]
+    fn load(&self, cpu: CpuId) -> u32 {
+        self.loads[cpu.index()]
+    }
+
+    #[inline]
+    fn waiting(&self) -> u32 {
+        self.waiting
+    }
+}

@@ -1,0 +1,83 @@
+//! What a run amounts to.
+
+use crate::packet::capacity::nanos;
+use serde::{Deserialize, Serialize};
+use warmcore_costs::Situation;
+use warmcore_stats::Interval;
+use warmcore_units::{Estimate, Nanos, PerSecond};
+
+/// What a run amounts to, in steady state.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Mean time from arrival to the end of service.
+    pub delay: Estimate<Nanos>,
+    /// Mean time in service.
+    pub service: Estimate<Nanos>,
+    /// What delays are below, at most.
+    pub quantiles: DelayQuantiles,
+    /// How the mean delays of streams compare.
+    pub fairness: Fairness,
+    /// Mean fraction of the processors' time spent on protocol work.
+    pub utilisation: Estimate<f64>,
+    /// Packets finished per second.
+    pub throughput: PerSecond,
+    /// How many packets found each [`Situation`], by its index, over the whole run.
+    pub situations: [u64; Situation::COUNT],
+    /// Packets left out at the start, which were not yet steady state.
+    pub warmup: u64,
+    /// Packets simulated, the warm-up included.
+    pub packets: u64,
+    /// How the run ended.
+    pub ended: Ended,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ended {
+    /// It was as precise as asked for.
+    Precise,
+    /// It had as many packets as it might have.
+    Exhausted,
+    /// No more packets arrived.
+    NoMoreArrivals,
+    /// Its queues grew without end: there is no steady state.
+    Saturated,
+}
+
+/// Quantiles of the delay.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct DelayQuantiles {
+    /// Half of the packets are faster.
+    pub p50: Estimate<Nanos>,
+    /// One in a hundred is slower.
+    pub p99: Estimate<Nanos>,
+    /// One in a thousand is slower.
+    pub p999: Estimate<Nanos>,
+}
+
+/// How alike streams are treated.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Fairness {
+    /// Jain's index of the streams' mean delays: 1 if all are equal.
+    pub jain: f64,
+    /// The smallest mean delay of a stream.
+    pub least: Nanos,
+    /// The largest mean delay of a stream.
+    pub greatest: Nanos,
+}
+
+impl DelayQuantiles {
+    /// From what tells a quantile.
+    pub(super) fn of(quantile: impl Fn(f64) -> Interval) -> Self {
+        Self { p50: nanos(quantile(0.5)), p99: nanos(quantile(0.99)), p999: nanos(quantile(0.999)) }
+    }
+}
+
+impl Outcome {
+    /// Whether the precision asked for was reached.
+    #[must_use]
+    pub fn is_precise(&self) -> bool {
+        self.ended == Ended::Precise
+    }
+}

@@ -1,0 +1,114 @@
+//! What is kept of the packets finished so far, and what it amounts to.
+
+use crate::packet::capacity::nanos;
+use crate::packet::host::Shape;
+use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome};
+use crate::packet::system::Finished;
+use warmcore_costs::Situation;
+use warmcore_stats::batches::BatchMeans;
+use warmcore_stats::drift::{Backlog, Trend};
+use warmcore_stats::histogram::Histogram;
+use warmcore_stats::{Interval, Quantiles, fairness};
+use warmcore_units::{Estimate, Nanos, PerSecond};
+
+/// The quantities of a packet that go through the batches: its delay, its service time, and the
+/// time since the arrival of the packet that was finished before it.
+const DELAY: usize = 0;
+const SERVICE: usize = 1;
+const GAP: usize = 2;
+
+/// What is kept.
+pub(super) struct Tally {
+    processors: f64,
+    packets: BatchMeans<3>,
+    delays: Quantiles,
+    backlog: Backlog,
+    /// By stream: packets, and the sum of their delays.
+    streams: Vec<(u64, f64)>,
+    situations: [u64; Situation::COUNT],
+    last_arrival: Nanos,
+    now: Nanos,
+}
+
+impl Tally {
+    pub(super) fn of(shape: Shape) -> Self {
+        Self {
+            processors: f64::from(shape.processors),
+            packets: BatchMeans::default(),
+            delays: Quantiles::default(),
+            backlog: Backlog::default(),
+            streams: vec![(0, 0.0); shape.streams as usize],
+            situations: [0; Situation::COUNT],
+            last_arrival: Nanos::ZERO,
+            now: Nanos::ZERO,
+        }
+    }
+
+    /// A packet is finished; `present` others are in the system.
+    #[inline(always)]
+    pub(super) fn push(&mut self, finished: &Finished, present: u64) {
+        let delay = finished.delay().0;
+        let arrived = finished.packet.arrived;
+        self.packets.push([delay, finished.service().0, (arrived - self.last_arrival).0]);
+        self.delays.push(delay);
+        self.backlog.push(present);
+        let (packets, delays) = &mut self.streams[finished.packet.stream.index()];
+        *packets += 1;
+        *delays += delay;
+        self.situations[finished.situation.index()] += 1;
+        self.last_arrival = arrived;
+        self.now = finished.ended;
+    }
+
+    #[inline]
+    pub(super) fn packets(&self) -> u64 {
+        self.packets.observations()
+    }
+
+    /// The mean delay; with the help of the exact mean time between packets, where it is known.
+    pub(super) fn delay(&self, mean_gap: Option<Nanos>) -> Interval {
+        match mean_gap {
+            Some(gap) => self.packets.steady_controlled(DELAY, GAP, gap.0),
+            None => self.packets.steady().intervals[DELAY],
+        }
+    }
+
+    /// Whether the number of packets in the system grows without end.
+    pub(super) fn is_growing(&self) -> bool {
+        self.backlog.trend() == Trend::Growing
+    }
+
+    /// The delays of the steady part.
+    pub(super) fn steady_delays(&self) -> Histogram {
+        self.delays.steady(self.packets.steady().warmup)
+    }
+
+    pub(super) fn outcome(&self, mean_gap: Option<Nanos>, ended: Ended) -> Outcome {
+        let steady = self.packets.steady();
+        let busy = self.packets.steady_ratio(SERVICE, GAP);
+        let packets = self.packets();
+        Outcome {
+            delay: nanos(self.delay(mean_gap)),
+            service: nanos(steady.intervals[SERVICE]),
+            quantiles: DelayQuantiles::of(|p| self.delays.quantile(p, steady.warmup)),
+            fairness: Fairness::among(&self.streams),
+            utilisation: Estimate::new(busy.mean / self.processors, busy.half_width / self.processors),
+            throughput: PerSecond(packets as f64 / self.now.secs()),
+            situations: self.situations,
+            warmup: steady.warmup,
+            packets,
+            ended,
+        }
+    }
+}
+
+impl Fairness {
+    fn among(streams: &[(u64, f64)]) -> Self {
+        match fairness::among(streams.iter().copied()) {
+            Some(among) => {
+                Self { jain: among.jain, least: Nanos(among.least), greatest: Nanos(among.greatest) }
+            }
+            None => Self { jain: 1.0, least: Nanos::ZERO, greatest: Nanos::ZERO },
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Arrivals written down in advance.
+
+use warmcore_sim::packet::{Finished, Host, trace};
+use warmcore_workload::{Arrival, Arrivals};
+
+/// A source that yields a list and ends.
+pub(crate) struct Listed<'l> {
+    rest: &'l [Arrival],
+}
+
+impl<'l> Listed<'l> {
+    /// Yields `list`, which must be in order of time.
+    pub(crate) const fn new(list: &'l [Arrival]) -> Self {
+        Self { rest: list }
+    }
+}
+
+impl Arrivals for Listed<'_> {
+    fn fill(&mut self, block: &mut [Arrival]) -> usize {
+        let (now, later) = self.rest.split_at(block.len().min(self.rest.len()));
+        block[..now.len()].copy_from_slice(now);
+        self.rest = later;
+        now.len()
+    }
+}
+
+/// What the simulator makes of `arrivals`, in the order in which packets finish.
+pub(crate) fn finished(host: &Host, arrivals: &[Arrival]) -> Vec<Finished> {
+    let mut all = Vec::new();
+    trace(host, &mut Listed::new(arrivals), u64::MAX, &mut |packet| all.push(packet));
+    all
+}
+
+/// The first arrivals of `source`.
+pub(crate) fn first(source: &mut dyn Arrivals, arrivals: usize) -> Vec<Arrival> {
+    let mut list = vec![Arrival::default(); arrivals];
+    let filled = source.fill(&mut list);
+    list.truncate(filled);
+    list
+}

@@ -1,0 +1,20 @@
+//! Whether the packet model can be trusted.
+//!
+//! | module | compares the simulator with |
+//! |---|---|
+//! | [`oracle`] | a second implementation that is slow and plain, packet by packet |
+//! | [`execution`] | the source's formulas for the execution time, without any table |
+//! | [`recursion`] | the recursions of Lindley and of Kiefer and Wolfowitz, packet by packet |
+//! | [`theory`] | queueing theory, by how often its intervals contain the exact value |
+//! | [`invariants`] | what must hold whatever the costs are |
+//! | [`scale`] | the same, on a thousand processors with a million streams |
+
+mod cases;
+mod execution;
+mod invariants;
+mod listed;
+mod machines;
+mod oracle;
+mod recursion;
+mod scale;
+mod theory;

@@ -1,0 +1,48 @@
+//! What the adaptive policy's rehearsals say.
+//!
+//! They are a heuristic, tested on its own where it is; here it is what the policy hears and what
+//! it makes of the verdict that is compared.
+
+use warmcore_costs::{Experiment, Situation, ThreadStack};
+use warmcore_policy::policies::Adaptive;
+use warmcore_policy::policies::adaptive::{Choice, Costs, History, Stacks};
+use warmcore_policy::{Policy, Request};
+use warmcore_scenario::Parallelism;
+use warmcore_sim::packet::Host;
+
+/// The rehearsals of an adaptive policy that is never asked for a processor.
+#[derive(Debug)]
+pub(crate) struct Verdicts {
+    listener: Adaptive,
+}
+
+impl Verdicts {
+    pub(crate) fn new(host: &Host) -> Self {
+        let stacks = match host.scheduling.approach {
+            Parallelism::Locking => Stacks::Shared,
+            Parallelism::Ips => Stacks::Independent,
+            Parallelism::Hybrid => Stacks::PerProcessor,
+        };
+        let costs = Costs::of(|found, idle| {
+            let experiment = match (found.session_here, found.history) {
+                (true, History::Unwritten) => Experiment::A1,
+                (true, History::Here) => Experiment::A2,
+                (true, History::Elsewhere) => Experiment::A3,
+                (false, History::Unwritten) => Experiment::B1,
+                (false, History::Here) => Experiment::B2,
+                (false, History::Elsewhere) => Experiment::B3,
+            };
+            host.model.receive_after(Situation { experiment, thread_stack: ThreadStack::Cached }, idle)
+        });
+        Self { listener: Adaptive::new(host.shape.processors, stacks, costs) }
+    }
+
+    /// A packet has arrived.
+    pub(crate) fn hear(&mut self, request: Request) {
+        self.listener.joined(request);
+    }
+
+    pub(crate) const fn choice(&self) -> Choice {
+        self.listener.choice()
+    }
+}

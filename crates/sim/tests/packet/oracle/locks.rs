@@ -1,0 +1,49 @@
+//! What a packet costs beside its way through the stack, and who holds which lock.
+
+use warmcore_scenario::Parallelism;
+use warmcore_sim::packet::{Host, Packet};
+use warmcore_units::{Nanos, StreamId};
+use warmcore_workload::Direction;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Lock {
+    Maps,
+    Session(StreamId),
+}
+
+/// Who held which lock until when, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Locks {
+    held: Vec<(Lock, Nanos)>,
+}
+
+impl Locks {
+    /// The service time of `packet`, which starts at `now` and takes `path` from end to end of the
+    /// stack if it is received.
+    pub(crate) fn service(&mut self, host: &Host, packet: &Packet, path: Nanos, now: Nanos) -> Nanos {
+        let effects = host.effects;
+        let received = packet.direction == Direction::Receive;
+        let path = if received { path } else { path * effects.send_path };
+        let touching = (effects.checksum_ns_per_byte + effects.copy_ns_per_byte) * f64::from(packet.bytes);
+        let mut ready = now + Nanos(effects.decision_ns);
+        if host.scheduling.approach == Parallelism::Locking {
+            if received {
+                ready = self.acquire(Lock::Maps, ready, effects.map_lock_ns);
+            }
+            ready = self.acquire(Lock::Session(packet.stream), ready, effects.session_lock_ns);
+        }
+        ready - now + path + Nanos(touching)
+    }
+
+    /// When `lock`, wanted at `wanted`, is had; it is then held for `hold`. Whose service started
+    /// first has it first. A lock that is held for no time is no lock.
+    fn acquire(&mut self, lock: Lock, wanted: Nanos, hold: f64) -> Nanos {
+        if hold == 0.0 {
+            return wanted;
+        }
+        let last = self.held.iter().rev().find(|(held, _)| *held == lock);
+        let had = last.map_or(wanted, |&(_, until)| wanted.max(until));
+        self.held.push((lock, had + Nanos(hold)));
+        had
+    }
+}
