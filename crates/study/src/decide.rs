@@ -150,7 +150,7 @@ fn as_good_as_best(host: &Host, rate: usize) -> Vec<usize> {
 /// How far the mean delay of `outcome` may be off, in nanoseconds.
 fn noise(outcome: &Outcome) -> f64 {
     let half_width = outcome.delay.half_width.map_or(0.0, |half| half.0);
-    if outcome.precise { half_width } else { half_width.max(IMPRECISE * outcome.delay.mean.0) }
+    if outcome.is_precise() { half_width } else { half_width.max(IMPRECISE * outcome.delay.mean.0) }
 }
 
 fn region(
@@ -253,17 +253,25 @@ fn ratio<Q: Copy + Into<f64>>(a: Estimate<Q>, b: Estimate<Q>, costs: f64) -> Est
 mod tests {
     use super::*;
     use warmcore_sim::packet::Capacity;
+    use warmcore_sim::packet::outcome::{DelayQuantiles, Ended, Fairness};
     use warmcore_units::Nanos;
 
     /// A host on which every combination has `delay(combination, rate)`, known to 0.1%.
     fn host(rates: &[f64], delay: impl Fn(Combination, f64) -> Option<f64>) -> Host {
-        let outcome = |micros: f64| Outcome {
-            delay: Estimate::new(Nanos::from_micros(micros), Nanos::from_micros(micros * 0.001)),
-            service: Estimate::new(Nanos::from_micros(micros), Nanos::ZERO),
-            utilisation: 0.5,
-            warmup: 0,
-            packets: 1,
-            precise: true,
+        let outcome = |micros: f64| {
+            let delay = Estimate::new(Nanos::from_micros(micros), Nanos::from_micros(micros * 0.001));
+            Outcome {
+                delay,
+                service: Estimate::new(Nanos::from_micros(micros), Nanos::ZERO),
+                quantiles: DelayQuantiles { p50: delay, p99: delay, p999: delay },
+                fairness: Fairness { jain: 1.0, least: delay.mean, greatest: delay.mean },
+                utilisation: Estimate::new(0.5, 0.0),
+                throughput: PerSecond(1.0),
+                situations: [0; 12],
+                warmup: 0,
+                packets: 1,
+                ended: Ended::Precise,
+            }
         };
         let capacity = Capacity {
             rate: Estimate::new(PerSecond(100.0), PerSecond(0.1)),

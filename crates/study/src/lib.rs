@@ -7,12 +7,17 @@
 //! | [`decide`] | which combination to use in which region of load, and how sure that is |
 //! | [`present`] | the report's words, charts and tables |
 //! | [`results`] | the figures for other programs |
+//!
+//! Beside the loop, what a user asks of the simulator alone: [`point`] has the figures of one point
+//! for other programs, [`mod@sweep`] varies a scenario along its fields.
 
 pub mod costs;
 pub mod decide;
+pub mod point;
 pub mod predict;
 pub mod present;
 pub mod results;
+pub mod sweep;
 
 use decide::Advice;
 use predict::{Host, PredictError, Progress};

@@ -8,10 +8,12 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{Approach, ExecutionModel, Profile};
-use warmcore_scenario::{Combination, Prediction};
+use warmcore_scenario::{Combination, Effects, Prediction};
+use warmcore_sim::packet::host::Host as SimulatedHost;
+use warmcore_sim::packet::point::SATURATED;
 use warmcore_sim::packet::{Capacity, Outcome, Precision, Shape, capacity, run};
 use warmcore_units::PerSecond;
-use warmcore_workload::{ImpossibleArrivals, Key, Poisson, uniform_streams};
+use warmcore_workload::{ImpossibleArrivals, Key, Poisson};
 
 /// The predictions for one number of processors.
 #[derive(Clone, PartialEq, Debug)]
@@ -67,9 +69,8 @@ pub enum PredictError {
 /// What is told of the progress: one step done, of how many there are.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// A point this near to its combination's capacity counts as saturated: its queue would grow
-/// for longer than any run lasts.
-const SATURATED: f64 = 0.985;
+/// The rate of packets of which only the order counts.
+const ANY_RATE: PerSecond = PerSecond(1.0);
 
 /// Predicts `asked` for machines like that of `profile`.
 ///
@@ -106,29 +107,39 @@ fn predict_host(
     };
     let key = |point: usize| Key { seed, point: point as u64, replication: u64::from(processors) };
 
+    let host = |combination: Combination| SimulatedHost {
+        shape: Shape::square(processors),
+        scheduling: combination.into(),
+        model: model_of(combination),
+        effects: Effects::NONE,
+        key: key(0),
+    };
+
     let combinations: Vec<Combination> = Combination::all().collect();
     let capacities: Vec<Capacity> = combinations
         .par_iter()
         .map(|&combination| {
-            let streams = uniform_streams(processors, key(0))?;
-            Ok(capacity(combination, shape(combination, processors), model_of(combination), streams))
+            let mut arrivals = Poisson::new(ANY_RATE, processors, key(0))?;
+            Ok(capacity(&host(combination), &mut arrivals))
         })
         .collect::<Result<_, ImpossibleArrivals>>()?;
     let rates = rates(asked, processors, &combinations, &capacities)?;
 
     let done = std::sync::atomic::AtomicUsize::new(0);
     let all = combinations.len() * rates.len();
-    let precision = Precision { relative: asked.precision, max_packets: asked.max_packets };
+    let precision = |rate: PerSecond| Precision {
+        relative: asked.precision,
+        max_packets: asked.max_packets,
+        mean_gap: Some(rate.interval()),
+    };
     let point = |combination: Combination, capacity: &Capacity, index: usize| {
         if stop.load(Ordering::Relaxed) {
             return Err(PredictError::Interrupted);
         }
         let rate = rates[index];
-        let arrivals = Poisson::new(rate, processors, key(1 + index))?;
+        let mut arrivals = Poisson::new(rate, processors, key(1 + index))?;
         let keeps_up = rate.0 < capacity.rate.mean.0 * SATURATED;
-        let outcome = keeps_up.then(|| {
-            run(combination, shape(combination, processors), model_of(combination), arrivals, precision)
-        });
+        let outcome = keeps_up.then(|| run(&host(combination), &mut arrivals, precision(rate)));
         progress(1 + done.fetch_add(1, Ordering::Relaxed), all);
         Ok(outcome)
     };
@@ -141,15 +152,6 @@ fn predict_host(
         })
         .collect::<Result<_, PredictError>>()?;
     Ok(Host { processors, rates, curves })
-}
-
-/// As many streams as processors, and under IPS as many stacks (§6).
-fn shape(combination: Combination, processors: u32) -> Shape {
-    let stacks = match combination.approach {
-        Approach::Locking => 1,
-        Approach::IndependentStacks => processors,
-    };
-    Shape { processors, streams: processors, stacks }
 }
 
 /// The rates asked for, or from near idle to saturation of the best combination: three in each

@@ -8,7 +8,8 @@ use serde::Serialize;
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns};
 use warmcore_scenario::Combination;
-use warmcore_units::{Estimate, Nanos, PerSecond};
+use warmcore_sim::packet::columns::columns as outcome_columns;
+use warmcore_units::{Estimate, PerSecond};
 
 /// Every point of every curve. A saturated point has nulls where there is no steady state.
 ///
@@ -26,39 +27,17 @@ pub fn columns(findings: &Findings) -> Result<Columns, ColumnsError> {
     let text = |name: &str, of: fn(Combination) -> String| {
         Column::texts(name, rows.iter().map(|row| Some(of(row.1.combination))))
     };
-    let count = |of: u64| i64::try_from(of).ok();
-    let half = |of: Option<Nanos>| of.map(|half| half.0);
-    Columns::new(vec![
+    let points: Vec<_> = rows.iter().map(|row| (row.1.capacity, *row.3)).collect();
+    let mut columns = vec![
         Column::integers("processors", rows.iter().map(|row| Some(i64::from(row.0.processors)))),
         text("approach", |of| of.approach.short().to_owned()),
         text("policy", |of| of.policy.to_string()),
         text("threads", |of| of.threads.to_string()),
         text("memory", |of| of.memory.to_string()),
         Column::floats("arrival_rate", "/s", rows.iter().map(|row| Some(row.2.0))),
-        Column::flags("saturated", rows.iter().map(|row| Some(row.3.is_none()))),
-        Column::floats("mean_delay", "ns", rows.iter().map(|row| row.3.map(|o| o.delay.mean.0))),
-        Column::floats(
-            "delay_half_width",
-            "ns",
-            rows.iter().map(|r| r.3.and_then(|o| half(o.delay.half_width))),
-        ),
-        Column::floats("mean_service", "ns", rows.iter().map(|row| row.3.map(|o| o.service.mean.0))),
-        Column::floats(
-            "service_half_width",
-            "ns",
-            rows.iter().map(|row| row.3.and_then(|o| half(o.service.half_width))),
-        ),
-        Column::floats("utilisation", "", rows.iter().map(|row| row.3.map(|o| o.utilisation))),
-        Column::integers("warm_up_packets", rows.iter().map(|row| row.3.and_then(|o| count(o.warmup)))),
-        Column::integers("packets", rows.iter().map(|row| row.3.and_then(|o| count(o.packets)))),
-        Column::flags("precise", rows.iter().map(|row| row.3.map(|o| o.precise))),
-        Column::floats("capacity", "/s", rows.iter().map(|row| Some(row.1.capacity.rate.mean.0))),
-        Column::floats(
-            "capacity_half_width",
-            "/s",
-            rows.iter().map(|row| row.1.capacity.rate.half_width.map(|half| half.0)),
-        ),
-    ])
+    ];
+    columns.extend(outcome_columns(&points));
+    Columns::new(columns)
 }
 
 /// What a script wants to know of a study.

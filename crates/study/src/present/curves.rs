@@ -146,7 +146,7 @@ fn rate_series(host: &Host, of: impl Fn(&Outcome) -> Estimate<Nanos>) -> Vec<Ser
             let outcome = outcome.as_ref()?;
             let time = of(outcome);
             let y = Estimate { mean: time.mean.secs(), half_width: time.half_width.map(Nanos::secs) };
-            Some(Point { missed_target: !outcome.precise, ..Point::new(rate.0, y) })
+            Some(Point { missed_target: !outcome.is_precise(), ..Point::new(rate.0, y) })
         });
         let Combination { approach, policy, .. } = curve.combination;
         Series {

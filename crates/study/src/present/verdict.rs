@@ -5,7 +5,7 @@ use crate::decide::{Advice, Gain, GainAt, Region};
 use warmcore_costs::Approach;
 use warmcore_record::document::Verdict;
 use warmcore_record::document::{Confidence, KeyFigure, Level, Statement};
-use warmcore_scenario::{Combination, ProcessorPolicy};
+use warmcore_scenario::Combination;
 use warmcore_units::Estimate;
 
 /// The verdict on `findings`; the first number of processors leads.
@@ -72,11 +72,7 @@ pub fn in_words(combination: Combination) -> String {
         Approach::Locking => "one stack with locks",
         Approach::IndependentStacks => "independent stacks",
     };
-    let policy = match combination.policy {
-        ProcessorPolicy::Mru => "on the most recently used processor (MRU)",
-        ProcessorPolicy::Lru => "on the least recently used processor (LRU)",
-        ProcessorPolicy::WiredStreams => "with each stream wired to a processor (Wired-Streams)",
-    };
+    let policy = combination.policy.in_words();
     let pools = if combination.has_own_pools() { "" } else { ", with a shared pool" };
     format!("{stack} {policy}{pools}")
 }

@@ -1,0 +1,267 @@
+//! The figures of one simulated point for other programs: one list from which a JSON object and
+//! the columns of a table are made.
+//!
+//! A figure that could not be had is null, never a number: every delay of a saturated point, and
+//! a half-width that too few observations leave unknown.
+
+use core::fmt;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use warmcore_costs::{Situation, ThreadStack};
+use warmcore_record::columns::ColumnsError;
+use warmcore_record::{Column, Columns, Estimate};
+use warmcore_scenario::PacketScenario;
+use warmcore_sim::packet::{Outcome, PointResult};
+use warmcore_units::Nanos;
+use warmcore_workload::Popularity;
+
+/// Figures in the order in which they are shown.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Figures(Vec<Figure>);
+
+/// One figure.
+#[derive(Clone, PartialEq, Debug)]
+struct Figure {
+    /// Its name in JSON and in a table; ends in its unit, if it has one.
+    name: &'static str,
+    /// The unit's symbol.
+    unit: &'static str,
+    value: Value,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+enum Value {
+    Quantity(Option<f64>),
+    Count(Option<u64>),
+    Flag(bool),
+    Name(String),
+    /// Packets that found each situation.
+    Situations(Option<[u64; Situation::COUNT]>),
+}
+
+impl Figures {
+    /// What was simulated, in the words of the scenario's document.
+    #[must_use]
+    pub fn of_scenario(scenario: &PacketScenario) -> Self {
+        let PacketScenario { scheduling, traffic, effects, run, .. } = scenario;
+        let zipf = match traffic.popularity {
+            Popularity::Uniform => None,
+            Popularity::Zipf(exponent) => Some(exponent),
+        };
+        Self(vec![
+            name("profile", &scenario.profile),
+            count("seed", Some(scenario.seed)),
+            name("approach", &scheduling.approach),
+            name("policy", &scheduling.policy),
+            name("queue", &scheduling.queue),
+            name("threads", &scheduling.threads),
+            name("thread_order", &scheduling.thread_order),
+            name("memory", &scheduling.memory),
+            count("processors", Some(scenario.processors.into())),
+            name("stacks", &scenario.stacks),
+            count("streams", Some(traffic.streams.into())),
+            quantity("zipf", "", zipf),
+            name("process", traffic.process.name()),
+            quantity("batch", "packets", Some(traffic.batch.mean)),
+            name("batch_distribution", &traffic.batch.distribution),
+            quantity("send_fraction", "", Some(traffic.send_fraction)),
+            quantity("checksum_ns_per_byte", "ns", Some(effects.checksum_ns_per_byte)),
+            quantity("copy_ns_per_byte", "ns", Some(effects.copy_ns_per_byte)),
+            quantity("send_path", "", Some(effects.send_path)),
+            quantity("map_lock_ns", "ns", Some(effects.map_lock_ns)),
+            quantity("session_lock_ns", "ns", Some(effects.session_lock_ns)),
+            quantity("decision_ns", "ns", Some(effects.decision_ns)),
+            quantity("staleness_ns", "ns", Some(effects.staleness_ns)),
+            quantity("precision", "", Some(run.precision)),
+            count("max_packets", Some(run.max_packets)),
+            count("replications", Some(run.replications.into())),
+        ])
+    }
+
+    /// What came of it.
+    #[must_use]
+    pub fn of_result(result: &PointResult) -> Self {
+        let capacity = result.capacity;
+        let outcome = result.outcome.as_ref();
+        let ended = outcome.map_or("saturated".to_owned(), |outcome| Name(&outcome.ended).to_string());
+        let plain = |of: fn(&Outcome) -> f64| outcome.map(of);
+        let mut figures = vec![
+            quantity("rate_per_s", "/s", Some(result.rate.0)),
+            flag("saturated", outcome.is_none()),
+            quantity("capacity_per_s", "/s", Some(capacity.rate.mean.0)),
+            quantity("capacity_half_width_per_s", "/s", capacity.rate.half_width.map(|half| half.0)),
+        ];
+        figures
+            .extend(time(["capacity_service_us", "capacity_service_half_width_us"], Some(capacity.service)));
+        let times: [([&str; 2], fn(&Outcome) -> Estimate<Nanos>); 5] = [
+            (["mean_delay_us", "delay_half_width_us"], |outcome| outcome.delay),
+            (["mean_service_us", "service_half_width_us"], |outcome| outcome.service),
+            (["p50_us", "p50_half_width_us"], |outcome| outcome.quantiles.p50),
+            (["p99_us", "p99_half_width_us"], |outcome| outcome.quantiles.p99),
+            (["p999_us", "p999_half_width_us"], |outcome| outcome.quantiles.p999),
+        ];
+        figures.extend(times.into_iter().flat_map(|(names, of)| time(names, outcome.map(of))));
+        figures.extend([
+            quantity("utilisation", "", plain(|outcome| outcome.utilisation.mean)),
+            quantity(
+                "utilisation_half_width",
+                "",
+                outcome.and_then(|outcome| outcome.utilisation.half_width),
+            ),
+            quantity("throughput_per_s", "/s", plain(|outcome| outcome.throughput.0)),
+            quantity("fairness", "", plain(|outcome| outcome.fairness.jain)),
+            quantity("least_stream_delay_us", "µs", plain(|outcome| outcome.fairness.least.micros())),
+            quantity("greatest_stream_delay_us", "µs", plain(|outcome| outcome.fairness.greatest.micros())),
+            count("warmup_packets", outcome.map(|outcome| outcome.warmup)),
+            count("packets", outcome.map(|outcome| outcome.packets)),
+            flag("precise", outcome.is_some_and(Outcome::is_precise)),
+            Figure { name: "ended", unit: "", value: Value::Name(ended) },
+            Figure {
+                name: "situations",
+                unit: "",
+                value: Value::Situations(outcome.map(|outcome| outcome.situations)),
+            },
+        ]);
+        Self(figures)
+    }
+
+    /// These figures and then `more`.
+    #[must_use]
+    pub fn and(mut self, more: Self) -> Self {
+        self.0.extend(more.0);
+        self
+    }
+
+    /// How long the simulation took: no property of the point.
+    #[must_use]
+    pub fn and_wall_time(mut self, seconds: f64) -> Self {
+        self.0.push(quantity("wall_seconds", "s", Some(seconds)));
+        self
+    }
+}
+
+/// A table with a row for each of `rows`, which hold the same figures.
+///
+/// # Errors
+/// Never, as long as every figure has a name of its own.
+pub fn columns(rows: &[Figures]) -> Result<Columns, ColumnsError> {
+    let Some(first) = rows.first() else { return Columns::new(Vec::new()) };
+    let columns = first.0.iter().enumerate().flat_map(|(index, figure)| {
+        let values: Vec<&Value> = rows.iter().filter_map(|row| Some(&row.0.get(index)?.value)).collect();
+        figure.columns(&values)
+    });
+    Columns::new(columns.collect())
+}
+
+impl Figure {
+    /// The column or columns with `values` of this figure.
+    fn columns(&self, values: &[&Value]) -> Vec<Column> {
+        let Self { name, unit, .. } = *self;
+        let values = values.iter().copied();
+        let integer = |count: u64| i64::try_from(count).ok();
+        match self.value {
+            Value::Quantity(_) => vec![Column::floats(name, unit, values.map(Value::as_quantity))],
+            Value::Count(_) => {
+                vec![Column::integers(name, values.map(|value| value.as_count().and_then(integer)))]
+            }
+            Value::Flag(_) => vec![Column::flags(name, values.map(Value::as_flag))],
+            Value::Name(_) => vec![Column::texts(name, values.map(Value::as_name))],
+            Value::Situations(_) => {
+                let column = |situation: Situation| {
+                    let counts = values.clone().map(|value| Some(value.as_situations()?[situation.index()]));
+                    Column::integers(column_name(situation), counts.map(|count| count.and_then(integer)))
+                };
+                Situation::all().map(column).collect()
+            }
+        }
+    }
+}
+
+/// `situation_a1_cached`, `situation_b3_migrates`.
+fn column_name(situation: Situation) -> String {
+    let stack = match situation.thread_stack {
+        ThreadStack::Cached => "cached",
+        ThreadStack::Migrates => "migrates",
+    };
+    format!("situation_{}_{stack}", situation.experiment.to_string().to_lowercase())
+}
+
+impl Value {
+    fn as_quantity(&self) -> Option<f64> {
+        if let Self::Quantity(quantity) = self { *quantity } else { None }
+    }
+
+    fn as_count(&self) -> Option<u64> {
+        if let Self::Count(count) = self { *count } else { None }
+    }
+
+    fn as_flag(&self) -> Option<bool> {
+        if let Self::Flag(flag) = self { Some(*flag) } else { None }
+    }
+
+    fn as_name(&self) -> Option<String> {
+        if let Self::Name(name) = self { Some(name.clone()) } else { None }
+    }
+
+    fn as_situations(&self) -> Option<[u64; Situation::COUNT]> {
+        if let Self::Situations(counts) = self { *counts } else { None }
+    }
+}
+
+fn quantity(name: &'static str, unit: &'static str, value: Option<f64>) -> Figure {
+    Figure { name, unit, value: Value::Quantity(value.filter(|value| value.is_finite())) }
+}
+
+fn count(name: &'static str, value: Option<u64>) -> Figure {
+    Figure { name, unit: "", value: Value::Count(value) }
+}
+
+fn flag(name: &'static str, value: bool) -> Figure {
+    Figure { name, unit: "", value: Value::Flag(value) }
+}
+
+fn name<T: Serialize + ?Sized>(name: &'static str, value: &T) -> Figure {
+    Figure { name, unit: "", value: Value::Name(Name(value).to_string()) }
+}
+
+/// A time and its half-width.
+fn time([mean, half_width]: [&'static str; 2], value: Option<Estimate<Nanos>>) -> [Figure; 2] {
+    let half = value.and_then(|time| time.half_width);
+    [
+        quantity(mean, "µs", value.map(|time| time.mean.micros())),
+        quantity(half_width, "µs", half.map(Nanos::micros)),
+    ]
+}
+
+/// A value by the name that it has in a document.
+struct Name<'a, T: ?Sized>(&'a T);
+
+impl<T: Serialize + ?Sized> fmt::Display for Name<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.serialize(f)
+    }
+}
+
+impl Serialize for Figures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for figure in &self.0 {
+            map.serialize_entry(figure.name, &figure.value)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Quantity(quantity) => quantity.serialize(serializer),
+            Self::Count(count) => count.serialize(serializer),
+            Self::Flag(flag) => flag.serialize(serializer),
+            Self::Name(name) => name.serialize(serializer),
+            Self::Situations(None) => serializer.serialize_none(),
+            Self::Situations(Some(counts)) => serializer.collect_map(
+                Situation::all().map(|situation| (situation.to_string(), counts[situation.index()])),
+            ),
+        }
+    }
+}

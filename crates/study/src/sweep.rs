@@ -1,0 +1,158 @@
+//! A sweep: one scenario varied along some of its fields, every combination of them simulated.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`request`] | what is varied, and the points that makes |
+//! | [`present`] | the report |
+//!
+//! A [`Request`] makes curves, one for each combination of everything but the rate; a curve's
+//! points lie along the rates. Where rates are asked for as loads, fractions of what a curve's
+//! host keeps up with, its capacity is found first: that is quick, and the same each time.
+
+pub mod present;
+pub mod request;
+
+pub use request::{Axes, Request};
+
+use crate::point::{self, Figures};
+use rayon::prelude::*;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use warmcore_costs::Profile;
+use warmcore_record::Columns;
+use warmcore_record::columns::ColumnsError;
+use warmcore_scenario::document::Checked;
+use warmcore_scenario::{PacketScenario, RunLength};
+use warmcore_sim::packet::{PointError, PointResult, simulate};
+use warmcore_sim::sweep::{SweepError as Ended, sweep};
+use warmcore_units::PerSecond;
+
+/// A sweep that can be made: every point is possible.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plan {
+    request: Request,
+    /// Where the files are that the traffic names.
+    base: PathBuf,
+    points: Vec<PacketScenario>,
+}
+
+/// What came of a sweep.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Swept {
+    /// What was asked for.
+    pub request: Request,
+    /// The points with what came of each: curve after curve, along the rates as asked for.
+    pub points: Vec<(PacketScenario, PointResult)>,
+}
+
+/// A sweep could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// A point cannot be simulated.
+    #[error(transparent)]
+    Point(#[from] PointError),
+    /// A finished point could not be kept.
+    #[error("cannot keep a finished point: {0}")]
+    Keep(Box<dyn Error + Send + Sync>),
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Plan {
+    /// The points of `request` on a host with the costs of `profile`. What the traffic names is
+    /// looked for in `base`.
+    ///
+    /// # Errors
+    /// If one of the points is impossible.
+    pub fn new(request: Request, profile: &Profile, base: &Path) -> Result<Self, PointError> {
+        request.check()?;
+        let streams = request.scenario.traffic.open(base)?.streams();
+        let curves = request.curves();
+        for curve in &curves {
+            curve.check_stacks(streams)?;
+        }
+        let points = curves.into_par_iter().map(|curve| {
+            let capacity = match request.axes.loads.is_empty() {
+                true => None,
+                false => Some(simulate(&flooded(&curve), profile, base)?.capacity.rate.mean),
+            };
+            Ok(request.points(&curve, capacity))
+        });
+        let points = points.collect::<Result<Vec<_>, PointError>>()?.concat();
+        Ok(Self { request, base: base.to_owned(), points })
+    }
+
+    /// Simulates every point, in parallel.
+    ///
+    /// What is `known` of a point from an earlier run is not simulated again. Each new result is
+    /// shown to `finished`, so that it can be kept. `progress` is told how many points are done,
+    /// of how many. No point is begun once `stop` is set.
+    ///
+    /// # Errors
+    /// If a point cannot be simulated, `finished` fails, or `stop` is set.
+    pub fn run(
+        self,
+        profile: &Profile,
+        known: impl Fn(&PacketScenario) -> Option<PointResult> + Sync,
+        finished: impl Fn(&PacketScenario, &PointResult) -> Result<(), Box<dyn Error + Send + Sync>> + Sync,
+        progress: impl Fn(usize, usize) + Sync,
+        stop: &AtomicBool,
+    ) -> Result<Swept, SweepError> {
+        let (done, all) = (AtomicUsize::new(0), self.points.len());
+        let tell = || progress(1 + done.fetch_add(1, Ordering::Relaxed), all);
+        let results = sweep(
+            &self.points,
+            |point| known(point).inspect(|_| tell()),
+            |point| Ok(simulate(point, profile, &self.base)?),
+            |point, result| {
+                finished(point, result).map_err(SweepError::Keep)?;
+                tell();
+                Ok(())
+            },
+            stop,
+        );
+        let results = results.map_err(|ended| match ended {
+            Ended::Point(error) => error,
+            Ended::Interrupted => SweepError::Interrupted,
+        })?;
+        Ok(Swept { request: self.request, points: self.points.into_iter().zip(results).collect() })
+    }
+}
+
+/// A rate that no host keeps up with.
+const FLOOD: PerSecond = PerSecond(1e9);
+
+/// The point of `curve` that shows its capacity and takes the least time.
+fn flooded(curve: &PacketScenario) -> PacketScenario {
+    // A trace is brought to the rate and simulated nonetheless: not for long.
+    let run = RunLength { precision: 0.99, max_packets: 10_000, replications: 1 };
+    PacketScenario { rate_per_s: Some(FLOOD), run, ..curve.clone() }
+}
+
+impl Swept {
+    /// A row for each point: its scenario, and what came of it.
+    ///
+    /// # Errors
+    /// Never, as long as every figure has a name of its own.
+    pub fn columns(&self) -> Result<Columns, ColumnsError> {
+        point::columns(&self.figures().collect::<Vec<_>>())
+    }
+
+    /// The figures of each point, in order.
+    pub fn figures(&self) -> impl Iterator<Item = Figures> {
+        self.points
+            .iter()
+            .map(|(scenario, result)| Figures::of_scenario(scenario).and(Figures::of_result(result)))
+    }
+
+    /// The points of each curve.
+    pub fn curves(&self) -> impl Iterator<Item = &[(PacketScenario, PointResult)]> {
+        let along = self.request.axes.rates().max(1);
+        self.points.chunks(along)
+    }
+}
+
+#[cfg(test)]
+mod tests;

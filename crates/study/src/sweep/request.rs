@@ -1,0 +1,110 @@
+//! What a sweep varies, and the points that makes.
+
+use serde::{Deserialize, Serialize};
+use warmcore_scenario::document::Checked;
+use warmcore_scenario::packet::SCHEMA;
+use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy};
+use warmcore_units::{Fault, PerSecond};
+
+/// A scenario and what is varied of it: `sweep.toml`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Version of the document.
+    pub schema: u32,
+    /// What is varied.
+    pub axes: Axes,
+    /// Everything else.
+    pub scenario: PacketScenario,
+}
+
+/// What is varied: every combination of the values is simulated. Where there are none, the
+/// scenario's own value stands.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Axes {
+    /// Packets per second.
+    pub rates_per_s: Vec<PerSecond>,
+    /// Rates as fractions of what each combination keeps up with; instead of `rates_per_s`.
+    pub loads: Vec<f64>,
+    /// How processing is made parallel.
+    pub approaches: Vec<Parallelism>,
+    /// Choices of a processor.
+    pub policies: Vec<ProcessorPolicy>,
+    /// Mean numbers of packets in a batch.
+    pub batches: Vec<f64>,
+    /// Numbers of processors.
+    pub processors: Vec<u32>,
+}
+
+impl Checked for Request {
+    const WHAT: &'static str = "sweep";
+
+    fn check(&self) -> Result<(), Fault> {
+        if self.schema != SCHEMA {
+            return Err(Fault::new("schema", self.schema, format!("{SCHEMA}, the version this build reads")));
+        }
+        let axes = &self.axes;
+        if !axes.loads.is_empty() && !axes.rates_per_s.is_empty() {
+            return Err(Fault::new("axes.loads", "given beside rates", "one of the two"));
+        }
+        if let Some(load) = axes.loads.iter().find(|load| !(**load > 0.0 && **load <= 10.0)) {
+            return Err(Fault::new("axes.loads", load, "fractions of the capacity above 0, such as 0.9"));
+        }
+        let any_rate = self.scenario.rate_per_s.unwrap_or(PerSecond(1.0));
+        for curve in self.curves() {
+            for point in self.points(&curve, Some(any_rate)) {
+                point.check()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Axes {
+    /// How many points a curve has.
+    #[must_use]
+    pub fn rates(&self) -> usize {
+        (self.rates_per_s.len() + self.loads.len()).max(1)
+    }
+}
+
+impl Request {
+    /// Every combination of everything but the rate: by processors, then batches, then approach,
+    /// then policy.
+    #[must_use]
+    pub fn curves(&self) -> Vec<PacketScenario> {
+        let axes = &self.axes;
+        let mut curves = vec![self.scenario.clone()];
+        vary(&mut curves, &axes.processors, |point, &processors| point.processors = processors);
+        vary(&mut curves, &axes.batches, |point, &mean| point.traffic.batch.mean = mean);
+        vary(&mut curves, &axes.approaches, |point, &approach| point.scheduling.approach = approach);
+        vary(&mut curves, &axes.policies, |point, &policy| point.scheduling.policy = policy);
+        curves
+    }
+
+    /// The points of `curve`, whose capacity is known if loads are asked for.
+    #[must_use]
+    pub(super) fn points(&self, curve: &PacketScenario, capacity: Option<PerSecond>) -> Vec<PacketScenario> {
+        let loads = self.axes.loads.iter().filter_map(|&load| Some(capacity? * load));
+        let rates: Vec<PerSecond> = loads.chain(self.axes.rates_per_s.iter().copied()).collect();
+        let mut points = vec![curve.clone()];
+        vary(&mut points, &rates, |point, &rate| point.rate_per_s = Some(rate));
+        points
+    }
+}
+
+/// Puts in the place of each scenario one with each of `values`; none leave it as it is.
+fn vary<T>(scenarios: &mut Vec<PacketScenario>, values: &[T], set: impl Fn(&mut PacketScenario, &T)) {
+    if values.is_empty() {
+        return;
+    }
+    let varied = scenarios.iter().flat_map(|scenario| {
+        values.iter().map(|value| {
+            let mut scenario = scenario.clone();
+            set(&mut scenario, value);
+            scenario
+        })
+    });
+    *scenarios = varied.collect();
+}
