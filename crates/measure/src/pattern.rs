@@ -45,8 +45,8 @@ pub(crate) const fn of(experiment: Experiment) -> &'static [Step] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warmcore_costs::residency::{Placement, Population};
     use warmcore_costs::residency::Sessions;
+    use warmcore_costs::residency::{Placement, Population};
     use warmcore_costs::{Approach, ExecutionModel, Profile, Residency, ThreadStack};
     use warmcore_units::{CpuId, StackId, StreamId, ThreadId};
 

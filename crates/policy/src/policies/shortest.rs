@@ -67,7 +67,5 @@ fn join(cpu: CpuId, view: &impl View) -> Decision {
 /// A number below `bound`, by multiplication (Lemire 2019); its bias is below `bound` · 2⁻³².
 #[inline]
 pub(crate) fn below(bound: u32, random: &mut impl Rng) -> u32 {
-    #[expect(clippy::cast_possible_truncation, reason = "the upper half of 64 bits")]
-    let scaled = ((u64::from(random.next_u32()) * u64::from(bound)) >> 32) as u32;
-    scaled
+    ((u64::from(random.next_u32()) * u64::from(bound)) >> 32) as u32
 }

@@ -5,12 +5,15 @@ use crate::packet::outcome::Outcome;
 use warmcore_record::Column;
 use warmcore_units::{Estimate, Nanos};
 
+/// What a column shows of an outcome.
+type Shown<T> = fn(&Outcome) -> T;
+
 /// The columns of `points`, a row for each. A saturated point has nulls where there is no steady
 /// state, and a half-width that is not known is null.
 #[must_use]
 pub fn columns(points: &[(Capacity, Option<Outcome>)]) -> Vec<Column> {
     let mut columns = vec![Column::flags("saturated", points.iter().map(|point| Some(point.1.is_none())))];
-    let times: [(&str, fn(&Outcome) -> Estimate<Nanos>); 5] = [
+    let times: [(&str, Shown<Estimate<Nanos>>); 5] = [
         ("delay", |of| of.delay),
         ("service", |of| of.service),
         ("p50_delay", |of| of.quantiles.p50),
@@ -27,7 +30,7 @@ pub fn columns(points: &[(Capacity, Option<Outcome>)]) -> Vec<Column> {
         let half = rows().map(|row| finite(row?.half_width.map(|half| half.0)));
         columns.push(Column::floats(&half_width, "ns", half));
     }
-    let numbers: [(&str, &str, fn(&Outcome) -> Option<f64>); 6] = [
+    let numbers: [(&str, &str, Shown<Option<f64>>); 6] = [
         ("utilisation", "", |of| Some(of.utilisation.mean)),
         ("utilisation_half_width", "", |of| finite(of.utilisation.half_width)),
         ("throughput", "/s", |of| Some(of.throughput.0)),
@@ -38,8 +41,7 @@ pub fn columns(points: &[(Capacity, Option<Outcome>)]) -> Vec<Column> {
     for (name, unit, of) in numbers {
         columns.push(Column::floats(name, unit, points.iter().map(|point| of(point.1.as_ref()?))));
     }
-    let counts: [(&str, fn(&Outcome) -> u64); 2] =
-        [("warm_up_packets", |of| of.warmup), ("packets", |of| of.packets)];
+    let counts: [(&str, Shown<u64>); 2] = [("warm_up_packets", |of| of.warmup), ("packets", |of| of.packets)];
     for (name, of) in counts {
         let rows = points.iter().map(|point| i64::try_from(of(point.1.as_ref()?)).ok());
         columns.push(Column::integers(name, rows));
