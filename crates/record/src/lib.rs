@@ -7,6 +7,7 @@
 //! | [`table`] | a table: a header of any depth, cells with their half-widths |
 //! | [`manifest`] | provenance: program, machine, seeds, scenario, command, date |
 //! | [`columns`] | a typed table of columns, and its Parquet file |
+//! | [`journal`] | results kept as they come, so that an interrupted run goes on |
 //! | [`whole`] | files that appear whole or not at all |
 //!
 //! A [`Document`] knows neither who produced it nor how it will look, so any study can build one
@@ -17,6 +18,7 @@
 pub mod chart;
 pub mod columns;
 pub mod document;
+pub mod journal;
 pub mod manifest;
 pub mod table;
 pub mod whole;
@@ -24,6 +26,7 @@ pub mod whole;
 pub use chart::Chart;
 pub use columns::{Column, Columns, Values};
 pub use document::{Block, Document, Section, Verdict};
+pub use journal::Journal;
 pub use manifest::Manifest;
 pub use table::Table;
 pub use warmcore_units::{Estimate, Fault};

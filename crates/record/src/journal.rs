@@ -1,0 +1,249 @@
+//! A journal: a file to which every finished result of a long run is added at once, so that a run
+//! that is interrupted, or killed outright, goes on from there.
+//!
+//! ```text
+//! journal = { schema = 1, subject = ["…", "…"], began = "2026-11-21T08:00:00Z" }
+//! entry = { key = ["…", "…"], value = { … } }
+//! entry = { key = ["…", "…"], value = { … } }
+//! ```
+//!
+//! Each line is a TOML document of its own: TOML has every float there is, infinities too, and a
+//! value comes back with the same bits. The subject says what the results are of; a journal of
+//! something else is not gone on with. Subject and keys may have several lines; they stand in a
+//! list, so that an entry has one.
+//!
+//! What holds at every moment: lines that end are whole, and only the last one may lack its end.
+//! Such a line is what a killed process left; it is cut off. An entry is with the operating system
+//! when [`Journal::append`] returns: it outlives the process, though not a failure of power.
+
+use crate::whole::{self, Existing, WriteError};
+use chrono::{SecondsFormat, Utc};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use toml::ser::ValueSerializer;
+
+/// The version of the file that this build reads and writes.
+pub const SCHEMA: u32 = 1;
+
+/// A journal of values `V`, each under a key.
+#[derive(Debug)]
+pub struct Journal<V> {
+    path: PathBuf,
+    began: String,
+    entries: HashMap<String, V>,
+    /// Locked, so that no other process adds to it.
+    file: Mutex<File>,
+}
+
+/// A journal could not be begun, gone on with, or added to.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The file could not be begun.
+    #[error(transparent)]
+    Create(#[from] WriteError),
+    /// The file could not be read or written.
+    #[error("cannot {step} the journal `{}`: {source}", path.display())]
+    File {
+        /// What was being done.
+        step: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Another process has it open.
+    #[error("the journal `{}` is in use by another process: wait until that has ended", path.display())]
+    InUse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A whole line is not what stands in a journal.
+    #[error("{}:{line}: not a line of a journal: {problem}: give --force to begin anew", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// It is of something else.
+    #[error(
+        "the journal `{}` is of another run: {difference}: give the same arguments, --force to begin anew, or \
+         another place with --out", path.display()
+    )]
+    OtherSubject {
+        /// The file.
+        path: PathBuf,
+        /// Where the subjects differ.
+        difference: String,
+    },
+    /// A value cannot be written as TOML.
+    #[error("a value cannot stand in the journal `{}`: {problem}", path.display())]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        problem: String,
+    },
+}
+
+/// The first line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    schema: u32,
+    subject: Vec<String>,
+    began: String,
+}
+
+/// Any other line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry<V> {
+    key: Vec<String>,
+    value: V,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeadLine {
+    journal: Head,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntryLine<V> {
+    entry: Entry<V>,
+}
+
+impl<V: Serialize + DeserializeOwned> Journal<V> {
+    /// Begins a journal of `subject`, which is everything that its values depend on besides their
+    /// keys.
+    ///
+    /// # Errors
+    /// If there is a file that is not to be replaced, or none can be written.
+    pub fn create(path: &Path, subject: &str, existing: Existing) -> Result<Self, JournalError> {
+        let began = Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true);
+        let head = Head { schema: SCHEMA, subject: split(subject), began: began.clone() };
+        whole::write(path, line("journal", &head, path)?.as_bytes(), existing)?;
+        let file = Mutex::new(open(path)?);
+        Ok(Self { path: path.to_owned(), began, entries: HashMap::new(), file })
+    }
+
+    /// Goes on with the journal at `path`, or begins it if there is none.
+    ///
+    /// # Errors
+    /// If it is of another subject, no journal, in use, or cannot be read.
+    pub fn resume(path: &Path, subject: &str) -> Result<Self, JournalError> {
+        if !path.exists() {
+            return Self::create(path, subject, Existing::Refuse);
+        }
+        let file = open(path)?;
+        let failed = |step| move |source| JournalError::File { step, path: path.to_owned(), source };
+        let text = fs::read(path).map_err(failed("read"))?;
+        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let (began, entries) = parse(&text[..whole], subject, path)?;
+        file.set_len(whole as u64).map_err(failed("cut the unfinished end off"))?;
+        Ok(Self { path: path.to_owned(), began, entries, file: Mutex::new(file) })
+    }
+
+    /// Adds `value` under `key`. Several threads may do so at once.
+    ///
+    /// # Errors
+    /// If the file takes no more, or the value cannot be written as TOML on one line.
+    pub fn append(&self, key: &str, value: &V) -> Result<(), JournalError> {
+        let line = line("entry", &Entry { key: split(key), value }, &self.path)?;
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(line.as_bytes()).map_err(|source| JournalError::File {
+            step: "add to",
+            path: self.path.clone(),
+            source,
+        })
+    }
+}
+
+impl<V> Journal<V> {
+    /// The value that an earlier run has added under `key`.
+    pub fn known(&self, key: &str) -> Option<&V> {
+        self.entries.get(key)
+    }
+
+    /// How many values earlier runs have added.
+    pub fn known_count(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// When the journal was begun: UTC, as RFC 3339 has it.
+    pub fn began(&self) -> &str {
+        &self.began
+    }
+}
+
+/// Opens the file to add to it, and keeps other processes from doing so.
+fn open(path: &Path) -> Result<File, JournalError> {
+    let failed = |source| JournalError::File { step: "open", path: path.to_owned(), source };
+    let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => Err(JournalError::InUse { path: path.to_owned() }),
+        // A file system without locks is no reason to do without a journal.
+        Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
+    }
+}
+
+fn split(text: &str) -> Vec<String> {
+    text.split('\n').map(str::to_owned).collect()
+}
+
+/// `name = value` on one line, with its end.
+fn line<T: Serialize>(name: &str, value: &T, path: &Path) -> Result<String, JournalError> {
+    let refused = |problem| JournalError::Value { path: path.to_owned(), problem };
+    let mut text = String::new();
+    value.serialize(ValueSerializer::new(&mut text)).map_err(|error| refused(error.to_string()))?;
+    if text.contains('\n') {
+        return Err(refused("it holds a text of several lines, expected one".to_owned()));
+    }
+    Ok(format!("{name} = {text}\n"))
+}
+
+/// When the journal was begun, and its entries.
+fn parse<V: DeserializeOwned>(
+    text: &[u8],
+    subject: &str,
+    path: &Path,
+) -> Result<(String, HashMap<String, V>), JournalError> {
+    let malformed = |line: usize, problem: &dyn ToString| JournalError::Malformed {
+        path: path.to_owned(),
+        line,
+        problem: problem.to_string().trim().replace('\n', "; "),
+    };
+    let text = str::from_utf8(text).map_err(|error| malformed(1, &error))?;
+    let mut lines = text.lines().enumerate();
+    let (_, head) = lines.next().ok_or_else(|| malformed(1, &"the file is empty"))?;
+    let HeadLine { journal: head } = toml::from_str(head).map_err(|error| malformed(1, &error.message()))?;
+    if head.schema != SCHEMA {
+        return Err(malformed(1, &format!("its version is {}, expected {SCHEMA}", head.schema)));
+    }
+    if let Some(difference) = difference(&head.subject, &split(subject)) {
+        return Err(JournalError::OtherSubject { path: path.to_owned(), difference });
+    }
+    let entries = lines.map(|(index, line)| {
+        let line: EntryLine<V> =
+            toml::from_str(line).map_err(|error| malformed(index + 1, &error.message()))?;
+        Ok((line.entry.key.join("\n"), line.entry.value))
+    });
+    Ok((head.began, entries.collect::<Result<_, JournalError>>()?))
+}
+
+/// The first line in which two subjects differ.
+fn difference(there: &[String], here: &[String]) -> Option<String> {
+    let at = |subject: &[String], line: usize| subject.get(line).cloned().unwrap_or_default();
+    let lines = (0..there.len().max(here.len())).map(|line| (at(there, line), at(here, line)));
+    let (there, here) = lines.into_iter().find(|(there, here)| there != here)?;
+    Some(format!("it has `{there}`, asked for is `{here}`"))
+}
