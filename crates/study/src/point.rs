@@ -1,5 +1,5 @@
-//! The figures of one simulated point for other programs: one list from which a JSON object and
-//! the columns of a table are made.
+//! The figures of simulated points for other programs: of one point as a JSON object, of several as
+//! a table.
 //!
 //! A figure that could not be had is null, never a number: every delay of a saturated point, and
 //! a half-width that too few observations leave unknown.
@@ -10,6 +10,7 @@ use warmcore_costs::{Situation, ThreadStack};
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns, Estimate};
 use warmcore_scenario::PacketScenario;
+use warmcore_sim::packet::columns::columns as outcome_columns;
 use warmcore_sim::packet::{Outcome, PointResult};
 use warmcore_units::Nanos;
 use warmcore_workload::Popularity;
@@ -82,7 +83,6 @@ impl Figures {
     pub fn of_result(result: &PointResult) -> Self {
         let capacity = result.capacity;
         let outcome = result.outcome.as_ref();
-        let ended = outcome.map_or("saturated".to_owned(), |outcome| Name(&outcome.ended).to_string());
         let plain = |of: fn(&Outcome) -> f64| outcome.map(of);
         let mut figures = vec![
             quantity("rate_per_s", "/s", Some(result.rate.0)),
@@ -92,7 +92,7 @@ impl Figures {
         ];
         figures
             .extend(time(["capacity_service_us", "capacity_service_half_width_us"], Some(capacity.service)));
-        let times: [([&str; 2], fn(&Outcome) -> Estimate<Nanos>); 5] = [
+        let times: [(_, fn(&Outcome) -> _); 5] = [
             (["mean_delay_us", "delay_half_width_us"], |outcome| outcome.delay),
             (["mean_service_us", "service_half_width_us"], |outcome| outcome.service),
             (["p50_us", "p50_half_width_us"], |outcome| outcome.quantiles.p50),
@@ -114,14 +114,19 @@ impl Figures {
             count("warmup_packets", outcome.map(|outcome| outcome.warmup)),
             count("packets", outcome.map(|outcome| outcome.packets)),
             flag("precise", outcome.is_some_and(Outcome::is_precise)),
-            Figure { name: "ended", unit: "", value: Value::Name(ended) },
-            Figure {
-                name: "situations",
-                unit: "",
-                value: Value::Situations(outcome.map(|outcome| outcome.situations)),
-            },
         ]);
-        Self(figures)
+        Self(figures).and(Self::of_end(result))
+    }
+
+    /// How it ended, and what packets found until then.
+    fn of_end(result: &PointResult) -> Self {
+        let outcome = result.outcome.as_ref();
+        let ended = outcome.map_or("saturated".to_owned(), |outcome| Name(&outcome.ended).to_string());
+        let situations = outcome.map(|outcome| outcome.situations);
+        Self(vec![
+            Figure { name: "ended", unit: "", value: Value::Name(ended) },
+            Figure { name: "situations", unit: "", value: Value::Situations(situations) },
+        ])
     }
 
     /// These figures and then `more`.
@@ -139,17 +144,29 @@ impl Figures {
     }
 }
 
-/// A table with a row for each of `rows`, which hold the same figures.
+/// A table with a row for each of `points`: its scenario, and what came of it.
 ///
 /// # Errors
-/// Never, as long as every figure has a name of its own.
-pub fn columns(rows: &[Figures]) -> Result<Columns, ColumnsError> {
-    let Some(first) = rows.first() else { return Columns::new(Vec::new()) };
-    let columns = first.0.iter().enumerate().flat_map(|(index, figure)| {
+/// Never, as long as every column has a name of its own.
+pub fn columns(points: &[(PacketScenario, PointResult)]) -> Result<Columns, ColumnsError> {
+    let scenarios: Vec<_> = points.iter().map(|(scenario, _)| Figures::of_scenario(scenario)).collect();
+    let ends: Vec<_> = points.iter().map(|(_, result)| Figures::of_end(result)).collect();
+    let outcomes: Vec<_> = points.iter().map(|(_, result)| (result.capacity, result.outcome)).collect();
+    let mut columns = columns_of(&scenarios);
+    columns.push(Column::floats("arrival_rate", "/s", points.iter().map(|(_, result)| Some(result.rate.0))));
+    columns.extend(outcome_columns(&outcomes));
+    columns.extend(columns_of(&ends));
+    Columns::new(columns)
+}
+
+/// The columns of `rows`, which hold the same figures.
+fn columns_of(rows: &[Figures]) -> Vec<Column> {
+    let figures = rows.first().map_or(&[][..], |first| &first.0);
+    let columns = figures.iter().enumerate().flat_map(|(index, figure)| {
         let values: Vec<&Value> = rows.iter().filter_map(|row| Some(&row.0.get(index)?.value)).collect();
         figure.columns(&values)
     });
-    Columns::new(columns.collect())
+    columns.collect()
 }
 
 impl Figure {

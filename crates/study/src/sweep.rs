@@ -26,7 +26,7 @@ use warmcore_scenario::document::Checked;
 use warmcore_scenario::{PacketScenario, RunLength};
 use warmcore_sim::packet::{PointError, PointResult, simulate};
 use warmcore_sim::sweep::{SweepError as Ended, sweep};
-use warmcore_units::PerSecond;
+use warmcore_units::{Fault, PerSecond};
 
 /// A sweep that can be made: every point is possible.
 #[derive(Clone, PartialEq, Debug)]
@@ -68,10 +68,13 @@ impl Plan {
     /// If one of the points is impossible.
     pub fn new(request: Request, profile: &Profile, base: &Path) -> Result<Self, PointError> {
         request.check()?;
-        let streams = request.scenario.traffic.open(base)?.streams();
+        let traffic = request.scenario.traffic.open(base)?;
+        if !request.has_rates() && traffic.own_rate().is_none() {
+            return Err(Fault::new("rate_per_s", "missing", "packets per second, above 0").into());
+        }
         let curves = request.curves();
         for curve in &curves {
-            curve.check_stacks(streams)?;
+            curve.check_stacks(traffic.streams())?;
         }
         let points = curves.into_par_iter().map(|curve| {
             let capacity = match request.axes.loads.is_empty() {
@@ -135,9 +138,9 @@ impl Swept {
     /// A row for each point: its scenario, and what came of it.
     ///
     /// # Errors
-    /// Never, as long as every figure has a name of its own.
+    /// Never, as long as every column has a name of its own.
     pub fn columns(&self) -> Result<Columns, ColumnsError> {
-        point::columns(&self.figures().collect::<Vec<_>>())
+        point::columns(&self.points)
     }
 
     /// The figures of each point, in order.

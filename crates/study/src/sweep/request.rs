@@ -83,6 +83,12 @@ impl Request {
         curves
     }
 
+    /// Whether rates are asked for: those of a trace are its own.
+    pub(super) fn has_rates(&self) -> bool {
+        let axes = &self.axes;
+        !(axes.rates_per_s.is_empty() && axes.loads.is_empty() && self.scenario.rate_per_s.is_none())
+    }
+
     /// The points of `curve`, whose capacity is known if loads are asked for.
     #[must_use]
     pub(super) fn points(&self, curve: &PacketScenario, capacity: Option<PerSecond>) -> Vec<PacketScenario> {

@@ -49,7 +49,7 @@ fn every_combination_has_its_row_and_every_curve_its_points() {
     let columns = swept.columns().unwrap();
     assert_eq!(columns.rows(), 16);
     let column = |name: &str| &columns.columns().iter().find(|column| column.name == name).unwrap().values;
-    let (Values::Flags(saturated), Values::Floats(delays)) = (column("saturated"), column("mean_delay_us"))
+    let (Values::Flags(saturated), Values::Floats(delays)) = (column("saturated"), column("mean_delay"))
     else {
         panic!("flags and floats")
     };
@@ -88,6 +88,7 @@ fn a_sweep_with_an_impossible_point_is_refused_before_it_begins() {
     assert_eq!(refused(request(Axes { processors: vec![8, 0], ..axes() })), "processors");
     assert_eq!(refused(request(Axes { loads: vec![0.5], ..axes() })), "axes.loads");
     assert_eq!(refused(request(Axes { loads: vec![-0.5], rates_per_s: Vec::new(), ..axes() })), "axes.loads");
+    assert_eq!(refused(request(Axes { rates_per_s: Vec::new(), ..axes() })), "rate_per_s");
     let mut many = request(axes());
     many.scenario.stacks = Stacks::Count(9);
     assert_eq!(refused(many), "stacks");
