@@ -107,12 +107,11 @@ impl Policy for Adaptive {
 
     #[inline]
     fn steal(&mut self, _cpu: CpuId, _view: &impl View) -> Option<CpuId> {
-        if self.choice() == Choice::Home && !self.may_leave_home {
-            return None;
-        }
         let (victim, load) = self.loads.longest();
-        // One of them is in service there.
-        (load > 1).then_some(victim)
+        // One of them is in service there, and one may wait for its home; more are there from when
+        // they were gathered.
+        let stay = if self.choice() == Choice::Home && !self.may_leave_home { 2 } else { 1 };
+        (load > stay).then_some(victim)
     }
 
     #[inline]
@@ -192,8 +191,11 @@ mod tests {
         let mut policy = after(steady, Stacks::Independent);
         assert_eq!(policy.choice(), Choice::Home);
         assert_eq!(place(&policy, &[0, 0, 1, 0], &[0, 1, 3]), Decision::Wait(CpuId(2)));
+        let view = Processors::new(&[0, 0, 3, 0], &[0, 1, 3]);
         (1..=2).for_each(|load| policy.loaded(CpuId(2), load));
-        assert_eq!(policy.steal(CpuId(3), &Processors::new(&[0, 0, 2, 0], &[0, 1, 3])), None);
+        assert_eq!(policy.steal(CpuId(3), &view), None);
+        policy.loaded(CpuId(2), 3);
+        assert_eq!(policy.steal(CpuId(3), &view), Some(CpuId(2)));
     }
 
     #[test]

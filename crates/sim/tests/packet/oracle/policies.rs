@@ -137,17 +137,14 @@ impl Chooser {
 
     /// Whose line a processor takes from that has nothing left to do.
     pub(crate) fn victim(&self) -> Option<CpuId> {
-        let steals = match self.policy {
-            ProcessorPolicy::HashStealing => true,
-            ProcessorPolicy::Adaptive => self.verdicts.choice() != Choice::Home || !self.stays_home(),
-            _ => false,
-        };
-        if !steals {
-            return None;
-        }
-        let most = self.seen.iter().map(|seen| seen.load).max()?;
         // One of them is in service.
-        self.first_with(most).filter(|_| most > 1)
+        let stay = match self.policy {
+            ProcessorPolicy::Adaptive if self.verdicts.choice() == Choice::Home && self.stays_home() => 2,
+            ProcessorPolicy::HashStealing | ProcessorPolicy::Adaptive => 1,
+            _ => return None,
+        };
+        let most = self.seen.iter().map(|seen| seen.load).max()?;
+        self.first_with(most).filter(|_| most > stay)
     }
 
     /// Whether a packet that is to run at home waits for it.
