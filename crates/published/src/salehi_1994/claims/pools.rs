@@ -1,0 +1,224 @@
+//! Sections 6.1, 6.2 and 8: pools of threads and free memory.
+
+use super::derive::{percent, rate, span, tally, value};
+use super::locking::APPROACHES;
+use super::{BROAD, Claim, Derived, Reading};
+use crate::salehi_1994::evidence::{above, extremes};
+use crate::salehi_1994::{Evidence, Figure, Setting};
+use warmcore_scenario::Organisation::{Global, PerProcessor};
+use warmcore_scenario::Parallelism::{Ips, Locking};
+use warmcore_scenario::ProcessorPolicy::{self, Lru, Mru};
+use warmcore_scenario::{Organisation, Parallelism};
+
+const F9B: &[Figure] = &[Figure::F9b];
+const F10B: &[Figure] = &[Figure::F10b];
+
+pub(super) fn claims() -> Vec<Claim> {
+    [locking(), locking_capacities(), stacks(), stacks_capacities(), both()].concat()
+}
+
+fn locking() -> Vec<Claim> {
+    vec![
+        Claim {
+            id: "locking-threads",
+            section: "6.1",
+            needs: &[Figure::F7b],
+            says: "Keeping threads per processor reduces delay by 10 to 15% across the broad range of rates.",
+            published: "10 to 15 %",
+            reading: Reading::Between(10.0, 15.0),
+            unit: "%",
+            recipe: "threads per processor against one global pool, memory per processor, MRU, at all \
+                     rates from 1 to 90% of capacity",
+            derive: |e| pool_gain(e, Locking, Global, PerProcessor),
+            contradicts: None,
+        },
+        Claim {
+            id: "locking-memory",
+            section: "6.1",
+            needs: &[Figure::F7b],
+            says: "Keeping free memory per processor reduces delay by 5 to 10%.",
+            published: "5 to 10 %",
+            reading: Reading::Between(5.0, 10.0),
+            unit: "%",
+            recipe: "memory per processor against one global pool, threads per processor, MRU, at all \
+                     rates from 1 to 90% of capacity",
+            derive: |e| pool_gain(e, Locking, PerProcessor, Global),
+            contradicts: None,
+        },
+        Claim {
+            id: "locking-threads-over-memory",
+            section: "6.1",
+            needs: &[Figure::F7b],
+            says: "Scheduling threads gains more than scheduling free memory.",
+            published: "more",
+            reading: Reading::Everywhere,
+            unit: "",
+            recipe: "threads alone per processor against memory alone per processor, MRU, at all rates \
+                     from 1 to 90% of capacity",
+            derive: |e| threads_over_memory(e, Locking),
+            contradicts: None,
+        },
+    ]
+}
+
+fn locking_capacities() -> Vec<Claim> {
+    vec![
+        Claim {
+            id: "locking-memory-capacity",
+            section: "6.1",
+            needs: &[Figure::F8b],
+            says: "Free memory per processor raises the capacity by about 5%.",
+            published: "about 5 %",
+            reading: Reading::About(5.0),
+            unit: "%",
+            recipe: "capacity with memory per processor over that with a global pool, MRU",
+            derive: |e| capacity_gain(e, Locking, PerProcessor, Global),
+            contradicts: None,
+        },
+        Claim {
+            id: "locking-threads-capacity",
+            section: "6.1",
+            needs: &[Figure::F8b],
+            says: "Scheduling threads does not change the capacity.",
+            published: "no change",
+            reading: Reading::AtMost(1.0),
+            unit: "%",
+            recipe: "capacity with threads per processor over that with a global pool, MRU; read as at \
+                     most 1%",
+            derive: |e| capacity_gain(e, Locking, Global, PerProcessor),
+            contradicts: None,
+        },
+    ]
+}
+
+fn stacks() -> Vec<Claim> {
+    vec![
+        Claim {
+            id: "ips-threads-over-memory",
+            section: "6.2",
+            needs: F9B,
+            says: "Scheduling threads gains more than scheduling free memory under IPS too.",
+            published: "as under Locking",
+            reading: Reading::Everywhere,
+            unit: "",
+            recipe: "threads alone per processor against memory alone per processor, MRU, at all rates \
+                     from 1 to 90% of capacity",
+            derive: |e| threads_over_memory(e, Ips),
+            contradicts: None,
+        },
+        Claim {
+            id: "ips-threads",
+            section: "6.2",
+            needs: F9B,
+            says: "Keeping threads per processor reduces delay under IPS in general as under Locking.",
+            published: "10 to 15 %, as under Locking",
+            reading: Reading::Between(10.0, 15.0),
+            unit: "%",
+            recipe: "threads per processor against one global pool, memory per processor, MRU, at all \
+                     rates from 1 to 90% of capacity",
+            derive: |e| pool_gain(e, Ips, Global, PerProcessor),
+            contradicts: None,
+        },
+        Claim {
+            id: "ips-memory",
+            section: "6.2",
+            needs: F9B,
+            says: "Keeping free memory per processor reduces delay under IPS in general as under Locking.",
+            published: "5 to 10 %, as under Locking",
+            reading: Reading::Between(5.0, 10.0),
+            unit: "%",
+            recipe: "memory per processor against one global pool, threads per processor, MRU, at all \
+                     rates from 1 to 90% of capacity",
+            derive: |e| pool_gain(e, Ips, PerProcessor, Global),
+            contradicts: None,
+        },
+    ]
+}
+
+fn stacks_capacities() -> Vec<Claim> {
+    vec![
+        Claim {
+            id: "ips-memory-capacity",
+            section: "6.2",
+            needs: F10B,
+            says: "Free memory per processor raises the capacity under IPS by 15%.",
+            published: "15 %",
+            reading: Reading::About(15.0),
+            unit: "%",
+            recipe: "capacity with memory per processor over that with a global pool, MRU",
+            derive: |e| capacity_gain(e, Ips, PerProcessor, Global),
+            contradicts: None,
+        },
+        Claim {
+            id: "ips-threads-capacity",
+            section: "6.2",
+            needs: F10B,
+            says: "Scheduling threads does not change the capacity under IPS either.",
+            published: "no change",
+            reading: Reading::AtMost(1.0),
+            unit: "%",
+            recipe: "capacity with threads per processor over that with a global pool, MRU; read as at \
+                     most 1%",
+            derive: |e| capacity_gain(e, Ips, Global, PerProcessor),
+            contradicts: None,
+        },
+    ]
+}
+
+fn both() -> Vec<Claim> {
+    vec![Claim {
+        id: "pools-per-processor",
+        section: "8",
+        needs: &[Figure::F7b, Figure::F9b],
+        says: "Threads and free memory should be kept per processor.",
+        published: "for high performance",
+        reading: Reading::Everywhere,
+        unit: "",
+        recipe: "mean delay with both pools per processor against both global, Locking and IPS, MRU, at \
+                 all rates from 1 to 90% of capacity",
+        derive: |e| {
+            let gains = APPROACHES.map(|approach| {
+                let own = Setting::new(approach, Mru);
+                e.reduction(own, own.pools(Global, Global), BROAD)
+            });
+            tally(&gains.concat(), "")
+        },
+        contradicts: None,
+    }]
+}
+
+/// By how much pools of each processor's own reduce delay against `threads` and `memory`.
+fn pool_gain(
+    e: &Evidence,
+    approach: Parallelism,
+    threads: Organisation,
+    memory: Organisation,
+) -> Option<Derived> {
+    let gain = |policy: ProcessorPolicy| {
+        let own = Setting::new(approach, policy);
+        e.reduction(own, own.pools(threads, memory), BROAD)
+    };
+    let because = extremes(&gain(Lru)).map_or_else(String::new, |(least, most)| {
+        format!("Under LRU it would be {} to {}.", percent(least.value), percent(most.value))
+    });
+    span(&gain(Mru), because)
+}
+
+/// By how much pools of each processor's own raise the capacity against `threads` and `memory`.
+fn capacity_gain(
+    e: &Evidence,
+    approach: Parallelism,
+    threads: Organisation,
+    memory: Organisation,
+) -> Option<Derived> {
+    let own = Setting::new(approach, Mru);
+    let (with, without) = (e.capacity(own)?, e.capacity(own.pools(threads, memory))?);
+    value(above(with, without), format!("{} against {}.", rate(with.mean), rate(without.mean)))
+}
+
+/// Threads alone per processor against memory alone per processor.
+fn threads_over_memory(e: &Evidence, approach: Parallelism) -> Option<Derived> {
+    let own = Setting::new(approach, Mru);
+    let [threads, memory] = [own.pools(PerProcessor, Global), own.pools(Global, PerProcessor)];
+    tally(&e.reduction(threads, memory, BROAD), "")
+}

@@ -1,0 +1,272 @@
+//! Sections 2.2, 4.1 and 5: what is said of Table 2 and figure 4. No simulation is needed; the
+//! times are those of the profile.
+
+use super::derive::{percent, span_of, tally, value};
+use super::{Claim, Derived, Reading};
+use crate::salehi_1994::evidence::{At, above};
+use crate::salehi_1994::{Evidence, Figure};
+use warmcore_costs::{Approach, Displacement, Experiment, Situation, ThreadStack};
+use warmcore_units::{Estimate, Nanos};
+
+/// A lock acquired and released whose lines must migrate, µs (§2.2).
+const MIGRATED_LOCK: f64 = 2.5;
+/// The same with its lines in cache, µs: from, to (§2.2).
+const CACHED_LOCK: [f64; 2] = [0.7, 0.8];
+
+const TABLE_2: &[Figure] = &[Figure::Table2];
+const FIGURE_4: &[Figure] = &[Figure::F4];
+
+pub(super) fn claims() -> Vec<Claim> {
+    [locks(), experiments(), displacement()].concat()
+}
+
+fn locks() -> Vec<Claim> {
+    vec![
+        Claim {
+            id: "lock-migration-factor",
+            section: "2.2",
+            needs: TABLE_2,
+            says: "Acquiring and releasing a lock takes nearly three times as long when its lines must \
+                   migrate.",
+            published: "nearly 3 ×",
+            reading: Reading::About(3.0),
+            unit: "×",
+            recipe: "2.5 µs over 0.7 to 0.8 µs, the times given in the same place",
+            derive: |e| {
+                if !e.is_published_machine() {
+                    return None;
+                }
+                let ends = CACHED_LOCK.map(|cached| Estimate::published(MIGRATED_LOCK / cached));
+                span_of(ends, "The text's own times give somewhat more than three.")
+            },
+            contradicts: None,
+        },
+        Claim {
+            id: "uncached-lock",
+            section: "2.2 and 8",
+            needs: TABLE_2,
+            says: "Each lock that is not in cache makes receiving a packet about 5% longer.",
+            published: "about 5 %",
+            reading: Reading::About(5.0),
+            unit: "%",
+            recipe: "2.5 µs (§2.2) over the best receive time of Table 2",
+            derive: |e| {
+                if !e.is_published_machine() {
+                    return None;
+                }
+                let best = time(e, Approach::IndependentStacks, Experiment::A1, ThreadStack::Cached)?;
+                value(
+                    Estimate::published(100.0 * MIGRATED_LOCK / best),
+                    "5% of the 50 µs to which the text rounds the best receive time.",
+                )
+            },
+            contradicts: None,
+        },
+        Claim {
+            id: "locking-overhead-cached",
+            section: "5",
+            needs: TABLE_2,
+            says: "With all locks in cache, Locking adds 16% to the best receive time of independent stacks.",
+            published: "16 %",
+            reading: Reading::Printed(16.0),
+            unit: "%",
+            recipe: "experiment A1, Locking over IPS",
+            derive: |e| locking_over_stacks(e, Experiment::A1),
+            contradicts: None,
+        },
+        Claim {
+            id: "locking-overhead-migrating",
+            section: "5",
+            needs: TABLE_2,
+            says: "When sessions migrate, Locking adds 37%.",
+            published: "37 %",
+            reading: Reading::Printed(37.0),
+            unit: "%",
+            recipe: "experiment B1, Locking over IPS",
+            derive: |e| locking_over_stacks(e, Experiment::B1),
+            contradicts: None,
+        },
+        Claim {
+            id: "lock-migration-dominates",
+            section: "5",
+            needs: TABLE_2,
+            says: "Most of what Locking adds when sessions migrate is the migration of locks, not \
+                   acquiring them.",
+            published: "dominates",
+            reading: Reading::MoreThan(50.0),
+            unit: "%",
+            recipe: "of Locking's addition in experiment B1, the part that is not there in A1; read as \
+                     more than half",
+            derive: |e| {
+                let [cached, migrating] = [Experiment::A1, Experiment::B1].map(|of| extra(e, of));
+                let share = 100.0 * (1.0 - cached? / migrating?);
+                value(
+                    Estimate::published(share),
+                    format!("{:.1} of {:.1} µs.", migrating? - cached?, migrating?),
+                )
+            },
+            contradicts: None,
+        },
+    ]
+}
+
+fn experiments() -> Vec<Claim> {
+    vec![
+        Claim {
+            id: "thread-stack-migration",
+            section: "5",
+            needs: TABLE_2,
+            says: "Migrating the thread's stack costs about 20 µs.",
+            published: "about 20 µs",
+            reading: Reading::About(20.0),
+            unit: "µs",
+            recipe: "all twelve pairs of hot times, stack migrating less stack cached",
+            derive: |e| {
+                span_of(
+                    rows(|a, x| {
+                        let [cached, migrates] = ThreadStack::ALL.map(|stack| time(e, a, x, stack));
+                        Some(Estimate::published(migrates? - cached?))
+                    })?,
+                    "In every row of Table 2.",
+                )
+            },
+            contradicts: None,
+        },
+        Claim {
+            id: "first-level-cold",
+            section: "5",
+            needs: TABLE_2,
+            says: "With the first level cold, receiving takes 20 to 40% longer in all experiments.",
+            published: "20 to 40 %",
+            reading: Reading::Between(20.0, 40.0),
+            unit: "%",
+            recipe: "all 24 pairs of Table 2, first level cold over hot",
+            derive: |e| {
+                span_of(pairs(|a, s| above_hot(e, a, s))?, "Least where the thread's stack migrates too.")
+            },
+            contradicts: Some(
+                "its text says 20 to 40% across all measurements, its Table 2 has 15.5 to 40%.",
+            ),
+        },
+        Claim {
+            id: "fully-cold",
+            section: "5",
+            needs: TABLE_2,
+            says: "A fully cold packet takes two to four times as long as one that finds its first level \
+                   cold.",
+            published: "2 to 4 ×",
+            reading: Reading::Between(2.0, 4.0),
+            unit: "×",
+            recipe: "the two fully cold times over each first-level-cold time of Table 2",
+            derive: |e| {
+                span_of(
+                    pairs(|a, s| {
+                        let times = e.profile.times.of(a);
+                        let cold = times.of(s)?.cold.last()?.mean;
+                        Some(Estimate::published(times.fully_cold.mean / cold))
+                    })?,
+                    "Most for a packet of which nothing migrates, under Locking.",
+                )
+            },
+            contradicts: Some(
+                "its text says 2 to 4 times, the times it states and its Table 2 give 1.6 to 3.1.",
+            ),
+        },
+        Claim {
+            id: "code-affinity-matters-most",
+            section: "5",
+            needs: TABLE_2,
+            says: "Code affinity can matter far more than the other affinities together.",
+            published: "much higher",
+            reading: Reading::Everywhere,
+            unit: "",
+            recipe: "what a fully cold packet adds to a hot one (A1), over what all migrations together \
+                     add (B3, stack migrating)",
+            derive: |e| {
+                let gain = |approach| {
+                    let hot = time(e, approach, Experiment::A1, ThreadStack::Cached)?;
+                    let migrating = time(e, approach, Experiment::B3, ThreadStack::Migrates)?;
+                    let cold = e.profile.times.of(approach).fully_cold.mean.micros();
+                    Some(above(Estimate::published(cold - hot), Estimate::published(migrating - hot)))
+                };
+                let [locking, stacks] = Approach::ALL.map(gain);
+                let gains = [locking?, stacks?].map(|value| At { rate: 0.0, value });
+                let mut derived = tally(&gains, "")?;
+                derived.because = format!(
+                    "More by {} under Locking, by {} under IPS.",
+                    percent(locking?),
+                    percent(stacks?)
+                );
+                Some(derived)
+            },
+            contradicts: None,
+        },
+    ]
+}
+
+fn displacement() -> Vec<Claim> {
+    vec![Claim {
+        id: "second-level-keeps-longer",
+        section: "4.1",
+        needs: FIGURE_4,
+        says: "Other work flushes the protocol much more slowly from the second level than from the first.",
+        published: "much more slowly",
+        reading: Reading::MoreThan(10.0),
+        unit: "×",
+        recipe: "how long it takes to flush half of the second level, over the same of the first; read as \
+                 more than ten times",
+        derive: |e| {
+            let half = |level: usize| half_flushed(e, level);
+            let (first, second) = (half(0)?, half(1)?);
+            value(Estimate::published(second / first), format!("Half is gone after {first} and {second}."))
+        },
+        contradicts: None,
+    }]
+}
+
+/// A hot receive time, µs.
+fn time(e: &Evidence, approach: Approach, experiment: Experiment, thread_stack: ThreadStack) -> Option<f64> {
+    let receive = e.profile.times.of(approach).of(Situation { experiment, thread_stack })?;
+    Some(receive.hot.mean.micros())
+}
+
+/// By how many percent Locking is above independent stacks.
+fn locking_over_stacks(e: &Evidence, experiment: Experiment) -> Option<Derived> {
+    let [locking, stacks] = Approach::ALL.map(|approach| time(e, approach, experiment, ThreadStack::Cached));
+    let (locking, stacks) = (locking?, stacks?);
+    let because = format!("{locking:.1} µs over {stacks:.1} µs.");
+    value(above(Estimate::published(locking), Estimate::published(stacks)), because)
+}
+
+/// What Locking adds to independent stacks, µs.
+fn extra(e: &Evidence, experiment: Experiment) -> Option<f64> {
+    let [locking, stacks] = Approach::ALL.map(|approach| time(e, approach, experiment, ThreadStack::Cached));
+    Some(locking? - stacks?)
+}
+
+fn above_hot(e: &Evidence, approach: Approach, situation: Situation) -> Option<Estimate<f64>> {
+    let receive = e.profile.times.of(approach).of(situation)?;
+    let micros = |time: Nanos| Estimate::published(time.micros());
+    Some(above(micros(receive.cold.first()?.mean), micros(receive.hot.mean)))
+}
+
+/// `of` each approach and experiment.
+fn rows(of: impl Fn(Approach, Experiment) -> Option<Estimate<f64>>) -> Option<Vec<Estimate<f64>>> {
+    Approach::ALL.into_iter().flat_map(|a| Experiment::ALL.map(|x| of(a, x))).collect()
+}
+
+/// `of` each approach and situation.
+fn pairs(of: impl Fn(Approach, Situation) -> Option<Estimate<f64>>) -> Option<Vec<Estimate<f64>>> {
+    Approach::ALL.into_iter().flat_map(|a| Situation::all().map(|s| of(a, s)).collect::<Vec<_>>()).collect()
+}
+
+/// How long it takes other work to flush half of a level, found by bisection.
+fn half_flushed(e: &Evidence, level: usize) -> Option<Nanos> {
+    let displacement = Displacement::new(e.profile.intervening, e.profile.levels.get(level)?.geometry, 1);
+    let (mut from, mut to) = (1.0_f64, 1e15_f64);
+    for _ in 0..100 {
+        let middle = (from * to).sqrt();
+        if displacement.fraction(Nanos(middle)) < 0.5 { from = middle } else { to = middle }
+    }
+    Some(Nanos(to))
+}

@@ -1,0 +1,94 @@
+//! The points of all figures, each once.
+
+use crate::salehi_1994::rates::{NEAR_CAPACITY, rates};
+use crate::salehi_1994::{Figure, Options, ReproduceError, Setting};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use warmcore_costs::{Approach, ExecutionModel};
+use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy};
+use warmcore_sim::packet::{PointResult, simulate};
+use warmcore_units::PerSecond;
+
+/// What has to be simulated for some figures.
+///
+/// Where a setting's rates lie depends on its capacity, which a plan finds out first: that is
+/// quick, and the same each time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Plan {
+    /// Every setting with its point beyond capacity.
+    pub(crate) floods: BTreeMap<Setting, PointResult>,
+    /// Every setting with each of its points.
+    pub(crate) points: Vec<(Setting, PacketScenario)>,
+}
+
+/// Packets after which a point ends in any case, below and above [`NEAR_CAPACITY`].
+const MAX_PACKETS: [u64; 2] = [400_000_000, 4_000_000];
+
+/// What the grid of rates is measured by: the setting of the highest capacity of figures 7 to 12.
+const BEST: Setting = Setting::new(Parallelism::Ips, ProcessorPolicy::WiredStreams);
+
+impl Plan {
+    /// The plan for `options`.
+    ///
+    /// # Errors
+    /// If the profile lacks what is needed, such as migration times.
+    pub fn new(options: &Options) -> Result<Self, ReproduceError> {
+        check(options)?;
+        let flood = |setting: Setting| simulate(&setting.flooded(options), &options.profile, Path::new(""));
+        let best = flood(BEST)?.capacity.rate.mean;
+        let mut floods = BTreeMap::new();
+        for setting in options.wanted().flat_map(settings) {
+            floods.insert(setting, flood(setting)?);
+        }
+        let swept: BTreeSet<Setting> =
+            options.wanted().filter(|figure| figure.sweeps()).flat_map(settings).collect();
+        let mut points = Vec::new();
+        for setting in swept {
+            let capacity = floods[&setting].capacity.rate.mean;
+            if setting.checksummed == 0 {
+                points.extend(points_of(setting, capacity, best, options));
+            }
+        }
+        Ok(Self { floods, points })
+    }
+
+    /// The scenarios of the points, each once.
+    pub fn scenarios(&self) -> impl Iterator<Item = &PacketScenario> {
+        self.points.iter().map(|(_, scenario)| scenario)
+    }
+}
+
+/// The settings that `figure` needs: those of its curves, and what its claims need besides.
+fn settings(figure: Figure) -> Vec<Setting> {
+    let curves = figure.curves().into_iter().map(|curve| curve.setting);
+    curves.chain(claimed(figure)).collect()
+}
+
+/// What the claims of a figure need besides its curves.
+fn claimed(figure: Figure) -> Vec<Setting> {
+    match figure {
+        Figure::F11b => crate::salehi_1994::claims::CHECKSUMMED.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+fn points_of(
+    setting: Setting,
+    capacity: PerSecond,
+    best: PerSecond,
+    options: &Options,
+) -> impl Iterator<Item = (Setting, PacketScenario)> {
+    rates(capacity, best, options.detail).into_iter().map(move |rate| {
+        let near = rate.0 > capacity.0 * NEAR_CAPACITY;
+        (setting, setting.scenario(options, rate, MAX_PACKETS[usize::from(near)]))
+    })
+}
+
+/// Refuses a profile before anything is simulated.
+fn check(options: &Options) -> Result<(), ReproduceError> {
+    options.profile.check()?;
+    for approach in Approach::ALL {
+        ExecutionModel::new(&options.profile, approach, crate::salehi_1994::setting::PROCESSORS)?;
+    }
+    Ok(())
+}

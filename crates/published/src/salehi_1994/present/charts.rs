@@ -1,0 +1,226 @@
+//! The charts.
+
+use super::claims::capitalised;
+use super::words::words;
+use crate::salehi_1994::curves::{Curve, POOL_POLICIES};
+use crate::salehi_1994::evidence::Simulated;
+use crate::salehi_1994::latency::{MULTIPLES, reduction};
+use crate::salehi_1994::rates::NEAR_CAPACITY;
+use crate::salehi_1994::{Figure, Reproduction};
+use warmcore_costs::{Approach, Displacement, Experiment, Profile, Situation, ThreadStack};
+use warmcore_record::chart::{Axis, Choice, Direction, Look, Mark, Point, Series, Style, Unit, View};
+use warmcore_record::table::{Cell, HeaderCell, Row};
+use warmcore_record::{Chart, Table};
+use warmcore_scenario::Parallelism::{Ips, Locking};
+use warmcore_sim::packet::{Outcome, PointResult};
+use warmcore_units::{Estimate, Nanos, PerSecond};
+
+/// The chart of `figure`; `None` for what is shown otherwise.
+#[must_use]
+pub fn chart(reproduction: &Reproduction, figure: Figure) -> Option<Chart> {
+    let (x, y) = axes(figure)?;
+    let choices = choices(figure);
+    let views = match choices.first() {
+        None => vec![view(reproduction, figure, 0, Vec::new())],
+        Some(choice) => {
+            let options = 0..choice.options.len();
+            options.map(|option| view(reproduction, figure, option, vec![option])).collect()
+        }
+    };
+    let words = words(figure);
+    Some(Chart {
+        id: format!("chart-{}", figure.name()),
+        title: capitalised(&format!("{} against {}", y.label, x.label)),
+        caption: words.caption.to_owned(),
+        x,
+        y,
+        choices,
+        views,
+    })
+}
+
+fn axes(figure: Figure) -> Option<(Axis, Axis)> {
+    let rate = "arrival rate";
+    let delay = Axis::log("mean packet delay", Unit::seconds());
+    let capacity = Axis::linear("highest rate kept up with", Unit::per_second());
+    Some(match figure {
+        Figure::Table2 => return None,
+        Figure::F4 => (
+            Axis::log("x, duration of the other work", Unit::seconds()),
+            Axis::linear("fraction flushed, F(x)", Unit::plain("")),
+        ),
+        Figure::F7a | Figure::F7b | Figure::F9a | Figure::F9b => (Axis::log(rate, Unit::per_second()), delay),
+        Figure::F11a | Figure::F11b => (
+            Axis::log(rate, Unit::per_second()),
+            Axis::linear("reduction of end-to-end latency", Unit::plain("%")),
+        ),
+        Figure::F15 => (Axis::linear("processors", Unit::plain("")), capacity),
+        Figure::Hosts => (
+            Axis::log("processors", Unit::plain("")),
+            Axis::log("highest rate kept up with", Unit::per_second()),
+        ),
+        _ => (Axis::linear(rate, Unit::per_second()), delay),
+    })
+}
+
+fn choices(figure: Figure) -> Vec<Choice> {
+    match figure {
+        Figure::F7b | Figure::F8b | Figure::F9b | Figure::F10b => vec![Choice {
+            label: "Processors chosen by".to_owned(),
+            options: POOL_POLICIES.map(|policy| policy.to_string()).to_vec(),
+            initial: 0,
+        }],
+        _ => Vec::new(),
+    }
+}
+
+fn view(reproduction: &Reproduction, figure: Figure, option: usize, picks: Vec<usize>) -> View {
+    let curves: Vec<Curve> = figure.curves().into_iter().filter(|curve| curve.option == option).collect();
+    let (series, marks) = match figure {
+        Figure::Table2 => (Vec::new(), Vec::new()),
+        Figure::F4 => (displacement(&reproduction.options.profile), Vec::new()),
+        Figure::F11a => (latency(reproduction, Locking), Vec::new()),
+        Figure::F11b => (latency(reproduction, Ips), Vec::new()),
+        Figure::F15 | Figure::Hosts => (by_processors(reproduction, curves), Vec::new()),
+        Figure::F8a | Figure::F8b | Figure::F10a | Figure::F10b => {
+            (against_rate(reproduction, &curves, 0.5), capacities(reproduction, &curves))
+        }
+        _ => (against_rate(reproduction, &curves, 0.0), Vec::new()),
+    };
+    View { picks, series, marks, ..View::default() }
+}
+
+/// Mean delay from `from` times each curve's capacity on.
+fn against_rate(reproduction: &Reproduction, curves: &[Curve], from: f64) -> Vec<Series> {
+    let series = |curve: &Curve| {
+        let simulated = reproduction.evidence.of(curve.setting)?;
+        let enough = |result: &&PointResult| result.rate.0 >= from * simulated.capacity.mean;
+        let points = simulated.points.iter().filter(enough).filter_map(|result| delay(simulated, result));
+        Some(looking(curve, Style::Line, points.collect()))
+    };
+    curves.iter().filter_map(series).collect()
+}
+
+fn delay(simulated: &Simulated, result: &PointResult) -> Option<Point> {
+    let outcome: &Outcome = result.outcome.as_ref()?;
+    let y =
+        Estimate { mean: outcome.delay.mean.secs(), half_width: outcome.delay.half_width.map(Nanos::secs) };
+    let near = result.rate.0 > simulated.capacity.mean * NEAR_CAPACITY;
+    let note = near.then(|| "above 90 % of capacity: a shorter run".to_owned());
+    Some(Point { missed_target: !outcome.is_precise(), note, ..Point::new(result.rate.0, y) })
+}
+
+/// A mark for each capacity; equal ones are one.
+fn capacities(reproduction: &Reproduction, curves: &[Curve]) -> Vec<Mark> {
+    let mut marks: Vec<Mark> = Vec::new();
+    for curve in curves {
+        let Some(capacity) = reproduction.evidence.capacity(curve.setting) else { continue };
+        match marks.iter().position(|mark| (mark.at / capacity.mean - 1.0).abs() < 0.01) {
+            Some(_) => {}
+            None => {
+                let label = format!("capacity {}", PerSecond(capacity.mean));
+                marks.push(Mark { label, axis: Direction::X, at: capacity.mean });
+            }
+        }
+    }
+    marks
+}
+
+/// Capacity against processors; curves of one name are one series.
+fn by_processors(reproduction: &Reproduction, curves: Vec<Curve>) -> Vec<Series> {
+    let mut series: Vec<Series> = Vec::new();
+    for curve in curves {
+        let Some(capacity) = reproduction.evidence.capacity(curve.setting) else { continue };
+        let point = Point::new(f64::from(curve.setting.processors), capacity);
+        match series.iter_mut().find(|series| series.name == curve.name) {
+            Some(series) => series.points.push(point),
+            None => series.push(looking(&curve, Style::Line, vec![point])),
+        }
+    }
+    series
+}
+
+fn looking(curve: &Curve, style: Style, points: Vec<Point>) -> Series {
+    let look = Some(Look { colour: curve.colour, pattern: curve.pattern });
+    Series { look, ..Series::new(curve.name.clone(), style, points) }
+}
+
+fn latency(reproduction: &Reproduction, approach: warmcore_scenario::Parallelism) -> Vec<Series> {
+    let of_multiple = |multiple: f64| {
+        let reductions = reduction(&reproduction.evidence, approach, multiple, 0.0..=1.0);
+        let points = reductions.into_iter().map(|at| Point::new(at.rate, at.value));
+        Series::new(format!("V = {multiple}"), Style::Line, points.collect())
+    };
+    MULTIPLES.map(of_multiple).to_vec()
+}
+
+fn displacement(profile: &Profile) -> Vec<Series> {
+    let of_level = |level: &warmcore_costs::Level| {
+        let displacement = Displacement::new(profile.intervening, level.geometry, 1);
+        let point = |x: Nanos| Point::new(x.secs(), Estimate::published(displacement.fraction(x)));
+        let grid = (0..=120).map(|step| Nanos(10_f64.powf(3.0 + f64::from(step) / 20.0)));
+        Series::new(
+            format!("{} ({})", level.name, level.geometry.size),
+            Style::Curve,
+            grid.map(point).collect(),
+        )
+    };
+    profile.levels.iter().map(of_level).collect()
+}
+
+/// The receive times in the layout of the source's Table 2; of the cold states, that with the
+/// first level cold.
+#[must_use]
+pub fn table_2(profile: &Profile) -> Table {
+    let names = |texts: &[&str], columns: usize| {
+        texts.iter().map(|text| HeaderCell::new(*text).over_columns(columns)).collect::<Vec<_>>()
+    };
+    let mut top = vec![HeaderCell::new("Experiment").over_rows(3)];
+    top.extend(names(&["thread stack cached", "thread stack migrates"], 4));
+    let approaches = Approach::ALL.map(Approach::short).repeat(4);
+    let header = vec![top, names(&["hot", "first level cold"].repeat(2), 2), names(&approaches, 1)];
+    let cold = Approach::ALL.map(|approach| {
+        format!("{}, fully cold: {}", approach.short(), profile.times.of(approach).fully_cold.mean)
+    });
+    Table {
+        id: "table-2".to_owned(),
+        caption: format!("Time to receive one packet on the {} (µs)", profile.name),
+        header,
+        rows: Experiment::ALL.into_iter().map(|experiment| times(profile, experiment)).collect(),
+        notes: vec![
+            "A: the packet's session was last written here; B: elsewhere. 1: the active maps' history \
+             lines are not written; 2: written, and last written here; 3: written, and last written \
+             elsewhere."
+                .to_owned(),
+            format!("{}.", cold.join("; ")),
+        ],
+    }
+}
+
+fn times(profile: &Profile, experiment: Experiment) -> Row {
+    let mut cells = Vec::new();
+    for thread_stack in ThreadStack::ALL {
+        for is_cold in [false, true] {
+            for approach in Approach::ALL {
+                let receive = profile.times.of(approach).of(Situation { experiment, thread_stack });
+                let time =
+                    receive.and_then(|times| if is_cold { times.cold.first() } else { Some(&times.hot) });
+                let cell = time.map_or_else(
+                    || Cell::missing("not measured"),
+                    |time| {
+                        let micros = time.estimate();
+                        Cell::value(
+                            Estimate {
+                                mean: micros.mean.micros(),
+                                half_width: micros.half_width.map(Nanos::micros),
+                            },
+                            1,
+                        )
+                    },
+                );
+                cells.push(cell);
+            }
+        }
+    }
+    Row::new(experiment.to_string(), cells)
+}

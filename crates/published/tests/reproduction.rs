@@ -1,0 +1,157 @@
+//! A quick reproduction, from the plan to its documents.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use warmcore_costs::profile::{ApproachTimes, Measured};
+use warmcore_costs::{Approach, Profile};
+use warmcore_published::salehi_1994::{
+    Figure, Options, Plan, ReproduceError, Reproduction, Setting, Summary, Verdict, columns, present,
+    reproduce, summary,
+};
+use warmcore_record::Manifest;
+use warmcore_scenario::{Parallelism, ProcessorPolicy, ProfileSource};
+use warmcore_units::Nanos;
+
+fn options(figures: &[Figure]) -> Options {
+    Options { figures: Some(figures.iter().copied().collect::<BTreeSet<_>>()), ..Options::quick() }
+}
+
+fn reproduced(options: Options) -> Reproduction {
+    reproduce(options, |_| None, |_, _| Ok(()), |_, _| (), &AtomicBool::new(false)).expect("a sound profile")
+}
+
+#[test]
+fn service_times_at_capacity_are_the_published_ones() {
+    let reproduction = reproduced(options(&[Figure::F15, Figure::Hosts]));
+    for (approach, policy, published) in [
+        (Parallelism::Locking, ProcessorPolicy::Mru, 125.0),
+        (Parallelism::Locking, ProcessorPolicy::WiredStreams, 103.0),
+        (Parallelism::Ips, ProcessorPolicy::Mru, 57.4),
+        (Parallelism::Ips, ProcessorPolicy::WiredStreams, 57.4),
+    ] {
+        let service = reproduction.evidence.service(Setting::new(approach, policy)).unwrap();
+        assert!((service.mean / published - 1.0).abs() <= 0.005, "{approach}, {policy}: {}", service.mean);
+    }
+    assert_eq!(present::document(&reproduction, Manifest::now("warmcore", "0")).validate(), Ok(()));
+}
+
+#[test]
+fn what_is_interrupted_and_resumed_is_the_same() {
+    let asked = || options(&[Figure::F12]);
+    let manifest = Manifest::now("warmcore", "0");
+    let bytes =
+        |reproduction: &Reproduction| columns::points(reproduction).unwrap().to_parquet(&manifest).unwrap();
+    let kept = Mutex::new(HashMap::new());
+    let stop = AtomicBool::new(false);
+    let name = |scenario: &warmcore_scenario::PacketScenario| serde_json::to_string(scenario).unwrap();
+    let interrupted = reproduce(
+        asked(),
+        |_| None,
+        |scenario, result| {
+            let mut kept = kept.lock().unwrap();
+            kept.insert(name(scenario), *result);
+            stop.store(kept.len() >= 5, Ordering::Relaxed);
+            Ok(())
+        },
+        |_, _| (),
+        &stop,
+    );
+    assert!(matches!(interrupted, Err(ReproduceError::Interrupted)));
+
+    let kept = kept.into_inner().unwrap();
+    let simulated = Mutex::new(0);
+    let resumed = reproduce(
+        asked(),
+        |scenario| kept.get(&name(scenario)).copied(),
+        |scenario, _| {
+            assert!(!kept.contains_key(&name(scenario)), "a kept point is not simulated again");
+            *simulated.lock().unwrap() += 1;
+            Ok(())
+        },
+        |_, _| (),
+        &AtomicBool::new(false),
+    );
+    let all = Plan::new(&asked()).unwrap().scenarios().count();
+    assert_eq!(*simulated.lock().unwrap() + kept.len(), all);
+    assert_eq!(bytes(&resumed.unwrap()), bytes(&reproduced(asked())));
+}
+
+#[test]
+fn every_figure_has_a_sound_section_and_a_claim_belongs_to_what_was_asked_for() {
+    let figures = [Figure::Table2, Figure::F4, Figure::F7a, Figure::F8a, Figure::F11a, Figure::F15];
+    let reproduction = reproduced(options(&figures));
+    let document = present::document(&reproduction, Manifest::now("warmcore", "0"));
+    assert_eq!(document.validate(), Ok(()));
+    for figure in figures {
+        let anchor = format!("figure-{}", figure.name());
+        assert!(document.sections.iter().any(|section| section.anchor == anchor), "{anchor}");
+    }
+    // Table 2 is a table; the others are charts.
+    assert_eq!(document.charts().count(), figures.len() - 1);
+    for concluded in &reproduction.claims {
+        assert!(
+            concluded.claim.needs.iter().all(|figure| figures.contains(figure)),
+            "{}",
+            concluded.claim.id
+        );
+        assert!(!concluded.reason().is_empty() && !concluded.ours().is_empty(), "{}", concluded.claim.id);
+    }
+    assert_eq!(summary::claims(&reproduction).unwrap().rows(), reproduction.claims.len());
+    assert_eq!(Summary::of(&reproduction).claims.len(), reproduction.claims.len());
+}
+
+#[test]
+fn points_are_planned_once_and_shared_between_figures() {
+    let count = |figures: &[Figure]| Plan::new(&options(figures)).unwrap().scenarios().count();
+    assert_eq!(count(&[Figure::F7a, Figure::F8a]), count(&[Figure::F7a]));
+    assert_eq!(count(&[Figure::F15]), 0);
+    let plan = Plan::new(&options(&[Figure::F7a, Figure::F12])).unwrap();
+    let distinct: BTreeSet<String> = plan.scenarios().map(|s| serde_json::to_string(s).unwrap()).collect();
+    assert_eq!(distinct.len(), plan.scenarios().count());
+}
+
+/// The source's machine, every time divided by `factor`.
+fn faster(factor: f64) -> Profile {
+    let mut profile = Profile { name: "a faster one".to_owned(), ..Profile::sgi_challenge_xl() };
+    let shorten = |time: &mut Measured| time.mean = Nanos(time.mean.0 / factor);
+    let each = |times: &mut ApproachTimes| {
+        shorten(&mut times.fully_cold);
+        for receive in times.cached.values_mut().chain(times.migrates.values_mut()) {
+            shorten(&mut receive.hot);
+            receive.cold.iter_mut().for_each(shorten);
+        }
+    };
+    each(&mut profile.times.locking);
+    each(&mut profile.times.independent_stacks);
+    profile
+}
+
+#[test]
+fn another_machine_is_drawn_at_its_own_rates_and_not_judged() {
+    let figures = [Figure::Table2, Figure::F12];
+    let source = ProfileSource::File("mine.toml".into());
+    let reproduction = reproduced(Options { profile: faster(10.0), source, ..options(&figures) });
+    assert!(reproduction.claims.iter().all(|concluded| concluded.verdict == Verdict::AnotherMachine));
+    let wired = Setting::new(Parallelism::Ips, ProcessorPolicy::WiredStreams);
+    let curve = reproduction.evidence.of(wired).unwrap();
+    assert!((curve.capacity.mean / (80.0 / 57.4e-6) - 1.0).abs() < 0.01, "{}", curve.capacity.mean);
+    let last = curve.points.last().unwrap().rate.0;
+    assert!(last > 0.9 * curve.capacity.mean, "{last}");
+    let document = present::document(&reproduction, Manifest::now("warmcore", "0"));
+    assert_eq!(document.validate(), Ok(()));
+    assert!(document.title.contains("a faster one"), "{}", document.title);
+}
+
+#[test]
+fn a_profile_of_one_processor_is_refused_before_anything_is_simulated() {
+    let mut profile = Profile::sgi_challenge_xl();
+    profile.free_memory = None;
+    profile.times.locking.migrates.clear();
+    let refused = Plan::new(&Options { profile, ..options(&[Figure::F12]) }).unwrap_err();
+    assert!(matches!(refused, ReproduceError::Profile(_)), "{refused}");
+    let mut broken = Profile::sgi_challenge_xl();
+    broken.times.locking.fully_cold.mean = Nanos(-1.0);
+    let refused = Plan::new(&Options { profile: broken, ..options(&[Figure::F12]) }).unwrap_err();
+    assert!(refused.to_string().contains(Approach::Locking.short().to_lowercase().as_str()), "{refused}");
+}
