@@ -1,8 +1,13 @@
 //! The command line.
 
+pub(crate) mod packet;
+mod values;
+
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use packet::{AxisArguments, PointArguments};
 use std::path::PathBuf;
+use warmcore_scenario::ProfileSource;
 
 /// On which processor should this piece of protocol work run?
 ///
@@ -35,6 +40,18 @@ pub(crate) enum Command {
     /// Writes a profile that `warmcore study --profile` takes.
     Calibrate(CalibrateArguments),
 
+    /// Simulate one point: a host, its traffic, and what comes of it
+    #[command(subcommand)]
+    Simulate(SimulateCommand),
+
+    /// Simulate every combination of what is varied, and compare
+    #[command(subcommand)]
+    Sweep(SweepCommand),
+
+    /// Obtain the figures and claims of a publication again
+    #[command(subcommand)]
+    Reproduce(ReproduceCommand),
+
     /// Show the processors, caches and limits of this machine
     Machine(MachineArguments),
 
@@ -50,6 +67,97 @@ pub(crate) enum Command {
     ///
     /// To read it: `warmcore man | man -l -`
     Man,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum SimulateCommand {
+    /// Packets on processors: delays, service times, capacity
+    ///
+    /// Simulates until the mean delay is known to the precision asked for, and says what packets
+    /// experience, each figure with the half-width of its 95% confidence interval. A host that
+    /// cannot keep up is said to be saturated.
+    Packet(SimulatePacketArguments),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SimulatePacketArguments {
+    #[command(flatten)]
+    pub(crate) point: PointArguments,
+
+    /// Processors, each with a protocol thread [default: 8]
+    #[arg(long, value_name = "N", help_heading = "Host")]
+    pub(crate) processors: Option<u32>,
+
+    /// Print the scenario, which --scenario takes, and simulate nothing
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub(crate) print_scenario: bool,
+
+    /// Print one JSON object instead of words
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum SweepCommand {
+    /// Packets on processors: delay against rate, for each combination
+    ///
+    /// Simulates every combination of the values given, and writes into the output folder:
+    /// report.html, with charts; results.parquet, a row for each point; sweep.toml, what was asked
+    /// for; and points.journal, every finished point, from which --resume goes on after an
+    /// interruption. The same sweep gives the same results.parquet, byte for byte, whether
+    /// interrupted or not.
+    Packet(SweepPacketArguments),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SweepPacketArguments {
+    #[command(flatten)]
+    pub(crate) point: PointArguments,
+
+    #[command(flatten)]
+    pub(crate) axes: AxisArguments,
+
+    #[command(flatten)]
+    pub(crate) output: ResumableArguments,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum ReproduceCommand {
+    /// Salehi, Kurose & Towsley 1994: every figure, every claim
+    ///
+    /// Simulates figures 4 and 7 to 15 and the statements about Table 2, holds every claim of the
+    /// text against what comes out, and writes into the output folder: report.html; claims.parquet
+    /// and claims.json, published values and ours with verdicts; results.parquet, every simulated
+    /// point; and points.journal, from which --resume goes on after an interruption. With another
+    /// machine's profile the figures are redrawn for that machine.
+    #[command(name = "salehi-1994")]
+    Salehi1994(SalehiArguments),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SalehiArguments {
+    /// Only these figures: `12`, `7a`, or `7` for all its parts [default: all]
+    #[arg(long = "figure", value_name = "N,…", value_delimiter = ',')]
+    pub(crate) figures: Vec<String>,
+
+    /// Redraw the figures for the machine of this profile [default: sgi-challenge-xl]
+    #[arg(long, value_name = "FILE", value_parser = values::profile)]
+    pub(crate) profile: Option<ProfileSource>,
+
+    /// Half-width of a mean delay, relative to it, that is aimed at [default: 1%]
+    #[arg(long, value_name = "PERCENT", value_parser = values::fraction, allow_hyphen_values = true)]
+    pub(crate) precision: Option<f64>,
+
+    /// A first look: a handful of rates for each curve, to 5% unless told otherwise
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Seed of every random choice [default: 1]
+    #[arg(long, value_name = "N", value_parser = values::seed())]
+    pub(crate) seed: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) output: ResumableArguments,
 }
 
 #[derive(Args, Debug)]
@@ -117,6 +225,26 @@ pub(crate) struct InterveningArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct OutputArguments {
+    /// Overwrite earlier results
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Print one JSON object instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct ResumableArguments {
+    /// The folder to write into
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
+
+    /// Go on from what an earlier run in this folder has finished
+    #[arg(long, conflicts_with = "force")]
+    pub(crate) resume: bool,
+
     /// Overwrite earlier results
     #[arg(long)]
     pub(crate) force: bool,

@@ -1,6 +1,6 @@
 //! Ctrl-C: what runs is told to stop, so that every file is left whole and every child ended.
 
-use miette::{IntoDiagnostic, WrapErr};
+use miette::{IntoDiagnostic, WrapErr, miette};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
@@ -21,4 +21,10 @@ pub(crate) fn catch() -> miette::Result<&'static AtomicBool> {
 /// Whether the user asked to stop.
 pub(crate) fn requested() -> bool {
     REQUESTED.load(Ordering::SeqCst)
+}
+
+/// The end of an interrupted command whose finished points are kept, and how to go on.
+pub(crate) fn resumable() -> miette::Report {
+    eprintln!("finished points are kept: the same command with --resume goes on");
+    miette!("interrupted")
 }

@@ -2,14 +2,20 @@
 
 mod args;
 mod calibrate;
+mod folder;
 mod interrupt;
+mod kept;
 mod machine;
+mod point;
 mod progress;
 mod provenance;
+mod reproduce;
+mod simulate;
 mod study;
+mod sweep;
 mod terminal;
 
-use args::{Arguments, Command};
+use args::{Arguments, Command, ReproduceCommand, SimulateCommand, SweepCommand};
 use clap::{CommandFactory, Parser};
 use miette::IntoDiagnostic;
 use std::io::{self, Write};
@@ -22,6 +28,8 @@ warmcore finds out on which processor protocol work should run.
   warmcore study            measure this machine, predict every policy, write study/report.html
   warmcore study --quick    the same within a minute, less exactly
   warmcore machine          show processors, caches and limits
+  warmcore simulate packet --rate 20000     what one policy does to one kind of traffic
+  warmcore sweep packet --loads 0.1,0.5,0.9 --policies mru,lru,wired    several, compared
   warmcore --help           everything else
 ";
 
@@ -49,6 +57,9 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         None => print(FIRST_STEPS.as_bytes()),
         Some(Command::Study(arguments)) => study::run(&arguments),
         Some(Command::Calibrate(arguments)) => calibrate::run(&arguments),
+        Some(Command::Simulate(SimulateCommand::Packet(arguments))) => simulate::run(&arguments),
+        Some(Command::Sweep(SweepCommand::Packet(arguments))) => sweep::run(&arguments),
+        Some(Command::Reproduce(ReproduceCommand::Salehi1994(arguments))) => reproduce::run(&arguments),
         Some(Command::Machine(arguments)) => machine::run(&arguments),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
@@ -64,12 +75,17 @@ fn manual() -> io::Result<Vec<u8>> {
     let mut command = Arguments::command();
     command.build();
     let mut pages = Vec::new();
-    clap_mangen::Man::new(command.clone()).render(&mut pages)?;
-    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
-        let name = format!("warmcore-{}", subcommand.get_name());
-        clap_mangen::Man::new(subcommand.clone()).title(name).render(&mut pages)?;
-    }
+    add_pages(&command, "warmcore", &mut pages)?;
     Ok(pages)
+}
+
+/// Adds the page of `command`, titled `name`, and those of its subcommands.
+fn add_pages(command: &clap::Command, name: &str, pages: &mut Vec<u8>) -> io::Result<()> {
+    clap_mangen::Man::new(command.clone()).title(name).render(pages)?;
+    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
+        add_pages(subcommand, &format!("{name}-{}", subcommand.get_name()), pages)?;
+    }
+    Ok(())
 }
 
 /// Prints to standard output.

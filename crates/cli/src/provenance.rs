@@ -9,6 +9,26 @@ use warmcore_record::manifest::{FactGroup, Seed};
 use warmcore_scenario::Study;
 use warmcore_topology::Machine;
 
+/// The program, by name.
+pub(crate) const PROGRAM: &str = "warmcore";
+
+/// The manifest of what was simulated with the costs of `profile`; `scenario` is the document that
+/// repeats it, where there is one.
+pub(crate) fn of_simulation(profile: &Profile, seed: u64, scenario: Option<String>) -> Manifest {
+    let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
+    manifest.command = env::args().collect();
+    manifest.facts.push(costs(profile));
+    manifest.seeds.push(Seed { purpose: "arrivals".to_owned(), value: seed });
+    manifest.scenario = scenario;
+    manifest
+}
+
+/// The same without what differs between two runs of one scenario, the date and the words of the
+/// command: what is simulated again comes out the same, byte for byte.
+pub(crate) fn repeatable(manifest: &Manifest) -> Manifest {
+    Manifest { written: String::new(), command: Vec::new(), ..manifest.clone() }
+}
+
 /// The manifest of `study` with the costs of `profile`, measured on `machine` if it was.
 ///
 /// # Errors
@@ -18,7 +38,7 @@ pub(crate) fn manifest(
     profile: &Profile,
     machine: Option<&Machine>,
 ) -> Result<Manifest, Error> {
-    let mut manifest = Manifest::now("warmcore", env!("CARGO_PKG_VERSION"));
+    let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
     manifest.command = env::args().collect();
     manifest.facts.push(costs(profile));
     if let Some(machine) = machine {

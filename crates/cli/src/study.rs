@@ -2,12 +2,12 @@
 
 use crate::args::StudyArguments;
 use crate::calibrate::{existing, look_at_machine, measure, words};
+use crate::folder::Folder;
 use crate::{interrupt, progress, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
-use warmcore_record::whole::{self, Existing};
 use warmcore_scenario::document::{self, Checked};
 use warmcore_scenario::{ProfileSource, Study};
 use warmcore_study::{Findings, conclude, present, results};
@@ -17,8 +17,8 @@ use warmcore_topology::Machine;
 const LOOK_AHEAD: [u32; 2] = [8, 64];
 
 pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
-    let folder = Folder { path: arguments.out.clone(), existing: existing(&arguments.output) };
-    folder.check()?;
+    let files = [REPORT, PROFILE, RESULTS, SUMMARY, SCENARIO];
+    let folder = Folder::open(&arguments.out, existing(&arguments.output), &files)?;
     let stop = interrupt::catch()?;
     let mut study = scenario(arguments)?;
     let (profile, machine) = costs(&mut study, arguments, &folder, stop)?;
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     if arguments.output.json {
         return crate::print(format!("{summary}\n").as_bytes());
     }
-    let report = folder.path.join(REPORT);
+    let report = folder.file(REPORT);
     let closing = format!("{}\nThe report: {}\n", terminal::summary(&findings), report.display());
     crate::print(closing.as_bytes())
 }
@@ -44,29 +44,6 @@ const PROFILE: &str = "profile.toml";
 const RESULTS: &str = "results.parquet";
 const SUMMARY: &str = "summary.json";
 const SCENARIO: &str = "study.toml";
-
-/// Where a study's files go.
-struct Folder {
-    path: PathBuf,
-    existing: Existing,
-}
-
-impl Folder {
-    /// Finds out before anything is measured whether the files can be written.
-    fn check(&self) -> miette::Result<()> {
-        std::fs::create_dir_all(&self.path)
-            .into_diagnostic()
-            .wrap_err_with(|| format!("cannot create the folder {}", self.path.display()))?;
-        for file in [REPORT, PROFILE, RESULTS, SUMMARY, SCENARIO] {
-            whole::check(&self.path.join(file), self.existing).into_diagnostic()?;
-        }
-        Ok(())
-    }
-
-    fn write(&self, file: &str, content: &[u8]) -> miette::Result<()> {
-        whole::write(&self.path.join(file), content, self.existing).into_diagnostic()
-    }
-}
 
 /// The scenario that the arguments ask for. Its processors are empty if nothing names them.
 fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {

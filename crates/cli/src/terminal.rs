@@ -1,10 +1,16 @@
 //! What a terminal shows: tables, and text wrapped to its width.
 
+pub(crate) mod claims;
+pub(crate) mod point;
+pub(crate) mod sweep;
+
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+use core::fmt::Display;
 use warmcore_costs::profile::{Measured, Profile};
 use warmcore_costs::{Approach, Experiment, Situation, ThreadStack};
 use warmcore_study::Findings;
 use warmcore_study::present::verdict::verdict;
+use warmcore_units::Estimate;
 
 /// A line under the header and nothing else.
 const PLAIN: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
@@ -72,4 +78,16 @@ pub(crate) fn summary(findings: &Findings) -> String {
         text += &format!("• {}\n  ({})\n", statement.text, statement.confidence.reason);
     }
     text
+}
+
+/// The mean, and the half-width by itself.
+fn parts<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) -> [String; 2] {
+    let half = estimate.half_width.filter(|&half| half.into().is_finite());
+    [estimate.mean.to_string(), half.map_or_else(|| "unknown".to_owned(), |half| half.to_string())]
+}
+
+/// `129 µs ± 0.15 µs`; a half-width that is not known is said not to be.
+fn estimate<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) -> String {
+    let [mean, half] = parts(estimate);
+    format!("{mean} ± {half}")
 }

@@ -1,6 +1,8 @@
 //! The command as a user types it: what it prints, what it writes, what it refuses, and that
 //! nothing is lost.
 
+mod packet;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -58,8 +60,15 @@ fn with_nothing_typed_it_says_what_to_type_first() {
 
 #[test]
 fn every_level_explains_itself() {
-    for arguments in [&["--help"][..], &["study", "--help"], &["calibrate", "--help"], &["machine", "--help"]]
-    {
+    for arguments in [
+        &["--help"][..],
+        &["study", "--help"],
+        &["calibrate", "--help"],
+        &["machine", "--help"],
+        &["simulate", "packet", "--help"],
+        &["sweep", "packet", "--help"],
+        &["reproduce", "salehi-1994", "--help"],
+    ] {
         let output = warmcore(arguments, Path::new("."));
         let help = text(&output.stdout);
         assert!(output.status.success() && help.contains("Usage:"), "{arguments:?}: {help}");
@@ -71,6 +80,7 @@ fn every_level_explains_itself() {
     }
     let manual = text(&warmcore(&["man"], Path::new(".")).stdout);
     assert!(manual.contains(".TH warmcore") && manual.contains("report.html"));
+    assert!(manual.contains(".TH warmcore-simulate-packet") && manual.contains("central"));
 }
 
 #[test]

@@ -24,6 +24,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("sim", &["units", "topology", "policy", "workload", "costs", "stats", "scenario", "record"]),
     ("measure", &["units", "topology", "costs", "stack", "stats", "linux", "record"]),
     ("study", &["units", "topology", "costs", "workload", "stats", "scenario", "record", "sim", "measure"]),
+    (
+        "published",
+        &["units", "topology", "policy", "workload", "costs", "stats", "scenario", "record", "sim"],
+    ),
     ("report", &["units", "record"]),
 ];
 

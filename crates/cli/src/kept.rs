@@ -1,0 +1,80 @@
+//! Finished points, kept as they come, so that an interrupted command goes on with `--resume`.
+
+use crate::args::ResumableArguments;
+use crate::folder::Folder;
+use crate::provenance::PROGRAM;
+use miette::{IntoDiagnostic, miette};
+use std::error::Error;
+use std::fs;
+use warmcore_costs::Profile;
+use warmcore_record::{Existing, Journal};
+use warmcore_scenario::{PacketScenario, Process, Traffic};
+use warmcore_sim::packet::PointResult;
+
+/// The journal's name in the folder.
+const JOURNAL: &str = "points.journal";
+
+/// A folder whose points are kept. A point is known by its whole scenario, so that one journal
+/// serves any request made of such points.
+pub(crate) struct Kept {
+    journal: Journal<PointResult>,
+}
+
+impl Kept {
+    /// Opens the folder for `files`, and the journal in it for points with the costs of `profile`
+    /// and packets like those of `traffic`.
+    pub(crate) fn open(
+        arguments: &ResumableArguments,
+        files: &[&str],
+        profile: &Profile,
+        traffic: &Traffic,
+    ) -> miette::Result<(Folder, Self)> {
+        let journal = arguments.out.join(JOURNAL);
+        let begins = !arguments.force && !arguments.resume;
+        if begins && journal.exists() {
+            return Err(miette!(
+                "`{}` exists already: give --resume to go on with it, --force to begin anew, or another place with \
+                 --out",
+                journal.display()
+            ));
+        }
+        let existing = if begins { Existing::Refuse } else { Existing::Replace };
+        let folder = Folder::open(&arguments.out, existing, files)?;
+        let subject = subject(profile, traffic)?;
+        let journal = match arguments.resume {
+            true => Journal::resume(&journal, &subject),
+            false => Journal::create(&journal, &subject, existing),
+        };
+        let journal = journal.into_diagnostic()?;
+        if arguments.resume {
+            eprintln!("going on with {} finished points", journal.known_count());
+        }
+        Ok((folder, Self { journal }))
+    }
+
+    /// What came of `point` in an earlier run.
+    pub(crate) fn known(&self, point: &PacketScenario) -> Option<PointResult> {
+        self.journal.known(&toml::to_string(point).ok()?).copied()
+    }
+
+    /// Keeps what came of `point`.
+    pub(crate) fn keep(
+        &self,
+        point: &PacketScenario,
+        result: &PointResult,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        Ok(self.journal.append(&toml::to_string(point)?, result)?)
+    }
+}
+
+/// What results depend on besides their scenario: the program, and what the files hold that a
+/// scenario names.
+fn subject(profile: &Profile, traffic: &Traffic) -> miette::Result<String> {
+    let mut subject =
+        format!("{PROGRAM} {}\n{}", env!("CARGO_PKG_VERSION"), toml::to_string(profile).into_diagnostic()?);
+    if let Process::Trace(trace) = &traffic.process {
+        let bytes = fs::metadata(&trace.file).into_diagnostic()?.len();
+        subject += &format!("trace {}: {bytes} bytes\n", trace.file.display());
+    }
+    Ok(subject)
+}

@@ -1,0 +1,216 @@
+//! From flags and documents to the scenario of a point; and what is wrong with it, said in the
+//! words of who typed it.
+
+use crate::args::SimulatePacketArguments;
+use crate::args::packet::{EffectArguments, HostArguments, PointArguments, RunArguments, TrafficArguments};
+use miette::{IntoDiagnostic, miette};
+use std::path::{Path, PathBuf};
+use warmcore_costs::Profile;
+use warmcore_scenario::document::{self, Checked};
+use warmcore_scenario::traffic::TraceFile;
+use warmcore_scenario::{PacketScenario, Process, ProfileSource, TrafficError};
+use warmcore_sim::packet::PointError;
+use warmcore_units::{Fault, PerSecond};
+use warmcore_workload::{ImpossibleArrivals, Popularity};
+
+/// What a scenario's traffic names is looked for from where the command runs: [`scenario`] has
+/// already put the folder of the document before what the document names.
+pub(crate) const HERE: &str = "";
+
+/// The scenario of one point.
+pub(crate) fn scenario(arguments: &SimulatePacketArguments) -> miette::Result<PacketScenario> {
+    let mut scenario = described(&arguments.point)?;
+    set(&mut scenario.processors, arguments.processors);
+    scenario.check().map_err(|fault| miette!("{}", in_flags(&fault)))?;
+    Ok(scenario)
+}
+
+/// What the flags and the document they name describe, not yet checked; flags come first.
+pub(crate) fn described(arguments: &PointArguments) -> miette::Result<PacketScenario> {
+    let mut scenario = arguments.scenario.as_deref().map_or_else(|| Ok(PacketScenario::default()), read)?;
+    set(&mut scenario.seed, arguments.seed);
+    set_host(&mut scenario, &arguments.host);
+    set_traffic(&mut scenario, &arguments.traffic)?;
+    set_effects(&mut scenario, &arguments.effects);
+    set_run(&mut scenario, &arguments.run);
+    Ok(scenario)
+}
+
+/// The profile that a checked scenario names.
+pub(crate) fn profile(source: &ProfileSource) -> miette::Result<Profile> {
+    match source {
+        ProfileSource::File(path) => document::read(path).into_diagnostic(),
+        ProfileSource::SgiChallengeXl => Ok(Profile::sgi_challenge_xl()),
+        ProfileSource::Measure => Err(miette!(
+            "--profile is measure, expected sgi-challenge-xl or a profile's file: `warmcore calibrate` \
+                         measures one"
+        )),
+    }
+}
+
+/// The document at `path`; the files it names are found from where the command runs.
+fn read(path: &Path) -> miette::Result<PacketScenario> {
+    let mut scenario: PacketScenario = document::read(path).into_diagnostic()?;
+    let folder = path.parent().unwrap_or(Path::new(HERE));
+    if let ProfileSource::File(file) = &mut scenario.profile {
+        *file = folder.join(&*file);
+    }
+    if let Process::Trace(trace) = &mut scenario.traffic.process {
+        trace.file = folder.join(&trace.file);
+    }
+    Ok(scenario)
+}
+
+fn set<T>(field: &mut T, flag: Option<T>) {
+    if let Some(value) = flag {
+        *field = value;
+    }
+}
+
+fn set_host(scenario: &mut PacketScenario, flags: &HostArguments) {
+    let scheduling = &mut scenario.scheduling;
+    set(&mut scheduling.approach, flags.approach);
+    set(&mut scheduling.policy, flags.policy);
+    set(&mut scheduling.queue, flags.queue);
+    set(&mut scheduling.threads, flags.threads);
+    set(&mut scheduling.thread_order, flags.thread_order);
+    set(&mut scheduling.memory, flags.memory);
+    set(&mut scenario.stacks, flags.stacks);
+    set(&mut scenario.profile, flags.profile.clone());
+}
+
+fn set_traffic(scenario: &mut PacketScenario, flags: &TrafficArguments) -> miette::Result<()> {
+    scenario.rate_per_s = flags.rate.map(PerSecond).or(scenario.rate_per_s);
+    let traffic = &mut scenario.traffic;
+    set(&mut traffic.streams, flags.streams);
+    set(&mut traffic.popularity, flags.zipf.map(Popularity::Zipf));
+    set(&mut traffic.batch.mean, flags.batch);
+    set(&mut traffic.batch.distribution, flags.batch_distribution);
+    set(&mut traffic.process, flags.process.clone().or_else(|| flags.trace.as_deref().map(trace)));
+    set(&mut traffic.send_fraction, flags.send_fraction);
+    if !flags.sizes.is_empty() {
+        traffic.sizes.clone_from(&flags.sizes);
+    }
+    match (&mut traffic.process, flags.time_scale) {
+        (_, None) => Ok(()),
+        (Process::Trace(trace), Some(scale)) => {
+            trace.time_scale = scale;
+            Ok(())
+        }
+        (process, Some(_)) => Err(miette!(
+            "--time-scale scales a trace, and the process is `{}`: give --trace FILE too",
+            process.name()
+        )),
+    }
+}
+
+fn trace(file: &Path) -> Process {
+    Process::Trace(TraceFile { file: PathBuf::from(file), time_scale: 1.0 })
+}
+
+fn set_effects(scenario: &mut PacketScenario, flags: &EffectArguments) {
+    let effects = &mut scenario.effects;
+    set(&mut effects.checksum_ns_per_byte, flags.checksum_ns_per_byte);
+    set(&mut effects.copy_ns_per_byte, flags.copy_ns_per_byte);
+    set(&mut effects.send_path, flags.send_path);
+    set(&mut effects.map_lock_ns, flags.map_lock_ns);
+    set(&mut effects.session_lock_ns, flags.session_lock_ns);
+    set(&mut effects.decision_ns, flags.decision_ns);
+    set(&mut effects.staleness_ns, flags.staleness_ns);
+}
+
+fn set_run(scenario: &mut PacketScenario, flags: &RunArguments) {
+    let run = &mut scenario.run;
+    set(&mut run.precision, flags.precision);
+    set(&mut run.max_packets, flags.max_packets);
+    set(&mut run.replications, flags.replications);
+}
+
+/// The fields whose flags are not called like the field, tables being left out.
+const FLAGS: [(&str, &str); 7] = [
+    ("rate-per-s", "rate"),
+    ("popularity", "zipf"),
+    ("batch.mean", "batch"),
+    ("batch.distribution", "batch-distribution"),
+    ("process.trace.file", "trace"),
+    ("process.trace.time-scale", "time-scale"),
+    ("process", "process"),
+];
+
+/// The tables of a document, which flags do not name.
+const TABLES: [&str; 5] = ["axes.", "effects.", "run.", "scheduling.", "traffic."];
+
+/// The flag that sets `field` of the document.
+fn flag(field: &str) -> String {
+    let field = field.replace('_', "-");
+    let field = TABLES.into_iter().find_map(|table| field.strip_prefix(table)).unwrap_or(&field);
+    let is_in =
+        |table: &str| field.strip_prefix(table).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let named = FLAGS.into_iter().find(|(table, _)| is_in(table)).map(|(_, flag)| flag);
+    named.or_else(|| field.split('.').next()).unwrap_or(field).to_owned()
+}
+
+/// `fault`, with the flag beside the field.
+pub(crate) fn in_flags(fault: &Fault) -> String {
+    format!(
+        "--{} is {}, expected {} (in a scenario: `{}`)",
+        flag(&fault.field),
+        fault.found,
+        fault.expected,
+        fault.field
+    )
+}
+
+/// What is wrong with a point, with flags beside fields.
+pub(crate) fn explained(error: PointError) -> miette::Report {
+    match error {
+        PointError::Scenario(fault)
+        | PointError::Traffic(
+            TrafficError::Field(fault) | TrafficError::Arrivals(ImpossibleArrivals::Parameter(fault)),
+        ) => miette!("{}", in_flags(&fault)),
+        PointError::Traffic(error) => {
+            miette!("the traffic (--trace or `traffic` in a scenario) cannot be made: {error}")
+        }
+        PointError::Profile(error) => miette!("--profile (in a scenario: `profile`) does not fit: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Arguments;
+    use clap::CommandFactory;
+
+    /// Every field that a check may refuse has a flag, and that flag is there.
+    #[test]
+    fn every_field_has_its_flag() {
+        let mut command = Arguments::command();
+        command.build();
+        let packet =
+            command.find_subcommand("simulate").and_then(|simulate| simulate.find_subcommand("packet"));
+        let flags: Vec<&str> =
+            packet.expect("a command").get_arguments().filter_map(|flag| flag.get_long()).collect();
+        for (field, expected) in [
+            ("rate_per_s", "rate"),
+            ("processors", "processors"),
+            ("stacks", "stacks"),
+            ("profile", "profile"),
+            ("scheduling.queue", "queue"),
+            ("scheduling.thread_order", "thread-order"),
+            ("run.precision", "precision"),
+            ("run.max_packets", "max-packets"),
+            ("effects.checksum_ns_per_byte", "checksum-ns-per-byte"),
+            ("traffic.streams", "streams"),
+            ("traffic.batch.mean", "batch"),
+            ("traffic.popularity.zipf", "zipf"),
+            ("traffic.process.trains.cars", "process"),
+            ("traffic.process.trace.time_scale", "time-scale"),
+            ("traffic.process.trace.file", "trace"),
+            ("traffic.sizes.0.weight", "sizes"),
+            ("traffic.send_fraction", "send-fraction"),
+        ] {
+            assert_eq!(flag(field), expected, "{field}");
+            assert!(flags.contains(&expected), "--{expected}");
+        }
+    }
+}

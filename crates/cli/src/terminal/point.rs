@@ -1,0 +1,107 @@
+//! One simulated point, for someone who has never seen the simulator.
+
+use super::{estimate, parts, table};
+use warmcore_costs::Situation;
+use warmcore_scenario::PacketScenario;
+use warmcore_sim::packet::{Ended, Outcome, PointResult};
+use warmcore_units::Estimate;
+
+/// What came of `scenario`, which took `seconds` to find out.
+pub(crate) fn summary(scenario: &PacketScenario, result: &PointResult, seconds: f64) -> String {
+    let host = host(scenario, result);
+    match &result.outcome {
+        None => format!("{host}\n\n{}\n", saturated(result)),
+        Some(outcome) => {
+            let figures = figures(result, outcome);
+            let ended = ended(scenario, outcome, seconds);
+            format!("{host}\n\n{figures}\n\n{}\n\n{ended}\n", found(outcome))
+        }
+    }
+}
+
+/// `Locking, MRU on 8 processors; 20.0 k/s (poisson, 8 streams)`.
+fn host(scenario: &PacketScenario, result: &PointResult) -> String {
+    let plural = if scenario.processors == 1 { "" } else { "s" };
+    let process = scenario.traffic.process.name();
+    let batch = match scenario.traffic.batch.mean {
+        1.0 => String::new(),
+        mean => format!(" in batches of {mean}"),
+    };
+    format!(
+        "{} on {} processor{plural}; packets arrive at {}{batch} ({process})",
+        scenario.scheduling, scenario.processors, result.rate
+    )
+}
+
+fn saturated(result: &PointResult) -> String {
+    format!(
+        "Saturated: more packets arrive than can be processed, and they would wait ever longer.\nThe host keeps up \
+         with {}; a packet then takes {} to process.",
+        estimate(&result.capacity.rate),
+        estimate(&result.capacity.service)
+    )
+}
+
+fn figures(result: &PointResult, outcome: &Outcome) -> String {
+    let quantiles = outcome.quantiles;
+    let fairness = outcome.fairness;
+    let percent = outcome.utilisation;
+    let percent =
+        Estimate { mean: percent.mean * 100.0, half_width: percent.half_width.map(|half| half * 100.0) };
+    let mut table = table(["", "", "95% ±", "what it is"]);
+    let mut row = |name: &str, [mean, half]: [String; 2], meaning: &str| {
+        table.add_row([name.to_owned(), mean, half, meaning.to_owned()]);
+    };
+    row("mean delay", parts(&outcome.delay), "from a packet's arrival to the end of its processing");
+    row("mean service", parts(&outcome.service), "the part of it in which a processor works");
+    row("p50", parts(&quantiles.p50), "half of the packets are faster");
+    row("p99", parts(&quantiles.p99), "one in a hundred is slower");
+    row("p99.9", parts(&quantiles.p999), "one in a thousand is slower");
+    row("utilisation", percents(&percent), "the processors' time that goes into protocol work");
+    row("throughput", [outcome.throughput.to_string(), String::new()], "packets finished");
+    row("capacity", parts(&result.capacity.rate), "the highest rate the host keeps up with");
+    let fair = format!(
+        "1 if all streams are treated alike; their means: {} to {}",
+        fairness.least, fairness.greatest
+    );
+    row("fairness", [format!("{:.3}", fairness.jain), String::new()], &fair);
+    table.to_string()
+}
+
+/// What most packets found in the caches.
+fn found(outcome: &Outcome) -> String {
+    let total: u64 = outcome.situations.iter().sum();
+    let mut shares: Vec<(Situation, f64)> = Situation::all()
+        .map(|situation| (situation, outcome.situations[situation.index()] as f64 / total.max(1) as f64))
+        .filter(|(_, share)| *share > 0.0)
+        .collect();
+    shares.sort_by(|one, other| other.1.total_cmp(&one.1));
+    let shares: Vec<String> =
+        shares.iter().map(|(situation, share)| format!("{:.1}% {situation}", share * 100.0)).collect();
+    format!("What packets found written where (Table 2 of the source): {}", shares.join("; "))
+}
+
+fn ended(scenario: &PacketScenario, outcome: &Outcome, seconds: f64) -> String {
+    let reason = match outcome.ended {
+        Ended::Precise => format!("the mean delay is known to within {}%", scenario.run.precision * 100.0),
+        Ended::Exhausted => format!(
+            "--max-packets ({}) came before the precision of {}%: the half-widths tell what was reached",
+            scenario.run.max_packets,
+            scenario.run.precision * 100.0
+        ),
+        Ended::NoMoreArrivals => "all packets of the trace are processed".to_owned(),
+        Ended::Saturated => "the queues grew without end".to_owned(),
+    };
+    format!(
+        "Ended because {reason}. {} packets in {seconds:.2} s; the first {} are left out as warm-up.",
+        outcome.packets, outcome.warmup
+    )
+}
+
+fn percents(estimate: &Estimate<f64>) -> [String; 2] {
+    let half = estimate.half_width.filter(|half| half.is_finite());
+    [
+        format!("{:.1}%", estimate.mean),
+        half.map_or_else(|| "unknown".to_owned(), |half| format!("{half:.1}%")),
+    ]
+}

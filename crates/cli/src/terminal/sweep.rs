@@ -1,0 +1,36 @@
+//! A sweep, curve by curve.
+
+use super::{estimate, table};
+use warmcore_study::sweep::Swept;
+
+/// What each curve keeps up with, and its delay where least and where most arrives.
+pub(crate) fn summary(swept: &Swept) -> String {
+    let header = [
+        "scheduling",
+        "processors",
+        "batch",
+        "capacity",
+        "mean delay, lowest rate",
+        "highest rate kept up with",
+    ];
+    let mut table = table(header);
+    for curve in swept.curves() {
+        let Some((scenario, result)) = curve.first() else { continue };
+        let mut steady: Vec<_> =
+            curve.iter().filter_map(|(_, result)| Some((result.rate, result.outcome?.delay))).collect();
+        steady.sort_by(|one, other| one.0.0.total_cmp(&other.0.0));
+        let [lowest, highest] = [steady.first(), steady.last()].map(|point| {
+            let shown = point.map(|(rate, delay)| format!("{} at {rate}", estimate(delay)));
+            shown.unwrap_or_else(|| "saturated".to_owned())
+        });
+        table.add_row([
+            scenario.scheduling.to_string(),
+            scenario.processors.to_string(),
+            scenario.traffic.batch.mean.to_string(),
+            estimate(&result.capacity.rate),
+            lowest,
+            highest,
+        ]);
+    }
+    format!("\n{table}\n")
+}

@@ -1,0 +1,39 @@
+use super::json;
+use crate::{names, refusal, text, warmcore};
+use std::fs;
+
+const FILES: [&str; 5] =
+    ["claims.json", "claims.parquet", "points.journal", "report.html", "results.parquet"];
+
+#[test]
+fn a_figure_is_reproduced_with_its_claims_and_goes_on_from_its_points() {
+    let folder = tempfile::tempdir().unwrap();
+    let figure = ["reproduce", "salehi-1994", "--figure", "12", "--quick", "--out", "mine"];
+    let summary = json(&figure, folder.path());
+    assert!(summary["claims"].as_array().is_some_and(|claims| !claims.is_empty()), "{summary}");
+    let out = folder.path().join("mine");
+    assert_eq!(names(&out), FILES);
+    let results = fs::read(out.join("results.parquet")).unwrap();
+
+    // Half of the points are lost, and the last of the rest is unfinished.
+    let journal = fs::read(out.join("points.journal")).unwrap();
+    fs::write(out.join("points.journal"), &journal[..journal.len() / 2]).unwrap();
+    assert_eq!(json(&[&figure[..], &["--resume"]].concat(), folder.path()), summary);
+    assert!(fs::read(out.join("results.parquet")).unwrap() == results);
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    for (flags, problem) in [
+        (["--figure", "99"], "there is no figure `99`, expected"),
+        (["--precision", "150%"], "--precision is 1.5"),
+        (["--profile", "nowhere.toml"], "cannot read the profile nowhere.toml"),
+    ] {
+        let error = refusal(&[&["reproduce", "salehi-1994"][..], &flags].concat(), folder.path());
+        assert!(error.contains(problem), "{error}");
+    }
+    let output = warmcore(&["reproduce", "knuth-1968"], folder.path());
+    assert!(text(&output.stderr).contains("unrecognized subcommand"), "{}", text(&output.stderr));
+    assert!(names(folder.path()).is_empty());
+}
