@@ -1,12 +1,11 @@
 //! A host that uses the most recently used idle processor, rehearsed.
 
 use super::costs::{Costs, Stacks};
+use super::ends::Ends;
 use super::footprints::{Entries, Footprints};
-use super::rehearsal::Limit;
+use super::limit::Limit;
 use crate::policy::Request;
-use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use warmcore_units::{CpuId, Nanos};
 
 /// Processors that serve one line: where each packet goes, and when, is settled when it arrives,
@@ -46,17 +45,17 @@ impl RecentHost {
     #[inline]
     pub(super) fn arrive(&mut self, request: &Request, costs: &Costs) -> Nanos {
         let now = request.now;
-        while let Some(cpu) = self.busy.ended_by(now, &self.ends) {
+        while let Some(cpu) = self.busy.first_by(now, &self.ends) {
+            self.busy.remove_first();
             self.idle.push(cpu);
         }
-        let at_its_stack = self.where_its_stack_is(request);
-        let cpu = at_its_stack.unwrap_or_else(|| self.next_free());
+        let (cpu, was_idle) = self.cpu_for(request);
         let before = self.ends[cpu.index()];
         let start = now.max(before);
         let found = self.footprints.visit(request, cpu);
         let end = self.limit.on(now, start + costs.time(found, start - before));
         self.ends[cpu.index()] = end;
-        if at_its_stack.is_none() {
+        if was_idle {
             self.busy.push(cpu, end);
         }
         if let Some(stacks) = &mut self.stacks {
@@ -65,51 +64,25 @@ impl RecentHost {
         end - now
     }
 
+    /// Where the packet goes, and whether that processor is idle: where its stack is busy, or else
+    /// the most recently used idle processor, or else the one that will be free first.
+    #[inline]
+    fn cpu_for(&mut self, request: &Request) -> (CpuId, bool) {
+        if let Some(cpu) = self.where_its_stack_is(request) {
+            return (cpu, false);
+        }
+        if let Some(cpu) = self.idle.pop() {
+            return (cpu, true);
+        }
+        let first = self.busy.first_by(Nanos::INFINITY, &self.ends);
+        (first.expect("every processor is idle or busy"), false)
+    }
+
     /// The processor on which the packet's stack is busy.
     #[inline]
     fn where_its_stack_is(&mut self, request: &Request) -> Option<CpuId> {
         let (cpu, end) = *self.stacks.as_mut()?.at(request.stack.0);
         (end.0 > request.now.0).then_some(cpu)
-    }
-
-    /// The most recently used idle processor, or else the one that will be free first.
-    #[inline]
-    fn next_free(&mut self) -> CpuId {
-        let idle = self.idle.pop();
-        let free = idle.or_else(|| self.busy.ended_by(Nanos::INFINITY, &self.ends));
-        free.expect("every processor is idle or busy")
-    }
-}
-
-/// The busy processors by when they end. An end may be put off without notice: it is looked up
-/// when its time has come.
-#[derive(Clone, Debug, Default)]
-struct Ends {
-    /// Ends as the bits of a float, in which times from 0 on are in order.
-    heap: BinaryHeap<Reverse<(u64, CpuId)>>,
-}
-
-impl Ends {
-    #[inline]
-    fn push(&mut self, cpu: CpuId, end: Nanos) {
-        self.heap.push(Reverse((end.0.to_bits(), cpu)));
-    }
-
-    /// Removes the processor that ends first, if it does by `now`; `ends` are the true ends.
-    #[inline]
-    fn ended_by(&mut self, now: Nanos, ends: &[Nanos]) -> Option<CpuId> {
-        loop {
-            let &Reverse((noted, cpu)) = self.heap.peek()?;
-            if f64::from_bits(noted) > now.0 {
-                return None;
-            }
-            self.heap.pop();
-            let end = ends[cpu.index()];
-            if end.0.to_bits() == noted {
-                return Some(cpu);
-            }
-            self.push(cpu, end);
-        }
     }
 }
 

@@ -1,23 +1,13 @@
 //! Three hosts in the mind: what the packets that arrive would have met under each choice.
 
+use super::choice::{Choice, Savings};
 use super::costs::{Costs, Stacks};
+use super::delays::{Delays, Rehearsed};
+use super::limit::Limit;
 use super::recent::RecentHost;
+use super::stealing::StealingHost;
 use super::wired::{WiredHost, Wiring};
 use crate::policy::Request;
-use warmcore_units::Nanos;
-
-/// How processors are chosen for the time being.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Choice {
-    /// One processor for all, which is warm.
-    Gather,
-    /// The most recently used idle processor.
-    Recent,
-    /// The stream's home, and others where it is busy. With this it begins: it is the choice that
-    /// keeps up with most packets.
-    #[default]
-    Home,
-}
 
 /// The choices side by side.
 #[derive(Clone, Debug)]
@@ -25,24 +15,29 @@ pub(super) struct Rehearsal {
     costs: Costs,
     first: WiredHost,
     recent: RecentHost,
-    homes: WiredHost,
-    /// The delays of the current block, added up: by [`Choice`].
-    sums: [f64; 3],
-    /// How many packets that is; and how many make a block.
-    packets: u32,
+    homes: Homes,
+    /// Of the current block.
+    delays: Delays,
+    /// How many packets make one.
     block: u32,
     choice: Choice,
+    savings: Savings,
 }
 
-/// Packets, for each processor, after which the choices are compared; and at least. Long enough that chance moves the *differences*
-/// of means, which see the same packets, by little more than a percent; short enough to follow a
-/// changing load.
+/// The host under [`Choice::Home`].
+#[derive(Clone, Debug)]
+enum Homes {
+    /// Where packets wait at home.
+    Wired(WiredHost),
+    /// Where they go elsewhere if their home is busy and another processor is not.
+    Stealing(StealingHost),
+}
+
+/// Packets, for each processor, after which the choices are compared; and at least. Long enough
+/// that at most loads chance moves the *differences* of means, which see the same packets, by
+/// little more than a percent; short enough to follow a changing load.
 const BLOCK_PER_PROCESSOR: u32 = 128;
 pub(super) const BLOCK: u32 = 1_024;
-
-/// Another choice is made if it is better by so much: less is not worth the caches that a change
-/// leaves behind.
-const GAIN: f64 = 0.01;
 
 impl Rehearsal {
     pub(super) fn new(stacks: Stacks, processors: u32, costs: Costs) -> Self {
@@ -51,12 +46,15 @@ impl Rehearsal {
         Self {
             first: wired(Wiring::First),
             recent: RecentHost::new(stacks, processors, limit),
-            homes: wired(Wiring::Homes),
+            homes: match stacks {
+                Stacks::Independent => Homes::Wired(wired(Wiring::Homes)),
+                _ => Homes::Stealing(StealingHost::new(stacks, processors, limit)),
+            },
             costs,
-            sums: [0.0; 3],
-            packets: 0,
+            delays: Delays::default(),
             block: BLOCK.max(processors.saturating_mul(BLOCK_PER_PROCESSOR)),
             choice: Choice::default(),
+            savings: Savings::default(),
         }
     }
 
@@ -67,46 +65,24 @@ impl Rehearsal {
     /// A packet arrives.
     #[inline]
     pub(super) fn arrive(&mut self, request: &Request) {
-        let costs = &self.costs;
-        let [gather, recent, home] = &mut self.sums;
-        *gather += self.first.arrive(request, costs).0;
-        *recent += self.recent.arrive(request, costs).0;
-        *home += self.homes.arrive(request, costs).0;
-        self.packets += 1;
-        if self.packets == self.block {
+        let (costs, delays) = (&self.costs, &mut self.delays);
+        let gathered = self.first.arrive(request, costs);
+        let recent = self.recent.arrive(request, costs);
+        let packet = Rehearsed { request: *request, gathered, recent };
+        match &mut self.homes {
+            Homes::Wired(host) => delays.add(&packet, host.arrive(request, costs)),
+            Homes::Stealing(host) => host.arrive(&packet, costs, delays),
+        }
+        if delays.packets >= self.block {
             self.compare();
         }
     }
 
+    /// A block is over.
+    #[cold]
     fn compare(&mut self) {
-        let current = self.sums[self.choice as usize];
-        for (choice, sum) in [Choice::Gather, Choice::Recent, Choice::Home].into_iter().zip(self.sums) {
-            if sum < current * (1.0 - GAIN) && sum < self.sums[self.choice as usize] {
-                self.choice = choice;
-            }
-        }
-        self.sums = [0.0; 3];
-        self.packets = 0;
-    }
-}
-
-/// The longest delay that is followed: a choice under which lines only grow is bad enough with
-/// this one, and must not have to work off more when the load falls.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Limit(Nanos);
-
-impl Limit {
-    /// Of the hottest packets, how many such a delay takes.
-    const PACKETS: f64 = 500.0;
-
-    pub(super) fn of(costs: &Costs) -> Self {
-        Self(costs.hottest() * Self::PACKETS)
-    }
-
-    /// `end`, or as late as is followed at `now`.
-    #[inline]
-    pub(super) fn on(self, now: Nanos, end: Nanos) -> Nanos {
-        Nanos(end.0.min(now.0 + self.0.0))
+        let delays = core::mem::take(&mut self.delays);
+        self.choice = self.savings.judge(self.choice, delays.sums);
     }
 }
 
@@ -115,6 +91,7 @@ pub(super) mod tests {
     use super::super::tests::{costs, request};
     use super::*;
     use alloc::vec::Vec;
+    use warmcore_units::Nanos;
 
     /// More than one processor can do, of four streams that take turns in changing order: on their
     /// own processors all are warm and find their own history.
@@ -131,9 +108,10 @@ pub(super) mod tests {
         (0..packets).map(|packet| (time(packet) + soon(packet), packet % 4)).collect()
     }
 
-    /// Four packets of a stream at once, of every stream in turn: there are processors for all four.
-    pub(crate) fn bursts(packets: u32) -> Vec<(f64, u32)> {
-        (0..packets).map(|packet| (f64::from(packet / 4) * 450.0, packet / 4 % 4)).collect()
+    /// Two packets of a stream at once, of every stream in turn: two processors are enough to be hot
+    /// for them all.
+    pub(crate) fn pairs(packets: u32) -> Vec<(f64, u32)> {
+        (0..packets).map(|packet| (f64::from(packet / 2) * 350.0, packet / 2 % 4)).collect()
     }
 
     fn rehearse(rehearsal: &mut Rehearsal, from: f64, packets: &[(f64, u32)]) -> f64 {
@@ -154,16 +132,6 @@ pub(super) mod tests {
             assert_eq!(rehearsal.choice(), Choice::Home);
             now = rehearse(&mut rehearsal, now, &sparse(2 * BLOCK));
             assert_eq!(rehearsal.choice(), Choice::Gather);
-        }
-    }
-
-    #[test]
-    fn a_choice_that_is_hardly_better_is_not_taken() {
-        let mut rehearsal = Rehearsal::new(Stacks::PerProcessor, 4, costs());
-        for (recent, choice) in [(0.995, Choice::Home), (0.985, Choice::Recent), (1.005, Choice::Recent)] {
-            rehearsal.sums = [2.0, recent, 1.0];
-            rehearsal.compare();
-            assert_eq!(rehearsal.choice(), choice);
         }
     }
 }

@@ -1,0 +1,240 @@
+//! A host whose packets go home, but to others if it is busy, rehearsed.
+
+use super::costs::{Costs, Stacks};
+use super::delays::{Delays, Rehearsed};
+use super::ends::Ends;
+use super::footprints::Footprints;
+use super::limit::Limit;
+use super::lines::Lines;
+use crate::Recency;
+use crate::policy::Request;
+use alloc::vec::Vec;
+use warmcore_units::{CpuId, Nanos};
+
+/// A packet goes to its home, or if that is busy to the most recently used idle processor; if all
+/// are busy it waits at home. A processor that has finished takes from its own line, or else from
+/// the longest.
+///
+/// When a waiting packet starts, and where, depends on those that come after it. So time passes here
+/// from arrival to arrival, and the delay of a packet is known when it starts: if it had to wait,
+/// some arrivals later.
+#[derive(Clone, Debug)]
+pub(super) struct StealingHost {
+    limit: Limit,
+    idle: Recency,
+    busy: Ends,
+    /// By processor: when it will have finished its packet, or has.
+    ends: Vec<Nanos>,
+    lines: Lines,
+    footprints: Footprints,
+}
+
+impl StealingHost {
+    pub(super) fn new(stacks: Stacks, processors: u32, limit: Limit) -> Self {
+        Self {
+            limit,
+            idle: Recency::filled(processors),
+            busy: Ends::default(),
+            ends: alloc::vec![Nanos(f64::NEG_INFINITY); processors as usize],
+            lines: Lines::empty(processors, Limit::packets(processors)),
+            footprints: Footprints::none(stacks, processors),
+        }
+    }
+
+    /// A packet arrives. Those that have started since the last one did are added to `delays`.
+    #[inline]
+    pub(super) fn arrive(&mut self, packet: &Rehearsed, costs: &Costs, delays: &mut Delays) {
+        let now = packet.request.now;
+        self.pass(now, costs, delays);
+        if let Some(cpu) = self.idle_for(&packet.request) {
+            self.idle.remove(cpu.0);
+            delays.add(packet, self.start(&packet.request, cpu, now, costs));
+            self.busy.push(cpu, self.ends[cpu.index()]);
+        } else if self.lines.join(packet.request.home, *packet).is_err() {
+            delays.add(packet, self.limit.of_delay(Nanos::INFINITY));
+        }
+    }
+
+    /// The idle processor that the packet goes to.
+    #[inline]
+    fn idle_for(&self, request: &Request) -> Option<CpuId> {
+        if self.idle.contains(request.home.0) {
+            return Some(request.home);
+        }
+        self.idle.newest().map(CpuId)
+    }
+
+    /// Time passes until `now`: processors finish packets and start waiting ones.
+    #[inline]
+    fn pass(&mut self, now: Nanos, costs: &Costs, delays: &mut Delays) {
+        while let Some(cpu) = self.busy.first_by(now, &self.ends) {
+            if let Some(packet) = self.lines.take(cpu) {
+                let start = self.ends[cpu.index()];
+                delays.add(&packet, self.start(&packet.request, cpu, start, costs));
+            } else {
+                self.busy.remove_first();
+                self.idle.push(cpu.0);
+            }
+        }
+    }
+
+    /// The packet of `request` starts on `cpu` at `start`: its delay.
+    #[inline]
+    fn start(&mut self, request: &Request, cpu: CpuId, start: Nanos, costs: &Costs) -> Nanos {
+        let found = self.footprints.visit(request, cpu);
+        let end = start + costs.time(found, start - self.ends[cpu.index()]);
+        self.ends[cpu.index()] = end;
+        self.limit.of_delay(end - request.now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{costs, request};
+    use super::*;
+    use alloc::collections::VecDeque;
+    use core::cmp::Reverse;
+    use proptest::prelude::*;
+
+    const PROCESSORS: usize = 3;
+
+    fn host() -> StealingHost {
+        StealingHost::new(Stacks::Shared, PROCESSORS as u32, Limit::of(&costs()))
+    }
+
+    fn packet(now: f64, stream: u32) -> Rehearsed {
+        Rehearsed { request: request(Nanos(now), stream), gathered: Nanos::ZERO, recent: Nanos::ZERO }
+    }
+
+    /// How many have started after each arrival, and the sum of their delays.
+    fn rehearsed(packets: &[(f64, u32)]) -> Vec<(u32, f64)> {
+        let (mut host, mut delays) = (host(), Delays::default());
+        let after = packets.iter().map(|&(now, stream)| {
+            host.arrive(&packet(now, stream), &costs(), &mut delays);
+            (delays.packets, delays.sums[2])
+        });
+        after.collect()
+    }
+
+    /// The same, written down as it is said.
+    struct Plain {
+        /// The most recently used last.
+        idle: Vec<usize>,
+        /// Ends of the packets in service, where there is one; and of the last one.
+        running: [Option<f64>; PROCESSORS],
+        ended: [f64; PROCESSORS],
+        lines: [VecDeque<(f64, u32)>; PROCESSORS],
+        /// When each line last changed, in changes of any.
+        changed: [usize; PROCESSORS],
+        footprints: Footprints,
+        started: (u32, f64),
+    }
+
+    impl Plain {
+        fn new() -> Self {
+            Self {
+                idle: (0..PROCESSORS).collect(),
+                running: [None; PROCESSORS],
+                ended: [f64::NEG_INFINITY; PROCESSORS],
+                lines: [const { VecDeque::new() }; PROCESSORS],
+                changed: [0; PROCESSORS],
+                footprints: Footprints::none(Stacks::Shared, PROCESSORS as u32),
+                started: (0, 0.0),
+            }
+        }
+
+        fn start(&mut self, cpu: usize, start: f64, (arrived, stream): (f64, u32)) {
+            let found = self.footprints.visit(&request(Nanos(arrived), stream), CpuId::from(cpu));
+            let end = start + costs().time(found, Nanos(start - self.ended[cpu])).0;
+            self.running[cpu] = Some(end);
+            self.started = (self.started.0 + 1, self.started.1 + (end - arrived));
+        }
+
+        fn arrive(&mut self, now: f64, stream: u32) {
+            let home = stream as usize;
+            if let Some(at) = self.idle.iter().position(|&cpu| cpu == home) {
+                self.idle.remove(at);
+                self.start(home, now, (now, stream));
+            } else if let Some(cpu) = self.idle.pop() {
+                self.start(cpu, now, (now, stream));
+            } else {
+                self.changes(home).push_back((now, stream));
+            }
+        }
+
+        fn changes(&mut self, line: usize) -> &mut VecDeque<(f64, u32)> {
+            self.changed[line] = self.changed.iter().max().map_or(0, |latest| latest + 1);
+            &mut self.lines[line]
+        }
+
+        /// Of several, the one that has been so long for longest.
+        fn longest(&self) -> usize {
+            let order = |&line: &usize| (self.lines[line].len(), Reverse(self.changed[line]));
+            (0..PROCESSORS).max_by_key(order).unwrap()
+        }
+
+        fn pass(&mut self, now: f64) {
+            loop {
+                let busy = (0..PROCESSORS).filter_map(|cpu| self.running[cpu].map(|end| (end, cpu)));
+                let Some((end, cpu)) = busy.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
+                if end > now {
+                    break;
+                }
+                self.running[cpu] = None;
+                self.ended[cpu] = end;
+                let own = !self.lines[cpu].is_empty();
+                let from = if own { cpu } else { self.longest() };
+                match self.changes(from).pop_front() {
+                    Some(next) => self.start(cpu, end, next),
+                    None => self.idle.push(cpu),
+                }
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn delays_are_those_of_a_plain_simulation(
+            steps in prop::collection::vec((0.0_f64..300.0, 0_u32..3), 0..200),
+        ) {
+            let mut now = 0.0;
+            let packets: Vec<_> = steps.into_iter().map(|(gap, stream)| { now += gap; (now, stream) }).collect();
+            let mut plain = Plain::new();
+            let expected = packets.iter().map(|&(now, stream)| {
+                plain.pass(now);
+                plain.arrive(now, stream);
+                plain.started
+            });
+            prop_assert_eq!(rehearsed(&packets), expected.collect::<Vec<_>>());
+        }
+    }
+
+    /// Cold packets take 1050 with session and history from elsewhere, 1030 with their own history.
+    #[test]
+    fn packets_flee_a_busy_home_and_are_stolen() {
+        // Of one stream: at home, at the most recently used of the others, at the last; and the
+        // fourth waits for who is the first to end.
+        let packets = [(0.0, 1), (10.0, 1), (20.0, 1), (30.0, 1), (2_000.0, 0)];
+        let sums = [1_050.0, 2_080.0, 3_110.0, 3_110.0];
+        let expected: Vec<_> = [1, 2, 3, 3].into_iter().zip(sums).collect();
+        let after = rehearsed(&packets);
+        assert_eq!(after[..4], expected);
+        // At 1040 the second ends, on another processor than the home: hot, its session from elsewhere.
+        assert_eq!(after[4].0, 5);
+    }
+
+    #[test]
+    fn an_overload_is_followed_to_a_limit() {
+        let (mut host, mut delays) = (host(), Delays::default());
+        let most = Limit::packets(PROCESSORS as u32);
+        for _ in 0..most + 103 {
+            host.arrive(&packet(0.0, 1), &costs(), &mut delays);
+        }
+        // Three in service, and a hundred for whom there was no room.
+        let limit = Limit::of(&costs()).of_delay(Nanos::INFINITY).0;
+        assert_eq!(delays.packets, 103);
+        assert_eq!(delays.sums[2], 1_050.0 + 2.0 * 1_030.0 + 100.0 * limit);
+        host.arrive(&packet(1e9, 1), &costs(), &mut delays);
+        assert_eq!(delays.packets, most + 104);
+    }
+}
