@@ -119,7 +119,7 @@ impl ExecutionModel {
 
     /// The time to receive one packet in `situation` when every level was idle for `x`: t(x).
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn receive_after(&self, situation: Situation, x: Nanos) -> Nanos {
         match &self.private {
             Some(curves) => Nanos(curves[situation.index()].at(x)),

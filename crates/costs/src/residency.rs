@@ -105,7 +105,7 @@ impl Residency {
     #[must_use]
     #[inline]
     pub fn last_writer(&self, stream: StreamId) -> Option<CpuId> {
-        let writer = self.session_writer[stream.index()];
+        let &writer = self.session_writer.get(stream.index())?;
         (writer != NOBODY).then_some(CpuId(writer))
     }
 

@@ -1,24 +1,22 @@
-//! Members of `0..n` in the order in which they were last added: a doubly linked list threaded
-//! through two arrays, so that adding, removing any member and asking for either end take
-//! constant time whatever `n` is.
+//! Members of `0..n` in the order in which they were last added. Adding, removing any member and
+//! asking for either end take constant time whatever `n` is.
 
-use alloc::vec::Vec;
+mod linked;
+mod packed;
+
+use alloc::boxed::Box;
+use linked::Linked;
+use packed::{CAPACITY, Packed};
 
 /// A subset of `0..n`, ordered from the least to the most recently added.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Recency {
-    /// Links of each number; the last entry is the anchor that closes the ring.
-    links: Vec<Links>,
-}
+pub struct Recency(Order);
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Links {
-    older: u32,
-    newer: u32,
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Order {
+    Packed(Packed),
+    Linked(Box<Linked>),
 }
-
-/// In place of a link: not a member.
-const ABSENT: u32 = u32::MAX;
 
 impl Recency {
     /// No members out of `0..n`.
@@ -27,10 +25,11 @@ impl Recency {
     /// If `n` is `u32::MAX`.
     #[must_use]
     pub fn empty(n: u32) -> Self {
-        assert!(n < ABSENT, "a recency order holds fewer than {ABSENT} members");
-        let mut links = alloc::vec![Links { older: ABSENT, newer: ABSENT }; n as usize];
-        links.push(Links { older: n, newer: n });
-        Self { links }
+        Self(if n <= CAPACITY {
+            Order::Packed(Packed::EMPTY)
+        } else {
+            Order::Linked(Box::new(Linked::empty(n)))
+        })
     }
 
     /// All of `0..n`, added in ascending order.
@@ -41,68 +40,73 @@ impl Recency {
         order
     }
 
-    #[expect(clippy::cast_possible_truncation, reason = "the constructor bounds the length")]
-    #[inline]
-    fn anchor(&self) -> u32 {
-        (self.links.len() - 1) as u32
-    }
-
     /// Whether `member` is in the set.
     #[must_use]
     #[inline]
     pub fn contains(&self, member: u32) -> bool {
-        self.links[member as usize].newer != ABSENT
+        match &self.0 {
+            Order::Packed(order) => order.contains(member),
+            Order::Linked(order) => order.contains(member),
+        }
     }
 
     /// Adds `member`, which must not be in the set, as the most recent.
     #[inline]
     pub fn push(&mut self, member: u32) {
         debug_assert!(!self.contains(member));
-        let anchor = self.anchor();
-        let older = self.links[anchor as usize].older;
-        self.links[member as usize] = Links { older, newer: anchor };
-        self.links[older as usize].newer = member;
-        self.links[anchor as usize].older = member;
+        match &mut self.0 {
+            Order::Packed(order) => order.push(member),
+            Order::Linked(order) => order.push(member),
+        }
     }
 
     /// Removes `member`, which must be in the set.
     #[inline]
     pub fn remove(&mut self, member: u32) {
         debug_assert!(self.contains(member));
-        let Links { older, newer } = self.links[member as usize];
-        self.links[older as usize].newer = newer;
-        self.links[newer as usize].older = older;
-        self.links[member as usize] = Links { older: ABSENT, newer: ABSENT };
+        match &mut self.0 {
+            Order::Packed(order) => order.remove(member),
+            Order::Linked(order) => order.remove(member),
+        }
     }
 
     /// The member added last.
     #[must_use]
     #[inline]
     pub fn newest(&self) -> Option<u32> {
-        let anchor = self.anchor();
-        Some(self.links[anchor as usize].older).filter(|&member| member != anchor)
+        match &self.0 {
+            Order::Packed(order) => order.newest(),
+            Order::Linked(order) => order.newest(),
+        }
     }
 
     /// The member added first.
     #[must_use]
     #[inline]
     pub fn oldest(&self) -> Option<u32> {
-        let anchor = self.anchor();
-        Some(self.links[anchor as usize].newer).filter(|&member| member != anchor)
+        match &self.0 {
+            Order::Packed(order) => order.oldest(),
+            Order::Linked(order) => order.oldest(),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use alloc::vec;
+    use alloc::vec::Vec;
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a plain vector: the ends and the membership are always the same.
+        /// Against a plain vector, for few and for many: the ends and the membership are always the same.
         #[test]
-        fn agrees_with_a_vector(steps in prop::collection::vec(0_u32..6, 0..200)) {
-            let (mut order, mut vector) = (Recency::empty(6), Vec::new());
-            for member in steps {
+        fn agrees_with_a_vector(
+            n in prop::sample::select(vec![1, 6, 15, 16, 20]),
+            steps in prop::collection::vec(0_u32..20, 0..200),
+        ) {
+            let (mut order, mut vector) = (Recency::empty(n), Vec::new());
+            for member in steps.into_iter().map(|step| step % n) {
                 if order.contains(member) {
                     order.remove(member);
                     vector.retain(|&other| other != member);
@@ -112,7 +116,7 @@ mod tests {
                 }
                 prop_assert_eq!(order.newest(), vector.last().copied());
                 prop_assert_eq!(order.oldest(), vector.first().copied());
-                for other in 0..6 {
+                for other in 0..n {
                     prop_assert_eq!(order.contains(other), vector.contains(&other));
                 }
             }

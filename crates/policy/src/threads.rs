@@ -1,6 +1,7 @@
 //! Choosing a protocol thread (§2.3, "thread stack affinity").
 
 use crate::Recency;
+use alloc::boxed::Box;
 use warmcore_units::{CpuId, ThreadId};
 
 /// Which end of a global pool's list the next thread is taken from.
@@ -18,19 +19,21 @@ pub enum ThreadPool {
     /// One thread of its own for each processor: stacks never migrate.
     PerProcessor,
     /// One list for all processors: stacks tend to migrate.
-    Global {
-        /// The idle threads.
-        idle: Recency,
-        /// How the list is managed.
-        order: Order,
-    },
+    Global(Box<GlobalPool>),
+}
+
+/// The idle threads of a global pool.
+#[derive(Clone, Debug)]
+pub struct GlobalPool {
+    idle: Recency,
+    order: Order,
 }
 
 impl ThreadPool {
     /// A global pool of `threads` idle threads.
     #[must_use]
     pub fn global(threads: u32, order: Order) -> Self {
-        Self::Global { idle: Recency::filled(threads), order }
+        Self::Global(Box::new(GlobalPool { idle: Recency::filled(threads), order }))
     }
 
     /// The thread that is to run on `cpu`; it is no longer idle.
@@ -42,24 +45,28 @@ impl ThreadPool {
     pub fn take(&mut self, cpu: CpuId) -> ThreadId {
         match self {
             Self::PerProcessor => ThreadId(cpu.0),
-            Self::Global { idle, order } => {
-                let thread = match order {
-                    Order::MostRecent => idle.newest(),
-                    Order::LeastRecent => idle.oldest(),
-                };
-                let thread = thread.expect("as many threads as processors");
-                idle.remove(thread);
-                ThreadId(thread)
-            }
+            Self::Global(pool) => pool.take(),
         }
     }
 
     /// `thread` has become idle.
     #[inline]
     pub fn give_back(&mut self, thread: ThreadId) {
-        if let Self::Global { idle, .. } = self {
-            idle.push(thread.0);
+        if let Self::Global(pool) = self {
+            pool.idle.push(thread.0);
         }
+    }
+}
+
+impl GlobalPool {
+    fn take(&mut self) -> ThreadId {
+        let thread = match self.order {
+            Order::MostRecent => self.idle.newest(),
+            Order::LeastRecent => self.idle.oldest(),
+        };
+        let thread = thread.expect("as many threads as processors");
+        self.idle.remove(thread);
+        ThreadId(thread)
     }
 }
 

@@ -1,31 +1,37 @@
 //! When each processor will finish what it does, and which finishes first.
 //!
 //! Every processor has at most one completion pending, so no general event list is needed. A few
-//! are searched by comparing all of them, which takes no branch that could be mispredicted; many
-//! are kept in a tournament, where setting a time replays the matches on one path to the root. Of
-//! equal times the lowest processor number wins.
+//! are searched by comparing all of them; many are kept in a tournament, where setting a time
+//! replays the matches on one path to the root. Of equal times the lowest processor number wins.
+//!
+//! Times are kept to 50 significant bits ([`on_clock`]): the last three bits of a float are free
+//! for the number of one of a few processors, so that one minimum of floats yields both the time
+//! and the processor, without a branch that could be mispredicted.
 
 use warmcore_units::{CpuId, Nanos};
 
 /// So many are compared directly.
 const FEW: usize = 8;
+/// The bits of a time that name one of a few processors.
+const NAME: u64 = FEW as u64 - 1;
 
-/// The pending completions.
-#[derive(Clone, Debug)]
-pub struct Completions {
-    first: (CpuId, Time),
-    times: Times,
+/// When nothing is pending: later than any time there is.
+pub const NEVER: Nanos = on_clock(Nanos(f64::MAX));
+
+/// `at`, which is not negative, as the clock of completions shows it: less than one part in 10^15
+/// earlier.
+#[must_use]
+#[inline]
+pub const fn on_clock(at: Nanos) -> Nanos {
+    Nanos(f64::from_bits(at.0.to_bits() & !NAME))
 }
 
-/// A time that is not negative, as the bits of its float: they compare like the times, and unlike
-/// floats are selected without a branch.
-type Time = u64;
-const NEVER: Time = f64::INFINITY.to_bits();
-
+/// The pending completions. All times must be [`on_clock`].
 #[derive(Clone, Debug)]
-enum Times {
-    /// By processor; [`NEVER`] where nothing is pending or there is no processor.
-    Few([Time; FEW]),
+pub enum Completions {
+    /// Of at most eight processors.
+    Few(Few),
+    /// Of more.
     Many(Tournament),
 }
 
@@ -33,79 +39,134 @@ impl Completions {
     /// None pending, for `processors` processors.
     #[must_use]
     pub fn none(processors: u32) -> Self {
-        let times = if processors as usize <= FEW {
-            Times::Few([NEVER; FEW])
+        if processors as usize <= FEW {
+            Self::Few(Few::none())
         } else {
-            Times::Many(Tournament::none(processors))
-        };
-        Self { first: (CpuId(0), NEVER), times }
-    }
-
-    /// The first to finish and when; at infinity if none is pending.
-    #[must_use]
-    #[inline]
-    pub const fn first(&self) -> (CpuId, Nanos) {
-        (self.first.0, Nanos(f64::from_bits(self.first.1)))
-    }
-
-    /// `cpu`, which has nothing to finish, will finish at `at`, which is not negative.
-    #[inline]
-    pub fn start(&mut self, cpu: CpuId, at: Nanos) {
-        let at = at.0.to_bits();
-        match &mut self.times {
-            Times::Few(times) => {
-                times[cpu.index() % FEW] = at;
-                let (first, earliest) = self.first;
-                let sooner = at < earliest || (at == earliest && cpu < first);
-                self.first = (if sooner { cpu } else { first }, at.min(earliest));
-            }
-            Times::Many(tournament) => {
-                tournament.set(cpu, at);
-                self.first = tournament.first();
-            }
+            Self::Many(Tournament::none(processors))
         }
     }
 
-    /// The [first](Self::first) to finish has done so, and will finish again at `at`; infinity if
-    /// it has nothing more to do.
+    /// The first to finish and when; [`NEVER`] if none is pending.
+    #[must_use]
     #[inline]
-    pub fn restart_first(&mut self, at: Nanos) {
-        let (cpu, at) = (self.first.0, at.0.to_bits());
-        match &mut self.times {
-            Times::Few(times) => {
-                times[cpu.index() % FEW] = at;
-                self.first = earliest(times);
-            }
-            Times::Many(tournament) => {
-                tournament.set(cpu, at);
-                self.first = tournament.first();
-            }
+    pub fn first(&self) -> (CpuId, Nanos) {
+        match self {
+            Self::Few(few) => few.first(),
+            Self::Many(tournament) => tournament.first(),
+        }
+    }
+
+    /// `cpu`, which has nothing to finish, will finish at `at`.
+    #[inline(always)]
+    pub fn start(&mut self, cpu: CpuId, at: Nanos) {
+        match self {
+            Self::Few(few) => few.start(cpu, at),
+            Self::Many(tournament) => tournament.set(cpu, at),
+        }
+    }
+
+    /// The [first](Self::first) to finish, which is `cpu`, has done so, and will finish again at `at`.
+    #[inline(always)]
+    pub fn restart_first(&mut self, cpu: CpuId, at: Nanos) {
+        match self {
+            Self::Few(few) => few.restart_first(cpu, at),
+            Self::Many(tournament) => tournament.set(cpu, at),
+        }
+    }
+
+    /// The [first](Self::first) to finish, which is `cpu`, has done so, and has nothing more to do.
+    #[inline(always)]
+    pub fn finish_first(&mut self, cpu: CpuId) {
+        match self {
+            Self::Few(few) => few.finish_first(),
+            Self::Many(tournament) => tournament.set(cpu, NEVER),
         }
     }
 }
 
-/// The smallest of `times` and the lowest processor that has it.
+/// Times whose last bits are the processor's number, as the bits of their floats: they compare
+/// like the times.
 ///
-/// Not inlined: inside a larger function the compiler prefers branches, and each would be
-/// mispredicted every other time.
-#[inline(never)]
-fn earliest(times: &[Time; FEW]) -> (CpuId, Time) {
-    let winner = |low: (u32, Time), high: (u32, Time)| {
-        let sooner = high.1 < low.1;
-        (if sooner { high.0 } else { low.0 }, if sooner { high.1 } else { low.1 })
-    };
-    let leaf = |cpu: u32| (cpu, times[cpu as usize]);
-    let low = winner(winner(leaf(0), leaf(1)), winner(leaf(2), leaf(3)));
-    let high = winner(winner(leaf(4), leaf(5)), winner(leaf(6), leaf(7)));
-    let (cpu, time) = winner(low, high);
-    (CpuId(cpu), time)
+/// What comes first stands apart, and so does what comes second: the next event is then known
+/// before the comparison of all others, or the time of the processor that starts, is.
+#[derive(Clone, Debug)]
+pub struct Few {
+    first: u64,
+    /// The smallest of `others`.
+    second: u64,
+    /// By processor; never where nothing is pending, it comes first, or there is no processor.
+    others: [u64; FEW],
+}
+
+impl Few {
+    const NEVER: u64 = NEVER.0.to_bits();
+
+    const fn none() -> Self {
+        Self { first: Self::NEVER, second: Self::NEVER, others: [Self::NEVER; FEW] }
+    }
+
+    #[inline]
+    const fn named(cpu: CpuId, at: Nanos) -> u64 {
+        at.0.to_bits() | cpu.0 as u64
+    }
+
+    #[inline]
+    const fn first(&self) -> (CpuId, Nanos) {
+        (CpuId((self.first & NAME) as u32), Nanos(f64::from_bits(self.first & !NAME)))
+    }
+
+    #[inline]
+    const fn other(&mut self, time: u64) -> &mut u64 {
+        &mut self.others[(time & NAME) as usize]
+    }
+
+    #[inline(always)]
+    fn start(&mut self, cpu: CpuId, at: Nanos) {
+        let time = Self::named(cpu, at);
+        if time < self.first {
+            core::hint::cold_path();
+            let displaced = core::mem::replace(&mut self.first, time);
+            *self.other(displaced) = displaced;
+            self.second = displaced;
+        } else {
+            *self.other(time) = time;
+            self.second = self.second.min(time);
+        }
+    }
+
+    #[inline(always)]
+    fn restart_first(&mut self, cpu: CpuId, at: Nanos) {
+        let time = Self::named(cpu, at);
+        if time < self.second {
+            core::hint::cold_path();
+            self.first = time;
+        } else {
+            *self.other(time) = time;
+            self.advance();
+        }
+    }
+
+    #[inline(always)]
+    fn finish_first(&mut self) {
+        self.advance();
+    }
+
+    /// The second is now the first.
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.first = self.second;
+        *self.other(self.first) = Self::NEVER | (self.first & NAME);
+        let [a, b, c, d, e, f, g, h] = self.others;
+        self.second = a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)));
+    }
 }
 
 /// A winner tree.
 #[derive(Clone, Debug)]
-struct Tournament {
-    /// By processor, padded to a power of two with [`NEVER`].
-    times: Vec<Time>,
+pub struct Tournament {
+    /// By processor, padded to a power of two with [`NEVER`]; the bits of floats, which unlike the
+    /// floats are selected without a branch.
+    times: Vec<u64>,
     /// Winners of the matches: the root at 1, the children of `i` at `2i` and `2i + 1`; the
     /// matches between the processors themselves in the last half.
     winners: Vec<u32>,
@@ -114,21 +175,22 @@ struct Tournament {
 impl Tournament {
     fn none(processors: u32) -> Self {
         let leaves = processors.next_power_of_two().max(2);
-        let mut tournament = Self { times: vec![NEVER; leaves as usize], winners: vec![0; leaves as usize] };
+        let mut tournament =
+            Self { times: vec![NEVER.0.to_bits(); leaves as usize], winners: vec![0; leaves as usize] };
         (0..leaves).step_by(2).for_each(|cpu| tournament.replay(cpu));
         tournament
     }
 
     #[inline]
-    fn set(&mut self, cpu: CpuId, at: Time) {
-        self.times[cpu.index()] = at;
+    fn set(&mut self, cpu: CpuId, at: Nanos) {
+        self.times[cpu.index()] = at.0.to_bits();
         self.replay(cpu.0);
     }
 
     #[inline]
-    fn first(&self) -> (CpuId, Time) {
+    fn first(&self) -> (CpuId, Nanos) {
         let cpu = self.winners[1];
-        (CpuId(cpu), self.times[cpu as usize])
+        (CpuId(cpu), Nanos(f64::from_bits(self.times[cpu as usize])))
     }
 
     #[inline]
@@ -162,19 +224,19 @@ mod tests {
             steps in prop::collection::vec((0_u32..20, 1_u32..8, any::<bool>()), 0..100),
         ) {
             let mut completions = Completions::none(processors);
-            let mut times = vec![f64::INFINITY; processors as usize];
+            let mut times = vec![NEVER.0; processors as usize];
             for (cpu, time, again) in steps {
                 let cpu = cpu % processors;
                 // Small whole numbers, so that there are ties.
                 let at = f64::from(time);
-                if times[cpu as usize] == f64::INFINITY {
+                if times[cpu as usize] == NEVER.0 {
                     times[cpu as usize] = at;
                     completions.start(CpuId(cpu), Nanos(at));
                 } else {
                     let (first, _) = completions.first();
-                    let at = if again { at } else { f64::INFINITY };
+                    let at = if again { at } else { NEVER.0 };
                     times[first.index()] = at;
-                    completions.restart_first(Nanos(at));
+                    completions.restart_first(first, Nanos(at));
                 }
                 let first = (0..times.len()).min_by(|&a, &b| times[a].total_cmp(&times[b])).unwrap();
                 prop_assert_eq!(completions.first(), (CpuId::from(first), Nanos(times[first])));

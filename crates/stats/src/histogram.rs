@@ -13,6 +13,8 @@ pub const LEAST: f64 = 1.0 / (1 << 20) as f64;
 /// Values from this on share one bucket.
 pub const GREATEST: f64 = 18_446_744_073_709_551_616.0;
 const OCTAVES: usize = 84;
+/// The number of the last bucket, from zero.
+const LAST: i64 = ((OCTAVES + 1) * PER_OCTAVE) as i64;
 const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - BITS;
 /// The bucket number, before it is counted from zero, of [`LEAST`].
 const FIRST: u64 = LEAST.to_bits() >> SHIFT;
@@ -37,13 +39,12 @@ impl Default for Filling {
 }
 
 impl Filling {
-    /// Counts `value`; NaN and negative values count as zero.
+    /// Counts `value`; negative values count as zero, and NaN as beyond all others.
     #[inline]
     pub(crate) fn push(&mut self, value: f64) {
-        // Unlike `clamp`, a comparison turns NaN into zero.
-        let value = if value > 0.0 { value.min(GREATEST) } else { 0.0 };
-        let bucket = (value.to_bits() >> SHIFT).saturating_sub(FIRST - PER_OCTAVE as u64);
-        let bucket = bucket as usize;
+        // As signed numbers, the bits of negative values are negative.
+        let position = (value.to_bits().cast_signed() >> SHIFT) - (FIRST - PER_OCTAVE as u64).cast_signed();
+        let bucket = position.clamp(0, LAST) as usize;
         self.0[bucket / PER_OCTAVE][bucket % PER_OCTAVE] += 1;
     }
 

@@ -69,6 +69,13 @@ impl Judgements {
         Self { relative: relative.min(COARSEST), most, next: FIRST.min(most), promising: false }
     }
 
+    /// The same, but the first judgement waits for `first` observations: what has many parts has
+    /// not shown what it is like before every part has been seen.
+    #[must_use]
+    pub fn not_before(self, first: u64) -> Self {
+        Self { next: self.next.max(first).min(self.most), ..self }
+    }
+
     /// Observations at which the next judgement is due.
     #[must_use]
     #[inline]
@@ -113,6 +120,13 @@ mod tests {
     fn a_coarse_wish_is_judged_as_the_coarsest_that_holds() {
         let mut judgements = Judgements::new(0.5, u64::MAX);
         assert!((0..9).all(|_| judgements.judge(of_width(0.06)) == Verdict::Continue));
+    }
+
+    #[test]
+    fn a_run_is_not_judged_before_it_may_be() {
+        assert_eq!(Judgements::new(0.01, u64::MAX).not_before(1_000_000).at(), 1_000_000);
+        assert_eq!(Judgements::new(0.01, u64::MAX).not_before(10).at(), FIRST);
+        assert_eq!(Judgements::new(0.01, 70_000).not_before(1_000_000).at(), 70_000);
     }
 
     #[test]

@@ -62,6 +62,18 @@ impl Quantiles {
         }
     }
 
+    /// Adds the next observations of the run: the same as adding one after the other, but faster.
+    pub fn extend(&mut self, mut observations: impl ExactSizeIterator<Item = f64>) {
+        while observations.len() > 0 {
+            let fitting = usize::try_from(self.missing).unwrap_or(usize::MAX).min(observations.len());
+            observations.by_ref().take(fitting).for_each(|observation| self.filling.push(observation));
+            self.missing -= fitting as u64;
+            if self.missing == 0 {
+                self.close_section();
+            }
+        }
+    }
+
     #[cold]
     fn close_section(&mut self) {
         self.sections.push(self.filling.take());
@@ -124,4 +136,25 @@ fn merged(histograms: &[Histogram]) -> Histogram {
 fn around(mean: f64, parts: &[f64]) -> Interval {
     let interval = Interval::of(parts);
     Interval { mean, half_width: interval.half_width.hypot(interval.mean - mean), ..interval }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn many_at_once_are_the_same_as_one_by_one(parts in prop::collection::vec(0_usize..30_000, 0..4)) {
+            let (mut one_by_one, mut at_once) = (Quantiles::default(), Quantiles::default());
+            for part in parts {
+                let observations = (0..part).map(|i| (i * i % 1_009) as f64);
+                observations.clone().for_each(|observation| one_by_one.push(observation));
+                at_once.extend(observations);
+            }
+            prop_assert_eq!(one_by_one.steady(0), at_once.steady(0));
+            prop_assert_eq!(one_by_one.section, at_once.section);
+            prop_assert_eq!(one_by_one.sections, at_once.sections);
+        }
+    }
 }

@@ -4,32 +4,37 @@
 //! Between 1 ns and 2^42 ns (73 minutes) each octave is cut into equal segments and the function
 //! interpolated linearly inside each; the segment's number and the place in it are read off the
 //! float's own bits. Linear interpolation errs by at most an eighth of the segment's width squared
-//! times the second derivative; for the flush curves that is below 2·10⁻⁴ (tested).
+//! times the second derivative; for the flush curves that is below 2·10⁻⁴ (tested). Below 1 ns the
+//! table only tells that the value lies between those at 0 and at 1 ns.
 
 use warmcore_units::Nanos;
 
 const OCTAVES: usize = 42;
 const SEGMENT_BITS: u32 = 5;
-const SEGMENTS: usize = 1 << SEGMENT_BITS;
+const SEGMENTS: usize = OCTAVES << SEGMENT_BITS;
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS - 1;
 /// Bits of the mantissa below the segment's number.
 const PLACE_BITS: u32 = MANTISSA_BITS - SEGMENT_BITS;
 /// Position of 1.0 among the segments of all floats.
 const ORIGIN: u64 = 1.0_f64.to_bits() >> PLACE_BITS;
+/// The table's index from which on the function is at its limit.
+const BEYOND: usize = SEGMENTS + 2;
 
+/// The table: the value at zero, those at the segments' starts and at the end of the last, and twice
+/// the limit. So every time has an index, and none is a special case.
 #[derive(Clone, Debug)]
-pub(super) struct Curve {
-    origin: f64,
-    /// Values at the segments' starts, and one past the last.
-    values: Box<[f64]>,
-    beyond: f64,
-}
+pub(super) struct Curve(Box<[f64; BEYOND + 2]>);
 
 impl Curve {
     /// Tabulates `function`.
     pub(super) fn of(function: impl Fn(Nanos) -> f64) -> Self {
-        let values = (0..=OCTAVES * SEGMENTS).map(|segment| function(Nanos(start(segment as u64)))).collect();
-        Self { origin: function(Nanos::ZERO), values, beyond: function(Nanos::INFINITY) }
+        Self(Box::new(core::array::from_fn(|index| {
+            function(match index {
+                0 => Nanos::ZERO,
+                BEYOND.. => Nanos::INFINITY,
+                _ => Nanos(start(index as u64 - 1)),
+            })
+        })))
     }
 
     /// Tabulates a function of what `curves` are at the same time.
@@ -37,24 +42,17 @@ impl Curve {
         curves: impl Iterator<Item = &'c Self> + Clone,
         function: impl Fn(&mut dyn Iterator<Item = f64>) -> f64,
     ) -> Self {
-        let at = |of: &dyn Fn(&Self) -> f64| function(&mut curves.clone().map(of));
-        Self {
-            origin: at(&|curve| curve.origin),
-            values: (0..=OCTAVES * SEGMENTS).map(|segment| at(&|curve| curve.values[segment])).collect(),
-            beyond: at(&|curve| curve.beyond),
-        }
+        let at = |index: usize| function(&mut curves.clone().map(|curve| curve.0[index]));
+        Self(Box::new(core::array::from_fn(at)))
     }
 
-    /// The function at `x`; linear from its origin below 1 ns, at its limit beyond the last octave.
+    /// The function at `x`, which is not negative.
     #[inline]
     pub(super) fn at(&self, x: Nanos) -> f64 {
-        if x.0 < 1.0 {
-            return self.origin + x.0.max(0.0) * (self.values[0] - self.origin);
-        }
         let bits = x.0.to_bits();
-        #[expect(clippy::cast_possible_truncation, reason = "bounded by the number of floats' segments")]
-        let index = ((bits >> PLACE_BITS) - ORIGIN) as usize;
-        let Some(&[low, high]) = self.values.get(index..index + 2) else { return self.beyond };
+        let segment = (bits >> PLACE_BITS).saturating_sub(ORIGIN - 1).min(BEYOND as u64);
+        let index = segment as usize;
+        let [low, high] = [self.0[index], self.0[index + 1]];
         // The mantissa's lower bits, moved up, are the place in the segment: between 1 and 2.
         let place = (bits << SEGMENT_BITS) & ((1 << MANTISSA_BITS) - 1);
         let place = f64::from_bits(1.0_f64.to_bits() | place) - 1.0;

@@ -3,7 +3,7 @@
 
 use crate::packet::dispatch::{Task, dispatch};
 use crate::packet::feed::Feed;
-use crate::packet::host::{Host, Packet};
+use crate::packet::host::{Host, Packet, Shape};
 use crate::packet::system::System;
 use crate::packet::waiting::Waiting;
 use serde::{Deserialize, Serialize};
@@ -35,39 +35,50 @@ const PACKETS: (u64, u64) = (40_000, 2_000);
 /// runs dry. With streams of unequal rates this is what the host processes under overload; the
 /// stacks or processors of its busiest streams keep up with less.
 pub fn capacity(host: &Host, arrivals: &mut dyn Arrivals) -> Capacity {
-    dispatch(host, Saturated { processors: host.shape.processors, feed: Feed::of(arrivals) })
+    dispatch(host, Saturated { host, feed: Feed::of(arrivals) })
 }
 
-struct Saturated<'s> {
-    processors: u32,
+struct Saturated<'a, 's> {
+    host: &'a Host<'a>,
     feed: Feed<'s>,
 }
 
-impl Task for Saturated<'_> {
+impl Task for Saturated<'_, '_> {
     type Output = Capacity;
 
     fn on<P: Policy, W: Waiting, const EFFECTS: bool>(
         mut self,
         mut system: System<P, W, EFFECTS>,
     ) -> Capacity {
-        let wanted = PACKETS.0.max(PACKETS.1 * u64::from(self.processors));
+        let Shape { processors, .. } = self.host.shape;
+        let wanted = PACKETS.0.max(PACKETS.1 * u64::from(processors)).max(self.host.shape.settled());
         let mut now = Nanos::ZERO;
-        let arrive = |system: &mut System<P, W, EFFECTS>, packet: Packet, now| {
-            system.arrive(Packet { arrived: now, ..packet });
-        };
-        let backlog = (BACKLOG * self.processors) as usize;
-        let mut more = self.feed.take(backlog, |packet| arrive(&mut system, packet, now));
+        let backlog = (BACKLOG * processors) as usize;
+        let mut more = self.offer(&mut system, backlog, now);
         // Quantities: the service time, and the time between completions.
         let mut completions = BatchMeans::<2>::default();
         while more && completions.observations() < wanted {
             let Some(finished) = system.step() else { continue };
             completions.push([finished.service().0, (finished.ended - now).0]);
             now = finished.ended;
-            more = self.feed.take(OVERLOAD, |packet| arrive(&mut system, packet, now));
+            more = self.offer(&mut system, OVERLOAD, now);
         }
         let [service, gap] = completions.steady().intervals;
         let rate = PerSecond::every(Nanos(gap.mean));
         Capacity { rate: Estimate::new(rate, rate * gap.relative()), service: nanos(service) }
+    }
+}
+
+impl Saturated<'_, '_> {
+    /// `wanted` packets arrive `now`, whenever they would; whether there were so many.
+    fn offer<P: Policy, W: Waiting, const EFFECTS: bool>(
+        &mut self,
+        system: &mut System<P, W, EFFECTS>,
+        wanted: usize,
+        now: Nanos,
+    ) -> bool {
+        let offered = self.feed.take(wanted).map(|packet| system.arrive(Packet { arrived: now, ..packet }));
+        offered.count() == wanted
     }
 }
 

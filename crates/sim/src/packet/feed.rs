@@ -5,17 +5,18 @@ use crate::packet::host::Packet;
 use warmcore_units::{Nanos, StreamId};
 use warmcore_workload::{Arrival, Arrivals, Direction};
 
-/// Arrivals drawn from the source at once.
-const BLOCK: usize = 256;
+/// Arrivals drawn from the source at once: as many as a `u8` tells apart.
+const BLOCK: usize = u8::MAX as usize + 1;
 
 /// A source with a look at what comes next.
 pub(super) struct Feed<'s> {
     source: &'s mut dyn Arrivals,
+    /// What has been drawn; [`NEVER`] after the source's end.
     block: [Arrival; BLOCK],
     /// Where in the block the upcoming arrival stands.
-    place: usize,
-    filled: usize,
-    upcoming: Arrival,
+    place: u8,
+    /// When it comes.
+    at: Nanos,
 }
 
 /// In place of an arrival when there is none any more.
@@ -24,51 +25,52 @@ const NEVER: Arrival =
 
 impl<'s> Feed<'s> {
     pub(super) fn of(source: &'s mut dyn Arrivals) -> Self {
-        let mut feed = Self { source, block: [NEVER; BLOCK], place: 0, filled: BLOCK, upcoming: NEVER };
+        let mut feed = Self { source, block: [NEVER; BLOCK], place: 0, at: NEVER.at };
         feed.refill();
+        feed.at = feed.block[0].at;
         feed
     }
 
     /// When the next arrival comes; infinite if there is none.
     #[inline]
     pub(super) const fn at(&self) -> Nanos {
-        self.upcoming.at
+        self.at
     }
 
-    /// The next arrival happens: `receive` gets its packets.
+    /// The next packet arrives. There must be one.
     #[inline(always)]
-    pub(super) fn arrive(&mut self, mut receive: impl FnMut(Packet)) {
-        let Arrival { at, stream, packets, bytes, direction } = self.upcoming;
-        let packet = Packet { arrived: at, stream, bytes, direction };
-        self.place += 1;
-        match self.block[..self.filled].get(self.place) {
-            Some(&next) => self.upcoming = next,
-            None => self.refill(),
+    pub(super) fn next(&mut self) -> Packet {
+        let arrival = &mut self.block[usize::from(self.place)];
+        let packet = Packet {
+            arrived: self.at,
+            stream: arrival.stream,
+            bytes: arrival.bytes,
+            direction: arrival.direction,
+        };
+        arrival.packets -= 1;
+        if arrival.packets == 0 {
+            self.advance();
         }
-        for _ in 0..packets {
-            receive(packet);
-        }
+        packet
     }
 
-    /// The next packets, as many as `wanted` or a few more if they come in batches, whenever they
-    /// would arrive; whether there were so many.
-    pub(super) fn take(&mut self, wanted: usize, mut receive: impl FnMut(Packet)) -> bool {
-        let mut taken = 0;
-        while taken < wanted && self.at() < Nanos::INFINITY {
-            self.arrive(|packet| {
-                taken += 1;
-                receive(packet);
-            });
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.place = self.place.wrapping_add(1);
+        if self.place == 0 {
+            self.refill();
         }
-        taken >= wanted
+        self.at = self.block[usize::from(self.place)].at;
+    }
+
+    /// The next `wanted` packets, whenever they would arrive; fewer if there are no more.
+    pub(super) fn take(&mut self, wanted: usize) -> impl Iterator<Item = Packet> {
+        (0..wanted).map_while(|_| (self.at() < Nanos::INFINITY).then(|| self.next()))
     }
 
     #[cold]
     fn refill(&mut self) {
-        // A block that was not filled was the last.
-        let more = self.filled == BLOCK;
-        self.filled = if more { self.source.fill(&mut self.block) } else { 0 };
-        self.place = 0;
-        self.upcoming = if self.filled > 0 { self.block[0] } else { NEVER };
+        let filled = self.source.fill(&mut self.block);
+        self.block[filled..].fill(NEVER);
     }
 }

@@ -40,6 +40,14 @@ impl Shape {
         Self { processors, streams: processors, stacks: processors }
     }
 
+    /// Packets after which every stream, stack and processor has probably seen several: caches
+    /// and lines then are what they stay like.
+    #[must_use]
+    pub(super) fn settled(&self) -> u64 {
+        const EACH: u64 = 4;
+        EACH * u64::from(self.streams.max(self.stacks).max(self.processors))
+    }
+
     /// Whether there is enough of everything.
     ///
     /// # Errors

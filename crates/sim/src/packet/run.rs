@@ -1,6 +1,7 @@
 //! One point: a host and its arrivals, simulated until the mean delay is known to the precision
 //! asked for.
 
+use crate::completions::NEVER;
 use crate::packet::dispatch::{Task, dispatch};
 use crate::packet::feed::Feed;
 use crate::packet::host::Host;
@@ -63,25 +64,26 @@ impl Task for Judged<'_, '_> {
     ) -> Observed {
         let Precision { relative, max_packets, mean_gap } = self.precision;
         let mut tally = Tally::of(self.host.shape);
-        let mut judgements = Judgements::new(relative, max_packets);
-        let mut ended = Ended::NoMoreArrivals;
-        let mut seen = 0;
-        while let Some(finished) = next(&mut self.feed, &mut system) {
-            tally.push(&finished, system.present());
-            seen += 1;
-            if seen >= judgements.at() {
+        let mut judgements = Judgements::new(relative, max_packets).not_before(self.host.shape.settled());
+        let ended = loop {
+            let Some(finished) = next(&mut self.feed, &mut system) else { break Ended::NoMoreArrivals };
+            if !tally.push(&finished) {
+                continue;
+            }
+            tally.read(system.present());
+            if tally.packets() == judgements.at() {
                 if tally.is_growing() {
-                    ended = Ended::Saturated;
-                    break;
+                    break Ended::Saturated;
                 }
                 match judgements.judge(tally.delay(mean_gap)) {
-                    Verdict::Continue => continue,
-                    Verdict::Precise => ended = Ended::Precise,
-                    Verdict::Exhausted => ended = Ended::Exhausted,
+                    Verdict::Continue => {}
+                    Verdict::Precise => break Ended::Precise,
+                    Verdict::Exhausted => break Ended::Exhausted,
                 }
-                break;
             }
-        }
+            tally.read_at(judgements.at());
+        };
+        tally.read(system.present());
         Observed { outcome: tally.outcome(mean_gap, ended), delays: tally.steady_delays() }
     }
 }
@@ -114,14 +116,14 @@ fn next<P: Policy, W: Waiting, const EFFECTS: bool>(
         let event = system.next_event();
         let arrival = feed.at();
         if event <= arrival {
-            if event.0 == f64::INFINITY {
+            if event >= NEVER {
                 return None;
             }
             if let Some(finished) = system.step() {
                 return Some(finished);
             }
         } else {
-            feed.arrive(|packet| system.arrive(packet));
+            system.arrive(feed.next());
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The processors of a host that receives packets: what happens when a packet arrives and when
 //! one is finished (§3), and what each costs (§4).
 
-use crate::completions::Completions;
+use crate::completions::{Completions, on_clock};
 use crate::packet::charges::Charges;
 use crate::packet::host::{Host, Packet};
 use crate::packet::observed::Observed;
@@ -124,7 +124,7 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
         }
     }
 
-    /// When the next thing happens without a further arrival; infinite if all is idle.
+    /// When the next thing happens without a further arrival; [`NEVER`] if all is idle.
     #[must_use]
     #[inline]
     pub fn next_event(&self) -> Nanos {
@@ -158,7 +158,7 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
                 self.take_over(cpu, first, packet.arrived);
             }
             Decision::Wait(at) => {
-                self.waiting.line_up(packet, at);
+                self.waiting.line_up(packet, Self::line(at));
                 self.observed.lined_up();
                 if P::LINE == Line::PerProcessor {
                     self.observed.more(at, &mut self.policy);
@@ -199,7 +199,7 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
         let Running { packet, thread, situation, started, releasing } = self.running[cpu.index()];
         if self.memory == Organisation::Global && !releasing && self.residency.write_pool(cpu) {
             self.running[cpu.index()].releasing = true;
-            self.completions.restart_first(now + self.model.release_overhead());
+            self.completions.restart_first(cpu, on_clock(now + self.model.release_overhead()));
             return None;
         }
         let finished = Finished { packet, cpu, situation, started, ended: now };
@@ -217,7 +217,7 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
         } else {
             self.threads.give_back(thread);
             self.residency.leave(cpu, now);
-            self.completions.restart_first(Nanos::INFINITY);
+            self.completions.finish_first(cpu);
             self.report(cpu, Change::Idle, now);
         }
         Some(finished)
@@ -230,15 +230,21 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
         if P::LINE == Line::PerProcessor || self.observed.waiting() == 0 {
             return packet;
         }
-        let Some(first) = self.waiting.take(cpu, None) else { return packet };
-        self.waiting.line_up(packet, cpu);
+        let Some(first) = self.waiting.take(Self::line(cpu), None) else { return packet };
+        self.waiting.line_up(packet, Self::line(cpu));
         first
+    }
+
+    /// The line that `cpu` takes packets from: one that is common to all is the first.
+    #[inline]
+    fn line(cpu: CpuId) -> CpuId {
+        if P::LINE == Line::Common { CpuId(0) } else { cpu }
     }
 
     /// A packet from the line of `cpu`.
     #[inline]
     fn take(&mut self, cpu: CpuId, finished: Option<&Packet>) -> Option<Packet> {
-        let next = self.waiting.take(cpu, finished)?;
+        let next = self.waiting.take(Self::line(cpu), finished)?;
         self.observed.taken();
         Some(next)
     }
@@ -314,7 +320,7 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
         let bare = self.model.receive_hot(situation);
         let ends =
             self.serve(Running { packet, thread, situation, started: now, releasing: false }, cpu, bare);
-        self.completions.restart_first(ends);
+        self.completions.restart_first(cpu, ends);
     }
 
     #[inline(always)]
@@ -337,7 +343,7 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
             service += self.model.acquire_overhead();
         }
         self.running[cpu.index()] = running;
-        now + service
+        on_clock(now + service)
     }
 }
 

@@ -17,9 +17,16 @@ const DELAY: usize = 0;
 const SERVICE: usize = 1;
 const GAP: usize = 2;
 
+/// Packets that are read together, so that each costs little.
+const BLOCK: usize = 64;
+
 /// What is kept.
 pub(super) struct Tally {
     processors: f64,
+    /// What the latest packets took, as far as it is unread, and how many to read together.
+    latest: [[f64; 3]; BLOCK],
+    unread: usize,
+    together: usize,
     packets: BatchMeans<3>,
     delays: Quantiles,
     backlog: Backlog,
@@ -34,6 +41,9 @@ impl Tally {
     pub(super) fn of(shape: Shape) -> Self {
         Self {
             processors: f64::from(shape.processors),
+            latest: [[0.0; 3]; BLOCK],
+            unread: 0,
+            together: BLOCK,
             packets: BatchMeans::default(),
             delays: Quantiles::default(),
             backlog: Backlog::default(),
@@ -44,23 +54,38 @@ impl Tally {
         }
     }
 
-    /// A packet is finished; `present` others are in the system.
+    /// A packet is finished; whether it is time to [`read`](Self::read).
     #[inline(always)]
-    pub(super) fn push(&mut self, finished: &Finished, present: u64) {
+    pub(super) fn push(&mut self, finished: &Finished) -> bool {
         let delay = finished.delay().0;
         let arrived = finished.packet.arrived;
-        self.packets.push([delay, finished.service().0, (arrived - self.last_arrival).0]);
-        self.delays.push(delay);
-        self.backlog.push(present);
+        self.latest[self.unread % BLOCK] = [delay, finished.service().0, (arrived - self.last_arrival).0];
+        self.unread += 1;
         let (packets, delays) = &mut self.streams[finished.packet.stream.index()];
         *packets += 1;
         *delays += delay;
         self.situations[finished.situation.index()] += 1;
         self.last_arrival = arrived;
         self.now = finished.ended;
+        self.unread == self.together
     }
 
-    #[inline]
+    /// Makes sure that the unread are read when they are `packets` in all, if not before.
+    pub(super) fn read_at(&mut self, packets: u64) {
+        let missing = usize::try_from(packets - self.packets()).unwrap_or(BLOCK);
+        self.together = missing.min(BLOCK);
+    }
+
+    /// The latest packets enter into batches and quantiles; `present` others are in the system.
+    pub(super) fn read(&mut self, present: u64) {
+        let latest = &self.latest[..self.unread];
+        self.packets.extend(latest);
+        self.delays.extend(latest.iter().map(|quantities| quantities[DELAY]));
+        self.backlog.push(present);
+        self.unread = 0;
+    }
+
+    /// Packets that have been read.
     pub(super) fn packets(&self) -> u64 {
         self.packets.observations()
     }

@@ -61,9 +61,8 @@ impl Lines {
     }
 
     #[inline]
-    fn of(&mut self, cpu: CpuId) -> &mut VecDeque<Packet> {
-        let line = if self.lines.len() == 1 { 0 } else { cpu.index() };
-        &mut self.lines[line]
+    fn of(&mut self, line: CpuId) -> &mut VecDeque<Packet> {
+        &mut self.lines[line.index()]
     }
 }
 

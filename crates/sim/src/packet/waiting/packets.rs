@@ -32,7 +32,8 @@ impl Places {
 
     #[inline]
     pub(super) fn home(&self, packet: &Packet) -> CpuId {
-        CpuId(self.homes[packet.stream.index()])
+        // Not an index: it is left out where the policy has no use for homes.
+        CpuId(self.homes.get(packet.stream.index()).copied().unwrap_or_default())
     }
 }
 

@@ -32,6 +32,11 @@ pub(crate) fn process(host: &Host, arrivals: &[Arrival]) -> Vec<Finished> {
     machine.finished
 }
 
+/// A time as the simulator's clock shows ends: without its last three bits.
+fn shown(time: Nanos) -> Nanos {
+    Nanos(f64::from_bits(time.0.to_bits() >> 3 << 3))
+}
+
 struct Machine<'h> {
     host: &'h Host<'h>,
     chooser: Chooser,
@@ -172,7 +177,7 @@ impl<'h> Machine<'h> {
         let Job { start: Start { packet, cpu, thread, .. }, situation, started, ends, releasing } = job;
         let global_memory = self.host.scheduling.memory == Organisation::Global;
         if global_memory && !releasing && self.log.access_pool(self.host, cpu) {
-            let ends = ends + self.host.model.release_overhead();
+            let ends = shown(ends + self.host.model.release_overhead());
             self.jobs[cpu.index()] = Some(Job { ends, releasing: true, ..job });
             return;
         }
@@ -284,7 +289,7 @@ impl<'h> Machine<'h> {
         if self.host.scheduling.memory == Organisation::Global && self.log.access_pool(self.host, cpu) {
             service += self.host.model.acquire_overhead();
         }
-        let job = Job { start, situation, started: now, ends: now + service, releasing: false };
+        let job = Job { start, situation, started: now, ends: shown(now + service), releasing: false };
         self.jobs[cpu.index()] = Some(job);
     }
 
