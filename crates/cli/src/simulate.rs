@@ -5,8 +5,16 @@ use crate::{point, terminal};
 use miette::IntoDiagnostic;
 use std::path::Path;
 use std::time::Instant;
-use warmcore_sim::packet::simulate;
+use warmcore_costs::Profile;
+use warmcore_scenario::{PacketScenario, ProcessorPolicy, Scheduling};
+use warmcore_sim::packet::{Comparison, compare, simulate};
 use warmcore_study::point::Figures;
+
+/// What a point was compared with, and how; without a comparison if either is saturated.
+pub(crate) struct Against {
+    pub(crate) policy: ProcessorPolicy,
+    pub(crate) comparison: Option<Comparison>,
+}
 
 pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     let scenario = point::scenario(arguments)?;
@@ -16,12 +24,26 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     let profile = point::profile(&scenario.profile)?;
     let began = Instant::now();
     let result = simulate(&scenario, &profile, Path::new(point::HERE)).map_err(point::explained)?;
+    let against = arguments.against.map(|policy| against(&scenario, policy, &profile)).transpose()?;
     let seconds = began.elapsed().as_secs_f64();
 
     if !arguments.json {
-        return crate::print(terminal::point::summary(&scenario, &result, seconds).as_bytes());
+        let difference = against.map(|against| terminal::point::difference(&against)).unwrap_or_default();
+        let summary = terminal::point::summary(&scenario, &result, seconds);
+        return crate::print(format!("{summary}{difference}").as_bytes());
     }
-    let figures = Figures::of_scenario(&scenario).and(Figures::of_result(&result)).and_wall_time(seconds);
+    let mut figures = Figures::of_scenario(&scenario).and(Figures::of_result(&result));
+    if let Some(Against { policy, comparison }) = against {
+        figures = figures.and(Figures::of_comparison(policy, comparison.as_ref()));
+    }
+    let figures = figures.and_wall_time(seconds);
     let object = serde_json::to_string_pretty(&figures).into_diagnostic()?;
     crate::print(format!("{object}\n").as_bytes())
+}
+
+fn against(scenario: &PacketScenario, policy: ProcessorPolicy, profile: &Profile) -> miette::Result<Against> {
+    let other = Scheduling { policy, ..scenario.scheduling };
+    let comparison = compare(scenario, other, profile, Path::new(point::HERE))
+        .map_err(|error| point::explained(error).wrap_err(format!("--against {policy} is impossible")))?;
+    Ok(Against { policy, comparison })
 }

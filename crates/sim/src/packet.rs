@@ -30,7 +30,7 @@ mod tally;
 pub mod waiting;
 
 pub use capacity::{Capacity, capacity};
-pub use compare::compare;
+pub use compare::{Comparison, compare};
 pub use host::{Host, Packet, Shape};
 pub use outcome::{Ended, Outcome};
 pub use point::{PointError, PointResult, simulate};

@@ -9,9 +9,9 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use warmcore_costs::{Situation, ThreadStack};
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns, Estimate};
-use warmcore_scenario::PacketScenario;
+use warmcore_scenario::{PacketScenario, ProcessorPolicy};
 use warmcore_sim::packet::columns::columns as outcome_columns;
-use warmcore_sim::packet::{Outcome, PointResult};
+use warmcore_sim::packet::{Comparison, Outcome, PointResult};
 use warmcore_units::Nanos;
 use warmcore_workload::Popularity;
 
@@ -116,6 +116,20 @@ impl Figures {
             flag("precise", outcome.is_some_and(Outcome::is_precise)),
         ]);
         Self(figures).and(Self::of_end(result))
+    }
+
+    /// How its mean delay differs from that under `policy`; unknown if either is saturated.
+    #[must_use]
+    pub fn of_comparison(policy: ProcessorPolicy, comparison: Option<&Comparison>) -> Self {
+        let micros = |of: fn(&Comparison) -> f64| comparison.map(|all| Nanos(of(all)).micros());
+        let plain = |of: fn(&Comparison) -> f64| comparison.map(of);
+        Self(vec![
+            name("against", &policy),
+            quantity("difference_us", "µs", micros(|all| all.difference.mean)),
+            quantity("difference_half_width_us", "µs", micros(|all| all.difference.half_width)),
+            quantity("relative_difference", "", plain(|all| all.relative.mean)),
+            quantity("relative_difference_half_width", "", plain(|all| all.relative.half_width)),
+        ])
     }
 
     /// How it ended, and what packets found until then.

@@ -1,10 +1,11 @@
 //! One simulated point, for someone who has never seen the simulator.
 
 use super::{estimate, parts, table};
+use crate::simulate::Against;
 use warmcore_costs::Situation;
 use warmcore_scenario::PacketScenario;
-use warmcore_sim::packet::{Ended, Outcome, PointResult};
-use warmcore_units::Estimate;
+use warmcore_sim::packet::{Comparison, Ended, Outcome, PointResult};
+use warmcore_units::{Estimate, Nanos};
 
 /// What came of `scenario`, which took `seconds` to find out.
 pub(crate) fn summary(scenario: &PacketScenario, result: &PointResult, seconds: f64) -> String {
@@ -17,6 +18,25 @@ pub(crate) fn summary(scenario: &PacketScenario, result: &PointResult, seconds: 
             format!("{host}\n\n{figures}\n\n{}\n\n{ended}\n", found(outcome))
         }
     }
+}
+
+/// How the mean delay differs from that under another policy, on the same packets.
+pub(crate) fn difference(against: &Against) -> String {
+    let Against { policy, comparison } = against;
+    let Some(Comparison { difference, relative }) = comparison else {
+        return format!("\nAgainst {policy} there is no difference to tell: one of them is saturated.\n");
+    };
+    let [mean, half] = [difference.mean, difference.half_width].map(|nanos| Nanos(nanos.abs()));
+    let direction = if difference.mean < 0.0 { "shorter" } else { "longer" };
+    let decided =
+        if difference.mean.abs() > difference.half_width { "" } else { ": no difference can be told" };
+    format!(
+        "\nAgainst {policy}, on the same packets: the mean delay is {mean} ± {half} {direction} ({:.2}% ± {:.2}%){decided}. {} runs \
+         of each.\n",
+        relative.mean.abs() * 100.0,
+        relative.half_width * 100.0,
+        difference.count
+    )
 }
 
 /// `Locking, MRU on 8 processors; 20.0 k/s (poisson, 8 streams)`.

@@ -47,6 +47,28 @@ fn a_point_is_one_json_object() {
 }
 
 #[test]
+fn policies_are_compared_on_the_same_packets() {
+    let folder = tempfile::tempdir().unwrap();
+    let against = |other, rate| {
+        let flags = ["--policy", "mru", "--against", other, "--rate", rate, "--precision", "5%"];
+        json(&bare(&flags), folder.path())
+    };
+    let result = against("lru", "20000");
+    assert_eq!(result["against"], "lru");
+    let (difference, half) = (number(&result, "difference_us"), number(&result, "difference_half_width_us"));
+    assert!(difference < 0.0 && half > 0.0 && difference.abs() > half, "{difference} ± {half}");
+    assert!(number(&result, "relative_difference").abs() < 0.5);
+    assert_eq!(number(&against("mru", "20000"), "difference_us"), 0.0);
+    // Under this only Wired-Streams keeps up.
+    let result = against("wired", "70000");
+    assert!(result["saturated"] == true && result["difference_us"].is_null());
+    let words = point(&["--policy", "mru", "--against", "lru"]);
+    assert!(text(&warmcore(&words, folder.path()).stdout).contains("Against LRU, on the same packets"));
+    let impossible = point(&["--policy", "mru", "--queue", "same-stream-first", "--against", "wired"]);
+    assert!(refusal(&impossible, folder.path()).contains("--against Wired-Streams"));
+}
+
+#[test]
 fn a_saturated_point_has_no_delay() {
     let folder = tempfile::tempdir().unwrap();
     let saturated = ["simulate", "packet", "--rate", "500000"];

@@ -8,9 +8,10 @@ use crate::packet::run::Precision;
 use rayon::prelude::*;
 use std::path::Path;
 use warmcore_costs::Profile;
-use warmcore_scenario::{PacketScenario, Scheduling};
+use warmcore_scenario::{PacketScenario, Process, Scheduling};
 use warmcore_stats::Replications;
-use warmcore_stats::replications::Comparison;
+pub use warmcore_stats::replications::Comparison;
+use warmcore_units::Fault;
 
 /// Runs of each, at least.
 pub const REPLICATIONS: u32 = 20;
@@ -22,13 +23,19 @@ pub const PACKETS: u64 = 200_000;
 /// the scenario asks for. `None` if either is saturated.
 ///
 /// # Errors
-/// As [`simulate`](crate::packet::simulate).
+/// As [`simulate`](crate::packet::simulate), under either; and for a trace, which is one run whatever
+/// chance does, so that nothing tells how far its difference can be relied on.
 pub fn compare(
     scenario: &PacketScenario,
     other: Scheduling,
     profile: &Profile,
     base: &Path,
 ) -> Result<Option<Comparison>, PointError> {
+    if matches!(scenario.traffic.process, Process::Trace(_)) {
+        let expected = "a process with chance in it: a trace is one run, of which nothing tells how far others \
+                        would differ";
+        return Err(Fault::new("traffic.process", "trace", expected).into());
+    }
     let other = PacketScenario { scheduling: other, ..scenario.clone() };
     let delays = |scenario| mean_delays(&Point::of(scenario, profile, base)?);
     let (Some(ours), Some(theirs)) = (delays(scenario)?, delays(&other)?) else { return Ok(None) };
