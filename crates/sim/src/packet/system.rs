@@ -124,7 +124,7 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
         }
     }
 
-    /// When the next thing happens without a further arrival; [`NEVER`] if all is idle.
+    /// When the next thing happens without a further arrival; [`NEVER`](crate::completions::NEVER) if all is idle.
     #[must_use]
     #[inline]
     pub fn next_event(&self) -> Nanos {
