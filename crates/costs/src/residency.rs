@@ -177,6 +177,13 @@ impl Residency {
         }
     }
 
+    /// The same where no processors share a cache level, and nobody is told with
+    /// [`enter`](Self::enter).
+    #[inline]
+    pub fn leave_private(&mut self, cpu: CpuId, now: Nanos) {
+        self.ended[cpu.index()] = now;
+    }
+
     /// `cpu` writes the global free-memory pool; whether its lines had to migrate.
     #[inline]
     pub fn write_pool(&mut self, cpu: CpuId) -> bool {

@@ -11,7 +11,7 @@
 use warmcore_units::{CpuId, Nanos};
 
 /// So many are compared directly.
-const FEW: usize = 8;
+pub const FEW: usize = 8;
 /// The bits of a time that name one of a few processors.
 const NAME: u64 = FEW as u64 - 1;
 
@@ -27,59 +27,71 @@ pub const fn on_clock(at: Nanos) -> Nanos {
 }
 
 /// The pending completions. All times must be [`on_clock`].
+pub trait Pending: Clone + core::fmt::Debug {
+    /// None pending, for `processors` processors.
+    fn none(processors: u32) -> Self;
+
+    /// The first to finish and when; [`NEVER`] if none is pending.
+    #[must_use]
+    fn first(&self) -> (CpuId, Nanos);
+
+    /// `cpu`, which has nothing to finish, will finish at `at`.
+    fn start(&mut self, cpu: CpuId, at: Nanos);
+
+    /// The [first](Self::first) to finish, which is `cpu`, has done so, and will finish again at `at`.
+    fn restart_first(&mut self, cpu: CpuId, at: Nanos);
+
+    /// The [first](Self::first) to finish, which is `cpu`, has done so, and has nothing more to do.
+    fn finish_first(&mut self, cpu: CpuId);
+}
+
+/// Those of any number of processors.
 #[derive(Clone, Debug)]
 pub enum Completions {
-    /// Of at most eight processors.
+    /// Of at most [`FEW`].
     Few(Few),
     /// Of more.
     Many(Tournament),
 }
 
-impl Completions {
-    /// None pending, for `processors` processors.
-    #[must_use]
-    pub fn none(processors: u32) -> Self {
+impl Pending for Completions {
+    fn none(processors: u32) -> Self {
         if processors as usize <= FEW {
-            Self::Few(Few::none())
+            Self::Few(Few::none(processors))
         } else {
             Self::Many(Tournament::none(processors))
         }
     }
 
-    /// The first to finish and when; [`NEVER`] if none is pending.
-    #[must_use]
     #[inline]
-    pub fn first(&self) -> (CpuId, Nanos) {
+    fn first(&self) -> (CpuId, Nanos) {
         match self {
             Self::Few(few) => few.first(),
-            Self::Many(tournament) => tournament.first(),
+            Self::Many(many) => many.first(),
         }
     }
 
-    /// `cpu`, which has nothing to finish, will finish at `at`.
     #[inline(always)]
-    pub fn start(&mut self, cpu: CpuId, at: Nanos) {
+    fn start(&mut self, cpu: CpuId, at: Nanos) {
         match self {
             Self::Few(few) => few.start(cpu, at),
-            Self::Many(tournament) => tournament.set(cpu, at),
+            Self::Many(many) => many.start(cpu, at),
         }
     }
 
-    /// The [first](Self::first) to finish, which is `cpu`, has done so, and will finish again at `at`.
     #[inline(always)]
-    pub fn restart_first(&mut self, cpu: CpuId, at: Nanos) {
+    fn restart_first(&mut self, cpu: CpuId, at: Nanos) {
         match self {
             Self::Few(few) => few.restart_first(cpu, at),
-            Self::Many(tournament) => tournament.set(cpu, at),
+            Self::Many(many) => many.restart_first(cpu, at),
         }
     }
 
-    /// The [first](Self::first) to finish, which is `cpu`, has done so, and has nothing more to do.
     #[inline(always)]
-    pub fn finish_first(&mut self, cpu: CpuId) {
+    fn finish_first(&mut self, cpu: CpuId) {
         match self {
-            Self::Few(few) => few.finish_first(),
-            Self::Many(tournament) => tournament.set(cpu, NEVER),
+            Self::Few(few) => few.finish_first(cpu),
+            Self::Many(many) => many.finish_first(cpu),
         }
     }
 }
@@ -98,26 +110,15 @@ pub struct Few {
     others: [u64; FEW],
 }
 
-impl Few {
-    const NEVER: u64 = NEVER.0.to_bits();
-
-    const fn none() -> Self {
+impl Pending for Few {
+    fn none(processors: u32) -> Self {
+        debug_assert!(processors as usize <= FEW);
         Self { first: Self::NEVER, second: Self::NEVER, others: [Self::NEVER; FEW] }
     }
 
     #[inline]
-    const fn named(cpu: CpuId, at: Nanos) -> u64 {
-        at.0.to_bits() | cpu.0 as u64
-    }
-
-    #[inline]
-    const fn first(&self) -> (CpuId, Nanos) {
+    fn first(&self) -> (CpuId, Nanos) {
         (CpuId((self.first & NAME) as u32), Nanos(f64::from_bits(self.first & !NAME)))
-    }
-
-    #[inline]
-    const fn other(&mut self, time: u64) -> &mut u64 {
-        &mut self.others[(time & NAME) as usize]
     }
 
     #[inline(always)]
@@ -147,8 +148,22 @@ impl Few {
     }
 
     #[inline(always)]
-    fn finish_first(&mut self) {
+    fn finish_first(&mut self, _cpu: CpuId) {
         self.advance();
+    }
+}
+
+impl Few {
+    const NEVER: u64 = NEVER.0.to_bits();
+
+    #[inline]
+    const fn named(cpu: CpuId, at: Nanos) -> u64 {
+        at.0.to_bits() | cpu.0 as u64
+    }
+
+    #[inline]
+    const fn other(&mut self, time: u64) -> &mut u64 {
+        &mut self.others[(time & NAME) as usize]
     }
 
     /// The second is now the first.
@@ -172,7 +187,7 @@ pub struct Tournament {
     winners: Vec<u32>,
 }
 
-impl Tournament {
+impl Pending for Tournament {
     fn none(processors: u32) -> Self {
         let leaves = processors.next_power_of_two().max(2);
         let mut tournament =
@@ -182,17 +197,29 @@ impl Tournament {
     }
 
     #[inline]
-    fn set(&mut self, cpu: CpuId, at: Nanos) {
-        self.times[cpu.index()] = at.0.to_bits();
-        self.replay(cpu.0);
-    }
-
-    #[inline]
     fn first(&self) -> (CpuId, Nanos) {
         let cpu = self.winners[1];
         (CpuId(cpu), Nanos(f64::from_bits(self.times[cpu as usize])))
     }
 
+    #[inline]
+    fn start(&mut self, cpu: CpuId, at: Nanos) {
+        self.times[cpu.index()] = at.0.to_bits();
+        self.replay(cpu.0);
+    }
+
+    #[inline]
+    fn restart_first(&mut self, cpu: CpuId, at: Nanos) {
+        self.start(cpu, at);
+    }
+
+    #[inline]
+    fn finish_first(&mut self, cpu: CpuId) {
+        self.start(cpu, NEVER);
+    }
+}
+
+impl Tournament {
     #[inline]
     fn replay(&mut self, cpu: u32) {
         let pair = cpu & !1;
@@ -234,9 +261,13 @@ mod tests {
                     completions.start(CpuId(cpu), Nanos(at));
                 } else {
                     let (first, _) = completions.first();
-                    let at = if again { at } else { NEVER.0 };
-                    times[first.index()] = at;
-                    completions.restart_first(first, Nanos(at));
+                    if again {
+                        times[first.index()] = at;
+                        completions.restart_first(first, Nanos(at));
+                    } else {
+                        times[first.index()] = NEVER.0;
+                        completions.finish_first(first);
+                    }
                 }
                 let first = (0..times.len()).min_by(|&a, &b| times[a].total_cmp(&times[b])).unwrap();
                 prop_assert_eq!(completions.first(), (CpuId::from(first), Nanos(times[first])));

@@ -6,6 +6,7 @@
 //! | [`waiting`] | where packets wait: lines of packets (Locking, Hybrid) or of stacks (IPS) |
 //! | [`system`] | the processors: what happens when a packet arrives and when one is finished |
 //! | [`dispatch`](mod@dispatch) | the compiled form of the model for each policy |
+//! | [`extent`] | how much of the model a host needs |
 //! | [`mod@run`], [`outcome`] | one run: warm-up, intervals, when to stop |
 //! | [`point`] | one point of an experiment: saturation, replications |
 //! | [`mod@compare`] | two ways to schedule, on the same arrivals |
@@ -17,6 +18,7 @@ mod charges;
 pub mod columns;
 pub mod compare;
 pub mod dispatch;
+pub mod extent;
 mod feed;
 pub mod host;
 mod observed;

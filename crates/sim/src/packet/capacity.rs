@@ -2,6 +2,7 @@
 //! arrive than it can process.
 
 use crate::packet::dispatch::{Task, dispatch};
+use crate::packet::extent::Extent;
 use crate::packet::feed::Feed;
 use crate::packet::host::{Host, Packet, Shape};
 use crate::packet::system::System;
@@ -46,10 +47,7 @@ struct Saturated<'a, 's> {
 impl Task for Saturated<'_, '_> {
     type Output = Capacity;
 
-    fn on<P: Policy, W: Waiting, const EFFECTS: bool>(
-        mut self,
-        mut system: System<P, W, EFFECTS>,
-    ) -> Capacity {
+    fn on<P: Policy, W: Waiting, E: Extent>(mut self, mut system: System<P, W, E>) -> Capacity {
         let Shape { processors, .. } = self.host.shape;
         let wanted = PACKETS.0.max(PACKETS.1 * u64::from(processors)).max(self.host.shape.settled());
         let mut now = Nanos::ZERO;
@@ -71,9 +69,9 @@ impl Task for Saturated<'_, '_> {
 
 impl Saturated<'_, '_> {
     /// `wanted` packets arrive `now`, whenever they would; whether there were so many.
-    fn offer<P: Policy, W: Waiting, const EFFECTS: bool>(
+    fn offer<P: Policy, W: Waiting, E: Extent>(
         &mut self,
-        system: &mut System<P, W, EFFECTS>,
+        system: &mut System<P, W, E>,
         wanted: usize,
         now: Nanos,
     ) -> bool {

@@ -1,6 +1,7 @@
 //! From names to code: picks the compiled form of the model, so that nothing is decided at run
 //! time in the packet's path.
 
+use crate::packet::extent::{Extended, Extent, General, Small};
 use crate::packet::host::Host;
 use crate::packet::rehearsed::adaptive;
 use crate::packet::system::System;
@@ -10,7 +11,7 @@ use warmcore_policy::policies::{
     CentralQueue, HomeStealing, JoinShortestQueue, LeastRecentlyUsed, MostRecentlyUsed, Patient, PowerOfTwo,
     WiredStreams,
 };
-use warmcore_scenario::{Effects, Parallelism, ProcessorPolicy, QueueRule};
+use warmcore_scenario::{Parallelism, ProcessorPolicy, QueueRule};
 
 /// Something to do with a [`System`] of whatever kind.
 pub trait Task {
@@ -18,7 +19,7 @@ pub trait Task {
     type Output;
 
     /// Does it.
-    fn on<P: Policy, W: Waiting, const EFFECTS: bool>(self, system: System<P, W, EFFECTS>) -> Self::Output;
+    fn on<P: Policy, W: Waiting, E: Extent>(self, system: System<P, W, E>) -> Self::Output;
 }
 
 /// Does `task` with a system of `host`.
@@ -40,22 +41,24 @@ pub fn dispatch<T: Task>(host: &Host, task: T) -> T::Output {
 
 fn with_common_line<T: Task, P: Policy>(host: &Host, policy: P, task: T) -> T::Output {
     match host.scheduling.queue {
-        QueueRule::SameStreamFirst => with_effects::<_, _, StreamLines>(host, policy, task),
+        QueueRule::SameStreamFirst => to_its_extent::<_, _, StreamLines>(host, policy, task),
         QueueRule::Fifo => with_any_line(host, policy, task),
     }
 }
 
 fn with_any_line<T: Task, P: Policy>(host: &Host, policy: P, task: T) -> T::Output {
     match host.scheduling.approach {
-        Parallelism::Ips => with_effects::<_, _, StackLines>(host, policy, task),
-        Parallelism::Locking | Parallelism::Hybrid => with_effects::<_, _, PacketLines>(host, policy, task),
+        Parallelism::Ips => to_its_extent::<_, _, StackLines>(host, policy, task),
+        Parallelism::Locking | Parallelism::Hybrid => to_its_extent::<_, _, PacketLines>(host, policy, task),
     }
 }
 
-fn with_effects<T: Task, P: Policy, W: Waiting>(host: &Host, policy: P, task: T) -> T::Output {
-    if host.effects == Effects::NONE {
-        task.on(System::<P, W, false>::new(policy, host))
+fn to_its_extent<T: Task, P: Policy, W: Waiting>(host: &Host, policy: P, task: T) -> T::Output {
+    if Small::is_enough(host) {
+        task.on(System::<P, W, Small>::new(policy, host))
+    } else if General::is_enough(host) {
+        task.on(System::<P, W, General>::new(policy, host))
     } else {
-        task.on(System::<P, W, true>::new(policy, host))
+        task.on(System::<P, W, Extended>::new(policy, host))
     }
 }

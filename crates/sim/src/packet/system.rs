@@ -1,8 +1,9 @@
 //! The processors of a host that receives packets: what happens when a packet arrives and when
 //! one is finished (§3), and what each costs (§4).
 
-use crate::completions::{Completions, on_clock};
+use crate::completions::{Pending, on_clock};
 use crate::packet::charges::Charges;
+use crate::packet::extent::{Each, Extent};
 use crate::packet::host::{Host, Packet};
 use crate::packet::observed::Observed;
 use crate::packet::waiting::Waiting;
@@ -45,10 +46,10 @@ impl Finished {
     }
 }
 
-/// The state of the simulated host. `P` chooses processors, `W` keeps who waits; without
-/// `EFFECTS` the host has none of the model's extensions, and pays nothing for them.
+/// The state of the simulated host. `P` chooses processors, `W` keeps who waits, and `E`
+/// says how much of the model there is.
 #[derive(Clone, Debug)]
-pub struct System<'a, P, W, const EFFECTS: bool> {
+pub struct System<'a, P, W, E: Extent> {
     policy: P,
     random: Random,
     observed: Observed,
@@ -58,8 +59,8 @@ pub struct System<'a, P, W, const EFFECTS: bool> {
     model: &'a ExecutionModel,
     charges: Charges,
     residency: Residency,
-    running: Vec<Running>,
-    completions: Completions,
+    running: E::Each<Running>,
+    completions: E::Pending,
     present: u64,
     staleness: Nanos,
     /// What has happened on processors but is not yet seen, in order of time.
@@ -95,7 +96,7 @@ enum Change {
     Idle,
 }
 
-impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
+impl<'a, P: Policy, W: Waiting, E: Extent> System<'a, P, W, E> {
     /// `host` before it has processed anything. Its shape must have passed its check.
     pub fn new(policy: P, host: &Host<'a>) -> Self {
         let processors = host.shape.processors;
@@ -116,8 +117,8 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
             model: host.model,
             charges: Charges::of(host),
             residency: residency(host),
-            running: vec![nothing; processors as usize],
-            completions: Completions::none(processors),
+            running: E::Each::filled(processors, nothing),
+            completions: E::Pending::none(processors),
             present: 0,
             staleness: host.effects.staleness(),
             unseen: VecDeque::new(),
@@ -129,7 +130,9 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
     #[inline]
     pub fn next_event(&self) -> Nanos {
         let (_, completion) = self.completions.first();
-        if EFFECTS && let Some(unseen) = self.unseen.front() {
+        if E::EFFECTS
+            && let Some(unseen) = self.unseen.front()
+        {
             return Nanos(completion.0.min(unseen.at.0));
         }
         completion
@@ -184,7 +187,7 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
     #[inline(always)]
     pub fn step(&mut self) -> Option<Finished> {
         let (cpu, now) = self.completions.first();
-        if EFFECTS && self.unseen.front().is_some_and(|unseen| unseen.at.0 <= now.0) {
+        if E::EFFECTS && self.unseen.front().is_some_and(|unseen| unseen.at.0 <= now.0) {
             let seen = self.unseen.pop_front()?;
             self.see(seen);
             return None;
@@ -196,9 +199,9 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
     /// migrate to be released.
     #[inline(always)]
     fn complete(&mut self, cpu: CpuId, now: Nanos) -> Option<Finished> {
-        let Running { packet, thread, situation, started, releasing } = self.running[cpu.index()];
-        if self.memory == Organisation::Global && !releasing && self.residency.write_pool(cpu) {
-            self.running[cpu.index()].releasing = true;
+        let Running { packet, thread, situation, started, releasing } = *self.running.of(cpu);
+        if E::SHARING && self.memory == Organisation::Global && !releasing && self.residency.write_pool(cpu) {
+            self.running.of(cpu).releasing = true;
             self.completions.restart_first(cpu, on_clock(now + self.model.release_overhead()));
             return None;
         }
@@ -215,8 +218,12 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
         } else if let Some(next) = self.steal(cpu) {
             self.go_on(cpu, thread, next, now);
         } else {
-            self.threads.give_back(thread);
-            self.residency.leave(cpu, now);
+            if E::SHARING {
+                self.threads.give_back(thread);
+                self.residency.leave(cpu, now);
+            } else {
+                self.residency.leave_private(cpu, now);
+            }
             self.completions.finish_first(cpu);
             self.report(cpu, Change::Idle, now);
         }
@@ -261,7 +268,7 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
     /// The policy is told of a `change` at `cpu`, now or when it will see it.
     #[inline]
     fn report(&mut self, cpu: CpuId, change: Change, now: Nanos) {
-        if EFFECTS && self.staleness.0 > 0.0 {
+        if E::EFFECTS && self.staleness.0 > 0.0 {
             self.unseen.push_back(Unseen { at: now + self.staleness, cpu, change });
         } else {
             self.apply(cpu, change);
@@ -300,14 +307,16 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
     #[inline(always)]
     fn take_over(&mut self, cpu: CpuId, packet: Packet, now: Nanos) {
         self.observed.start(cpu);
-        let thread = self.threads.take(cpu);
+        let thread = if E::SHARING { self.threads.take(cpu) } else { ThreadId(cpu.0) };
         let situation = self.situation(cpu, thread, &packet);
-        let bare = if self.model.is_private() {
+        let bare = if !E::SHARING || self.model.is_private() {
             self.model.receive_after(situation, self.residency.own_idle(cpu, now))
         } else {
             self.model.receive(situation, |level| self.residency.idle(cpu, level, now))
         };
-        self.residency.enter(cpu);
+        if E::SHARING {
+            self.residency.enter(cpu);
+        }
         let ends =
             self.serve(Running { packet, thread, situation, started: now, releasing: false }, cpu, bare);
         self.completions.start(cpu, ends);
@@ -338,11 +347,11 @@ impl<'a, P: Policy, W: Waiting, const EFFECTS: bool> System<'a, P, W, EFFECTS> {
     #[inline(always)]
     fn serve(&mut self, running: Running, cpu: CpuId, bare: Nanos) -> Nanos {
         let now = running.started;
-        let mut service = if EFFECTS { self.charges.service(&running.packet, bare, now) } else { bare };
-        if self.memory == Organisation::Global && self.residency.write_pool(cpu) {
+        let mut service = if E::EFFECTS { self.charges.service(&running.packet, bare, now) } else { bare };
+        if E::SHARING && self.memory == Organisation::Global && self.residency.write_pool(cpu) {
             service += self.model.acquire_overhead();
         }
-        self.running[cpu.index()] = running;
+        *self.running.of(cpu) = running;
         on_clock(now + service)
     }
 }
