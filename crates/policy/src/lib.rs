@@ -3,7 +3,7 @@
 //! A policy reads no clock, touches no thread and does not know whether it runs in a simulation
 //! or on a live machine. It is shown the processors through a [`View`], given a random source,
 //! and answers with a [`Decision`] that a *driver* applies; the simulator and the runtime are the
-//! two drivers.
+//! two drivers. A [`Dispatcher`] is a policy at work, the same for both.
 //!
 //! [`policies`] holds those of Salehi, Kurose & Towsley 1994, §2.3, Table 1, and today's
 //! alternatives.
@@ -12,12 +12,14 @@
 extern crate alloc;
 
 pub mod assignment;
+pub mod dispatch;
 pub mod load_order;
 pub mod policies;
 pub mod policy;
 pub mod recency;
 pub mod threads;
 
+pub use dispatch::Dispatcher;
 pub use policy::{Decision, Line, Policy, Request, View};
 pub use recency::Recency;
 pub use threads::{Order, ThreadPool};

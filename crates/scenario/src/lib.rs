@@ -4,6 +4,7 @@
 //! gets back from a study (`study.toml`); [`document`] reads it, or a machine's profile, and
 //! says file, line and field when something in it cannot be used.
 
+pub mod chosen;
 pub mod combination;
 pub mod document;
 pub mod effects;

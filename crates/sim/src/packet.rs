@@ -3,7 +3,6 @@
 //! | module | holds |
 //! |---|---|
 //! | [`host`] | what a host consists of, and a packet |
-//! | [`waiting`] | where packets wait: lines of packets (Locking, Hybrid) or of stacks (IPS) |
 //! | [`system`] | the processors: what happens when a packet arrives and when one is finished |
 //! | [`dispatch`](mod@dispatch) | the compiled form of the model for each policy |
 //! | [`extent`] | how much of the model a host needs |
@@ -21,15 +20,12 @@ pub mod dispatch;
 pub mod extent;
 mod feed;
 pub mod host;
-mod observed;
 pub mod outcome;
 pub mod point;
-mod rehearsed;
 mod replications;
 pub mod run;
 pub mod system;
 mod tally;
-pub mod waiting;
 
 pub use capacity::{Capacity, capacity};
 pub use compare::{Comparison, compare};

@@ -6,9 +6,9 @@ use crate::packet::extent::Extent;
 use crate::packet::feed::Feed;
 use crate::packet::host::{Host, Packet, Shape};
 use crate::packet::system::System;
-use crate::packet::waiting::Waiting;
 use serde::{Deserialize, Serialize};
 use warmcore_policy::Policy;
+use warmcore_policy::dispatch::Waiting;
 use warmcore_stats::Interval;
 use warmcore_stats::batches::BatchMeans;
 use warmcore_units::{Estimate, Nanos, PerSecond};
@@ -47,7 +47,7 @@ struct Saturated<'a, 's> {
 impl Task for Saturated<'_, '_> {
     type Output = Capacity;
 
-    fn on<P: Policy, W: Waiting, E: Extent>(mut self, mut system: System<P, W, E>) -> Capacity {
+    fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) -> Capacity {
         let Shape { processors, .. } = self.host.shape;
         let wanted = PACKETS.0.max(PACKETS.1 * u64::from(processors)).max(self.host.shape.settled());
         let mut now = Nanos::ZERO;
@@ -69,7 +69,7 @@ impl Task for Saturated<'_, '_> {
 
 impl Saturated<'_, '_> {
     /// `wanted` packets arrive `now`, whenever they would; whether there were so many.
-    fn offer<P: Policy, W: Waiting, E: Extent>(
+    fn offer<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
         &mut self,
         system: &mut System<P, W, E>,
         wanted: usize,

@@ -1,6 +1,7 @@
 //! What a simulated host consists of, and the packets that come to it.
 
 use warmcore_costs::ExecutionModel;
+use warmcore_policy::dispatch::{Job, Layout};
 use warmcore_scenario::{Effects, Scheduling};
 use warmcore_units::{Fault, Nanos, StreamId};
 use warmcore_workload::Key;
@@ -19,6 +20,15 @@ pub struct Host<'a> {
     pub effects: Effects,
     /// The random choices of policies that make some.
     pub key: Key,
+}
+
+impl Host<'_> {
+    /// How everything belongs together.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        let Shape { processors, streams, stacks } = self.shape;
+        self.scheduling.layout(processors, streams, stacks)
+    }
 }
 
 /// How many of everything there is.
@@ -79,6 +89,18 @@ pub struct Packet {
     pub bytes: u16,
     /// Whether it was received or is to be sent.
     pub direction: Direction,
+}
+
+impl Job for Packet {
+    #[inline]
+    fn arrived(&self) -> Nanos {
+        self.arrived
+    }
+
+    #[inline]
+    fn stream(&self) -> StreamId {
+        self.stream
+    }
 }
 
 impl Packet {

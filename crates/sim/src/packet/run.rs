@@ -5,12 +5,12 @@ use crate::completions::NEVER;
 use crate::packet::dispatch::{Task, dispatch};
 use crate::packet::extent::Extent;
 use crate::packet::feed::Feed;
-use crate::packet::host::Host;
+use crate::packet::host::{Host, Packet};
 use crate::packet::outcome::{Ended, Outcome};
 use crate::packet::system::{Finished, System};
 use crate::packet::tally::Tally;
-use crate::packet::waiting::Waiting;
 use warmcore_policy::Policy;
+use warmcore_policy::dispatch::Waiting;
 use warmcore_stats::histogram::Histogram;
 use warmcore_stats::{Judgements, Verdict};
 use warmcore_units::Nanos;
@@ -59,7 +59,7 @@ struct Judged<'a, 's> {
 impl Task for Judged<'_, '_> {
     type Output = Observed;
 
-    fn on<P: Policy, W: Waiting, E: Extent>(mut self, mut system: System<P, W, E>) -> Observed {
+    fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) -> Observed {
         let Precision { relative, max_packets, mean_gap } = self.precision;
         let mut tally = Tally::of(self.host.shape);
         let mut judgements = Judgements::new(relative, max_packets).not_before(self.host.shape.settled());
@@ -95,7 +95,7 @@ struct Traced<'s, 'f> {
 impl Task for Traced<'_, '_> {
     type Output = ();
 
-    fn on<P: Policy, W: Waiting, E: Extent>(mut self, mut system: System<P, W, E>) {
+    fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) {
         for _ in 0..self.packets {
             let Some(finished) = next(&mut self.feed, &mut system) else { break };
             (self.see)(finished);
@@ -106,7 +106,10 @@ impl Task for Traced<'_, '_> {
 /// Events happen in order of time up to the next finished packet; of equal times, what ends comes
 /// before what arrives. `None` when all is done and nothing arrives any more.
 #[inline(always)]
-fn next<P: Policy, W: Waiting, E: Extent>(feed: &mut Feed, system: &mut System<P, W, E>) -> Option<Finished> {
+fn next<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
+    feed: &mut Feed,
+    system: &mut System<P, W, E>,
+) -> Option<Finished> {
     loop {
         let event = system.next_event();
         let arrival = feed.at();

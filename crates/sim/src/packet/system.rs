@@ -5,13 +5,12 @@ use crate::completions::{Pending, on_clock};
 use crate::packet::charges::Charges;
 use crate::packet::extent::{Each, Extent};
 use crate::packet::host::{Host, Packet};
-use crate::packet::observed::Observed;
-use crate::packet::waiting::Waiting;
 use std::collections::VecDeque;
-use warmcore_costs::residency::{Placement, Population, Residency, Sessions};
+use warmcore_costs::residency::{Placement, Residency};
 use warmcore_costs::{ExecutionModel, Situation};
-use warmcore_policy::{Decision, Line, Order, Policy, Request, ThreadPool, View};
-use warmcore_scenario::{Organisation, Parallelism, ProcessorPolicy, Scheduling, ThreadOrder};
+use warmcore_policy::dispatch::{Change, Dispatcher, Next, Waiting};
+use warmcore_policy::{Policy, ThreadPool};
+use warmcore_scenario::Organisation;
 use warmcore_units::{CpuId, Nanos, ThreadId};
 use warmcore_workload::Purpose;
 use warmcore_workload::arrivals::Direction;
@@ -50,10 +49,8 @@ impl Finished {
 /// says how much of the model there is.
 #[derive(Clone, Debug)]
 pub struct System<'a, P, W, E: Extent> {
-    policy: P,
+    dispatcher: Dispatcher<P, W>,
     random: Random,
-    observed: Observed,
-    waiting: W,
     threads: ThreadPool,
     memory: Organisation,
     model: &'a ExecutionModel,
@@ -87,16 +84,7 @@ struct Unseen {
     change: Change,
 }
 
-/// What a completion changes at its processor.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Change {
-    /// It has gone on to a packet of its own line: one less is there.
-    OneLess,
-    /// It has gone idle.
-    Idle,
-}
-
-impl<'a, P: Policy, W: Waiting, E: Extent> System<'a, P, W, E> {
+impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
     /// `host` before it has processed anything. Its shape must have passed its check.
     pub fn new(policy: P, host: &Host<'a>) -> Self {
         let processors = host.shape.processors;
@@ -108,15 +96,13 @@ impl<'a, P: Policy, W: Waiting, E: Extent> System<'a, P, W, E> {
             releasing: false,
         };
         Self {
-            policy,
+            dispatcher: Dispatcher::new(policy, &host.layout()),
             random: host.key.stream(Purpose::Policy),
-            observed: Observed::idle(processors),
-            waiting: W::none(host, P::LINE),
-            threads: thread_pool(host.scheduling, processors),
+            threads: host.scheduling.thread_pool(processors),
             memory: host.scheduling.memory,
             model: host.model,
             charges: Charges::of(host),
-            residency: residency(host),
+            residency: host.scheduling.residency(&host.layout(), host.model),
             running: E::Each::filled(processors, nothing),
             completions: E::Pending::none(processors),
             present: 0,
@@ -149,37 +135,9 @@ impl<'a, P: Policy, W: Waiting, E: Extent> System<'a, P, W, E> {
     #[inline(always)]
     pub fn arrive(&mut self, packet: Packet) {
         self.present += 1;
-        let request = self.request(&packet);
-        if !self.waiting.admit(packet) {
-            self.policy.joined(request);
-            return;
-        }
-        match self.policy.place(request, &self.observed, &mut self.random) {
-            Decision::Run(cpu) => {
-                self.observed.more(cpu, &mut self.policy);
-                let first = self.first_come(cpu, packet);
-                self.take_over(cpu, first, packet.arrived);
-            }
-            Decision::Wait(at) => {
-                self.waiting.line_up(packet, Self::line(at));
-                self.observed.lined_up();
-                if P::LINE == Line::PerProcessor {
-                    self.observed.more(at, &mut self.policy);
-                }
-            }
-        }
-    }
-
-    /// What the policy is told of `packet`.
-    #[inline]
-    fn request(&self, packet: &Packet) -> Request {
-        let home = self.waiting.home(packet);
-        Request {
-            now: packet.arrived,
-            stream: packet.stream,
-            stack: self.waiting.stack(packet, home),
-            home,
-            last: self.residency.last_writer(packet.stream),
+        let last = self.residency.last_writer(packet.stream);
+        if let Some((cpu, first)) = self.dispatcher.arrive(packet, last, &mut self.random) {
+            self.take_over(cpu, first, packet.arrived);
         }
     }
 
@@ -207,62 +165,25 @@ impl<'a, P: Policy, W: Waiting, E: Extent> System<'a, P, W, E> {
         }
         let finished = Finished { packet, cpu, situation, started, ended: now };
         self.present -= 1;
-        self.policy.finished(now, finished.delay());
-        if let Some(next) = self.waiting.stay(&packet) {
-            self.go_on(cpu, thread, next, now);
-        } else if let Some(next) = self.take(cpu, Some(&packet)) {
-            if P::LINE == Line::PerProcessor {
-                self.report(cpu, Change::OneLess, now);
+        match self.dispatcher.finish(cpu, &packet, now) {
+            Next::GoOn(next, change) => {
+                if let Some(change) = change {
+                    self.report(cpu, change, now);
+                }
+                self.go_on(cpu, thread, next, now);
             }
-            self.go_on(cpu, thread, next, now);
-        } else if let Some(next) = self.steal(cpu) {
-            self.go_on(cpu, thread, next, now);
-        } else {
-            if E::SHARING {
-                self.threads.give_back(thread);
-                self.residency.leave(cpu, now);
-            } else {
-                self.residency.leave_private(cpu, now);
+            Next::Stop(change) => {
+                if E::SHARING {
+                    self.threads.give_back(thread);
+                    self.residency.leave(cpu, now);
+                } else {
+                    self.residency.leave_private(cpu, now);
+                }
+                self.completions.finish_first(cpu);
+                self.report(cpu, change, now);
             }
-            self.completions.finish_first(cpu);
-            self.report(cpu, Change::Idle, now);
         }
         Some(finished)
-    }
-
-    /// Whose turn it is when the arrival of `packet` starts `cpu`: where packets were made to wait
-    /// beside idle processors, the one that has waited longest.
-    #[inline]
-    fn first_come(&mut self, cpu: CpuId, packet: Packet) -> Packet {
-        if P::LINE == Line::PerProcessor || self.observed.waiting() == 0 {
-            return packet;
-        }
-        let Some(first) = self.waiting.take(Self::line(cpu), None) else { return packet };
-        self.waiting.line_up(packet, Self::line(cpu));
-        first
-    }
-
-    /// The line that `cpu` takes packets from: one that is common to all is the first.
-    #[inline]
-    fn line(cpu: CpuId) -> CpuId {
-        if P::LINE == Line::Common { CpuId(0) } else { cpu }
-    }
-
-    /// A packet from the line of `cpu`.
-    #[inline]
-    fn take(&mut self, cpu: CpuId, finished: Option<&Packet>) -> Option<Packet> {
-        let next = self.waiting.take(Self::line(cpu), finished)?;
-        self.observed.taken();
-        Some(next)
-    }
-
-    /// A packet for `cpu` from another's line, if the policy says so.
-    #[inline]
-    fn steal(&mut self, cpu: CpuId) -> Option<Packet> {
-        let victim = self.policy.steal(cpu, &self.observed)?;
-        let next = self.take(victim, None)?;
-        self.observed.less(victim, &mut self.policy);
-        Some(next)
     }
 
     /// The policy is told of a `change` at `cpu`, now or when it will see it.
@@ -271,15 +192,7 @@ impl<'a, P: Policy, W: Waiting, E: Extent> System<'a, P, W, E> {
         if E::EFFECTS && self.staleness.0 > 0.0 {
             self.unseen.push_back(Unseen { at: now + self.staleness, cpu, change });
         } else {
-            self.apply(cpu, change);
-        }
-    }
-
-    #[inline]
-    fn apply(&mut self, cpu: CpuId, change: Change) {
-        self.observed.less(cpu, &mut self.policy);
-        if change == Change::Idle {
-            self.observed.stop(cpu);
+            self.dispatcher.see(cpu, change);
         }
     }
 
@@ -288,17 +201,10 @@ impl<'a, P: Policy, W: Waiting, E: Extent> System<'a, P, W, E> {
     #[cold]
     fn see(&mut self, seen: Unseen) {
         let Unseen { at, cpu, change } = seen;
-        self.apply(cpu, change);
-        if change != Change::Idle {
-            return;
-        }
-        if let Some(next) = self.take(cpu, None) {
-            if P::LINE == Line::Common {
-                self.observed.more(cpu, &mut self.policy);
-            }
-            self.take_over(cpu, next, at);
-        } else if let Some(next) = self.steal(cpu) {
-            self.observed.more(cpu, &mut self.policy);
+        self.dispatcher.see(cpu, change);
+        if change == Change::Idle
+            && let Some(next) = self.dispatcher.take_over(cpu)
+        {
             self.take_over(cpu, next, at);
         }
     }
@@ -306,7 +212,6 @@ impl<'a, P: Policy, W: Waiting, E: Extent> System<'a, P, W, E> {
     /// The idle `cpu` turns from other work to `packet`.
     #[inline(always)]
     fn take_over(&mut self, cpu: CpuId, packet: Packet, now: Nanos) {
-        self.observed.start(cpu);
         let thread = if E::SHARING { self.threads.take(cpu) } else { ThreadId(cpu.0) };
         let situation = self.situation(cpu, thread, &packet);
         let bare = if !E::SHARING || self.model.is_private() {
@@ -334,7 +239,7 @@ impl<'a, P: Policy, W: Waiting, E: Extent> System<'a, P, W, E> {
 
     #[inline(always)]
     fn situation(&mut self, cpu: CpuId, thread: ThreadId, packet: &Packet) -> Situation {
-        let stack = self.waiting.stack(packet, cpu);
+        let stack = self.dispatcher.stack(packet, cpu);
         let placement = Placement { stream: packet.stream, stack, thread, cpu };
         if packet.direction == Direction::Send {
             self.residency.start_sending(placement)
@@ -354,28 +259,4 @@ impl<'a, P: Policy, W: Waiting, E: Extent> System<'a, P, W, E> {
         *self.running.of(cpu) = running;
         on_clock(now + service)
     }
-}
-
-/// Who last wrote what, before anything was written.
-fn residency(host: &Host) -> Residency {
-    let (sessions, stacks) = match host.scheduling.approach {
-        Parallelism::Locking => (Sessions::PerStream, 1),
-        Parallelism::Ips => (Sessions::PerStream, host.shape.stacks),
-        Parallelism::Hybrid => (Sessions::PerStack, host.shape.processors),
-    };
-    let processors = host.shape.processors;
-    let population = Population { processors, threads: processors, streams: host.shape.streams, stacks };
-    Residency::new(sessions, population, host.model)
-}
-
-/// The protocol threads.
-fn thread_pool(scheduling: Scheduling, processors: u32) -> ThreadPool {
-    if scheduling.threads == Organisation::PerProcessor {
-        return ThreadPool::PerProcessor;
-    }
-    let order = match (scheduling.thread_order, scheduling.policy) {
-        (ThreadOrder::Mru, _) | (ThreadOrder::Opposite, ProcessorPolicy::Lru) => Order::MostRecent,
-        (ThreadOrder::Lru | ThreadOrder::Opposite, _) => Order::LeastRecent,
-    };
-    ThreadPool::global(processors, order)
 }

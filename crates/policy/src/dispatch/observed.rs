@@ -1,6 +1,9 @@
 //! What policies see of the processors.
 
-use warmcore_policy::{Policy, Recency, View};
+use crate::policy::{Policy, View};
+use crate::recency::Recency;
+use alloc::vec;
+use alloc::vec::Vec;
 use warmcore_units::CpuId;
 
 /// The processors as the policy knows them.

@@ -1,7 +1,9 @@
-use super::Waiting;
 use super::packets::Places;
-use crate::packet::host::{Host, Packet};
-use warmcore_policy::Line;
+use super::{Layout, Waiting};
+use crate::dispatch::Job;
+use crate::policy::Line;
+use alloc::vec;
+use alloc::vec::Vec;
 use warmcore_units::{CpuId, StackId};
 
 /// One line for all processors, from which a processor takes the stream it has just processed
@@ -10,9 +12,9 @@ use warmcore_units::{CpuId, StackId};
 /// The line is a list through all waiting packets, and another through those of each stream, so
 /// that either end of either is at hand.
 #[derive(Clone, Debug)]
-pub struct StreamLines {
+pub struct StreamLines<J> {
     places: Places,
-    nodes: Vec<Node>,
+    nodes: Vec<Node<J>>,
     /// A list of unused nodes, linked by `behind`.
     unused: u32,
     line: Ends,
@@ -20,8 +22,9 @@ pub struct StreamLines {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Node {
-    packet: Packet,
+struct Node<J> {
+    /// `None` where nobody waits.
+    job: Option<J>,
     ahead: u32,
     behind: u32,
     /// The next packet of the same stream.
@@ -38,9 +41,9 @@ struct Ends {
 const NONE: u32 = u32::MAX;
 const EMPTY: Ends = Ends { first: NONE, last: NONE };
 
-impl StreamLines {
-    fn node(&mut self, packet: Packet) -> u32 {
-        let node = Node { packet, ahead: self.line.last, behind: NONE, behind_in_stream: NONE };
+impl<J: Job> StreamLines<J> {
+    fn node(&mut self, job: J) -> u32 {
+        let node = Node { job: Some(job), ahead: self.line.last, behind: NONE, behind_in_stream: NONE };
         if self.unused == NONE {
             self.nodes.push(node);
             return u32::try_from(self.nodes.len() - 1).expect("fewer than 2^32 packets wait");
@@ -52,8 +55,9 @@ impl StreamLines {
     }
 
     /// Takes out the first packet of its stream.
-    fn remove(&mut self, first: u32) -> Packet {
-        let Node { packet, ahead, behind, behind_in_stream } = self.nodes[first as usize];
+    fn remove(&mut self, first: u32) -> Option<J> {
+        let Node { job, ahead, behind, behind_in_stream } = &mut self.nodes[first as usize];
+        let (job, ahead, behind, behind_in_stream) = (job.take()?, *ahead, *behind, *behind_in_stream);
         match ahead {
             NONE => self.line.first = behind,
             ahead => self.nodes[ahead as usize].behind = behind,
@@ -62,45 +66,50 @@ impl StreamLines {
             NONE => self.line.last = ahead,
             behind => self.nodes[behind as usize].ahead = ahead,
         }
-        let stream = &mut self.streams[packet.stream.index()];
+        let stream = &mut self.streams[job.stream().index()];
         stream.first = behind_in_stream;
         if behind_in_stream == NONE {
             *stream = EMPTY;
         }
         self.nodes[first as usize].behind = core::mem::replace(&mut self.unused, first);
-        packet
+        Some(job)
     }
 }
 
-impl Waiting for StreamLines {
-    fn none(host: &Host, line: Line) -> Self {
-        assert_eq!(line, Line::Common, "the scenario's check allows no other");
-        let streams = vec![EMPTY; host.shape.streams as usize];
-        Self { places: Places::of(host), nodes: Vec::new(), unused: NONE, line: EMPTY, streams }
+impl<J: Job> Waiting for StreamLines<J> {
+    type Job = J;
+
+    /// # Panics
+    /// If each processor has a line of its own: what waits there is of few streams anyway.
+    fn none(layout: &Layout, line: Line) -> Self {
+        assert_eq!(line, Line::Common, "one line for all processors");
+        let streams = vec![EMPTY; layout.streams as usize];
+        Self { places: Places::of(layout), nodes: Vec::new(), unused: NONE, line: EMPTY, streams }
     }
 
     #[inline]
-    fn stack(&self, _packet: &Packet, cpu: CpuId) -> StackId {
+    fn stack(&self, _job: &J, cpu: CpuId) -> StackId {
         self.places.stack(cpu)
     }
 
     #[inline]
-    fn home(&self, packet: &Packet) -> CpuId {
-        self.places.home(packet)
+    fn home(&self, job: &J) -> CpuId {
+        self.places.home(job.stream())
     }
 
     #[inline]
-    fn admit(&mut self, _packet: Packet) -> bool {
-        true
+    fn admit(&mut self, job: J) -> Option<J> {
+        Some(job)
     }
 
-    fn line_up(&mut self, packet: Packet, _at: CpuId) {
-        let new = self.node(packet);
+    fn line_up(&mut self, job: J, _at: CpuId) {
+        let stream = job.stream();
+        let new = self.node(job);
         match core::mem::replace(&mut self.line.last, new) {
             NONE => self.line.first = new,
             last => self.nodes[last as usize].behind = new,
         }
-        let stream = &mut self.streams[packet.stream.index()];
+        let stream = &mut self.streams[stream.index()];
         match core::mem::replace(&mut stream.last, new) {
             NONE => stream.first = new,
             last => self.nodes[last as usize].behind_in_stream = new,
@@ -108,15 +117,15 @@ impl Waiting for StreamLines {
     }
 
     #[inline]
-    fn stay(&mut self, _finished: &Packet) -> Option<Packet> {
+    fn stay(&mut self, _finished: &J) -> Option<J> {
         None
     }
 
-    fn take(&mut self, _at: CpuId, finished: Option<&Packet>) -> Option<Packet> {
-        let same = finished.map_or(NONE, |finished| self.streams[finished.stream.index()].first);
+    fn take(&mut self, _at: CpuId, finished: Option<&J>) -> Option<J> {
+        let same = finished.map_or(NONE, |finished| self.streams[finished.stream().index()].first);
         match if same == NONE { self.line.first } else { same } {
             NONE => None,
-            first => Some(self.remove(first)),
+            first => self.remove(first),
         }
     }
 }

@@ -1,0 +1,94 @@
+//! Where jobs wait, and which one a processor takes next (§3).
+//!
+//! | form | for | who waits in a line |
+//! |---|---|---|
+//! | [`PacketLines`] | Locking and Hybrid, first come first served | packets |
+//! | [`StreamLines`] | the same, with the stream just processed first | packets |
+//! | [`StackLines`] | IPS | stacks that have a packet but no processor |
+
+mod packets;
+mod stacks;
+mod streams;
+
+pub use packets::PacketLines;
+pub use stacks::StackLines;
+pub use streams::StreamLines;
+
+use super::Job;
+use crate::assignment::{hashed, in_turn};
+use crate::policy::Line;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use warmcore_units::{CpuId, StackId};
+
+/// How many of everything there is, and how it belongs together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Layout {
+    /// Processors.
+    pub processors: u32,
+    /// Streams.
+    pub streams: u32,
+    /// Independent stacks that streams belong to.
+    pub stacks: u32,
+    /// Whether each processor has a stack of its own that all streams are open in (Hybrid); if
+    /// not, all share one, unless streams belong to one of several.
+    pub stack_each: bool,
+    /// Whether members are hashed to their places; if not, they are dealt out in turn.
+    pub hashed: bool,
+}
+
+impl Layout {
+    /// The place of each of `members` among `places`.
+    pub(super) fn assign(&self, members: u32, places: u32) -> Vec<u32> {
+        if self.hashed { hashed(members, places) } else { in_turn(members, places) }
+    }
+}
+
+/// The jobs that are not in service.
+pub trait Waiting {
+    /// What waits.
+    type Job: Job;
+
+    /// Nothing waits, with lines as the policy has them.
+    fn none(layout: &Layout, line: Line) -> Self;
+
+    /// The stack that `job` visits if it is processed on `cpu`.
+    fn stack(&self, job: &Self::Job, cpu: CpuId) -> StackId;
+
+    /// The processor to which `job` is assigned.
+    fn home(&self, job: &Self::Job) -> CpuId;
+
+    /// `job` has arrived: it is handed back if it may go into service as soon as there is a
+    /// processor for it. If not, it has been put where it waits.
+    fn admit(&mut self, job: Self::Job) -> Option<Self::Job>;
+
+    /// `job` was admitted, but has to wait in the line of `at`.
+    fn line_up(&mut self, job: Self::Job, at: CpuId);
+
+    /// What the processor that has finished `finished` must go on with before it looks at lines.
+    fn stay(&mut self, finished: &Self::Job) -> Option<Self::Job>;
+
+    /// Takes the next job from the line of `at`, after `finished` if one was.
+    fn take(&mut self, at: CpuId, finished: Option<&Self::Job>) -> Option<Self::Job>;
+}
+
+/// First-come-first-served lines, one for all processors or one for each.
+#[derive(Clone, Debug)]
+struct Lines<J> {
+    lines: Vec<VecDeque<J>>,
+}
+
+impl<J> Lines<J> {
+    fn none(processors: u32, line: Line) -> Self {
+        let lines = match line {
+            Line::Common => 1,
+            Line::PerProcessor => processors,
+        };
+        Self { lines: (0..lines).map(|_| VecDeque::new()).collect() }
+    }
+
+    #[inline]
+    fn of(&mut self, line: CpuId) -> &mut VecDeque<J> {
+        &mut self.lines[line.index()]
+    }
+}

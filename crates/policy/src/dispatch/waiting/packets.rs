@@ -1,0 +1,76 @@
+use super::{Layout, Lines, Waiting};
+use crate::dispatch::Job;
+use crate::policy::Line;
+use alloc::vec::Vec;
+use warmcore_units::{CpuId, StackId, StreamId};
+
+/// Any processor can work on any packet: packets wait in lines.
+#[derive(Clone, Debug)]
+pub struct PacketLines<J> {
+    places: Places,
+    lines: Lines<J>,
+}
+
+/// Where packets belong that are bound to no stack.
+#[derive(Clone, Debug)]
+pub(super) struct Places {
+    homes: Vec<u32>,
+    /// Whether each processor has a stack of its own, or all share one.
+    stack_each: bool,
+}
+
+impl Places {
+    pub(super) fn of(layout: &Layout) -> Self {
+        let homes = layout.assign(layout.streams, layout.processors);
+        Self { homes, stack_each: layout.stack_each }
+    }
+
+    #[inline]
+    pub(super) fn stack(&self, cpu: CpuId) -> StackId {
+        StackId(if self.stack_each { cpu.0 } else { 0 })
+    }
+
+    #[inline]
+    pub(super) fn home(&self, stream: StreamId) -> CpuId {
+        // Not an index: it is left out where the policy has no use for homes.
+        CpuId(self.homes.get(stream.index()).copied().unwrap_or_default())
+    }
+}
+
+impl<J: Job> Waiting for PacketLines<J> {
+    type Job = J;
+
+    fn none(layout: &Layout, line: Line) -> Self {
+        Self { places: Places::of(layout), lines: Lines::none(layout.processors, line) }
+    }
+
+    #[inline]
+    fn stack(&self, _job: &J, cpu: CpuId) -> StackId {
+        self.places.stack(cpu)
+    }
+
+    #[inline]
+    fn home(&self, job: &J) -> CpuId {
+        self.places.home(job.stream())
+    }
+
+    #[inline]
+    fn admit(&mut self, job: J) -> Option<J> {
+        Some(job)
+    }
+
+    #[inline]
+    fn line_up(&mut self, job: J, at: CpuId) {
+        self.lines.of(at).push_back(job);
+    }
+
+    #[inline]
+    fn stay(&mut self, _finished: &J) -> Option<J> {
+        None
+    }
+
+    #[inline]
+    fn take(&mut self, at: CpuId, _finished: Option<&J>) -> Option<J> {
+        self.lines.of(at).pop_front()
+    }
+}

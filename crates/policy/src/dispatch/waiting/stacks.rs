@@ -1,0 +1,94 @@
+use super::{Layout, Lines, Waiting};
+use crate::assignment::in_turn;
+use crate::dispatch::Job;
+use crate::policy::Line;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
+use warmcore_units::{CpuId, StackId};
+
+/// A stack works on one packet at a time: packets wait at their stack, and a stack that has a
+/// packet but no processor waits in a line. A processor stays with its stack while packets wait
+/// there.
+#[derive(Clone, Debug)]
+pub struct StackLines<J> {
+    /// The stack of each stream, and the home of each stack.
+    stack_of: Vec<u32>,
+    homes: Vec<u32>,
+    stacks: Vec<Stack<J>>,
+    /// The first packets of stacks that wait for a processor.
+    lines: Lines<J>,
+}
+
+#[derive(Clone, Debug)]
+struct Stack<J> {
+    /// In service, or waiting for a processor.
+    busy: bool,
+    backlog: VecDeque<J>,
+}
+
+impl<J> Default for Stack<J> {
+    fn default() -> Self {
+        Self { busy: false, backlog: VecDeque::new() }
+    }
+}
+
+impl<J: Job> StackLines<J> {
+    #[inline]
+    fn stack_of(&self, job: &J) -> usize {
+        self.stack_of[job.stream().index()] as usize
+    }
+}
+
+impl<J: Job> Waiting for StackLines<J> {
+    type Job = J;
+
+    fn none(layout: &Layout, line: Line) -> Self {
+        Self {
+            stack_of: layout.assign(layout.streams, layout.stacks),
+            homes: in_turn(layout.stacks, layout.processors),
+            stacks: (0..layout.stacks).map(|_| Stack::default()).collect(),
+            lines: Lines::none(layout.processors, line),
+        }
+    }
+
+    #[inline]
+    fn stack(&self, job: &J, _cpu: CpuId) -> StackId {
+        StackId::from(self.stack_of(job))
+    }
+
+    #[inline]
+    fn home(&self, job: &J) -> CpuId {
+        CpuId(self.homes[self.stack_of(job)])
+    }
+
+    #[inline]
+    fn admit(&mut self, job: J) -> Option<J> {
+        let stack = self.stack_of(&job);
+        let stack = &mut self.stacks[stack];
+        if stack.busy {
+            stack.backlog.push_back(job);
+            return None;
+        }
+        stack.busy = true;
+        Some(job)
+    }
+
+    #[inline]
+    fn line_up(&mut self, job: J, at: CpuId) {
+        self.lines.of(at).push_back(job);
+    }
+
+    #[inline]
+    fn stay(&mut self, finished: &J) -> Option<J> {
+        let stack = self.stack_of(finished);
+        let stack = &mut self.stacks[stack];
+        let next = stack.backlog.pop_front();
+        stack.busy = next.is_some();
+        next
+    }
+
+    #[inline]
+    fn take(&mut self, at: CpuId, _finished: Option<&J>) -> Option<J> {
+        self.lines.of(at).pop_front()
+    }
+}

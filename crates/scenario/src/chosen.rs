@@ -1,0 +1,117 @@
+//! From names to code: what a [`Scheduling`] chooses, for the simulator and the runtime alike.
+//!
+//! Each policy with each kind of lines is compiled apart, so that nothing is decided at run time
+//! in the packet's path.
+
+use crate::combination::Organisation;
+use crate::policy::ProcessorPolicy;
+use crate::scheduling::{Parallelism, QueueRule, Scheduling, ThreadOrder};
+use warmcore_costs::ExecutionModel;
+use warmcore_costs::residency::{Population, Residency, Sessions};
+use warmcore_costs::situation::{Experiment, Situation, ThreadStack};
+use warmcore_policy::dispatch::{Job, Layout, PacketLines, StackLines, StreamLines, Waiting};
+use warmcore_policy::policies::adaptive::{Adaptive, Costs, Found, History, Stacks};
+use warmcore_policy::policies::{
+    CentralQueue, HomeStealing, JoinShortestQueue, LeastRecentlyUsed, MostRecentlyUsed, Patient, PowerOfTwo,
+    WiredStreams,
+};
+use warmcore_policy::{Order, Policy, ThreadPool};
+
+/// Something to do with a policy and lines of whatever kind.
+pub trait Task {
+    /// What is dispatched.
+    type Job: Job;
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn on<P: Policy, W: Waiting<Job = Self::Job>>(self, policy: P) -> Self::Output;
+}
+
+impl Scheduling {
+    /// How so many of everything belong together.
+    #[must_use]
+    pub fn layout(&self, processors: u32, streams: u32, stacks: u32) -> Layout {
+        let stack_each = self.approach == Parallelism::Hybrid;
+        Layout { processors, streams, stacks, stack_each, hashed: self.policy.hashes() }
+    }
+
+    /// Does `task` with what was chosen, on so many processors that cost what `model` says.
+    pub fn choose<T: Task>(&self, processors: u32, model: &ExecutionModel, task: T) -> T::Output {
+        use ProcessorPolicy as Named;
+        match self.policy {
+            Named::Mru => self.with_common_line(MostRecentlyUsed, task),
+            Named::Lru => self.with_common_line(LeastRecentlyUsed, task),
+            Named::CentralQueue => self.with_common_line(CentralQueue::new(processors), task),
+            Named::Patient => self.with_common_line(Patient::new(model.cold_to_hot()), task),
+            Named::WiredStreams | Named::Hash => self.with_any_line(WiredStreams, task),
+            Named::HashStealing => self.with_any_line(HomeStealing::new(processors), task),
+            Named::ShortestQueue => self.with_any_line(JoinShortestQueue::new(processors), task),
+            Named::PowerOfTwo => self.with_any_line(PowerOfTwo, task),
+            Named::Adaptive => self.with_any_line(self.adaptive(processors, model), task),
+        }
+    }
+
+    fn with_common_line<T: Task, P: Policy>(&self, policy: P, task: T) -> T::Output {
+        match self.queue {
+            QueueRule::SameStreamFirst => task.on::<P, StreamLines<T::Job>>(policy),
+            QueueRule::Fifo => self.with_any_line(policy, task),
+        }
+    }
+
+    fn with_any_line<T: Task, P: Policy>(&self, policy: P, task: T) -> T::Output {
+        match self.approach {
+            Parallelism::Ips => task.on::<P, StackLines<T::Job>>(policy),
+            Parallelism::Locking | Parallelism::Hybrid => task.on::<P, PacketLines<T::Job>>(policy),
+        }
+    }
+
+    /// The adaptive policy, told whose the stacks are and what a packet costs, so that it can
+    /// rehearse.
+    fn adaptive(&self, processors: u32, model: &ExecutionModel) -> Adaptive {
+        let stacks = match self.approach {
+            Parallelism::Locking => Stacks::Shared,
+            Parallelism::Ips => Stacks::Independent,
+            Parallelism::Hybrid => Stacks::PerProcessor,
+        };
+        let costs = Costs::of(|found, idle| model.receive_after(situation(found), idle));
+        Adaptive::new(processors, stacks, costs)
+    }
+
+    /// Who last wrote what, before anything was written.
+    #[must_use]
+    pub fn residency(&self, layout: &Layout, model: &ExecutionModel) -> Residency {
+        let processors = layout.processors;
+        let (sessions, stacks) = match self.approach {
+            Parallelism::Locking => (Sessions::PerStream, 1),
+            Parallelism::Ips => (Sessions::PerStream, layout.stacks),
+            Parallelism::Hybrid => (Sessions::PerStack, processors),
+        };
+        let population = Population { processors, threads: processors, streams: layout.streams, stacks };
+        Residency::new(sessions, population, model)
+    }
+
+    /// The protocol threads, as many as processors.
+    #[must_use]
+    pub fn thread_pool(&self, processors: u32) -> ThreadPool {
+        if self.threads == Organisation::PerProcessor {
+            return ThreadPool::PerProcessor;
+        }
+        let order = match (self.thread_order, self.policy) {
+            (ThreadOrder::Mru, _) | (ThreadOrder::Opposite, ProcessorPolicy::Lru) => Order::MostRecent,
+            (ThreadOrder::Lru | ThreadOrder::Opposite, _) => Order::LeastRecent,
+        };
+        ThreadPool::global(processors, order)
+    }
+}
+
+/// What a packet that finds this is called in the cost model, its thread being at home.
+const fn situation(found: Found) -> Situation {
+    let history_here = match found.history {
+        History::Unwritten => None,
+        History::Here => Some(true),
+        History::Elsewhere => Some(false),
+    };
+    let experiment = Experiment::of(found.session_here, history_here);
+    Situation { experiment, thread_stack: ThreadStack::Cached }
+}
