@@ -6,6 +6,7 @@ use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use warmcore_fuzz::{FLOWS, Forms, config};
 use warmcore_stack::wire::checksum::Sum;
+use warmcore_stack::wire::vlan::Tags;
 use warmcore_stack::wire::{FrameBuilder, LinkKind};
 
 #[derive(Arbitrary, Debug)]
@@ -18,6 +19,8 @@ struct Input<'a> {
 struct Edited<'a> {
     second_flow: bool,
     udp_checksum: bool,
+    service_tag: Option<u16>,
+    customer_tag: Option<u16>,
     repair_ip_checksum: bool,
     payload: &'a [u8],
     bytes: Vec<(u8, u8)>,
@@ -41,7 +44,8 @@ impl Edited<'_> {
     /// The frame, unless the payload does not fit one.
     fn frame(&self, link: LinkKind) -> Option<Vec<u8>> {
         let flow = FLOWS[usize::from(self.second_flow)];
-        let builder = FrameBuilder { udp_checksum: self.udp_checksum, ..FrameBuilder::new(link, flow) };
+        let tags = Tags { service: self.service_tag, customer: self.customer_tag };
+        let builder = FrameBuilder { tags, udp_checksum: self.udp_checksum, ..FrameBuilder::new(link, flow) };
         let mut frame = vec![0; builder.frame_length(self.payload.len())];
         builder.write(self.payload, &mut frame).ok()?;
         for (at, byte) in &self.bytes {
@@ -53,7 +57,8 @@ impl Edited<'_> {
             frame.resize(usize::from(length) % 10_000, 0);
         }
         if self.repair_ip_checksum {
-            repair_ip_checksum(frame.get_mut(link.header()..)?);
+            let link_header = link.header() + link.tags(&frame).length();
+            repair_ip_checksum(frame.get_mut(link_header..)?);
         }
         Some(frame)
     }

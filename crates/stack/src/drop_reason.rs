@@ -31,6 +31,8 @@ drop_reasons! {
     PoolExhausted => Driver, "the free-memory pool is empty";
     /// The frame is shorter than its link header.
     LinkTruncated => Link, "the frame ends inside its link header";
+    /// The frame is shorter than its VLAN tags say.
+    LinkTagTruncated => Link, "the frame ends inside a VLAN tag";
     /// The frame is longer than the link allows.
     LinkOversized => Link, "the frame is longer than its link allows";
     /// The FDDI frame control is not that of an LLC frame with 48-bit addresses.

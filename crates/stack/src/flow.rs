@@ -81,6 +81,19 @@ impl Flow {
         }
     }
 
+    /// The flow of the answers: from this flow's destination to its source, at every layer.
+    #[must_use]
+    pub const fn reversed(&self) -> Self {
+        Self {
+            source_link: self.destination_link,
+            destination_link: self.source_link,
+            source: self.destination,
+            destination: self.source,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+        }
+    }
+
     /// The 5-tuple that identifies the flow's packets.
     #[must_use]
     pub const fn key(&self) -> FlowKey {

@@ -15,13 +15,34 @@ use warmcore_units::{StackId, StreamId};
 /// A serial stack and the lock that serialises its processing, on cache lines of their own.
 type LockedStack = CachePadded<spin::Mutex<Layers<Unshared>>>;
 
+/// Where a stream has sessions, and so can be received.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Home {
+    /// In one stack.
+    Stack(StackId),
+    /// In every stack: a multiple-open stream.
+    EveryStack,
+}
+
+impl Home {
+    /// Whether the stream can be received in `stack`, one of those there are.
+    #[must_use]
+    pub fn includes(self, stack: StackId) -> bool {
+        match self {
+            Self::Stack(home) => home == stack,
+            Self::EveryStack => true,
+        }
+    }
+}
+
 /// N serial stacks, each behind one spin lock that is held while a packet is inside.
 ///
-/// A stream belongs to one stack. Threads receive in different stacks at once, and in one stack
-/// one after the other.
+/// A stream is [open](Self::open) in one stack, or [everywhere](Self::open_everywhere). Threads
+/// receive in different stacks at once, and in one stack one after the other; so packets of a
+/// stream that is open everywhere may overtake each other between stacks.
 pub struct IndependentStacks {
     stacks: Box<[LockedStack]>,
-    streams: Directory<StackId>,
+    streams: Directory<Home>,
 }
 
 impl IndependentStacks {
@@ -46,19 +67,35 @@ impl IndependentStacks {
     pub fn open(&mut self, stack: StackId, flow: &Flow) -> Result<StreamId, OpenError> {
         let stacks = self.stacks.len();
         let layers = self.stacks.get_mut(stack.index()).ok_or(OpenError::NoSuchStack { stack, stacks })?;
-        let stream = self.streams.open(flow, stack)?;
+        let stream = self.streams.open(flow, Home::Stack(stack))?;
         layers.get_mut().open(flow, stream);
         Ok(stream)
     }
 
-    /// Closes a stream; sessions it shares with others stay open.
+    /// Opens one stream in every stack: a multiple-open stream of the Hybrid of Locking and IPS
+    /// (Salehi 1994, §6.5). Its packets may be received in whichever stack is free, at the price
+    /// of session lines in each.
+    ///
+    /// # Errors
+    /// A stream with the same 5-tuple is open in any stack, or the flow cannot exist.
+    pub fn open_everywhere(&mut self, flow: &Flow) -> Result<StreamId, OpenError> {
+        let stream = self.streams.open(flow, Home::EveryStack)?;
+        for layers in &mut self.stacks {
+            layers.get_mut().open(flow, stream);
+        }
+        Ok(stream)
+    }
+
+    /// Closes a stream wherever it is open; sessions it shares with others stay open.
     ///
     /// # Errors
     /// The stream is not open.
     pub fn close(&mut self, stream: StreamId) -> Result<(), CloseError> {
-        let (flow, stack) = self.streams.close(stream)?;
-        if let Some(layers) = self.stacks.get_mut(stack.index()) {
-            layers.get_mut().close(&flow);
+        let (flow, home) = self.streams.close(stream)?;
+        for (layers, stack) in self.stacks.iter_mut().zip(0..) {
+            if home.includes(StackId(stack)) {
+                layers.get_mut().close(&flow);
+            }
         }
         Ok(())
     }
@@ -85,24 +122,32 @@ impl IndependentStacks {
             .unwrap_or_else(|| Err(stack.lock().dropped(DropReason::PoolExhausted)))
     }
 
-    /// The open stream that has this 5-tuple, and the stack it belongs to.
+    /// The open stream that has this 5-tuple, and where it can be received.
     #[must_use]
-    pub fn find(&self, key: &FlowKey) -> Option<(StackId, StreamId)> {
+    pub fn find(&self, key: &FlowKey) -> Option<(Home, StreamId)> {
         let stream = self.streams.find(key)?;
         Some((self.stack_of(stream)?, stream))
     }
 
-    /// The stack an open stream belongs to.
+    /// Where a stream is open, in one stack or in all; `None` if it is not open.
     #[must_use]
-    pub fn stack_of(&self, stream: StreamId) -> Option<StackId> {
-        self.streams.stream(stream).map(|(_, stack)| *stack)
+    pub fn stack_of(&self, stream: StreamId) -> Option<Home> {
+        self.streams.stream(stream).map(|(_, home)| *home)
     }
 
-    /// What the stream's sessions have recorded; `None` if it is not open.
+    /// What the stream's sessions have recorded, those of all stacks together if it is open
+    /// everywhere; `None` if it is not open.
     #[must_use]
     pub fn stream_state(&self, stream: StreamId) -> Option<StreamState> {
-        let (flow, stack) = self.streams.stream(stream)?;
-        self.stacks.get(stack.index())?.lock().stream_state(flow)
+        let (flow, home) = self.streams.stream(stream)?;
+        match home {
+            Home::Stack(stack) => self.stacks.get(stack.index())?.lock().stream_state(flow),
+            Home::EveryStack => {
+                let states = self.stacks.iter().filter_map(|stack| stack.lock().stream_state(flow));
+                let delivered = states.map(|state| state.delivered).sum();
+                Some(StreamState { delivered, last_identification: None })
+            }
+        }
     }
 
     /// Frames received so far in `stack`, by what became of them; `None` if it does not exist.

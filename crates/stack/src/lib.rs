@@ -51,6 +51,15 @@
 //! | [`LockingStack`] | a spin lock for each active map and each session object | all threads |
 //! | [`IndependentStacks`] | N serial stacks, a spin lock for each stack | one thread in each stack |
 //!
+//! Under independent stacks a stream has its sessions in one stack, or in every stack
+//! ([`IndependentStacks::open_everywhere`]), so that it can be received in any.
+//!
+//! # Answering
+//!
+//! [`Flow::of`] reads who sent a frame, for a stream that is yet to be opened;
+//! [`Flow::reversed`] is the flow of the answers, which a [`FrameBuilder`](wire::FrameBuilder)
+//! writes; and [`wire::arp`] answers peers that ask which station to send to.
+//!
 //! # Where things lie
 //!
 //! What a packet writes decides what it costs after a migration, so these lie on cache lines of
@@ -109,7 +118,7 @@ pub use counters::Counters;
 pub use directory::{CloseError, OpenError};
 pub use drop_reason::{DropReason, Layer};
 pub use flow::{Flow, FlowKey, LinkAddress};
-pub use independent::IndependentStacks;
+pub use independent::{Home, IndependentStacks};
 pub use layers::{References, StreamState};
 pub use message::Delivery;
 pub use pool::{HeaderOffsets, Pool, Segment};

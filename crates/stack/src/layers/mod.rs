@@ -99,7 +99,7 @@ impl<D: Discipline> Layers<D> {
 
     pub(crate) fn stream_state(&self, flow: &Flow) -> Option<StreamState> {
         let delivered = self.udp.delivered(flow, self.ip.session(flow)?)?;
-        Some(StreamState { delivered, last_identification: self.ip.last_identification(flow)? })
+        Some(StreamState { delivered, last_identification: Some(self.ip.last_identification(flow)?) })
     }
 
     pub(crate) fn references(&self) -> References {
@@ -118,8 +118,9 @@ pub struct StreamState {
     /// Packets delivered since the stream was opened.
     pub delivered: u64,
     /// IP identification of the last datagram that came up between the stream's hosts; zero
-    /// before the first.
-    pub last_identification: u16,
+    /// before the first. `None` if the stream is open in every stack: each keeps its own, and
+    /// nothing says which was last.
+    pub last_identification: Option<u16>,
 }
 
 /// Packets inside a stack, as the reference counters of each layer's sessions tell.

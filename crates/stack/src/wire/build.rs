@@ -1,10 +1,11 @@
 //! Valid frames of a flow, written into the caller's buffer.
 
 use super::checksum::Sum;
-use super::ethernet::{EthernetHeader, MIN_FRAME};
+use super::ethernet::{self, MIN_FRAME};
 use super::fddi::{FRAME_CONTROL_LLC, FddiHeader, LLC_SNAP};
 use super::ipv4::{Ipv4Header, PROTOCOL_UDP, VERSION_AND_LENGTH};
 use super::udp::{UdpHeader, pseudo_header};
+use super::vlan::Tags;
 use super::{ETHERTYPE_IPV4, LinkKind, ipv4, udp};
 use crate::flow::Flow;
 use zerocopy::IntoBytes;
@@ -31,6 +32,8 @@ pub struct FrameBuilder {
     pub link: LinkKind,
     /// The addresses and ports the frames carry.
     pub flow: Flow,
+    /// VLAN tags of Ethernet frames. FDDI has none.
+    pub tags: Tags,
     /// IP identification of the datagrams.
     pub identification: u16,
     /// Whether the UDP checksum is computed; if not it is zero, which means "none".
@@ -38,21 +41,30 @@ pub struct FrameBuilder {
 }
 
 impl FrameBuilder {
-    /// A builder of frames of `flow`, with UDP checksums.
+    /// A builder of frames of `flow`, with UDP checksums and without VLAN tags.
     #[must_use]
     pub const fn new(link: LinkKind, flow: Flow) -> Self {
-        Self { link, flow, identification: 0, udp_checksum: true }
+        Self { link, flow, tags: Tags::NONE, identification: 0, udp_checksum: true }
     }
 
     /// Length of the frame that carries `payload` bytes of payload.
     ///
-    /// Ethernet pads short frames to 60 bytes.
+    /// Ethernet pads short frames to 60 bytes, to which tags are added.
     #[must_use]
     pub const fn frame_length(&self, payload: usize) -> usize {
         let length = self.link.header() + ipv4::HEADER + udp::HEADER + payload;
         match self.link {
-            LinkKind::Ethernet if length < MIN_FRAME => MIN_FRAME,
-            _ => length,
+            LinkKind::Ethernet if length < MIN_FRAME => MIN_FRAME + self.tags.length(),
+            LinkKind::Ethernet => length + self.tags.length(),
+            LinkKind::Fddi => length,
+        }
+    }
+
+    /// Length of the link header, with tags.
+    const fn link_header(&self) -> usize {
+        match self.link {
+            LinkKind::Ethernet => self.link.header() + self.tags.length(),
+            LinkKind::Fddi => self.link.header(),
         }
     }
 
@@ -74,7 +86,7 @@ impl FrameBuilder {
 
     /// Writes every byte of `frame`, which has the length that `payload` needs.
     fn fill(&self, payload: &[u8], frame: &mut [u8]) {
-        let (link_header, datagram) = frame.split_at_mut(self.link.header());
+        let (link_header, datagram) = frame.split_at_mut(self.link_header());
         let (ip_header, user_datagram) = datagram.split_at_mut(ipv4::HEADER);
         let (udp_header, data) = user_datagram.split_at_mut(udp::HEADER);
         let (data, padding) = data.split_at_mut(payload.len());
@@ -88,12 +100,12 @@ impl FrameBuilder {
 
     fn write_link_header(&self, bytes: &mut [u8]) {
         let Flow { source_link: source, destination_link: destination, .. } = self.flow;
-        let ethertype = U16::new(ETHERTYPE_IPV4);
         match self.link {
             LinkKind::Ethernet => {
-                bytes.copy_from_slice(EthernetHeader { destination, source, ethertype }.as_bytes());
+                ethernet::write_header(bytes, destination, source, self.tags, ETHERTYPE_IPV4);
             }
             LinkKind::Fddi => {
+                let ethertype = U16::new(ETHERTYPE_IPV4);
                 let frame_control = FRAME_CONTROL_LLC;
                 let header = FddiHeader { frame_control, destination, source, llc_snap: LLC_SNAP, ethertype };
                 bytes.copy_from_slice(header.as_bytes());

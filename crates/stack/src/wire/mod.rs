@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! FDDI      FC dst src │ LLC SNAP type │ IPv4 header, options │ UDP header │ payload
-//! Ethernet     dst src │          type │ IPv4 header, options │ UDP header │ payload │ padding
+//! Ethernet     dst src │     tags type │ IPv4 header, options │ UDP header │ payload │ padding
 //! ```
 //!
 //! Each format has one `parse`, which makes every check that its header needs and returns views
@@ -11,9 +11,11 @@
 //! bytes with which a function here panics.
 //!
 //! [`classify`](classify()) reads a frame's 5-tuple without touching any session, for a driver
-//! that must choose a processor first. [`FrameBuilder`] writes valid frames, for tests and
-//! measurements.
+//! that must choose a processor first; [`Flow::of`](crate::Flow::of) reads all its addresses.
+//! [`FrameBuilder`] writes valid frames: for tests, for measurements, and for answers. [`arp`]
+//! lets a peer find the station that answers.
 
+pub mod arp;
 pub mod build;
 pub mod checksum;
 mod classify;
@@ -21,12 +23,14 @@ pub mod ethernet;
 pub mod fddi;
 pub mod ipv4;
 pub mod udp;
+pub mod vlan;
 
 pub use build::{BuildError, FrameBuilder};
 pub use classify::classify;
 
 use crate::drop_reason::DropReason;
 use crate::flow::LinkAddress;
+use vlan::Tags;
 
 /// EtherType of IPv4.
 pub const ETHERTYPE_IPV4: u16 = 0x0800;
@@ -54,7 +58,16 @@ impl LinkKind {
         }
     }
 
-    /// Length of the link header.
+    /// The VLAN tags of `frame`: those with which a [`FrameBuilder`] answers in the same VLAN.
+    #[must_use]
+    pub fn tags(self, frame: &[u8]) -> Tags {
+        match self {
+            Self::Fddi => Tags::NONE,
+            Self::Ethernet => ethernet::tags(frame),
+        }
+    }
+
+    /// Length of the link header, without VLAN tags.
     #[must_use]
     pub const fn header(self) -> usize {
         match self {
@@ -63,7 +76,8 @@ impl LinkKind {
         }
     }
 
-    /// Longest frame the link carries, from the first byte of its header to the last of its data.
+    /// Longest frame the link carries, from the first byte of its header to the last of its data,
+    /// without VLAN tags. A buffer for any frame has room for [`vlan::MAX_TAGS`] bytes more.
     #[must_use]
     pub const fn max_frame(self) -> usize {
         match self {
@@ -86,7 +100,7 @@ pub struct LinkFrame<'a> {
     pub destination: LinkAddress,
     /// The station that sent it.
     pub source: LinkAddress,
-    /// Length of the header before `data`.
+    /// Length of the header before `data`, with VLAN tags.
     pub header_length: usize,
     /// What the frame carries, and any padding.
     pub data: &'a [u8],

@@ -6,6 +6,7 @@ use crate::forms::{Forms, configs, flows};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use warmcore_stack::wire::checksum::Sum;
+use warmcore_stack::wire::vlan::{MAX_TAGS, Tags};
 use warmcore_stack::wire::{FrameBuilder, LinkKind};
 use warmcore_stack::{Config, DropReason, Flow};
 
@@ -17,6 +18,8 @@ enum Edit {
     SetHeader(Index, u8),
     Truncate(Index),
     Extend(Vec<u8>),
+    /// Puts a VLAN tag before all others that an Ethernet frame may have.
+    Tag([u8; 2], u16),
     /// Makes the IP header checksum right again, so that the change goes further up.
     RepairIpChecksum,
 }
@@ -27,6 +30,8 @@ fn edit() -> impl Strategy<Value = Edit> {
         4 => (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| Edit::SetHeader(at, byte)),
         1 => any::<Index>().prop_map(Edit::Truncate),
         1 => prop::collection::vec(any::<u8>(), 0..64).prop_map(Edit::Extend),
+        2 => (prop::sample::select(vec![[0x81, 0], [0x88, 0xa8]]), any::<u16>())
+            .prop_map(|(kind, information)| Edit::Tag(kind, information)),
         3 => Just(Edit::RepairIpChecksum),
     ]
 }
@@ -38,7 +43,11 @@ fn apply(edit: Edit, link: LinkKind, frame: &mut Vec<u8>) {
             let headers = frame.len().min(link.header() + 28);
             *at.get_mut(&mut frame[..headers]) = byte;
         }
-        Edit::Set(..) | Edit::SetHeader(..) => {}
+        Edit::Tag([a, b], information) if frame.len() >= 12 => {
+            let [c, d] = information.to_be_bytes();
+            frame.splice(12..12, [a, b, c, d]);
+        }
+        Edit::Set(..) | Edit::SetHeader(..) | Edit::Tag(..) => {}
         Edit::Truncate(at) => frame.truncate(at.index(frame.len() + 1)),
         Edit::Extend(bytes) => frame.extend(bytes),
         Edit::RepairIpChecksum => repair_ip_checksum(&mut frame[..], link),
@@ -46,7 +55,8 @@ fn apply(edit: Edit, link: LinkKind, frame: &mut Vec<u8>) {
 }
 
 fn repair_ip_checksum(frame: &mut [u8], link: LinkKind) {
-    let Some(datagram) = frame.get_mut(link.header()..) else { return };
+    let link_header = link.header() + link.tags(frame).length();
+    let Some(datagram) = frame.get_mut(link_header..) else { return };
     let length = datagram.first().map_or(0, |first| usize::from(first & 0xf) * 4);
     let Some(header) = datagram.get_mut(..length).filter(|header| header.len() >= 20) else { return };
     header[10..12].fill(0);
@@ -130,11 +140,15 @@ proptest! {
     }
 }
 
+const BOTH_TAGS: Tags = Tags { service: Some(7), customer: Some(0xffff) };
+
 #[test]
 fn a_frame_cut_short_anywhere_is_dropped() {
     for config in configs() {
         let forms = Forms::new(config, &flows());
-        let frame = built(config.link, flows()[0], &[7; 40]);
+        let builder = FrameBuilder { tags: BOTH_TAGS, ..FrameBuilder::new(config.link, flows()[0]) };
+        let mut frame = vec![0; builder.frame_length(40)];
+        builder.write(&[7; 40], &mut frame).expect("the buffer has the frame's length");
         for length in 0..frame.len() {
             assert!(forms.receive(&frame[..length]).is_err(), "{config:?}, {length} bytes");
         }
@@ -153,4 +167,18 @@ fn the_longest_frame_is_received_and_a_longer_one_is_not() {
         frame.push(0);
         assert_eq!(forms.receive(&frame), Err(DropReason::LinkOversized));
     }
+}
+
+#[test]
+fn tags_do_not_count_towards_the_longest_frame() {
+    let link = LinkKind::Ethernet;
+    let forms = Forms::new(Config { link, verify_udp_checksum: true }, &flows());
+    let builder = FrameBuilder { tags: BOTH_TAGS, ..FrameBuilder::new(link, flows()[0]) };
+    let payload = vec![3; link.max_payload()];
+    let longest = link.max_frame() + MAX_TAGS;
+    let mut frame = vec![0; longest];
+    assert_eq!(builder.write(&payload, &mut frame).map(|frame| frame.len()), Ok(longest));
+    assert_eq!(forms.receive(&frame).map(|(_, payload)| payload.len()), Ok(payload.len()));
+    frame.push(0);
+    assert_eq!(forms.receive(&frame), Err(DropReason::LinkOversized));
 }

@@ -88,12 +88,47 @@ fn refused(link: LinkKind) -> Vec<(DropReason, Vec<u8>)> {
         (DropReason::UdpNoSession, frame(link, Flow { source_port: 4001, ..flow })),
         (DropReason::UdpNoSession, frame(link, Flow { destination_port: 5001, ..flow })),
     ];
-    if link == LinkKind::Fddi {
-        cases.push((DropReason::LinkNotLlc, with(0, &[0x41])));
-        cases.push((DropReason::LinkNotSnap, with(13, &[0xe0])));
-        cases.push((DropReason::LinkNotSnap, with(fddi::HEADER - 3, &[1])));
+    match link {
+        LinkKind::Fddi => cases.extend([
+            (DropReason::LinkNotLlc, with(0, &[0x41])),
+            (DropReason::LinkNotSnap, with(13, &[0xe0])),
+            (DropReason::LinkNotSnap, with(fddi::HEADER - 3, &[1])),
+        ]),
+        LinkKind::Ethernet => cases.extend([
+            (DropReason::LinkTagTruncated, tagged(&[0x8100])[..17].to_vec()),
+            (DropReason::LinkTagTruncated, tagged(&[0x88a8])[..14].to_vec()),
+            (DropReason::LinkTagTruncated, tagged(&[0x88a8, 0x8100])[..21].to_vec()),
+            (DropReason::LinkEtherType, tagged(&[0x8100, 0x8100])),
+            (DropReason::LinkEtherType, tagged(&[0x8100, 0x88a8])),
+            (DropReason::LinkEtherType, tagged(&[0x88a8, 0x88a8])),
+            (DropReason::LinkEtherType, tagged(&[0x88a8, 0x8100, 0x8100])),
+            (DropReason::LinkEtherType, tagged(&[0x9100])),
+        ]),
     }
     cases
+}
+
+/// A valid Ethernet frame of flow 1 with VLAN tags of these types put in, outermost first.
+fn tagged(kinds: &[u16]) -> Vec<u8> {
+    let mut frame = frame(LinkKind::Ethernet, Flow::synthetic(1));
+    for kind in kinds.iter().rev() {
+        let [a, b] = kind.to_be_bytes();
+        frame.splice(12..12, [a, b, 0, 5]);
+    }
+    frame
+}
+
+#[test]
+fn a_customer_tag_a_service_tag_or_both_are_skipped() {
+    let config = Config { link: LinkKind::Ethernet, verify_udp_checksum: true };
+    let forms = Forms::new(config, &[Flow::synthetic(1)]);
+    for kinds in [&[][..], &[0x8100], &[0x88a8], &[0x88a8, 0x8100]] {
+        assert_eq!(
+            forms.receive(&tagged(kinds)).map(|(_, payload)| payload),
+            Ok(PAYLOAD.to_vec()),
+            "{kinds:x?}"
+        );
+    }
 }
 
 #[test]

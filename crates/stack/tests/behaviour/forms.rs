@@ -1,13 +1,16 @@
 //! All forms of the stack side by side, with the same streams, fed the same frames.
 
+use std::cell::Cell;
 use warmcore_stack::wire::{LinkKind, classify};
 use warmcore_stack::{
-    Config, Counters, DropReason, Flow, IndependentStacks, LockingStack, Pool, References, SerialStack,
+    Config, Counters, DropReason, Flow, Home, IndependentStacks, LockingStack, Pool, References, SerialStack,
 };
 use warmcore_units::{StackId, StreamId};
 
 /// The stack in which the independent form has all its streams here.
 const STACK: StackId = StackId(1);
+/// The stacks in which the multiple-open form receives in turn.
+const STACKS: u32 = 2;
 const SEGMENTS: usize = 3;
 
 /// What a form did with a frame.
@@ -19,6 +22,9 @@ pub(crate) struct Forms {
     serial: SerialStack,
     locking: LockingStack,
     independent: IndependentStacks,
+    /// Independent stacks with every stream open in each of them.
+    multiple_open: IndependentStacks,
+    turn: Cell<u32>,
 }
 
 impl Forms {
@@ -29,6 +35,8 @@ impl Forms {
             serial: SerialStack::new(config),
             locking: LockingStack::new(config),
             independent: IndependentStacks::new(2, config),
+            multiple_open: IndependentStacks::new(STACKS as usize, config),
+            turn: Cell::new(0),
         };
         for flow in flows {
             forms.open(flow);
@@ -41,7 +49,11 @@ impl Forms {
         let serial = self.serial.open(flow);
         assert_eq!(serial, self.locking.open(flow));
         assert_eq!(serial, self.independent.open(STACK, flow));
-        serial.expect("the flow can be opened")
+        assert_eq!(serial, self.multiple_open.open_everywhere(flow));
+        let stream = serial.expect("the flow can be opened");
+        assert_eq!(self.independent.find(&flow.key()), Some((Home::Stack(STACK), stream)));
+        assert_eq!(self.multiple_open.find(&flow.key()), Some((Home::EveryStack, stream)));
+        stream
     }
 
     /// Closes the stream in every form.
@@ -49,6 +61,7 @@ impl Forms {
         let serial = self.serial.close(stream);
         assert_eq!(serial, self.locking.close(stream));
         assert_eq!(serial, self.independent.close(stream));
+        assert_eq!(serial, self.multiple_open.close(stream));
         serial.expect("the stream was open");
     }
 
@@ -61,9 +74,19 @@ impl Forms {
             self.independent.receive(STACK, &self.pool, frame, |d| (d.stream, d.payload.to_vec()));
         assert_eq!(serial, locking, "serial and locking forms disagree");
         assert_eq!(serial, independent, "serial and independent forms disagree");
+        let stack = self.next_stack();
+        let multiple =
+            self.multiple_open.receive(stack, &self.pool, frame, |d| (d.stream, d.payload.to_vec()));
+        assert_eq!(serial, multiple, "serial and multiple-open forms disagree in {stack}");
         self.assert_at_rest();
         self.assert_classified(frame, &serial);
         serial
+    }
+
+    fn next_stack(&self) -> StackId {
+        let turn = self.turn.get();
+        self.turn.set((turn + 1) % STACKS);
+        StackId(turn)
     }
 
     /// The counts of all forms, which must agree.
@@ -71,6 +94,11 @@ impl Forms {
         let serial = self.serial.counters();
         assert_eq!(serial, self.locking.counters());
         assert_eq!(Some(serial), self.independent.counters(STACK));
+        let mut multiple = Counters::default();
+        (0..STACKS)
+            .filter_map(|stack| self.multiple_open.counters(StackId(stack)))
+            .for_each(|c| multiple += c);
+        assert_eq!(serial, multiple);
         serial
     }
 
@@ -79,13 +107,18 @@ impl Forms {
         let serial = self.serial.stream_state(stream);
         assert_eq!(serial, self.locking.stream_state(stream));
         assert_eq!(serial, self.independent.stream_state(stream));
-        serial.map(|state| state.delivered)
+        let delivered = serial.map(|state| state.delivered);
+        assert_eq!(delivered, self.multiple_open.stream_state(stream).map(|state| state.delivered));
+        delivered
     }
 
     fn assert_at_rest(&self) {
         assert_eq!(self.serial.references(), References::default());
         assert_eq!(self.locking.references(), References::default());
         assert_eq!(self.independent.references(STACK), Some(References::default()));
+        for stack in (0..STACKS).map(StackId) {
+            assert_eq!(self.multiple_open.references(stack), Some(References::default()));
+        }
         assert_eq!(self.pool.available(), SEGMENTS);
     }
 
@@ -93,6 +126,7 @@ impl Forms {
     /// classify for the same reason, or for one that headers alone cannot tell.
     fn assert_classified(&self, frame: &[u8], outcome: &Outcome) {
         let key = classify(self.config.link, frame);
+        assert_eq!(key, Flow::of(self.config.link, frame).map(|flow| flow.key()));
         match (outcome, key) {
             (Ok((stream, _)), Ok(key)) => assert_eq!(self.serial.find(&key), Some(*stream)),
             (Err(reason), Ok(_)) => assert!(

@@ -1,9 +1,11 @@
 //! What must hold for the stack as a whole, in all its forms.
 
 mod any_input;
+mod arp;
 mod drops;
 mod forms;
 mod independent_encoder;
 mod locks;
+mod multiple_open;
 mod streams;
 mod threads;

@@ -4,9 +4,10 @@ use crate::forms::{Forms, flows};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use warmcore_stack::wire::FrameBuilder;
+use warmcore_stack::wire::vlan::Tags;
 use warmcore_stack::{
-    CloseError, Config, DropReason, Flow, HeaderOffsets, IndependentStacks, LinkAddress, OpenError, Pool,
-    References, SerialStack,
+    CloseError, Config, DropReason, Flow, HeaderOffsets, Home, IndependentStacks, LinkAddress, OpenError,
+    Pool, References, SerialStack,
 };
 use warmcore_units::{StackId, StreamId};
 
@@ -65,7 +66,7 @@ fn every_packet_writes_the_ip_state_of_its_stream() {
         assert!(stack.receive(&pool, &frame(Flow::synthetic(host), identification), |_| ()).is_ok());
     }
     let last = streams.map(|stream| stack.stream_state(stream).map(|state| state.last_identification));
-    assert_eq!(last, [Some(11), Some(20)]);
+    assert_eq!(last, [Some(Some(11)), Some(Some(20))]);
 }
 
 #[test]
@@ -132,7 +133,30 @@ fn flows_that_cannot_be_opened_are_refused_with_what_is_wrong() {
     for (stack, flow, error) in refused {
         assert_eq!(stacks.open(stack, &flow), Err(error));
     }
-    assert_eq!(stacks.find(&flow.key()), Some((StackId(0), stream)));
+    assert_eq!(stacks.find(&flow.key()), Some((Home::Stack(StackId(0)), stream)));
+}
+
+#[test]
+fn a_sender_not_seen_before_gets_a_stream_and_an_answer() {
+    let link = Config::default().link;
+    let (flow, tags) = (Flow::synthetic(7), Tags { service: None, customer: Some(12) });
+    let mut buffer = [0; 128];
+    let asking = FrameBuilder { tags, ..FrameBuilder::new(link, flow) };
+    let question = asking.write(b"question", &mut buffer).expect("the frame fits");
+
+    let (mut server, mut client, pool) =
+        (SerialStack::new(Config::default()), SerialStack::new(Config::default()), Pool::new(1));
+    let seen = Flow::of(link, question).expect("the frame is valid");
+    let stream = server.open(&seen).expect("the stack is new");
+    assert_eq!(server.receive(&pool, question, |delivery| delivery.stream), Ok(stream));
+
+    let mut buffer = [0; 128];
+    let answering = FrameBuilder { tags: link.tags(question), ..FrameBuilder::new(link, seen.reversed()) };
+    let answer = answering.write(b"answer", &mut buffer).expect("the frame fits");
+    assert_eq!(link.tags(answer), tags);
+    client.open(&flow.reversed()).expect("the stack is new");
+    assert_eq!(client.receive(&pool, answer, |delivery| delivery.payload.to_vec()), Ok(b"answer".to_vec()));
+    assert_eq!(seen.reversed().reversed(), flow);
 }
 
 #[test]
