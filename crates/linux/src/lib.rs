@@ -11,13 +11,16 @@
 //! | [`steal`] | how long a hypervisor ran something else |
 //! | [`executable`] | a block of code large enough to displace an instruction cache |
 //! | [`region`] | resident memory for walks that displace a data cache, in huge pages if wanted |
+//! | [`net`] | for the frames of a network interface, and to carry ours |
 //! | [`fake`] | the tree of files that [`probe`] reads, written from a machine we made up |
 //!
 //! What is read from files is read below a root that can be moved, so that other machines can be
 //! looked at from here ([`Probe::root`]).
 //!
-//! `unsafe` is confined to three private modules: the call of a counter that no safe crate offers
-//! (`usage`), memory mappings (`mapping`), and the jump into a code block (`executable`).
+//! `unsafe` is confined to a few modules: the call of a counter that no safe crate offers (`usage`),
+//! memory mappings (`mapping`), the jump into a code block (`executable`); and for [`net`] its system
+//! calls (`net::kernel`), memory shared with the kernel (`net::shared`), and the two devices whose
+//! protocols say whose a frame in that memory is (`net::packet`, `net::xdp`).
 
 #![deny(unsafe_code)]
 
@@ -29,8 +32,11 @@ pub mod fake;
 pub mod host;
 #[allow(unsafe_code)]
 mod mapping;
+pub mod net;
 pub mod probe;
 pub mod program;
+#[allow(unsafe_code)]
+pub mod protocol_thread;
 pub mod region;
 pub mod steal;
 mod tree;
@@ -44,5 +50,6 @@ pub use host::{Host, HugePageMode, Hypervisor};
 pub use mapping::MappingError;
 pub use probe::{Probe, ProbeError, Probed, Shortfall, Warning};
 pub use program::{Program, ProgramError};
+pub use protocol_thread::ProtocolThread;
 pub use region::{Pages, Region};
 pub use steal::Steal;

@@ -1,0 +1,148 @@
+//! Why a device cannot be opened, and why a frame cannot be sent.
+
+use super::{Interface, NamespaceError};
+use rustix::io::Errno;
+
+/// Why a device cannot be opened, or has stopped working. All of these but
+/// [`Kernel`](Self::Kernel) are found before anything of the device exists.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum DeviceError {
+    /// A capability is missing.
+    #[error("{doing} needs {needs}: run as root, or give the program this capability with `setcap`")]
+    Privilege {
+        /// What was about to be done.
+        doing: String,
+        /// The capabilities it takes.
+        needs: &'static str,
+    },
+    /// There is no such interface in this network namespace.
+    #[error("there is no interface `{name}` in this network namespace; there are: {}", present.join(", "))]
+    NoInterface {
+        /// The name that was asked for.
+        name: String,
+        /// The names that are there.
+        present: Vec<String>,
+    },
+    /// The interface is down.
+    #[error("interface `{name}` is down: bring it up with `ip link set {name} up`")]
+    Down {
+        /// Its name.
+        name: String,
+    },
+    /// The interface has fewer queues.
+    #[error("interface `{interface}` has no queue {queue}: its receive queues are 0 to {}", queues - 1)]
+    NoQueue {
+        /// The interface.
+        interface: String,
+        /// The queue that was asked for.
+        queue: u32,
+        /// How many it has, at least one.
+        queues: u32,
+    },
+    /// Another socket has the queue.
+    #[error(
+        "queue {queue} of `{interface}` belongs to another AF_XDP socket: close that one, or use another queue"
+    )]
+    QueueTaken {
+        /// The interface.
+        interface: String,
+        /// The queue that was asked for.
+        queue: u32,
+    },
+    /// The interface has an XDP program already.
+    #[error(
+        "interface `{interface}` has an XDP program already: detach it (`ip link set {interface} xdp off`) or end the program that attached it"
+    )]
+    ProgramPresent {
+        /// The interface.
+        interface: String,
+    },
+    /// The interface carries larger packets than XDP can there.
+    #[error(
+        "interface `{interface}` carries packets of up to {mtu} bytes, more than its driver can hand to XDP: lower its MTU (`ip link set {interface} mtu 1500`), its peer's too if it is a veth, or use a packet socket"
+    )]
+    MtuTooLarge {
+        /// The interface.
+        interface: String,
+        /// Its MTU, in bytes.
+        mtu: usize,
+    },
+    /// The name is not one an interface can have.
+    #[error("`{0}` cannot be an interface's name: expected 1 to 15 bytes")]
+    BadName(String),
+    /// An option is out of its range.
+    #[error("{option} is {value}: expected {expected}")]
+    BadOption {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        value: u64,
+        /// What would be right.
+        expected: &'static str,
+    },
+    /// The interface's network namespace cannot be entered.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// The kernel refused for a reason of its own.
+    #[error("{doing} failed: {source}")]
+    Kernel {
+        /// What was done.
+        doing: String,
+        /// What the kernel says.
+        source: Errno,
+    },
+}
+
+impl DeviceError {
+    /// What the kernel's answer to `doing` on `interface` means, if capabilities `needs` are what
+    /// it takes.
+    pub(super) fn from_kernel(
+        doing: &str,
+        interface: &Interface,
+        needs: &'static str,
+    ) -> impl Fn(Errno) -> Self + use<> {
+        let (doing, name) = (format!("{doing} on `{}`", interface.name), interface.name.clone());
+        move |source| match source {
+            Errno::PERM | Errno::ACCESS => Self::Privilege { doing: doing.clone(), needs },
+            Errno::NETDOWN => Self::Down { name: name.clone() },
+            source => Self::Kernel { doing: doing.clone(), source },
+        }
+    }
+}
+
+/// Why a frame was not taken, or not all taken frames are on their way.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SendError {
+    /// The frame is shorter than an Ethernet header or longer than the interface carries.
+    #[error(
+        "a frame of {length} bytes cannot be sent: expected {least} to {most} bytes with its Ethernet header"
+    )]
+    Length {
+        /// The frame's length.
+        length: usize,
+        /// The least that can be sent.
+        least: usize,
+        /// The most that can be sent.
+        most: usize,
+    },
+    /// A TUN interface carries IP only.
+    #[error(
+        "a frame of Ethernet type {ethertype:#06x} cannot be sent through a TUN interface: expected IPv4 (0x0800) or IPv6 (0x86dd); use TAP for others"
+    )]
+    NotIp {
+        /// The frame's type.
+        ethertype: u16,
+    },
+    /// Everything that may wait is waiting. From `send`: the frame was not taken, try again after
+    /// a `flush`. From `flush`: some frames still wait, none is lost.
+    #[error("the kernel takes no more frames now: flush again later")]
+    Full,
+    /// The device cannot send any more.
+    #[error("cannot send frames through `{interface}`: {source}")]
+    Failed {
+        /// The interface.
+        interface: String,
+        /// What the kernel says.
+        source: Errno,
+    },
+}

@@ -1,0 +1,325 @@
+//! The system calls of this module's devices that no safe crate offers, each as a safe function.
+//!
+//! Every `unsafe` block hands the kernel pointers to values that live on this stack, or that the
+//! caller has lent for the call, together with their true sizes; the kernel keeps none of them
+//! after it returns. Memory that it does keep is the subject of `shared`.
+
+use core::mem::{size_of, zeroed};
+use core::ptr;
+use rustix::io::Errno;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+/// How many frames or datagrams one batched call takes at most.
+pub(super) const BATCH: usize = 64;
+
+/// The error a failed C call has left, by its return value.
+fn checked(status: libc::c_int) -> Result<usize, Errno> {
+    usize::try_from(status).map_err(|_| last_error())
+}
+
+fn last_error() -> Errno {
+    std::io::Error::last_os_error().raw_os_error().map_or(Errno::IO, Errno::from_raw_os_error)
+}
+
+/// Sets a socket option to a plain value, as the kernel's headers lay it out.
+pub(super) fn set_option<T: Copy>(
+    socket: impl AsFd,
+    level: i32,
+    option: i32,
+    value: &T,
+) -> Result<(), Errno> {
+    let socket = socket.as_fd().as_raw_fd();
+    // SAFETY: `value` is readable for the size given; the descriptor is open while borrowed.
+    let status = unsafe {
+        libc::setsockopt(
+            socket,
+            level,
+            option,
+            ptr::from_ref(value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        )
+    };
+    checked(status).map(drop)
+}
+
+/// Attaches a classic packet filter (`SO_ATTACH_FILTER`), in place of the former one at once.
+pub(super) fn attach_filter(socket: impl AsFd, program: &[libc::sock_filter]) -> Result<(), Errno> {
+    let len = u16::try_from(program.len()).map_err(|_| Errno::INVAL)?;
+    // The kernel only reads through this pointer, though its type in C is not const.
+    let program = libc::sock_fprog { len, filter: program.as_ptr().cast_mut() };
+    set_option(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
+}
+
+/// Counters of a packet socket since they were last read: `(received, dropped)`.
+pub(super) fn packet_statistics(socket: impl AsFd) -> Result<(u32, u32), Errno> {
+    let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+    let mut size = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+    // SAFETY: `statistics` is writable for `size` bytes.
+    let status = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_PACKET,
+            libc::PACKET_STATISTICS,
+            ptr::from_mut(&mut statistics).cast(),
+            &raw mut size,
+        )
+    };
+    checked(status).map(|_| (statistics.tp_packets, statistics.tp_drops))
+}
+
+/// Binds a packet socket to an interface; it then receives every protocol.
+pub(super) fn bind_packet(socket: impl AsFd, interface: u32) -> Result<(), Errno> {
+    // SAFETY: all of `sockaddr_ll` may be zero.
+    let mut address: libc::sockaddr_ll = unsafe { zeroed() };
+    address.sll_family = libc::AF_PACKET as u16;
+    address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+    address.sll_ifindex = i32::try_from(interface).map_err(|_| Errno::INVAL)?;
+    let size = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+    // SAFETY: `address` is readable for the size given.
+    checked(unsafe { libc::bind(socket.as_fd().as_raw_fd(), (&raw const address).cast(), size) }).map(drop)
+}
+
+/// Sends up to [`BATCH`] messages in one call, without waiting; how many the kernel took.
+pub(super) fn send_batch<'a>(
+    socket: impl AsFd,
+    messages: impl Iterator<Item = &'a [u8]>,
+) -> Result<usize, Errno> {
+    let mut parts = [libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }; BATCH];
+    let mut count = 0;
+    for (part, message) in parts.iter_mut().zip(messages) {
+        // The kernel only reads through this pointer.
+        *part = libc::iovec { iov_base: message.as_ptr().cast_mut().cast(), iov_len: message.len() };
+        count += 1;
+    }
+    let mut headers = headers(&mut parts);
+    let flags = libc::MSG_DONTWAIT as _;
+    // SAFETY: the first `count` headers point to one part each, and each part to a message that
+    // the iterator lends for `'a`, which outlives this call.
+    checked(unsafe { libc::sendmmsg(socket.as_fd().as_raw_fd(), headers.as_mut_ptr(), count, flags) })
+}
+
+/// Receives up to [`BATCH`] messages in one call, without waiting, one into each of `buffers`;
+/// writes their lengths, and returns how many.
+pub(super) fn receive_batch(
+    socket: impl AsFd,
+    buffers: &mut [Vec<u8>],
+    lengths: &mut [usize; BATCH],
+) -> Result<usize, Errno> {
+    let mut parts = [libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 }; BATCH];
+    let mut count = 0;
+    for (part, buffer) in parts.iter_mut().zip(buffers) {
+        *part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
+        count += 1;
+    }
+    let mut headers = headers(&mut parts);
+    let flags = libc::MSG_DONTWAIT as _;
+    // SAFETY: the first `count` headers point to one part each, and each part to a buffer of its
+    // own, lent mutably for this call; no timeout is passed.
+    let received = checked(unsafe {
+        libc::recvmmsg(socket.as_fd().as_raw_fd(), headers.as_mut_ptr(), count, flags, ptr::null_mut())
+    })?;
+    for (length, header) in lengths.iter_mut().zip(&headers[..received]) {
+        *length = header.msg_len as usize;
+    }
+    Ok(received)
+}
+
+/// Message headers of one part each.
+fn headers(parts: &mut [libc::iovec; BATCH]) -> [libc::mmsghdr; BATCH] {
+    // SAFETY: all of `mmsghdr` may be zero: no name, no part, no control data.
+    let mut headers: [libc::mmsghdr; BATCH] = unsafe { zeroed() };
+    for (header, part) in headers.iter_mut().zip(parts) {
+        header.msg_hdr.msg_iov = part;
+        header.msg_hdr.msg_iovlen = 1;
+    }
+    headers
+}
+
+/// An interface request for the interface `name`, everything else zero.
+fn request(name: &str) -> Result<libc::ifreq, Errno> {
+    // SAFETY: all of `ifreq` may be zero.
+    let mut request: libc::ifreq = unsafe { zeroed() };
+    // One byte stays for the zero at the end.
+    if name.is_empty() || name.len() >= request.ifr_name.len() || name.contains('\0') {
+        return Err(Errno::NODEV);
+    }
+    for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *to = from as libc::c_char;
+    }
+    Ok(request)
+}
+
+/// Asks about the interface `name`: fills in the union of an interface request.
+fn ask(socket: impl AsFd, name: &str, what: libc::c_ulong) -> Result<libc::ifreq, Errno> {
+    let mut request = request(name)?;
+    // SAFETY: the requests made below read and write one `ifreq`.
+    checked(unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), what as _, &raw mut request) })?;
+    Ok(request)
+}
+
+/// The largest packet an interface carries, without its link header.
+pub(super) fn mtu(socket: impl AsFd, name: &str) -> Result<usize, Errno> {
+    let answer = ask(socket, name, libc::SIOCGIFMTU)?;
+    // SAFETY: this request fills in `ifru_mtu`; every bit pattern is a number.
+    Ok(usize::try_from(unsafe { answer.ifr_ifru.ifru_mtu }).unwrap_or(0))
+}
+
+/// Whether an interface is up.
+pub(super) fn is_up(socket: impl AsFd, name: &str) -> Result<bool, Errno> {
+    let answer = ask(socket, name, libc::SIOCGIFFLAGS)?;
+    // SAFETY: this request fills in `ifru_flags`; every bit pattern is a number.
+    Ok(i32::from(unsafe { answer.ifr_ifru.ifru_flags }) & libc::IFF_UP != 0)
+}
+
+/// The hardware address of an interface; zeros where it has none.
+pub(super) fn hardware_address(socket: impl AsFd, name: &str) -> Result<[u8; 6], Errno> {
+    let answer = ask(socket, name, libc::SIOCGIFHWADDR)?;
+    // SAFETY: this request fills in `ifru_hwaddr`; every bit pattern is an address.
+    let bytes = unsafe { answer.ifr_ifru.ifru_hwaddr }.sa_data;
+    Ok(core::array::from_fn(|at| bytes[at] as u8))
+}
+
+/// An `ethtool` request: `words` begin with its command, and receive the answer.
+pub(super) fn ethtool(socket: impl AsFd, name: &str, words: &mut [u32; 9]) -> Result<(), Errno> {
+    let mut request = request(name)?;
+    request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
+    // SAFETY: the commands used (a value of two words, channels of nine) stay within the nine
+    // words lent.
+    checked(unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::SIOCETHTOOL as _, &raw mut request) })
+        .map(drop)
+}
+
+/// Makes `clone` (an open `/dev/net/tun`) the interface `name` with the given flags.
+pub(super) fn set_tun_interface(clone: impl AsFd, name: &str, flags: i32) -> Result<(), Errno> {
+    let mut request = request(name)?;
+    request.ifr_ifru.ifru_flags = flags as libc::c_short;
+    // SAFETY: this request reads and writes one `ifreq`.
+    checked(unsafe { libc::ioctl(clone.as_fd().as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) })
+        .map(drop)
+}
+
+/// Gives the calling thread a network namespace of its own, new and empty.
+pub(super) fn leave_network_namespace() -> Result<(), Errno> {
+    // SAFETY: only the network namespace is unshared; memory and descriptors stay common, and no
+    // reference depends on which network a thread sees.
+    unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNET) }
+}
+
+/// One call of `bpf(2)`. `attributes` is laid out as the command's part of `union bpf_attr`, and
+/// whatever addresses it holds must be of memory lent for this call.
+fn bpf<T: Copy>(command: libc::c_long, attributes: &mut T) -> Result<libc::c_long, Errno> {
+    let size = size_of::<T>() as libc::c_long;
+    // SAFETY: `attributes` is readable and writable for `size` bytes.
+    let result = unsafe { libc::syscall(libc::SYS_bpf, command, ptr::from_mut(attributes), size) };
+    if result < 0 { Err(last_error()) } else { Ok(result) }
+}
+
+fn bpf_descriptor<T: Copy>(command: libc::c_long, attributes: &mut T) -> Result<OwnedFd, Errno> {
+    let descriptor = bpf(command, attributes)?;
+    // SAFETY: the commands this is used for return a new descriptor that nothing else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor as i32) })
+}
+
+/// `BPF_MAP_CREATE`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct MapCreate {
+    map_type: u32,
+    key_size: u32,
+    value_size: u32,
+    max_entries: u32,
+    map_flags: u32,
+}
+
+/// A map from queue numbers to XDP sockets (`BPF_MAP_TYPE_XSKMAP`).
+pub(super) fn create_socket_map(entries: u32) -> Result<OwnedFd, Errno> {
+    let mut attributes =
+        MapCreate { map_type: 17, key_size: 4, value_size: 4, max_entries: entries, map_flags: 0 };
+    bpf_descriptor(0, &mut attributes)
+}
+
+/// `BPF_MAP_UPDATE_ELEM`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct MapUpdate {
+    map: u32,
+    padding: u32,
+    key: u64,
+    value: u64,
+    flags: u64,
+}
+
+/// Enters `socket` under `queue`; the kernel removes it when the socket is closed.
+pub(super) fn enter_socket(map: impl AsFd, queue: u32, socket: impl AsFd) -> Result<(), Errno> {
+    let value = socket.as_fd().as_raw_fd();
+    let mut attributes = MapUpdate {
+        map: map.as_fd().as_raw_fd() as u32,
+        padding: 0,
+        key: (&raw const queue).addr() as u64,
+        value: (&raw const value).addr() as u64,
+        flags: 0,
+    };
+    // The map's keys and values are four bytes each, as `queue` and `value` are.
+    bpf(2, &mut attributes).map(drop)
+}
+
+/// `BPF_PROG_LOAD`, up to what is used here.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct ProgramLoad {
+    program_type: u32,
+    instruction_count: u32,
+    instructions: u64,
+    licence: u64,
+    log_level: u32,
+    log_size: u32,
+    log: u64,
+    kernel_version: u32,
+    flags: u32,
+}
+
+/// Loads an XDP program, with `multiple` if it accepts frames in several buffers. What the kernel's
+/// verifier says against it is returned with the error.
+pub(super) fn load_program(instructions: &[u64], multiple: bool) -> Result<OwnedFd, (Errno, String)> {
+    /// `BPF_F_XDP_HAS_FRAGS`.
+    const HAS_FRAGMENTS: u32 = 1 << 5;
+    let mut log = vec![0_u8; 1 << 16];
+    let mut attributes = ProgramLoad {
+        program_type: 6, // BPF_PROG_TYPE_XDP
+        instruction_count: instructions.len() as u32,
+        instructions: instructions.as_ptr().addr() as u64,
+        licence: c"MIT or Apache-2.0".as_ptr().addr() as u64,
+        log_level: 1,
+        log_size: log.len() as u32,
+        log: log.as_mut_ptr().expose_provenance() as u64,
+        kernel_version: 0,
+        flags: if multiple { HAS_FRAGMENTS } else { 0 },
+    };
+    bpf_descriptor(5, &mut attributes).map_err(|error| {
+        let said = log.split(|&byte| byte == 0).next().unwrap_or_default();
+        (error, String::from_utf8_lossy(said).trim().to_owned())
+    })
+}
+
+/// `BPF_LINK_CREATE`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct LinkCreate {
+    program: u32,
+    interface: u32,
+    attach_type: u32,
+    flags: u32,
+}
+
+/// Attaches an XDP program to an interface for as long as the returned descriptor is open.
+pub(super) fn attach_program(program: impl AsFd, interface: u32, flags: u32) -> Result<OwnedFd, Errno> {
+    let program = program.as_fd().as_raw_fd() as u32;
+    let mut attributes = LinkCreate { program, interface, attach_type: 37, flags };
+    bpf_descriptor(28, &mut attributes)
+}
+
+/// Detaches what `attach_program` attached, at once. Closing the link would do as well, but not
+/// while a child process that is about to run another program still shares it.
+pub(super) fn detach_program(link: impl AsFd) -> Result<(), Errno> {
+    bpf(34, &mut (link.as_fd().as_raw_fd() as u32)).map(drop)
+}

@@ -1,0 +1,31 @@
+//! Whether this process may do what the devices need, asked before anything is started.
+
+use rustix::thread::{CapabilitySet, capabilities};
+
+/// What is missing to open every device and to build a [`lab`](super::lab), as the end of the
+/// sentence "needs …": `CAP_NET_ADMIN` and `CAP_NET_RAW` for devices, `CAP_SYS_ADMIN` for network
+/// namespaces. `None` if nothing is missing.
+///
+/// A test that needs them says so and returns:
+///
+/// ```
+/// if let Some(missing) = warmcore_linux::net::privilege_missing() {
+///     println!("skipped: needs {missing}");
+///     return;
+/// }
+/// ```
+#[must_use]
+pub fn privilege_missing() -> Option<String> {
+    let held = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective);
+    let wanted = [
+        (CapabilitySet::NET_ADMIN, "CAP_NET_ADMIN"),
+        (CapabilitySet::NET_RAW, "CAP_NET_RAW"),
+        (CapabilitySet::SYS_ADMIN, "CAP_SYS_ADMIN"),
+    ];
+    let missing: Vec<_> = wanted
+        .into_iter()
+        .filter(|(capability, _)| !held.contains(*capability))
+        .map(|(_, name)| name)
+        .collect();
+    (!missing.is_empty()).then(|| missing.join(", "))
+}

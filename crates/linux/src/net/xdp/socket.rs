@@ -1,0 +1,295 @@
+//! The socket of one receive queue, its buffers and its rings.
+//!
+//! Buffers are equal chunks of one block of memory. Whose a chunk is follows from where its address
+//! is: in the fill or the transmit ring it is the kernel's; once it comes out of the receive or the
+//! completion ring, or while it is in `free`, it is ours. The first part of the chunks circulates
+//! between fill and receive ring, the rest between `free`, transmit and completion ring.
+
+use super::ring::{Descriptor, Drained, Filled};
+use super::{Attachment, NEEDS, XdpOptions};
+use crate::net::shared::SharedMemory;
+use crate::net::{DeviceError, Frame, FrameDevice, Interface, SendError, check_length, check_socket, kernel};
+use core::time::Duration;
+use rustix::io::Errno;
+use rustix::net::xdp::{
+    SocketAddrXdp, SocketAddrXdpFlags, XDP_PGOFF_RX_RING, XDP_PGOFF_TX_RING, XDP_UMEM_PGOFF_COMPLETION_RING,
+    XDP_UMEM_PGOFF_FILL_RING, XdpUmemReg, XdpUmemRegFlags,
+};
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, bind, send, socket_with, sockopt};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::thread;
+use std::time::Instant;
+
+/// Size of a buffer: a page of the smallest kind, the largest that copy mode accepts everywhere.
+const CHUNK: usize = 4096;
+/// What the kernel keeps free in front of a received frame (`XDP_PACKET_HEADROOM`).
+const HEADROOM: usize = 256;
+/// The longest frame that is received into one buffer.
+pub(super) const LONGEST_IN_ONE_BUFFER: usize = CHUNK - HEADROOM;
+/// Pieces of one frame, at most: the kernel's limit on the parts of a packet (`MAX_SKB_FRAGS`).
+const MOST_PIECES: usize = 17;
+/// How long the kernel may take to release the queue of a socket that was closed.
+const RELEASE: Duration = Duration::from_millis(200);
+/// The largest ring.
+const MOST_SLOTS: u32 = 1 << 20;
+
+/// An AF_XDP socket on one receive queue of an [`XdpInterface`](super::XdpInterface).
+#[derive(Debug)]
+pub struct XdpSocket {
+    // Dropped first, so that the kernel lets go of the memory before it is unmapped.
+    socket: OwnedFd,
+    incoming: Incoming,
+    outgoing: Outgoing,
+    buffers: SharedMemory,
+    longest: usize,
+    attachment: Arc<Attachment>,
+}
+
+/// Received frames, and the buffers for those to come.
+#[derive(Debug)]
+struct Incoming {
+    received: Drained,
+    fill: Filled,
+    /// The pieces so far of a frame that comes in several buffers.
+    pieces: Vec<u8>,
+}
+
+/// Frames to be sent, and the buffers of those that were.
+#[derive(Debug)]
+struct Outgoing {
+    transmit: Filled,
+    completed: Drained,
+    free: Vec<u64>,
+}
+
+impl XdpSocket {
+    pub(super) fn open(
+        attachment: &Arc<Attachment>,
+        queue: u32,
+        options: XdpOptions,
+    ) -> Result<Self, DeviceError> {
+        options.check()?;
+        let interface = &attachment.interface;
+        if queue >= interface.queues {
+            let queues = interface.queues;
+            return Err(DeviceError::NoQueue { interface: interface.name.clone(), queue, queues });
+        }
+        let opened =
+            Self::create(attachment, options).and_then(|socket| socket.start(queue).map(|()| socket));
+        opened.map_err(|error| match error {
+            Errno::BUSY => DeviceError::QueueTaken { interface: interface.name.clone(), queue },
+            // A kernel before 6.6 knows frames of one buffer only.
+            Errno::INVAL if attachment.several_buffers => {
+                DeviceError::MtuTooLarge { interface: interface.name.clone(), mtu: interface.mtu }
+            }
+            error => DeviceError::from_kernel("opening an AF_XDP socket", interface, NEEDS)(error),
+        })
+    }
+
+    /// A socket with buffers and rings, not bound yet.
+    fn create(attachment: &Arc<Attachment>, options: XdpOptions) -> Result<Self, Errno> {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let socket = socket_with(AddressFamily::XDP, SocketType::RAW, flags, None)?;
+        let (receive, transmit) = (options.receive_slots, options.send_slots);
+        let buffers = SharedMemory::anonymous((receive + transmit) as usize * CHUNK)?;
+        register(&socket, &buffers)?;
+        sockopt::set_xdp_umem_fill_ring_size(&socket, receive)?;
+        sockopt::set_xdp_umem_completion_ring_size(&socket, transmit)?;
+        sockopt::set_xdp_rx_ring_size(&socket, receive)?;
+        sockopt::set_xdp_tx_ring_size(&socket, transmit)?;
+        let at = sockopt::xdp_mmap_offsets(&socket)?;
+        let mut fill = Filled::of_addresses(&socket, XDP_UMEM_PGOFF_FILL_RING, &at.fr, receive)?;
+        let completed = Drained::of_addresses(&socket, XDP_UMEM_PGOFF_COMPLETION_RING, &at.cr, transmit)?;
+        let received = Drained::of_descriptors(&socket, XDP_PGOFF_RX_RING, &at.rx, receive)?;
+        let transmitted = Filled::of_descriptors(&socket, XDP_PGOFF_TX_RING, &at.tx, transmit)?;
+        for chunk in 0..receive {
+            fill.push_address(u64::from(chunk) * CHUNK as u64);
+        }
+        fill.publish();
+        let free = (receive..receive + transmit).map(|chunk| u64::from(chunk) * CHUNK as u64).collect();
+        let pieces_sent = if attachment.several_buffers { MOST_PIECES } else { 1 };
+        Ok(Self {
+            socket,
+            incoming: Incoming { received, fill, pieces: Vec::new() },
+            outgoing: Outgoing { transmit: transmitted, completed, free },
+            buffers,
+            longest: attachment.interface.longest_frame().min(CHUNK * pieces_sent),
+            attachment: Arc::clone(attachment),
+        })
+    }
+
+    /// Binds the socket to its queue and lets the program know it.
+    fn start(&self, queue: u32) -> Result<(), Errno> {
+        let mut flags = SocketAddrXdpFlags::XDP_COPY;
+        flags.set(SocketAddrXdpFlags::XDP_USE_SG, self.attachment.several_buffers);
+        let address = SocketAddrXdp::new(flags, self.attachment.interface.index, queue);
+        let start = Instant::now();
+        while let Err(error) = bind(&self.socket, &address) {
+            if error != Errno::BUSY || start.elapsed() > RELEASE {
+                return Err(error);
+            }
+            thread::sleep(RELEASE / 100);
+        }
+        kernel::enter_socket(&self.attachment.map, queue, &self.socket)
+    }
+
+    /// The interface, as it was when the program was attached.
+    #[must_use]
+    pub fn interface(&self) -> &Interface {
+        &self.attachment.interface
+    }
+
+    fn failed(&self, source: Errno) -> SendError {
+        SendError::Failed { interface: self.attachment.interface.name.clone(), source }
+    }
+}
+
+impl XdpOptions {
+    fn check(self) -> Result<(), DeviceError> {
+        let named = [
+            ("the number of receive slots", self.receive_slots),
+            ("the number of send slots", self.send_slots),
+        ];
+        for (option, value) in named {
+            if !value.is_power_of_two() || !(32..=MOST_SLOTS).contains(&value) {
+                let expected = "a power of two from 32 to 1,048,576";
+                return Err(DeviceError::BadOption { option, value: u64::from(value), expected });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Tells the kernel of the memory for frames.
+fn register(socket: &OwnedFd, buffers: &SharedMemory) -> Result<(), Errno> {
+    let registration = XdpUmemReg {
+        addr: buffers.address(),
+        len: buffers.len() as u64,
+        chunk_size: CHUNK as u32,
+        headroom: 0,
+        flags: XdpUmemRegFlags::empty(),
+        tx_metadata_len: 0,
+    };
+    sockopt::set_xdp_umem_reg(socket, registration)
+}
+
+/// Frames being received. When dropped, however that comes, the kernel gets the buffers back.
+struct Batch<'a>(&'a mut Incoming);
+
+impl Batch<'_> {
+    /// The next piece. Its buffer is put into the fill ring, but the kernel does not see it there
+    /// before the batch ends.
+    fn next(&mut self) -> Option<Descriptor> {
+        let piece = self.0.received.pop()?;
+        self.0.fill.push_address(piece.address & !(CHUNK as u64 - 1));
+        Some(piece)
+    }
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        self.0.received.publish();
+        self.0.fill.publish();
+    }
+}
+
+impl Outgoing {
+    /// Takes back the buffers of frames that are on their way.
+    fn reclaim(&mut self) {
+        while let Some(address) = self.completed.pop_address() {
+            self.free.push(address & !(CHUNK as u64 - 1));
+        }
+        self.completed.publish();
+    }
+
+    fn has_room(&self, pieces: usize) -> bool {
+        self.free.len() >= pieces && self.transmit.room() as usize >= pieces
+    }
+}
+
+impl FrameDevice for XdpSocket {
+    fn receive(&mut self, limit: usize, mut take: impl FnMut(Frame<'_>)) -> usize {
+        let mut batch = Batch(&mut self.incoming);
+        let mut received = 0;
+        while received < limit {
+            let Some(piece) = batch.next() else { break };
+            // SAFETY: the piece came out of the receive ring, so its buffer is ours until `batch`,
+            // which outlives this slice, publishes it in the fill ring.
+            let bytes = unsafe { self.buffers.bytes(piece.address as usize, piece.length as usize) };
+            let pieces = &mut batch.0.pieces;
+            if piece.continued {
+                pieces.extend_from_slice(bytes);
+                continue;
+            }
+            received += 1;
+            if pieces.is_empty() {
+                take(Frame::plain(bytes));
+            } else {
+                let mut whole = core::mem::take(pieces);
+                whole.extend_from_slice(bytes);
+                take(Frame::plain(&whole));
+                whole.clear();
+                batch.0.pieces = whole;
+            }
+        }
+        received
+    }
+
+    fn send(&mut self, frame: &[u8]) -> Result<(), SendError> {
+        check_length(frame, self.longest)?;
+        let pieces = frame.len().div_ceil(CHUNK);
+        if !self.outgoing.has_room(pieces) {
+            self.flush()?;
+            if !self.outgoing.has_room(pieces) {
+                return Err(SendError::Full);
+            }
+        }
+        for (index, bytes) in frame.chunks(CHUNK).enumerate() {
+            let Some(address) = self.outgoing.free.pop() else { return Err(SendError::Full) };
+            // SAFETY: a free buffer is ours and nobody else's.
+            unsafe { self.buffers.bytes_mut(address as usize, bytes.len()) }.copy_from_slice(bytes);
+            let continued = index + 1 < pieces;
+            self.outgoing.transmit.push(Descriptor { address, length: bytes.len() as u32, continued });
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), SendError> {
+        self.outgoing.transmit.publish();
+        let mut pending = self.outgoing.transmit.pending();
+        while pending > 0 {
+            let kicked = send(&self.socket, &[], SendFlags::DONTWAIT);
+            self.outgoing.reclaim();
+            let left = self.outgoing.transmit.pending();
+            match kicked {
+                // The kernel sends a few frames per call, and says "again" if there are more.
+                Ok(_) | Err(Errno::AGAIN | Errno::BUSY | Errno::INTR) if left < pending => pending = left,
+                Ok(_) | Err(Errno::AGAIN | Errno::BUSY | Errno::INTR | Errno::NOBUFS) => {
+                    return Err(SendError::Full);
+                }
+                Err(source) => return Err(self.failed(source)),
+            }
+        }
+        self.outgoing.reclaim();
+        Ok(())
+    }
+
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+
+    fn dropped(&mut self) -> u64 {
+        sockopt::xdp_statistics(&self.socket)
+            .map_or(0, |statistics| statistics.rx_dropped + statistics.rx_ring_full.unwrap_or(0))
+    }
+
+    /// Frames the kernel found malformed. What the driver drops after that, AF_XDP does not tell.
+    fn lost_sending(&self) -> u64 {
+        sockopt::xdp_statistics(&self.socket).map_or(0, |statistics| statistics.tx_invalid_descs)
+    }
+
+    fn check(&mut self) -> Result<(), DeviceError> {
+        check_socket(self.socket.as_fd(), &self.attachment.interface.name)
+    }
+}

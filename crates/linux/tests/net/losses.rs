@@ -1,0 +1,140 @@
+//! What finds no room is counted, to the frame.
+
+use crate::frames::Datagram;
+use crate::{
+    PORT, at, introduce, lab, packet_socket_with, plain_lab, receive_all, rest, udp_socket, until,
+    xdp_socket_with,
+};
+use std::net::{Ipv4Addr, UdpSocket};
+use warmcore_linux::net::lab::{Lab, LinkOptions};
+use warmcore_linux::net::{
+    AttachMode, DeviceError, Filter, FrameDevice, PacketOptions, SendError, Tun, TunOptions, XdpOptions,
+};
+
+/// Much more than the rings below hold, and less than the kernel's own queues.
+const BURST: u64 = 500;
+
+/// Sends a burst and looks only when it has overflowed: what did not come is what was dropped, and
+/// the oldest came.
+fn overflow(device: &mut impl FrameDevice, lab: &Lab, room: core::ops::RangeInclusive<u64>) {
+    introduce(lab);
+    let peer = udp_socket(&lab.far, &lab.link.far, 0);
+    let mut received = 0;
+    for round in 1..=2 {
+        for number in 0..BURST {
+            peer.send_to(&number.to_be_bytes(), at(&lab.link.near, PORT)).unwrap();
+        }
+        until(|| received + device.dropped() + room.end() >= BURST * round);
+        let mut frames = Vec::new();
+        until(|| {
+            device.receive(usize::MAX, |frame| frames.push(frame.bytes.to_vec()));
+            received + frames.len() as u64 + device.dropped() == BURST * round
+        });
+        assert_eq!(rest(device), Vec::<Vec<u8>>::new());
+        received += frames.len() as u64;
+        let numbers = numbers(&frames);
+        assert!(numbers.iter().copied().take(*room.start() as usize).eq(0..*room.start()), "{numbers:?}");
+        assert!(numbers.is_sorted_by(|a, b| a < b), "in order, each once");
+    }
+    assert!(device.dropped() >= 2 * (BURST - room.end()));
+}
+
+/// What the payloads of frames end in.
+fn numbers(frames: &[Vec<u8>]) -> Vec<u64> {
+    frames.iter().map(|frame| u64::from_be_bytes(*frame.last_chunk().unwrap())).collect()
+}
+
+#[test]
+fn a_packet_socket_counts_what_its_ring_cannot_hold() {
+    let Some(lab) = plain_lab() else { return };
+    let options = PacketOptions { slots: 64, filter: Filter::udp_ports([PORT]), ..PacketOptions::default() };
+    overflow(&mut packet_socket_with(&lab, options), &lab, 64..=80);
+}
+
+#[test]
+fn xdp_counts_what_its_rings_cannot_hold() {
+    for mode in [AttachMode::Driver, AttachMode::Generic] {
+        let Some(lab) = plain_lab() else { return };
+        let options = XdpOptions { receive_slots: 64, send_slots: 64 };
+        overflow(&mut xdp_socket_with(&lab, &Filter::udp_ports([PORT]), mode, options), &lab, 64..=64);
+    }
+}
+
+#[test]
+fn tun_counts_what_its_queue_cannot_hold() {
+    let Some(lab) = plain_lab() else { return };
+    let mut device = lab.near.run(|| Tun::open("tunnel", TunOptions::default())).unwrap().unwrap();
+    lab.near.configure("tunnel", Ipv4Addr::new(10, 78, 0, 1), 24).unwrap();
+    let socket = lab.near.run(|| UdpSocket::bind("10.78.0.1:0")).unwrap().unwrap();
+    for number in 0..2 * BURST {
+        socket.send_to(&number.to_be_bytes(), (Ipv4Addr::new(10, 78, 0, 2), PORT)).unwrap();
+    }
+    let dropped = device.dropped();
+    assert!(dropped > 0, "its queue holds 500 packets");
+    assert_eq!(rest(&mut device).len() as u64 + dropped, 2 * BURST);
+}
+
+#[test]
+fn frames_too_long_for_their_slots_are_dropped_and_counted() {
+    let Some(lab) = plain_lab() else { return };
+    let options = PacketOptions {
+        longest_frame: Some(200),
+        filter: Filter::udp_ports([PORT]),
+        ..PacketOptions::default()
+    };
+    let mut device = packet_socket_with(&lab, options);
+    let peer = udp_socket(&lab.far, &lab.link.far, 0);
+    for length in [100, 1000, 150, 158] {
+        peer.send_to(&vec![7; length], at(&lab.link.near, PORT)).unwrap();
+    }
+    let lengths: Vec<_> = receive_all(&mut device, 3).iter().map(Vec::len).collect();
+    assert_eq!(lengths, [142, 192, 200]);
+    assert_eq!(device.dropped(), 1);
+}
+
+#[test]
+fn frames_of_impossible_length_are_refused() {
+    let Some(lab) = plain_lab() else { return };
+    let refuse = |device: &mut dyn FnMut(&[u8]) -> Result<(), SendError>| {
+        for length in [0, 13, 1519, 100_000] {
+            let refused = device(&vec![0; length]).unwrap_err();
+            assert_eq!(refused, SendError::Length { length, least: 14, most: 1518 });
+        }
+    };
+    let mut packet = packet_socket_with(&lab, PacketOptions::default());
+    refuse(&mut |frame| packet.send(frame));
+    let mut xdp = xdp_socket_with(&lab, &Filter::Everything, AttachMode::Best, XdpOptions::default());
+    refuse(&mut |frame| xdp.send(frame));
+}
+
+/// A frame of a legal length that the link does not carry: over its MTU without a VLAN tag.
+#[test]
+fn what_the_kernel_refuses_is_counted_and_does_not_hold_up_the_rest() {
+    let Some(lab) = plain_lab() else { return };
+    let mut device = packet_socket_with(&lab, PacketOptions::default());
+    let peer = udp_socket(&lab.far, &lab.link.far, PORT);
+    for payload in [&[1; 100][..], &[2; 1476], &[3; 100]] {
+        device.send(&Datagram::to_far(&lab.link, [PORT, PORT], payload).encode()).unwrap();
+    }
+    device.flush().unwrap();
+    let mut bytes = [0; 2000];
+    for first in [1, 3] {
+        assert_eq!((peer.recv(&mut bytes).unwrap(), bytes[0]), (100, first));
+    }
+    assert_eq!(device.lost_sending(), 1);
+}
+
+#[test]
+fn an_interface_that_goes_down_is_noticed() {
+    let Some(lab) = lab(&LinkOptions::default()) else { return };
+    let down = DeviceError::Down { name: "wire0".to_owned() };
+    let mut device = packet_socket_with(&lab, PacketOptions::default());
+    assert_eq!(device.check(), Ok(()));
+    lab.near.ip(&["link", "set", "wire0", "down"]).unwrap();
+    assert_eq!(device.check(), Err(down));
+    device.send(&Datagram::to_far(&lab.link, [1, 1], &[]).encode()).unwrap();
+    assert!(matches!(device.flush(), Err(SendError::Failed { interface, .. }) if interface == "wire0"));
+    lab.near.ip(&["link", "set", "wire0", "up"]).unwrap();
+    assert_eq!(device.check(), Ok(()));
+    assert_eq!(device.flush(), Ok(()), "the frame still waited");
+}
