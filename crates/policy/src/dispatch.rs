@@ -18,7 +18,7 @@ use rand_core::Rng;
 use warmcore_units::{CpuId, Nanos, StackId, StreamId};
 
 /// What is dispatched: a packet, as far as decisions go.
-pub trait Job {
+pub trait Job: Send {
     /// When it arrived.
     fn arrived(&self) -> Nanos;
 

@@ -61,9 +61,13 @@ pub enum Line {
 /// A driver asks [`place`](Policy::place) once for each packet, and [`steal`](Policy::steal) when
 /// a processor has finished and its own line is empty. The reports have empty defaults, which
 /// cost nothing where a policy does not listen.
-pub trait Policy {
+pub trait Policy: Clone + Send {
     /// Where packets wait under this policy.
     const LINE: Line;
+
+    /// Whether what becomes of a packet depends on its home alone, so that no processor needs to
+    /// know of any other.
+    const ALONE: bool = false;
 
     /// Whether it asks for [`View::load`] or listens to [`loaded`](Policy::loaded); a driver need
     /// not count where it does not.

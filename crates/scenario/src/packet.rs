@@ -1,8 +1,9 @@
-//! The scenario of one simulated point: a host, its traffic, and how exactly to know what comes
-//! of it. `warmcore simulate packet --scenario FILE` reads it.
+//! The scenario of one point: a host and its traffic. `warmcore simulate packet` predicts what comes
+//! of it, `warmcore run` tries it on this machine, and `warmcore compare` does both.
 
 use crate::document::Checked;
 use crate::effects::Effects;
+use crate::live::Live;
 use crate::scheduling::{Parallelism, Scheduling};
 use crate::study::{MAX_PROCESSORS, ProfileSource};
 use crate::traffic::Traffic;
@@ -38,6 +39,13 @@ pub struct PacketScenario {
     pub effects: Effects,
     /// How long to simulate.
     pub run: RunLength,
+    /// How to run it on this machine. Left out of a document as long as nothing is said.
+    #[serde(skip_serializing_if = "is_default")]
+    pub live: Live,
+}
+
+fn is_default(live: &Live) -> bool {
+    *live == Live::default()
 }
 
 /// How many independent stacks there are.
@@ -86,6 +94,7 @@ impl Default for PacketScenario {
             traffic: Traffic::default(),
             effects: Effects::NONE,
             run: RunLength::default(),
+            live: Live::default(),
         }
     }
 }
@@ -167,7 +176,8 @@ impl Checked for PacketScenario {
         self.scheduling.check()?;
         self.traffic.check().map_err(|fault| Fault { field: format!("traffic.{}", fault.field), ..fault })?;
         self.effects.check()?;
-        self.run.check()
+        self.run.check()?;
+        self.live.check().map_err(|fault| Fault { field: format!("live.{}", fault.field), ..fault })
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Histogram {
 
 /// Counts of values being collected: every octave is there, so that a value is added without a check.
 #[derive(Clone, Debug)]
-pub(crate) struct Filling(Box<[[u64; PER_OCTAVE]; OCTAVES + 2]>);
+pub struct Filling(Box<[[u64; PER_OCTAVE]; OCTAVES + 2]>);
 
 impl Default for Filling {
     fn default() -> Self {
@@ -41,7 +41,7 @@ impl Default for Filling {
 impl Filling {
     /// Counts `value`; negative values count as zero, and NaN as beyond all others.
     #[inline]
-    pub(crate) fn push(&mut self, value: f64) {
+    pub fn push(&mut self, value: f64) {
         // As signed numbers, the bits of negative values are negative.
         let position = (value.to_bits().cast_signed() >> SHIFT) - (FIRST - PER_OCTAVE as u64).cast_signed();
         let bucket = position.clamp(0, LAST) as usize;
@@ -49,7 +49,8 @@ impl Filling {
     }
 
     /// The counts so far, in as little memory as they need.
-    pub(crate) fn trimmed(&self) -> Histogram {
+    #[must_use]
+    pub fn trimmed(&self) -> Histogram {
         let used = |octave: &[u64; PER_OCTAVE]| octave.iter().any(|&count| count > 0);
         let first = self.0.iter().position(used).unwrap_or(0);
         let end = self.0.iter().rposition(used).map_or(first, |last| last + 1);
@@ -57,7 +58,7 @@ impl Filling {
     }
 
     /// The counts so far, leaving none behind.
-    pub(crate) fn take(&mut self) -> Histogram {
+    pub fn take(&mut self) -> Histogram {
         let taken = self.trimmed();
         self.0[taken.octave..][..taken.counts.len()].fill([0; PER_OCTAVE]);
         taken

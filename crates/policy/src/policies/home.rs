@@ -27,6 +27,7 @@ impl HomeStealing {
 }
 
 impl Policy for WiredStreams {
+    const ALONE: bool = true;
     const LINE: Line = Line::PerProcessor;
 
     #[inline]

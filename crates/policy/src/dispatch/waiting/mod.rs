@@ -39,13 +39,14 @@ pub struct Layout {
 
 impl Layout {
     /// The place of each of `members` among `places`.
-    pub(super) fn assign(&self, members: u32, places: u32) -> Vec<u32> {
+    #[must_use]
+    pub fn assign(&self, members: u32, places: u32) -> Vec<u32> {
         if self.hashed { hashed(members, places) } else { in_turn(members, places) }
     }
 }
 
 /// The jobs that are not in service.
-pub trait Waiting {
+pub trait Waiting: Send {
     /// What waits.
     type Job: Job;
 

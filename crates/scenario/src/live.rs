@@ -1,0 +1,186 @@
+//! The `[live]` table of a scenario: what only matters where packets are really processed.
+//!
+//! ```toml
+//! [live]
+//! seconds = 10.0
+//! mode = "floating"
+//! work_kib = 65536
+//! driver = "memory"
+//! ```
+
+use serde::{Deserialize, Serialize};
+use std::net::Ipv4Addr;
+use warmcore_units::Fault;
+
+/// How a scenario is run on this machine. The simulator reads of it only what a packet costs
+/// besides its reception.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Live {
+    /// Where frames come from.
+    pub driver: DriverKind,
+    /// The interface of a driver that has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interface: Option<String>,
+    /// The IPv4 address that is answered for on that interface.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub address: Option<Ipv4Addr>,
+    /// The UDP port that is received on.
+    pub port: u16,
+    /// The processors to run on, by their numbers; empty for the first usable ones, a core each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<u32>,
+    /// How long to run, in seconds.
+    pub seconds: f64,
+    /// What processors do that have no packet.
+    pub mode: Mode,
+    /// Bytes of data, in KiB, that the other work of floating processors refers to. With 0 there
+    /// is no other work, and they sleep.
+    pub work_kib: u32,
+    /// Bytes of data in a packet of the memory driver.
+    pub payload_bytes: u16,
+    /// Whether UDP checksums are verified in software.
+    pub verify_udp_checksum: bool,
+    /// What the handler of each packet computes, in nanoseconds.
+    pub handler_ns: f64,
+    /// Packets held at most, waiting and in service.
+    pub capacity: u32,
+    /// What happens to further ones.
+    pub overload: OverloadRule,
+    /// What becomes of those that are held at the end.
+    pub shutdown: ShutdownRule,
+}
+
+/// Where frames come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DriverKind {
+    /// From memory, at the times of the scenario's traffic.
+    #[default]
+    Memory,
+    /// From an interface, by a packet socket's ring.
+    PacketSocket,
+    /// From an interface, by an XDP socket.
+    Xdp,
+    /// From a TUN interface that is made for the run.
+    Tun,
+}
+
+/// What processors do that have no packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// All processors compute, and one that packets come to turns to them.
+    #[default]
+    Floating,
+    /// They are dedicated to protocol work, and poll.
+    Fixed,
+}
+
+/// What happens to packets when as many are held as may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OverloadRule {
+    /// They are dropped, and counted.
+    #[default]
+    Drop,
+    /// They are left with the driver.
+    HoldBack,
+}
+
+/// What becomes of packets that are held at the end of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShutdownRule {
+    /// They are processed.
+    #[default]
+    Drain,
+    /// They are given up, and counted.
+    Discard,
+}
+
+impl Default for Live {
+    fn default() -> Self {
+        Self {
+            driver: DriverKind::Memory,
+            interface: None,
+            address: None,
+            port: 9000,
+            cpus: Vec::new(),
+            seconds: 5.0,
+            mode: Mode::Floating,
+            work_kib: 65_536,
+            payload_bytes: 64,
+            verify_udp_checksum: false,
+            handler_ns: 0.0,
+            capacity: 4096,
+            overload: OverloadRule::Drop,
+            shutdown: ShutdownRule::Drain,
+        }
+    }
+}
+
+/// The longest run, in seconds: a day.
+const LONGEST: f64 = 86_400.0;
+/// The largest footprint of other work, in KiB.
+const MOST_WORK_KIB: u32 = 1 << 20;
+/// The longest handler, in nanoseconds.
+const LONGEST_HANDLER: f64 = 1e6;
+
+impl Live {
+    /// Whether every value is one that can be.
+    ///
+    /// # Errors
+    /// The first fault found, fields named from the `live` table.
+    pub fn check(&self) -> Result<(), Fault> {
+        if !(self.seconds > 0.0 && self.seconds <= LONGEST) {
+            return Err(Fault::new("seconds", self.seconds, format!("above 0, at most {LONGEST}")));
+        }
+        if self.work_kib > MOST_WORK_KIB {
+            return Err(Fault::new("work_kib", self.work_kib, format!("at most {MOST_WORK_KIB}")));
+        }
+        if !(0.0..=LONGEST_HANDLER).contains(&self.handler_ns) {
+            return Err(Fault::new(
+                "handler_ns",
+                self.handler_ns,
+                format!("between 0 and {LONGEST_HANDLER}"),
+            ));
+        }
+        if self.capacity == 0 {
+            return Err(Fault::new("capacity", 0, "at least one packet"));
+        }
+        if self.port == 0 {
+            return Err(Fault::new("port", 0, "a port from 1 to 65535"));
+        }
+        let named = matches!(self.driver, DriverKind::PacketSocket | DriverKind::Xdp);
+        if named && self.interface.is_none() {
+            return Err(Fault::new("interface", "none", "the interface to receive from"));
+        }
+        if self.driver != DriverKind::Memory && self.address.is_none() {
+            return Err(Fault::new("address", "none", "the IPv4 address to answer for"));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_run_is_refused_by_its_field() {
+        let faults = [
+            (Live { seconds: 0.0, ..Live::default() }, "seconds"),
+            (Live { seconds: f64::NAN, ..Live::default() }, "seconds"),
+            (Live { handler_ns: -1.0, ..Live::default() }, "handler_ns"),
+            (Live { capacity: 0, ..Live::default() }, "capacity"),
+            (Live { port: 0, ..Live::default() }, "port"),
+            (Live { driver: DriverKind::Xdp, ..Live::default() }, "interface"),
+            (Live { driver: DriverKind::Tun, ..Live::default() }, "address"),
+        ];
+        assert_eq!(Live::default().check(), Ok(()));
+        for (live, field) in faults {
+            assert_eq!(live.check().map_err(|fault| fault.field), Err(field.to_owned()));
+        }
+    }
+}
