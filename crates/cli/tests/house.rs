@@ -22,8 +22,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("record", &["units", "stats"]),
     ("linux", &["units", "topology"]),
     ("sim", &["units", "topology", "policy", "workload", "costs", "stats", "scenario", "record"]),
-    ("measure", &["units", "topology", "costs", "stack", "stats", "linux", "record"]),
-    ("study", &["units", "topology", "costs", "workload", "stats", "scenario", "record", "sim", "measure"]),
+    (
+        "runtime",
+        &["units", "topology", "policy", "stack", "workload", "costs", "stats", "scenario", "linux", "record"],
+    ),
+    ("measure", &["units", "topology", "costs", "stack", "stats", "linux", "runtime", "record"]),
+    (
+        "study",
+        &["units", "topology", "costs", "workload", "stats", "scenario", "record", "sim", "runtime", "measure"],
+    ),
     (
         "published",
         &["units", "topology", "policy", "workload", "costs", "stats", "scenario", "record", "sim"],

@@ -2,7 +2,7 @@
 //! `--twice`, calibrates it twice and says how many values agree.
 //!
 //! ```text
-//! cargo run --release -p warmcore-measure --example calibrate -- [--quick] [--twice] [--seconds N] [--intervening COMMAND…]
+//! cargo run --release -p warmcore-measure --example calibrate -- [--quick] [--twice] [--resident] [--payload N] [--seconds N] [--intervening COMMAND…]
 //! ```
 
 use std::error::Error;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use warmcore_costs::profile::ReceiveTimes;
 use warmcore_costs::{Approach, Experiment, Measured, Profile, ThreadStack};
 use warmcore_linux::Probe;
-use warmcore_measure::{Calibration, Plan, calibrate};
+use warmcore_measure::{Calibration, FrameLines, Plan, calibrate};
 use warmcore_topology::Machine;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -37,6 +37,11 @@ fn arguments() -> Result<(Plan, bool), Box<dyn Error>> {
         match argument.to_str() {
             Some("--quick") => plan = Plan::quick(),
             Some("--twice") => twice = true,
+            Some("--resident") => plan.frames = FrameLines::Resident,
+            Some("--payload") => {
+                let bytes = arguments.next().and_then(|text| text.to_str()?.parse().ok());
+                plan.payload_bytes = bytes.ok_or("--payload needs a number")?;
+            }
             Some("--seconds") => {
                 let seconds = arguments.next().and_then(|text| text.to_str()?.parse().ok());
                 plan.budget = Duration::from_secs(seconds.ok_or("--seconds needs a number")?);

@@ -23,7 +23,7 @@ pub(crate) fn allot(
     const SHARE: f64 = 0.8;
     let mut demands: BTreeMap<Option<usize>, f64> = BTreeMap::new();
     for quantity in quantities {
-        let steps = quantity.script(1, false).pattern.len() as f64;
+        let steps = quantity.script(1, plan.packets()).pattern.len() as f64;
         let cold = quantity.cold().and_then(|level| cold_costs.get(level).copied()).unwrap_or(Nanos::ZERO);
         let packet = cold + HOT_PACKET * steps;
         *demands.entry(quantity.cold()).or_default() += packet.secs() * f64::from(plan.packets_per_run);

@@ -7,20 +7,21 @@
 
 use crate::clock::{self, Ticks};
 use crate::error::RunError;
-use crate::pattern::Step;
-use crate::protocol_thread::ProtocolThread;
+use crate::handed::Handed;
+use crate::plan::Packets;
 use core::hint::black_box;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use warmcore_costs::Approach;
+use warmcore_linux::ProtocolThread;
 use warmcore_stack::wire::{FrameBuilder, LinkKind};
 use warmcore_stack::{Config, Delivery, DropReason, Flow, IndependentStacks, LockingStack, Pool};
 use warmcore_units::StackId;
 
 /// How many consumers, and streams, an experiment has at most.
 pub(crate) const PAIR: usize = 2;
-/// Bytes of payload of a measured packet. They are touched only where checksums are verified.
-pub(crate) const PAYLOAD: usize = 256;
+/// The source's link.
+pub(crate) const LINK: LinkKind = LinkKind::Fddi;
 /// Both streams belong to this one of the independent stacks.
 const SHARED_STACK: StackId = StackId(0);
 /// Segments of a pool. One is in use at a time.
@@ -40,7 +41,7 @@ impl Protocol {
     /// With both streams open; under Independent Protocol Stacks on the same stack, so that they
     /// share its history lines.
     fn new(approach: Approach, verify_udp_checksum: bool) -> Result<Self, RunError> {
-        let config = Config { link: LinkKind::Fddi, verify_udp_checksum };
+        let config = Config { link: LINK, verify_udp_checksum };
         let flows = (0..PAIR).map(flow);
         match approach {
             Approach::Locking => {
@@ -120,57 +121,13 @@ fn flow(stream: usize) -> Flow {
     Flow::synthetic(if stream == 0 { 1 } else { 2 })
 }
 
-/// The driver's buffer of one consumer.
-#[repr(align(64))]
-struct Buffer([u8; Self::SIZE]);
-
-impl Buffer {
-    const SIZE: usize = 512;
-}
-
-/// What belongs to one consumer and passes from hand to hand.
-struct Seat {
-    buffer: Box<Buffer>,
-    thread: ProtocolThread,
-}
-
-/// What passes from hand to hand in a run.
-pub(crate) struct Handed {
-    seats: Vec<Seat>,
-}
-
-impl Handed {
-    /// The packet that waits for `consumer`, and the thread to process it on.
-    #[inline(always)]
-    pub(crate) fn packet(&mut self, consumer: usize, length: usize) -> (&[u8], &mut ProtocolThread) {
-        let Seat { buffer, thread } = &mut self.seats[consumer];
-        (&buffer.0[..length], thread)
-    }
-
-    /// Writes a packet into the buffer of its consumer, as the interface does.
-    pub(crate) fn write_packet(&mut self, step: Step, frames: &[Vec<u8>]) {
-        let frame = &frames[step.stream];
-        self.seats[step.consumer].buffer.0[..frame.len()].copy_from_slice(frame);
-    }
-
-    /// Makes the stack of the consumer's thread migrate to the calling processor.
-    pub(crate) fn zero_stack(&mut self, consumer: usize) {
-        self.seats[consumer].thread.zero();
-    }
-
-    /// The lines of the consumer's buffer.
-    pub(crate) fn buffer(&self, consumer: usize) -> &[u8] {
-        &self.seats[consumer].buffer.0
-    }
-}
-
 /// Everything a run works on.
 pub(crate) struct Bench {
     pub(crate) protocol: Protocol,
     /// One for each consumer: the experiments are about other lines than the pools'.
     pub(crate) pools: Vec<Pool>,
     /// A valid frame of each stream.
-    pub(crate) frames: Vec<Vec<u8>>,
+    pub(crate) frames: [Vec<u8>; PAIR],
     /// Taken by the baton when the run starts.
     pub(crate) handed: Handed,
     /// Keeps the objects apart while the run lasts.
@@ -181,54 +138,67 @@ impl Bench {
     /// A bench laid out in memory as `rng` has it.
     ///
     /// # Errors
-    /// If the system gives no memory for a stack, or the protocol stack refuses our streams.
+    /// If the system gives no memory for a stack, the protocol stack refuses our streams, or the
+    /// payload does not fit a frame.
     pub(crate) fn new(
         approach: Approach,
-        checksum: bool,
+        packets: Packets,
         rng: &mut Xoshiro256PlusPlus,
     ) -> Result<Self, RunError> {
         let mut spacers = Vec::new();
         let mut space = |rng: &mut Xoshiro256PlusPlus| spacers.push(vec![1; rng.random_range(16..SPACER)]);
         space(rng);
-        let protocol = Protocol::new(approach, checksum)?;
+        let protocol = Protocol::new(approach, packets.checksum)?;
         space(rng);
         let pools = (0..PAIR).map(|_| Pool::new(SEGMENTS)).collect();
-        let mut seats = Vec::new();
+        let frames = [frame(0, packets.payload)?, frame(1, packets.payload)?];
+        let mut handed = Handed::default();
         for _ in 0..PAIR {
             space(rng);
             let thread = ProtocolThread::new(rng.random_range(0..ProtocolThread::POSITIONS))?;
-            seats.push(Seat { buffer: Box::new(Buffer([0; Buffer::SIZE])), thread });
+            handed.seat(&frames, packets.frames, thread);
         }
-        let frames = (0..PAIR).map(frame).collect::<Result<_, _>>()?;
-        Ok(Self { protocol, pools, frames, handed: Handed { seats }, spacers })
+        Ok(Self { protocol, pools, frames, handed, spacers })
     }
 }
 
-/// A valid frame of `stream`.
-fn frame(stream: usize) -> Result<Vec<u8>, RunError> {
-    let builder = FrameBuilder::new(LinkKind::Fddi, flow(stream));
-    let mut buffer = [0; Buffer::SIZE];
-    let frame = builder.write(&[0x5a; PAYLOAD], &mut buffer)?;
-    Ok(frame.to_vec())
+/// A valid frame of `stream` with so many bytes of payload.
+fn frame(stream: usize, payload: usize) -> Result<Vec<u8>, RunError> {
+    let builder = FrameBuilder::new(LINK, flow(stream));
+    let mut frame = vec![0; builder.frame_length(payload)];
+    builder.write(&vec![0x5a; payload], &mut frame)?;
+    Ok(frame)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::TIMED_STREAM;
+    use crate::pattern::{Step, TIMED_STREAM};
+    use crate::plan::FrameLines;
     use rand::SeedableRng;
+
+    fn every_kind_of_packets() -> impl Iterator<Item = Packets> {
+        let payloads = [0, 256, LINK.max_payload()];
+        payloads.into_iter().flat_map(|payload| {
+            [FrameLines::Written, FrameLines::Resident]
+                .into_iter()
+                .flat_map(move |frames| [false, true].map(|checksum| Packets { payload, checksum, frames }))
+        })
+    }
 
     #[test]
     fn packets_of_both_streams_are_received_under_both_approaches() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
         for approach in Approach::ALL {
-            for checksum in [false, true] {
-                let mut bench = Bench::new(approach, checksum, &mut rng).unwrap();
+            for packets in every_kind_of_packets() {
+                let mut bench = Bench::new(approach, packets, &mut rng).unwrap();
                 for stream in [TIMED_STREAM, 1, 1, TIMED_STREAM] {
                     for consumer in 0..PAIR {
-                        bench.handed.write_packet(Step { consumer, stream }, &bench.frames);
+                        let step = Step { consumer, stream };
+                        bench.handed.write_packet(step, &bench.frames);
                         bench.handed.zero_stack(consumer);
-                        let (frame, thread) = bench.handed.packet(consumer, bench.frames[stream].len());
+                        let (frame, thread) = bench.handed.packet(step, bench.frames[stream].len());
+                        assert_eq!(frame, bench.frames[stream]);
                         let pool = &bench.pools[consumer];
                         let reception = bench.protocol.time(thread, pool, frame, || Ok(0)).unwrap();
                         assert!(reception.stop > reception.start);
@@ -237,6 +207,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_payload_that_fits_no_frame_is_refused() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
+        let packets =
+            Packets { payload: LINK.max_payload() + 1, checksum: false, frames: FrameLines::Written };
+        assert!(matches!(Bench::new(Approach::Locking, packets, &mut rng), Err(RunError::Frame(_))));
     }
 
     #[test]

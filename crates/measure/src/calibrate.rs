@@ -69,6 +69,10 @@ pub fn calibrate(
     let began = Instant::now();
     let mut forward = |progress| observer(progress);
     let mut report = Report::new(&mut forward);
+    let (bytes, max) = (plan.payload_bytes, Plan::MAX_PAYLOAD_BYTES);
+    if bytes > max {
+        return Err(CalibrateError::PayloadTooLong { bytes, max });
+    }
     let cpus = choose(machine, plan)?;
     let home = *cpus.first().ok_or(CalibrateError::NoProcessor)?;
     let hierarchy = Hierarchy::of(machine, home)?;

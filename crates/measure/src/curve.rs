@@ -238,7 +238,7 @@ fn run(
         before,
         pool: PoolUse::Own,
         timed: point.packets(),
-        checksum: plan.checksum,
+        packets: plan.packets(),
     };
     let (outcome, shared) = match work {
         Work::Builtin(workload) => (stage.run(&script, rng, Some(workload), near), point.x.0 >= SHARED.0),

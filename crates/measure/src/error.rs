@@ -31,6 +31,16 @@ pub enum CalibrateError {
         /// The processor.
         cpu: CpuId,
     },
+    /// The payload asked for does not fit a measured frame.
+    #[error(
+        "cannot measure packets of {bytes} bytes of payload: expected at most {max}, what one frame carries"
+    )]
+    PayloadTooLong {
+        /// Bytes of payload asked for.
+        bytes: usize,
+        /// Bytes that fit.
+        max: usize,
+    },
     /// A thread could not be kept on its processor.
     #[error(transparent)]
     Affinity(#[from] AffinityError),

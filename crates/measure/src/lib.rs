@@ -29,8 +29,9 @@
 //! ```
 //!
 //! A **packet** is prepared on another processor than the one that receives it ([`run`]), so that
-//! its first reference misses, as after DMA. The receiver's timer runs from the dispatch of the
-//! protocol thread to the end of the unwind, when all stores are done ([`clock`]).
+//! its first reference misses, as after DMA; unless the plan has frames that stay where they are
+//! ([`FrameLines`]). The receiver's timer runs from the dispatch of the protocol thread to the end
+//! of the unwind, when all stores are done ([`clock`]).
 //!
 //! A **run** is 1,000 timed packets (fewer where evicting takes long); its value is their mean,
 //! less the few that an interrupt hit ([`summary`]). A run in which a measuring thread was
@@ -50,7 +51,7 @@
 //! * A figure that is worse than asked for is marked, and the profile's notes say why; none is
 //!   made up or left out in silence.
 //! * `unsafe` is confined to reading and flushing ([`clock`], [`flush`]), the baton's state
-//!   ([`baton`]) and the protocol threads' stacks ([`protocol_thread`]).
+//!   ([`baton`]) and the protocol threads' stacks ([`ProtocolThread`]).
 
 #![allow(rustdoc::private_intra_doc_links)]
 
@@ -65,6 +66,7 @@ mod curve;
 mod error;
 mod eviction;
 mod flush;
+mod handed;
 mod hierarchy;
 mod intervening;
 mod notes;
@@ -72,7 +74,6 @@ mod pattern;
 mod plan;
 mod profile;
 mod progress;
-mod protocol_thread;
 mod proximity;
 mod quantity;
 mod rounds;
@@ -84,7 +85,7 @@ pub use calibrate::{Calibration, calibrate};
 pub use clock::Timer;
 pub use cold::{ColdState, Latency};
 pub use error::{CalibrateError, RunError};
-pub use plan::Plan;
+pub use plan::{FrameLines, Plan};
 pub use progress::{Observer, Progress};
 pub use rounds::Tally;
 pub use warmcore_linux::ProgramError;

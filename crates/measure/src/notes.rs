@@ -1,11 +1,10 @@
 //! What a reader of the profile should know about how its figures came about, a sentence each.
 
-use crate::bench::PAYLOAD;
 use crate::clock::Timer;
 use crate::cold::{ColdState, Latency};
 use crate::curve::Curve;
 use crate::flush;
-use crate::plan::Plan;
+use crate::plan::{FrameLines, Plan};
 use crate::rounds::{Rounds, Tally};
 use warmcore_costs::Measured;
 use warmcore_units::{CpuId, Nanos};
@@ -30,7 +29,10 @@ pub(crate) fn all(
     curve: &Curve,
 ) -> Vec<String> {
     let values: Vec<Measured> = rounds.values().into_values().collect();
-    let mut notes = vec![processors(cpus), time_source(timer, &values)];
+    let mut notes = vec![processors(cpus, plan.frames)];
+    notes.extend(frame_lines(plan.frames));
+    notes.push(payload(plan));
+    notes.push(time_source(timer, &values));
     notes.extend(apart(shared, rounds.proximity.reference));
     notes.extend(packets(plan, cold, rounds));
     notes.extend(missed(plan, &values));
@@ -38,20 +40,21 @@ pub(crate) fn all(
     notes.push(disturbances(&tally));
     notes.extend(displaced(&tally, rounds.proximity.reference, &rounds.displaced()));
     notes.extend(relied_on_disturbed(rounds.relying_on_disturbed()));
-    if plan.checksum {
-        notes.push(format!("UDP checksums over {PAYLOAD} bytes of payload were verified in software"));
-    }
     notes.extend(left_out(&curve.left_out, plan.intervening.is_some()));
     notes
 }
 
-fn processors(cpus: &[CpuId]) -> String {
+fn processors(cpus: &[CpuId], frames: FrameLines) -> String {
     match *cpus {
         [only] => {
-            let packet = if flush::IS_POSSIBLE {
-                "packets were flushed from its caches before they were received"
-            } else {
-                "packets could not be flushed from its caches, so that reading them did not miss"
+            let packet = match frames {
+                FrameLines::Resident => "packets stayed in its caches",
+                FrameLines::Written if flush::IS_POSSIBLE => {
+                    "packets were flushed from its caches before they were received"
+                }
+                FrameLines::Written => {
+                    "packets could not be flushed from its caches, so that reading them did not miss"
+                }
             };
             format!(
                 "measured on {only} alone; with one usable core nothing can migrate, so experiments A3 and B1 to B3, migrating thread stacks and free-memory overheads are left out; {packet}"
@@ -65,6 +68,17 @@ fn processors(cpus: &[CpuId]) -> String {
         }
         [] => "measured nowhere".to_owned(),
     }
+}
+
+fn frame_lines(frames: FrameLines) -> Option<String> {
+    (frames == FrameLines::Resident).then(|| {
+        "frames were written once a run, one for each processor and stream, and then only read, as those of a driver that hands out prepared frames; so reading them missed only where caches were cold".to_owned()
+    })
+}
+
+fn payload(plan: &Plan) -> String {
+    let checksums = if plan.checksum { "were verified in software" } else { "were not verified" };
+    format!("packets carried {} bytes of payload, and UDP checksums {checksums}", plan.payload_bytes)
 }
 
 /// What to make of a hand-over that takes `handover` ns between processors that are said to share
@@ -163,6 +177,7 @@ mod tests {
 
     #[test]
     fn one_processor_says_what_could_not_be_measured() {
+        let processors = |cpus: &[CpuId]| processors(cpus, FrameLines::Written);
         let note = processors(&[CpuId(3)]);
         assert!(note.contains("cpu3 alone") && note.contains("A3"), "{note}");
         assert!(processors(&[CpuId(0), CpuId(1)]).contains("cpu0 and cpu1"));
@@ -176,6 +191,20 @@ mod tests {
         assert_eq!(apart(None, Some(220.0)), None, "they are not said to share anything");
         let note = apart(Some(&shared), Some(220.0)).unwrap();
         assert!(note.contains("220 ns") && note.contains("L3"), "{note}");
+    }
+
+    #[test]
+    fn resident_frames_and_the_payload_are_told() {
+        assert_eq!(frame_lines(FrameLines::Written), None);
+        assert!(frame_lines(FrameLines::Resident).is_some_and(|note| note.contains("only read")));
+        let alone = processors(&[CpuId(3)], FrameLines::Resident);
+        assert!(alone.contains("stayed") && !alone.contains("flushed"), "{alone}");
+        let plan = Plan { payload_bytes: 1024, checksum: true, ..Plan::standard() };
+        let note = payload(&plan);
+        assert_eq!(
+            note,
+            "packets carried 1024 bytes of payload, and UDP checksums were verified in software"
+        );
     }
 
     #[test]

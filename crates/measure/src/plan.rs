@@ -1,8 +1,22 @@
 //! How much to measure, and where.
 
+use crate::bench::LINK;
 use std::ffi::OsString;
 use std::time::Duration;
 use warmcore_units::CpuId;
+
+/// What becomes of the lines of the measured frames between two packets.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum FrameLines {
+    /// The producing processor writes every packet into the receiver's buffer, so that reading it
+    /// misses, as after DMA. This is the source's setting.
+    #[default]
+    Written,
+    /// One buffer for each processor and stream is written once a run and then only read, as when
+    /// a driver hands out frames that were prepared before. Reading it misses only where caches
+    /// are made cold.
+    Resident,
+}
 
 /// How much to measure, and where.
 #[derive(Clone, PartialEq, Debug)]
@@ -21,6 +35,11 @@ pub struct Plan {
     pub seed: u64,
     /// Whether UDP checksums are verified in software.
     pub checksum: bool,
+    /// What becomes of the measured frames between two packets.
+    pub frames: FrameLines,
+    /// Bytes of payload of a measured packet, at most [`Plan::MAX_PAYLOAD_BYTES`]. They are read
+    /// only where checksums are verified.
+    pub payload_bytes: usize,
     /// The user's own program as the intervening work, with its arguments; `None` is the built-in
     /// workload.
     pub intervening: Option<Vec<OsString>>,
@@ -30,6 +49,9 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The most payload that one frame of the measured link (FDDI, as in the source) carries.
+    pub const MAX_PAYLOAD_BYTES: usize = LINK.max_payload();
+
     /// For results to rely on: runs of 1,000 packets and intervals of 1%, in some three minutes.
     #[must_use]
     pub const fn standard() -> Self {
@@ -41,6 +63,8 @@ impl Plan {
             target: 0.01,
             seed: 1994,
             checksum: false,
+            frames: FrameLines::Written,
+            payload_bytes: 256,
             intervening: None,
             cpus: None,
         }
@@ -56,4 +80,19 @@ impl Plan {
             ..Self::standard()
         }
     }
+
+    /// What the packets are like.
+    pub(crate) const fn packets(&self) -> Packets {
+        Packets { payload: self.payload_bytes, checksum: self.checksum, frames: self.frames }
+    }
+}
+
+/// What the packets of a run are like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Packets {
+    /// Bytes of payload.
+    pub(crate) payload: usize,
+    /// Whether UDP checksums are verified.
+    pub(crate) checksum: bool,
+    pub(crate) frames: FrameLines,
 }

@@ -3,6 +3,7 @@
 use crate::bench::PAIR;
 use crate::hierarchy::Hierarchy;
 use crate::pattern;
+use crate::plan::Packets;
 use crate::script::{Before, PoolUse, Sample, Script};
 use core::fmt;
 use warmcore_costs::{Approach, Experiment, Situation, ThreadStack};
@@ -78,8 +79,8 @@ impl Quantity {
         }
     }
 
-    /// The run that measures it with `timed` packets.
-    pub(crate) fn script(&self, timed: u32, checksum: bool) -> Script {
+    /// The run that measures it with `timed` of such packets.
+    pub(crate) fn script(&self, timed: u32, packets: Packets) -> Script {
         let (approach, situation, state) = match *self {
             Self::Receive { approach, situation, state } => (approach, situation, state),
             Self::Acquire | Self::Release => (Approach::IndependentStacks, FULLY_COLD, State::Hot),
@@ -98,7 +99,7 @@ impl Quantity {
                 Self::Release => PoolUse::WrittenBeforeRelease,
             },
             timed,
-            checksum,
+            packets,
         }
     }
 
@@ -140,6 +141,7 @@ impl fmt::Display for Quantity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Plan;
     use std::collections::BTreeSet;
     use warmcore_topology::synthetic;
     use warmcore_units::CpuId;
@@ -167,8 +169,9 @@ mod tests {
     #[test]
     fn one_processor_measures_what_does_not_migrate() {
         let all = Quantity::all(&hierarchy(), 1);
+        let packets = Plan::standard().packets();
         assert_eq!(all.len(), 2 * (2 * 2 + 1));
-        assert!(all.iter().all(|quantity| !quantity.script(10, false).stack_migrates));
-        assert!(all.iter().all(|q| q.script(10, false).pattern.iter().all(|step| step.consumer == 0)));
+        assert!(all.iter().all(|quantity| !quantity.script(10, packets).stack_migrates));
+        assert!(all.iter().all(|q| q.script(10, packets).pattern.iter().all(|step| step.consumer == 0)));
     }
 }

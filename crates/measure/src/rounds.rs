@@ -207,7 +207,7 @@ impl<'a> Rounds<'a> {
         }
         let entry = &mut self.entries[index];
         let began = Instant::now();
-        let script = entry.quantity.script(entry.timed, self.plan.checksum);
+        let script = entry.quantity.script(entry.timed, self.plan.packets());
         self.tally.runs += 1;
         let outcome = match self.stage.run(&script, rng, None, near) {
             Err(RunError::Displaced { handover }) => {

@@ -4,8 +4,9 @@
 //! semaphores replaced by a [`Baton`]):
 //!
 //! 1. **Prepare**, on another processor than the receiver's where there is one: write the packet
-//!    into the receiver's buffer, so that reading it misses there as it does after DMA; zero the
-//!    protocol thread's stack if it is to migrate; write the free-memory pool if its lines are to.
+//!    into the receiver's buffer, so that reading it misses there as it does after DMA (frames that
+//!    are [resident](crate::FrameLines::Resident) are left alone); zero the protocol thread's stack
+//!    if it is to migrate; write the free-memory pool if its lines are to.
 //! 2. **Receive**, on the consumer's processor: make its caches cold, or let other work intervene,
 //!    if the experiment says so; then start the timer, receive, unwind, stop the timer.
 //!
@@ -13,11 +14,12 @@
 //! third processor prepares; with one, it does everything, and flushes the packet's lines.
 
 use crate::baton::{Alarm, Baton, RaiseUnlessDone};
-use crate::bench::{Bench, Handed, Protocol, Reception};
+use crate::bench::{Bench, PAIR, Protocol, Reception};
 use crate::clock::{self, Ticks, Timer};
 use crate::error::RunError;
 use crate::eviction::Evictor;
 use crate::flush;
+use crate::handed::Handed;
 use crate::intervening::Workload;
 use crate::pattern::Step;
 use crate::proximity::Proximity;
@@ -63,7 +65,7 @@ impl Stage<'_> {
         workload: Option<&mut Workload>,
         near: Proximity,
     ) -> Result<Outcome, RunError> {
-        let bench = Bench::new(script.approach, script.checksum, rng)?;
+        let bench = Bench::new(script.approach, script.packets, rng)?;
         let Bench { protocol, pools, frames, handed, spacers: _spacers } = bench;
         let shared = Shared {
             stage: self,
@@ -121,7 +123,7 @@ struct Shared<'a> {
     near: Proximity,
     protocol: Protocol,
     pools: Vec<Pool>,
-    frames: Vec<Vec<u8>>,
+    frames: [Vec<u8>; PAIR],
     /// Passes between Prepare (even phases) and Receive (odd ones).
     baton: Baton<Handed>,
     /// Passes back and forth while a packet is paused at the top of the stack.
@@ -140,7 +142,7 @@ impl Shared<'_> {
         let mut before = Snapshot::now();
         let mut began = None;
         let mut last_stop = clock::now();
-        for packet in 0..self.script.packets() {
+        for packet in 0..self.script.length() {
             self.alarm.check()?;
             if packet == Script::SETTLED {
                 began = self.exchange(me, 0)?;
@@ -210,8 +212,10 @@ impl Shared<'_> {
         if write_pool && self.script.pool == PoolUse::WrittenBeforeAcquire {
             self.pools[step.consumer].dirty();
         }
-        if self.stage.cpus.len() == 1 {
-            flush::lines(handed.buffer(step.consumer));
+        if self.stage.cpus.len() == 1
+            && let Some(buffer) = handed.written_buffer(step.consumer)
+        {
+            flush::lines(buffer);
         }
         handed.pass();
         if self.script.pool == PoolUse::WrittenBeforeRelease && self.stage.cpus.len() > 1 {
@@ -234,7 +238,7 @@ impl Shared<'_> {
         workload: Option<&mut Workload>,
     ) -> Result<(Reception, Ticks), RunError> {
         let mut handed = self.baton.take(2 * packet as u64 + 1, &self.alarm)?;
-        let (frame, thread) = handed.packet(step.consumer, self.frames[step.stream].len());
+        let (frame, thread) = handed.packet(step, self.frames[step.stream].len());
         let pool = &self.pools[step.consumer];
         let mut intervened = 0;
         if self.script.times(packet) {

@@ -2,6 +2,7 @@
 
 use crate::clock::{Ticks, Timer};
 use crate::pattern::Step;
+use crate::plan::Packets;
 use crate::proximity::Readings;
 use warmcore_costs::Approach;
 use warmcore_linux::Disturbance;
@@ -42,7 +43,7 @@ pub(crate) struct Script {
     pub(crate) pool: PoolUse,
     /// How many packets are timed.
     pub(crate) timed: u32,
-    pub(crate) checksum: bool,
+    pub(crate) packets: Packets,
 }
 
 impl Script {
@@ -52,8 +53,8 @@ impl Script {
     /// time faults until then.
     pub(crate) const SETTLED: usize = 32;
 
-    /// Packets of the run, timed or not.
-    pub(crate) fn packets(&self) -> usize {
+    /// How many packets the run has, timed or not.
+    pub(crate) fn length(&self) -> usize {
         let timed = self.pattern.iter().filter(|step| step.is_timed()).count().max(1);
         Self::WARM_UP + (self.timed as usize).div_ceil(timed) * self.pattern.len()
     }
@@ -71,7 +72,7 @@ impl Script {
     /// An empty list with room for the timed packets, in memory that was written to, so that
     /// filling it takes no page fault.
     pub(crate) fn room_for_samples(&self) -> Vec<Sample> {
-        let mut samples = vec![Sample { ticks: 1, intervened: 1, packet: 1 }; self.packets()];
+        let mut samples = vec![Sample { ticks: 1, intervened: 1, packet: 1 }; self.length()];
         samples.clear();
         samples
     }
@@ -123,6 +124,7 @@ impl Outcome {
 mod tests {
     use super::*;
     use crate::pattern;
+    use crate::plan::Plan;
     use warmcore_costs::Experiment;
 
     #[test]
@@ -136,9 +138,9 @@ mod tests {
                 before: Before::Nothing,
                 pool: PoolUse::Own,
                 timed: 999,
-                checksum: false,
+                packets: Plan::standard().packets(),
             };
-            let timed = (0..script.packets()).filter(|&packet| script.times(packet)).count();
+            let timed = (0..script.length()).filter(|&packet| script.times(packet)).count();
             assert!((999..999 + pattern.len()).contains(&timed), "{experiment}: {timed}");
             assert!(script.room_for_samples().capacity() >= timed);
         }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use warmcore_costs::profile::Kind;
 use warmcore_costs::{Approach, Experiment, Measured, Situation};
 use warmcore_linux::Probe;
-use warmcore_measure::{CalibrateError, Calibration, Plan, ProgramError, calibrate};
+use warmcore_measure::{CalibrateError, Calibration, FrameLines, Plan, ProgramError, calibrate};
 use warmcore_topology::Machine;
 use warmcore_units::CpuId;
 
@@ -109,6 +109,21 @@ fn one_processor_measures_what_it_can_and_says_what_it_cannot() {
         assert!(times.migrates.is_empty());
     }
     assert!(profile.provenance.notes.iter().any(|note| note.contains("alone")));
+}
+
+#[test]
+fn frames_may_stay_where_they_are_and_be_of_any_length_that_fits() {
+    let Some((machine, _alone)) = machine() else { return };
+    let plan = Plan { frames: FrameLines::Resident, payload_bytes: 1400, ..least() };
+    let Some(calibration) = measure(&machine, &plan) else { return };
+    let notes = calibration.profile.provenance.notes;
+    assert!(notes.iter().any(|note| note.contains("prepared frames")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("1400 bytes of payload")), "{notes:?}");
+
+    let max = Plan::MAX_PAYLOAD_BYTES;
+    let plan = Plan { payload_bytes: max + 1, ..least() };
+    let error = calibrate(&machine, &plan, &mut |_| (), &AtomicBool::new(false)).unwrap_err();
+    assert!(matches!(error, CalibrateError::PayloadTooLong { bytes, .. } if bytes == max + 1), "{error}");
 }
 
 #[test]

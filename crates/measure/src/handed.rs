@@ -1,0 +1,134 @@
+//! What passes from hand to hand in a run: for each consumer, the buffers that its packets are read
+//! from and the protocol thread that processes them.
+//!
+//! Invariant: a frame that is [resident](FrameLines::Resident) is written before the run begins and
+//! never again, so that its lines stay in the caches of the one processor that reads it.
+
+use crate::bench::{LINK, PAIR};
+use crate::pattern::Step;
+use crate::plan::FrameLines;
+use warmcore_linux::ProtocolThread;
+
+/// A buffer of the driver, for one frame.
+#[repr(align(64))]
+struct Buffer([u8; Self::SIZE]);
+
+impl Buffer {
+    const SIZE: usize = LINK.max_frame().next_multiple_of(64);
+
+    fn new() -> Box<Self> {
+        Box::new(Self([0; Self::SIZE]))
+    }
+
+    fn write(&mut self, frame: &[u8]) {
+        self.0[..frame.len()].copy_from_slice(frame);
+    }
+}
+
+/// Where one consumer's packets are read from.
+enum Buffers {
+    /// One buffer, into which every packet is written ([`FrameLines::Written`]).
+    Written(Box<Buffer>),
+    /// One for each stream, with its frame in it ([`FrameLines::Resident`]).
+    Resident([Box<Buffer>; PAIR]),
+}
+
+impl Buffers {
+    /// The buffers of one consumer, written already if they are not to be written later.
+    fn new(frames: &[Vec<u8>; PAIR], lines: FrameLines) -> Self {
+        match lines {
+            FrameLines::Written => Self::Written(Buffer::new()),
+            FrameLines::Resident => Self::Resident(frames.each_ref().map(|frame| {
+                let mut buffer = Buffer::new();
+                buffer.write(frame);
+                buffer
+            })),
+        }
+    }
+
+    /// The buffer that holds a packet of `stream`, if it is its turn.
+    #[inline(always)]
+    fn of(&self, stream: usize) -> &Buffer {
+        match self {
+            Self::Written(buffer) => buffer,
+            Self::Resident(buffers) => &buffers[stream],
+        }
+    }
+}
+
+/// What belongs to one consumer and passes from hand to hand.
+struct Seat {
+    buffers: Buffers,
+    thread: ProtocolThread,
+}
+
+/// What passes from hand to hand in a run.
+#[derive(Default)]
+pub(crate) struct Handed {
+    seats: Vec<Seat>,
+}
+
+impl Handed {
+    /// Adds a consumer: its thread, and buffers for `frames`, one of each stream.
+    pub(crate) fn seat(&mut self, frames: &[Vec<u8>; PAIR], lines: FrameLines, thread: ProtocolThread) {
+        self.seats.push(Seat { buffers: Buffers::new(frames, lines), thread });
+    }
+
+    /// The packet of `length` bytes that waits, and the thread to process it on.
+    #[inline(always)]
+    pub(crate) fn packet(&mut self, step: Step, length: usize) -> (&[u8], &mut ProtocolThread) {
+        let Seat { buffers, thread } = &mut self.seats[step.consumer];
+        (&buffers.of(step.stream).0[..length], thread)
+    }
+
+    /// Writes a packet into the buffer of its consumer, as the interface does; not if it is
+    /// there already.
+    pub(crate) fn write_packet(&mut self, step: Step, frames: &[Vec<u8>; PAIR]) {
+        if let Buffers::Written(buffer) = &mut self.seats[step.consumer].buffers {
+            buffer.write(&frames[step.stream]);
+        }
+    }
+
+    /// The buffer into which the consumer's packets are written, if they are.
+    pub(crate) fn written_buffer(&self, consumer: usize) -> Option<&[u8]> {
+        match &self.seats[consumer].buffers {
+            Buffers::Written(buffer) => Some(&buffer.0),
+            Buffers::Resident(_) => None,
+        }
+    }
+
+    /// Makes the stack of the consumer's thread migrate to the calling processor.
+    pub(crate) fn zero_stack(&mut self, consumer: usize) {
+        self.seats[consumer].thread.zero();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resident_frames_lie_apart_and_are_never_written() {
+        let frames = [vec![1; 100], vec![2; 100]];
+        let unlike = frames.clone().map(|frame| vec![0; frame.len()]);
+        let mut handed = Handed::default();
+        for _ in 0..PAIR {
+            let thread = ProtocolThread::new(0).unwrap();
+            handed.seat(&frames, FrameLines::Resident, thread);
+        }
+        let mut lines = Vec::new();
+        for consumer in 0..PAIR {
+            assert_eq!(handed.written_buffer(consumer), None);
+            for (stream, expected) in frames.iter().enumerate() {
+                let step = Step { consumer, stream };
+                handed.write_packet(step, &unlike);
+                let (frame, _) = handed.packet(step, expected.len());
+                assert_eq!(frame, expected);
+                lines.push(frame.as_ptr().addr() / align_of::<Buffer>());
+            }
+        }
+        lines.sort_unstable();
+        lines.dedup();
+        assert_eq!(lines.len(), PAIR * PAIR);
+    }
+}

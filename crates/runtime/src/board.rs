@@ -1,0 +1,100 @@
+//! Where decisions are made: the dispatcher that the simulator has too, with the same bookkeeping
+//! of what lies in whose cache.
+//!
+//! Under policies by which no processor needs to know of the others, and without anything that is
+//! shared, each worker has a board of its own. Otherwise there is one, behind a lock.
+
+use crate::packet::Packet;
+use warmcore_costs::residency::{Placement, Residency};
+use warmcore_costs::{ExecutionModel, Situation};
+use warmcore_policy::dispatch::{Change, Dispatcher, Layout, Next, Waiting};
+use warmcore_policy::{Policy, ThreadPool};
+use warmcore_scenario::Scheduling;
+use warmcore_units::{CpuId, Nanos, StackId, ThreadId};
+use warmcore_workload::random::Random;
+
+/// A dispatcher and its bookkeeping.
+pub(crate) struct Board<P, W> {
+    dispatcher: Dispatcher<P, W>,
+    residency: Residency,
+    threads: ThreadPool,
+    random: Random,
+    /// Packets let in and not finished.
+    held: u32,
+}
+
+/// A packet that a worker is to process, and how.
+#[derive(Debug)]
+pub(crate) struct Assignment {
+    pub(crate) packet: Packet,
+    pub(crate) stack: StackId,
+    pub(crate) thread: ThreadId,
+    pub(crate) situation: Situation,
+}
+
+impl<P: Policy, W: Waiting<Job = Packet>> Board<P, W> {
+    pub(crate) fn new(
+        policy: P,
+        scheduling: &Scheduling,
+        layout: &Layout,
+        model: &ExecutionModel,
+        random: Random,
+    ) -> Self {
+        Self {
+            dispatcher: Dispatcher::new(policy, layout),
+            residency: scheduling.residency(layout, model),
+            threads: scheduling.thread_pool(layout.processors),
+            random,
+            held: 0,
+        }
+    }
+
+    /// Packets let in and not finished.
+    pub(crate) fn held(&self) -> u32 {
+        self.held
+    }
+
+    /// `packet` arrives: the idle worker that takes over, and with what.
+    #[inline]
+    pub(crate) fn arrive(&mut self, packet: Packet) -> Option<(CpuId, Assignment)> {
+        self.held += 1;
+        let last = self.residency.last_writer(packet.stream);
+        let (cpu, first) = self.dispatcher.arrive(packet, last, &mut self.random)?;
+        let thread = self.threads.take(cpu);
+        self.residency.enter(cpu);
+        Some((cpu, self.assign(cpu, thread, first)))
+    }
+
+    /// `cpu` has finished `packet` at `now`: what it goes on with.
+    #[inline]
+    pub(crate) fn finish(
+        &mut self,
+        cpu: CpuId,
+        thread: ThreadId,
+        packet: &Packet,
+        now: Nanos,
+    ) -> Option<Assignment> {
+        self.held -= 1;
+        match self.dispatcher.finish(cpu, packet, now) {
+            Next::GoOn(next, change) => {
+                if let Some(change) = change {
+                    self.dispatcher.see(cpu, change);
+                }
+                Some(self.assign(cpu, thread, next))
+            }
+            Next::Stop(Change::Idle | Change::OneLess) => {
+                self.dispatcher.see(cpu, Change::Idle);
+                self.threads.give_back(thread);
+                self.residency.leave(cpu, now);
+                None
+            }
+        }
+    }
+
+    #[inline]
+    fn assign(&mut self, cpu: CpuId, thread: ThreadId, packet: Packet) -> Assignment {
+        let stack = self.dispatcher.stack(&packet, cpu);
+        let placement = Placement { stream: packet.stream, stack, thread, cpu };
+        Assignment { situation: self.residency.start(placement), packet, stack, thread }
+    }
+}

@@ -1,0 +1,43 @@
+//! The live runtime: protocol work on real threads, under the policies that the simulator has.
+//!
+//! A packet's way: a [`driver`] has received a frame; a worker that looks takes it in and asks the
+//! dispatcher, the very one that the simulator drives, who is to process it; that worker takes it
+//! up the protocol stack on its processor and calls the user's [`Handler`] at the top. The clock
+//! says what it took, and the bookkeeping of who last wrote what says in which situation, in the
+//! words of the simulator.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`driver`] | where frames come from |
+//! | [`options`] | how a run is to be |
+//! | [`mod@run`] | a run from its beginning to its end |
+//! | [`handler`], [`work`] | what a user does with packets, and beside them |
+//! | [`watch`] | a run while it lasts: follow it, pause it, open streams |
+//! | [`report`], [`tally`] | what came of it |
+
+mod board;
+pub mod clock;
+mod control;
+pub mod driver;
+mod floor;
+pub mod handler;
+mod lane;
+pub mod options;
+mod packet;
+mod protocol;
+pub mod report;
+pub mod run;
+mod seat;
+mod streams;
+pub mod tally;
+pub mod watch;
+pub mod work;
+mod worker;
+
+pub use driver::{Driver, Memory};
+pub use handler::{AfterPanic, Context, Handler};
+pub use options::{Idle, Options, Overload, Shutdown};
+pub use report::{Report, Steady};
+pub use run::{RunError, run};
+pub use watch::Watch;
+pub use work::Work;

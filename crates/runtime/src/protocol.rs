@@ -1,0 +1,84 @@
+//! The protocol stack in the form that the approach to parallelism asks for.
+
+use warmcore_policy::dispatch::Layout;
+use warmcore_scenario::Parallelism;
+use warmcore_stack::wire::classify;
+use warmcore_stack::{
+    Config, Delivery, DropReason, Flow, FlowKey, IndependentStacks, LockingStack, OpenError, Pool,
+};
+use warmcore_units::{StackId, StreamId};
+
+/// A protocol stack that workers receive in.
+pub(crate) struct Protocol {
+    form: Form,
+    config: Config,
+}
+
+enum Form {
+    /// One stack; any number of workers at once.
+    Locking(Box<LockingStack>),
+    /// Several, one worker in each at a time; by stream, the stack it belongs to.
+    Independent(Box<IndependentStacks>, Vec<u32>),
+    /// One for each processor; every stream is open in all.
+    Hybrid(Box<IndependentStacks>),
+}
+
+impl Protocol {
+    /// Without streams.
+    pub(crate) fn new(approach: Parallelism, layout: &Layout, config: Config) -> Self {
+        let form = match approach {
+            Parallelism::Locking => Form::Locking(Box::new(LockingStack::new(config))),
+            Parallelism::Ips => {
+                let stacks = IndependentStacks::new(layout.stacks as usize, config);
+                Form::Independent(Box::new(stacks), layout.assign(layout.streams, layout.stacks))
+            }
+            Parallelism::Hybrid => {
+                Form::Hybrid(Box::new(IndependentStacks::new(layout.processors as usize, config)))
+            }
+        };
+        Self { form, config }
+    }
+
+    /// Opens the stream of `flow`, the next in number: stack and dispatcher count alike.
+    pub(crate) fn open(&mut self, number: StreamId, flow: &Flow) -> Result<StreamId, OpenError> {
+        match &mut self.form {
+            Form::Locking(stack) => stack.open(flow),
+            Form::Independent(stacks, stack_of) => {
+                stacks.open(StackId(stack_of.get(number.index()).copied().unwrap_or_default()), flow)
+            }
+            Form::Hybrid(stacks) => stacks.open_everywhere(flow),
+        }
+    }
+
+    /// The 5-tuple of `frame`, if it is one that a stack would deliver.
+    #[inline]
+    pub(crate) fn classify(&self, frame: &[u8]) -> Result<FlowKey, DropReason> {
+        classify(self.config.link, frame)
+    }
+
+    /// The stream that is open for `key`.
+    #[inline]
+    pub(crate) fn find(&self, key: &FlowKey) -> Option<StreamId> {
+        match &self.form {
+            Form::Locking(stack) => stack.find(key),
+            Form::Independent(stacks, _) | Form::Hybrid(stacks) => Some(stacks.find(key)?.1),
+        }
+    }
+
+    /// Receives `frame` in `stack`, and calls `deliver` at the top.
+    #[inline(always)]
+    pub(crate) fn receive<R>(
+        &self,
+        stack: StackId,
+        pool: &Pool,
+        frame: &[u8],
+        deliver: impl FnOnce(Delivery<'_>) -> R,
+    ) -> Result<R, DropReason> {
+        match &self.form {
+            Form::Locking(stack) => stack.receive(pool, frame, deliver),
+            Form::Independent(stacks, _) | Form::Hybrid(stacks) => {
+                stacks.receive(stack, pool, frame, deliver)
+            }
+        }
+    }
+}

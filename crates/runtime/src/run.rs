@@ -1,0 +1,321 @@
+//! A run from its beginning to its end: everything is made ready, the workers are started, the
+//! caller watches and steers, and what happened is put together.
+
+use crate::board::Board;
+use crate::clock::Clock;
+use crate::control::{Control, Order};
+use crate::driver::{Driver, DriverError, Opened, QueueRequest};
+use crate::floor::Floor;
+use crate::handler::Handler;
+use crate::lane::{Lane, wake_all};
+use crate::options::{Options, Shutdown};
+use crate::packet::Packet;
+use crate::protocol::Protocol;
+use crate::report::Report;
+use crate::seat::Seat;
+use crate::streams::Streams;
+use crate::tally::Blocks;
+use crate::watch::Watch;
+use crate::worker::Worker;
+use crossbeam_utils::CachePadded;
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread;
+use std::time::Duration;
+use warmcore_linux::{AffinityError, ProtocolThread, pin_to};
+use warmcore_policy::Policy;
+use warmcore_policy::assignment::in_turn;
+use warmcore_policy::dispatch::{Layout, Waiting};
+use warmcore_scenario::chosen::Task;
+use warmcore_scenario::{Organisation, Parallelism};
+use warmcore_stack::{Config, Flow, OpenError, Pool};
+use warmcore_units::{CpuId, StreamId};
+use warmcore_workload::{Key, Purpose};
+
+/// Segments of a pool of free memory: more than packets can be in service at once.
+const SEGMENTS: usize = 64;
+/// Packets found by others that a worker's place has room for.
+const INBOX: usize = 1024;
+/// How long workers are given to come to an end.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A run cannot begin, or could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// An option that cannot be used.
+    #[error("`{field}` is {found}, expected {expected}")]
+    Option {
+        /// Which.
+        field: &'static str,
+        /// What it is.
+        found: String,
+        /// What it could be.
+        expected: String,
+    },
+    /// The driver cannot be opened.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// A worker cannot be put on its processor.
+    #[error("worker {worker} has no place: {source}")]
+    Place {
+        /// The worker.
+        worker: usize,
+        /// Why.
+        source: AffinityError,
+    },
+    /// A stream cannot be opened.
+    #[error("stream {number} cannot be opened: {source}")]
+    Stream {
+        /// Which of the streams given.
+        number: usize,
+        /// Why.
+        source: OpenError,
+    },
+    /// The system has no memory or threads for it.
+    #[error("cannot start a worker: {0}")]
+    System(#[from] io::Error),
+    /// A handler panicked and asked for the end of the run.
+    #[error("a handler panicked, and the run was to end then")]
+    Handler,
+}
+
+/// Runs `handler` on what comes from `driver`, with the streams of `flows` open, until `watch`
+/// returns. It is called when all workers are at work, and can follow and steer them.
+///
+/// # Errors
+/// If an option cannot be used, the driver cannot be opened, a worker cannot be placed or a stream
+/// cannot be opened, all before any packet is received; or if a handler has asked for the end.
+pub fn run<H: Handler>(
+    options: &Options,
+    driver: &mut dyn Driver,
+    flows: &[Flow],
+    handler: &H,
+    watch: impl FnOnce(&Watch<'_>),
+) -> Result<Report, RunError> {
+    options.check(flows.len())?;
+    let processors = options.workers();
+    let layout = options.scheduling.layout(processors, options.streams, options.stacks);
+    options.scheduling.choose(
+        processors,
+        &options.model,
+        Run { options, layout, driver, flows, handler, watch },
+    )
+}
+
+impl Options {
+    fn workers(&self) -> u32 {
+        u32::try_from(self.cpus.len()).unwrap_or(u32::MAX)
+    }
+
+    fn check(&self, flows: usize) -> Result<(), RunError> {
+        let fault = |field, found: String, expected: &str| {
+            Err(RunError::Option { field, found, expected: expected.to_owned() })
+        };
+        if self.cpus.is_empty() {
+            return fault("cpus", "empty".to_owned(), "at least one processor");
+        }
+        let mut distinct = self.cpus.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() < self.cpus.len() {
+            return fault("cpus", format!("{:?}", self.cpus), "each processor once");
+        }
+        if flows > self.streams as usize {
+            return fault(
+                "streams",
+                self.streams.to_string(),
+                &format!("at least the {flows} that are opened"),
+            );
+        }
+        if self.stacks == 0 || self.stacks > self.streams {
+            let expected = format!("between 1 and {}, the number of streams", self.streams);
+            return fault("stacks", self.stacks.to_string(), &expected);
+        }
+        if self.capacity < self.workers() {
+            return fault("capacity", self.capacity.to_string(), "at least one packet for each worker");
+        }
+        if let Err(found) = self.scheduling.check() {
+            return Err(RunError::Option {
+                field: "scheduling",
+                found: found.found,
+                expected: found.expected,
+            });
+        }
+        Ok(())
+    }
+
+    /// Whether workers share nothing that a policy or the bookkeeping looks at.
+    fn is_partitioned<P: Policy>(&self) -> bool {
+        let own = Organisation::PerProcessor;
+        P::ALONE
+            && self.scheduling.approach != Parallelism::Locking
+            && [self.scheduling.threads, self.scheduling.memory] == [own; 2]
+    }
+}
+
+/// A run of which everything is known but the types of policy and lines.
+struct Run<'r, H, F> {
+    options: &'r Options,
+    layout: Layout,
+    driver: &'r mut dyn Driver,
+    flows: &'r [Flow],
+    handler: &'r H,
+    watch: F,
+}
+
+impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
+    type Job = Packet;
+    type Output = Result<Report, RunError>;
+
+    fn on<P: Policy, W: Waiting<Job = Packet>>(self, policy: P) -> Self::Output {
+        let Self { options, layout, driver, flows, handler, watch } = self;
+        let workers = options.cpus.len();
+        let partitioned = options.is_partitioned::<P>();
+        let homes = homes(options, &layout);
+        let streams = Streams::new(homes.clone(), options.workers(), flows.len());
+        let queues = if partitioned { options.workers() } else { 1 };
+        let Opened { queues, prepared } = driver.open(&QueueRequest { queues, steering: &homes })?;
+        let mut protocol = Protocol::new(options.scheduling.approach, &layout, config(options));
+        for (number, flow) in flows.iter().enumerate() {
+            let stream = StreamId::from(number);
+            protocol.open(stream, flow).map_err(|source| RunError::Stream { number, source })?;
+        }
+        let boards = boards::<P, W>(policy, options, &layout, partitioned);
+        let pools = match options.scheduling.memory {
+            Organisation::Global => 1,
+            Organisation::PerProcessor => workers,
+        };
+        let threads = (0..workers).map(|position| {
+            ProtocolThread::new(position * 5).map(|thread| CachePadded::new(spin::Mutex::new(thread)))
+        });
+        let lanes = queues.into_iter().map(|queue| Lane::new(queue).map(CachePadded::new));
+        let (clock, control) = (Clock::start(), Control::new());
+        let blocks: Vec<_> = (0..workers).map(|_| CachePadded::new(Mutex::new(Blocks::default()))).collect();
+        let floor = Floor {
+            clock: &clock,
+            control: &control,
+            handler,
+            boards,
+            seats: (0..workers).map(|_| Seat::new(if partitioned { INBOX } else { 1 })).collect(),
+            lanes: lanes.collect::<Result<_, _>>()?,
+            prepared,
+            protocol: RwLock::new(protocol),
+            streams: &streams,
+            threads: threads.collect::<Result<_, _>>()?,
+            pools: (0..pools).map(|_| Pool::new(SEGMENTS)).collect(),
+            blocks: &blocks,
+            idle: &options.idle,
+            link: options.link,
+            overload: options.overload,
+            capacity: options.capacity,
+            stall: options.stall,
+        };
+        staff(&floor, options, watch)?;
+        if control.has_failed() {
+            return Err(RunError::Handler);
+        }
+        let held = floor.boards.iter().map(|board| u64::from(board.lock().held())).sum::<u64>();
+        let passed: u64 = floor.seats.iter().map(|seat| seat.inbox.len() as u64).sum();
+        let lost = floor.lanes.iter().map(|lane| lane.queue().lost()).sum();
+        let duration = clock.now();
+        drop(floor);
+        let blocks = blocks
+            .into_iter()
+            .map(|blocks| blocks.into_inner().into_inner().unwrap_or_else(PoisonError::into_inner));
+        Ok(Report {
+            duration,
+            workers: blocks.collect(),
+            streams: streams.counts(),
+            given_up: held + passed,
+            lost,
+        })
+    }
+}
+
+/// By stream: the worker it is at home with, as the dispatcher has it.
+fn homes(options: &Options, layout: &Layout) -> Vec<u32> {
+    if options.scheduling.approach != Parallelism::Ips {
+        return layout.assign(layout.streams, layout.processors);
+    }
+    let stack_of = layout.assign(layout.streams, layout.stacks);
+    let homes = in_turn(layout.stacks, layout.processors);
+    stack_of.into_iter().map(|stack| homes[stack as usize]).collect()
+}
+
+fn config(options: &Options) -> Config {
+    Config { link: options.link, verify_udp_checksum: options.verify_udp_checksum }
+}
+
+type Boards<P, W> = Vec<CachePadded<spin::Mutex<Board<P, W>>>>;
+
+fn boards<P: Policy, W: Waiting<Job = Packet>>(
+    policy: P,
+    options: &Options,
+    layout: &Layout,
+    partitioned: bool,
+) -> Boards<P, W> {
+    let board = |policy: P, number: u64| {
+        let random = Key { seed: options.seed, point: number, replication: 0 }.stream(Purpose::Policy);
+        let board = Board::new(policy, &options.scheduling, layout, &options.model, random);
+        CachePadded::new(spin::Mutex::new(board))
+    };
+    let boards = if partitioned { options.cpus.len() as u64 } else { 1 };
+    let mut made: Boards<P, W> = (1..boards).map(|number| board(policy.clone(), number)).collect();
+    made.push(board(policy, 0));
+    made
+}
+
+/// Puts a worker on each processor, lets `watch` follow them, and sends them home.
+fn staff<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
+    floor: &Floor<'_, P, W, H>,
+    options: &Options,
+    watch: impl FnOnce(&Watch<'_>),
+) -> Result<(), RunError> {
+    let refused = Mutex::new(None);
+    thread::scope(|scope| {
+        let hire = |(worker, &cpu): (usize, &CpuId)| {
+            let refused = &refused;
+            let work = move || match pin_to(cpu) {
+                Ok(_pinned) => Worker::new(CpuId::from(worker), floor).run(),
+                Err(source) => {
+                    *lock(refused) = Some(RunError::Place { worker, source });
+                    floor.control.give(Order::Leave);
+                }
+            };
+            thread::Builder::new().name(format!("worker {worker}")).spawn_scoped(scope, work).map(drop)
+        };
+        let hired = options.cpus.iter().enumerate().try_for_each(hire);
+        if let Err(error) = hired {
+            floor.control.give(Order::Leave);
+            return Err(RunError::System(error));
+        }
+        let watched = Watch::of(floor);
+        if watched.await_paused() {
+            let now = floor.clock.now();
+            floor.lanes.iter().for_each(|lane| lane.begin(now));
+            watched.resume();
+            watch(&watched);
+        }
+        dismiss(floor, options.shutdown);
+        Ok(())
+    })?;
+    lock(&refused).take().map_or(Ok(()), Err)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sends the workers home: at once, or when they have processed what is there.
+fn dismiss<P: Policy, W: Waiting<Job = Packet>, H>(floor: &Floor<'_, P, W, H>, shutdown: Shutdown) {
+    if shutdown == Shutdown::Drain && floor.control.order() != Order::Leave {
+        floor.control.give(Order::Drain);
+        wake_all(&floor.seats, &floor.lanes);
+        let begun = std::time::Instant::now();
+        while floor.boards.iter().any(|board| board.lock().held() > 0) && begun.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    floor.control.give(Order::Leave);
+    wake_all(&floor.seats, &floor.lanes);
+}

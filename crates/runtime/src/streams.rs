@@ -1,0 +1,77 @@
+//! What is known of each stream beside the stack: where it is at home, whether it has failed, how
+//! many of its packets each worker has processed.
+
+use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use warmcore_units::{CpuId, StreamId};
+
+/// Streams for which it is kept who processed them.
+const TRACKED: u32 = 1024;
+
+/// The streams of a run.
+#[derive(Debug)]
+pub(crate) struct Streams {
+    homes: Vec<u32>,
+    opened: AtomicUsize,
+    failed: Vec<AtomicBool>,
+    /// By worker, by stream: packets.
+    processed: Vec<Vec<AtomicU64>>,
+}
+
+impl Streams {
+    /// Streams with these homes, for so many workers; the first `opened` of them are open.
+    pub(crate) fn new(homes: Vec<u32>, workers: u32, opened: usize) -> Self {
+        let failed = homes.iter().map(|_| AtomicBool::new(false)).collect();
+        let tracked = homes.len().min(TRACKED as usize);
+        let each = || (0..tracked).map(|_| AtomicU64::new(0)).collect();
+        Self {
+            opened: AtomicUsize::new(opened),
+            failed,
+            processed: (0..workers).map(|_| each()).collect(),
+            homes,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn home(&self, stream: StreamId) -> CpuId {
+        CpuId(self.homes.get(stream.index()).copied().unwrap_or_default())
+    }
+
+    /// How many have been opened.
+    pub(crate) fn opened(&self) -> usize {
+        self.opened.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_opened(&self, opened: usize) {
+        self.opened.store(opened, Ordering::Relaxed);
+    }
+
+    /// How many there may be.
+    pub(crate) fn most(&self) -> usize {
+        self.homes.len()
+    }
+
+    #[inline]
+    pub(crate) fn has_failed(&self, stream: StreamId) -> bool {
+        self.failed.get(stream.index()).is_some_and(|failed| failed.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn fail(&self, stream: StreamId) {
+        if let Some(failed) = self.failed.get(stream.index()) {
+            failed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// `worker` has processed a packet of `stream`. Only the worker itself says so.
+    #[inline]
+    pub(crate) fn processed(&self, worker: CpuId, stream: StreamId) {
+        if let Some(count) = self.processed[worker.index()].get(stream.index()) {
+            count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// By worker, by stream: packets processed, of as many streams as that is kept for.
+    pub(crate) fn counts(&self) -> Vec<Vec<u64>> {
+        let of = |worker: &Vec<AtomicU64>| worker.iter().map(|count| count.load(Ordering::Relaxed)).collect();
+        self.processed.iter().map(of).collect()
+    }
+}

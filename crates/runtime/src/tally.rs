@@ -1,0 +1,184 @@
+//! What a worker has seen, in blocks of time.
+//!
+//! A block is [`BLOCK`] long; packets count where they are finished. A worker fills one block after
+//! the other by itself and hands each over when it is full, so that nothing is shared in the
+//! packet's path. A block in which the machine took the processor away for a while is marked: its
+//! delays say nothing about scheduling.
+
+use std::collections::{BTreeMap, VecDeque};
+use warmcore_costs::Situation;
+use warmcore_stack::DropReason;
+use warmcore_stats::histogram::{Filling, Histogram};
+use warmcore_units::Nanos;
+
+/// The length of a block.
+pub const BLOCK: Nanos = Nanos(10e6);
+/// Blocks of one worker that are kept: the last minute.
+pub const KEPT: usize = 6_000;
+
+/// Packets by the reason for which they were refused.
+pub type Refused = BTreeMap<DropReason, u64>;
+
+/// What one worker did in one block of time.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    /// Which block, counted from the start of the run.
+    pub number: u64,
+    /// The sum of the delays of finished packets.
+    pub delay: Nanos,
+    /// Their delays, in nanoseconds.
+    pub delays: Histogram,
+    /// Their number and time in service, by [`Situation::index`].
+    pub situations: [Served; Situation::COUNT],
+    /// Packets the stack refused, by reason; those of unknown streams are among them.
+    pub refused: Refused,
+    /// Packets dropped because too many waited.
+    pub overflowed: u64,
+    /// Packets in whose handler something panicked, and those of streams that have failed.
+    pub failed: u64,
+    /// Answers that could not be sent.
+    pub unanswered: u64,
+    /// How often, and for how long at most, the worker did not run.
+    pub stalls: Stalls,
+}
+
+/// Packets in service.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Served {
+    /// How many.
+    pub packets: u64,
+    /// How long all of them together.
+    pub time: Nanos,
+}
+
+/// Times in which a worker did not run though it wanted to.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Stalls {
+    /// How many.
+    pub count: u64,
+    /// The longest of them.
+    pub longest: Nanos,
+}
+
+impl Block {
+    /// Packets finished.
+    #[must_use]
+    pub fn packets(&self) -> u64 {
+        self.situations.iter().map(|served| served.packets).sum()
+    }
+
+    /// Time in service.
+    #[must_use]
+    pub fn busy(&self) -> Nanos {
+        self.situations.iter().map(|served| served.time).sum()
+    }
+
+    /// Counts in what `other` has.
+    pub fn merge(&mut self, other: &Self) {
+        self.delay += other.delay;
+        self.delays.merge(&other.delays);
+        for (ours, theirs) in self.situations.iter_mut().zip(other.situations) {
+            ours.packets += theirs.packets;
+            ours.time += theirs.time;
+        }
+        for (reason, &packets) in &other.refused {
+            *self.refused.entry(*reason).or_default() += packets;
+        }
+        self.overflowed += other.overflowed;
+        self.failed += other.failed;
+        self.unanswered += other.unanswered;
+        self.stalls.count += other.stalls.count;
+        self.stalls.longest = self.stalls.longest.max(other.stalls.longest);
+    }
+}
+
+/// The block that is being filled.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    block: Block,
+    delays: Filling,
+    ends: Nanos,
+}
+
+impl Tally {
+    pub(crate) fn new() -> Self {
+        Self { ends: BLOCK, ..Self::default() }
+    }
+
+    /// A packet is finished at `ended`, `delay` after it arrived and `service` after its service
+    /// started in `situation`.
+    #[inline]
+    pub(crate) fn finished(&mut self, delay: Nanos, service: Nanos, situation: Situation) {
+        self.block.delay += delay;
+        self.delays.push(delay.0);
+        let served = &mut self.block.situations[situation.index()];
+        served.packets += 1;
+        served.time += service;
+    }
+
+    #[cold]
+    pub(crate) fn refused(&mut self, reason: DropReason) {
+        *self.block.refused.entry(reason).or_default() += 1;
+    }
+
+    pub(crate) fn overflowed(&mut self, packets: u64) {
+        self.block.overflowed += packets;
+    }
+
+    pub(crate) fn failed(&mut self) {
+        self.block.failed += 1;
+    }
+
+    #[cold]
+    pub(crate) fn unanswered(&mut self) {
+        self.block.unanswered += 1;
+    }
+
+    #[cold]
+    pub(crate) fn stalled(&mut self, for_: Nanos) {
+        let stalls = &mut self.block.stalls;
+        stalls.count += 1;
+        stalls.longest = stalls.longest.max(for_);
+    }
+
+    /// Whether the block is over at `now`.
+    #[inline]
+    pub(crate) fn is_full(&self, now: Nanos) -> bool {
+        now >= self.ends
+    }
+
+    /// The block, which is over at `now`; the one that `now` lies in begins.
+    #[cold]
+    pub(crate) fn turn(&mut self, now: Nanos) -> Block {
+        let number = (now / BLOCK) as u64;
+        self.ends = BLOCK * (number + 1) as f64;
+        let mut full = core::mem::replace(&mut self.block, Block { number, ..Block::default() });
+        full.delays = self.delays.take();
+        full
+    }
+}
+
+/// The last blocks of one worker, and the sum of all.
+#[derive(Clone, Debug, Default)]
+pub struct Blocks {
+    /// The last [`KEPT`] of them, oldest first; blocks in which nothing was finished are among them.
+    pub last: VecDeque<Block>,
+    /// All of them together.
+    pub total: Block,
+}
+
+impl Blocks {
+    pub(crate) fn push(&mut self, block: Block) {
+        self.total.merge(&block);
+        if let Some(last) = self.last.back_mut()
+            && last.number == block.number
+        {
+            last.merge(&block);
+            return;
+        }
+        if self.last.len() == KEPT {
+            self.last.pop_front();
+        }
+        self.last.push_back(block);
+    }
+}

@@ -1,0 +1,420 @@
+//! A worker: one thread on one processor, that takes packets in, processes those that are assigned
+//! to it, and does other work in between.
+//!
+//! ```text
+//!        ┌── look: mailbox, then the queue ◄──┐
+//!  packet│                                    │nothing
+//!        ▼                                    │
+//!   serve: stack and handler ──► finish ──► idle: other work, poll or sleep
+//!        ▲                          │
+//!        └──── go on with the next ─┘
+//! ```
+//!
+//! Whoever finishes a packet first takes in what has arrived meanwhile, so that the policy decides
+//! on arrivals before the completion, as they happened.
+
+use crate::board::{Assignment, Board};
+use crate::control::Order;
+use crate::driver::{Bytes, Incoming};
+use crate::floor::Floor;
+use crate::handler::{AfterPanic, Context, Handler};
+use crate::options::{Idle, Overload};
+use crate::packet::{Buffer, Frame, Packet};
+use crate::protocol::Protocol;
+use crate::tally::Tally;
+use crate::work::Work;
+use core::time::Duration;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{PoisonError, RwLockReadGuard};
+use warmcore_policy::Policy;
+use warmcore_policy::dispatch::Waiting;
+use warmcore_stack::wire::FrameBuilder;
+use warmcore_stack::wire::vlan::MAX_TAGS;
+use warmcore_stack::{Delivery, DropReason, Flow};
+use warmcore_units::{CpuId, Nanos};
+
+/// Frames taken in at once.
+const INTAKE: usize = 32;
+/// Polls without success before a worker that may sleep goes to sleep.
+const POLLS: u32 = 2_000;
+/// The longest sleep: how late a worker may notice what nobody wakes it for.
+const NAP: Duration = Duration::from_millis(20);
+/// Free buffers that a worker keeps.
+const BUFFERS: usize = 256;
+
+pub(crate) struct Worker<'f, 'a, P, W, H> {
+    me: CpuId,
+    floor: &'f Floor<'a, P, W, H>,
+    protocol: Option<RwLockReadGuard<'f, Protocol>>,
+    hand: Option<Assignment>,
+    tally: Tally,
+    /// The last look at the clock.
+    looked: Nanos,
+    polls: u32,
+    #[expect(clippy::vec_box, reason = "buffers go with packets, which are small")]
+    buffers: Vec<Box<Buffer>>,
+    /// Others who were given work, to be woken.
+    called: Vec<CpuId>,
+    reply: Vec<u8>,
+    outgoing: Vec<u8>,
+    work: Option<Box<dyn Work>>,
+}
+
+/// What came of a packet.
+enum Outcome {
+    Delivered,
+    Refused(DropReason),
+    Panicked(String),
+}
+
+impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, W, H> {
+    pub(crate) fn new(me: CpuId, floor: &'f Floor<'a, P, W, H>) -> Self {
+        let work = match floor.idle {
+            Idle::Work(make) => Some(make(me.0)),
+            Idle::Poll | Idle::Sleep => None,
+        };
+        Self {
+            me,
+            floor,
+            protocol: None,
+            hand: None,
+            tally: Tally::new(),
+            looked: floor.clock.now(),
+            polls: 0,
+            buffers: Vec::with_capacity(BUFFERS),
+            called: Vec::new(),
+            reply: Vec::new(),
+            outgoing: Vec::new(),
+            work,
+        }
+    }
+
+    /// Works until it is told to leave.
+    pub(crate) fn run(mut self) {
+        self.floor.seats[self.me.index()].sit();
+        self.looked = self.floor.clock.now();
+        loop {
+            if let Some(assignment) = self.hand.take() {
+                self.serve(assignment);
+                if self.floor.control.order() == Order::Run {
+                    continue;
+                }
+            }
+            match self.floor.control.order() {
+                Order::Run => self.look_or_idle(),
+                Order::Pause => self.pause(),
+                Order::Drain if self.is_drained() => break,
+                Order::Drain => self.look_for_leftovers(),
+                Order::Leave => break,
+            }
+        }
+        self.hand_over(self.floor.clock.now());
+    }
+
+    /// Processes what is in hand, and finds what comes after it.
+    #[inline]
+    fn serve(&mut self, assignment: Assignment) {
+        let begun = self.read_clock();
+        let outcome = self.process(&assignment);
+        let ended = self.read_clock();
+        match outcome {
+            Outcome::Delivered => {
+                let delay = ended - assignment.packet.arrived;
+                self.tally.finished(delay, ended - begun, assignment.situation);
+                self.floor.streams.processed(self.me, assignment.packet.stream);
+            }
+            Outcome::Refused(reason) => self.tally.refused(reason),
+            Outcome::Panicked(message) => self.panicked(&assignment, &message),
+        }
+        if self.tally.is_full(ended) {
+            self.hand_over(ended);
+        }
+        let floor = self.floor;
+        let mut board = floor.board(self.me).lock();
+        self.take_in(&mut board, ended);
+        self.hand = board.finish(self.me, assignment.thread, &assignment.packet, ended);
+        drop(board);
+        self.recycle(assignment.packet.frame);
+        self.wake_called();
+    }
+
+    /// The packet's way up the stack on its protocol thread, the handler on top, and the answer.
+    #[inline]
+    fn process(&mut self, assignment: &Assignment) -> Outcome {
+        let Assignment { packet, stack, thread, .. } = assignment;
+        let floor = self.floor;
+        if floor.streams.has_failed(packet.stream) {
+            return Outcome::Panicked(String::new());
+        }
+        let protocol = protocol(&mut self.protocol, floor);
+        let frame = floor.bytes(&packet.frame);
+        let mut context = Context { cpu: self.me, worker: self.me.0, reply: &mut self.reply, replied: false };
+        let pool = floor.pool(self.me);
+        let received = floor.thread(*thread).lock().run(|| {
+            let deliver = |delivery: Delivery<'_>| floor.handler.deliver(&delivery, &mut context);
+            catch_unwind(AssertUnwindSafe(|| protocol.receive(*stack, pool, frame, deliver)))
+        });
+        let replied = context.replied;
+        match received {
+            Ok(Ok(())) => {
+                if replied {
+                    self.answer(packet);
+                }
+                Outcome::Delivered
+            }
+            Ok(Err(reason)) => Outcome::Refused(reason),
+            Err(panic) => Outcome::Panicked(message(&*panic)),
+        }
+    }
+
+    /// Sends the handler's answer to where `packet` came from.
+    fn answer(&mut self, packet: &Packet) {
+        let floor = self.floor;
+        let frame = floor.bytes(&packet.frame);
+        let link = floor.link;
+        let Ok(flow) = Flow::of(link, frame) else { return };
+        let builder = FrameBuilder { tags: link.tags(frame), ..FrameBuilder::new(link, flow.reversed()) };
+        self.outgoing.resize(builder.frame_length(self.reply.len()) + MAX_TAGS, 0);
+        let sent = match builder.write(&self.reply, &mut self.outgoing) {
+            Ok(answer) => floor.lane(self.me).queue().send(answer).is_ok(),
+            Err(_) => false,
+        };
+        if !sent {
+            self.tally.unanswered();
+        }
+    }
+
+    /// Takes in what has arrived by `now`; the policy says who processes it.
+    #[inline]
+    fn take_in(&mut self, board: &mut Board<P, W>, now: Nanos) {
+        let floor = self.floor;
+        let lane = floor.lane(self.me);
+        if lane.due() > now || floor.control.order() != Order::Run {
+            return;
+        }
+        let room = floor.capacity.saturating_sub(board.held()) as usize;
+        if room == 0 && floor.overload == Overload::HoldBack {
+            return;
+        }
+        let limit = if floor.overload == Overload::HoldBack { INTAKE.min(room) } else { INTAKE };
+        lane.receive(now, limit, |incoming| self.admit(board, incoming));
+    }
+
+    /// A frame has come in: whose it is, and who processes it.
+    #[inline]
+    fn admit(&mut self, board: &mut Board<P, W>, incoming: Incoming<'_>) {
+        let floor = self.floor;
+        let (stream, frame) = match incoming.bytes {
+            Bytes::Prepared(index) => (floor.prepared[index as usize].stream, Frame::Prepared(index)),
+            Bytes::Shown(bytes) => {
+                let protocol = protocol(&mut self.protocol, floor);
+                let stream = match protocol.classify(bytes) {
+                    Ok(key) => protocol.find(&key),
+                    Err(reason) => return self.tally.refused(reason),
+                };
+                let Some(stream) = stream else { return self.tally.refused(DropReason::UdpNoSession) };
+                let mut buffer = self.buffers.pop().unwrap_or_default();
+                buffer.fill(bytes);
+                (stream, Frame::Held(buffer))
+            }
+        };
+        let packet = Packet { arrived: incoming.at, stream, frame };
+        match floor.owner(stream) {
+            Some(owner) if owner != self.me => self.pass_on(owner, packet),
+            _ => self.let_in(board, packet),
+        }
+    }
+
+    /// `packet` comes onto this worker's board.
+    #[inline]
+    fn let_in(&mut self, board: &mut Board<P, W>, packet: Packet) {
+        if board.held() >= self.floor.capacity {
+            self.tally.overflowed(1);
+            return self.recycle(packet.frame);
+        }
+        match board.arrive(packet) {
+            Some((cpu, assignment)) if cpu == self.me => self.hand = Some(assignment),
+            Some((cpu, assignment)) => {
+                self.floor.seats[cpu.index()].post(assignment);
+                self.called.push(cpu);
+            }
+            None => {}
+        }
+    }
+
+    /// `packet` belongs on the board of `owner`.
+    fn pass_on(&mut self, owner: CpuId, packet: Packet) {
+        match self.floor.seats[owner.index()].inbox.push(packet) {
+            Ok(()) => self.called.push(owner),
+            Err(packet) => {
+                self.tally.overflowed(1);
+                self.recycle(packet.frame);
+            }
+        }
+    }
+
+    /// Takes what others have put here; whether there is something to process now.
+    #[inline]
+    fn collect(&mut self) -> bool {
+        let floor = self.floor;
+        let seat = &floor.seats[self.me.index()];
+        self.hand = seat.collect();
+        if !seat.inbox.is_empty() {
+            let mut board = floor.board(self.me).lock();
+            while let Some(packet) = seat.inbox.pop() {
+                self.let_in(&mut board, packet);
+            }
+        }
+        self.hand.is_some()
+    }
+
+    /// Looks for a packet; if there is none, does what is done then.
+    #[inline]
+    fn look_or_idle(&mut self) {
+        if self.collect() {
+            self.polls = 0;
+            return;
+        }
+        let now = self.read_clock();
+        if self.floor.lane(self.me).due() <= now {
+            let floor = self.floor;
+            let mut board = floor.board(self.me).lock();
+            self.take_in(&mut board, now);
+            drop(board);
+            self.wake_called();
+            if self.hand.is_some() {
+                self.polls = 0;
+                return;
+            }
+        }
+        if self.tally.is_full(now) {
+            self.hand_over(now);
+        }
+        self.idle(now);
+    }
+
+    #[inline]
+    fn idle(&mut self, now: Nanos) {
+        match self.floor.idle {
+            Idle::Work(_) => {
+                if let Some(work) = &mut self.work {
+                    work.step();
+                }
+            }
+            Idle::Poll => core::hint::spin_loop(),
+            Idle::Sleep if self.polls < POLLS => {
+                self.polls += 1;
+                core::hint::spin_loop();
+            }
+            Idle::Sleep => self.sleep(now),
+        }
+    }
+
+    /// Sleeps until something is there, or until shortly before it is due.
+    #[cold]
+    fn sleep(&mut self, now: Nanos) {
+        let floor = self.floor;
+        self.hand_over(now);
+        // Nothing is held while asleep: streams can be opened meanwhile.
+        self.protocol = None;
+        let due = floor.lane(self.me).due() - now;
+        let awake = || floor.control.order() != Order::Run;
+        let seat = &floor.seats[self.me.index()];
+        let nap = if due.0 > 0.0 { NAP.min(Duration::from_nanos(due.0 as u64)) } else { NAP };
+        let lane = floor.lane(self.me);
+        if due.0 <= 0.0 && lane.claim(self.me) {
+            seat.sleep_by(awake, || lane.wait(nap));
+            lane.release();
+        } else {
+            seat.sleep(nap, awake);
+        }
+        self.looked = floor.clock.now();
+        self.polls = POLLS / 2;
+    }
+
+    /// Whether nothing is left that this worker may have to process.
+    fn is_drained(&self) -> bool {
+        self.floor.seats[self.me.index()].is_empty() && self.floor.board(self.me).lock().held() == 0
+    }
+
+    fn look_for_leftovers(&mut self) {
+        if !self.collect() {
+            core::hint::spin_loop();
+        }
+        self.wake_called();
+    }
+
+    #[cold]
+    fn pause(&mut self) {
+        self.protocol = None;
+        self.hand_over(self.floor.clock.now());
+        self.floor.control.pause();
+        self.looked = self.floor.clock.now();
+    }
+
+    /// A packet's handler has panicked, or its stream had failed before.
+    #[cold]
+    fn panicked(&mut self, assignment: &Assignment, message: &str) {
+        self.tally.failed();
+        let stream = assignment.packet.stream;
+        if self.floor.streams.has_failed(stream) {
+            return;
+        }
+        match self.floor.handler.panicked(stream, message) {
+            AfterPanic::Skip => {}
+            AfterPanic::EndStream => self.floor.streams.fail(stream),
+            AfterPanic::EndRun => self.floor.control.fail(),
+        }
+    }
+
+    /// Gives the block up to `now` to whoever looks.
+    #[cold]
+    fn hand_over(&mut self, now: Nanos) {
+        let block = self.tally.turn(now);
+        self.floor.blocks[self.me.index()].lock().unwrap_or_else(PoisonError::into_inner).push(block);
+    }
+
+    /// The time; if the last look was too long ago, this worker was not running.
+    #[inline]
+    fn read_clock(&mut self) -> Nanos {
+        let now = self.floor.clock.now();
+        let since = now - self.looked;
+        if since > self.floor.stall {
+            self.tally.stalled(since);
+        }
+        self.looked = now;
+        now
+    }
+
+    #[inline]
+    fn recycle(&mut self, frame: Frame) {
+        if let Frame::Held(buffer) = frame
+            && self.buffers.len() < BUFFERS
+        {
+            self.buffers.push(buffer);
+        }
+    }
+
+    #[inline]
+    fn wake_called(&mut self) {
+        while let Some(cpu) = self.called.pop() {
+            self.floor.wake(cpu);
+        }
+    }
+}
+
+/// The stack, taken hold of again if it was let go.
+#[inline]
+fn protocol<'g, 'f, P, W, H>(
+    held: &'g mut Option<RwLockReadGuard<'f, Protocol>>,
+    floor: &'f Floor<'_, P, W, H>,
+) -> &'g Protocol {
+    held.get_or_insert_with(|| floor.protocol.read().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// What a panic says of itself.
+fn message(panic: &(dyn core::any::Any + Send)) -> String {
+    let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    said.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without words".to_owned())
+}
