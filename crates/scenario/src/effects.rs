@@ -23,6 +23,9 @@ pub struct Effects {
     /// What deciding on a processor costs, in nanoseconds for each packet; paid by the processor
     /// that processes it.
     pub decision_ns: f64,
+    /// What it takes until a processor that was doing other work has turned to a packet, in
+    /// nanoseconds, beside what the packet then finds in cache.
+    pub start_ns: f64,
     /// How old what the policy sees of other processors is, in nanoseconds: that one has finished
     /// a packet is known only so much later. What the policy decided itself it knows at once.
     pub staleness_ns: f64,
@@ -43,6 +46,7 @@ impl Effects {
         map_lock_ns: 0.0,
         session_lock_ns: 0.0,
         decision_ns: 0.0,
+        start_ns: 0.0,
         staleness_ns: 0.0,
     };
 
@@ -63,6 +67,7 @@ impl Effects {
             ("map_lock_ns", self.map_lock_ns),
             ("session_lock_ns", self.session_lock_ns),
             ("decision_ns", self.decision_ns),
+            ("start_ns", self.start_ns),
             ("staleness_ns", self.staleness_ns),
         ] {
             if !(0.0..=1e9).contains(&value) {

@@ -71,6 +71,7 @@ impl Figures {
             quantity("map_lock_ns", "ns", Some(effects.map_lock_ns)),
             quantity("session_lock_ns", "ns", Some(effects.session_lock_ns)),
             quantity("decision_ns", "ns", Some(effects.decision_ns)),
+            quantity("start_ns", "ns", Some(effects.start_ns)),
             quantity("staleness_ns", "ns", Some(effects.staleness_ns)),
             quantity("precision", "", Some(run.precision)),
             count("max_packets", Some(run.max_packets)),

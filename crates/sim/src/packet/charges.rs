@@ -27,15 +27,17 @@ impl Charges {
         Self { effects, maps_free: Nanos::ZERO, sessions_free: vec![Nanos::ZERO; sessions] }
     }
 
-    /// The service time of `packet`, which starts at `now` and would take `bare` to receive.
-    pub(super) fn service(&mut self, packet: &Packet, bare: Nanos, now: Nanos) -> Nanos {
+    /// The service time of `packet`, which starts at `now` on a processor that was `idle` or not, and
+    /// would take `bare` to receive.
+    pub(super) fn service(&mut self, packet: &Packet, bare: Nanos, idle: bool, now: Nanos) -> Nanos {
         let effects = &self.effects;
         let path = match packet.direction {
             Direction::Receive => bare,
             Direction::Send => bare * effects.send_path,
         };
         let touching = (effects.checksum_ns_per_byte + effects.copy_ns_per_byte) * f64::from(packet.bytes);
-        let begins = now + Nanos(effects.decision_ns);
+        let turning = if idle { effects.start_ns } else { 0.0 };
+        let begins = now + Nanos(effects.decision_ns + turning);
         let maps = match packet.direction {
             Direction::Receive => acquire(&mut self.maps_free, begins, effects.map_lock_ns),
             // Nothing is looked up.

@@ -222,8 +222,12 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
         if E::SHARING {
             self.residency.enter(cpu);
         }
-        let ends =
-            self.serve(Running { packet, thread, situation, started: now, releasing: false }, cpu, bare);
+        let ends = self.serve(
+            Running { packet, thread, situation, started: now, releasing: false },
+            cpu,
+            bare,
+            true,
+        );
         self.completions.start(cpu, ends);
     }
 
@@ -232,8 +236,12 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
     fn go_on(&mut self, cpu: CpuId, thread: ThreadId, packet: Packet, now: Nanos) {
         let situation = self.situation(cpu, thread, &packet);
         let bare = self.model.receive_hot(situation);
-        let ends =
-            self.serve(Running { packet, thread, situation, started: now, releasing: false }, cpu, bare);
+        let ends = self.serve(
+            Running { packet, thread, situation, started: now, releasing: false },
+            cpu,
+            bare,
+            false,
+        );
         self.completions.restart_first(cpu, ends);
     }
 
@@ -248,11 +256,13 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
         }
     }
 
-    /// Service of `running` starts on `cpu`; it takes `bare` and what comes on top. When it ends.
+    /// Service of `running` starts on `cpu`, which was `idle` or not; it takes `bare` and what comes
+    /// on top. When it ends.
     #[inline(always)]
-    fn serve(&mut self, running: Running, cpu: CpuId, bare: Nanos) -> Nanos {
+    fn serve(&mut self, running: Running, cpu: CpuId, bare: Nanos, idle: bool) -> Nanos {
         let now = running.started;
-        let mut service = if E::EFFECTS { self.charges.service(&running.packet, bare, now) } else { bare };
+        let mut service =
+            if E::EFFECTS { self.charges.service(&running.packet, bare, idle, now) } else { bare };
         if E::SHARING && self.memory == Organisation::Global && self.residency.write_pool(cpu) {
             service += self.model.acquire_overhead();
         }

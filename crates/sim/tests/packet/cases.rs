@@ -155,17 +155,19 @@ fn schedulings() -> impl Strategy<Value = Scheduling> {
 /// None, or each none or a few units.
 fn effects(unit: f64) -> impl Strategy<Value = Effects> {
     let some = |most: u32| prop_oneof![Just(0), 0..=most].prop_map(move |units| f64::from(units) * unit);
-    let effects = (some(2), some(2), select(&[0.5, 1.0, 2.0]), some(3), some(5), some(2), some(12)).prop_map(
-        |(checksum, copy, send_path, map_lock, session_lock, decision, staleness)| Effects {
-            checksum_ns_per_byte: checksum,
-            copy_ns_per_byte: copy,
-            send_path,
-            map_lock_ns: map_lock,
-            session_lock_ns: session_lock,
-            decision_ns: decision,
-            staleness_ns: staleness,
-        },
-    );
+    let effects = (some(2), some(2), select(&[0.5, 1.0, 2.0]), some(3), some(5), some(2), some(3), some(12))
+        .prop_map(|(checksum, copy, send_path, map_lock, session_lock, decision, start, staleness)| {
+            Effects {
+                checksum_ns_per_byte: checksum,
+                copy_ns_per_byte: copy,
+                send_path,
+                map_lock_ns: map_lock,
+                session_lock_ns: session_lock,
+                decision_ns: decision,
+                start_ns: start,
+                staleness_ns: staleness,
+            }
+        });
     prop_oneof![Just(Effects::NONE), effects]
 }
 

@@ -19,13 +19,21 @@ pub(crate) struct Locks {
 
 impl Locks {
     /// The service time of `packet`, which starts at `now` and takes `path` from end to end of the
-    /// stack if it is received.
-    pub(crate) fn service(&mut self, host: &Host, packet: &Packet, path: Nanos, now: Nanos) -> Nanos {
+    /// stack if it is received. Its processor `continues`, or turns to it from other work.
+    pub(crate) fn service(
+        &mut self,
+        host: &Host,
+        packet: &Packet,
+        path: Nanos,
+        continues: bool,
+        now: Nanos,
+    ) -> Nanos {
         let effects = host.effects;
         let received = packet.direction == Direction::Receive;
         let path = if received { path } else { path * effects.send_path };
         let touching = (effects.checksum_ns_per_byte + effects.copy_ns_per_byte) * f64::from(packet.bytes);
-        let mut ready = now + Nanos(effects.decision_ns);
+        let turning = if continues { 0.0 } else { effects.start_ns };
+        let mut ready = now + Nanos(effects.decision_ns + turning);
         if host.scheduling.approach == Parallelism::Locking {
             if received {
                 ready = self.acquire(Lock::Maps, ready, effects.map_lock_ns);

@@ -285,7 +285,7 @@ impl<'h> Machine<'h> {
         } else {
             self.host.model.receive(situation, |level| self.idle(cpu, level, now))
         };
-        let mut service = self.locks.service(self.host, &packet, path, now);
+        let mut service = self.locks.service(self.host, &packet, path, continues, now);
         if self.host.scheduling.memory == Organisation::Global && self.log.access_pool(self.host, cpu) {
             service += self.host.model.acquire_overhead();
         }
