@@ -17,6 +17,9 @@ use observed::Observed;
 use rand_core::Rng;
 use warmcore_units::{CpuId, Nanos, StackId, StreamId};
 
+/// So many jobs must wait for each processor before one is given jobs ahead.
+const ENOUGH_FOR_ALL: u32 = 2;
+
 /// What is dispatched: a packet, as far as decisions go.
 pub trait Job: Send {
     /// When it arrived.
@@ -113,6 +116,44 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         } else {
             Next::Stop(Change::Idle)
         }
+    }
+
+    /// A further job for `cpu`, which still has `running` in hand: what it would go on with anyway, or
+    /// would most likely, as all processors are busy and more wait than they will all take next. A
+    /// driver saves itself to ask after each job; it reports the end of what it [`finish`]es by
+    /// itself with [`finish_ahead`].
+    ///
+    /// [`finish`]: Self::finish
+    /// [`finish_ahead`]: Self::finish_ahead
+    #[inline]
+    pub fn ahead(&mut self, cpu: CpuId, running: &W::Job) -> Option<W::Job> {
+        if let Some(next) = self.waiting.stay_ahead(running) {
+            return Some(next);
+        }
+        let processors = self.observed.processors();
+        let all_are_busy = self.observed.busy() == processors;
+        let enough_wait = self.observed.waiting() > ENOUGH_FOR_ALL * processors;
+        if !(P::ALONE || all_are_busy && enough_wait) {
+            return None;
+        }
+        let next = self.take(cpu, Some(running))?;
+        if P::LINE == Line::PerProcessor {
+            self.observed.less(cpu, &mut self.policy);
+        }
+        Some(next)
+    }
+
+    /// A processor has finished `finished` at `now`, and goes on with what it was given
+    /// [`ahead`](Self::ahead).
+    #[inline]
+    pub fn finish_ahead(&mut self, finished: &W::Job, now: Nanos) {
+        self.policy.finished(now, now - finished.arrived());
+    }
+
+    /// The idle processor that had best look out for what comes.
+    #[inline]
+    pub fn lookout(&self) -> Option<CpuId> {
+        self.policy.lookout(&self.observed)
     }
 
     /// The policy sees a `change` at `cpu`.

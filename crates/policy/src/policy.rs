@@ -83,6 +83,12 @@ pub trait Policy: Clone + Send {
         None
     }
 
+    /// The idle processor that is best placed to look out for packets, as most of them go to it.
+    #[inline]
+    fn lookout(&self, view: &impl View) -> Option<CpuId> {
+        view.most_recent()
+    }
+
     /// Report: a packet has arrived for a stack that is at work or has a place to wait, and waits
     /// there; no processor is asked for. (Under IPS alone.)
     #[inline]

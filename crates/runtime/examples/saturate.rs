@@ -47,6 +47,7 @@ fn main() {
                 overload: if rate.is_some() { Overload::Drop } else { Overload::HoldBack },
                 capacity: if rate.is_some() { 100_000 } else { 64 },
                 shutdown: Shutdown::Drain,
+                instead: None,
                 stall: Nanos::from_micros(50.0),
                 seed: 1,
             };
@@ -55,7 +56,7 @@ fn main() {
                 std::hint::black_box(delivery.payload.len());
             };
             let report = run(&options, &mut driver, &flows, &handler, |_| {
-                std::thread::sleep(Duration::from_millis(1000));
+                std::thread::sleep(Duration::from_millis(400));
             })
             .unwrap();
             let steady = report.steady();
@@ -69,6 +70,27 @@ fn main() {
                 steady.service().mean,
                 steady.disturbed,
                 steady.duration().secs() * 100.0,
+            );
+            let mut by_number = std::collections::BTreeMap::<u64, Vec<&warmcore_runtime::tally::Block>>::new();
+            for worker in &report.workers {
+                for block in &worker.last {
+                    by_number.entry(block.number).or_default().push(block);
+                }
+            }
+            let mut best: Vec<(u64, f64)> = by_number
+                .values()
+                .map(|blocks| {
+                    let packets: u64 = blocks.iter().map(|block| block.packets()).sum();
+                    let busy: f64 = blocks.iter().map(|block| block.busy().0).sum();
+                    (packets, busy / packets as f64)
+                })
+                .collect();
+            best.sort_unstable_by_key(|best| std::cmp::Reverse(best.0));
+            let (packets, service) = best[best.len() / 10];
+            println!(
+                "   a good block: {:.3} M/s, {:.0} ns of a worker each, service {service:.0} ns",
+                packets as f64 / 1e4,
+                f64::from(workers) * 1e7 / packets as f64
             );
             for (situation, served) in steady.situations() {
                 print!("   {situation:?} {} {}", served.packets, served.time / served.packets as f64);

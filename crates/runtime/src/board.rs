@@ -91,6 +91,26 @@ impl<P: Policy, W: Waiting<Job = Packet>> Board<P, W> {
         }
     }
 
+    /// What `cpu`, which has a packet in hand, may as well take now.
+    #[inline]
+    pub(crate) fn ahead(&mut self, cpu: CpuId, running: &Assignment) -> Option<Assignment> {
+        let next = self.dispatcher.ahead(cpu, &running.packet)?;
+        Some(self.assign(cpu, running.thread, next))
+    }
+
+    /// A worker has finished `packet` at `now`, and goes on with what it took ahead.
+    #[inline]
+    pub(crate) fn finish_ahead(&mut self, packet: &Packet, now: Nanos) {
+        self.held -= 1;
+        self.dispatcher.finish_ahead(packet, now);
+    }
+
+    /// The idle worker that had best look out for what comes.
+    #[inline]
+    pub(crate) fn lookout(&self) -> Option<CpuId> {
+        self.dispatcher.lookout()
+    }
+
     #[inline]
     fn assign(&mut self, cpu: CpuId, thread: ThreadId, packet: Packet) -> Assignment {
         let stack = self.dispatcher.stack(&packet, cpu);

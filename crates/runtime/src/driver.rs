@@ -6,9 +6,15 @@
 //! | driver | frames |
 //! |---|---|
 //! | [`memory`] | prepared before the run, arriving at the times of a scenario's traffic |
+//! | [`device`] | from a network interface: packet socket, XDP or TUN |
+//! | [`faults`] | another driver's, with something gone wrong |
 
+pub mod counted;
+pub mod device;
+pub mod faults;
 pub mod memory;
 
+pub use faults::{Fault, Faulty};
 pub use memory::Memory;
 
 use std::io;
@@ -115,7 +121,7 @@ pub trait Queue: Send {
     }
 
     /// Frames lost before they could be received, so far.
-    fn lost(&self) -> u64 {
+    fn lost(&mut self) -> u64 {
         0
     }
 }

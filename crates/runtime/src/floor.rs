@@ -38,6 +38,7 @@ pub(crate) struct Floor<'a, P, W, H> {
     pub(crate) blocks: &'a [CachePadded<Mutex<Blocks>>],
     pub(crate) idle: &'a Idle,
     pub(crate) link: LinkKind,
+    pub(crate) instead: Option<Nanos>,
     pub(crate) overload: Overload,
     /// Packets that a board may hold.
     pub(crate) capacity: u32,
@@ -50,6 +51,19 @@ impl<P: Policy, W: Waiting<Job = Packet>, H> Floor<'_, P, W, H> {
     #[inline]
     pub(crate) fn board(&self, worker: CpuId) -> &spin::Mutex<Board<P, W>> {
         &self.boards[worker.index() % self.boards.len()]
+    }
+
+    /// Whether all workers have said that they take in nothing more.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.control.closed() as usize == self.seats.len()
+    }
+
+    /// Whether nothing is left to be processed, and nothing more is taken in.
+    pub(crate) fn is_drained(&self) -> bool {
+        // In the order in which packets go: from a place onto a board, which is locked meanwhile.
+        self.is_closed()
+            && self.seats.iter().all(|seat| seat.inbox.is_empty())
+            && self.boards.iter().all(|board| board.lock().held() == 0)
     }
 
     /// The queue that `worker` polls.

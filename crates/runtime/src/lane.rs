@@ -15,11 +15,28 @@ pub(crate) struct Lane {
     /// When there will be something, as the bits of a time in nanoseconds: the past if nobody
     /// knows, infinity if never again.
     due: AtomicU64,
+    /// The worker that looks out for it while it is idle.
+    lookout: AtomicU32,
     queue: spin::Mutex<Box<dyn Queue>>,
     /// Which worker sleeps at the queue, and what it waits on.
     sleeper: AtomicU32,
     descriptor: Option<OwnedFd>,
     bell: Bell,
+}
+
+/// The right to receive from a queue.
+pub(crate) struct Open<'a> {
+    due: &'a AtomicU64,
+    queue: spin::MutexGuard<'a, Box<dyn Queue>>,
+}
+
+impl Open<'_> {
+    /// Shows up to `limit` frames that have arrived by `now`.
+    #[inline]
+    pub(crate) fn receive(&mut self, now: Nanos, limit: usize, mut take: impl FnMut(Incoming<'_>)) {
+        self.queue.receive(now, limit, &mut take);
+        self.due.store(bits(self.queue.due()), Ordering::Relaxed);
+    }
 }
 
 /// Wakes all workers, at their places and at their queues.
@@ -32,6 +49,8 @@ pub(crate) fn wake_all(seats: &[Seat], lanes: &[CachePadded<Lane>]) {
     }
 }
 
+/// How long what has arrived is left to the worker that looks out for it, before others take it.
+const GRACE: Nanos = Nanos(300.0);
 /// No worker.
 const NOBODY: u32 = u32::MAX;
 
@@ -41,6 +60,7 @@ impl Lane {
     pub(crate) fn new(queue: Box<dyn Queue>) -> io::Result<Self> {
         Ok(Self {
             due: AtomicU64::new(bits(queue.due())),
+            lookout: AtomicU32::new(NOBODY),
             descriptor: queue.descriptor().map(|descriptor| descriptor.try_clone_to_owned()).transpose()?,
             queue: spin::Mutex::new(queue),
             sleeper: AtomicU32::new(NOBODY),
@@ -61,13 +81,27 @@ impl Lane {
         Nanos(f64::from_bits(self.due.load(Ordering::Relaxed)))
     }
 
-    /// Shows up to `limit` frames that have arrived by `now`, unless another worker is at it.
+    /// Whether `worker`, which is idle, is to look at `now`: at once if it is the one to look out,
+    /// and after a grace if not.
     #[inline]
-    pub(crate) fn receive(&self, now: Nanos, limit: usize, mut take: impl FnMut(Incoming<'_>)) -> usize {
-        let Some(mut queue) = self.queue.try_lock() else { return 0 };
-        let taken = queue.receive(now, limit, &mut take);
-        self.due.store(bits(queue.due()), Ordering::Relaxed);
-        taken
+    pub(crate) fn concerns(&self, worker: CpuId, now: Nanos) -> bool {
+        let due = self.due();
+        due <= now && (self.lookout.load(Ordering::Relaxed) == worker.0 || due + GRACE <= now)
+    }
+
+    /// The worker that is to look out from now on.
+    #[inline]
+    pub(crate) fn appoint(&self, lookout: Option<CpuId>) {
+        let lookout = lookout.map_or(NOBODY, |cpu| cpu.0);
+        if self.lookout.load(Ordering::Relaxed) != lookout {
+            self.lookout.store(lookout, Ordering::Relaxed);
+        }
+    }
+
+    /// The right to receive, unless another worker has it.
+    #[inline]
+    pub(crate) fn open(&self) -> Option<Open<'_>> {
+        self.queue.try_lock().map(|queue| Open { due: &self.due, queue })
     }
 
     /// `worker` is to be the one that sleeps at the queue itself; false if another does already, or

@@ -9,19 +9,22 @@
 //! | module | holds |
 //! |---|---|
 //! | [`driver`] | where frames come from |
-//! | [`options`] | how a run is to be |
+//! | [`options`], [`from_scenario`] | how a run is to be, and how a scenario says so |
 //! | [`mod@run`] | a run from its beginning to its end |
 //! | [`handler`], [`work`] | what a user does with packets, and beside them |
 //! | [`watch`] | a run while it lasts: follow it, pause it, open streams |
 //! | [`report`], [`tally`] | what came of it |
+//! | [`metrics`] | a run for monitoring systems |
 
 mod board;
 pub mod clock;
 mod control;
 pub mod driver;
 mod floor;
+pub mod from_scenario;
 pub mod handler;
 mod lane;
+pub mod metrics;
 pub mod options;
 mod packet;
 mod protocol;
@@ -29,12 +32,14 @@ pub mod report;
 pub mod run;
 mod seat;
 mod streams;
+mod sync;
 pub mod tally;
 pub mod watch;
 pub mod work;
 mod worker;
 
 pub use driver::{Driver, Memory};
+pub use from_scenario::{Setup, SetupError};
 pub use handler::{AfterPanic, Context, Handler};
 pub use options::{Idle, Options, Overload, Shutdown};
 pub use report::{Report, Steady};

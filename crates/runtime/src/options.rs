@@ -36,6 +36,9 @@ pub struct Options {
     /// A worker that did not look at the clock for longer than this was not running: what it
     /// measured then is left out of the statistics.
     pub stall: Nanos,
+    /// Rehearsal: what a packet takes in place of the protocol stack and the handler. What is left
+    /// of its delay then is the runtime's own.
+    pub instead: Option<Nanos>,
     /// Seed of a policy's random choices.
     pub seed: u64,
 }

@@ -77,6 +77,19 @@ impl Report {
 }
 
 impl Steady {
+    /// How many blocks it has.
+    #[must_use]
+    pub fn blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Whether nothing is left of the run, as workers were kept from running all the time, or
+    /// nothing was finished.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.blocks.iter().all(|block| block.packets() == 0)
+    }
+
     /// How long it is.
     #[must_use]
     pub fn duration(&self) -> Nanos {

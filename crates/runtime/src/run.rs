@@ -16,9 +16,10 @@ use crate::seat::Seat;
 use crate::streams::Streams;
 use crate::tally::Blocks;
 use crate::watch::Watch;
-use crate::worker::Worker;
+use crate::worker::{Worker, panic_message};
 use crossbeam_utils::CachePadded;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
@@ -74,6 +75,14 @@ pub enum RunError {
     /// The system has no memory or threads for it.
     #[error("cannot start a worker: {0}")]
     System(#[from] io::Error),
+    /// A worker panicked outside of a handler: in a driver, or in the work that it does besides.
+    #[error("worker {worker} panicked: {message}")]
+    Panicked {
+        /// The worker.
+        worker: usize,
+        /// What the panic says.
+        message: String,
+    },
     /// A handler panicked and asked for the end of the run.
     #[error("a handler panicked, and the run was to end then")]
     Handler,
@@ -206,6 +215,7 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
             blocks: &blocks,
             idle: &options.idle,
             link: options.link,
+            instead: options.instead,
             overload: options.overload,
             capacity: options.capacity,
             stall: options.stall,
@@ -275,10 +285,14 @@ fn staff<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
     thread::scope(|scope| {
         let hire = |(worker, &cpu): (usize, &CpuId)| {
             let refused = &refused;
-            let work = move || match pin_to(cpu) {
-                Ok(_pinned) => Worker::new(CpuId::from(worker), floor).run(),
-                Err(source) => {
-                    *lock(refused) = Some(RunError::Place { worker, source });
+            let work = move || {
+                let place = || pin_to(cpu).map_err(|source| RunError::Place { worker, source });
+                let stay = || place().map(|_pinned| Worker::new(CpuId::from(worker), cpu, floor).run());
+                let stayed = catch_unwind(AssertUnwindSafe(stay)).unwrap_or_else(|panic| {
+                    Err(RunError::Panicked { worker, message: panic_message(&*panic) })
+                });
+                if let Err(error) = stayed {
+                    *lock(refused) = Some(error);
                     floor.control.give(Order::Leave);
                 }
             };
@@ -294,7 +308,10 @@ fn staff<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
             let now = floor.clock.now();
             floor.lanes.iter().for_each(|lane| lane.begin(now));
             watched.resume();
-            watch(&watched);
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| watch(&watched))) {
+                dismiss(floor, Shutdown::Discard);
+                resume_unwind(panic);
+            }
         }
         dismiss(floor, options.shutdown);
         Ok(())
@@ -312,7 +329,7 @@ fn dismiss<P: Policy, W: Waiting<Job = Packet>, H>(floor: &Floor<'_, P, W, H>, s
         floor.control.give(Order::Drain);
         wake_all(&floor.seats, &floor.lanes);
         let begun = std::time::Instant::now();
-        while floor.boards.iter().any(|board| board.lock().held() > 0) && begun.elapsed() < PATIENCE {
+        while !floor.is_drained() && floor.control.order() == Order::Drain && begun.elapsed() < PATIENCE {
             thread::sleep(Duration::from_millis(1));
         }
     }

@@ -10,12 +10,15 @@
 
 use crate::board::Assignment;
 use crate::packet::Packet;
-use core::sync::atomic::{AtomicBool, Ordering, fence};
-use crossbeam_queue::ArrayQueue;
+use crate::sync::{ArrayQueue, AtomicBool, Mutex, Ordering, Thread, current, fence, park_timeout};
 use crossbeam_utils::CachePadded;
 use std::sync::OnceLock;
-use std::thread::Thread;
 use std::time::Duration;
+
+#[cfg(all(test, loom))]
+mod model;
+#[cfg(all(test, not(loom)))]
+mod tests;
 
 /// A worker's place.
 pub(crate) struct Seat {
@@ -27,7 +30,7 @@ pub(crate) struct Seat {
 
 struct Mailbox {
     full: AtomicBool,
-    slot: spin::Mutex<Option<Assignment>>,
+    slot: Mutex<Option<Assignment>>,
 }
 
 struct Sleep {
@@ -38,7 +41,7 @@ struct Sleep {
 impl Seat {
     /// An empty place, with room for so many packets found by others.
     pub(crate) fn new(inbox: usize) -> Self {
-        let mailbox = Mailbox { full: AtomicBool::new(false), slot: spin::Mutex::new(None) };
+        let mailbox = Mailbox { full: AtomicBool::new(false), slot: Mutex::new(None) };
         let sleep = Sleep { announced: AtomicBool::new(false), thread: OnceLock::new() };
         Self {
             mailbox: CachePadded::new(mailbox),
@@ -49,14 +52,15 @@ impl Seat {
 
     /// The calling thread sits down here.
     pub(crate) fn sit(&self) {
-        let _ = self.sleep.thread.set(std::thread::current());
+        let _ = self.sleep.thread.set(current());
     }
 
     /// Puts `assignment` before the worker. [Wake](Self::wake) it afterwards.
     #[inline]
     pub(crate) fn post(&self, assignment: Assignment) {
-        let before = self.mailbox.slot.lock().replace(assignment);
-        debug_assert!(before.is_none(), "only an idle worker is given work");
+        let mut slot = self.mailbox.slot.lock();
+        debug_assert!(slot.is_none(), "only an idle worker is given work");
+        *slot = Some(assignment);
         self.mailbox.full.store(true, Ordering::Release);
     }
 
@@ -66,9 +70,9 @@ impl Seat {
         if !self.mailbox.full.load(Ordering::Acquire) {
             return None;
         }
-        let assignment = self.mailbox.slot.lock().take();
+        let mut slot = self.mailbox.slot.lock();
         self.mailbox.full.store(false, Ordering::Relaxed);
-        assignment
+        slot.take()
     }
 
     /// Whether there is nothing to do here.
@@ -89,7 +93,7 @@ impl Seat {
 
     /// Sleeps, for `longest` at most, unless `awake` finds a reason not to.
     pub(crate) fn sleep(&self, longest: Duration, awake: impl FnOnce() -> bool) {
-        self.sleep_by(awake, || std::thread::park_timeout(longest));
+        self.sleep_by(awake, || park_timeout(longest));
     }
 
     /// The same, sleeping by `wait`.

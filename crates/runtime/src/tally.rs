@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use warmcore_costs::Situation;
 use warmcore_stack::DropReason;
 use warmcore_stats::histogram::{Filling, Histogram};
-use warmcore_units::Nanos;
+use warmcore_units::{CpuId, Nanos};
 
 /// The length of a block.
 pub const BLOCK: Nanos = Nanos(10e6);
@@ -40,6 +40,8 @@ pub struct Block {
     pub unanswered: u64,
     /// How often, and for how long at most, the worker did not run.
     pub stalls: Stalls,
+    /// The processor on which the worker was found last that was not its own: somebody has moved it.
+    pub moved: Option<CpuId>,
 }
 
 /// Packets in service.
@@ -89,6 +91,7 @@ impl Block {
         self.unanswered += other.unanswered;
         self.stalls.count += other.stalls.count;
         self.stalls.longest = self.stalls.longest.max(other.stalls.longest);
+        self.moved = other.moved.or(self.moved);
     }
 }
 
@@ -132,6 +135,12 @@ impl Tally {
     #[cold]
     pub(crate) fn unanswered(&mut self) {
         self.block.unanswered += 1;
+    }
+
+    /// The worker is on `cpu`, which is not its own.
+    #[cold]
+    pub(crate) fn moved(&mut self, cpu: CpuId) {
+        self.block.moved = Some(cpu);
     }
 
     #[cold]

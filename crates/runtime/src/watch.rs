@@ -38,10 +38,10 @@ impl<'a> Watch<'a> {
         self.clock.now()
     }
 
-    /// Whether a handler has ended the run.
+    /// Whether the run has ended before its time: a handler has asked for it, or a worker has failed.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        self.control.has_failed()
+        self.control.order() == Order::Leave
     }
 
     /// By worker: its finished blocks from `number` on.
@@ -105,11 +105,14 @@ impl<'a> Watch<'a> {
         if number >= self.streams.most() {
             return Err(OpenStreamError::TooMany { most: self.streams.most() });
         }
+        let paused_before = self.control.order() == Order::Pause;
         self.pause();
         let mut protocol = self.protocol.write().unwrap_or_else(PoisonError::into_inner);
         let opened = protocol.open(StreamId::from(number), flow);
         drop(protocol);
-        self.resume();
+        if !paused_before {
+            self.resume();
+        }
         let stream = opened?;
         self.streams.set_opened(stream.index() + 1);
         Ok(stream)

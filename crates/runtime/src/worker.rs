@@ -18,14 +18,18 @@ use crate::control::Order;
 use crate::driver::{Bytes, Incoming};
 use crate::floor::Floor;
 use crate::handler::{AfterPanic, Context, Handler};
+use crate::lane::Open;
 use crate::options::{Idle, Overload};
 use crate::packet::{Buffer, Frame, Packet};
 use crate::protocol::Protocol;
 use crate::tally::Tally;
 use crate::work::Work;
 use core::time::Duration;
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{PoisonError, RwLockReadGuard};
+use std::thread::park_timeout;
+use warmcore_linux::current_cpu;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_stack::wire::FrameBuilder;
@@ -33,20 +37,32 @@ use warmcore_stack::wire::vlan::MAX_TAGS;
 use warmcore_stack::{Delivery, DropReason, Flow};
 use warmcore_units::{CpuId, Nanos};
 
+/// Packets that a worker takes ahead at most.
+const AHEAD: usize = 8;
 /// Frames taken in at once.
 const INTAKE: usize = 32;
 /// Polls without success before a worker that may sleep goes to sleep.
 const POLLS: u32 = 2_000;
 /// The longest sleep: how late a worker may notice what nobody wakes it for.
 const NAP: Duration = Duration::from_millis(20);
+/// How late a paused worker may notice that it is to go on.
+const PAUSE_NAP: Duration = Duration::from_millis(1);
 /// Free buffers that a worker keeps.
 const BUFFERS: usize = 256;
 
 pub(crate) struct Worker<'f, 'a, P, W, H> {
     me: CpuId,
+    /// The processor it is to run on.
+    place: CpuId,
+    /// Whether it has said that it takes in nothing more.
+    closed: bool,
     floor: &'f Floor<'a, P, W, H>,
     protocol: Option<RwLockReadGuard<'f, Protocol>>,
     hand: Option<Assignment>,
+    /// What comes after it in any case.
+    ahead: VecDeque<Assignment>,
+    /// What was processed, and when, and not reported yet.
+    finished: Vec<(Packet, Nanos)>,
     tally: Tally,
     /// The last look at the clock.
     looked: Nanos,
@@ -68,16 +84,21 @@ enum Outcome {
 }
 
 impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, W, H> {
-    pub(crate) fn new(me: CpuId, floor: &'f Floor<'a, P, W, H>) -> Self {
+    /// The worker `me`, on the processor `place`.
+    pub(crate) fn new(me: CpuId, place: CpuId, floor: &'f Floor<'a, P, W, H>) -> Self {
         let work = match floor.idle {
             Idle::Work(make) => Some(make(me.0)),
             Idle::Poll | Idle::Sleep => None,
         };
         Self {
             me,
+            place,
+            closed: false,
             floor,
             protocol: None,
             hand: None,
+            ahead: VecDeque::with_capacity(AHEAD),
+            finished: Vec::with_capacity(AHEAD),
             tally: Tally::new(),
             looked: floor.clock.now(),
             polls: 0,
@@ -96,11 +117,9 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         loop {
             if let Some(assignment) = self.hand.take() {
                 self.serve(assignment);
-                if self.floor.control.order() == Order::Run {
-                    continue;
-                }
             }
             match self.floor.control.order() {
+                Order::Run | Order::Drain if self.hand.is_some() => {}
                 Order::Run => self.look_or_idle(),
                 Order::Pause => self.pause(),
                 Order::Drain if self.is_drained() => break,
@@ -108,7 +127,18 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
                 Order::Leave => break,
             }
         }
-        self.hand_over(self.floor.clock.now());
+        self.leave();
+    }
+
+    /// Gives back what was taken ahead and will not be processed.
+    fn leave(&mut self) {
+        let now = self.floor.clock.now();
+        let mut board = self.floor.board(self.me).lock();
+        for (packet, ended) in self.finished.drain(..) {
+            board.finish_ahead(&packet, ended);
+        }
+        drop(board);
+        self.hand_over(now);
     }
 
     /// Processes what is in hand, and finds what comes after it.
@@ -129,12 +159,37 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         if self.tally.is_full(ended) {
             self.hand_over(ended);
         }
+        if let Some(next) = self.ahead.pop_front() {
+            self.hand = Some(next);
+            self.finished.push((assignment.packet, ended));
+        } else {
+            self.finish(assignment, ended);
+        }
+    }
+
+    /// Reports what was processed since the last time, and takes what comes next.
+    #[inline]
+    fn finish(&mut self, last: Assignment, ended: Nanos) {
         let floor = self.floor;
         let mut board = floor.board(self.me).lock();
+        for (packet, ended) in &self.finished {
+            board.finish_ahead(packet, *ended);
+        }
         self.take_in(&mut board, ended);
-        self.hand = board.finish(self.me, assignment.thread, &assignment.packet, ended);
+        self.hand = board.finish(self.me, last.thread, &last.packet, ended);
+        if let Some(hand) = &self.hand {
+            while self.ahead.len() < AHEAD
+                && let Some(next) = board.ahead(self.me, hand)
+            {
+                self.ahead.push_back(next);
+            }
+        }
+        floor.lane(self.me).appoint(board.lookout());
         drop(board);
-        self.recycle(assignment.packet.frame);
+        self.recycle(last.packet.frame);
+        while let Some((packet, _)) = self.finished.pop() {
+            self.recycle(packet.frame);
+        }
         self.wake_called();
     }
 
@@ -143,12 +198,16 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     fn process(&mut self, assignment: &Assignment) -> Outcome {
         let Assignment { packet, stack, thread, .. } = assignment;
         let floor = self.floor;
+        if let Some(time) = floor.instead {
+            self.rehearse(time);
+            return Outcome::Delivered;
+        }
         if floor.streams.has_failed(packet.stream) {
             return Outcome::Panicked(String::new());
         }
         let protocol = protocol(&mut self.protocol, floor);
         let frame = floor.bytes(&packet.frame);
-        let mut context = Context { cpu: self.me, worker: self.me.0, reply: &mut self.reply, replied: false };
+        let mut context = Context { cpu: self.place, worker: self.me.0, reply: &mut self.reply, replied: false };
         let pool = floor.pool(self.me);
         let received = floor.thread(*thread).lock().run(|| {
             let deliver = |delivery: Delivery<'_>| floor.handler.deliver(&delivery, &mut context);
@@ -163,7 +222,16 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
                 Outcome::Delivered
             }
             Ok(Err(reason)) => Outcome::Refused(reason),
-            Err(panic) => Outcome::Panicked(message(&*panic)),
+            Err(panic) => Outcome::Panicked(panic_message(&*panic)),
+        }
+    }
+
+    /// Takes as long as a packet would.
+    #[cold]
+    fn rehearse(&self, time: Nanos) {
+        let until = self.looked + time;
+        while self.floor.clock.now() < until {
+            core::hint::spin_loop();
         }
     }
 
@@ -187,17 +255,28 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     /// Takes in what has arrived by `now`; the policy says who processes it.
     #[inline]
     fn take_in(&mut self, board: &mut Board<P, W>, now: Nanos) {
+        let lane = self.floor.lane(self.me);
+        if lane.due() <= now
+            && let Some(mut open) = lane.open()
+        {
+            self.take_from(&mut open, board, now);
+        }
+    }
+
+    /// Takes in what has arrived by `now` at a queue that is open.
+    #[inline]
+    fn take_from(&mut self, open: &mut Open<'_>, board: &mut Board<P, W>, now: Nanos) {
         let floor = self.floor;
-        let lane = floor.lane(self.me);
-        if lane.due() > now || floor.control.order() != Order::Run {
-            return;
-        }
         let room = floor.capacity.saturating_sub(board.held()) as usize;
-        if room == 0 && floor.overload == Overload::HoldBack {
-            return;
+        let limit = match floor.overload {
+            Overload::Drop => INTAKE,
+            // Rather many at once than one for each that leaves.
+            Overload::HoldBack if room < INTAKE.min(floor.capacity as usize / 2) => 0,
+            Overload::HoldBack => INTAKE.min(room),
+        };
+        if limit > 0 && floor.control.order() == Order::Run {
+            open.receive(now, limit, |incoming| self.admit(board, incoming));
         }
-        let limit = if floor.overload == Overload::HoldBack { INTAKE.min(room) } else { INTAKE };
-        lane.receive(now, limit, |incoming| self.admit(board, incoming));
     }
 
     /// A frame has come in: whose it is, and who processes it.
@@ -220,9 +299,12 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         };
         let packet = Packet { arrived: incoming.at, stream, frame };
         match floor.owner(stream) {
-            Some(owner) if owner != self.me => self.pass_on(owner, packet),
-            _ => self.let_in(board, packet),
+            Some(owner) if owner != self.me => return self.pass_on(owner, packet),
+            // What others took in before this packet, of the same stream perhaps, comes before it.
+            Some(_) => self.let_in_passed(board),
+            None => {}
         }
+        self.let_in(board, packet);
     }
 
     /// `packet` comes onto this worker's board.
@@ -261,11 +343,18 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         self.hand = seat.collect();
         if !seat.inbox.is_empty() {
             let mut board = floor.board(self.me).lock();
-            while let Some(packet) = seat.inbox.pop() {
-                self.let_in(&mut board, packet);
-            }
+            self.let_in_passed(&mut board);
         }
         self.hand.is_some()
+    }
+
+    /// What others have passed on comes onto this worker's board.
+    #[inline]
+    fn let_in_passed(&mut self, board: &mut Board<P, W>) {
+        let inbox = &self.floor.seats[self.me.index()].inbox;
+        while let Some(packet) = inbox.pop() {
+            self.let_in(board, packet);
+        }
     }
 
     /// Looks for a packet; if there is none, does what is done then.
@@ -276,11 +365,16 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
             return;
         }
         let now = self.read_clock();
-        if self.floor.lane(self.me).due() <= now {
-            let floor = self.floor;
+        let floor = self.floor;
+        let lane = floor.lane(self.me);
+        if lane.concerns(self.me, now)
+            && let Some(mut open) = lane.open()
+        {
             let mut board = floor.board(self.me).lock();
-            self.take_in(&mut board, now);
+            self.take_from(&mut open, &mut board, now);
+            lane.appoint(board.lookout());
             drop(board);
+            drop(open);
             self.wake_called();
             if self.hand.is_some() {
                 self.polls = 0;
@@ -333,8 +427,14 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     }
 
     /// Whether nothing is left that this worker may have to process.
-    fn is_drained(&self) -> bool {
-        self.floor.seats[self.me.index()].is_empty() && self.floor.board(self.me).lock().held() == 0
+    fn is_drained(&mut self) -> bool {
+        if !self.closed {
+            self.closed = true;
+            self.floor.control.close();
+        }
+        self.floor.is_closed()
+            && self.floor.seats[self.me.index()].is_empty()
+            && self.floor.board(self.me).lock().held() == 0
     }
 
     fn look_for_leftovers(&mut self) {
@@ -348,7 +448,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     fn pause(&mut self) {
         self.protocol = None;
         self.hand_over(self.floor.clock.now());
-        self.floor.control.pause();
+        self.floor.control.pause(|| park_timeout(PAUSE_NAP));
         self.looked = self.floor.clock.now();
     }
 
@@ -360,7 +460,10 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         if self.floor.streams.has_failed(stream) {
             return;
         }
-        match self.floor.handler.panicked(stream, message) {
+        let handler = self.floor.handler;
+        // Who panics over a panic cannot go on.
+        let verdict = catch_unwind(AssertUnwindSafe(|| handler.panicked(stream, message)));
+        match verdict.unwrap_or(AfterPanic::EndRun) {
             AfterPanic::Skip => {}
             AfterPanic::EndStream => self.floor.streams.fail(stream),
             AfterPanic::EndRun => self.floor.control.fail(),
@@ -370,6 +473,10 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     /// Gives the block up to `now` to whoever looks.
     #[cold]
     fn hand_over(&mut self, now: Nanos) {
+        let here = current_cpu();
+        if here != self.place {
+            self.tally.moved(here);
+        }
         let block = self.tally.turn(now);
         self.floor.blocks[self.me.index()].lock().unwrap_or_else(PoisonError::into_inner).push(block);
     }
@@ -413,7 +520,7 @@ fn protocol<'g, 'f, P, W, H>(
 }
 
 /// What a panic says of itself.
-fn message(panic: &(dyn core::any::Any + Send)) -> String {
+pub(crate) fn panic_message(panic: &(dyn core::any::Any + Send)) -> String {
     let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     said.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a panic without words".to_owned())

@@ -72,6 +72,15 @@ impl Histogram {
         self.counts.as_flattened().iter().sum()
     }
 
+    /// Values in the buckets that end at `value` or below.
+    #[must_use]
+    pub fn count_below(&self, value: f64) -> u64 {
+        let first = self.octave * PER_OCTAVE;
+        let ends_below = |index: usize| bounds(first + index).1 <= value;
+        let counted = self.counts.as_flattened().iter().enumerate();
+        counted.take_while(|&(index, _)| ends_below(index)).map(|(_, count)| count).sum()
+    }
+
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         if self.counts.is_empty() {
@@ -137,6 +146,13 @@ mod tests {
         assert_eq!(odd.count(), 8);
         assert!(odd.quantile(0.5) <= LEAST && odd.quantile(1.0) >= GREATEST);
         assert!(Histogram::default().quantile(0.5).is_nan());
+    }
+
+    #[test]
+    fn values_below_a_power_of_two_are_told_exactly() {
+        let values = of(&[0.0, 1.0, 3.99, 4.0, 5.0, 1e9]);
+        assert_eq!([1.0, 4.0, 8.0, 1e12].map(|bound| values.count_below(bound)), [1, 3, 5, 6]);
+        assert_eq!(Histogram::default().count_below(1.0), 0);
     }
 
     #[test]

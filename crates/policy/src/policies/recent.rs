@@ -2,6 +2,7 @@
 
 use crate::policy::{Decision, Line, Policy, Request, View};
 use rand_core::Rng;
+use warmcore_units::CpuId;
 
 /// The processor that most recently executed protocol code: likely to hold it in cache still.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -27,5 +28,10 @@ impl Policy for LeastRecentlyUsed {
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
         view.least_recent().map_or(Decision::Wait(request.home), Decision::Run)
+    }
+
+    #[inline]
+    fn lookout(&self, view: &impl View) -> Option<CpuId> {
+        view.least_recent()
     }
 }

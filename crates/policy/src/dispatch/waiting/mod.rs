@@ -69,6 +69,12 @@ pub trait Waiting: Send {
     /// What the processor that has finished `finished` must go on with before it looks at lines.
     fn stay(&mut self, finished: &Self::Job) -> Option<Self::Job>;
 
+    /// What the processor that has `running` in hand must go on with after it in any case.
+    fn stay_ahead(&mut self, running: &Self::Job) -> Option<Self::Job> {
+        let _ = running;
+        None
+    }
+
     /// Takes the next job from the line of `at`, after `finished` if one was.
     fn take(&mut self, at: CpuId, finished: Option<&Self::Job>) -> Option<Self::Job>;
 }

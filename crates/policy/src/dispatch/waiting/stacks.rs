@@ -88,6 +88,12 @@ impl<J: Job> Waiting for StackLines<J> {
     }
 
     #[inline]
+    fn stay_ahead(&mut self, running: &J) -> Option<J> {
+        let stack = self.stack_of(running);
+        self.stacks[stack].backlog.pop_front()
+    }
+
+    #[inline]
     fn take(&mut self, at: CpuId, _finished: Option<&J>) -> Option<J> {
         self.lines.of(at).pop_front()
     }

@@ -1,0 +1,36 @@
+//! Every interleaving of a worker and somebody who pauses it twice, by loom.
+
+use super::{Control, Order};
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, Ordering};
+use loom::thread;
+
+#[test]
+fn who_is_counted_as_paused_does_not_work() {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(3);
+    model.check(|| {
+        let control = Arc::new(Control::new());
+        let working = Arc::new(AtomicBool::new(false));
+        let worker = thread::spawn({
+            let (control, working) = (Arc::clone(&control), Arc::clone(&working));
+            move || {
+                while control.order() != Order::Leave {
+                    control.pause(thread::yield_now);
+                    working.store(true, Ordering::SeqCst);
+                    working.store(false, Ordering::SeqCst);
+                    thread::yield_now();
+                }
+            }
+        });
+        for order in [Order::Run, Order::Leave] {
+            control.give(Order::Pause);
+            while control.paused() == 0 {
+                thread::yield_now();
+            }
+            assert!(!working.load(Ordering::SeqCst), "it is paused");
+            control.give(order);
+        }
+        worker.join().unwrap();
+    });
+}

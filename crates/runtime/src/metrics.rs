@@ -1,0 +1,242 @@
+//! A run in numbers that a monitoring system collects: the Prometheus text format, version 0.0.4.
+//!
+//! Everything is counted from the start of the run, up to the last finished block of each worker
+//! (see [`tally`](crate::tally)): some 10 ms ago while there is work, longer while there is none.
+//!
+//! | metric | labels | |
+//! |---|---|---|
+//! | `warmcore_packets_total` | worker, cpu, outcome | delivered, overflowed or failed |
+//! | `warmcore_refused_packets_total` | worker, cpu, reason | by the stack |
+//! | `warmcore_unanswered_packets_total` | worker, cpu | whose answer could not be sent |
+//! | `warmcore_delay_seconds` | worker, cpu | histogram, from arrival to the end of service |
+//! | `warmcore_situation_packets_total` | worker, cpu, experiment, thread_stack | by what they found |
+//! | `warmcore_service_seconds_total` | worker, cpu, experiment, thread_stack | time in service of those |
+//! | `warmcore_busy_seconds_total` | worker, cpu | time in service of all |
+//! | `warmcore_stalls_total` | worker, cpu | times the worker did not run though it wanted to |
+//! | `warmcore_longest_stall_seconds` | worker, cpu | the longest of them |
+//! | `warmcore_run_seconds` | | how long the run has lasted |
+
+mod endpoint;
+
+pub use endpoint::{CONTENT_TYPE, Endpoint, EndpointError, address};
+
+use crate::tally::Block;
+use crate::watch::Watch;
+use prometheus::proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType};
+use prometheus::{Encoder, TextEncoder};
+use warmcore_costs::{Situation, ThreadStack};
+use warmcore_units::{CpuId, Nanos};
+
+/// The bounds of the delay's buckets are powers of two of a nanosecond, from 2^7 (128 ns) to 2^30
+/// (1.07 s): the histogram they are read from has a bound at each.
+const BUCKETS: core::ops::RangeInclusive<i32> = 7..=30;
+
+/// What is known of the run that `watch` sees, whose workers are on `cpus`.
+#[must_use]
+pub fn text(watch: &Watch<'_>, cpus: &[CpuId]) -> String {
+    render(&watch.totals(), cpus, watch.elapsed())
+}
+
+/// The same of workers on `cpus` that have done `totals` in `elapsed`.
+fn render(totals: &[Block], cpus: &[CpuId], elapsed: Nanos) -> String {
+    let workers: Vec<Worker<'_>> = totals
+        .iter()
+        .zip(cpus)
+        .enumerate()
+        .map(|(number, (done, &cpu))| Worker {
+            done,
+            labels: vec![label("worker", number), label("cpu", cpu.0)],
+        })
+        .collect();
+    let run = family("warmcore_run_seconds", "How long the run has lasted.", MetricType::GAUGE);
+    let families = [
+        packets(&workers),
+        refused(&workers),
+        counts(
+            "warmcore_unanswered_packets_total",
+            "Packets whose answer could not be sent.",
+            &workers,
+            |done| done.unanswered as f64,
+        ),
+        delays(&workers),
+        situations(
+            "warmcore_situation_packets_total",
+            "Packets, by what they found in caches.",
+            &workers,
+            |served| served.packets as f64,
+        ),
+        situations(
+            "warmcore_service_seconds_total",
+            "Time in service, by what was found.",
+            &workers,
+            |served| served.time.secs(),
+        ),
+        counts("warmcore_busy_seconds_total", "Time in service.", &workers, |done| done.busy().secs()),
+        counts("warmcore_stalls_total", "Times a worker did not run.", &workers, |done| {
+            done.stalls.count as f64
+        }),
+        longest_stalls(&workers),
+        run(vec![gauge(elapsed.secs(), Vec::new())]),
+    ];
+    let present: Vec<MetricFamily> =
+        families.into_iter().filter(|family| !family.get_metric().is_empty()).collect();
+    let mut text = Vec::new();
+    // Refused only for families without metrics, and by writers that fail; memory does not.
+    let _ = TextEncoder::new().encode(&present, &mut text);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+/// What a worker has done, and the labels that tell it from others.
+struct Worker<'a> {
+    done: &'a Block,
+    labels: Vec<LabelPair>,
+}
+
+impl Worker<'_> {
+    fn labelled<const N: usize>(&self, more: [LabelPair; N]) -> Vec<LabelPair> {
+        self.labels.iter().cloned().chain(more).collect()
+    }
+}
+
+fn packets(workers: &[Worker<'_>]) -> MetricFamily {
+    let of = |worker: &Worker<'_>| {
+        let Block { overflowed, failed, .. } = *worker.done;
+        [("delivered", worker.done.packets()), ("overflowed", overflowed), ("failed", failed)]
+            .map(|(outcome, count)| counter(count as f64, worker.labelled([label("outcome", outcome)])))
+    };
+    let help = "Packets by what became of them.";
+    family("warmcore_packets_total", help, MetricType::COUNTER)(workers.iter().flat_map(of).collect())
+}
+
+fn refused(workers: &[Worker<'_>]) -> MetricFamily {
+    let of = |worker: &Worker<'_>| -> Vec<Metric> {
+        let counted = |(reason, &count): (&_, &u64)| {
+            counter(count as f64, worker.labelled([label("reason", format!("{reason:?}"))]))
+        };
+        worker.done.refused.iter().map(counted).collect()
+    };
+    let help = "Packets that the protocol stack refused, by reason.";
+    family("warmcore_refused_packets_total", help, MetricType::COUNTER)(workers.iter().flat_map(of).collect())
+}
+
+fn situations(
+    name: &str,
+    help: &str,
+    workers: &[Worker<'_>],
+    value: impl Fn(&crate::tally::Served) -> f64,
+) -> MetricFamily {
+    let of = |worker: &Worker<'_>| -> Vec<Metric> {
+        let counted = |situation: Situation| {
+            let stack = match situation.thread_stack {
+                ThreadStack::Cached => "cached",
+                ThreadStack::Migrates => "migrates",
+            };
+            let labels =
+                worker.labelled([label("experiment", situation.experiment), label("thread_stack", stack)]);
+            counter(value(&worker.done.situations[situation.index()]), labels)
+        };
+        Situation::all().map(counted).collect()
+    };
+    family(name, help, MetricType::COUNTER)(workers.iter().flat_map(of).collect())
+}
+
+fn delays(workers: &[Worker<'_>]) -> MetricFamily {
+    let of = |worker: &Worker<'_>| {
+        let bucket = |exponent: i32| {
+            let bound = f64::from(exponent).exp2();
+            let mut bucket = Bucket::default();
+            bucket.set_upper_bound(Nanos(bound).secs());
+            bucket.set_cumulative_count(worker.done.delays.count_below(bound));
+            bucket
+        };
+        let mut histogram = Histogram::default();
+        histogram.set_bucket(BUCKETS.map(bucket).collect());
+        histogram.set_sample_count(worker.done.delays.count());
+        histogram.set_sample_sum(worker.done.delay.secs());
+        let mut metric = Metric::from_label(worker.labels.clone());
+        metric.set_histogram(histogram);
+        metric
+    };
+    let help = "From a packet's arrival to the end of its service.";
+    family("warmcore_delay_seconds", help, MetricType::HISTOGRAM)(workers.iter().map(of).collect())
+}
+
+fn longest_stalls(workers: &[Worker<'_>]) -> MetricFamily {
+    let of = |worker: &Worker<'_>| gauge(worker.done.stalls.longest.secs(), worker.labels.clone());
+    let help = "The longest time a worker did not run though it wanted to.";
+    family("warmcore_longest_stall_seconds", help, MetricType::GAUGE)(workers.iter().map(of).collect())
+}
+
+/// A count of each worker.
+fn counts(name: &str, help: &str, workers: &[Worker<'_>], value: impl Fn(&Block) -> f64) -> MetricFamily {
+    let of = |worker: &Worker<'_>| counter(value(worker.done), worker.labels.clone());
+    family(name, help, MetricType::COUNTER)(workers.iter().map(of).collect())
+}
+
+fn family(name: &str, help: &str, kind: MetricType) -> impl Fn(Vec<Metric>) -> MetricFamily {
+    move |metrics| {
+        let mut family = MetricFamily::default();
+        family.set_name(name.to_owned());
+        family.set_help(help.to_owned());
+        family.set_field_type(kind);
+        family.set_metric(metrics);
+        family
+    }
+}
+
+fn counter(value: f64, labels: Vec<LabelPair>) -> Metric {
+    let mut counter = Counter::default();
+    counter.set_value(value);
+    let mut metric = Metric::from_label(labels);
+    metric.set_counter(counter);
+    metric
+}
+
+fn gauge(value: f64, labels: Vec<LabelPair>) -> Metric {
+    let mut gauge = Gauge::default();
+    gauge.set_value(value);
+    let mut metric = Metric::from_label(labels);
+    metric.set_gauge(gauge);
+    metric
+}
+
+fn label(name: &str, value: impl ToString) -> LabelPair {
+    let mut pair = LabelPair::default();
+    pair.set_name(name.to_owned());
+    pair.set_value(value.to_string());
+    pair
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::Served;
+    use warmcore_stack::DropReason;
+    use warmcore_stats::histogram::Filling;
+
+    #[test]
+    fn a_worker_is_rendered_with_type_labels_and_cumulative_buckets() {
+        let mut delays = Filling::default();
+        [100.0, 1_500.0, 3_000.0].into_iter().for_each(|delay| delays.push(delay));
+        let mut done =
+            Block { delay: Nanos(4_600.0), delays: delays.take(), overflowed: 7, ..Block::default() };
+        done.situations[0] = Served { packets: 3, time: Nanos(2_000.0) };
+        done.refused.insert(DropReason::UdpChecksum, 2);
+        let text = render(&[done], &[CpuId(4)], Nanos(5e9));
+        for line in [
+            "# TYPE warmcore_packets_total counter",
+            "warmcore_packets_total{worker=\"0\",cpu=\"4\",outcome=\"delivered\"} 3",
+            "warmcore_packets_total{worker=\"0\",cpu=\"4\",outcome=\"overflowed\"} 7",
+            "warmcore_refused_packets_total{worker=\"0\",cpu=\"4\",reason=\"UdpChecksum\"} 2",
+            "# TYPE warmcore_delay_seconds histogram",
+            "warmcore_delay_seconds_bucket{worker=\"0\",cpu=\"4\",le=\"0.000000128\"} 1",
+            "warmcore_delay_seconds_bucket{worker=\"0\",cpu=\"4\",le=\"0.000002048\"} 2",
+            "warmcore_delay_seconds_bucket{worker=\"0\",cpu=\"4\",le=\"+Inf\"} 3",
+            "warmcore_delay_seconds_count{worker=\"0\",cpu=\"4\"} 3",
+            "warmcore_run_seconds 5",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+        assert!(text.contains("experiment=\"A1\",thread_stack=\"cached\"} 3"), "{text}");
+    }
+}

@@ -1,0 +1,45 @@
+use super::Seat;
+use crate::board::Assignment;
+use crate::packet::{Frame, Packet};
+use std::time::Duration;
+use warmcore_costs::Situation;
+use warmcore_units::{Nanos, StackId, StreamId, ThreadId};
+
+const ROUNDS: u32 = if cfg!(miri) { 50 } else { 5_000 };
+/// Longer than the test may take: who relies on it fails.
+const FOREVER: Duration = Duration::from_secs(600);
+
+/// Two threads hand one assignment to and fro: each sleeps until the other has posted.
+#[test]
+fn an_assignment_goes_to_and_fro() {
+    let seats = [Seat::new(1), Seat::new(1)];
+    let play = |own: &Seat, other: &Seat, begins: bool| {
+        own.sit();
+        let mut hand = begins.then(|| Assignment {
+            packet: Packet { arrived: Nanos::ZERO, stream: StreamId(0), frame: Frame::Prepared(0) },
+            stack: StackId(0),
+            thread: ThreadId(0),
+            situation: Situation::default(),
+        });
+        let mut rounds = 0;
+        while rounds < ROUNDS {
+            if let Some(mut assignment) = hand.take() {
+                assignment.thread.0 += 1;
+                other.post(assignment);
+                other.wake();
+                rounds += 1;
+            } else {
+                own.sleep(FOREVER, || false);
+                hand = own.collect();
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| play(&seats[1], &seats[0], false));
+        play(&seats[0], &seats[1], true);
+    });
+    let [first, second] = &seats;
+    let left = first.collect().expect("the last turn was the second player's");
+    assert_eq!(left.thread, ThreadId(2 * ROUNDS));
+    assert!(second.collect().is_none() && first.is_empty());
+}

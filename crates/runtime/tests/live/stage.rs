@@ -1,0 +1,175 @@
+//! What tests share: the processors, the options, and a handler that keeps account.
+
+use super::numbered::{LINK, Numbered, Packet};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use warmcore_costs::{ExecutionModel, Profile};
+use warmcore_runtime::{Context, Idle, Memory, Options, Overload, Report, Shutdown, Watch};
+use warmcore_scenario::{Organisation, Parallelism, ProcessorPolicy, Scheduling};
+use warmcore_stack::{Delivery, Flow};
+use warmcore_units::{CpuId, Nanos, StreamId};
+
+/// Long enough for anything that happens at all.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The processors, for one test at a time.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static PROCESSORS: Mutex<()> = Mutex::new(());
+    PROCESSORS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Two processors, or the only one.
+pub(crate) fn cpus() -> Vec<CpuId> {
+    warmcore_linux::affinity::mask().unwrap().iter().take(2).collect()
+}
+
+pub(crate) fn options(scheduling: Scheduling, streams: u32) -> Options {
+    let cpus = cpus();
+    let workers = cpus.len() as u32;
+    let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), scheduling.approach.costs(), workers);
+    Options {
+        cpus,
+        scheduling,
+        model: Arc::new(model.unwrap()),
+        streams,
+        stacks: streams.min(3),
+        link: LINK,
+        verify_udp_checksum: true,
+        idle: Idle::Sleep,
+        overload: Overload::HoldBack,
+        capacity: 64,
+        shutdown: Shutdown::Drain,
+        instead: None,
+        stall: Nanos::from_micros(50.0),
+        seed: 1,
+    }
+}
+
+pub(crate) fn flows(streams: u32) -> Vec<Flow> {
+    (0..streams).map(|stream| Memory::flow(StreamId(stream))).collect()
+}
+
+/// Every approach, policy and organisation of pools.
+pub(crate) fn every_scheduling() -> impl Iterator<Item = Scheduling> {
+    let approaches = [Parallelism::Locking, Parallelism::Ips, Parallelism::Hybrid];
+    let each = |approach| {
+        ProcessorPolicy::ALL.into_iter().flat_map(move |policy| {
+            Organisation::ALL.into_iter().flat_map(move |threads| {
+                Organisation::ALL.map(|memory| Scheduling {
+                    approach,
+                    policy,
+                    threads,
+                    memory,
+                    ..Scheduling::default()
+                })
+            })
+        })
+    };
+    approaches.into_iter().flat_map(each)
+}
+
+/// Whether packets of a stream are handled in their order. Under independent stacks they are: a
+/// stack is on one processor at a time, and takes its packets in turn. Otherwise they are where a
+/// stream never leaves its processor. All other policies may put two packets of a stream on two
+/// processors at once, and the second may be quicker.
+pub(crate) const fn promises_order(scheduling: &Scheduling) -> bool {
+    matches!(scheduling.approach, Parallelism::Ips)
+        || matches!(scheduling.policy, ProcessorPolicy::WiredStreams | ProcessorPolicy::Hash)
+}
+
+/// Keeps account of what is delivered.
+pub(crate) struct Account {
+    /// By stream, by number: how often.
+    seen: Vec<Vec<AtomicU8>>,
+    /// By stream: one more than the last number.
+    next: Vec<AtomicU64>,
+    delivered: AtomicU64,
+    overtaken: AtomicU64,
+    /// Payloads that nobody sent.
+    damaged: AtomicU64,
+}
+
+impl Account {
+    pub(crate) fn of(driver: &Numbered) -> Self {
+        let each = || (0..driver.each).map(|_| AtomicU8::new(0)).collect();
+        Self {
+            seen: (0..driver.streams).map(|_| each()).collect(),
+            next: (0..driver.streams).map(|_| AtomicU64::new(0)).collect(),
+            delivered: AtomicU64::new(0),
+            overtaken: AtomicU64::new(0),
+            damaged: AtomicU64::new(0),
+        }
+    }
+
+    pub(crate) fn deliver(&self, delivery: &Delivery<'_>) {
+        self.delivered.fetch_add(1, Ordering::Relaxed);
+        let seen = Packet::of(delivery.payload).filter(|packet| packet.stream == delivery.stream.0);
+        let times = seen.and_then(|Packet { stream, number }| {
+            self.seen.get(stream as usize)?.get(usize::try_from(number).ok()?)
+        });
+        let (Some(Packet { stream, number }), Some(times)) = (seen, times) else {
+            self.damaged.fetch_add(1, Ordering::Relaxed);
+            return;
+        };
+        times.fetch_add(1, Ordering::Relaxed);
+        let before = self.next[stream as usize].swap(number + 1, Ordering::Relaxed);
+        self.overtaken.fetch_add(u64::from(before > number), Ordering::Relaxed);
+    }
+
+    pub(crate) fn delivered(&self) -> u64 {
+        self.delivered.load(Ordering::Relaxed)
+    }
+
+    /// Packets that came after a later one of their stream.
+    pub(crate) fn overtaken(&self) -> u64 {
+        self.overtaken.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn damaged(&self) -> u64 {
+        self.damaged.load(Ordering::Relaxed)
+    }
+
+    fn count(&self, which: impl Fn(u8) -> bool) -> u64 {
+        let all = self.seen.iter().flatten();
+        all.filter(|times| which(times.load(Ordering::Relaxed))).count() as u64
+    }
+
+    /// Packets that never came.
+    pub(crate) fn missing(&self) -> u64 {
+        self.count(|times| times == 0)
+    }
+
+    /// Packets that came more than once.
+    pub(crate) fn doubled(&self) -> u64 {
+        self.count(|times| times > 1)
+    }
+}
+
+/// A handler that does nothing else.
+pub(crate) fn keeping(account: &Account) -> impl Fn(&Delivery<'_>, &mut Context<'_>) + Sync + '_ {
+    |delivery, _| account.deliver(delivery)
+}
+
+/// A handler to which nothing matters.
+pub(crate) fn ignoring(_: &Delivery<'_>, _: &mut Context<'_>) {}
+
+/// Waits until `done`.
+///
+/// # Panics
+/// If that takes very long, or the run has ended before.
+pub(crate) fn await_that(watch: &Watch<'_>, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(!watch.has_ended(), "the run has ended before its time");
+        assert!(begun.elapsed() < PATIENCE, "nothing happens any more");
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}
+
+/// Where every packet that workers took in has gone.
+pub(crate) fn accounted(report: &Report) -> u64 {
+    let total = report.total();
+    let refused: u64 = total.refused.values().sum();
+    total.packets() + refused + total.overflowed + total.failed + report.given_up
+}
