@@ -1,10 +1,14 @@
 //! The command line.
 
+pub(crate) mod compare;
+pub(crate) mod live;
 pub(crate) mod packet;
 mod values;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use compare::CompareArguments;
+use live::RunLiveArguments;
 use packet::{AxisArguments, PointArguments};
 use std::path::PathBuf;
 use warmcore_scenario::{ProcessorPolicy, ProfileSource};
@@ -47,6 +51,22 @@ pub(crate) enum Command {
     /// Simulate every combination of what is varied, and compare
     #[command(subcommand)]
     Sweep(SweepCommand),
+
+    /// Run protocol work on this machine, and measure what comes of it
+    ///
+    /// A worker on each processor takes packets up a UDP/IP stack, under the approach and the policy
+    /// asked for, by the code that `simulate` predicts with. Packets come from memory, when the
+    /// traffic says so, or as fast as they are taken in where no rate is given; or from a network
+    /// interface, whose packets are answered with their own data. In a terminal what happens is
+    /// shown while it does. Ctrl-C ends the run early; what was measured until then is told.
+    Run(Box<RunLiveArguments>),
+
+    /// Predict, run, and hold the one against the other
+    ///
+    /// At each load the scenario is simulated, with the costs of a profile of this machine (measured
+    /// first, unless --profile names one) and those of the runtime itself, and run; the report shows
+    /// both, how far off the prediction is, and where most of the difference comes from.
+    Compare(Box<CompareArguments>),
 
     /// Obtain the figures and claims of a publication again
     #[command(subcommand)]

@@ -2,9 +2,11 @@
 
 mod args;
 mod calibrate;
+mod compare;
 mod folder;
 mod interrupt;
 mod kept;
+mod live;
 mod machine;
 mod point;
 mod progress;
@@ -30,6 +32,7 @@ warmcore finds out on which processor protocol work should run.
   warmcore machine          show processors, caches and limits
   warmcore simulate packet --rate 20000     what one policy does to one kind of traffic
   warmcore sweep packet --loads 0.1,0.5,0.9 --policies mru,lru,wired    several, compared
+  warmcore run --rate 20000 --policy mru    one policy on this machine, measured
   warmcore --help           everything else
 ";
 
@@ -58,6 +61,8 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Study(arguments)) => study::run(&arguments),
         Some(Command::Calibrate(arguments)) => calibrate::run(&arguments),
         Some(Command::Simulate(SimulateCommand::Packet(arguments))) => simulate::run(&arguments),
+        Some(Command::Run(arguments)) => live::run(&arguments),
+        Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Sweep(SweepCommand::Packet(arguments))) => sweep::run(&arguments),
         Some(Command::Reproduce(ReproduceCommand::Salehi1994(arguments))) => reproduce::run(&arguments),
         Some(Command::Machine(arguments)) => machine::run(&arguments),

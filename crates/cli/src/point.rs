@@ -2,7 +2,9 @@
 //! words of who typed it.
 
 use crate::args::SimulatePacketArguments;
-use crate::args::packet::{EffectArguments, HostArguments, PointArguments, RunArguments, TrafficArguments};
+use crate::args::packet::{
+    EffectArguments, HostArguments, PointArguments, RunArguments, ScenarioArguments, TrafficArguments,
+};
 use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
 use warmcore_costs::Profile;
@@ -27,12 +29,18 @@ pub(crate) fn scenario(arguments: &SimulatePacketArguments) -> miette::Result<Pa
 
 /// What the flags and the document they name describe, not yet checked; flags come first.
 pub(crate) fn described(arguments: &PointArguments) -> miette::Result<PacketScenario> {
-    let mut scenario = arguments.scenario.as_deref().map_or_else(|| Ok(PacketScenario::default()), read)?;
+    let mut scenario = of_flags(&arguments.scenario)?;
+    set_effects(&mut scenario, &arguments.effects);
+    set_run(&mut scenario, &arguments.run);
+    Ok(scenario)
+}
+
+/// The same, of what live runs have too.
+pub(crate) fn of_flags(arguments: &ScenarioArguments) -> miette::Result<PacketScenario> {
+    let mut scenario = arguments.document.as_deref().map_or_else(|| Ok(PacketScenario::default()), read)?;
     set(&mut scenario.seed, arguments.seed);
     set_host(&mut scenario, &arguments.host);
     set_traffic(&mut scenario, &arguments.traffic)?;
-    set_effects(&mut scenario, &arguments.effects);
-    set_run(&mut scenario, &arguments.run);
     Ok(scenario)
 }
 
@@ -61,7 +69,7 @@ fn read(path: &Path) -> miette::Result<PacketScenario> {
     Ok(scenario)
 }
 
-fn set<T>(field: &mut T, flag: Option<T>) {
+pub(crate) fn set<T>(field: &mut T, flag: Option<T>) {
     if let Some(value) = flag {
         *field = value;
     }
@@ -127,7 +135,8 @@ fn set_run(scenario: &mut PacketScenario, flags: &RunArguments) {
 }
 
 /// The fields whose flags are not called like the field, tables being left out.
-const FLAGS: [(&str, &str); 7] = [
+const FLAGS: [(&str, &str); 8] = [
+    ("payload-bytes", "payload"),
     ("rate-per-s", "rate"),
     ("popularity", "zipf"),
     ("batch.mean", "batch"),
@@ -138,7 +147,7 @@ const FLAGS: [(&str, &str); 7] = [
 ];
 
 /// The tables of a document, which flags do not name.
-const TABLES: [&str; 5] = ["axes.", "effects.", "run.", "scheduling.", "traffic."];
+const TABLES: [&str; 6] = ["axes.", "effects.", "live.", "run.", "scheduling.", "traffic."];
 
 /// The flag that sets `field` of the document.
 fn flag(field: &str) -> String {
@@ -164,14 +173,19 @@ pub(crate) fn in_flags(fault: &Fault) -> String {
 /// What is wrong with a point, with flags beside fields.
 pub(crate) fn explained(error: PointError) -> miette::Report {
     match error {
-        PointError::Scenario(fault)
-        | PointError::Traffic(
-            TrafficError::Field(fault) | TrafficError::Arrivals(ImpossibleArrivals::Parameter(fault)),
-        ) => miette!("{}", in_flags(&fault)),
-        PointError::Traffic(error) => {
-            miette!("the traffic (--trace or `traffic` in a scenario) cannot be made: {error}")
-        }
+        PointError::Scenario(fault) => miette!("{}", in_flags(&fault)),
+        PointError::Traffic(error) => traffic_explained(error),
         PointError::Profile(error) => miette!("--profile (in a scenario: `profile`) does not fit: {error}"),
+    }
+}
+
+/// What is wrong with the traffic, with flags beside fields.
+pub(crate) fn traffic_explained(error: TrafficError) -> miette::Report {
+    match error {
+        TrafficError::Field(fault) | TrafficError::Arrivals(ImpossibleArrivals::Parameter(fault)) => {
+            miette!("{}", in_flags(&fault))
+        }
+        error => miette!("the traffic (--trace or `traffic` in a scenario) cannot be made: {error}"),
     }
 }
 
@@ -186,10 +200,14 @@ mod tests {
     fn every_field_has_its_flag() {
         let mut command = Arguments::command();
         command.build();
-        let packet =
+        let simulate =
             command.find_subcommand("simulate").and_then(|simulate| simulate.find_subcommand("packet"));
-        let flags: Vec<&str> =
-            packet.expect("a command").get_arguments().filter_map(|flag| flag.get_long()).collect();
+        let commands = [simulate, command.find_subcommand("run")];
+        let flags: Vec<&str> = commands
+            .into_iter()
+            .flat_map(|command| command.expect("a command").get_arguments())
+            .filter_map(|flag| flag.get_long())
+            .collect();
         for (field, expected) in [
             ("rate_per_s", "rate"),
             ("processors", "processors"),
@@ -208,6 +226,20 @@ mod tests {
             ("traffic.process.trace.file", "trace"),
             ("traffic.sizes.0.weight", "sizes"),
             ("traffic.send_fraction", "send-fraction"),
+            ("live.driver", "driver"),
+            ("live.interface", "interface"),
+            ("live.address", "address"),
+            ("live.port", "port"),
+            ("live.cpus", "cpus"),
+            ("live.seconds", "seconds"),
+            ("live.mode", "mode"),
+            ("live.work_kib", "work-kib"),
+            ("live.payload_bytes", "payload"),
+            ("live.verify_udp_checksum", "verify-udp-checksum"),
+            ("live.handler_ns", "handler-ns"),
+            ("live.capacity", "capacity"),
+            ("live.overload", "overload"),
+            ("live.shutdown", "shutdown"),
         ] {
             assert_eq!(flag(field), expected, "{field}");
             assert!(flags.contains(&expected), "--{expected}");

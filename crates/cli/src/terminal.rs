@@ -1,6 +1,8 @@
 //! What a terminal shows: tables, and text wrapped to its width.
 
 pub(crate) mod claims;
+pub(crate) mod compare;
+pub(crate) mod live;
 pub(crate) mod point;
 pub(crate) mod sweep;
 

@@ -66,6 +66,7 @@ fn every_level_explains_itself() {
         &["calibrate", "--help"],
         &["machine", "--help"],
         &["simulate", "packet", "--help"],
+        &["run", "--help"],
         &["sweep", "packet", "--help"],
         &["reproduce", "salehi-1994", "--help"],
     ] {

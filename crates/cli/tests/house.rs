@@ -24,12 +24,18 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("sim", &["units", "topology", "policy", "workload", "costs", "stats", "scenario", "record"]),
     (
         "runtime",
-        &["units", "topology", "policy", "stack", "workload", "costs", "stats", "scenario", "linux", "record"],
+        &[
+            "units", "topology", "policy", "stack", "workload", "costs", "stats", "scenario", "linux",
+            "record",
+        ],
     ),
     ("measure", &["units", "topology", "costs", "stack", "stats", "linux", "runtime", "record"]),
     (
         "study",
-        &["units", "topology", "costs", "workload", "stats", "scenario", "record", "sim", "runtime", "measure"],
+        &[
+            "units", "topology", "costs", "workload", "stats", "scenario", "record", "sim", "runtime",
+            "measure",
+        ],
     ),
     (
         "published",

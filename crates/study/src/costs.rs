@@ -4,8 +4,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use warmcore_costs::{Profile, fit};
-use warmcore_measure::{CalibrateError, Observer, Plan, calibrate};
-use warmcore_scenario::Calibration;
+use warmcore_measure::{CalibrateError, FrameLines, Observer, Plan, calibrate};
+use warmcore_scenario::{Calibration, Live};
 use warmcore_topology::Machine;
 
 pub use warmcore_measure::Progress;
@@ -24,8 +24,34 @@ pub fn measure(
     observer: &mut Observer<'_>,
     stop: &AtomicBool,
 ) -> Result<Profile, CalibrateError> {
-    let words = &asked.intervening;
+    follow(machine, &plan(asked, seed), observer, stop)
+}
+
+/// The same with packets as a live run's memory driver has them: prepared before the run, and
+/// never written again.
+///
+/// # Errors
+/// As [`measure`].
+pub fn measure_for_run(
+    machine: &Machine,
+    asked: &Calibration,
+    live: &Live,
+    seed: u64,
+    observer: &mut Observer<'_>,
+    stop: &AtomicBool,
+) -> Result<Profile, CalibrateError> {
     let plan = Plan {
+        frames: FrameLines::Resident,
+        payload_bytes: live.payload_bytes.into(),
+        checksum: live.verify_udp_checksum,
+        ..plan(asked, seed)
+    };
+    follow(machine, &plan, observer, stop)
+}
+
+fn plan(asked: &Calibration, seed: u64) -> Plan {
+    let words = &asked.intervening;
+    Plan {
         budget: Duration::from_secs_f64(asked.budget_s),
         t_of_x_budget: Duration::from_secs_f64(asked.intervening_budget_s),
         packets_per_run: asked.packets_per_run,
@@ -33,8 +59,16 @@ pub fn measure(
         seed,
         intervening: (!words.is_empty()).then(|| words.iter().map(Into::into).collect()),
         ..Plan::standard()
-    };
-    let calibration = calibrate(machine, &plan, observer, stop)?;
+    }
+}
+
+fn follow(
+    machine: &Machine,
+    plan: &Plan,
+    observer: &mut Observer<'_>,
+    stop: &AtomicBool,
+) -> Result<Profile, CalibrateError> {
+    let calibration = calibrate(machine, plan, observer, stop)?;
     let mut profile = calibration.profile;
     // A program's references cannot be counted. Any rate will do: it and W only matter as a product.
     let references_per_us = calibration.references_per_us.unwrap_or(profile.intervening.references_per_us);

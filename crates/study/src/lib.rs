@@ -9,8 +9,10 @@
 //! | [`results`] | the figures for other programs |
 //!
 //! Beside the loop, what a user asks of the simulator alone: [`point`] has the figures of one point
-//! for other programs, [`mod@sweep`] varies a scenario along its fields.
+//! for other programs, [`mod@sweep`] varies a scenario along its fields. [`mod@compare`] holds
+//! predictions against live runs.
 
+pub mod compare;
 pub mod costs;
 pub mod decide;
 pub mod point;

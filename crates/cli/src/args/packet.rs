@@ -12,9 +12,22 @@ use warmcore_workload::{BatchDistribution, Size};
 /// Everything about a point but the number of its processors, of which a sweep takes several.
 #[derive(Args, Debug, Default)]
 pub(crate) struct PointArguments {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArguments,
+
+    #[command(flatten)]
+    pub(crate) effects: EffectArguments,
+
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+/// What a simulated host and a live one have both: what is scheduled how, and what arrives.
+#[derive(Args, Debug, Default)]
+pub(crate) struct ScenarioArguments {
     /// Take everything from this scenario, as --print-scenario prints it; other flags override it
-    #[arg(long, value_name = "FILE")]
-    pub(crate) scenario: Option<PathBuf>,
+    #[arg(long = "scenario", value_name = "FILE")]
+    pub(crate) document: Option<PathBuf>,
 
     /// Seed of every random choice [default: 1]
     #[arg(long, value_name = "N", value_parser = values::seed())]
@@ -25,12 +38,6 @@ pub(crate) struct PointArguments {
 
     #[command(flatten)]
     pub(crate) traffic: TrafficArguments,
-
-    #[command(flatten)]
-    pub(crate) effects: EffectArguments,
-
-    #[command(flatten)]
-    pub(crate) run: RunArguments,
 }
 
 /// The host, and where it processes packets.

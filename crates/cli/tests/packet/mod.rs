@@ -1,5 +1,6 @@
-//! The commands around the packet simulator.
+//! The commands around packets, simulated and live.
 
+mod live;
 mod reproduce;
 mod simulate;
 mod sweep;

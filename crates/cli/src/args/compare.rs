@@ -1,0 +1,67 @@
+//! The flags of `compare`.
+
+use super::live::LiveArguments;
+use super::packet::ScenarioArguments;
+use super::values;
+use clap::Args;
+use std::path::PathBuf;
+use warmcore_scenario::{Parallelism, ProcessorPolicy};
+
+#[derive(Args, Debug)]
+pub(crate) struct CompareArguments {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArguments,
+
+    /// Workers, each on a processor of its own [default: a worker on each usable core]
+    #[arg(long, value_name = "N", help_heading = "Host")]
+    pub(crate) processors: Option<u32>,
+
+    #[command(flatten)]
+    pub(crate) live: LiveArguments,
+
+    /// Loads to compare at, as fractions of each predicted capacity
+    #[arg(
+        long,
+        value_name = "FRACTION,…",
+        value_delimiter = ',',
+        default_value = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8",
+        help_heading = "Compare"
+    )]
+    pub(crate) loads: Vec<f64>,
+
+    /// Approaches to compare [default: that of the scenario]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        value_parser = values::names::<Parallelism>(),
+        help_heading = "Compare"
+    )]
+    pub(crate) approaches: Vec<Parallelism>,
+
+    /// Policies to compare [default: that of the scenario]
+    #[arg(
+        long,
+        value_name = "NAME,…",
+        value_delimiter = ',',
+        value_parser = values::names::<ProcessorPolicy>(),
+        help_heading = "Compare"
+    )]
+    pub(crate) policies: Vec<ProcessorPolicy>,
+
+    /// Calibrate for a minute rather than for five, where no --profile is given
+    #[arg(long, help_heading = "Compare")]
+    pub(crate) quick: bool,
+
+    /// The folder to write into
+    #[arg(long, value_name = "DIR", default_value = "comparison", help_heading = "Output")]
+    pub(crate) out: PathBuf,
+
+    /// Overwrite earlier results
+    #[arg(long, help_heading = "Output")]
+    pub(crate) force: bool,
+
+    /// Print one JSON object instead of words
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,99 @@
+//! The flags that say how a scenario is run on this machine: every one sets a field of the
+//! document's `live` table.
+
+use super::packet::ScenarioArguments;
+use super::values;
+use clap::Args;
+use std::net::{Ipv4Addr, SocketAddr};
+use warmcore_scenario::{DriverKind, Mode, OverloadRule, ShutdownRule};
+
+#[derive(Args, Debug)]
+pub(crate) struct RunLiveArguments {
+    #[command(flatten)]
+    pub(crate) scenario: ScenarioArguments,
+
+    /// Workers, each on a processor of its own [default: a worker on each usable core]
+    #[arg(long, value_name = "N", help_heading = "Host")]
+    pub(crate) processors: Option<u32>,
+
+    #[command(flatten)]
+    pub(crate) live: LiveArguments,
+
+    /// Serve what is counted to monitoring systems while it runs: a port of this machine alone, or
+    /// ADDRESS:PORT; the page is /metrics, in the Prometheus text format
+    #[arg(long, value_name = "ADDR", value_parser = warmcore_runtime::metrics::address, help_heading = "Output")]
+    pub(crate) metrics: Option<SocketAddr>,
+
+    /// Print the scenario, which --scenario takes, and run nothing
+    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    pub(crate) print_scenario: bool,
+
+    /// Print one JSON object instead of words
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+}
+
+/// How a scenario is run on this machine.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Run")]
+pub(crate) struct LiveArguments {
+    /// Where packets come from [default: memory]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<DriverKind>())]
+    pub(crate) driver: Option<DriverKind>,
+
+    /// The interface of a driver that has one
+    #[arg(long, value_name = "NAME")]
+    pub(crate) interface: Option<String>,
+
+    /// The IPv4 address that is answered for there
+    #[arg(long, value_name = "IPV4")]
+    pub(crate) address: Option<Ipv4Addr>,
+
+    /// The UDP port that is received on there [default: 9000]
+    #[arg(long, value_name = "PORT")]
+    pub(crate) port: Option<u16>,
+
+    /// How long [default: 5]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub(crate) seconds: Option<f64>,
+
+    /// What processors do that have no packet: `floating` ones do other work, `fixed` ones poll
+    /// [default: floating]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<Mode>())]
+    pub(crate) mode: Option<Mode>,
+
+    /// The processors to run on, by their numbers [default: the first, a core each]
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub(crate) cpus: Vec<u32>,
+
+    /// Data that the other work of floating processors refers to; with 0 they sleep instead
+    /// [default: 65536]
+    #[arg(long, value_name = "KIB")]
+    pub(crate) work_kib: Option<u32>,
+
+    /// Bytes of data in a packet of the memory driver [default: 64]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) payload: Option<u16>,
+
+    /// Verify UDP checksums in software
+    #[arg(long)]
+    pub(crate) verify_udp_checksum: bool,
+
+    /// What the handler of each packet computes [default: 0]
+    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    pub(crate) handler_ns: Option<f64>,
+
+    /// Packets held at most, waiting and in service; for each worker, where workers share nothing
+    /// [default: 4096]
+    #[arg(long, value_name = "PACKETS")]
+    pub(crate) capacity: Option<u32>,
+
+    /// What happens to further ones: they are dropped and counted, or left with the driver
+    /// [default: drop]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<OverloadRule>())]
+    pub(crate) overload: Option<OverloadRule>,
+
+    /// What becomes of packets that are held at the end [default: drain]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<ShutdownRule>())]
+    pub(crate) shutdown: Option<ShutdownRule>,
+}

@@ -1,0 +1,143 @@
+//! `warmcore compare`.
+
+use crate::args::compare::CompareArguments;
+use crate::calibrate::look_at_machine;
+use crate::folder::Folder;
+use crate::{interrupt, live, point, progress, provenance, terminal};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use serde::Serialize;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use warmcore_costs::Profile;
+use warmcore_record::whole::Existing;
+use warmcore_scenario::document::Checked;
+use warmcore_scenario::{DriverKind, PacketScenario, ProfileSource, Scheduling, Study};
+use warmcore_study::compare::results::{PointSummary, columns};
+use warmcore_study::compare::{CompareError, Compared, Request, compare, present};
+use warmcore_study::costs;
+
+const REPORT: &str = "report.html";
+const PROFILE: &str = "profile.toml";
+const RESULTS: &str = "results.parquet";
+const SUMMARY: &str = "summary.json";
+const SCENARIO: &str = "scenario.toml";
+
+pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
+    let request = request(arguments)?;
+    let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
+    let folder = Folder::open(&arguments.out, existing, &[REPORT, PROFILE, RESULTS, SUMMARY, SCENARIO])?;
+    let stop = interrupt::catch()?;
+    let profile = costs_of(&request.scenario, arguments, stop)?;
+    folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
+    folder.write(SCENARIO, toml::to_string(&request.scenario).into_diagnostic()?.as_bytes())?;
+
+    let bar = progress::bar("comparing");
+    let (mut done, all) = (0, request.schedulings.len());
+    let tell = |compared: &Compared| {
+        done += 1;
+        bar.set_message(compared.scheduling.to_string());
+        progress::set(&bar, f64::from(done) / all as f64);
+    };
+    let compared = compare(&request, &profile, Path::new(point::HERE), stop, tell);
+    bar.finish_and_clear();
+    let compared = compared.map_err(explained)?;
+
+    let summary = write(&folder, &request, &profile, &compared)?;
+    if arguments.json {
+        return crate::print(format!("{summary}\n").as_bytes());
+    }
+    let words = terminal::compare::summary(&compared);
+    crate::print(format!("{words}\nThe report: {}\n", folder.file(REPORT).display()).as_bytes())
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Summary<'a> {
+    schema: u32,
+    profile: &'a str,
+    points: &'a [PointSummary],
+}
+
+fn request(arguments: &CompareArguments) -> miette::Result<Request> {
+    let mut scenario = live::described(&arguments.scenario, arguments.processors, &arguments.live)
+        .wrap_err("cannot compare")?;
+    if scenario.live.driver != DriverKind::Memory {
+        return Err(miette!("--driver is not memory: what peers will send cannot be predicted"));
+    }
+    if let Some(load) = arguments.loads.iter().find(|load| !(0.01..=0.98).contains(*load)) {
+        return Err(miette!("--loads has {load}, expected fractions of capacity between 0.01 and 0.98"));
+    }
+    if arguments.live.seconds.is_none() && arguments.scenario.document.is_none() {
+        scenario.live.seconds = 2.0;
+    }
+    let given = scenario.scheduling;
+    let or = |listed: usize| if listed == 0 { 1 } else { listed };
+    let approach = |index: usize| arguments.approaches.get(index).copied().unwrap_or(given.approach);
+    let policy = |index: usize| arguments.policies.get(index).copied().unwrap_or(given.policy);
+    let schedulings: Vec<Scheduling> = (0..or(arguments.approaches.len()))
+        .flat_map(|approach| (0..or(arguments.policies.len())).map(move |policy| (approach, policy)))
+        .map(|(a, p)| Scheduling { approach: approach(a), policy: policy(p), ..given })
+        .collect();
+    for scheduling in &schedulings {
+        let scenario = PacketScenario { scheduling: *scheduling, ..scenario.clone() };
+        scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
+    }
+    Ok(Request { scenario, schedulings, loads: arguments.loads.clone() })
+}
+
+/// The costs that the prediction rests on: measured now, unless there is a profile of this machine.
+fn costs_of(
+    scenario: &PacketScenario,
+    arguments: &CompareArguments,
+    stop: &AtomicBool,
+) -> miette::Result<Profile> {
+    if scenario.profile != ProfileSource::SgiChallengeXl {
+        return point::profile(&scenario.profile);
+    }
+    let machine = look_at_machine(arguments.json)?;
+    let study = if arguments.quick { Study::quick(vec![1]) } else { Study::standard(vec![1]) };
+    let bar = progress::bar("measuring");
+    let mut observer = |at: costs::Progress| {
+        bar.set_message(at.stage);
+        progress::set(&bar, at.done);
+    };
+    let profile = costs::measure_for_run(
+        &machine,
+        &study.calibration,
+        &scenario.live,
+        scenario.seed,
+        &mut observer,
+        stop,
+    );
+    bar.finish_and_clear();
+    profile.into_diagnostic().wrap_err("cannot measure this machine")
+}
+
+/// Writes everything; what `--json` prints.
+fn write(
+    folder: &Folder,
+    request: &Request,
+    profile: &Profile,
+    compared: &[Compared],
+) -> miette::Result<String> {
+    let scenario = toml::to_string(&request.scenario).into_diagnostic()?;
+    let manifest = provenance::of_simulation(profile, request.scenario.seed, Some(scenario));
+    let points = PointSummary::of_all(compared);
+    let summary = Summary { schema: 1, profile: &profile.name, points: &points };
+    let summary = serde_json::to_string_pretty(&summary).into_diagnostic()?;
+    let parquet = columns(&points).into_diagnostic()?.to_parquet(&manifest).into_diagnostic()?;
+    let report = warmcore_report::render(&present::document(compared, profile, manifest));
+    folder.write(RESULTS, &parquet)?;
+    folder.write(SUMMARY, summary.as_bytes())?;
+    folder.write(REPORT, report.as_bytes())?;
+    Ok(summary)
+}
+
+fn explained(error: CompareError) -> miette::Report {
+    match error {
+        CompareError::Prediction(error) => point::explained(error),
+        CompareError::Setup(error) => live::unusable(error),
+        CompareError::Run(error) => live::failed(error),
+        error => miette!("{error}"),
+    }
+}

@@ -1,0 +1,183 @@
+//! `warmcore run`.
+
+mod figures;
+mod view;
+
+use crate::args::live::{LiveArguments, RunLiveArguments};
+use crate::args::packet::ScenarioArguments;
+use crate::point::{self, set};
+use crate::{interrupt, terminal};
+use console::Term;
+use figures::Figures;
+use miette::{IntoDiagnostic, WrapErr, miette};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+use view::View;
+use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
+use warmcore_runtime::metrics::{Endpoint, text};
+use warmcore_runtime::{Report, RunError, Setup, SetupError, Watch};
+use warmcore_scenario::document::Checked;
+use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
+
+/// Between two looks at whether the run is to end.
+const TICK: Duration = Duration::from_millis(20);
+/// Between two pictures of the live view.
+const REFRESH: Duration = Duration::from_secs(1);
+
+/// A run that has come to its end.
+pub(crate) struct Finished {
+    pub(crate) scenario: PacketScenario,
+    pub(crate) setup: Setup,
+    pub(crate) report: Report,
+    /// Whether the user ended it early.
+    pub(crate) interrupted: bool,
+}
+
+pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
+    let scenario = described(&arguments.scenario, arguments.processors, &arguments.live)?;
+    if arguments.print_scenario {
+        return crate::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
+    }
+    let profile = point::profile(&scenario.profile)?;
+    let mut setup = Setup::of(&scenario, &profile, Path::new(point::HERE)).map_err(unusable)?;
+    let endpoint = arguments.metrics.map(Endpoint::bind).transpose().into_diagnostic()?;
+    tell_notes(&scenario, endpoint.as_ref());
+    let stop = interrupt::catch()?;
+    let view = (!arguments.json).then(Term::stderr).filter(Term::is_term);
+
+    let report = attend(&mut setup, &scenario.live, endpoint.as_ref(), view, stop).map_err(failed)?;
+    let finished = Finished { scenario, setup, report, interrupted: stop.load(Ordering::SeqCst) };
+    crate::print(shown(&finished, arguments.json)?.as_bytes())?;
+    if finished.interrupted {
+        return Err(miette!("interrupted"));
+    }
+    Ok(())
+}
+
+/// The scenario of a run; what the command line and the document leave open is as this machine has
+/// it.
+pub(crate) fn described(
+    flags: &ScenarioArguments,
+    processors: Option<u32>,
+    live: &LiveArguments,
+) -> miette::Result<PacketScenario> {
+    let mut scenario = point::of_flags(flags)?;
+    set_live(&mut scenario.live, live);
+    scenario.processors = match (processors, &scenario.live.cpus) {
+        (Some(processors), _) => processors,
+        (None, cpus) if !cpus.is_empty() => u32::try_from(cpus.len()).into_diagnostic()?,
+        (None, _) if names_processors(flags.document.as_deref()) => scenario.processors,
+        (None, _) => u32::try_from(usable_cores().into_diagnostic()?.len()).into_diagnostic()?,
+    };
+    scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
+    Ok(scenario)
+}
+
+/// Whether the document says how many processors there are.
+fn names_processors(document: Option<&Path>) -> bool {
+    let read = document.and_then(|path| std::fs::read_to_string(path).ok());
+    read.and_then(|text| text.parse::<toml::Table>().ok())
+        .is_some_and(|table| table.contains_key("processors"))
+}
+
+fn set_live(live: &mut Live, flags: &LiveArguments) {
+    set(&mut live.driver, flags.driver);
+    live.interface = flags.interface.clone().or(live.interface.take());
+    live.address = flags.address.or(live.address);
+    set(&mut live.port, flags.port);
+    set(&mut live.seconds, flags.seconds);
+    set(&mut live.mode, flags.mode);
+    set(&mut live.work_kib, flags.work_kib);
+    set(&mut live.payload_bytes, flags.payload);
+    live.verify_udp_checksum |= flags.verify_udp_checksum;
+    set(&mut live.handler_ns, flags.handler_ns);
+    set(&mut live.capacity, flags.capacity);
+    set(&mut live.overload, flags.overload);
+    set(&mut live.shutdown, flags.shutdown);
+    if !flags.cpus.is_empty() {
+        live.cpus.clone_from(&flags.cpus);
+    }
+}
+
+fn tell_notes(scenario: &PacketScenario, endpoint: Option<&Endpoint>) {
+    if weighs_costs(scenario) && scenario.profile == ProfileSource::SgiChallengeXl {
+        eprintln!(
+            "note: `{}` weighs costs, and decides by those of the source's machine of 1994: give --profile with \
+             what `warmcore calibrate` has measured here",
+            scenario.scheduling.policy
+        );
+    }
+    if scenario.live.driver == DriverKind::Tun {
+        eprintln!(
+            "note: the TUN interface is down when it is made: give it a peer address and bring it up with `ip`"
+        );
+    }
+    if let Some(endpoint) = endpoint {
+        eprintln!("metrics: http://{}/metrics", endpoint.address());
+    }
+}
+
+/// Runs `setup` for as long as `live` says or until `stop` is set; meanwhile newcomers are let in,
+/// metrics served and the view refreshed.
+fn attend(
+    setup: &mut Setup,
+    live: &Live,
+    endpoint: Option<&Endpoint>,
+    term: Option<Term>,
+    stop: &AtomicBool,
+) -> Result<Report, RunError> {
+    let cpus = setup.options.cpus.clone();
+    let newcomers = setup.newcomers.take();
+    let length = Duration::from_secs_f64(live.seconds);
+    setup.run(|watch| {
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            if let Some(endpoint) = endpoint {
+                scope.spawn(|| endpoint.serve(&over, || text(watch, &cpus)));
+            }
+            let mut view = term.map(|term| View::new(term, &cpus, REFRESH));
+            let ends = Instant::now() + length;
+            let is_over = |watch: &Watch<'_>| stop.load(Ordering::SeqCst) || watch.has_ended();
+            while let Some(left) = ends.checked_duration_since(Instant::now())
+                && !is_over(watch)
+            {
+                let tick = left.min(TICK);
+                match &newcomers {
+                    Some(newcomers) => newcomers.admit(watch, tick),
+                    None => thread::sleep(tick),
+                }
+                if let Some(view) = &mut view {
+                    view.refresh(watch);
+                }
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+    })
+}
+
+fn shown(finished: &Finished, json: bool) -> miette::Result<String> {
+    if !json {
+        return Ok(terminal::live::summary(finished));
+    }
+    let object = serde_json::to_string_pretty(&Figures::of(finished)).into_diagnostic()?;
+    Ok(object + "\n")
+}
+
+/// Why a scenario cannot be run here, with flags beside fields.
+pub(crate) fn unusable(error: SetupError) -> miette::Report {
+    match error {
+        SetupError::Field(fault) => miette!("{}", point::in_flags(&fault)),
+        SetupError::Traffic(error) => point::traffic_explained(error),
+        SetupError::Profile(error) => miette!("--profile (in a scenario: `profile`) does not fit: {error}"),
+        error => miette!("{error}"),
+    }
+}
+
+pub(crate) fn failed(error: RunError) -> miette::Report {
+    match error {
+        RunError::Option { field, found, expected } => miette!("--{field} is {found}, expected {expected}"),
+        error => Err::<(), _>(error).into_diagnostic().wrap_err("nothing was run").unwrap_err(),
+    }
+}

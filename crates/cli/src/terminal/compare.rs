@@ -1,0 +1,40 @@
+//! A comparison in a terminal.
+
+use super::{estimate, table};
+use warmcore_study::compare::Compared;
+
+/// Every point of `all`.
+pub(crate) fn summary(all: &[Compared]) -> String {
+    let mut table = table(["scheduling", "load", "predicted", "measured", "error", "most of it", "left out"]);
+    for compared in all {
+        for point in &compared.points {
+            let delay = |figures: Option<&warmcore_study::compare::point::Figures>| {
+                figures.map_or_else(|| "not known".to_owned(), |figures| estimate(&figures.delay))
+            };
+            let error = point.error().map_or_else(String::new, |error| {
+                format!("{:+.1}% ± {:.1}%", error.mean * 100.0, error.half_width.unwrap_or(f64::NAN) * 100.0)
+            });
+            let (disturbed, blocks) = point.disturbed;
+            table.add_row([
+                compared.scheduling.to_string(),
+                format!("{:.0}%", point.load * 100.0),
+                delay(point.predicted.as_ref()),
+                delay(point.measured.as_ref()),
+                error,
+                point.term().map_or_else(String::new, |term| term.to_string()),
+                format!("{disturbed} of {blocks}"),
+            ]);
+        }
+    }
+    let mut text = format!("\n{table}\n");
+    for compared in all {
+        let (deciding, turning) = (compared.overheads.deciding, compared.overheads.turning);
+        text += &format!(
+            "{}: deciding costs {}, turning to a packet {}\n",
+            compared.scheduling,
+            estimate(&deciding),
+            estimate(&turning)
+        );
+    }
+    text
+}

@@ -1,0 +1,139 @@
+//! A run that has ended, for someone who has never seen one.
+
+use super::{parts, table};
+use crate::live::Finished;
+use warmcore_runtime::report::Steady;
+use warmcore_runtime::tally::Block;
+use warmcore_units::Nanos;
+
+/// What came of a run.
+pub(crate) fn summary(finished: &Finished) -> String {
+    let steady = finished.report.steady();
+    let total = finished.report.total();
+    let head = head(finished);
+    let measured = if steady.total().packets() == 0 {
+        format!(
+            "Nothing was measured: the steady part of the run has {} s and no packets.",
+            steady.duration().secs()
+        )
+    } else {
+        format!("{}\n\n{}", figures(&steady), situations(&steady))
+    };
+    format!(
+        "{head}\n\n{measured}\n\n{}\n\n{}\n{}\n",
+        workers(finished),
+        books(finished, &total),
+        ended(finished, &steady)
+    )
+}
+
+/// What is known where no packet fell into a time in which all workers ran.
+fn undisturbed_nowhere(total: &Block) -> String {
+    let told =
+        "No packet was finished while the machine let all workers run: nothing can be said of the policy.";
+    if total.packets() == 0 {
+        return told.to_owned();
+    }
+    let packets = total.packets() as f64;
+    format!(
+        "{told}\nWith all that disturbed it, the mean delay was {}, of which {} in service; p50 {}, p99 {}.",
+        total.delay / packets,
+        total.busy() / packets,
+        Nanos(total.delays.quantile(0.5)),
+        Nanos(total.delays.quantile(0.99))
+    )
+}
+
+/// `Locking, MRU on cpus 0 and 1; packets arrive at 20.0 k/s (poisson)`.
+fn head(finished: &Finished) -> String {
+    let Finished { scenario, setup, .. } = finished;
+    let cpus: Vec<String> = setup.options.cpus.iter().map(|cpu| cpu.0.to_string()).collect();
+    let arrivals = match (setup.rate, &setup.newcomers) {
+        (Some(rate), _) => format!("packets arrive at {rate} ({})", scenario.traffic.process.name()),
+        (None, _) if scenario.live.interface.is_some() => {
+            format!("packets come from {}", scenario.live.interface.as_deref().unwrap_or_default())
+        }
+        (None, _) => "packets come as fast as they are taken in".to_owned(),
+    };
+    format!("{} on cpu {}; {arrivals}", scenario.scheduling, cpus.join(", "))
+}
+
+fn figures(steady: &Steady) -> String {
+    let mut table = table(["", "", "95% ±", "what it is"]);
+    let mut row = |name: &str, [mean, half]: [String; 2], meaning: &str| {
+        table.add_row([name.to_owned(), mean, half, meaning.to_owned()]);
+    };
+    row("mean delay", parts(&steady.delay()), "from a packet's arrival to the end of its processing");
+    row("mean service", parts(&steady.service()), "the part of it in which a processor works");
+    row("p50", parts(&steady.quantile(0.5)), "half of the packets are faster");
+    row("p99", parts(&steady.quantile(0.99)), "one in a hundred is slower");
+    row("p99.9", parts(&steady.quantile(0.999)), "one in a thousand is slower");
+    row("throughput", parts(&steady.throughput()), "packets finished");
+    table.to_string()
+}
+
+/// What packets found in the caches, and what they took then.
+fn situations(steady: &Steady) -> String {
+    let total = steady.total().packets() as f64;
+    let mut table = table(["found written where (Table 2 of the source)", "packets", "mean service"]);
+    for (situation, served) in steady.situations() {
+        table.add_row([
+            situation.to_string(),
+            format!("{:.1}%", served.packets as f64 * 100.0 / total),
+            (served.time / served.packets as f64).to_string(),
+        ]);
+    }
+    table.to_string()
+}
+
+fn workers(finished: &Finished) -> String {
+    let mut table = table(["cpu", "packets", "protocol work", "stalls", "longest"]);
+    let report = &finished.report;
+    for (worker, cpu) in report.workers.iter().zip(&finished.setup.options.cpus) {
+        let done = &worker.total;
+        let moved = done.moved.map(|to| format!(" (moved to cpu {})", to.0)).unwrap_or_default();
+        table.add_row([
+            format!("{}{moved}", cpu.0),
+            done.packets().to_string(),
+            format!("{:.1}%", done.busy() / report.duration * 100.0),
+            done.stalls.count.to_string(),
+            done.stalls.longest.to_string(),
+        ]);
+    }
+    table.to_string()
+}
+
+/// Where every packet went.
+fn books(finished: &Finished, total: &Block) -> String {
+    let report = &finished.report;
+    let refused: Vec<String> =
+        total.refused.iter().map(|(reason, count)| format!("{count} refused ({reason})")).collect();
+    let others = [
+        (total.overflowed, "dropped as too many were held"),
+        (total.failed, "failed in the handler"),
+        (report.given_up, "given up at the end"),
+        (report.lost, "lost before they were received"),
+        (total.unanswered, "delivered, but their answers could not be sent"),
+    ];
+    let others =
+        others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    let all: Vec<String> =
+        [format!("{} delivered", total.packets())].into_iter().chain(refused).chain(others).collect();
+    format!("Of {} packets: {}.", finished.setup.driver.shown() + report.lost, all.join(", "))
+}
+
+fn ended(finished: &Finished, steady: &Steady) -> String {
+    let early = if finished.interrupted { "Ended early. " } else { "" };
+    let disturbed = match steady.disturbed {
+        0 => String::new(),
+        blocks => format!(
+            "; {blocks} blocks of 10 ms are left out, because the machine did not let a worker run in them or \
+             just before"
+        ),
+    };
+    format!(
+        "{early}{:.2} s, of which {:.2} s are measured: the beginning is left out{disturbed}.",
+        finished.report.duration.secs(),
+        steady.duration().secs()
+    )
+}

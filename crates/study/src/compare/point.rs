@@ -1,0 +1,194 @@
+//! One load: predicted, run, and the difference laid at somebody's door.
+
+use super::CompareError;
+use core::fmt;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+use warmcore_costs::{Profile, Situation};
+use warmcore_runtime::Steady;
+use warmcore_runtime::from_scenario::Setup;
+use warmcore_scenario::{Effects, PacketScenario};
+use warmcore_sim::packet::{Outcome, PointResult, simulate};
+use warmcore_units::{Estimate, Nanos, PerSecond};
+
+/// A prediction within this fraction of what was measured is good.
+pub const GOOD: f64 = 0.15;
+
+/// One load, predicted and measured.
+#[derive(Clone, Debug)]
+pub struct ComparedPoint {
+    /// As a fraction of the predicted capacity.
+    pub load: f64,
+    /// Packets per second that arrive.
+    pub rate: PerSecond,
+    /// What the simulator says; `None` if it says that the host is saturated.
+    pub predicted: Option<Figures>,
+    /// What the clock says; `None` if workers were kept from running all the time.
+    pub measured: Option<Figures>,
+    /// Blocks of the run that were left out because a worker was kept from running, and all.
+    pub disturbed: (usize, usize),
+}
+
+/// What comes of a load.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// Mean delay: from arrival to the end of service.
+    pub delay: Estimate<Nanos>,
+    /// Half of the packets are faster.
+    pub p50: Estimate<Nanos>,
+    /// One in a hundred is slower.
+    pub p99: Estimate<Nanos>,
+    /// Mean time in the protocol stack and its handler.
+    pub stack: Estimate<Nanos>,
+    /// The share of packets in each situation, by its index.
+    pub situations: [f64; Situation::COUNT],
+}
+
+/// Where most of a difference comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Term {
+    /// Nowhere: the prediction is good, or as good as can be told.
+    None,
+    /// Packets take longer or shorter in the stack than predicted.
+    Stack,
+    /// They wait longer or shorter for it, the runtime's own time included.
+    Waiting,
+}
+
+impl ComparedPoint {
+    /// The predicted mean delay over the measured one, less one, with its interval.
+    #[must_use]
+    pub fn error(&self) -> Option<Estimate<f64>> {
+        let (predicted, measured) = (self.predicted.as_ref()?.delay, self.measured.as_ref()?.delay);
+        let ratio = predicted.mean / measured.mean;
+        let half = |estimate: Estimate<Nanos>| estimate.relative_half_width().unwrap_or(0.0);
+        Some(Estimate::new(ratio - 1.0, ratio * half(predicted).hypot(half(measured))))
+    }
+
+    /// Whether the prediction is within [`GOOD`] of what was measured.
+    #[must_use]
+    pub fn is_good(&self) -> Option<bool> {
+        Some(self.error()?.mean.abs() <= GOOD)
+    }
+
+    /// Where most of the difference comes from.
+    #[must_use]
+    pub fn term(&self) -> Option<Term> {
+        let (predicted, measured) = (self.predicted.as_ref()?, self.measured.as_ref()?);
+        let error = self.error()?;
+        if error.mean.abs() <= GOOD.max(error.half_width.unwrap_or(0.0)) {
+            return Some(Term::None);
+        }
+        let stack = (predicted.stack.mean - measured.stack.mean).0;
+        let rest = (predicted.delay.mean - measured.delay.mean).0 - stack;
+        Some(if stack.abs() > rest.abs() { Term::Stack } else { Term::Waiting })
+    }
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Stack => "time in the stack",
+            Self::Waiting => "waiting and dispatch",
+        })
+    }
+}
+
+/// Predicts `scenario`, to which the runtime's costs are charged in `predicted`, at `rate`, and runs
+/// it.
+///
+/// # Errors
+/// If it cannot be simulated or run.
+pub fn compare(
+    scenario: &PacketScenario,
+    predicted: &PacketScenario,
+    load: f64,
+    rate: PerSecond,
+    profile: &Profile,
+    base: &Path,
+) -> Result<ComparedPoint, CompareError> {
+    let at = |scenario: &PacketScenario| PacketScenario { rate_per_s: Some(rate), ..scenario.clone() };
+    let result = simulate(&at(predicted), profile, base)?;
+    // The runtime's costs are part of the simulator's service time, but not of the stack's.
+    let bare = PacketScenario { effects: Effects::NONE, ..at(predicted) };
+    let bare = simulate(&bare, profile, base)?;
+    let mut setup = Setup::of(&at(scenario), profile, base)?;
+    let span = Duration::from_secs_f64(scenario.live.seconds);
+    let steady = setup.run(|_| thread::sleep(span))?.steady();
+    Ok(ComparedPoint {
+        load,
+        rate,
+        predicted: figures_of(&result, &bare, scenario.live.handler_ns),
+        measured: (!steady.is_empty()).then(|| measured(&steady)),
+        disturbed: (steady.disturbed, steady.disturbed + steady.blocks()),
+    })
+}
+
+fn figures_of(result: &PointResult, bare: &PointResult, handler_ns: f64) -> Option<Figures> {
+    let outcome: &Outcome = result.outcome.as_ref()?;
+    let stack = bare.outcome.as_ref()?.service;
+    let stack = Estimate { mean: stack.mean + Nanos(handler_ns), ..stack };
+    let all: u64 = outcome.situations.iter().sum();
+    Some(Figures {
+        delay: outcome.delay,
+        p50: outcome.quantiles.p50,
+        p99: outcome.quantiles.p99,
+        stack,
+        situations: outcome.situations.map(|packets| packets as f64 / all as f64),
+    })
+}
+
+fn measured(steady: &Steady) -> Figures {
+    let total = steady.total();
+    let all = total.packets() as f64;
+    Figures {
+        delay: steady.delay(),
+        p50: steady.quantile(0.5),
+        p99: steady.quantile(0.99),
+        stack: steady.service(),
+        situations: total.situations.map(|served| served.packets as f64 / all),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(delay: f64, stack: f64) -> Figures {
+        let exactly = |nanos: f64| Estimate::new(Nanos(nanos), Nanos(0.0));
+        Figures {
+            delay: exactly(delay),
+            p50: exactly(delay),
+            p99: exactly(delay),
+            stack: exactly(stack),
+            situations: [0.0; Situation::COUNT],
+        }
+    }
+
+    fn point(predicted: (f64, f64), measured: (f64, f64)) -> ComparedPoint {
+        ComparedPoint {
+            load: 0.5,
+            rate: PerSecond(1.0),
+            predicted: Some(figures(predicted.0, predicted.1)),
+            measured: Some(figures(measured.0, measured.1)),
+            disturbed: (0, 100),
+        }
+    }
+
+    #[test]
+    fn a_difference_is_laid_where_most_of_it_comes_from() {
+        assert_eq!(point((1_100.0, 500.0), (1_000.0, 400.0)).term(), Some(Term::None));
+        assert_eq!(point((1_300.0, 700.0), (1_000.0, 450.0)).term(), Some(Term::Stack));
+        assert_eq!(point((700.0, 450.0), (1_000.0, 400.0)).term(), Some(Term::Waiting));
+        assert_eq!(ComparedPoint { predicted: None, ..point((1.0, 1.0), (1.0, 1.0)) }.term(), None);
+    }
+
+    #[test]
+    fn the_error_is_relative_to_the_clock() {
+        let error = point((1_200.0, 1.0), (1_000.0, 1.0)).error().unwrap();
+        assert!((error.mean - 0.2).abs() < 1e-12);
+        assert_eq!(point((1_200.0, 1.0), (1_000.0, 1.0)).is_good(), Some(false));
+    }
+}

@@ -1,0 +1,252 @@
+//! A comparison in words and charts, for a reader who has never seen the sources.
+
+use super::Compared;
+use super::point::{ComparedPoint, Figures, GOOD, Term};
+use warmcore_costs::{Profile, Situation};
+use warmcore_record::chart::{Axis, Choice, Look, Point, Series, Style, Unit, View};
+use warmcore_record::document::{Confidence, Level, Statement, Verdict};
+use warmcore_record::table::{Cell, Row};
+use warmcore_record::{Block, Chart, Document, Manifest, Section, Table};
+use warmcore_units::{Estimate, Nanos};
+
+/// The report on `all`, with its provenance.
+#[must_use]
+pub fn document(all: &[Compared], profile: &Profile, manifest: Manifest) -> Document {
+    Document {
+        title: "How predictions of protocol scheduling compare with the clock".to_owned(),
+        subtitle: format!("{} ways to schedule, predicted with the costs of the {}", all.len(), profile.name),
+        verdict: verdict(all),
+        sections: vec![delays(all), errors(all), explained(all), limits()],
+        manifest,
+    }
+}
+
+fn verdict(all: &[Compared]) -> Verdict {
+    let points = || all.iter().flat_map(|compared| &compared.points);
+    let judged = points().filter_map(ComparedPoint::is_good).count();
+    let good = points().filter(|point| point.is_good() == Some(true)).count();
+    let headline = match judged {
+        0 => "Nothing could be measured: the workers were kept from running all the time.".to_owned(),
+        _ => format!(
+            "{good} of {judged} predicted mean delays are within {:.0}% of the measured ones.",
+            GOOD * 100.0
+        ),
+    };
+    Verdict { headline, figures: Vec::new(), statements: all.iter().filter_map(statement).collect() }
+}
+
+fn statement(compared: &Compared) -> Option<Statement> {
+    let errors: Vec<_> = compared.points.iter().filter_map(|point| Some((point, point.error()?))).collect();
+    let (worst, error) =
+        errors.iter().max_by(|one, other| one.1.mean.abs().total_cmp(&other.1.mean.abs()))?;
+    let confident = error.half_width.is_some_and(|half| half < GOOD / 2.0);
+    Some(Statement {
+        text: format!(
+            "{}: the prediction is off by {} at most, at {:.0}% of capacity{}.",
+            compared.scheduling,
+            percent(error),
+            worst.load * 100.0,
+            match worst.term() {
+                Some(term) if term != Term::None => format!("; most of that is {term}"),
+                _ => String::new(),
+            }
+        ),
+        evidence: errors
+            .iter()
+            .map(|(point, error)| format!("at {:.0}% of capacity: {}", point.load * 100.0, percent(error)))
+            .collect(),
+        confidence: Confidence {
+            level: if confident { Level::High } else { Level::Low },
+            reason: "the half-widths of prediction and measurement together, taken as independent".to_owned(),
+        },
+    })
+}
+
+fn percent(error: &Estimate<f64>) -> String {
+    let half = error.half_width.map_or(String::new(), |half| format!(" ± {:.1}%", half * 100.0));
+    format!("{:+.1}%{half}", error.mean * 100.0)
+}
+
+fn delays(all: &[Compared]) -> Section {
+    Section {
+        heading: "Delay, predicted and measured".to_owned(),
+        anchor: "delays".to_owned(),
+        intro: [
+            "Each way to schedule protocol work was simulated, and run on this machine with the same policy code, \
+             the same traffic and the same other work on its processors. Lines are predictions, markers are what \
+             the clock said, both with 95% intervals.",
+            "A packet's delay lasts from its arrival to the end of its processing. The prediction knows what the \
+             stack costs from a calibration, and what the runtime itself costs from a rehearsal with packets that \
+             only pass the time; nothing is fitted to the runs shown here.",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        blocks: vec![
+            Block::Chart(chart(all, "mean", "mean packet delay", |figures| figures.delay)),
+            Block::Chart(chart(all, "median", "median packet delay", |figures| figures.p50)),
+            Block::Chart(chart(all, "p99", "99th percentile of packet delay", |figures| figures.p99)),
+            Block::Chart(chart(all, "stack", "mean time in the stack", |figures| figures.stack)),
+        ],
+    }
+}
+
+fn chart(all: &[Compared], id: &str, quantity: &str, of: fn(&Figures) -> Estimate<Nanos>) -> Chart {
+    let series = |compared: &Compared,
+                  name: &str,
+                  style: Style,
+                  colour: usize,
+                  pick: fn(&ComparedPoint) -> Option<&Figures>| {
+        let point = |point: &ComparedPoint| {
+            let time = of(pick(point)?);
+            let half = time.half_width.map(Nanos::secs).filter(|half| half.is_finite());
+            let mean = time.mean.secs();
+            mean.is_finite().then(|| Point::new(point.rate.0, Estimate { mean, half_width: half }))
+        };
+        let points = compared.points.iter().filter_map(point).collect();
+        Series { look: Some(Look { colour, pattern: 0 }), ..Series::new(name, style, points) }
+    };
+    let view = |(index, compared): (usize, &Compared)| View {
+        picks: vec![index],
+        series: vec![
+            series(compared, "predicted", Style::Curve, 0, |point| point.predicted.as_ref()),
+            series(compared, "measured", Style::Points, 1, |point| point.measured.as_ref()),
+        ],
+        ..View::default()
+    };
+    Chart {
+        id: id.to_owned(),
+        title: format!("{}{} against arrival rate", quantity[..1].to_uppercase(), &quantity[1..]),
+        caption: "Choose a way to schedule above the chart.".to_owned(),
+        x: Axis::log("arrival rate", Unit::per_second()),
+        y: Axis::log(quantity, Unit::seconds()),
+        choices: vec![Choice {
+            label: "Scheduling".to_owned(),
+            options: all.iter().map(|compared| compared.scheduling.to_string()).collect(),
+            initial: 0,
+        }],
+        views: all.iter().enumerate().map(view).collect(),
+    }
+}
+
+fn errors(all: &[Compared]) -> Section {
+    let row = |compared: &Compared, point: &ComparedPoint| {
+        let micros = |figures: Option<&Figures>| match figures {
+            Some(figures) => Cell::value(in_micros(figures.delay), 3),
+            None => Cell::missing("not known"),
+        };
+        let error = point.error().map_or(Cell::missing("not known"), |error| Cell::text(percent(&error)));
+        let term = point.term().map_or("not known".to_owned(), |term| term.to_string());
+        let (disturbed, blocks) = point.disturbed;
+        Row::new(
+            format!("{}, {:.0}%", compared.scheduling, point.load * 100.0),
+            vec![
+                micros(point.predicted.as_ref()),
+                micros(point.measured.as_ref()),
+                error,
+                Cell::text(term),
+                Cell::text(format!("{disturbed} of {blocks}")),
+            ],
+        )
+    };
+    let rows = all.iter().flat_map(|compared| compared.points.iter().map(move |point| row(compared, point)));
+    Section {
+        heading: "How far off each prediction is".to_owned(),
+        anchor: "errors".to_owned(),
+        intro: vec![format!(
+            "The error is the predicted mean delay over the measured one, less one. Where it exceeds {:.0}% and its \
+             own interval, the last but one column says where most of it comes from.",
+            GOOD * 100.0
+        )],
+        blocks: vec![Block::Table(Table {
+            id: "errors-table".to_owned(),
+            caption: "Mean delays in µs, by way to schedule and load (as a share of the predicted capacity)"
+                .to_owned(),
+            header: Table::simple_header([
+                "",
+                "predicted",
+                "measured",
+                "error",
+                "most of it",
+                "blocks left out",
+            ]),
+            rows: rows.collect(),
+            notes: vec![
+                "Blocks of 10 ms in which the machine kept a worker from running are left out of what was \
+                 measured, with their neighbours."
+                    .to_owned(),
+            ],
+        })],
+    }
+}
+
+fn in_micros(time: Estimate<Nanos>) -> Estimate<f64> {
+    let half = time.half_width.map(Nanos::micros).filter(|half| half.is_finite());
+    Estimate { mean: time.mean.micros(), half_width: half }
+}
+
+fn explained(all: &[Compared]) -> Section {
+    let costs = |compared: &Compared| {
+        let value = |time| Cell::value(in_micros(time), 3);
+        let overheads = compared.overheads;
+        Row::new(compared.scheduling.to_string(), vec![value(overheads.deciding), value(overheads.turning)])
+    };
+    let mix = |compared: &Compared| {
+        let point = compared.points.get(compared.points.len() / 2)?;
+        let share = |figures: Option<&Figures>, situation: Situation| match figures {
+            Some(figures) => Cell::text(format!("{:.1}%", figures.situations[situation.index()] * 100.0)),
+            None => Cell::missing("not known"),
+        };
+        let cells = Situation::all().filter(|situation| situation.index() < 6).flat_map(|situation| {
+            [share(point.predicted.as_ref(), situation), share(point.measured.as_ref(), situation)]
+        });
+        Some(Row::new(format!("{}, {:.0}%", compared.scheduling, point.load * 100.0), cells.collect()))
+    };
+    let situations = ["A1", "A2", "A3", "B1", "B2", "B3"];
+    let columns =
+        situations.into_iter().flat_map(|name| [format!("{name} predicted"), format!("{name} measured")]);
+    Section {
+        heading: "What the predictions are made of".to_owned(),
+        anchor: "explained".to_owned(),
+        intro: [
+            "Beside the stack, a packet costs what the runtime does: deciding where it goes, and turning an idle \
+             processor to it.",
+            "What a packet finds in cache depends on who wrote its session lines last (A: this processor, B: \
+             another) and on the stack's history lines (1: not written, 2: last written here, 3: elsewhere). \
+             The simulator and the runtime keep the same books of it.",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        blocks: vec![
+            Block::Table(Table {
+                id: "overheads".to_owned(),
+                caption: "What the runtime costs, in µs, measured with packets that only pass the time".to_owned(),
+                header: Table::simple_header(["", "deciding, each packet", "turning, packets that find an idle processor"]),
+                rows: all.iter().map(costs).collect(),
+                notes: Vec::new(),
+            }),
+            Block::Table(Table {
+                id: "situations".to_owned(),
+                caption: "Shares of packets in each situation, the thread's stack being in cache".to_owned(),
+                header: Table::simple_header(core::iter::once(String::new()).chain(columns)),
+                rows: all.iter().filter_map(mix).collect(),
+                notes: Vec::new(),
+            }),
+        ],
+    }
+}
+
+fn limits() -> Section {
+    let notes = [
+        "What the runtime costs is measured at saturation and at a tenth of it, and taken to be the same in between.",
+        "The simulator has packets wait for processors, not for locks that others hold.",
+        "Arrival times are those of a schedule: a packet's delay counts from there, whether or not a worker looked.",
+        "A worker that is kept from running by something else on the machine is noticed if that lasts longer than \
+         50 µs; shorter interruptions stay in what was measured.",
+    ];
+    Section {
+        heading: "What to keep in mind".to_owned(),
+        anchor: "limits".to_owned(),
+        intro: Vec::new(),
+        blocks: notes.map(|note| Block::Note(note.to_owned())).to_vec(),
+    }
+}
