@@ -9,7 +9,7 @@ use crate::point::{self, set};
 use crate::{interrupt, terminal};
 use console::Term;
 use figures::Figures;
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, miette};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -22,7 +22,7 @@ use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
 
 /// Between two looks at whether the run is to end.
-const TICK: Duration = Duration::from_millis(20);
+const TICK: Duration = Duration::from_millis(50);
 /// Between two pictures of the live view.
 const REFRESH: Duration = Duration::from_secs(1);
 
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     }
     let profile = point::profile(&scenario.profile)?;
     let mut setup = Setup::of(&scenario, &profile, Path::new(point::HERE)).map_err(unusable)?;
-    let endpoint = arguments.metrics.map(Endpoint::bind).transpose().into_diagnostic()?;
+    let endpoint = arguments.metrics.map(Endpoint::bind).transpose().map_err(|error| miette!("{error}"))?;
     tell_notes(&scenario, endpoint.as_ref());
     let stop = interrupt::catch()?;
     let view = (!arguments.json).then(Term::stderr).filter(Term::is_term);
@@ -178,6 +178,6 @@ pub(crate) fn unusable(error: SetupError) -> miette::Report {
 pub(crate) fn failed(error: RunError) -> miette::Report {
     match error {
         RunError::Option { field, found, expected } => miette!("--{field} is {found}, expected {expected}"),
-        error => Err::<(), _>(error).into_diagnostic().wrap_err("nothing was run").unwrap_err(),
+        error => miette!("{error}"),
     }
 }

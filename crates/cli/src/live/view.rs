@@ -4,7 +4,7 @@ use crate::terminal::table;
 use comfy_table::Table;
 use console::{Term, truncate_str};
 use std::time::{Duration, Instant};
-use warmcore_costs::Situation;
+use warmcore_costs::{Situation, ThreadStack};
 use warmcore_runtime::Watch;
 use warmcore_runtime::tally::{BLOCK, Block};
 use warmcore_units::{CpuId, Nanos, PerSecond};
@@ -114,10 +114,15 @@ fn drops(all: &Block) -> String {
 fn situations(all: &Block) -> String {
     let share = |situation: Situation| {
         let packets = all.situations[situation.index()].packets;
-        (packets > 0).then(|| format!("{situation} {:.1}%", packets as f64 * 100.0 / all.packets() as f64))
+        let stack = match situation.thread_stack {
+            ThreadStack::Cached => "",
+            ThreadStack::Migrates => " (thread stack migrates)",
+        };
+        let percent = packets as f64 * 100.0 / all.packets() as f64;
+        (packets > 0).then(|| format!("{}{stack} {percent:.1}%", situation.experiment))
     };
     let shares: Vec<String> = Situation::all().filter_map(share).collect();
-    format!("found: {}", shares.join("; "))
+    format!("found: {}", shares.join(", "))
 }
 
 /// What each worker's processor did.

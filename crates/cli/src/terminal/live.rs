@@ -12,10 +12,7 @@ pub(crate) fn summary(finished: &Finished) -> String {
     let total = finished.report.total();
     let head = head(finished);
     let measured = if steady.total().packets() == 0 {
-        format!(
-            "Nothing was measured: the steady part of the run has {} s and no packets.",
-            steady.duration().secs()
-        )
+        undisturbed_nowhere(&total)
     } else {
         format!("{}\n\n{}", figures(&steady), situations(&steady))
     };

@@ -12,11 +12,12 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A run that is over in moments, and leaves the processors to other tests when it has no packet.
-const RUN: [&str; 7] = ["run", "--rate", "5000", "--seconds", "0.4", "--work-kib", "0"];
-
-fn run<'a>(more: &[&'a str]) -> Vec<&'a str> {
-    [&RUN[..], more].concat()
+/// A run with `flags` that is over in moments, and leaves the processors to other tests when it has
+/// no packet, unless they say otherwise.
+fn run<'a>(flags: &[&'a str]) -> Vec<&'a str> {
+    let otherwise = [["--rate", "5000"], ["--seconds", "0.4"], ["--work-kib", "0"]];
+    let otherwise = otherwise.into_iter().filter(|[flag, _]| !flags.contains(flag)).flatten();
+    ["run"].into_iter().chain(otherwise).chain(flags.iter().copied()).collect()
 }
 
 fn count(of: &Value, key: &str) -> u64 {
