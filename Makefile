@@ -5,7 +5,7 @@ SHELL := /bin/bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export RUSTDOCFLAGS := -D warnings
 
-.PHONY: help study test test-long bench bench-sim fuzz
+.PHONY: help study test test-long bench bench-sim bench-runtime fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
@@ -14,6 +14,7 @@ help:
 	@echo 'make test-long           what takes longer: fuzzing, and two calibrations compared'
 	@echo 'make bench               the receive path against its peer, in one run'
 	@echo 'make bench-sim           the packet simulator against its peers, in one run'
+	@echo 'make bench-runtime       the live runtime against its peers, in one run'
 
 study:
 	@scripts/install-toolchain
@@ -42,6 +43,10 @@ bench-sim:
 	@scripts/install-toolchain
 	@scripts/install-bench-peers
 	cargo bench --locked --package warmcore-sim --bench packet
+
+bench-runtime:
+	@scripts/install-toolchain
+	cargo bench --locked --package warmcore-runtime --bench peers
 
 fuzz:
 	@scripts/fuzz

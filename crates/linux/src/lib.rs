@@ -6,6 +6,7 @@
 //! | [`probe`] | which machine this is, as a [`Machine`](warmcore_topology::Machine) |
 //! | [`host`] | under which conditions it runs: kernel, memory, hypervisor, clock, load |
 //! | [`affinity`] | which cpu this thread runs on, and may run on |
+//! | [`cpu_time`] | for how long threads have run |
 //! | [`disturbance`] | whether a measurement was preempted, migrated or faulted |
 //! | [`program`] | to run a user's program, and to end it with all it has started |
 //! | [`steal`] | how long a hypervisor ran something else |
@@ -25,6 +26,7 @@
 #![deny(unsafe_code)]
 
 pub mod affinity;
+pub mod cpu_time;
 pub mod disturbance;
 #[allow(unsafe_code)]
 pub mod executable;

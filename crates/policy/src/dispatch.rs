@@ -130,6 +130,9 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         if let Some(next) = self.waiting.stay_ahead(running) {
             return Some(next);
         }
+        if W::HELD {
+            return None;
+        }
         let processors = self.observed.processors();
         let all_are_busy = self.observed.busy() == processors;
         let enough_wait = self.observed.waiting() > ENOUGH_FOR_ALL * processors;

@@ -71,7 +71,8 @@ fn main() {
                 steady.disturbed,
                 steady.duration().secs() * 100.0,
             );
-            let mut by_number = std::collections::BTreeMap::<u64, Vec<&warmcore_runtime::tally::Block>>::new();
+            let mut by_number =
+                std::collections::BTreeMap::<u64, Vec<&warmcore_runtime::tally::Block>>::new();
             for worker in &report.workers {
                 for block in &worker.last {
                     by_number.entry(block.number).or_default().push(block);

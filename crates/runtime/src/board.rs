@@ -4,6 +4,9 @@
 //! Under policies by which no processor needs to know of the others, and without anything that is
 //! shared, each worker has a board of its own. Otherwise there is one, behind a lock.
 
+#[cfg(all(test, not(loom)))]
+mod conformance;
+
 use crate::packet::Packet;
 use warmcore_costs::residency::{Placement, Residency};
 use warmcore_costs::{ExecutionModel, Situation};

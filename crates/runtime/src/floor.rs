@@ -11,6 +11,7 @@ use crate::protocol::Protocol;
 use crate::seat::Seat;
 use crate::streams::Streams;
 use crate::tally::Blocks;
+use crate::worker::INTAKE;
 use crossbeam_utils::CachePadded;
 use std::sync::{Mutex, RwLock};
 use warmcore_linux::ProtocolThread;
@@ -51,6 +52,16 @@ impl<P: Policy, W: Waiting<Job = Packet>, H> Floor<'_, P, W, H> {
     #[inline]
     pub(crate) fn board(&self, worker: CpuId) -> &spin::Mutex<Board<P, W>> {
         &self.boards[worker.index() % self.boards.len()]
+    }
+
+    /// Whether `worker` can pass on to each other one all that it takes in at once, though the
+    /// others do the same.
+    #[inline]
+    pub(crate) fn can_pass_on(&self, worker: CpuId) -> bool {
+        let needed = INTAKE * self.seats.len();
+        let has_room = |seat: &Seat| seat.inbox.capacity() - seat.inbox.len() >= needed;
+        self.boards.len() == 1
+            || self.seats.iter().enumerate().all(|(other, seat)| other == worker.index() || has_room(seat))
     }
 
     /// Whether all workers have said that they take in nothing more.

@@ -107,8 +107,8 @@ impl Lane {
     /// `worker` is to be the one that sleeps at the queue itself; false if another does already, or
     /// if one cannot sleep there. To be called before it looks for work for the last time.
     pub(crate) fn claim(&self, worker: CpuId) -> bool {
-        let free = self.sleeper.compare_exchange(NOBODY, worker.0, Ordering::SeqCst, Ordering::Relaxed);
-        self.descriptor.is_some() && free.is_ok()
+        self.descriptor.is_some()
+            && self.sleeper.compare_exchange(NOBODY, worker.0, Ordering::SeqCst, Ordering::Relaxed).is_ok()
     }
 
     /// Ends a [claim](Self::claim) that has succeeded.

@@ -1,7 +1,8 @@
 //! What came of a run.
 
 use crate::tally::{BLOCK, Block, Blocks, Served};
-use std::collections::BTreeSet;
+use core::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 use warmcore_costs::Situation;
 use warmcore_stats::Interval;
 use warmcore_stats::ratio;
@@ -12,6 +13,8 @@ const WARM_UP: u64 = 5;
 /// Blocks after one in which a worker stalled that are left out with it: what had piled up is
 /// worked off.
 const RECOVERY: u64 = 1;
+/// Blocks that are enough to tell a mean and its interval.
+const ENOUGH: usize = 10;
 /// Blocks that make one observation: neighbouring blocks are alike.
 const BATCHES: usize = 20;
 
@@ -36,8 +39,10 @@ pub struct Report {
 pub struct Steady {
     /// Its blocks, all workers together, in order of time.
     blocks: Vec<Block>,
-    /// Blocks left out because somebody stalled.
+    /// Blocks in which somebody stalled.
     pub disturbed: usize,
+    /// Whether these are left out.
+    pub undisturbed: bool,
 }
 
 impl Report {
@@ -52,27 +57,46 @@ impl Report {
     /// The steady part of what is kept.
     #[must_use]
     pub fn steady(&self) -> Steady {
-        let all = self.workers.iter().flat_map(|worker| &worker.last);
-        let stalled = all.clone().filter(|block| block.stalls.count > 0);
-        let disturbed: BTreeSet<u64> = stalled
-            .flat_map(|block| block.number.saturating_sub(RECOVERY)..=block.number + RECOVERY)
-            .collect();
-        // The last block of each worker is not a whole one.
-        let last =
-            self.workers.iter().filter_map(|worker| Some(worker.last.back()?.number)).min().unwrap_or(0);
-        let mut blocks: Vec<Block> = Vec::new();
-        let (mut kept, mut left_out) = (std::collections::BTreeMap::<u64, Block>::new(), BTreeSet::new());
-        for block in all.filter(|block| (WARM_UP..last).contains(&block.number)) {
-            if disturbed.contains(&block.number) {
-                left_out.insert(block.number);
-            } else {
-                kept.entry(block.number)
-                    .or_insert_with(|| Block { number: block.number, ..Block::default() })
-                    .merge(block);
-            }
+        let disturbed = self.disturbed();
+        let blocks = self.blocks_where(|number| !disturbed.contains(&number));
+        let left_out = disturbed.iter().filter(|number| self.span().contains(number)).count();
+        Steady { blocks, disturbed: left_out, undisturbed: true }
+    }
+
+    /// The steady part, if there is enough of it to tell anything; if not, all but the beginning, with
+    /// whatever disturbed it.
+    #[must_use]
+    pub fn steady_or_all(&self) -> Steady {
+        let steady = self.steady();
+        if steady.blocks.len() >= ENOUGH && !steady.is_empty() {
+            return steady;
         }
-        blocks.extend(kept.into_values());
-        Steady { blocks, disturbed: left_out.len() }
+        Steady { blocks: self.blocks_where(|_| true), undisturbed: false, ..steady }
+    }
+
+    /// The blocks in which, or right before which, somebody stalled.
+    fn disturbed(&self) -> BTreeSet<u64> {
+        let all = self.workers.iter().flat_map(|worker| &worker.last);
+        let stalled = all.filter(|block| block.stalls.count > 0);
+        stalled.flat_map(|block| block.number.saturating_sub(RECOVERY)..=block.number + RECOVERY).collect()
+    }
+
+    /// The blocks of the run without its beginning and without its last, which is not a whole one.
+    fn span(&self) -> Range<u64> {
+        let last = self.workers.iter().filter_map(|worker| Some(worker.last.back()?.number)).min();
+        WARM_UP..last.unwrap_or(0)
+    }
+
+    /// Blocks with these numbers, those of all workers together.
+    fn blocks_where(&self, wanted: impl Fn(u64) -> bool) -> Vec<Block> {
+        let span = self.span();
+        let mut together = BTreeMap::<u64, Block>::new();
+        let all = self.workers.iter().flat_map(|worker| &worker.last);
+        for block in all.filter(|block| span.contains(&block.number) && wanted(block.number)) {
+            let number = block.number;
+            together.entry(number).or_insert_with(|| Block { number, ..Block::default() }).merge(block);
+        }
+        together.into_values().collect()
     }
 }
 
@@ -81,6 +105,12 @@ impl Steady {
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.blocks.len()
+    }
+
+    /// How many blocks there were, those left out included.
+    #[must_use]
+    pub fn of(&self) -> usize {
+        if self.undisturbed { self.blocks.len() + self.disturbed } else { self.blocks.len() }
     }
 
     /// Whether nothing is left of the run, as workers were kept from running all the time, or

@@ -16,7 +16,7 @@ use crate::seat::Seat;
 use crate::streams::Streams;
 use crate::tally::Blocks;
 use crate::watch::Watch;
-use crate::worker::{Worker, panic_message};
+use crate::worker::{INTAKE, Worker, panic_message};
 use crossbeam_utils::CachePadded;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -35,7 +35,7 @@ use warmcore_workload::{Key, Purpose};
 
 /// Segments of a pool of free memory: more than packets can be in service at once.
 const SEGMENTS: usize = 64;
-/// Packets found by others that a worker's place has room for.
+/// Packets found by others that a worker's place has room for, at least.
 const INBOX: usize = 1024;
 /// How long workers are given to come to an end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -205,7 +205,9 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
             control: &control,
             handler,
             boards,
-            seats: (0..workers).map(|_| Seat::new(if partitioned { INBOX } else { 1 })).collect(),
+            seats: (0..workers)
+                .map(|_| Seat::new(if partitioned { INBOX.max(2 * INTAKE * workers) } else { 1 }))
+                .collect(),
             lanes: lanes.collect::<Result<_, _>>()?,
             prepared,
             protocol: RwLock::new(protocol),

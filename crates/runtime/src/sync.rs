@@ -70,6 +70,10 @@ mod under_loom {
             Some(element)
         }
 
+        pub(crate) fn capacity(&self) -> usize {
+            self.capacity
+        }
+
         pub(crate) fn is_empty(&self) -> bool {
             self.len() == 0
         }

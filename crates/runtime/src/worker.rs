@@ -40,9 +40,11 @@ use warmcore_units::{CpuId, Nanos};
 /// Packets that a worker takes ahead at most.
 const AHEAD: usize = 8;
 /// Frames taken in at once.
-const INTAKE: usize = 32;
+pub(crate) const INTAKE: usize = 32;
 /// Polls without success before a worker that may sleep goes to sleep.
 const POLLS: u32 = 2_000;
+/// Polls after a sleep that nothing has ended: the worker looks, and sleeps on.
+const POLLS_AFTER_NAP: u32 = 4;
 /// The longest sleep: how late a worker may notice what nobody wakes it for.
 const NAP: Duration = Duration::from_millis(20);
 /// How late a paused worker may notice that it is to go on.
@@ -207,7 +209,8 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         }
         let protocol = protocol(&mut self.protocol, floor);
         let frame = floor.bytes(&packet.frame);
-        let mut context = Context { cpu: self.place, worker: self.me.0, reply: &mut self.reply, replied: false };
+        let mut context =
+            Context { cpu: self.place, worker: self.me.0, reply: &mut self.reply, replied: false };
         let pool = floor.pool(self.me);
         let received = floor.thread(*thread).lock().run(|| {
             let deliver = |delivery: Delivery<'_>| floor.handler.deliver(&delivery, &mut context);
@@ -267,11 +270,14 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     #[inline]
     fn take_from(&mut self, open: &mut Open<'_>, board: &mut Board<P, W>, now: Nanos) {
         let floor = self.floor;
+        // What others took in before, of the same streams perhaps, comes before what is taken in now.
+        self.let_in_passed(board);
         let room = floor.capacity.saturating_sub(board.held()) as usize;
         let limit = match floor.overload {
             Overload::Drop => INTAKE,
             // Rather many at once than one for each that leaves.
             Overload::HoldBack if room < INTAKE.min(floor.capacity as usize / 2) => 0,
+            Overload::HoldBack if !floor.can_pass_on(self.me) => 0,
             Overload::HoldBack => INTAKE.min(room),
         };
         if limit > 0 && floor.control.order() == Order::Run {
@@ -299,12 +305,9 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         };
         let packet = Packet { arrived: incoming.at, stream, frame };
         match floor.owner(stream) {
-            Some(owner) if owner != self.me => return self.pass_on(owner, packet),
-            // What others took in before this packet, of the same stream perhaps, comes before it.
-            Some(_) => self.let_in_passed(board),
-            None => {}
+            Some(owner) if owner != self.me => self.pass_on(owner, packet),
+            _ => self.let_in(board, packet),
         }
-        self.let_in(board, packet);
     }
 
     /// `packet` comes onto this worker's board.
@@ -351,8 +354,12 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     /// What others have passed on comes onto this worker's board.
     #[inline]
     fn let_in_passed(&mut self, board: &mut Board<P, W>) {
-        let inbox = &self.floor.seats[self.me.index()].inbox;
-        while let Some(packet) = inbox.pop() {
+        let floor = self.floor;
+        let inbox = &floor.seats[self.me.index()].inbox;
+        while !inbox.is_empty()
+            && (floor.overload == Overload::Drop || board.held() < floor.capacity)
+            && let Some(packet) = inbox.pop()
+        {
             self.let_in(board, packet);
         }
     }
@@ -423,7 +430,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
             seat.sleep(nap, awake);
         }
         self.looked = floor.clock.now();
-        self.polls = POLLS / 2;
+        self.polls = POLLS - POLLS_AFTER_NAP;
     }
 
     /// Whether nothing is left that this worker may have to process.
@@ -479,6 +486,8 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         }
         let block = self.tally.turn(now);
         self.floor.blocks[self.me.index()].lock().unwrap_or_else(PoisonError::into_inner).push(block);
+        // What this took was ours.
+        self.looked = self.floor.clock.now();
     }
 
     /// The time; if the last look was too long ago, this worker was not running.

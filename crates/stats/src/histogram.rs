@@ -1,71 +1,81 @@
 //! A histogram of non-negative values with logarithmic buckets, read from a value's bits.
 //!
-//! The exponent and the first seven bits of the fraction of an IEEE 754 double number the
-//! bucket: no logarithm is computed, and a bucket is at most `2^-7` (0.8%) of its value wide. Inside a bucket values
+//! The exponent and the first bits of the fraction of an IEEE 754 double number the bucket: no
+//! logarithm is computed. With [`FINE`] buckets in each octave, seven bits, a bucket is at most 0.8%
+//! of its value wide; with [`COARSE`] ones, 6%, and what is counted now and then fits few cache
+//! lines. Inside a bucket values
 //! are taken as evenly spread. Values below [`LEAST`] share one bucket from zero, values from
 //! [`GREATEST`] on the last one.
 
-/// Bits of the fraction: `2^BITS` buckets for each doubling.
-const BITS: u32 = 7;
-const PER_OCTAVE: usize = 1 << BITS;
+/// Buckets for each doubling, where values are many.
+pub const FINE: usize = 128;
+/// Buckets for each doubling, where counts must be small.
+pub const COARSE: usize = 16;
 /// Values below this share one bucket.
 pub const LEAST: f64 = 1.0 / (1 << 20) as f64;
 /// Values from this on share one bucket.
 pub const GREATEST: f64 = 18_446_744_073_709_551_616.0;
 const OCTAVES: usize = 84;
-/// The number of the last bucket, from zero.
-const LAST: i64 = ((OCTAVES + 1) * PER_OCTAVE) as i64;
-const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - BITS;
-/// The bucket number, before it is counted from zero, of [`LEAST`].
-const FIRST: u64 = LEAST.to_bits() >> SHIFT;
+
+/// How bits number buckets, `PER` for each doubling.
+struct Numbering<const PER: usize>;
+
+impl<const PER: usize> Numbering<PER> {
+    const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - PER.ilog2();
+    /// The bucket number, before it is counted from zero, of [`LEAST`].
+    const FIRST: u64 = LEAST.to_bits() >> Self::SHIFT;
+    /// The number of the last bucket, from zero.
+    const LAST: i64 = ((OCTAVES + 1) * PER) as i64;
+}
 
 /// Counts of values, in whole octaves from the lowest to the highest one seen: at most 85 KiB,
-/// and 1 KiB for each doubling between the least and the greatest value.
+/// and 1 KiB for each doubling between the least and the greatest value, if they are fine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Histogram {
+pub struct Histogram<const PER: usize = FINE> {
     /// Octave of the first element of `counts`; octave 0 is all below [`LEAST`].
     octave: usize,
-    counts: Vec<[u64; PER_OCTAVE]>,
+    counts: Vec<[u64; PER]>,
 }
 
 /// Counts of values being collected: every octave is there, so that a value is added without a check.
 #[derive(Clone, Debug)]
-pub struct Filling(Box<[[u64; PER_OCTAVE]; OCTAVES + 2]>);
+pub struct Filling<const PER: usize = FINE>(Box<[[u64; PER]; OCTAVES + 2]>);
 
-impl Default for Filling {
+impl<const PER: usize> Default for Filling<PER> {
     fn default() -> Self {
-        Self(Box::new([[0; PER_OCTAVE]; OCTAVES + 2]))
+        Self(Box::new([[0; PER]; OCTAVES + 2]))
     }
 }
 
-impl Filling {
+impl<const PER: usize> Filling<PER> {
     /// Counts `value`; negative values count as zero, and NaN as beyond all others.
     #[inline]
     pub fn push(&mut self, value: f64) {
         // As signed numbers, the bits of negative values are negative.
-        let position = (value.to_bits().cast_signed() >> SHIFT) - (FIRST - PER_OCTAVE as u64).cast_signed();
-        let bucket = position.clamp(0, LAST) as usize;
-        self.0[bucket / PER_OCTAVE][bucket % PER_OCTAVE] += 1;
+        let position = (value.to_bits().cast_signed() >> Numbering::<PER>::SHIFT)
+            - (Numbering::<PER>::FIRST - PER as u64).cast_signed();
+        let bucket = position.clamp(0, Numbering::<PER>::LAST) as usize;
+        self.0[bucket / PER][bucket % PER] += 1;
     }
 
     /// The counts so far, in as little memory as they need.
     #[must_use]
-    pub fn trimmed(&self) -> Histogram {
-        let used = |octave: &[u64; PER_OCTAVE]| octave.iter().any(|&count| count > 0);
+    pub fn trimmed(&self) -> Histogram<PER> {
+        let used = |octave: &[u64; PER]| octave.iter().any(|&count| count > 0);
         let first = self.0.iter().position(used).unwrap_or(0);
         let end = self.0.iter().rposition(used).map_or(first, |last| last + 1);
         Histogram { octave: first, counts: self.0[first..end].to_vec() }
     }
 
     /// The counts so far, leaving none behind.
-    pub fn take(&mut self) -> Histogram {
+    pub fn take(&mut self) -> Histogram<PER> {
         let taken = self.trimmed();
-        self.0[taken.octave..][..taken.counts.len()].fill([0; PER_OCTAVE]);
+        self.0[taken.octave..][..taken.counts.len()].fill([0; PER]);
         taken
     }
 }
 
-impl Histogram {
+impl<const PER: usize> Histogram<PER> {
     /// Values counted.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -75,8 +85,8 @@ impl Histogram {
     /// Values in the buckets that end at `value` or below.
     #[must_use]
     pub fn count_below(&self, value: f64) -> u64 {
-        let first = self.octave * PER_OCTAVE;
-        let ends_below = |index: usize| bounds(first + index).1 <= value;
+        let first = self.octave * PER;
+        let ends_below = |index: usize| bounds::<PER>(first + index).1 <= value;
         let counted = self.counts.as_flattened().iter().enumerate();
         counted.take_while(|&(index, _)| ends_below(index)).map(|(_, count)| count).sum()
     }
@@ -92,8 +102,8 @@ impl Histogram {
         }
         let first = self.octave.min(other.octave);
         let end = (self.octave + self.counts.len()).max(other.octave + other.counts.len());
-        self.counts.splice(0..0, core::iter::repeat_n([0; PER_OCTAVE], self.octave - first));
-        self.counts.resize(end - first, [0; PER_OCTAVE]);
+        self.counts.splice(0..0, core::iter::repeat_n([0; PER], self.octave - first));
+        self.counts.resize(end - first, [0; PER]);
         self.octave = first;
         let theirs = other.counts.as_flattened();
         let ours = &mut self.counts[other.octave - first..].as_flattened_mut()[..theirs.len()];
@@ -107,7 +117,7 @@ impl Histogram {
         let mut below = 0.0;
         let mut highest = f64::NAN;
         for (index, &count) in self.counts.as_flattened().iter().enumerate().filter(|bucket| *bucket.1 > 0) {
-            let (low, high) = bounds(self.octave * PER_OCTAVE + index);
+            let (low, high) = bounds::<PER>(self.octave * PER + index);
             let count = count as f64;
             if below + count >= wanted {
                 return low + (high - low) * ((wanted - below) / count).max(0.0);
@@ -120,13 +130,12 @@ impl Histogram {
 }
 
 /// The least value of bucket `index`, and that of the next one.
-fn bounds(index: usize) -> (f64, f64) {
-    let value = |index: usize| match index {
-        0..PER_OCTAVE => 0.0,
-        index => f64::from_bits((FIRST + (index - PER_OCTAVE) as u64) << SHIFT),
+fn bounds<const PER: usize>(index: usize) -> (f64, f64) {
+    let value = |index: usize| {
+        f64::from_bits((Numbering::<PER>::FIRST + (index - PER) as u64) << Numbering::<PER>::SHIFT)
     };
     // All of octave 0 is one bucket, its first.
-    if index < PER_OCTAVE { (0.0, LEAST) } else { (value(index), value(index + 1)) }
+    if index < PER { (0.0, LEAST) } else { (value(index), value(index + 1)) }
 }
 
 #[cfg(test)]
@@ -135,7 +144,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn of(values: &[f64]) -> Histogram {
-        let mut filling = Filling::default();
+        let mut filling = <Filling>::default();
         values.iter().for_each(|&value| filling.push(value));
         filling.take()
     }
@@ -145,19 +154,19 @@ mod tests {
         let odd = of(&[f64::NAN, -1.0, -0.0, 0.0, 1e-300, f64::INFINITY, f64::MAX, 1e19]);
         assert_eq!(odd.count(), 8);
         assert!(odd.quantile(0.5) <= LEAST && odd.quantile(1.0) >= GREATEST);
-        assert!(Histogram::default().quantile(0.5).is_nan());
+        assert!(<Histogram>::default().quantile(0.5).is_nan());
     }
 
     #[test]
     fn values_below_a_power_of_two_are_told_exactly() {
         let values = of(&[0.0, 1.0, 3.99, 4.0, 5.0, 1e9]);
         assert_eq!([1.0, 4.0, 8.0, 1e12].map(|bound| values.count_below(bound)), [1, 3, 5, 6]);
-        assert_eq!(Histogram::default().count_below(1.0), 0);
+        assert_eq!(<Histogram>::default().count_below(1.0), 0);
     }
 
     #[test]
     fn taking_leaves_nothing_behind() {
-        let mut filling = Filling::default();
+        let mut filling = <Filling>::default();
         filling.push(3.0);
         assert_eq!((filling.take().count(), filling.take().count()), (1, 0));
     }

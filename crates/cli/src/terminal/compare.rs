@@ -2,10 +2,12 @@
 
 use super::{estimate, table};
 use warmcore_study::compare::Compared;
+use warmcore_study::compare::present::disturbance;
 
 /// Every point of `all`.
 pub(crate) fn summary(all: &[Compared]) -> String {
-    let mut table = table(["scheduling", "load", "predicted", "measured", "error", "most of it", "left out"]);
+    let mut table =
+        table(["scheduling", "load", "predicted", "measured", "error", "most of it", "disturbed"]);
     for compared in all {
         for point in &compared.points {
             let delay = |figures: Option<&warmcore_study::compare::point::Figures>| {
@@ -14,7 +16,6 @@ pub(crate) fn summary(all: &[Compared]) -> String {
             let error = point.error().map_or_else(String::new, |error| {
                 format!("{:+.1}% ± {:.1}%", error.mean * 100.0, error.half_width.unwrap_or(f64::NAN) * 100.0)
             });
-            let (disturbed, blocks) = point.disturbed;
             table.add_row([
                 compared.scheduling.to_string(),
                 format!("{:.0}%", point.load * 100.0),
@@ -22,7 +23,7 @@ pub(crate) fn summary(all: &[Compared]) -> String {
                 delay(point.measured.as_ref()),
                 error,
                 point.term().map_or_else(String::new, |term| term.to_string()),
-                format!("{disturbed} of {blocks}"),
+                disturbance(point),
             ]);
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! > frames of the driver within + duplicated = shown + dropped + withheld at the end
 //!
-//! Dropped frames are also [lost](Queue::lost), as a device's are.
+//! Dropped frames are also [lost](super::Queue::lost), as a device's are.
 
 mod queue;
 
@@ -103,7 +103,9 @@ impl<D> Faulty<D> {
             Fault::Delay { by, .. } if !(by.0 >= 0.0 && by.0.is_finite()) => {
                 refuse(format!("a delay by {by}; expected a time of at least 0"))
             }
-            Fault::Stall { every, lasting } if !(every.0 > 0.0 && lasting.0 > 0.0 && lasting.0.is_finite()) => {
+            Fault::Stall { every, lasting }
+                if !(every.0 > 0.0 && lasting.0 > 0.0 && lasting.0.is_finite()) =>
+            {
                 refuse(format!("a stall of {lasting} every {every}; expected times above 0"))
             }
             _ => Ok(()),

@@ -13,7 +13,7 @@ use std::time::Duration;
 pub const CONTENT_TYPE: &str = prometheus::TEXT_FORMAT;
 
 /// Between two looks for somebody who wants to connect.
-const REST: Duration = Duration::from_millis(20);
+const REST: Duration = Duration::from_millis(50);
 /// How long a client may take to say what it wants, or to take what it gets.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The longest request.

@@ -1,7 +1,7 @@
 use super::numbered::Numbered;
 use super::stage::*;
 use std::sync::atomic::Ordering;
-use warmcore_runtime::{Options, RunError, run};
+use warmcore_runtime::{Options, RunError};
 use warmcore_scenario::{Parallelism, ProcessorPolicy, QueueRule, Scheduling};
 use warmcore_units::CpuId;
 
@@ -11,9 +11,8 @@ fn refusal(spoil: impl FnOnce(&mut Options)) -> RunError {
     spoil(&mut options);
     let driver = Numbered::new(4, 10);
     let offered = driver.offered.clone();
-    let ended = run(&options, &mut { driver }, &flows(4), &ignoring, |_| {
-        panic!("a run that cannot be is not begun")
-    });
+    let ended =
+        run(&options, &mut { driver }, &flows(4), &ignoring, |_| panic!("a run that cannot be is not begun"));
     assert_eq!(offered.load(Ordering::Relaxed), 0);
     ended.unwrap_err()
 }

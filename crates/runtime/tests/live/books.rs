@@ -1,7 +1,7 @@
 use super::numbered::{Numbered, Spread};
 use super::stage::*;
 use std::sync::atomic::Ordering;
-use warmcore_runtime::{Idle, Shutdown, Work, run};
+use warmcore_runtime::{Idle, Shutdown, Work};
 use warmcore_scenario::{Parallelism, Scheduling};
 
 /// Runs all of `driver` under `scheduling`, and checks that each packet is delivered once.

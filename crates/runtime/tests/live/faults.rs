@@ -4,7 +4,6 @@ use rand::RngExt;
 use std::sync::atomic::Ordering;
 use warmcore_runtime::driver::faults::Count;
 use warmcore_runtime::driver::{Driver, Fault, Faulty, QueueRequest};
-use warmcore_runtime::run;
 use warmcore_units::Nanos;
 
 /// Every fault around one driver, and how often each has struck.
@@ -54,19 +53,25 @@ fn the_books_balance_with_faults() {
         let (offered, total) = (driver.offered.clone(), driver.total());
         let mut faults = all_faults(driver, seed);
         let counts = faults.counts.clone();
-        let report = run(&options(scheduling, 5), &mut faults.driver, &flows(5), &keeping(&account), |watch| {
-            await_that(watch, || {
-                let withheld: u64 = counts.iter().map(|(_, count)| count.withheld()).sum();
-                offered.load(Ordering::Relaxed) == total && withheld == 0
-            });
-        })
-        .unwrap();
+        let report =
+            run(&options(scheduling, 5), &mut faults.driver, &flows(5), &keeping(&account), |watch| {
+                await_that(watch, || {
+                    let withheld: u64 = counts.iter().map(|(_, count)| count.withheld()).sum();
+                    offered.load(Ordering::Relaxed) == total && withheld == 0
+                });
+            })
+            .unwrap();
         let duplicated = faults.injected(|fault| matches!(fault, Fault::Duplicate(_)));
         let dropped = faults.injected(|fault| matches!(fault, Fault::Drop(_)));
         let corrupted = faults.injected(|fault| matches!(fault, Fault::Corrupt(_)));
         assert!(faults.injected(|_| true) > total / 10, "{scheduling}: there were faults");
         assert_eq!(report.lost, dropped, "{scheduling}");
-        assert_eq!(accounted(&report) + report.lost, total + duplicated, "{scheduling}: {:?}", report.total());
+        assert_eq!(
+            accounted(&report) + report.lost,
+            total + duplicated,
+            "{scheduling}: {:?}",
+            report.total()
+        );
         assert_eq!(account.damaged(), 0, "{scheduling}: checksums tell what was corrupted");
         assert!(report.total().refused.values().sum::<u64>() <= 2 * corrupted, "{scheduling}");
         assert!(account.missing() <= dropped + corrupted, "{scheduling}");

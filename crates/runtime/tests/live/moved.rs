@@ -3,7 +3,7 @@ use super::stage::*;
 use std::fs;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
-use warmcore_runtime::{Options, run};
+use warmcore_runtime::Options;
 use warmcore_scenario::Scheduling;
 
 /// The thread of a worker of this process, by its name.

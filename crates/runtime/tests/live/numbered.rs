@@ -5,10 +5,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use warmcore_runtime::Memory;
 use warmcore_runtime::driver::{
     Bytes, Driver, DriverError, Due, Incoming, Opened, Prepared, Queue, QueueRequest,
 };
-use warmcore_runtime::Memory;
 use warmcore_stack::wire::{FrameBuilder, LinkKind};
 use warmcore_units::{Nanos, StreamId};
 

@@ -2,7 +2,7 @@ use super::numbered::Numbered;
 use super::stage::*;
 use std::sync::atomic::Ordering;
 use warmcore_runtime::watch::OpenStreamError;
-use warmcore_runtime::{Memory, Options, run};
+use warmcore_runtime::{Memory, Options};
 use warmcore_stack::DropReason;
 use warmcore_units::StreamId;
 
@@ -25,7 +25,10 @@ fn streams_open_while_packets_flow() {
         })
         .unwrap();
         let refused = report.total().refused;
-        assert!(refused.keys().all(|reason| *reason == DropReason::UdpNoSession), "{scheduling}: {refused:?}");
+        assert!(
+            refused.keys().all(|reason| *reason == DropReason::UdpNoSession),
+            "{scheduling}: {refused:?}"
+        );
         assert_eq!(account.missing(), refused.values().sum::<u64>(), "{scheduling}");
         assert_eq!((accounted(&report), account.doubled()), (total, 0), "{scheduling}");
         if promises_order(&scheduling) {

@@ -1,7 +1,7 @@
 use super::numbered::{Numbered, Spread};
 use super::stage::*;
 use std::sync::atomic::{AtomicU64, Ordering};
-use warmcore_runtime::{Options, Overload, run};
+use warmcore_runtime::{Options, Overload};
 use warmcore_stack::Delivery;
 
 const CAPACITY: u32 = 16;
@@ -21,7 +21,8 @@ fn capacity_is_respected() {
                 let most = AtomicU64::new(0);
                 // What has been taken in and is not handled yet, where nothing is dropped.
                 let handler = |delivery: &Delivery<'_>, _: &mut warmcore_runtime::Context<'_>| {
-                    let held = offered.load(Ordering::SeqCst) - account.delivered().min(offered.load(Ordering::SeqCst));
+                    let delivered = account.delivered();
+                    let held = offered.load(Ordering::SeqCst) - delivered;
                     most.fetch_max(held, Ordering::Relaxed);
                     account.deliver(delivery);
                     (0..500).for_each(|_| std::hint::spin_loop());

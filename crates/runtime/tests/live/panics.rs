@@ -2,7 +2,7 @@ use super::numbered::{Numbered, Packet};
 use super::stage::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use warmcore_runtime::{AfterPanic, Context, Handler, Idle, Options, RunError, Work, run};
+use warmcore_runtime::{AfterPanic, Context, Handler, Idle, Options, RunError, Work};
 use warmcore_stack::Delivery;
 use warmcore_units::StreamId;
 
@@ -105,11 +105,12 @@ fn a_panic_over_a_panic_ends_the_run() {
         }
     }
     let _alone = alone();
-    let ended = run(&options(Default::default(), 4), &mut Numbered::new(4, 50), &flows(4), &Hopeless, |watch| {
-        while !watch.has_ended() {
-            std::thread::yield_now();
-        }
-    });
+    let ended =
+        run(&options(Default::default(), 4), &mut Numbered::new(4, 50), &flows(4), &Hopeless, |watch| {
+            while !watch.has_ended() {
+                std::thread::yield_now();
+            }
+        });
     assert!(matches!(ended, Err(RunError::Handler)));
 }
 
@@ -135,7 +136,10 @@ fn a_panic_of_other_work_ends_the_run() {
             }
         });
         let error = ended.unwrap_err();
-        assert!(matches!(&error, RunError::Panicked { message, .. } if message.contains("enough")), "{error}");
+        assert!(
+            matches!(&error, RunError::Panicked { message, .. } if message.contains("enough")),
+            "{error}"
+        );
     }
 }
 

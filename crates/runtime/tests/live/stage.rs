@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use warmcore_costs::{ExecutionModel, Profile};
-use warmcore_runtime::{Context, Idle, Memory, Options, Overload, Report, Shutdown, Watch};
+use warmcore_runtime::{
+    AfterPanic, Context, Driver, Handler, Idle, Memory, Options, Overload, Report, RunError, Shutdown, Watch,
+};
 use warmcore_scenario::{Organisation, Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_stack::{Delivery, Flow};
 use warmcore_units::{CpuId, Nanos, StreamId};
@@ -151,6 +153,37 @@ pub(crate) fn keeping(account: &Account) -> impl Fn(&Delivery<'_>, &mut Context<
     |delivery, _| account.deliver(delivery)
 }
 
+/// [`warmcore_runtime::run`], compiled once: it comes in a form of its own for each policy, each
+/// kind of lines, each handler and each watcher.
+pub(crate) fn run(
+    options: &Options,
+    driver: &mut dyn Driver,
+    flows: &[Flow],
+    handler: &dyn Handler,
+    watch: impl FnOnce(&Watch<'_>),
+) -> Result<Report, RunError> {
+    let mut watch = Some(watch);
+    let watch: &mut dyn FnMut(&Watch<'_>) = &mut |watched| {
+        if let Some(watch) = watch.take() {
+            watch(watched);
+        }
+    };
+    warmcore_runtime::run(options, driver, flows, &Any(handler), watch)
+}
+
+/// Any handler.
+struct Any<'a>(&'a dyn Handler);
+
+impl Handler for Any<'_> {
+    fn deliver(&self, delivery: &Delivery<'_>, context: &mut Context<'_>) {
+        self.0.deliver(delivery, context);
+    }
+
+    fn panicked(&self, stream: StreamId, message: &str) -> AfterPanic {
+        self.0.panicked(stream, message)
+    }
+}
+
 /// A handler to which nothing matters.
 pub(crate) fn ignoring(_: &Delivery<'_>, _: &mut Context<'_>) {}
 
@@ -162,7 +195,7 @@ pub(crate) fn await_that(watch: &Watch<'_>, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {
         assert!(!watch.has_ended(), "the run has ended before its time");
-        assert!(begun.elapsed() < PATIENCE, "nothing happens any more");
+        assert!(begun.elapsed() < PATIENCE, "nothing happens any more: {:?}", watch.streams());
         std::thread::sleep(Duration::from_micros(200));
     }
 }

@@ -24,10 +24,13 @@ pub struct ComparedPoint {
     pub rate: PerSecond,
     /// What the simulator says; `None` if it says that the host is saturated.
     pub predicted: Option<Figures>,
-    /// What the clock says; `None` if workers were kept from running all the time.
+    /// What the clock says; `None` if nothing was finished.
     pub measured: Option<Figures>,
-    /// Blocks of the run that were left out because a worker was kept from running, and all.
+    /// Blocks of the run in which a worker was kept from running, and all.
     pub disturbed: (usize, usize),
+    /// Whether these are left out. Where hardly any other is there, they are not, and the measured
+    /// figures say more of what else went on here than of scheduling.
+    pub undisturbed: bool,
 }
 
 /// What comes of a load.
@@ -116,13 +119,14 @@ pub fn compare(
     let bare = simulate(&bare, profile, base)?;
     let mut setup = Setup::of(&at(scenario), profile, base)?;
     let span = Duration::from_secs_f64(scenario.live.seconds);
-    let steady = setup.run(|_| thread::sleep(span))?.steady();
+    let steady = setup.run(|_| thread::sleep(span))?.steady_or_all();
     Ok(ComparedPoint {
         load,
         rate,
         predicted: figures_of(&result, &bare, scenario.live.handler_ns),
         measured: (!steady.is_empty()).then(|| measured(&steady)),
-        disturbed: (steady.disturbed, steady.disturbed + steady.blocks()),
+        disturbed: (steady.disturbed, steady.of()),
+        undisturbed: steady.undisturbed,
     })
 }
 
@@ -174,6 +178,7 @@ mod tests {
             predicted: Some(figures(predicted.0, predicted.1)),
             measured: Some(figures(measured.0, measured.1)),
             disturbed: (0, 100),
+            undisturbed: true,
         }
     }
 

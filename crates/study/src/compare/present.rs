@@ -39,7 +39,8 @@ fn statement(compared: &Compared) -> Option<Statement> {
     let errors: Vec<_> = compared.points.iter().filter_map(|point| Some((point, point.error()?))).collect();
     let (worst, error) =
         errors.iter().max_by(|one, other| one.1.mean.abs().total_cmp(&other.1.mean.abs()))?;
-    let confident = error.half_width.is_some_and(|half| half < GOOD / 2.0);
+    let undisturbed = compared.points.iter().all(|point| point.undisturbed);
+    let confident = undisturbed && error.half_width.is_some_and(|half| half < GOOD / 2.0);
     Some(Statement {
         text: format!(
             "{}: the prediction is off by {} at most, at {:.0}% of capacity{}.",
@@ -136,7 +137,6 @@ fn errors(all: &[Compared]) -> Section {
         };
         let error = point.error().map_or(Cell::missing("not known"), |error| Cell::text(percent(&error)));
         let term = point.term().map_or("not known".to_owned(), |term| term.to_string());
-        let (disturbed, blocks) = point.disturbed;
         Row::new(
             format!("{}, {:.0}%", compared.scheduling, point.load * 100.0),
             vec![
@@ -144,7 +144,7 @@ fn errors(all: &[Compared]) -> Section {
                 micros(point.measured.as_ref()),
                 error,
                 Cell::text(term),
-                Cell::text(format!("{disturbed} of {blocks}")),
+                Cell::text(disturbance(point)),
             ],
         )
     };
@@ -167,16 +167,24 @@ fn errors(all: &[Compared]) -> Section {
                 "measured",
                 "error",
                 "most of it",
-                "blocks left out",
+                "blocks disturbed",
             ]),
             rows: rows.collect(),
             notes: vec![
                 "Blocks of 10 ms in which the machine kept a worker from running are left out of what was \
-                 measured, with their neighbours."
+                 measured, with their neighbours, as long as there are others."
                     .to_owned(),
             ],
         })],
     }
+}
+
+/// How much of a run was disturbed, and whether that is left out.
+#[must_use]
+pub fn disturbance(point: &ComparedPoint) -> String {
+    let (disturbed, blocks) = point.disturbed;
+    let kept = if point.undisturbed { "" } else { ", all kept" };
+    format!("{disturbed} of {blocks}{kept}")
 }
 
 fn in_micros(time: Estimate<Nanos>) -> Estimate<f64> {

@@ -36,6 +36,7 @@ pub struct PointSummary {
     deciding_us: f64,
     turning_us: f64,
     disturbed_blocks: usize,
+    undisturbed: bool,
     blocks: usize,
 }
 
@@ -77,6 +78,7 @@ impl PointSummary {
             deciding_us: compared.overheads.deciding.mean.micros(),
             turning_us: compared.overheads.turning.mean.micros(),
             disturbed_blocks: point.disturbed.0,
+            undisturbed: point.undisturbed,
             blocks: point.disturbed.1,
         }
     }

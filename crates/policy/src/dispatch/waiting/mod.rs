@@ -50,6 +50,10 @@ pub trait Waiting: Send {
     /// What waits.
     type Job: Job;
 
+    /// Whether a job holds its stack until its end is told, so that a processor that goes on to
+    /// another stack has to tell it first.
+    const HELD: bool = false;
+
     /// Nothing waits, with lines as the policy has them.
     fn none(layout: &Layout, line: Line) -> Self;
 

@@ -41,6 +41,7 @@ impl<J: Job> StackLines<J> {
 
 impl<J: Job> Waiting for StackLines<J> {
     type Job = J;
+    const HELD: bool = true;
 
     fn none(layout: &Layout, line: Line) -> Self {
         Self {

@@ -1,0 +1,125 @@
+//! Conformance of the two drivers of the dispatcher: what the simulator has simulated happens on a
+//! board in the same way.
+//!
+//! The arrivals of a simulation are let in at their times, and each packet is finished when its
+//! simulated service ended. Then each must be processed on the processor on which it was simulated,
+//! in the same situation, whatever the policy.
+
+use super::{Assignment, Board};
+use crate::packet::{Frame, Packet};
+use std::path::Path;
+use warmcore_costs::{ExecutionModel, Profile};
+use warmcore_policy::Policy;
+use warmcore_policy::dispatch::{Layout, Waiting};
+use warmcore_scenario::chosen::Task;
+use warmcore_scenario::{
+    Effects, Organisation, Parallelism, ProcessorPolicy, QueueRule, Scheduling, Traffic,
+};
+use warmcore_sim::packet::{Finished, Host, Shape, trace};
+use warmcore_units::PerSecond;
+use warmcore_workload::arrivals::Arrival;
+use warmcore_workload::{Arrivals, Key, Purpose};
+
+const PACKETS: usize = 3_000;
+const SHAPE: Shape = Shape { processors: 4, streams: 10, stacks: 6 };
+
+/// Arrivals that come to an end.
+struct Listed<'a>(&'a [Arrival]);
+
+impl Arrivals for Listed<'_> {
+    fn fill(&mut self, block: &mut [Arrival]) -> usize {
+        let (now, later) = self.0.split_at(block.len().min(self.0.len()));
+        block[..now.len()].copy_from_slice(now);
+        self.0 = later;
+        now.len()
+    }
+}
+
+/// A simulation, done over on a board.
+struct Replay<'a> {
+    scheduling: &'a Scheduling,
+    layout: Layout,
+    model: &'a ExecutionModel,
+    key: Key,
+    arrivals: &'a [Arrival],
+    finished: &'a [Finished],
+}
+
+impl Task for Replay<'_> {
+    type Job = Packet;
+    type Output = ();
+
+    fn on<P: Policy, W: Waiting<Job = Packet>>(self, policy: P) {
+        let Self { scheduling, layout, model, key, arrivals, finished } = self;
+        let random = key.stream(Purpose::Policy);
+        let mut board: Board<P, W> = Board::new(policy, scheduling, &layout, model, random);
+        let mut hands: Vec<Option<Assignment>> = (0..layout.processors).map(|_| None).collect();
+        let packets = |arrival: &Arrival| {
+            let (arrived, stream) = (arrival.at, arrival.stream);
+            (0..arrival.packets).map(move |_| Packet { arrived, stream, frame: Frame::Prepared(0) })
+        };
+        let mut arriving = arrivals.iter().flat_map(packets).peekable();
+        for (number, simulated) in finished.iter().enumerate() {
+            while let Some(packet) = arriving.next_if(|packet| packet.arrived < simulated.ended) {
+                if let Some((cpu, first)) = board.arrive(packet) {
+                    let before = hands[cpu.index()].replace(first);
+                    assert!(before.is_none(), "{scheduling}: {cpu} is idle");
+                }
+            }
+            let hand = hands[simulated.cpu.index()].take();
+            let ran = hand.unwrap_or_else(|| panic!("{scheduling}: packet {number} runs elsewhere"));
+            let as_simulated = (simulated.packet.arrived, simulated.packet.stream, simulated.situation);
+            assert_eq!((ran.packet.arrived, ran.packet.stream, ran.situation), as_simulated, "{scheduling}");
+            hands[simulated.cpu.index()] =
+                board.finish(simulated.cpu, ran.thread, &ran.packet, simulated.ended);
+        }
+        assert_eq!(board.held(), 0, "{scheduling}: everything is finished");
+    }
+}
+
+/// Simulates `scheduling` at `rate`, and does it over.
+fn check(scheduling: Scheduling, rate: PerSecond) {
+    let key = Key { seed: 7, point: 0, replication: 0 };
+    let traffic = Traffic { streams: SHAPE.streams, ..Traffic::default() };
+    let mut source = traffic.open(Path::new(".")).unwrap().source(rate, key).unwrap();
+    let mut arrivals = vec![Arrival::default(); PACKETS];
+    assert_eq!(source.fill(&mut arrivals), PACKETS);
+    let costs = scheduling.approach.costs();
+    let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), costs, SHAPE.processors).unwrap();
+    let host = Host { shape: SHAPE, scheduling, model: &model, effects: Effects::NONE, key };
+    let mut finished = Vec::new();
+    trace(&host, &mut Listed(&arrivals), u64::MAX, &mut |packet| finished.push(packet));
+    assert!(finished.len() >= PACKETS, "{scheduling}: all packets are simulated");
+    let layout = host.layout();
+    let replay = Replay {
+        scheduling: &scheduling,
+        layout,
+        model: &model,
+        key,
+        arrivals: &arrivals,
+        finished: &finished,
+    };
+    scheduling.choose(SHAPE.processors, &model, replay);
+}
+
+#[test]
+fn a_board_does_what_the_simulator_does() {
+    let own = Organisation::PerProcessor;
+    let pools = [(own, own), (Organisation::Global, own), (own, Organisation::Global)];
+    for approach in [Parallelism::Locking, Parallelism::Ips, Parallelism::Hybrid] {
+        for policy in ProcessorPolicy::ALL {
+            for (threads, memory) in pools {
+                let scheduling = Scheduling { approach, policy, threads, memory, ..Scheduling::default() };
+                for rate in [3_000.0, 20_000.0] {
+                    check(scheduling, PerSecond(rate));
+                }
+            }
+        }
+    }
+    let same = Scheduling {
+        queue: QueueRule::SameStreamFirst,
+        policy: ProcessorPolicy::Mru,
+        ..Scheduling::default()
+    };
+    check(same, PerSecond(20_000.0));
+}
