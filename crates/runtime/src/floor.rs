@@ -9,6 +9,7 @@ use crate::options::{Idle, Overload};
 use crate::packet::{Frame, Packet};
 use crate::protocol::Protocol;
 use crate::seat::Seat;
+use crate::stalls::LastStall;
 use crate::streams::Streams;
 use crate::tally::Blocks;
 use crate::worker::INTAKE;
@@ -43,6 +44,8 @@ pub(crate) struct Floor<'a, P, W, H> {
     pub(crate) overload: Overload,
     /// Packets that a board may hold.
     pub(crate) capacity: u32,
+    /// When somebody last was kept from running.
+    pub(crate) stalled: CachePadded<LastStall>,
     /// Longer than this a worker never takes between two looks at the clock by itself.
     pub(crate) stall: Nanos,
 }

@@ -32,7 +32,7 @@ use warmcore_workload::Key;
 
 /// A worker that did not look at the clock for longer than this, besides what it was told to
 /// compute, was not running.
-const STALL: Nanos = Nanos(50e3);
+const STALL: Nanos = Nanos(8e3);
 
 /// A scenario made ready to be run here.
 pub struct Setup {

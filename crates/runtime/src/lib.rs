@@ -31,6 +31,7 @@ mod protocol;
 pub mod report;
 pub mod run;
 mod seat;
+mod stalls;
 mod streams;
 mod sync;
 pub mod tally;

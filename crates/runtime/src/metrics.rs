@@ -20,7 +20,7 @@ mod endpoint;
 
 pub use endpoint::{CONTENT_TYPE, Endpoint, EndpointError, address};
 
-use crate::tally::Block;
+use crate::tally::{Block, Seen};
 use crate::watch::Watch;
 use prometheus::proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType};
 use prometheus::{Encoder, TextEncoder};
@@ -45,6 +45,7 @@ fn render(totals: &[Block], cpus: &[CpuId], elapsed: Nanos) -> String {
         .enumerate()
         .map(|(number, (done, &cpu))| Worker {
             done,
+            seen: done.seen(),
             labels: vec![label("worker", number), label("cpu", cpu.0)],
         })
         .collect();
@@ -89,6 +90,8 @@ fn render(totals: &[Block], cpus: &[CpuId], elapsed: Nanos) -> String {
 /// What a worker has done, and the labels that tell it from others.
 struct Worker<'a> {
     done: &'a Block,
+    /// Its finished packets, whatever they met.
+    seen: Seen,
     labels: Vec<LabelPair>,
 }
 
@@ -133,7 +136,7 @@ fn situations(
             };
             let labels =
                 worker.labelled([label("experiment", situation.experiment), label("thread_stack", stack)]);
-            counter(value(&worker.done.situations[situation.index()]), labels)
+            counter(value(&worker.seen.situations[situation.index()]), labels)
         };
         Situation::all().map(counted).collect()
     };
@@ -146,13 +149,13 @@ fn delays(workers: &[Worker<'_>]) -> MetricFamily {
             let bound = f64::from(exponent).exp2();
             let mut bucket = Bucket::default();
             bucket.set_upper_bound(Nanos(bound).secs());
-            bucket.set_cumulative_count(worker.done.delays.count_below(bound));
+            bucket.set_cumulative_count(worker.seen.delays.count_below(bound));
             bucket
         };
         let mut histogram = Histogram::default();
         histogram.set_bucket(BUCKETS.map(bucket).collect());
-        histogram.set_sample_count(worker.done.delays.count());
-        histogram.set_sample_sum(worker.done.delay.secs());
+        histogram.set_sample_count(worker.seen.delays.count());
+        histogram.set_sample_sum(worker.seen.delay.secs());
         let mut metric = Metric::from_label(worker.labels.clone());
         metric.set_histogram(histogram);
         metric
@@ -218,9 +221,10 @@ mod tests {
     fn a_worker_is_rendered_with_type_labels_and_cumulative_buckets() {
         let mut delays = Filling::default();
         [100.0, 1_500.0, 3_000.0].into_iter().for_each(|delay| delays.push(delay));
-        let mut done =
-            Block { delay: Nanos(4_600.0), delays: delays.take(), overflowed: 7, ..Block::default() };
-        done.situations[0] = Served { packets: 3, time: Nanos(2_000.0) };
+        let mut done = Block { overflowed: 7, ..Block::default() };
+        done.clean.delay = Nanos(4_600.0);
+        done.clean.delays = delays.take();
+        done.clean.situations[0] = Served { packets: 3, time: Nanos(2_000.0) };
         done.refused.insert(DropReason::UdpChecksum, 2);
         let text = render(&[done], &[CpuId(4)], Nanos(5e9));
         for line in [

@@ -2,7 +2,7 @@
 
 use crate::tally::{BLOCK, Block, Blocks, Served};
 use core::ops::Range;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use warmcore_costs::Situation;
 use warmcore_stats::Interval;
 use warmcore_stats::ratio;
@@ -10,11 +10,6 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// Blocks at the beginning that are left out: caches fill, and queues find their level.
 const WARM_UP: u64 = 5;
-/// Blocks after one in which a worker stalled that are left out with it: what had piled up is
-/// worked off.
-const RECOVERY: u64 = 1;
-/// Blocks that are enough to tell a mean and its interval.
-const ENOUGH: usize = 10;
 /// Blocks that make one observation: neighbouring blocks are alike.
 const BATCHES: usize = 20;
 
@@ -33,16 +28,12 @@ pub struct Report {
     pub lost: u64,
 }
 
-/// The steady part of a run: without its beginning, and without the times in which the machine did
-/// not let a worker run.
+/// The steady part of a run: without its beginning. What it says of delays and times in service is of
+/// packets that met no time in which the machine did not let a worker run.
 #[derive(Clone, Debug)]
 pub struct Steady {
     /// Its blocks, all workers together, in order of time.
     blocks: Vec<Block>,
-    /// Blocks in which somebody stalled.
-    pub disturbed: usize,
-    /// Whether these are left out.
-    pub undisturbed: bool,
 }
 
 impl Report {
@@ -57,46 +48,20 @@ impl Report {
     /// The steady part of what is kept.
     #[must_use]
     pub fn steady(&self) -> Steady {
-        let disturbed = self.disturbed();
-        let blocks = self.blocks_where(|number| !disturbed.contains(&number));
-        let left_out = disturbed.iter().filter(|number| self.span().contains(number)).count();
-        Steady { blocks, disturbed: left_out, undisturbed: true }
-    }
-
-    /// The steady part, if there is enough of it to tell anything; if not, all but the beginning, with
-    /// whatever disturbed it.
-    #[must_use]
-    pub fn steady_or_all(&self) -> Steady {
-        let steady = self.steady();
-        if steady.blocks.len() >= ENOUGH && !steady.is_empty() {
-            return steady;
-        }
-        Steady { blocks: self.blocks_where(|_| true), undisturbed: false, ..steady }
-    }
-
-    /// The blocks in which, or right before which, somebody stalled.
-    fn disturbed(&self) -> BTreeSet<u64> {
-        let all = self.workers.iter().flat_map(|worker| &worker.last);
-        let stalled = all.filter(|block| block.stalls.count > 0);
-        stalled.flat_map(|block| block.number.saturating_sub(RECOVERY)..=block.number + RECOVERY).collect()
-    }
-
-    /// The blocks of the run without its beginning and without its last, which is not a whole one.
-    fn span(&self) -> Range<u64> {
-        let last = self.workers.iter().filter_map(|worker| Some(worker.last.back()?.number)).min();
-        WARM_UP..last.unwrap_or(0)
-    }
-
-    /// Blocks with these numbers, those of all workers together.
-    fn blocks_where(&self, wanted: impl Fn(u64) -> bool) -> Vec<Block> {
         let span = self.span();
         let mut together = BTreeMap::<u64, Block>::new();
         let all = self.workers.iter().flat_map(|worker| &worker.last);
-        for block in all.filter(|block| span.contains(&block.number) && wanted(block.number)) {
+        for block in all.filter(|block| span.contains(&block.number)) {
             let number = block.number;
             together.entry(number).or_insert_with(|| Block { number, ..Block::default() }).merge(block);
         }
-        together.into_values().collect()
+        Steady { blocks: together.into_values().collect() }
+    }
+
+    /// The numbers of the blocks without those of the beginning and the last, which is not whole.
+    fn span(&self) -> Range<u64> {
+        let last = self.workers.iter().filter_map(|worker| Some(worker.last.back()?.number)).min();
+        WARM_UP..last.unwrap_or(0)
     }
 }
 
@@ -107,17 +72,18 @@ impl Steady {
         self.blocks.len()
     }
 
-    /// How many blocks there were, those left out included.
+    /// The share of packets that met a time in which a worker was kept from running: they are left
+    /// out of delays and times in service.
     #[must_use]
-    pub fn of(&self) -> usize {
-        if self.undisturbed { self.blocks.len() + self.disturbed } else { self.blocks.len() }
+    pub fn disturbed(&self) -> f64 {
+        let total = self.total();
+        total.disturbed.packets() as f64 / total.packets().max(1) as f64
     }
 
-    /// Whether nothing is left of the run, as workers were kept from running all the time, or
-    /// nothing was finished.
+    /// Whether there is nothing to tell of.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.blocks.iter().all(|block| block.packets() == 0)
+        self.blocks.iter().all(|block| block.clean.packets() == 0)
     }
 
     /// How long it is.
@@ -148,21 +114,35 @@ impl Steady {
     /// The mean delay: from arrival to the end of service.
     #[must_use]
     pub fn delay(&self) -> Estimate<Nanos> {
-        nanos(ratio::of_means(self.batches().iter().map(|batch| (batch.delay.0, batch.packets() as f64))))
+        nanos(ratio::of_means(
+            self.batches().iter().map(|batch| (batch.clean.delay.0, batch.clean.packets() as f64)),
+        ))
     }
 
     /// The mean time in service.
     #[must_use]
     pub fn service(&self) -> Estimate<Nanos> {
-        nanos(ratio::of_means(self.batches().iter().map(|batch| (batch.busy().0, batch.packets() as f64))))
+        nanos(ratio::of_means(
+            self.batches().iter().map(|batch| (batch.clean.busy().0, batch.clean.packets() as f64)),
+        ))
+    }
+
+    /// A worker's mean time from the end of a packet to the end of the next, where it went on from one
+    /// to the other: what a packet costs, all told.
+    #[must_use]
+    pub fn cycle(&self) -> Estimate<Nanos> {
+        nanos(ratio::of_means(
+            self.batches().iter().map(|batch| (batch.cycles.time.0, batch.cycles.packets as f64)),
+        ))
     }
 
     /// The delay that a fraction `p` of the packets does not exceed.
     #[must_use]
     pub fn quantile(&self, p: f64) -> Estimate<Nanos> {
-        let of_batches: Vec<f64> = self.batches().iter().map(|batch| batch.delays.quantile(p)).collect();
+        let of_batches: Vec<f64> =
+            self.batches().iter().map(|batch| batch.clean.delays.quantile(p)).collect();
         let spread = Interval::of(&of_batches);
-        Estimate::new(Nanos(self.total().delays.quantile(p)), Nanos(spread.half_width))
+        Estimate::new(Nanos(self.total().clean.delays.quantile(p)), Nanos(spread.half_width))
     }
 
     /// Packets finished per second.
@@ -177,7 +157,7 @@ impl Steady {
     /// seen in it.
     #[must_use]
     pub fn situations(&self) -> Vec<(Situation, Served)> {
-        Situation::all().zip(self.total().situations).filter(|(_, served)| served.packets > 0).collect()
+        Situation::all().zip(self.total().clean.situations).filter(|(_, served)| served.packets > 0).collect()
     }
 }
 

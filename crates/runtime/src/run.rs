@@ -13,6 +13,7 @@ use crate::packet::Packet;
 use crate::protocol::Protocol;
 use crate::report::Report;
 use crate::seat::Seat;
+use crate::stalls::LastStall;
 use crate::streams::Streams;
 use crate::tally::Blocks;
 use crate::watch::Watch;
@@ -220,6 +221,7 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
             instead: options.instead,
             overload: options.overload,
             capacity: options.capacity,
+            stalled: CachePadded::new(LastStall::none()),
             stall: options.stall,
         };
         staff(&floor, options, watch)?;

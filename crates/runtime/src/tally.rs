@@ -2,8 +2,8 @@
 //!
 //! A block is [`BLOCK`] long; packets count where they are finished. A worker fills one block after
 //! the other by itself and hands each over when it is full, so that nothing is shared in the
-//! packet's path. A block in which the machine took the processor away for a while is marked: its
-//! delays say nothing about scheduling.
+//! packet's path. Packets that met a time in which the machine took a worker's processor away are counted apart:
+//! their delays say nothing about scheduling.
 
 use std::collections::{BTreeMap, VecDeque};
 use warmcore_costs::Situation;
@@ -28,12 +28,13 @@ pub type Delays = Histogram<COARSE>;
 pub struct Block {
     /// Which block, counted from the start of the run.
     pub number: u64,
-    /// The sum of the delays of finished packets.
-    pub delay: Nanos,
-    /// Their delays, in nanoseconds.
-    pub delays: Delays,
-    /// Their number and time in service, by [`Situation::index`].
-    pub situations: [Served; Situation::COUNT],
+    /// Packets that met nothing but the scheduling.
+    pub clean: Seen,
+    /// Packets that met, or came shortly after, a time in which a worker did not run.
+    pub disturbed: Seen,
+    /// Clean packets right after which the worker went on with another: how many, and how long it
+    /// took from the end of one to the end of the next.
+    pub cycles: Served,
     /// Packets the stack refused, by reason; those of unknown streams are among them.
     pub refused: Refused,
     /// Packets dropped because too many waited.
@@ -46,6 +47,17 @@ pub struct Block {
     pub stalls: Stalls,
     /// The processor on which the worker was found last that was not its own: somebody has moved it.
     pub moved: Option<CpuId>,
+}
+
+/// Finished packets.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Seen {
+    /// The sum of their delays.
+    pub delay: Nanos,
+    /// Their delays, in nanoseconds.
+    pub delays: Delays,
+    /// Their number and time in service, by [`Situation::index`].
+    pub situations: [Served; Situation::COUNT],
 }
 
 /// Packets in service.
@@ -66,14 +78,14 @@ pub struct Stalls {
     pub longest: Nanos,
 }
 
-impl Block {
-    /// Packets finished.
+impl Seen {
+    /// How many.
     #[must_use]
     pub fn packets(&self) -> u64 {
         self.situations.iter().map(|served| served.packets).sum()
     }
 
-    /// Time in service.
+    /// Their time in service.
     #[must_use]
     pub fn busy(&self) -> Nanos {
         self.situations.iter().map(|served| served.time).sum()
@@ -83,10 +95,54 @@ impl Block {
     pub fn merge(&mut self, other: &Self) {
         self.delay += other.delay;
         self.delays.merge(&other.delays);
-        for (ours, theirs) in self.situations.iter_mut().zip(other.situations) {
-            ours.packets += theirs.packets;
-            ours.time += theirs.time;
-        }
+        self.situations.iter_mut().zip(other.situations).for_each(|(ours, theirs)| ours.merge(theirs));
+    }
+
+    fn push(&mut self, delay: Nanos, service: Nanos, situation: Situation) {
+        self.delay += delay;
+        self.situations[situation.index()].push(service);
+    }
+}
+
+impl Served {
+    #[inline]
+    fn push(&mut self, time: Nanos) {
+        self.packets += 1;
+        self.time += time;
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.packets += other.packets;
+        self.time += other.time;
+    }
+}
+
+impl Block {
+    /// Packets finished.
+    #[must_use]
+    pub fn packets(&self) -> u64 {
+        self.clean.packets() + self.disturbed.packets()
+    }
+
+    /// Time in service.
+    #[must_use]
+    pub fn busy(&self) -> Nanos {
+        self.clean.busy() + self.disturbed.busy()
+    }
+
+    /// All finished packets, whatever they met.
+    #[must_use]
+    pub fn seen(&self) -> Seen {
+        let mut seen = self.clean.clone();
+        seen.merge(&self.disturbed);
+        seen
+    }
+
+    /// Counts in what `other` has.
+    pub fn merge(&mut self, other: &Self) {
+        self.clean.merge(&other.clean);
+        self.disturbed.merge(&other.disturbed);
+        self.cycles.merge(other.cycles);
         for (reason, &packets) in &other.refused {
             *self.refused.entry(*reason).or_default() += packets;
         }
@@ -103,7 +159,8 @@ impl Block {
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     block: Block,
-    delays: Filling<COARSE>,
+    clean: Filling<COARSE>,
+    disturbed: Filling<COARSE>,
     ends: Nanos,
 }
 
@@ -112,15 +169,28 @@ impl Tally {
         Self { ends: BLOCK, ..Self::default() }
     }
 
-    /// A packet is finished at `ended`, `delay` after it arrived and `service` after its service
-    /// started in `situation`.
+    /// A packet is finished, `delay` after it arrived and `service` after its service started in
+    /// `situation`; `cycle` after the one before it, if the worker went on from that.
     #[inline]
-    pub(crate) fn finished(&mut self, delay: Nanos, service: Nanos, situation: Situation) {
-        self.block.delay += delay;
-        self.delays.push(delay.0);
-        let served = &mut self.block.situations[situation.index()];
-        served.packets += 1;
-        served.time += service;
+    pub(crate) fn finished(
+        &mut self,
+        delay: Nanos,
+        service: Nanos,
+        situation: Situation,
+        cycle: Option<Nanos>,
+    ) {
+        self.clean.push(delay.0);
+        self.block.clean.push(delay, service, situation);
+        if let Some(cycle) = cycle {
+            self.block.cycles.push(cycle);
+        }
+    }
+
+    /// The same of a packet that met a time in which a worker did not run.
+    #[cold]
+    pub(crate) fn disturbed(&mut self, delay: Nanos, service: Nanos, situation: Situation) {
+        self.disturbed.push(delay.0);
+        self.block.disturbed.push(delay, service, situation);
     }
 
     #[cold]
@@ -167,8 +237,11 @@ impl Tally {
         self.ends = BLOCK * (number + 1) as f64;
         let mut full = core::mem::replace(&mut self.block, Block { number, ..Block::default() });
         // Most blocks of a quiet run are empty, and need not be searched for delays.
-        if full.packets() > 0 {
-            full.delays = self.delays.take();
+        if full.clean.packets() > 0 {
+            full.clean.delays = self.clean.take();
+        }
+        if full.disturbed.packets() > 0 {
+            full.disturbed.delays = self.disturbed.take();
         }
         full
     }

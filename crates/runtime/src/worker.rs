@@ -68,6 +68,10 @@ pub(crate) struct Worker<'f, 'a, P, W, H> {
     tally: Tally,
     /// The last look at the clock.
     looked: Nanos,
+    /// When the packet before the one in hand was finished, if nothing else was done in between.
+    last_ended: Option<Nanos>,
+    /// Whether the packet in hand was taken ahead, and begins where the one before it has ended.
+    goes_on: bool,
     polls: u32,
     #[expect(clippy::vec_box, reason = "buffers go with packets, which are small")]
     buffers: Vec<Box<Buffer>>,
@@ -103,6 +107,8 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
             finished: Vec::with_capacity(AHEAD),
             tally: Tally::new(),
             looked: floor.clock.now(),
+            last_ended: None,
+            goes_on: false,
             polls: 0,
             buffers: Vec::with_capacity(BUFFERS),
             called: Vec::new(),
@@ -146,13 +152,13 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     /// Processes what is in hand, and finds what comes after it.
     #[inline]
     fn serve(&mut self, assignment: Assignment) {
-        let begun = self.read_clock();
+        // What follows another packet at once begins where that has ended.
+        let begun = if self.goes_on { self.looked } else { self.read_clock() };
         let outcome = self.process(&assignment);
         let ended = self.read_clock();
         match outcome {
             Outcome::Delivered => {
-                let delay = ended - assignment.packet.arrived;
-                self.tally.finished(delay, ended - begun, assignment.situation);
+                self.count(&assignment, begun, ended);
                 self.floor.streams.processed(self.me, assignment.packet.stream);
             }
             Outcome::Refused(reason) => self.tally.refused(reason),
@@ -161,11 +167,25 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         if self.tally.is_full(ended) {
             self.hand_over(ended);
         }
+        self.last_ended = Some(ended);
+        self.goes_on = !self.ahead.is_empty();
         if let Some(next) = self.ahead.pop_front() {
             self.hand = Some(next);
             self.finished.push((assignment.packet, ended));
         } else {
             self.finish(assignment, ended);
+        }
+    }
+
+    /// Counts a packet in whose service took from `begun` to `ended`.
+    #[inline]
+    fn count(&mut self, assignment: &Assignment, begun: Nanos, ended: Nanos) {
+        let (arrived, situation) = (assignment.packet.arrived, assignment.situation);
+        let (delay, service) = (ended - arrived, ended - begun);
+        if self.floor.stalled.met(arrived, ended) {
+            self.tally.disturbed(delay, service, situation);
+        } else {
+            self.tally.finished(delay, service, situation, self.last_ended.map(|last| ended - last));
         }
     }
 
@@ -367,6 +387,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     /// Looks for a packet; if there is none, does what is done then.
     #[inline]
     fn look_or_idle(&mut self) {
+        self.last_ended = None;
         if self.collect() {
             self.polls = 0;
             return;
@@ -486,8 +507,9 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         }
         let block = self.tally.turn(now);
         self.floor.blocks[self.me.index()].lock().unwrap_or_else(PoisonError::into_inner).push(block);
-        // What this took was ours.
+        // What this took was ours, and no packet's.
         self.looked = self.floor.clock.now();
+        self.last_ended = None;
     }
 
     /// The time; if the last look was too long ago, this worker was not running.
@@ -497,6 +519,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let since = now - self.looked;
         if since > self.floor.stall {
             self.tally.stalled(since);
+            self.floor.stalled.mark(self.looked, now);
         }
         self.looked = now;
         now

@@ -69,10 +69,10 @@ pub enum CompareError {
     Profile(#[from] IncompleteProfile),
     /// Too much was taken away from the workers for anything to be measured.
     #[error(
-        "{0} could not be measured: in all {1} blocks of time a worker was kept from running; expected a \
-         machine with a core to spare for everything else"
+        "{0} could not be measured: no packet met a time in which all workers ran; expected longer runs, or a \
+         machine that has less else to do"
     )]
-    Disturbed(&'static str, usize),
+    Disturbed(&'static str),
     /// The user has stopped it.
     #[error("interrupted")]
     Interrupted,

@@ -8,7 +8,7 @@ use super::Finished;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use warmcore_costs::Situation;
-use warmcore_runtime::tally::{Block, Served};
+use warmcore_runtime::tally::{Block, Seen, Served};
 use warmcore_scenario::Live;
 use warmcore_study::point::Figures as Described;
 use warmcore_units::{Estimate, Nanos};
@@ -63,7 +63,9 @@ pub(super) struct Figures<'a> {
 
     workers: Vec<Worker>,
     steady_seconds: f64,
-    disturbed_blocks: usize,
+    /// The share of packets that met a time in which a worker was kept from running: they are left out
+    /// of all but the overall figures.
+    disturbed_packets: Option<f64>,
     wall_seconds: f64,
 }
 
@@ -83,7 +85,8 @@ impl<'a> Figures<'a> {
     pub(super) fn of(finished: &'a Finished) -> Self {
         let Finished { scenario, setup, report, interrupted } = finished;
         let (total, steady) = (report.total(), report.steady());
-        let seen = steady.total();
+        let (all, steady_all) = (total.seen(), steady.total());
+        let seen = &steady_all.clean;
         let [delay, service, p50, p99, p999] = [
             steady.delay(),
             steady.service(),
@@ -110,20 +113,20 @@ impl<'a> Figures<'a> {
             p99_half_width_us: p99.1,
             p999_us: p999.0,
             p999_half_width_us: p999.1,
-            utilisation: finite(seen.busy() / processor_time),
+            utilisation: finite(steady_all.busy() / processor_time),
             throughput_per_s: finite(throughput.mean.0),
             throughput_half_width_per_s: throughput.half_width.and_then(|half| finite(half.0)),
-            situations: by_situation(&seen, |served| Some(served.packets)),
-            situation_share: by_situation(&seen, |served| {
+            situations: by_situation(seen, |served| Some(served.packets)),
+            situation_share: by_situation(seen, |served| {
                 finite(served.packets as f64 / seen.packets() as f64)
             }),
-            situation_mean_service_us: by_situation(&seen, |served| {
+            situation_mean_service_us: by_situation(seen, |served| {
                 finite((served.time / served.packets as f64).micros())
             }),
-            overall_mean_delay_us: each(total.delay, &total),
+            overall_mean_delay_us: each(all.delay, &total),
             overall_mean_service_us: each(total.busy(), &total),
-            overall_p50_us: finite(Nanos(total.delays.quantile(0.5)).micros()),
-            overall_p99_us: finite(Nanos(total.delays.quantile(0.99)).micros()),
+            overall_p50_us: finite(Nanos(all.delays.quantile(0.5)).micros()),
+            overall_p99_us: finite(Nanos(all.delays.quantile(0.99)).micros()),
             offered: setup.driver.shown() + report.lost,
             delivered: total.packets(),
             refused: total.refused.iter().map(|(reason, &count)| (format!("{reason:?}"), count)).collect(),
@@ -134,7 +137,7 @@ impl<'a> Figures<'a> {
             unanswered: total.unanswered,
             workers: workers(finished),
             steady_seconds: steady.duration().secs(),
-            disturbed_blocks: steady.disturbed,
+            disturbed_packets: finite(steady.disturbed()),
             wall_seconds: report.duration.secs(),
         }
     }
@@ -153,7 +156,7 @@ fn workers(finished: &Finished) -> Vec<Worker> {
 }
 
 /// A value of each situation; of those that were not met only where there is one.
-fn by_situation<T>(seen: &Block, value: impl Fn(Served) -> Option<T>) -> BTreeMap<String, T> {
+fn by_situation<T>(seen: &Seen, value: impl Fn(Served) -> Option<T>) -> BTreeMap<String, T> {
     let of = |situation: Situation| Some((situation.to_string(), value(seen.situations[situation.index()])?));
     Situation::all().filter_map(of).collect()
 }

@@ -6,7 +6,7 @@ use console::{Term, truncate_str};
 use std::time::{Duration, Instant};
 use warmcore_costs::{Situation, ThreadStack};
 use warmcore_runtime::Watch;
-use warmcore_runtime::tally::{BLOCK, Block};
+use warmcore_runtime::tally::{BLOCK, Block, Seen};
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
 /// Streams that are shown, the busiest first.
@@ -75,18 +75,19 @@ fn picture(
 ) -> String {
     let workers: Vec<Block> = blocks.iter().map(|blocks| sum(blocks)).collect();
     let all = sum(&workers);
+    let seen = all.seen();
     let delay = if all.packets() == 0 {
         "no packets".to_owned()
     } else {
-        let [p50, p99] = [0.5, 0.99].map(|p| Nanos(all.delays.quantile(p)));
-        format!("delay mean {}, p50 {p50}, p99 {p99}", all.delay / all.packets() as f64)
+        let [p50, p99] = [0.5, 0.99].map(|p| Nanos(seen.delays.quantile(p)));
+        format!("delay mean {}, p50 {p50}, p99 {p99}", seen.delay / all.packets() as f64)
     };
     let rate = PerSecond(all.packets() as f64 / lasted.secs());
     format!(
         "{:.0} s   {rate}   {delay}\n{}\n{}\n{}{}",
         elapsed.secs(),
         drops(&all),
-        situations(&all),
+        situations(&seen),
         use_of(&workers, cpus, lasted),
         busiest(streams)
     )
@@ -111,7 +112,7 @@ fn drops(all: &Block) -> String {
     if dropped.is_empty() { "dropped: none".to_owned() } else { format!("dropped: {}", dropped.join(", ")) }
 }
 
-fn situations(all: &Block) -> String {
+fn situations(all: &Seen) -> String {
     let share = |situation: Situation| {
         let packets = all.situations[situation.index()].packets;
         let stack = match situation.thread_stack {
@@ -175,8 +176,9 @@ mod tests {
 
     #[test]
     fn a_picture_tells_rate_situations_drops_use_and_where_streams_ran() {
-        let mut block = Block { delay: Nanos(3_000.0), overflowed: 4, ..Block::default() };
-        block.situations[0] = Served { packets: 3, time: Nanos(5e8) };
+        let mut block = Block { overflowed: 4, ..Block::default() };
+        block.clean.delay = Nanos(3_000.0);
+        block.clean.situations[0] = Served { packets: 3, time: Nanos(5e8) };
         let streams = streams_since(&[vec![1, 0], vec![0, 0]], &[vec![4, 0], vec![1, 0]]);
         assert_eq!(streams, [(0, vec![3, 1])]);
         let text = picture(&[vec![block]], &[CpuId(7)], Nanos(1e9), Nanos(2e9), &streams);

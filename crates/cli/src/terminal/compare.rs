@@ -2,12 +2,10 @@
 
 use super::{estimate, table};
 use warmcore_study::compare::Compared;
-use warmcore_study::compare::present::disturbance;
 
 /// Every point of `all`.
 pub(crate) fn summary(all: &[Compared]) -> String {
-    let mut table =
-        table(["scheduling", "load", "predicted", "measured", "error", "most of it", "disturbed"]);
+    let mut table = table(["scheduling", "load", "predicted", "measured", "error", "most of it", "left out"]);
     for compared in all {
         for point in &compared.points {
             let delay = |figures: Option<&warmcore_study::compare::point::Figures>| {
@@ -23,7 +21,7 @@ pub(crate) fn summary(all: &[Compared]) -> String {
                 delay(point.measured.as_ref()),
                 error,
                 point.term().map_or_else(String::new, |term| term.to_string()),
-                disturbance(point),
+                format!("{:.0}%", point.disturbed * 100.0),
             ]);
         }
     }

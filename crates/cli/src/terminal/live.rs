@@ -11,7 +11,7 @@ pub(crate) fn summary(finished: &Finished) -> String {
     let steady = finished.report.steady();
     let total = finished.report.total();
     let head = head(finished);
-    let measured = if steady.total().packets() == 0 {
+    let measured = if steady.is_empty() {
         undisturbed_nowhere(&total)
     } else {
         format!("{}\n\n{}", figures(&steady), situations(&steady))
@@ -31,13 +31,13 @@ fn undisturbed_nowhere(total: &Block) -> String {
     if total.packets() == 0 {
         return told.to_owned();
     }
-    let packets = total.packets() as f64;
+    let (packets, seen) = (total.packets() as f64, total.seen());
     format!(
         "{told}\nWith all that disturbed it, the mean delay was {}, of which {} in service; p50 {}, p99 {}.",
-        total.delay / packets,
-        total.busy() / packets,
-        Nanos(total.delays.quantile(0.5)),
-        Nanos(total.delays.quantile(0.99))
+        seen.delay / packets,
+        seen.busy() / packets,
+        Nanos(seen.delays.quantile(0.5)),
+        Nanos(seen.delays.quantile(0.99))
     )
 }
 
@@ -71,7 +71,7 @@ fn figures(steady: &Steady) -> String {
 
 /// What packets found in the caches, and what they took then.
 fn situations(steady: &Steady) -> String {
-    let total = steady.total().packets() as f64;
+    let total = steady.total().clean.packets() as f64;
     let mut table = table(["found written where (Table 2 of the source)", "packets", "mean service"]);
     for (situation, served) in steady.situations() {
         table.add_row([
@@ -121,11 +121,11 @@ fn books(finished: &Finished, total: &Block) -> String {
 
 fn ended(finished: &Finished, steady: &Steady) -> String {
     let early = if finished.interrupted { "Ended early. " } else { "" };
-    let disturbed = match steady.disturbed {
-        0 => String::new(),
-        blocks => format!(
-            "; {blocks} blocks of 10 ms are left out, because the machine did not let a worker run in them or \
-             just before"
+    let disturbed = match steady.disturbed() {
+        0.0 => String::new(),
+        share => format!(
+            "; so are {:.1}% of the packets, which met a time in which the machine did not let a worker run",
+            share * 100.0
         ),
     };
     format!(

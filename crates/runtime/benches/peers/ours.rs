@@ -138,6 +138,6 @@ impl Entrant for Warmcore {
                 self.name()
             );
         }
-        Ok(Run { packets: total.packets(), lost, spent, delays: total.delays })
+        Ok(Run { packets: total.packets(), lost, spent, delays: total.seen().delays })
     }
 }

@@ -49,12 +49,12 @@ pub fn measure(scenario: &PacketScenario, profile: &Profile, base: &Path) -> Res
     let passed = Nanos(hot(scenario, profile)?.0 + scenario.live.handler_ns);
     let saturated = PacketScenario { rate_per_s: None, ..scenario.clone() };
     let saturated = rehearse(&saturated, passed, profile, base)?;
-    let rate = saturated.throughput();
-    let workers = f64::from(scenario.processors);
-    let deciding = Nanos((rate.mean.interval() * workers - passed).0.max(0.0));
-    let uncertain = rate.mean.interval() * workers * rate.relative_half_width().unwrap_or(f64::INFINITY);
+    let cycle = saturated.cycle();
+    let deciding = Nanos((cycle.mean - passed).0.max(0.0));
+    let uncertain = cycle.half_width.unwrap_or(Nanos::INFINITY);
 
-    let light = PacketScenario { rate_per_s: Some(PerSecond(rate.mean.0 * LIGHT)), ..scenario.clone() };
+    let most = f64::from(scenario.processors) / cycle.mean.secs();
+    let light = PacketScenario { rate_per_s: Some(PerSecond(most * LIGHT)), ..scenario.clone() };
     let light = rehearse(&light, passed, profile, base)?;
     let delay = light.delay();
     let turning = Nanos((delay.mean - passed - deciding).0.max(0.0));
@@ -72,9 +72,9 @@ fn rehearse(
     let mut setup = Setup::of(scenario, profile, base)?;
     setup.options.instead = Some(passed);
     let span = Duration::from_secs_f64(scenario.live.seconds);
-    let steady = setup.run(|_| thread::sleep(span))?.steady_or_all();
+    let steady = setup.run(|_| thread::sleep(span))?.steady();
     if steady.is_empty() {
-        return Err(CompareError::Disturbed("what the runtime costs", steady.disturbed));
+        return Err(CompareError::Disturbed("what the runtime costs"));
     }
     Ok(steady)
 }

@@ -26,11 +26,9 @@ pub struct ComparedPoint {
     pub predicted: Option<Figures>,
     /// What the clock says; `None` if nothing was finished.
     pub measured: Option<Figures>,
-    /// Blocks of the run in which a worker was kept from running, and all.
-    pub disturbed: (usize, usize),
-    /// Whether these are left out. Where hardly any other is there, they are not, and the measured
-    /// figures say more of what else went on here than of scheduling.
-    pub undisturbed: bool,
+    /// The share of packets that met a time in which a worker was kept from running; they are left
+    /// out of what was measured.
+    pub disturbed: f64,
 }
 
 /// What comes of a load.
@@ -119,14 +117,13 @@ pub fn compare(
     let bare = simulate(&bare, profile, base)?;
     let mut setup = Setup::of(&at(scenario), profile, base)?;
     let span = Duration::from_secs_f64(scenario.live.seconds);
-    let steady = setup.run(|_| thread::sleep(span))?.steady_or_all();
+    let steady = setup.run(|_| thread::sleep(span))?.steady();
     Ok(ComparedPoint {
         load,
         rate,
         predicted: figures_of(&result, &bare, scenario.live.handler_ns),
         measured: (!steady.is_empty()).then(|| measured(&steady)),
-        disturbed: (steady.disturbed, steady.of()),
-        undisturbed: steady.undisturbed,
+        disturbed: steady.disturbed(),
     })
 }
 
@@ -146,13 +143,13 @@ fn figures_of(result: &PointResult, bare: &PointResult, handler_ns: f64) -> Opti
 
 fn measured(steady: &Steady) -> Figures {
     let total = steady.total();
-    let all = total.packets() as f64;
+    let all = total.clean.packets() as f64;
     Figures {
         delay: steady.delay(),
         p50: steady.quantile(0.5),
         p99: steady.quantile(0.99),
         stack: steady.service(),
-        situations: total.situations.map(|served| served.packets as f64 / all),
+        situations: total.clean.situations.map(|served| served.packets as f64 / all),
     }
 }
 
@@ -177,8 +174,7 @@ mod tests {
             rate: PerSecond(1.0),
             predicted: Some(figures(predicted.0, predicted.1)),
             measured: Some(figures(measured.0, measured.1)),
-            disturbed: (0, 100),
-            undisturbed: true,
+            disturbed: 0.0,
         }
     }
 

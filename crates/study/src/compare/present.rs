@@ -39,8 +39,7 @@ fn statement(compared: &Compared) -> Option<Statement> {
     let errors: Vec<_> = compared.points.iter().filter_map(|point| Some((point, point.error()?))).collect();
     let (worst, error) =
         errors.iter().max_by(|one, other| one.1.mean.abs().total_cmp(&other.1.mean.abs()))?;
-    let undisturbed = compared.points.iter().all(|point| point.undisturbed);
-    let confident = undisturbed && error.half_width.is_some_and(|half| half < GOOD / 2.0);
+    let confident = error.half_width.is_some_and(|half| half < GOOD / 2.0);
     Some(Statement {
         text: format!(
             "{}: the prediction is off by {} at most, at {:.0}% of capacity{}.",
@@ -144,7 +143,7 @@ fn errors(all: &[Compared]) -> Section {
                 micros(point.measured.as_ref()),
                 error,
                 Cell::text(term),
-                Cell::text(disturbance(point)),
+                Cell::text(format!("{:.0}%", point.disturbed * 100.0)),
             ],
         )
     };
@@ -167,24 +166,16 @@ fn errors(all: &[Compared]) -> Section {
                 "measured",
                 "error",
                 "most of it",
-                "blocks disturbed",
+                "packets left out",
             ]),
             rows: rows.collect(),
             notes: vec![
-                "Blocks of 10 ms in which the machine kept a worker from running are left out of what was \
-                 measured, with their neighbours, as long as there are others."
+                "Packets that met a time in which the machine kept a worker from running, or came shortly after, \
+                 are left out of what was measured."
                     .to_owned(),
             ],
         })],
     }
-}
-
-/// How much of a run was disturbed, and whether that is left out.
-#[must_use]
-pub fn disturbance(point: &ComparedPoint) -> String {
-    let (disturbed, blocks) = point.disturbed;
-    let kept = if point.undisturbed { "" } else { ", all kept" };
-    format!("{disturbed} of {blocks}{kept}")
 }
 
 fn in_micros(time: Estimate<Nanos>) -> Estimate<f64> {
@@ -249,7 +240,7 @@ fn limits() -> Section {
         "The simulator has packets wait for processors, not for locks that others hold.",
         "Arrival times are those of a schedule: a packet's delay counts from there, whether or not a worker looked.",
         "A worker that is kept from running by something else on the machine is noticed if that lasts longer than \
-         50 µs; shorter interruptions stay in what was measured.",
+         8 µs; shorter interruptions stay in what was measured.",
     ];
     Section {
         heading: "What to keep in mind".to_owned(),

@@ -35,9 +35,7 @@ pub struct PointSummary {
     measured_situations: Vec<(String, f64)>,
     deciding_us: f64,
     turning_us: f64,
-    disturbed_blocks: usize,
-    undisturbed: bool,
-    blocks: usize,
+    disturbed_packets: f64,
 }
 
 impl PointSummary {
@@ -77,9 +75,7 @@ impl PointSummary {
             measured_situations: shares(measured),
             deciding_us: compared.overheads.deciding.mean.micros(),
             turning_us: compared.overheads.turning.mean.micros(),
-            disturbed_blocks: point.disturbed.0,
-            undisturbed: point.undisturbed,
-            blocks: point.disturbed.1,
+            disturbed_packets: point.disturbed,
         }
     }
 
