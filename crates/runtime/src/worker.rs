@@ -12,23 +12,27 @@
 //!
 //! Whoever finishes a packet first takes in what has arrived meanwhile, so that the policy decides
 //! on arrivals before the completion, as they happened.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`intake`] | how packets come to it |
+//! | [`rest`] | what it does that has no packet |
 
-use crate::board::{Assignment, Board};
+mod intake;
+mod rest;
+
+use crate::board::Assignment;
 use crate::control::Order;
-use crate::driver::{Bytes, Incoming};
 use crate::floor::Floor;
 use crate::handler::{AfterPanic, Context, Handler};
-use crate::lane::Open;
-use crate::options::{Idle, Overload};
+use crate::options::Idle;
 use crate::packet::{Buffer, Frame, Packet};
 use crate::protocol::Protocol;
 use crate::tally::Tally;
 use crate::work::Work;
-use core::time::Duration;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{PoisonError, RwLockReadGuard};
-use std::thread::park_timeout;
 use warmcore_linux::current_cpu;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
@@ -41,14 +45,8 @@ use warmcore_units::{CpuId, Nanos};
 const AHEAD: usize = 8;
 /// Frames taken in at once.
 pub(crate) const INTAKE: usize = 32;
-/// Polls without success before a worker that may sleep goes to sleep.
-const POLLS: u32 = 2_000;
-/// Polls after a sleep that nothing has ended: the worker looks, and sleeps on.
-const POLLS_AFTER_NAP: u32 = 4;
-/// The longest sleep: how late a worker may notice what nobody wakes it for.
-const NAP: Duration = Duration::from_millis(20);
-/// How late a paused worker may notice that it is to go on.
-const PAUSE_NAP: Duration = Duration::from_millis(1);
+/// Handing a block over takes less than this by itself.
+const HAND_OVER: Nanos = Nanos(30e3);
 /// Free buffers that a worker keeps.
 const BUFFERS: usize = 256;
 
@@ -275,211 +273,6 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         }
     }
 
-    /// Takes in what has arrived by `now`; the policy says who processes it.
-    #[inline]
-    fn take_in(&mut self, board: &mut Board<P, W>, now: Nanos) {
-        let lane = self.floor.lane(self.me);
-        if lane.due() <= now
-            && let Some(mut open) = lane.open()
-        {
-            self.take_from(&mut open, board, now);
-        }
-    }
-
-    /// Takes in what has arrived by `now` at a queue that is open.
-    #[inline]
-    fn take_from(&mut self, open: &mut Open<'_>, board: &mut Board<P, W>, now: Nanos) {
-        let floor = self.floor;
-        // What others took in before, of the same streams perhaps, comes before what is taken in now.
-        self.let_in_passed(board);
-        let room = floor.capacity.saturating_sub(board.held()) as usize;
-        let limit = match floor.overload {
-            Overload::Drop => INTAKE,
-            // Rather many at once than one for each that leaves.
-            Overload::HoldBack if room < INTAKE.min(floor.capacity as usize / 2) => 0,
-            Overload::HoldBack if !floor.can_pass_on(self.me) => 0,
-            Overload::HoldBack => INTAKE.min(room),
-        };
-        if limit > 0 && floor.control.order() == Order::Run {
-            open.receive(now, limit, |incoming| self.admit(board, incoming));
-        }
-    }
-
-    /// A frame has come in: whose it is, and who processes it.
-    #[inline]
-    fn admit(&mut self, board: &mut Board<P, W>, incoming: Incoming<'_>) {
-        let floor = self.floor;
-        let (stream, frame) = match incoming.bytes {
-            Bytes::Prepared(index) => (floor.prepared[index as usize].stream, Frame::Prepared(index)),
-            Bytes::Shown(bytes) => {
-                let protocol = protocol(&mut self.protocol, floor);
-                let stream = match protocol.classify(bytes) {
-                    Ok(key) => protocol.find(&key),
-                    Err(reason) => return self.tally.refused(reason),
-                };
-                let Some(stream) = stream else { return self.tally.refused(DropReason::UdpNoSession) };
-                let mut buffer = self.buffers.pop().unwrap_or_default();
-                buffer.fill(bytes);
-                (stream, Frame::Held(buffer))
-            }
-        };
-        let packet = Packet { arrived: incoming.at, stream, frame };
-        match floor.owner(stream) {
-            Some(owner) if owner != self.me => self.pass_on(owner, packet),
-            _ => self.let_in(board, packet),
-        }
-    }
-
-    /// `packet` comes onto this worker's board.
-    #[inline]
-    fn let_in(&mut self, board: &mut Board<P, W>, packet: Packet) {
-        if board.held() >= self.floor.capacity {
-            self.tally.overflowed(1);
-            return self.recycle(packet.frame);
-        }
-        match board.arrive(packet) {
-            Some((cpu, assignment)) if cpu == self.me => self.hand = Some(assignment),
-            Some((cpu, assignment)) => {
-                self.floor.seats[cpu.index()].post(assignment);
-                self.called.push(cpu);
-            }
-            None => {}
-        }
-    }
-
-    /// `packet` belongs on the board of `owner`.
-    fn pass_on(&mut self, owner: CpuId, packet: Packet) {
-        match self.floor.seats[owner.index()].inbox.push(packet) {
-            Ok(()) => self.called.push(owner),
-            Err(packet) => {
-                self.tally.overflowed(1);
-                self.recycle(packet.frame);
-            }
-        }
-    }
-
-    /// Takes what others have put here; whether there is something to process now.
-    #[inline]
-    fn collect(&mut self) -> bool {
-        let floor = self.floor;
-        let seat = &floor.seats[self.me.index()];
-        self.hand = seat.collect();
-        if !seat.inbox.is_empty() {
-            let mut board = floor.board(self.me).lock();
-            self.let_in_passed(&mut board);
-        }
-        self.hand.is_some()
-    }
-
-    /// What others have passed on comes onto this worker's board.
-    #[inline]
-    fn let_in_passed(&mut self, board: &mut Board<P, W>) {
-        let floor = self.floor;
-        let inbox = &floor.seats[self.me.index()].inbox;
-        while !inbox.is_empty()
-            && (floor.overload == Overload::Drop || board.held() < floor.capacity)
-            && let Some(packet) = inbox.pop()
-        {
-            self.let_in(board, packet);
-        }
-    }
-
-    /// Looks for a packet; if there is none, does what is done then.
-    #[inline]
-    fn look_or_idle(&mut self) {
-        self.last_ended = None;
-        if self.collect() {
-            self.polls = 0;
-            return;
-        }
-        let now = self.read_clock();
-        let floor = self.floor;
-        let lane = floor.lane(self.me);
-        if lane.concerns(self.me, now)
-            && let Some(mut open) = lane.open()
-        {
-            let mut board = floor.board(self.me).lock();
-            self.take_from(&mut open, &mut board, now);
-            lane.appoint(board.lookout());
-            drop(board);
-            drop(open);
-            self.wake_called();
-            if self.hand.is_some() {
-                self.polls = 0;
-                return;
-            }
-        }
-        if self.tally.is_full(now) {
-            self.hand_over(now);
-        }
-        self.idle(now);
-    }
-
-    #[inline]
-    fn idle(&mut self, now: Nanos) {
-        match self.floor.idle {
-            Idle::Work(_) => {
-                if let Some(work) = &mut self.work {
-                    work.step();
-                }
-            }
-            Idle::Poll => core::hint::spin_loop(),
-            Idle::Sleep if self.polls < POLLS => {
-                self.polls += 1;
-                core::hint::spin_loop();
-            }
-            Idle::Sleep => self.sleep(now),
-        }
-    }
-
-    /// Sleeps until something is there, or until shortly before it is due.
-    #[cold]
-    fn sleep(&mut self, now: Nanos) {
-        let floor = self.floor;
-        self.hand_over(now);
-        // Nothing is held while asleep: streams can be opened meanwhile.
-        self.protocol = None;
-        let due = floor.lane(self.me).due() - now;
-        let awake = || floor.control.order() != Order::Run;
-        let seat = &floor.seats[self.me.index()];
-        let nap = if due.0 > 0.0 { NAP.min(Duration::from_nanos(due.0 as u64)) } else { NAP };
-        let lane = floor.lane(self.me);
-        if due.0 <= 0.0 && lane.claim(self.me) {
-            seat.sleep_by(awake, || lane.wait(nap));
-            lane.release();
-        } else {
-            seat.sleep(nap, awake);
-        }
-        self.looked = floor.clock.now();
-        self.polls = POLLS - POLLS_AFTER_NAP;
-    }
-
-    /// Whether nothing is left that this worker may have to process.
-    fn is_drained(&mut self) -> bool {
-        if !self.closed {
-            self.closed = true;
-            self.floor.control.close();
-        }
-        self.floor.is_closed()
-            && self.floor.seats[self.me.index()].is_empty()
-            && self.floor.board(self.me).lock().held() == 0
-    }
-
-    fn look_for_leftovers(&mut self) {
-        if !self.collect() {
-            core::hint::spin_loop();
-        }
-        self.wake_called();
-    }
-
-    #[cold]
-    fn pause(&mut self) {
-        self.protocol = None;
-        self.hand_over(self.floor.clock.now());
-        self.floor.control.pause(|| park_timeout(PAUSE_NAP));
-        self.looked = self.floor.clock.now();
-    }
-
     /// A packet's handler has panicked, or its stream had failed before.
     #[cold]
     fn panicked(&mut self, assignment: &Assignment, message: &str) {
@@ -507,8 +300,11 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         }
         let block = self.tally.turn(now);
         self.floor.blocks[self.me.index()].lock().unwrap_or_else(PoisonError::into_inner).push(block);
-        // What this took was ours, and no packet's.
-        self.looked = self.floor.clock.now();
+        // What this took was ours, unless it took so long that somebody else's was among it.
+        let over = self.floor.clock.now();
+        if over - now < HAND_OVER {
+            self.looked = over;
+        }
         self.last_ended = None;
     }
 

@@ -91,7 +91,9 @@ pub fn trend(samples: &[f64]) -> Trend {
     // The mean of the last two blocks, not the last sample alone: a burst is no trend.
     let last = &samples[samples.len() - samples.len() / (BLOCKS / 2)..];
     let risen = last.iter().sum::<f64>() / last.len() as f64 - samples[0];
-    if risen > STEPS * (variance * blocks).sqrt() && risen > 0.0 { Trend::Growing } else { Trend::Steady }
+    // One more or less in a block is chance wherever hardly anybody is there.
+    let chance = STEPS * (variance.max(1.0) * blocks).sqrt();
+    if risen > chance { Trend::Growing } else { Trend::Steady }
 }
 
 #[cfg(test)]
@@ -106,6 +108,14 @@ mod tests {
         assert_eq!(trend(&[7.0; 100]), Trend::Steady);
         let fall: Vec<f64> = rise.iter().rev().copied().collect();
         assert_eq!(trend(&fall), Trend::Steady);
+    }
+
+    /// A system that is empty at every bound of a block but for one customer near the end.
+    #[test]
+    fn a_visitor_to_an_empty_system_is_no_trend() {
+        let mut samples = [0.0; 500];
+        samples[490] = 1.0;
+        assert_eq!(trend(&samples), Trend::Steady);
     }
 
     #[test]

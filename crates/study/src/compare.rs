@@ -20,13 +20,13 @@ use overheads::Overheads;
 use point::ComparedPoint;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use warmcore_costs::Profile;
 use warmcore_costs::execution::IncompleteProfile;
-use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_runtime::RunError;
 use warmcore_runtime::from_scenario::SetupError;
 use warmcore_scenario::{Mode, PacketScenario, Scheduling};
 use warmcore_sim::packet::{PointError, simulate};
-use warmcore_units::{Estimate, Nanos, PerSecond};
+use warmcore_units::{Estimate, PerSecond};
 
 /// What is compared.
 #[derive(Clone, Debug)]
@@ -130,10 +130,4 @@ fn between_packets(scenario: &PacketScenario, profile: &Profile) -> Profile {
         profile.intervening.references_per_us = f64::MIN_POSITIVE;
     }
     profile
-}
-
-/// What a packet takes that finds everything where it was, under the scenario's approach.
-fn hot(scenario: &PacketScenario, profile: &Profile) -> Result<Nanos, IncompleteProfile> {
-    let model = ExecutionModel::new(profile, scenario.scheduling.approach.costs(), scenario.processors)?;
-    Ok(model.receive_hot(warmcore_costs::Situation::default()))
 }

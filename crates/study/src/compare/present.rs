@@ -236,7 +236,7 @@ fn explained(all: &[Compared]) -> Section {
 
 fn limits() -> Section {
     let notes = [
-        "What the runtime costs is measured at saturation and at a tenth of it, and taken to be the same in between.",
+        "What the runtime costs is measured at half of what it can do and at a tenth of it, and taken to be the same elsewhere.",
         "The simulator has packets wait for processors, not for locks that others hold.",
         "Arrival times are those of a schedule: a packet's delay counts from there, whether or not a worker looked.",
         "A worker that is kept from running by something else on the machine is noticed if that lasts longer than \
