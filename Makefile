@@ -11,7 +11,7 @@ help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
 	@echo 'make study ARGS=--quick  the same within a minute; ARGS is passed to `warmcore study`'
 	@echo 'make test                format, lints, docs, tests, licences, the report in a browser'
-	@echo 'make test-long           what takes longer: fuzzing, and two calibrations compared'
+	@echo 'make test-long           what takes longer: fuzzing, loom, soak, two calibrations compared'
 	@echo 'make bench               the receive path against its peer, in one run'
 	@echo 'make bench-sim           the packet simulator against its peers, in one run'
 	@echo 'make bench-runtime       the live runtime against its peers, in one run'
@@ -28,11 +28,14 @@ test:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo doc --workspace --no-deps --locked --quiet
 	@scripts/check-dependencies
-	cargo test --workspace --locked
+	WARMCORE_SOAK_SECONDS=60 cargo test --workspace --locked
 
-# Holds what noise or time keeps out of `make test`: a fuzzer's minute on each target, and the
-# agreement of two calibrations on a quiet machine.
+# Holds what noise or time keeps out of `make test`: a fuzzer's minute on each target, the live
+# runtime's wake-ups and orders under loom, ten minutes of its soak test, and the agreement of two
+# calibrations on a quiet machine.
 test-long: test fuzz
+	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-runtime --lib --target-dir target/loom model
+	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
 
 bench:
