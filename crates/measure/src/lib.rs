@@ -50,8 +50,8 @@
 //!   [`Program`](warmcore_linux::Program)).
 //! * A figure that is worse than asked for is marked, and the profile's notes say why; none is
 //!   made up or left out in silence.
-//! * `unsafe` is confined to reading and flushing ([`clock`], [`flush`]), the baton's state
-//!   ([`baton`]) and the protocol threads' stacks ([`ProtocolThread`]).
+//! * `unsafe` is confined to reading and flushing ([`clock`], [`flush`]) and the baton's state
+//!   ([`baton`]).
 
 #![allow(rustdoc::private_intra_doc_links)]
 

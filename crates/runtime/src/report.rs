@@ -10,6 +10,8 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// Blocks at the beginning that are left out: caches fill, and queues find their level.
 const WARM_UP: u64 = 5;
+/// Packets that are enough to tell a mean of.
+const ENOUGH: u64 = 1_000;
 /// Blocks that make one observation: neighbouring blocks are alike.
 const BATCHES: usize = 20;
 
@@ -56,6 +58,16 @@ impl Report {
             together.entry(number).or_insert_with(|| Block { number, ..Block::default() }).merge(block);
         }
         Steady { blocks: together.into_values().collect() }
+    }
+
+    /// The same; but where hardly any packet met no stall, all packets count, whatever they met.
+    #[must_use]
+    pub fn steady_or_all(&self) -> Steady {
+        let mut steady = self.steady();
+        if steady.total().clean.packets() < ENOUGH {
+            steady.blocks.iter_mut().for_each(|block| block.clean = block.seen());
+        }
+        steady
     }
 
     /// The numbers of the blocks without those of the beginning and the last, which is not whole.
@@ -117,6 +129,23 @@ impl Steady {
         nanos(ratio::of_means(
             self.batches().iter().map(|batch| (batch.clean.delay.0, batch.clean.packets() as f64)),
         ))
+    }
+
+    /// The mean delay in a typical part of the run: the median of the means of its parts, which a rare
+    /// disturbance does not move. The interval is that of the median, by order statistics.
+    #[must_use]
+    pub fn typical_delay(&self) -> Estimate<Nanos> {
+        let mean = |batch: &Block| (batch.clean.delay / batch.clean.packets() as f64).0;
+        let mut means: Vec<f64> = self.batches().iter().map(mean).filter(|mean| mean.is_finite()).collect();
+        means.sort_by(f64::total_cmp);
+        let count = means.len();
+        let low = (count as f64 / 2.0 - 0.98 * (count as f64).sqrt()).floor();
+        if low < 1.0 {
+            return Estimate::new(Nanos(f64::NAN), Nanos::INFINITY);
+        }
+        let low = low as usize - 1;
+        let half = (means[count - 1 - low] - means[low]) / 2.0;
+        Estimate::new(Nanos((means[(count - 1) / 2] + means[count / 2]) / 2.0), Nanos(half))
     }
 
     /// The mean time in service.

@@ -2,6 +2,7 @@
 
 use super::{estimate, table};
 use warmcore_study::compare::Compared;
+use warmcore_study::compare::present::percent;
 
 /// Every point of `all`.
 pub(crate) fn summary(all: &[Compared]) -> String {
@@ -11,9 +12,7 @@ pub(crate) fn summary(all: &[Compared]) -> String {
             let delay = |figures: Option<&warmcore_study::compare::point::Figures>| {
                 figures.map_or_else(|| "not known".to_owned(), |figures| estimate(&figures.delay))
             };
-            let error = point.error().map_or_else(String::new, |error| {
-                format!("{:+.1}% ± {:.1}%", error.mean * 100.0, error.half_width.unwrap_or(f64::NAN) * 100.0)
-            });
+            let error = point.error().map_or_else(String::new, |error| percent(&error));
             table.add_row([
                 compared.scheduling.to_string(),
                 format!("{:.0}%", point.load * 100.0),

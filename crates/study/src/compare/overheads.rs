@@ -54,21 +54,34 @@ pub fn measure(scenario: &PacketScenario, profile: &Profile, base: &Path) -> Res
     let passed = typical(scenario, profile, base)?;
     let saturated = PacketScenario { rate_per_s: None, ..scenario.clone() };
     let saturated = rehearse(&saturated, passed, profile, base)?;
-    let most = f64::from(scenario.processors) / saturated.cycle().mean.secs();
+    let workers = f64::from(scenario.processors);
+    let most = workers / cycle(&saturated, workers).mean.secs();
     let at = |load: f64| {
         let scenario = PacketScenario { rate_per_s: Some(PerSecond(most * load)), ..scenario.clone() };
         rehearse(&scenario, passed, profile, base)
     };
 
-    let cycle = at(BUSY)?.cycle();
+    let cycle = cycle(&at(BUSY)?, workers * BUSY);
     let deciding = Nanos((cycle.mean - passed).0.max(0.0));
     let uncertain = cycle.half_width.unwrap_or(Nanos::INFINITY);
 
     let light = at(LIGHT)?;
-    let delay = light.delay();
+    let delay = Some(light.typical_delay()).filter(known).unwrap_or_else(|| light.delay());
     let turning = Nanos((delay.mean - passed - deciding).0.max(0.0));
     let unsure = delay.half_width.unwrap_or(Nanos::INFINITY) + uncertain;
     Ok(Overheads { deciding: Estimate::new(deciding, uncertain), turning: Estimate::new(turning, unsure) })
+}
+
+/// What a packet costs a worker, all told; where no two packets followed each other undisturbed, as
+/// the rate of those that `busy` workers finished has it.
+fn cycle(steady: &Steady, busy: f64) -> Estimate<Nanos> {
+    Some(steady.cycle())
+        .filter(known)
+        .unwrap_or_else(|| Estimate::new(steady.throughput().mean.interval() * busy, Nanos::INFINITY))
+}
+
+fn known(time: &Estimate<Nanos>) -> bool {
+    time.mean.0.is_finite()
 }
 
 /// What a packet takes in stack and handler, as predicted at half of capacity.
@@ -94,7 +107,7 @@ fn rehearse(
     let mut setup = Setup::of(scenario, profile, base)?;
     setup.options.instead = Some(passed);
     let span = Duration::from_secs_f64(scenario.live.seconds);
-    let steady = setup.run(|_| thread::sleep(span))?.steady();
+    let steady = setup.run(|_| thread::sleep(span))?.steady_or_all();
     if steady.is_empty() {
         return Err(CompareError::Disturbed("what the runtime costs"));
     }

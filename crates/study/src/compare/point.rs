@@ -117,13 +117,14 @@ pub fn compare(
     let bare = simulate(&bare, profile, base)?;
     let mut setup = Setup::of(&at(scenario), profile, base)?;
     let span = Duration::from_secs_f64(scenario.live.seconds);
-    let steady = setup.run(|_| thread::sleep(span))?.steady();
+    let report = setup.run(|_| thread::sleep(span))?;
+    let (disturbed, steady) = (report.steady().disturbed(), report.steady_or_all());
     Ok(ComparedPoint {
         load,
         rate,
         predicted: figures_of(&result, &bare, scenario.live.handler_ns),
         measured: (!steady.is_empty()).then(|| measured(&steady)),
-        disturbed: steady.disturbed(),
+        disturbed,
     })
 }
 

@@ -62,8 +62,13 @@ fn statement(compared: &Compared) -> Option<Statement> {
     })
 }
 
-fn percent(error: &Estimate<f64>) -> String {
-    let half = error.half_width.map_or(String::new(), |half| format!(" ± {:.1}%", half * 100.0));
+/// An error as a percentage with its half-width, where that is known.
+#[must_use]
+pub fn percent(error: &Estimate<f64>) -> String {
+    let half = match error.half_width.filter(|half| half.is_finite()) {
+        Some(half) => format!(" ± {:.1}%", half * 100.0),
+        None => " (how sure is not known)".to_owned(),
+    };
     format!("{:+.1}%{half}", error.mean * 100.0)
 }
 
