@@ -52,8 +52,11 @@ impl Charges {
 }
 
 /// Takes a lock that will be free at `free`, at `now` or when it is, and holds it for `hold`;
-/// when it was taken.
+/// when it was taken. A lock that is held for no time is no lock.
 fn acquire(free: &mut Nanos, now: Nanos, hold: f64) -> Nanos {
+    if hold == 0.0 {
+        return now;
+    }
     let taken = Nanos(now.0.max(free.0));
     *free = taken + Nanos(hold);
     taken
@@ -69,5 +72,6 @@ mod tests {
         assert_eq!(acquire(&mut free, Nanos(10.0), 5.0), Nanos(10.0));
         assert_eq!(acquire(&mut free, Nanos(12.0), 5.0), Nanos(15.0));
         assert_eq!(acquire(&mut free, Nanos(30.0), 5.0), Nanos(30.0));
+        assert_eq!(acquire(&mut free, Nanos(31.0), 0.0), Nanos(31.0));
     }
 }
