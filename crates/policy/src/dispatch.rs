@@ -42,8 +42,8 @@ pub struct Dispatcher<P, W> {
 pub enum Next<J> {
     /// It goes on with this job; there are as many at the processor as before, or one less.
     GoOn(J, Option<Change>),
-    /// Nothing: it turns to other work.
-    Stop(Change),
+    /// Nothing: it turns to other work, and goes [idle](Change::Idle).
+    Stop,
 }
 
 /// What the end of a job changes at its processor. A driver [reports](Dispatcher::see) it, at once
@@ -114,7 +114,7 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         } else if let Some(next) = self.steal(cpu) {
             Next::GoOn(next, None)
         } else {
-            Next::Stop(Change::Idle)
+            Next::Stop
         }
     }
 

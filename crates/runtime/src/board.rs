@@ -85,7 +85,7 @@ impl<P: Policy, W: Waiting<Job = Packet>> Board<P, W> {
                 }
                 Some(self.assign(cpu, thread, next))
             }
-            Next::Stop(Change::Idle | Change::OneLess) => {
+            Next::Stop => {
                 self.dispatcher.see(cpu, Change::Idle);
                 self.threads.give_back(thread);
                 self.residency.leave(cpu, now);

@@ -172,7 +172,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
                 }
                 self.go_on(cpu, thread, next, now);
             }
-            Next::Stop(change) => {
+            Next::Stop => {
                 if E::SHARING {
                     self.threads.give_back(thread);
                     self.residency.leave(cpu, now);
@@ -180,7 +180,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
                     self.residency.leave_private(cpu, now);
                 }
                 self.completions.finish_first(cpu);
-                self.report(cpu, change, now);
+                self.report(cpu, Change::Idle, now);
             }
         }
         Some(finished)
