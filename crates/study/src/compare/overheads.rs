@@ -106,6 +106,8 @@ fn rehearse(
 ) -> Result<Steady, CompareError> {
     let mut setup = Setup::of(scenario, profile, base)?;
     setup.options.instead = Some(passed);
+    // To pass the time is not to be kept from running.
+    setup.options.stall += passed * 2.0;
     let span = Duration::from_secs_f64(scenario.live.seconds);
     let steady = setup.run(|_| thread::sleep(span))?.steady_or_all();
     if steady.is_empty() {
