@@ -10,11 +10,13 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
 use warmcore_record::whole::Existing;
+use warmcore_runtime::Setup;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, PacketScenario, ProfileSource, Scheduling, Study};
 use warmcore_study::compare::results::{PointSummary, columns};
 use warmcore_study::compare::{CompareError, Compared, Request, compare, present};
 use warmcore_study::costs;
+use warmcore_units::PerSecond;
 
 const REPORT: &str = "report.html";
 const PROFILE: &str = "profile.toml";
@@ -59,15 +61,14 @@ struct Summary<'a> {
 }
 
 fn request(arguments: &CompareArguments) -> miette::Result<Request> {
-    let mut scenario = live::described(&arguments.scenario, arguments.processors, &arguments.live)
-        .wrap_err("cannot compare")?;
+    let mut scenario = live::described(&arguments.runnable).wrap_err("cannot compare")?;
     if scenario.live.driver != DriverKind::Memory {
         return Err(miette!("--driver is not memory: what peers will send cannot be predicted"));
     }
     if let Some(load) = arguments.loads.iter().find(|load| !(0.01..=0.98).contains(*load)) {
         return Err(miette!("--loads has {load}, expected fractions of capacity between 0.01 and 0.98"));
     }
-    if arguments.live.seconds.is_none() && arguments.scenario.document.is_none() {
+    if arguments.runnable.live.seconds.is_none() && arguments.runnable.scenario.document.is_none() {
         scenario.live.seconds = 2.0;
     }
     let given = scenario.scheduling;
@@ -81,8 +82,17 @@ fn request(arguments: &CompareArguments) -> miette::Result<Request> {
     for scheduling in &schedulings {
         let scenario = PacketScenario { scheduling: *scheduling, ..scenario.clone() };
         scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
+        check_can_run(scenario)?;
     }
     Ok(Request { scenario, schedulings, loads: arguments.loads.clone() })
+}
+
+/// Refuses what cannot be run here before anything is measured. Costs do not decide that, nor does
+/// the rate.
+fn check_can_run(scenario: PacketScenario) -> miette::Result<()> {
+    let scenario = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..scenario };
+    let setup = Setup::of(&scenario, &Profile::sgi_challenge_xl(), Path::new(point::HERE));
+    setup.map(drop).map_err(live::unusable)
 }
 
 /// The costs that the prediction rests on: measured now, unless there is a profile of this machine.

@@ -3,8 +3,7 @@
 mod figures;
 mod view;
 
-use crate::args::live::{LiveArguments, RunLiveArguments};
-use crate::args::packet::ScenarioArguments;
+use crate::args::live::{LiveArguments, RunLiveArguments, RunnableArguments};
 use crate::point::{self, set};
 use crate::{interrupt, terminal};
 use console::Term;
@@ -36,7 +35,7 @@ pub(crate) struct Finished {
 }
 
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
-    let scenario = described(&arguments.scenario, arguments.processors, &arguments.live)?;
+    let scenario = described(&arguments.runnable)?;
     if arguments.print_scenario {
         return crate::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
     }
@@ -58,17 +57,13 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
 
 /// The scenario of a run; what the command line and the document leave open is as this machine has
 /// it.
-pub(crate) fn described(
-    flags: &ScenarioArguments,
-    processors: Option<u32>,
-    live: &LiveArguments,
-) -> miette::Result<PacketScenario> {
-    let mut scenario = point::of_flags(flags)?;
-    set_live(&mut scenario.live, live);
-    scenario.processors = match (processors, &scenario.live.cpus) {
+pub(crate) fn described(flags: &RunnableArguments) -> miette::Result<PacketScenario> {
+    let mut scenario = point::of_flags(&flags.scenario)?;
+    set_live(&mut scenario.live, &flags.live);
+    scenario.processors = match (flags.processors, &scenario.live.cpus) {
         (Some(processors), _) => processors,
         (None, cpus) if !cpus.is_empty() => u32::try_from(cpus.len()).into_diagnostic()?,
-        (None, _) if names_processors(flags.document.as_deref()) => scenario.processors,
+        (None, _) if names_processors(flags.scenario.document.as_deref()) => scenario.processors,
         (None, _) => u32::try_from(usable_cores().into_diagnostic()?.len()).into_diagnostic()?,
     };
     scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;

@@ -1,7 +1,6 @@
 //! The flags of `compare`.
 
-use super::live::LiveArguments;
-use super::packet::ScenarioArguments;
+use super::live::RunnableArguments;
 use super::values;
 use clap::Args;
 use std::path::PathBuf;
@@ -10,14 +9,7 @@ use warmcore_scenario::{Parallelism, ProcessorPolicy};
 #[derive(Args, Debug)]
 pub(crate) struct CompareArguments {
     #[command(flatten)]
-    pub(crate) scenario: ScenarioArguments,
-
-    /// Workers, each on a processor of its own [default: a worker on each usable core]
-    #[arg(long, value_name = "N", help_heading = "Host")]
-    pub(crate) processors: Option<u32>,
-
-    #[command(flatten)]
-    pub(crate) live: LiveArguments,
+    pub(crate) runnable: RunnableArguments,
 
     /// Loads to compare at, as fractions of each predicted capacity
     #[arg(

@@ -7,8 +7,9 @@ use clap::Args;
 use std::net::{Ipv4Addr, SocketAddr};
 use warmcore_scenario::{DriverKind, Mode, OverloadRule, ShutdownRule};
 
+/// A scenario to be run on this machine.
 #[derive(Args, Debug)]
-pub(crate) struct RunLiveArguments {
+pub(crate) struct RunnableArguments {
     #[command(flatten)]
     pub(crate) scenario: ScenarioArguments,
 
@@ -18,6 +19,12 @@ pub(crate) struct RunLiveArguments {
 
     #[command(flatten)]
     pub(crate) live: LiveArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RunLiveArguments {
+    #[command(flatten)]
+    pub(crate) runnable: RunnableArguments,
 
     /// Serve what is counted to monitoring systems while it runs: a port of this machine alone, or
     /// ADDRESS:PORT; the page is /metrics, in the Prometheus text format

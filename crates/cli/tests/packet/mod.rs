@@ -1,5 +1,6 @@
 //! The commands around packets, simulated and live.
 
+mod compare;
 mod live;
 mod reproduce;
 mod simulate;

@@ -1,0 +1,62 @@
+//! `warmcore compare`: what it writes and what it refuses. How near predictions come is for a quiet
+//! machine to say.
+
+use super::json;
+use crate::refusal;
+use std::fs;
+use std::path::Path;
+
+/// A profile that need not be measured: that of the source's machine.
+fn profile() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../costs/profiles/sgi-challenge-xl.toml");
+    file.display().to_string()
+}
+
+#[test]
+fn every_point_is_an_object_and_the_report_has_them_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = profile();
+    let flags = ["--profile", &profile, "--processors", "1", "--policies", "mru,wired", "--loads", "0.2,0.5"];
+    let all = [&["compare", "--seconds", "0.3", "--work-kib", "64"], &flags[..]].concat();
+    let result = json(&all, folder.path());
+    let points = result["points"].as_array().unwrap();
+    assert_eq!(points.len(), 4);
+    let names = [
+        "predicted_mean_us",
+        "predicted_half_width_us",
+        "measured_mean_us",
+        "measured_half_width_us",
+        "relative_error",
+    ];
+    for point in points {
+        let missing = names.iter().find(|name| point.get(*name).is_none());
+        assert_eq!(missing, None, "{point}");
+        let [predicted, measured, error] = ["predicted_mean_us", "measured_mean_us", "relative_error"]
+            .map(|name| point[name].as_f64().unwrap_or_else(|| panic!("`{name}` is not known: {point}")));
+        assert!((predicted / measured - 1.0 - error).abs() < 1e-9, "{point}");
+    }
+    let written = folder.path().join("comparison");
+    let report = fs::read_to_string(written.join("report.html")).unwrap();
+    assert!(report.contains("Locking, Wired-Streams") && report.contains("Locking, MRU"));
+    assert!(written.join("results.parquet").exists() && written.join("profile.toml").exists());
+    // Nothing of it is overwritten unasked.
+    let again = refusal(&all, folder.path());
+    assert!(again.contains("--force"), "{again}");
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_before_anything_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    for (flags, expected) in [
+        (&["--processors", "1000"][..], "--processors"),
+        (&["--cpus", "100000"], "--cpus"),
+        (&["--loads", "2"], "--loads"),
+        (&["--driver", "tun", "--address", "10.0.0.9"], "--driver"),
+        (&["--seconds", "0"], "--seconds"),
+        (&["--approaches", "ips", "--stacks", "20"], "--stacks"),
+    ] {
+        let refused = refusal(&[&["compare"], flags].concat(), folder.path());
+        assert!(refused.contains(expected), "{flags:?}: {refused}");
+        assert!(!folder.path().join("comparison").exists(), "{flags:?}");
+    }
+}
