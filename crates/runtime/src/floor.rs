@@ -80,6 +80,14 @@ impl<P: Policy, W: Waiting<Job = Packet>, H> Floor<'_, P, W, H> {
             && self.boards.iter().all(|board| board.lock().held() == 0)
     }
 
+    /// Whether nothing is there to be processed at `now`, nor in anybody's hands.
+    #[cold]
+    pub(crate) fn is_empty(&self, now: Nanos) -> bool {
+        self.lanes.iter().all(|lane| lane.due() > now)
+            && self.seats.iter().all(|seat| seat.inbox.is_empty())
+            && self.boards.iter().all(|board| board.lock().held() == 0)
+    }
+
     /// The queue that `worker` polls.
     #[inline]
     pub(crate) fn lane(&self, worker: CpuId) -> &Lane {

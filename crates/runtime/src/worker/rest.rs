@@ -47,6 +47,9 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
                 return;
             }
         }
+        if floor.stalled.is_open() && floor.is_empty(now) {
+            floor.stalled.recovered(now);
+        }
         if self.tally.is_full(now) {
             self.hand_over(now);
         }
