@@ -49,6 +49,11 @@ pub struct Provenance {
     pub source: String,
     /// When it was measured or published, ISO 8601.
     pub date: String,
+    /// How long a line took from one of the processors to the other while they were measured; `None`
+    /// with one. Hypervisors move processors: two profiles in which it differs were measured at
+    /// different distances, and what migrations cost differs accordingly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover: Option<Nanos>,
     /// What a reader should know about how the figures came about, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -220,6 +225,25 @@ impl Profile {
     pub fn sgi_challenge_xl() -> Self {
         toml::from_str(include_str!("../profiles/sgi-challenge-xl.toml"))
             .expect("the built-in profile is tested to parse")
+    }
+
+    /// This machine with packets that take `time`, whatever they find in cache.
+    #[must_use]
+    pub fn with_constant_time(&self, time: Nanos) -> Self {
+        let constant = Measured::published(time);
+        let mut profile = self.clone();
+        let Times { locking, independent_stacks } = &mut profile.times;
+        for times in [locking, independent_stacks] {
+            times.fully_cold = constant;
+            for receive in times.cached.values_mut().chain(times.migrates.values_mut()) {
+                receive.hot = constant;
+                receive.cold.fill(constant);
+            }
+        }
+        let nothing = Measured::published(Nanos::ZERO);
+        profile.free_memory = profile.free_memory.map(|_| FreeMemory { acquire: nothing, release: nothing });
+        profile.intervened = None;
+        profile
     }
 
     /// Whether every situation was measured, so that more than one processor can be modelled.

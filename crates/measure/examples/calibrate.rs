@@ -70,7 +70,7 @@ fn print(calibration: &Calibration) {
     for latency in latencies {
         println!("  a load from {} takes {}", latency.level, latency.time);
     }
-    if let Some(handover) = calibration.handover {
+    if let Some(handover) = calibration.profile.provenance.handover {
         println!("  a hand-over between the processors takes {handover}");
     }
     for level in &profile.levels {

@@ -40,10 +40,6 @@ pub struct Calibration {
     pub cold: Vec<ColdState>,
     /// The processors measured on: consumers first, then the producer if it is another.
     pub cpus: Vec<CpuId>,
-    /// How long a hand-over between the first two processors takes; `None` with one. Calibrations
-    /// of one virtual machine in which it differs were made with the processors at different
-    /// distances, and their migration costs differ accordingly.
-    pub handover: Option<Nanos>,
     /// How many runs and packets there were, and how many of them did not count.
     pub tally: Tally,
     /// How long it took.
@@ -104,10 +100,11 @@ pub fn calibrate(
     let values = rounds.values();
     let shared = hierarchy.shared_level(machine, &cpus).and_then(|level| latencies.get(level));
     let notes = notes::all(plan, &cpus, &timer, &cold, shared, &rounds, &curve);
+    let handover = rounds.proximity.reference.map(Nanos);
     let profile = Profile {
         schema: SCHEMA,
         name: machine.name.clone(),
-        provenance: provenance(notes),
+        provenance: provenance(notes, handover),
         levels: profile::levels(&hierarchy, &cold),
         intervening: Intervening::MVS,
         free_memory: profile::free_memory(&values),
@@ -117,7 +114,6 @@ pub fn calibrate(
     profile.check().map_err(CalibrateError::Contradiction)?;
     let tally = rounds.tally();
     Ok(Calibration {
-        handover: rounds.proximity.reference.map(Nanos),
         profile,
         references_per_us: curve.references_per_us,
         timer,
@@ -129,11 +125,12 @@ pub fn calibrate(
     })
 }
 
-fn provenance(notes: Vec<String>) -> Provenance {
+fn provenance(notes: Vec<String>, handover: Option<Nanos>) -> Provenance {
     Provenance {
         kind: Kind::Measured,
         source: concat!("warmcore ", env!("CARGO_PKG_VERSION")).to_owned(),
         date: Utc::now().format("%Y-%m-%d").to_string(),
+        handover,
         notes,
     }
 }

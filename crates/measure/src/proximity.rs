@@ -26,9 +26,9 @@ pub(crate) type Readings = Option<[f64; 2]>;
 
 /// The distance at which runs count.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) struct Proximity {
-    /// Time of one hand-over; `None` before there is any reading.
-    pub(crate) reference: Option<f64>,
+pub struct Proximity {
+    /// Time of one hand-over, in nanoseconds; `None` before there is any reading.
+    pub reference: Option<f64>,
 }
 
 impl Proximity {
@@ -43,7 +43,8 @@ impl Proximity {
     }
 
     /// Whether the processors were at this distance when a run began and when it ended.
-    pub(crate) fn held(&self, readings: Readings) -> bool {
+    #[must_use]
+    pub fn held(&self, readings: Option<[f64; 2]>) -> bool {
         let (Some(reference), Some(readings)) = (self.reference, readings) else { return true };
         let near = |time: f64| (reference / TOLERANCE..=reference * TOLERANCE).contains(&time);
         readings.into_iter().all(near)

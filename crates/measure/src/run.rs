@@ -20,6 +20,7 @@ use crate::error::RunError;
 use crate::eviction::Evictor;
 use crate::flush;
 use crate::handed::Handed;
+use crate::handover::exchange;
 use crate::intervening::Workload;
 use crate::pattern::Step;
 use crate::proximity::Proximity;
@@ -176,29 +177,13 @@ impl Shared<'_> {
         if self.near.held(Some([handover.0; 2])) { Ok(()) } else { Err(RunError::Displaced { handover }) }
     }
 
-    /// How many ticks a hand-over between the first two processors takes, as the first finds out
-    /// with the help of the second; the `time`-th such exchange of the run. The fastest of a few
-    /// batches counts: what disturbs one only makes it slower.
+    /// How many ticks a hand-over between the first two processors takes, as the first finds out;
+    /// the `time`-th such exchange of the run.
     fn exchange(&self, me: usize, time: u64) -> Result<Option<Ticks>, RunError> {
-        const BATCHES: u64 = 5;
-        const HOPS: u64 = 16;
         if self.stage.cpus.len() < 2 || me > 1 {
             return Ok(None);
         }
-        let mut fastest = Ticks::MAX;
-        let mut start = clock::now();
-        for batch in time * BATCHES..(time + 1) * BATCHES {
-            for hop in (0..HOPS).filter(|hop| hop % 2 == me as u64) {
-                self.exchanged.take(batch * HOPS + hop, &self.alarm)?.pass();
-            }
-            if me == 0 {
-                drop(self.exchanged.take((batch + 1) * HOPS, &self.alarm)?);
-                let end = clock::now();
-                fastest = fastest.min((end - start) / HOPS);
-                start = end;
-            }
-        }
-        Ok((me == 0).then_some(fastest))
+        exchange(&self.exchanged, &self.alarm, me, time)
     }
 
     /// The Prepare phase of `packet`, and the interlude if there is one.

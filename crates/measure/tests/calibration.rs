@@ -89,7 +89,7 @@ fn every_value_of_the_sources_table_is_there_with_its_interval() {
     let curve = profile.intervened.as_ref().unwrap();
     assert!(!curve.points.is_empty() && !curve.fitted);
     curve.points.iter().for_each(|point| assert_measured(&point.time));
-    assert!(calibration.handover.is_some_and(|time| time.0 > 0.0));
+    assert!(calibration.profile.provenance.handover.is_some_and(|time| time.0 > 0.0));
     assert!(calibration.references_per_us.is_some_and(|rate| rate > 0.0));
     assert_eq!(profile.provenance.kind, Kind::Measured);
     assert!(!profile.provenance.date.is_empty() && !profile.provenance.notes.is_empty());

@@ -20,6 +20,20 @@ impl Clock {
         Self { counter, origin }
     }
 
+    /// How long a look at it takes.
+    #[must_use]
+    pub fn cost(&self) -> Nanos {
+        const LOOKS: u32 = 1_000;
+        const TRIES: u32 = 20;
+        let looks = |_| {
+            let begun = self.now();
+            (0..LOOKS).for_each(|_| _ = core::hint::black_box(self.now()));
+            (self.now() - begun).0 / f64::from(LOOKS)
+        };
+        // What disturbs one only makes it slower.
+        Nanos((0..TRIES).map(looks).fold(f64::INFINITY, f64::min))
+    }
+
     /// How long ago it was started.
     #[inline]
     #[must_use]

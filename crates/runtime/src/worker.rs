@@ -247,10 +247,10 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         }
     }
 
-    /// Takes as long as a packet would.
+    /// Takes as long as a packet would, and as looking at the clock does.
     #[cold]
     fn rehearse(&self, time: Nanos) {
-        let until = self.looked + time;
+        let until = self.floor.clock.now() + time;
         while self.floor.clock.now() < until {
             core::hint::spin_loop();
         }

@@ -24,7 +24,8 @@ pub struct Effects {
     /// that processes it.
     pub decision_ns: f64,
     /// What it takes until a processor that was doing other work has turned to a packet, in
-    /// nanoseconds, beside what the packet then finds in cache.
+    /// nanoseconds, beside what deciding costs and what the packet then finds in cache. Below zero,
+    /// down to all that deciding costs, where such a packet is spared part of that.
     pub start_ns: f64,
     /// How old what the policy sees of other processors is, in nanoseconds: that one has finished
     /// a packet is known only so much later. What the policy decided itself it knows at once.
@@ -67,12 +68,15 @@ impl Effects {
             ("map_lock_ns", self.map_lock_ns),
             ("session_lock_ns", self.session_lock_ns),
             ("decision_ns", self.decision_ns),
-            ("start_ns", self.start_ns),
             ("staleness_ns", self.staleness_ns),
         ] {
             if !(0.0..=1e9).contains(&value) {
                 return Err(Fault::new(format!("effects.{field}"), value, "between 0 and 1e9 nanoseconds"));
             }
+        }
+        if !(-self.decision_ns..=1e9).contains(&self.start_ns) {
+            let expected = "between what deciding costs, below zero, and 1e9 nanoseconds";
+            return Err(Fault::new("effects.start_ns", self.start_ns, expected));
         }
         if !(self.send_path > 0.0 && self.send_path <= 10.0) {
             let expected = "above 0, at most 10 times the receive path";
@@ -91,6 +95,10 @@ mod tests {
         assert_eq!(Effects::NONE.check(), Ok(()));
         let negative = Effects { decision_ns: -1.0, ..Effects::NONE };
         assert_eq!(negative.check().unwrap_err().field, "effects.decision_ns");
+        let spared = Effects { decision_ns: 5.0, start_ns: -5.0, ..Effects::NONE };
+        assert_eq!(spared.check(), Ok(()));
+        let too_much = Effects { decision_ns: 5.0, start_ns: -6.0, ..Effects::NONE };
+        assert_eq!(too_much.check().unwrap_err().field, "effects.start_ns");
         let no_path = Effects { send_path: f64::NAN, ..Effects::NONE };
         assert_eq!(no_path.check().unwrap_err().field, "effects.send_path");
     }

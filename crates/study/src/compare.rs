@@ -6,24 +6,27 @@
 //!
 //! | module | step |
 //! |---|---|
+//! | [`nearness`] | runs count only where the processors are as near as in the others |
 //! | [`overheads`] | what the runtime costs, measured apart |
 //! | [`point`] | one load: predicted, run, and the difference laid at somebody's door |
 //! | [`results`] | the figures for other programs |
 //! | [`present`] | the report |
 
+mod nearness;
 pub mod overheads;
 pub mod point;
 pub mod present;
 pub mod results;
 
+use nearness::Nearness;
 use overheads::Overheads;
 use point::ComparedPoint;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_runtime::RunError;
-use warmcore_runtime::from_scenario::SetupError;
+use warmcore_runtime::from_scenario::{Setup, SetupError};
 use warmcore_scenario::{Mode, PacketScenario, Scheduling};
 use warmcore_sim::packet::{PointError, simulate};
 use warmcore_units::{Estimate, PerSecond};
@@ -64,6 +67,9 @@ pub enum CompareError {
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// How far apart processors are could not be measured.
+    #[error(transparent)]
+    Measurement(#[from] warmcore_measure::RunError),
     /// The profile lacks what is needed.
     #[error(transparent)]
     Profile(#[from] IncompleteProfile),
@@ -90,9 +96,12 @@ pub fn compare(
     mut done: impl FnMut(&Compared),
 ) -> Result<Vec<Compared>, CompareError> {
     let mut all = Vec::new();
+    let anything = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..request.scenario.clone() };
+    let cpus = Setup::of(&anything, profile, base)?.options.cpus;
+    let mut nearness = Nearness::of(&cpus, profile.provenance.handover, stop)?;
     for &scheduling in &request.schedulings {
         let scenario = PacketScenario { scheduling, ..request.scenario.clone() };
-        let compared = compare_one(&scenario, &request.loads, profile, base, stop)?;
+        let compared = compare_one(&scenario, &request.loads, profile, base, &mut nearness)?;
         done(&compared);
         all.push(compared);
     }
@@ -104,20 +113,19 @@ fn compare_one(
     loads: &[f64],
     profile: &Profile,
     base: &Path,
-    stop: &AtomicBool,
+    nearness: &mut Nearness<'_>,
 ) -> Result<Compared, CompareError> {
     let profile = &between_packets(scenario, profile);
-    let overheads = overheads::measure(scenario, profile, base)?;
-    let predicted = overheads.charged_to(scenario);
-    let busy = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..predicted.clone() };
+    let overheads = overheads::measure(scenario, profile, base, nearness)?;
+    let charged = |rate: PerSecond| overheads.at(rate).charged_to(scenario);
+    let busy = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..charged(PerSecond(f64::INFINITY)) };
     let capacity = simulate(&busy, profile, base)?.capacity.rate;
     let mut points = Vec::new();
     for &load in loads {
-        if stop.load(Ordering::Relaxed) {
-            return Err(CompareError::Interrupted);
-        }
         let rate = PerSecond(capacity.mean.0 * load);
-        points.push(point::compare(scenario, &predicted, load, rate, profile, base)?);
+        let compare = || point::compare(scenario, &charged(rate), load, rate, profile, base);
+        let (point, near) = nearness.hold(compare)?;
+        points.push(ComparedPoint { near, ..point });
     }
     Ok(Compared { scheduling: scenario.scheduling, overheads, capacity, points })
 }

@@ -3,6 +3,7 @@
 use super::{estimate, table};
 use warmcore_study::compare::Compared;
 use warmcore_study::compare::present::percent;
+use warmcore_units::PerSecond;
 
 /// Every point of `all`.
 pub(crate) fn summary(all: &[Compared]) -> String {
@@ -26,11 +27,13 @@ pub(crate) fn summary(all: &[Compared]) -> String {
     }
     let mut text = format!("\n{table}\n");
     for compared in all {
-        let (deciding, turning) = (compared.overheads.deciding, compared.overheads.turning);
+        let costs = compared.points.iter().map(|point| compared.overheads.at(point.rate).deciding);
+        let costs: Vec<String> = costs.map(|deciding| estimate(&deciding)).collect();
+        let turning = compared.overheads.at(PerSecond(f64::INFINITY)).turning;
         text += &format!(
-            "{}: deciding costs {}, turning to a packet {}\n",
+            "{}: by load, deciding costs {}; turning to a packet {}\n",
             compared.scheduling,
-            estimate(&deciding),
+            costs.join(", "),
             estimate(&turning)
         );
     }

@@ -29,6 +29,8 @@ pub struct ComparedPoint {
     /// The share of packets that met a time in which a worker was kept from running; they are left
     /// out of what was measured.
     pub disturbed: f64,
+    /// Whether the processors were as near to each other as in all that was measured.
+    pub near: bool,
 }
 
 /// What comes of a load.
@@ -125,6 +127,7 @@ pub fn compare(
         predicted: figures_of(&result, &bare, scenario.live.handler_ns),
         measured: (!steady.is_empty()).then(|| measured(&steady)),
         disturbed,
+        near: true,
     })
 }
 
@@ -176,6 +179,7 @@ mod tests {
             predicted: Some(figures(predicted.0, predicted.1)),
             measured: Some(figures(measured.0, measured.1)),
             disturbed: 0.0,
+            near: true,
         }
     }
 

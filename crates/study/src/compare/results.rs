@@ -36,6 +36,7 @@ pub struct PointSummary {
     deciding_us: f64,
     turning_us: f64,
     disturbed_packets: f64,
+    processors_near: bool,
 }
 
 impl PointSummary {
@@ -49,6 +50,7 @@ impl PointSummary {
         };
         let half = |figures: Option<&Figures>| Some(figures?.delay.half_width?.micros());
         let error = point.error();
+        let costs = compared.overheads.at(point.rate);
         Self {
             approach: scheduling.approach.to_string(),
             policy: scheduling.policy.to_string(),
@@ -73,9 +75,10 @@ impl PointSummary {
             measured_stack_us: mean(measured, |figures| figures.stack),
             predicted_situations: shares(predicted),
             measured_situations: shares(measured),
-            deciding_us: compared.overheads.deciding.mean.micros(),
-            turning_us: compared.overheads.turning.mean.micros(),
+            deciding_us: costs.deciding.mean.micros(),
+            turning_us: costs.turning.mean.micros(),
             disturbed_packets: point.disturbed,
+            processors_near: point.near,
         }
     }
 
