@@ -14,6 +14,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("topology", &["units"]),
     ("policy", &["units", "topology"]),
+    ("dispatch", &["policy"]),
     ("stack", &["units"]),
     ("workload", &["units"]),
     ("costs", &["units", "topology"]),
@@ -55,7 +56,7 @@ const IMPURE: &[&str] =
 const SYSTEM_CALLS: &[&str] = &["rustix", "libc", "nix"];
 
 /// Where `unsafe` may stand.
-const UNSAFE: &[&str] = &["linux/src/", "measure/src/"];
+const UNSAFE: &[&str] = &["linux/src/", "measure/src/", "dispatch/src/ring.rs", "dispatch/src/queue"];
 
 fn workspace() -> Metadata {
     MetadataCommand::new().no_deps().exec().expect("cargo describes this workspace")

@@ -1,0 +1,97 @@
+//! A parallel dispatch queue: events carry a key; those with the same key are handled one after the
+//! other, in order, and all others in parallel. Handlers need no locks for what their key stands for.
+//!
+//! ```
+//! use warmcore_dispatch::{Dispatcher, Turn};
+//! use std::sync::atomic::{AtomicU64, Ordering};
+//!
+//! let balances: Vec<AtomicU64> = (0..10).map(|_| AtomicU64::new(0)).collect();
+//! let deposit = |turn: &Turn<'_, usize, u64>, amount: u64| {
+//!     let balance = &balances[*turn.key().unwrap()];
+//!     // Nobody else touches this account now.
+//!     balance.store(balance.load(Ordering::Relaxed) + amount, Ordering::Relaxed);
+//! };
+//! Dispatcher::<usize, u64>::builder().workers(2).scope(deposit, |bank| {
+//!     for amount in 0..1_000 {
+//!         bank.dispatch(amount as usize % 10, amount).unwrap();
+//!     }
+//! })?;
+//! assert_eq!(balances[3].load(Ordering::Relaxed), (0..100).map(|n| 10 * n + 3).sum());
+//! # Ok::<(), warmcore_dispatch::BuildError>(())
+//! ```
+//!
+//! It is the parallel dispatch queue of Falsafi (Fine-Grain Protocol Execution Mechanisms & Scheduling
+//! Policies on SMP Clusters, 1998, ch. 2; with Wood, HPCA 1999), in software:
+//!
+//! | an event | runs |
+//! |---|---|
+//! | with a [key](Dispatcher::dispatch) | when all before it with the same key have |
+//! | with [several](Dispatcher::dispatch_keys) | when all before it with any of them have |
+//! | that is [unordered](Dispatcher::dispatch_unordered) | any time |
+//! | that is [sequential](Dispatcher::dispatch_sequential) | alone: after all before it, before all after it |
+//!
+//! How events come to queues and queues to workers is a [`Rule`]. Memory is bounded, and there is a rule
+//! for [`Overload`]; a handler that [panics](OnPanic) harms nobody else; [`Metrics`] are cheap enough to be
+//! always on. An idle key costs nothing: there is no table of keys.
+//!
+//! # How it works
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`ring`] | a bounded ring, into which many put and from which those who hold a lock take in any order |
+//! | [`queue`] | a ring, and which of its events may run now; the associative search is in `queue::search` |
+//! | [`joint`] | events that stand in several queues, and run when they are at the front of all |
+//! | [`ready`] | which queues may have something: a bit for each |
+//! | [`seats`] | where workers sleep, and how they are woken |
+//! | [`worker`] | a worker's life |
+//! | [`room`] | where those wait for whom there is no room, or who wait for the end |
+//!
+//! # What must hold
+//!
+//! * Events with a key in common are handled in the order in which they were dispatched, and never two
+//!   at once.
+//! * Every event that was taken in is handled exactly once, or counted as dropped.
+//! * As long as something can run, somebody runs it, or is on the way.
+//! * `unsafe` is confined to [`ring`] and [`queue`].
+
+#![allow(rustdoc::private_intra_doc_links)]
+
+mod counters;
+mod dispatcher;
+mod error;
+mod handler;
+mod joint;
+mod label;
+mod options;
+mod queue;
+mod ready;
+mod report;
+mod ring;
+mod room;
+mod seats;
+mod shared;
+mod sync;
+mod worker;
+
+pub use counters::{Metrics, Times};
+pub use dispatcher::{Builder, Dispatcher, Drained, Scoped};
+pub use error::{BuildError, DispatchError};
+pub use handler::{Handler, Turn};
+pub use options::{Idle, OnPanic, Overload, Rule};
+pub use report::PanicReport;
+
+/// Takes a lock. What it guards is whole at all times: whoever panics does so elsewhere.
+#[inline]
+fn lock<T>(mutex: &sync::Mutex<T>) -> sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// The same, if nobody else has it.
+#[inline]
+fn try_lock<T>(mutex: &sync::Mutex<T>) -> Option<sync::MutexGuard<'_, T>> {
+    match mutex.try_lock() {
+        Ok(guard) => Some(guard),
+        Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(std::sync::TryLockError::WouldBlock) => None,
+    }
+}

@@ -1,0 +1,334 @@
+//! One dispatch queue: events in the order in which they came, and which of them may run now.
+//!
+//! Workers **claim** events under the queue's lock, run them without it, and **release** the claim
+//! under the lock again. An event may be claimed if nothing before it in the queue that has not
+//! finished touches the same partition, other than what the same claim has taken before it: a
+//! worker runs a claim in order. This is the associative search of the parallel dispatch queue
+//! (Falsafi 1998, §2.3.2), bounded by a window; while one worker alone is at the queue, there is
+//! nothing to search, and it takes what is at the head.
+//!
+//! ```text
+//!  state:   done claimed waiting claimed │ waiting waiting ...
+//!           ▲                            ▲
+//!           head: freed before it        fresh: nothing claimed from here on
+//! ```
+//!
+//! Invariants, under the lock: `head <= fresh <= tail`; positions in `head..fresh` are published and
+//! have a state, from `fresh` on all are waiting; a position is claimed from its claim to its
+//! release, and then done; `head` passes done positions only.
+
+use crate::joint::{Barrier, KeySet};
+use crate::label::{Label, Tagged};
+use crate::ring::Ring;
+use crate::sync::{Arc, AtomicU32, Mutex, MutexGuard, Ordering};
+
+mod search;
+
+/// See the module's documentation.
+pub(crate) struct Queue<K, E> {
+    ring: Ring<K, E>,
+    front: Mutex<Front>,
+    rule: QueueRule,
+    /// What the claims now in hand touch: [`NOTHING`], [`MUCH`], or one tag.
+    touched: AtomicU32,
+}
+
+/// What is claimed when nothing is.
+pub(crate) const NOTHING: u32 = 0;
+/// More than one key is claimed.
+pub(crate) const MUCH: u32 = 1;
+
+/// How a queue is searched.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueRule {
+    /// Its own number.
+    pub(crate) index: usize,
+    /// Positions that are searched at most.
+    pub(crate) window: u64,
+    /// Whether partitions are told apart by their keys; by tags alone, if not.
+    pub(crate) exact: bool,
+}
+
+/// What the lock guards.
+struct Front {
+    head: u64,
+    fresh: u64,
+    /// By slot, for positions in `head..fresh`.
+    states: Box<[State]>,
+    /// Claims in hand.
+    claims: u32,
+    /// Whether the barrier at the head knows that it is there.
+    at_barrier: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    Waiting,
+    Claimed,
+    Done,
+}
+
+/// Positions that a worker has claimed, in order. It is reused from claim to claim.
+#[derive(Debug, Default)]
+pub(crate) struct Claim {
+    positions: Vec<u64>,
+    /// The next of them to run.
+    next: usize,
+    /// Where a search has found what may not run now.
+    blocked: Vec<u64>,
+}
+
+/// What a worker finds at a queue.
+#[derive(Debug)]
+pub(crate) struct Found<K, E> {
+    /// An event that stands in several queues and can run now. The claim may have others.
+    pub(crate) joint: Option<Joint<K, E>>,
+    /// Whether more is there that somebody might run.
+    pub(crate) more: bool,
+    /// Where the next event will stand: what comes later was not seen.
+    pub(crate) tail: u64,
+    /// Events that must wait for others.
+    pub(crate) conflicts: u32,
+    /// Those of them that would not if all keys could be told apart.
+    pub(crate) false_conflicts: u32,
+}
+
+/// An event that stands in several queues.
+#[derive(Debug)]
+pub(crate) enum Joint<K, E> {
+    /// It touches several partitions.
+    Keys(Arc<KeySet<K, E>>),
+    /// It runs alone, and nothing else does.
+    Alone(Arc<Barrier<E>>),
+}
+
+impl Claim {
+    pub(crate) fn len(&self) -> usize {
+        self.positions.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.positions.is_empty()
+    }
+}
+
+impl<K: Eq, E> Queue<K, E> {
+    /// With room for `capacity` events, a power of two.
+    pub(crate) fn new(capacity: usize, rule: QueueRule) -> Self {
+        let front = Front {
+            head: 0,
+            fresh: 0,
+            states: vec![State::Done; capacity].into(),
+            claims: 0,
+            at_barrier: false,
+        };
+        Self { ring: Ring::new(capacity), front: Mutex::new(front), rule, touched: AtomicU32::new(NOTHING) }
+    }
+
+    /// What producers put in, and all may look at.
+    #[inline]
+    pub(crate) const fn ring(&self) -> &Ring<K, E> {
+        &self.ring
+    }
+
+    /// What the claims now in hand touch: [`NOTHING`], [`MUCH`], or one tag. Soon out of date.
+    #[inline]
+    pub(crate) fn touched(&self) -> u32 {
+        self.touched.load(Ordering::Relaxed)
+    }
+
+    /// Releases `claim`, all of which has run, and claims up to `limit` further events with it.
+    #[inline]
+    pub(crate) fn turn(&self, claim: &mut Claim, limit: usize) -> Found<K, E> {
+        let mut front = crate::lock(&self.front);
+        self.give_up(&mut front, claim);
+        self.claim(&mut front, claim, limit)
+    }
+
+    /// Claims up to `limit` events with `claim`, which is empty; `None` if somebody else is just
+    /// looking at this queue.
+    pub(crate) fn try_claim(&self, claim: &mut Claim, limit: usize) -> Option<Found<K, E>> {
+        debug_assert!(claim.is_empty());
+        let mut front = crate::try_lock(&self.front)?;
+        Some(self.claim(&mut front, claim, limit))
+    }
+
+    /// Releases `claim`, all of which has run; whether something waits here.
+    pub(crate) fn release(&self, claim: &mut Claim) -> bool {
+        let mut front = crate::lock(&self.front);
+        self.give_up(&mut front, claim);
+        front.head < self.ring.tail()
+    }
+
+    /// What stood at `position` and in other queues has run.
+    pub(crate) fn finish_joint(&self, position: u64) {
+        let mut front = crate::lock(&self.front);
+        front.set(position, State::Done);
+        self.advance(&mut front);
+    }
+
+    /// Runs what is left of `claim` in order; if `run` panics, it goes on with the next if it is called
+    /// again.
+    #[inline]
+    pub(crate) fn run(&self, claim: &mut Claim, mut run: impl FnMut(u64, &Label<K, E>, E)) {
+        while let Some(&position) = claim.positions.get(claim.next) {
+            claim.next += 1;
+            // SAFETY: the position is claimed, so that its label stays and its event is for this
+            // worker, which comes here once for each position.
+            let (label, event) = unsafe { (self.ring.label(position), self.ring.take(position)) };
+            run(position, label, event);
+        }
+    }
+
+    /// The label of the event that was run last.
+    pub(crate) fn last_label<'a>(&'a self, claim: &'a Claim) -> Option<&'a Label<K, E>> {
+        let &position = claim.positions.get(claim.next.checked_sub(1)?)?;
+        // SAFETY: the position is claimed, and stays so as long as the claim is borrowed.
+        Some(unsafe { self.ring.label(position) })
+    }
+
+    /// Takes out everything that waits, and hands it over; what runs goes on. For a queue that is
+    /// closed.
+    pub(crate) fn clear(&self, mut discard: impl FnMut(&Label<K, E>, Option<E>)) {
+        let mut front = crate::lock(&self.front);
+        while front.fresh < self.ring.tail() {
+            // What is reserved is published in a moment.
+            if !self.ring.is_published(front.fresh) {
+                core::hint::spin_loop();
+                continue;
+            }
+            let fresh = front.fresh;
+            front.set(fresh, State::Waiting);
+            front.fresh += 1;
+        }
+        for position in front.head..front.fresh {
+            if front.state(position) == State::Waiting {
+                // SAFETY: it waits: nobody has taken it, and nobody will, as it is done now.
+                let label = unsafe { self.ring.label(position) };
+                // SAFETY: as above.
+                let event = label.is_plain().then(|| unsafe { self.ring.take(position) });
+                discard(label, event);
+                front.set(position, State::Done);
+            }
+        }
+        front.at_barrier = false;
+        self.advance(&mut front);
+    }
+
+    fn give_up(&self, front: &mut MutexGuard<'_, Front>, claim: &mut Claim) {
+        debug_assert_eq!(claim.next, claim.positions.len());
+        if claim.is_empty() {
+            return;
+        }
+        for &position in &claim.positions {
+            front.set(position, State::Done);
+        }
+        front.claims -= 1;
+        if front.claims == 0 {
+            self.touched.store(NOTHING, Ordering::Relaxed);
+        }
+        claim.positions.clear();
+        claim.next = 0;
+        self.advance(front);
+    }
+
+    /// Frees what is done at the head.
+    #[inline]
+    fn advance(&self, front: &mut Front) {
+        let before = front.head;
+        while front.head < front.fresh && front.state(front.head) == State::Done {
+            // SAFETY: it is done: its event is taken, and nobody uses its label, as that takes the
+            // lock or a claim.
+            unsafe { self.ring.drop_label(front.head) };
+            front.head += 1;
+        }
+        if front.head > before {
+            // SAFETY: just dropped.
+            unsafe { self.ring.free_to(front.head) };
+        }
+    }
+
+    #[inline]
+    fn claim(&self, front: &mut Front, claim: &mut Claim, limit: usize) -> Found<K, E> {
+        let found = if front.head == front.fresh && self.claim_run(front, claim, limit) {
+            let tail = self.ring.tail();
+            Found { joint: None, more: front.fresh < tail, tail, conflicts: 0, false_conflicts: 0 }
+        } else {
+            self.search(front, claim, limit)
+        };
+        if !claim.is_empty() {
+            front.claims += 1;
+            let touched = if front.claims == 1 { self.touched_by(claim) } else { MUCH };
+            self.touched.store(touched, Ordering::Relaxed);
+        }
+        found
+    }
+
+    /// Claims what is next in line, as nothing is claimed and nothing was passed over; false if
+    /// what is next stands elsewhere too.
+    #[inline]
+    fn claim_run(&self, front: &mut Front, claim: &mut Claim, limit: usize) -> bool {
+        let mut position = front.fresh;
+        let end = position + limit as u64;
+        while position < end && self.ring.is_published(position) {
+            // SAFETY: it is published, and not freed as the lock is held.
+            if !unsafe { self.ring.label(position) }.is_plain() {
+                break;
+            }
+            front.set(position, State::Claimed);
+            claim.positions.push(position);
+            position += 1;
+        }
+        let plain = position > front.fresh || !self.ring.is_published(position);
+        front.fresh = position;
+        plain
+    }
+
+    /// The one tag that `claim` touches, or [`MUCH`].
+    fn touched_by(&self, claim: &Claim) -> u32 {
+        let tag = |position: &u64| {
+            // SAFETY: the position is claimed.
+            match unsafe { self.ring.label(*position) } {
+                Label::Key(Tagged { tag, .. }) => *tag,
+                _ => MUCH,
+            }
+        };
+        let mut tags = claim.positions.iter().map(tag);
+        let first = tags.next().unwrap_or(NOTHING);
+        if tags.all(|tag| tag == first) { first } else { MUCH }
+    }
+}
+
+impl Front {
+    #[inline(always)]
+    fn state(&self, position: u64) -> State {
+        self.states[position as usize & (self.states.len() - 1)]
+    }
+
+    #[inline(always)]
+    fn set(&mut self, position: u64, state: State) {
+        let slot = position as usize & (self.states.len() - 1);
+        self.states[slot] = state;
+    }
+}
+
+impl<K, E> Drop for Queue<K, E> {
+    fn drop(&mut self) {
+        // Nobody has a claim any more: what is in is waiting, or done and not freed.
+        let (head, fresh, tail) = {
+            let front = crate::lock(&self.front);
+            (front.head, front.fresh, self.ring.tail())
+        };
+        for position in head..tail {
+            let waiting = position >= fresh || crate::lock(&self.front).state(position) == State::Waiting;
+            // SAFETY: all producers are gone, so that all that is reserved is published; what is not
+            // waiting has been taken.
+            unsafe {
+                if waiting && self.ring.label(position).is_plain() {
+                    drop(self.ring.take(position));
+                }
+                self.ring.drop_label(position);
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Where workers sleep, and how they are woken.
+//!
+//! A worker **works** on claims, **searches** for some, or **sleeps**. Whoever puts something into a
+//! queue that was empty wakes a sleeper only if nobody searches; a worker that ends a search with
+//! success, as the last of those who searched, wakes another if more is there. So workers wake each
+//! other one by one, as far as there is work, and no crowd comes for one event.
+//!
+//! **No lost wake-up.** A worker leaves the searchers, enters the sleepers, and looks for work once
+//! more; a producer puts the work in, and looks for searchers and sleepers. All of these are
+//! sequentially consistent: either the worker sees the work, or the producer sees no searcher, and
+//! the sleeper.
+//!
+//! Of those who sleep, the one that was asked for is woken, or else the one that went to sleep last,
+//! whose caches are the warmest (`policy`'s most-recently-used order).
+
+use crate::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
+use core::time::Duration;
+use crossbeam_utils::CachePadded;
+use std::sync::OnceLock;
+use std::thread::{self, Thread};
+use warmcore_policy::Recency;
+
+pub(crate) struct Seats {
+    seats: Box<[CachePadded<Seat>]>,
+    /// Who sleeps, by how recently they worked.
+    asleep: Mutex<Recency>,
+    sleepers: CachePadded<AtomicU32>,
+    searchers: CachePadded<AtomicU32>,
+}
+
+struct Seat {
+    asleep: AtomicBool,
+    working: AtomicBool,
+    thread: OnceLock<Thread>,
+}
+
+impl Seats {
+    /// For so many workers, who all begin by searching.
+    pub(crate) fn new(workers: usize) -> Self {
+        let seat = |_| {
+            CachePadded::new(Seat {
+                asleep: AtomicBool::new(false),
+                working: AtomicBool::new(false),
+                thread: OnceLock::new(),
+            })
+        };
+        Self {
+            seats: (0..workers).map(seat).collect(),
+            asleep: Mutex::new(Recency::empty(workers as u32)),
+            sleepers: CachePadded::new(AtomicU32::new(0)),
+            searchers: CachePadded::new(AtomicU32::new(workers as u32)),
+        }
+    }
+
+    pub(crate) fn workers(&self) -> usize {
+        self.seats.len()
+    }
+
+    /// The calling thread is the worker `me`.
+    pub(crate) fn sit(&self, me: usize) {
+        let _ = self.seats[me].thread.set(thread::current());
+    }
+
+    /// Whether `worker` has claims in hand.
+    #[inline]
+    pub(crate) fn works(&self, worker: usize) -> bool {
+        self.seats[worker].working.load(Ordering::Relaxed)
+    }
+
+    /// Whether `worker` sleeps.
+    #[inline]
+    pub(crate) fn sleeps(&self, worker: usize) -> bool {
+        self.seats[worker].asleep.load(Ordering::SeqCst)
+    }
+
+    /// Whether somebody sleeps and nobody searches, so that somebody might be woken.
+    #[inline]
+    pub(crate) fn could_wake(&self) -> bool {
+        self.searchers.load(Ordering::SeqCst) == 0 && self.sleepers.load(Ordering::SeqCst) > 0
+    }
+
+    /// `me`, who searched, has found something; whether nobody else searches now.
+    #[inline]
+    pub(crate) fn begin(&self, me: usize) -> bool {
+        self.seats[me].working.store(true, Ordering::Relaxed);
+        self.searchers.fetch_sub(1, Ordering::SeqCst) == 1
+    }
+
+    /// `me`, who worked, searches.
+    #[inline]
+    pub(crate) fn end(&self, me: usize) {
+        self.searchers.fetch_add(1, Ordering::SeqCst);
+        self.seats[me].working.store(false, Ordering::Relaxed);
+    }
+
+    /// Wakes `preferred` if it sleeps, or else the one that fell asleep last, to search.
+    #[cold]
+    pub(crate) fn wake(&self, preferred: usize) {
+        let mut asleep = crate::lock(&self.asleep);
+        let preferred = Some(preferred as u32).filter(|&worker| asleep.contains(worker));
+        let Some(worker) = preferred.or_else(|| asleep.newest()) else { return };
+        self.rouse(&mut asleep, worker);
+    }
+
+    /// Wakes `worker`, if it sleeps.
+    #[inline]
+    pub(crate) fn wake_exactly(&self, worker: usize) {
+        if self.sleeps(worker) {
+            let mut asleep = crate::lock(&self.asleep);
+            if asleep.contains(worker as u32) {
+                self.rouse(&mut asleep, worker as u32);
+            }
+        }
+    }
+
+    /// Wakes everybody.
+    pub(crate) fn wake_all(&self) {
+        let mut asleep = crate::lock(&self.asleep);
+        while let Some(worker) = asleep.newest() {
+            self.rouse(&mut asleep, worker);
+        }
+    }
+
+    fn rouse(&self, asleep: &mut Recency, worker: u32) {
+        asleep.remove(worker);
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+        self.searchers.fetch_add(1, Ordering::SeqCst);
+        let seat = &self.seats[worker as usize];
+        seat.asleep.store(false, Ordering::Release);
+        if let Some(thread) = seat.thread.get() {
+            thread.unpark();
+        }
+    }
+
+    /// `me`, who searches, sleeps, unless `awake` finds a reason not to: until it is woken, or for
+    /// `longest` at most. It searches again then.
+    #[cold]
+    pub(crate) fn sleep(&self, me: usize, longest: Option<Duration>, awake: impl FnOnce() -> bool) {
+        let seat = &self.seats[me];
+        {
+            let mut asleep = crate::lock(&self.asleep);
+            seat.asleep.store(true, Ordering::SeqCst);
+            asleep.push(me as u32);
+            self.sleepers.fetch_add(1, Ordering::SeqCst);
+            self.searchers.fetch_sub(1, Ordering::SeqCst);
+        }
+        if !awake() {
+            match longest {
+                Some(longest) if seat.asleep.load(Ordering::Acquire) => thread::park_timeout(longest),
+                Some(_) => {}
+                None => {
+                    while seat.asleep.load(Ordering::Acquire) {
+                        thread::park();
+                    }
+                }
+            }
+        }
+        let mut asleep = crate::lock(&self.asleep);
+        if asleep.contains(me as u32) {
+            self.rouse(&mut asleep, me as u32);
+        }
+    }
+}

@@ -1,0 +1,336 @@
+//! A worker: it binds to a queue, claims events, handles and releases them, and stays while there are
+//! more.
+//!
+//! ```text
+//!             found ┌─ attend: claim ─► handle ─► release and claim ─┐
+//!  search ──────────┤    ▲                                │ more     │ nothing, or others wait
+//!    ▲  │ nothing   │    └────────────────────────────────┘          │
+//!    │  ▼           └────────────────────────────────────────────────┤
+//!  rest: look again, sleep                                           │
+//!    ▲───────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! It looks at the queues at home first, then at those that nobody attends, and last, under rules that
+//! share queues, at those where others are.
+
+use crate::counters::{Claimed, Sample};
+use crate::handler::{Handler, Turn};
+use crate::label::{Label, Tagged};
+use crate::options::{Idle, OnPanic, Rule};
+use crate::queue::{Claim, Found, Joint, MUCH, NOTHING};
+use crate::report::PanicReport;
+use crate::shared::{Lane, Shared};
+use crate::sync::Ordering;
+use core::hash::Hash;
+use core::time::Duration;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// A claim is to take about so long: what is claimed waits for nothing else any more, but nobody else
+/// can take it either.
+const SLICE_NS: u64 = 4_000;
+/// Events in a claim at most.
+const MOST: u64 = 64;
+/// Claims after which a worker looks at other queues though its own has more.
+const STAY: u32 = 32;
+/// Searches without success before a worker sleeps.
+const SEARCHES: u32 = 100;
+/// The longest sleep while somebody works: what that one holds up unexpectedly is found then.
+const NAP: Duration = Duration::from_millis(1);
+
+pub(crate) struct Worker<'a, K, E, H> {
+    me: usize,
+    shared: &'a Shared<K, E>,
+    handler: &'a H,
+    claim: Claim,
+    /// The queue attended last.
+    last: usize,
+    /// The last look at the clock.
+    looked: u64,
+}
+
+impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
+    pub(crate) fn new(me: usize, shared: &'a Shared<K, E>, handler: &'a H) -> Self {
+        Self { me, shared, handler, claim: Claim::default(), last: me, looked: 0 }
+    }
+
+    /// Works until the dispatcher is closed and empty, or aborted.
+    pub(crate) fn run(mut self) {
+        self.shared.handle_here(self.me);
+        let mut fruitless = 0;
+        while !self.is_over() {
+            if self.search() {
+                fruitless = 0;
+            } else {
+                fruitless += 1;
+                self.rest(fruitless);
+            }
+        }
+        self.shared.seats.wake_all();
+    }
+
+    fn is_over(&self) -> bool {
+        let shared = self.shared;
+        shared.aborted.load(Ordering::Relaxed)
+            || shared.closed.load(Ordering::SeqCst) && shared.pending() == 0
+    }
+
+    /// Attends a queue that has something for it; whether there was one.
+    fn search(&mut self) -> bool {
+        if self.shared.put_aside(self.me) {
+            // Nothing but room is missing, and who makes room wakes nobody for this.
+            self.looked = self.shared.clock.raw();
+        }
+        let rule = self.shared.settings.rule;
+        self.find(Self::is_home)
+            || rule.moves()
+                && (self.find(Self::may_take)
+                    || rule.shares() && self.find(|worker, queue| !worker.is_free(queue)))
+    }
+
+    fn is_home(&self, queue: usize) -> bool {
+        matches!(self.shared.settings.rule, Rule::Window { .. }) || self.shared.home(queue) == self.me
+    }
+
+    /// Whether nobody attends `queue`.
+    fn is_free(&self, queue: usize) -> bool {
+        self.shared.queues[queue].queue.touched() == NOTHING
+    }
+
+    /// Whether this worker is to serve `queue`, which nobody attends: at home, and elsewhere if the
+    /// worker at home there has other things to do.
+    fn may_take(&self, queue: usize) -> bool {
+        let shared = self.shared;
+        let home = shared.home(queue);
+        let alone = || shared.seats.works(home) || shared.seats.sleeps(home) || shared.is_late(queue);
+        self.is_free(queue) && (self.is_home(queue) || shared.settings.rule.moves() && alone())
+    }
+
+    /// Attends a queue for which the bit is set and which is `wanted`; whether there was something.
+    fn find(&mut self, wanted: impl Fn(&Self, usize) -> bool) -> bool {
+        let (shared, last) = (self.shared, self.last);
+        let after = shared.ready.queues().filter(|&queue| queue >= last);
+        let before = shared.ready.queues().filter(|&queue| queue < last);
+        after.chain(before).any(|queue| wanted(self, queue) && self.attend(queue))
+    }
+
+    /// Handles what it can of a queue; whether there was anything.
+    fn attend(&mut self, queue: usize) -> bool {
+        let shared = self.shared;
+        let lane = &*shared.queues[queue];
+        let Some(mut found) = lane.queue.try_claim(&mut self.claim, limit(lane)) else { return false };
+        self.settle(queue, lane, &found);
+        if self.claim.is_empty() && found.joint.is_none() {
+            return false;
+        }
+        let alone = shared.seats.begin(self.me);
+        self.looked = shared.clock.raw();
+        let mut rebound = self.last != queue;
+        self.last = queue;
+        if alone && shared.seats.could_wake() && self.others_wait(queue) {
+            shared.seats.wake(shared.home(queue));
+        }
+        for stay in 1.. {
+            let Found { conflicts, false_conflicts, .. } = found;
+            self.help_wanted(queue, lane, found.more);
+            if let Some(joint) = found.joint.take() {
+                self.run_joint(joint);
+            }
+            let events = self.run_claim(lane);
+            let away = shared.home(queue) != self.me;
+            let claimed = Claimed { events, conflicts, false_conflicts, away, rebound };
+            shared.counters[self.me].claimed(claimed);
+            rebound = false;
+            let leave = shared.aborted.load(Ordering::Relaxed) || stay % STAY == 0 && self.others_wait(queue);
+            shared.put_aside(self.me);
+            if leave {
+                if lane.queue.release(&mut self.claim) {
+                    shared.announce(queue, NOTHING);
+                }
+                shared.tell_of_room(queue);
+                break;
+            }
+            found = lane.queue.turn(&mut self.claim, limit(lane));
+            shared.tell_of_room(queue);
+            self.settle(queue, lane, &found);
+            if self.claim.is_empty() && found.joint.is_none() {
+                break;
+            }
+        }
+        shared.seats.end(self.me);
+        if shared.quiet.is_awaited() || shared.closed.load(Ordering::Relaxed) {
+            self.tell_if_quiet();
+        }
+        true
+    }
+
+    #[cold]
+    fn tell_if_quiet(&self) {
+        if self.shared.is_quiet() {
+            self.shared.quiet.tell();
+            if self.shared.closed.load(Ordering::SeqCst) {
+                self.shared.seats.wake_all();
+            }
+        }
+    }
+
+    /// Whether a queue other than `queue` has something.
+    fn others_wait(&self, queue: usize) -> bool {
+        self.shared.ready.queues().any(|other| other != queue)
+    }
+
+    /// Sees to the bit of `queue`, after something was `found` there.
+    #[inline]
+    fn settle(&self, queue: usize, lane: &Lane<K, E>, found: &Found<K, E>) {
+        let ready = &self.shared.ready;
+        if found.more {
+            ready.set(queue);
+        } else {
+            ready.clear(queue);
+            if lane.queue.ring().tail() != found.tail {
+                ready.set(queue);
+            }
+        }
+    }
+
+    /// Calls another worker to `queue` if there is more than this one can do soon.
+    #[inline]
+    fn help_wanted(&self, queue: usize, lane: &Lane<K, E>, more: bool) {
+        let shared = self.shared;
+        if more
+            && shared.settings.rule.shares()
+            && shared.seats.could_wake()
+            && lane.queue.touched() == MUCH
+            && shared.is_late(queue)
+        {
+            shared.seats.wake(shared.home(queue));
+        }
+    }
+
+    /// Handles all events of the claim; how many.
+    #[inline]
+    fn run_claim(&mut self, lane: &Lane<K, E>) -> u64 {
+        let events = self.claim.len() as u64;
+        if events == 0 {
+            return 0;
+        }
+        loop {
+            let (me, shared, handler) = (self.me, self.shared, self.handler);
+            let claim = &mut self.claim;
+            let run = || {
+                lane.queue.run(claim, |position, label, event| {
+                    let keys = match label {
+                        Label::Key(key) => core::slice::from_ref(key),
+                        _ => &[],
+                    };
+                    if shared.poisoned.any() && keys.iter().any(|key| shared.poisoned.has(&key.key)) {
+                        return shared.counters[me].skipped_poisoned();
+                    }
+                    let turn = Turn { shared, keys, worker: me };
+                    if Sample::takes(position) {
+                        timed(&turn, lane, position, || handler.handle(&turn, event));
+                    } else {
+                        handler.handle(&turn, event);
+                    }
+                });
+            };
+            match catch_unwind(AssertUnwindSafe(run)) {
+                Ok(()) => break,
+                Err(panic) => {
+                    let keys = match lane.queue.last_label(&self.claim) {
+                        Some(Label::Key(key)) => core::slice::from_ref(key),
+                        _ => &[],
+                    };
+                    self.panicked(keys, &*panic);
+                }
+            }
+        }
+        let now = self.shared.clock.raw();
+        let taken = self.shared.clock.delta_as_nanos(self.looked, now) / events;
+        self.looked = now;
+        let before = u64::from(lane.pace.load(Ordering::Relaxed));
+        let pace = if taken > 4 * before { taken } else { (3 * before + taken) / 4 };
+        lane.pace.store(pace.clamp(1, u64::from(u32::MAX)) as u32, Ordering::Relaxed);
+        events
+    }
+
+    #[cold]
+    fn run_joint(&mut self, joint: Joint<K, E>) {
+        let shared = self.shared;
+        match joint {
+            Joint::Keys(set) => {
+                if let Some(event) = set.take() {
+                    self.handle_one(&set.keys, event);
+                }
+                for part in &set.parts {
+                    shared.queues[part.queue].queue.finish_joint(part.position());
+                    shared.tell_of_room(part.queue);
+                    shared.announce(part.queue, NOTHING);
+                }
+            }
+            Joint::Alone(barrier) => {
+                if let Some(event) = barrier.take() {
+                    self.handle_one(&[], event);
+                }
+                barrier.end();
+                (0..shared.queues.len()).for_each(|queue| shared.announce(queue, NOTHING));
+            }
+        }
+        self.looked = shared.clock.raw();
+    }
+
+    fn handle_one(&self, keys: &[Tagged<K>], event: E) {
+        let shared = self.shared;
+        shared.counters[self.me].claimed(Claimed { events: 1, ..Claimed::default() });
+        if shared.poisoned.any() && keys.iter().any(|key| shared.poisoned.has(&key.key)) {
+            return shared.counters[self.me].skipped_poisoned();
+        }
+        let turn = Turn { shared, keys, worker: self.me };
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.handler.handle(&turn, event))) {
+            self.panicked(keys, &*panic);
+        }
+    }
+
+    #[cold]
+    fn panicked(&self, keys: &[Tagged<K>], panic: &(dyn core::any::Any + Send)) {
+        let shared = self.shared;
+        shared.counters[self.me].panicked();
+        let keys = || keys.iter().map(|key| &key.key);
+        shared.reports.add(PanicReport::new(keys().cloned().collect(), panic));
+        match shared.settings.on_panic {
+            OnPanic::Skip => {}
+            OnPanic::Poison => shared.poisoned.add(keys()),
+            OnPanic::Stop => shared.abort(),
+        }
+    }
+
+    /// Does what is done by those who found nothing, so many times in a row.
+    fn rest(&self, fruitless: u32) {
+        let shared = self.shared;
+        if fruitless < SEARCHES || shared.settings.idle == Idle::Spin {
+            // Not too often, where others work.
+            (0..fruitless.min(64)).for_each(|_| core::hint::spin_loop());
+            return;
+        }
+        let others_work = (0..shared.seats.workers()).any(|worker| shared.seats.works(worker));
+        let longest = (others_work || shared.has_aside(self.me)).then_some(NAP);
+        let awake = || self.is_over() || shared.ready.queues().any(|queue| self.may_take(queue));
+        shared.seats.sleep(self.me, longest, awake);
+    }
+}
+
+/// Events to claim at once from `lane`.
+#[inline]
+fn limit<K, E>(lane: &Lane<K, E>) -> usize {
+    (SLICE_NS / u64::from(lane.pace.load(Ordering::Relaxed).max(1))).clamp(1, MOST) as usize
+}
+
+/// Handles a sampled event by the clock.
+#[cold]
+fn timed<K, E>(turn: &Turn<'_, K, E>, lane: &Lane<K, E>, position: u64, handle: impl FnOnce()) {
+    let clock = &turn.shared.clock;
+    let began = clock.raw();
+    handle();
+    let ended = clock.raw();
+    let wait = clock.delta_as_nanos(lane.samples.when(position), began);
+    turn.shared.counters[turn.worker].timed(wait, clock.delta_as_nanos(began, ended));
+}

@@ -1,0 +1,75 @@
+//! How a dispatcher ends: closed, drained, dropped, aborted.
+
+use crate::{RULES, builder};
+use core::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use warmcore_dispatch::{DispatchError, Dispatcher, Turn};
+
+#[test]
+fn what_was_dispatched_before_it_is_dropped_is_handled() {
+    for rule in RULES {
+        let handled = Arc::new(AtomicU64::new(0));
+        let count = handled.clone();
+        let handle = move |_: &Turn<'_, u64, u64>, _: u64| _ = count.fetch_add(1, Ordering::Relaxed);
+        let dispatcher: Dispatcher<u64, u64> = builder().workers(2).rule(rule).build(handle).unwrap();
+        (0..10_000).for_each(|event| dispatcher.dispatch(event % 5, event).unwrap());
+        drop(dispatcher);
+        assert_eq!(handled.load(Ordering::Relaxed), 10_000, "{rule:?}");
+    }
+}
+
+#[test]
+fn nothing_is_taken_in_after_it_is_closed() {
+    let handle = |_: &Turn<'_, u64, u64>, _: u64| {};
+    let dispatcher: Dispatcher<u64, u64> = builder().workers(1).build(handle).unwrap();
+    dispatcher.close();
+    assert_eq!(dispatcher.dispatch(1, 7), Err(DispatchError::Closed(7)));
+    assert_eq!(dispatcher.dispatch_unordered(7), Err(DispatchError::Closed(7)));
+    assert_eq!(dispatcher.dispatch_keys([1, 2, 3], 7), Err(DispatchError::Closed(7)));
+    assert_eq!(dispatcher.dispatch_sequential(7), Err(DispatchError::Closed(7)));
+    assert_eq!(dispatcher.drain(Duration::from_secs(10)).left, 0);
+}
+
+#[test]
+fn a_drain_that_takes_too_long_says_what_is_left_and_an_abort_drops_it() {
+    for rule in RULES {
+        let go_on = Arc::new(AtomicBool::new(false));
+        let wait = go_on.clone();
+        let handle = move |_: &Turn<'_, u64, u64>, _: u64| {
+            while !wait.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+        };
+        let dispatcher: Dispatcher<u64, u64> = builder().workers(1).rule(rule).build(handle).unwrap();
+        (0..100).for_each(|event| dispatcher.dispatch(event % 5, event).unwrap());
+        let drained = dispatcher.drain(Duration::from_millis(20));
+        assert_eq!(drained.left, 100, "{rule:?}");
+        go_on.store(true, Ordering::Relaxed);
+        let handled = dispatcher.metrics().events;
+        let dropped = dispatcher.abort();
+        assert!(dropped <= 100 - handled, "{rule:?}");
+    }
+}
+
+#[test]
+fn every_event_is_handled_or_dropped_when_aborted_at_a_random_time() {
+    for rule in RULES {
+        for round in 0..20 {
+            let handled = Arc::new(AtomicU64::new(0));
+            let count = handled.clone();
+            let handle = move |_: &Turn<'_, u64, u64>, _: u64| _ = count.fetch_add(1, Ordering::Relaxed);
+            let dispatcher: Dispatcher<u64, u64> = builder().workers(2).rule(rule).build(handle).unwrap();
+            let mut taken = 0;
+            for event in 0..2_000 + 100 * round {
+                taken += u64::from(match event % 50 {
+                    0 => dispatcher.dispatch_keys([event, event + 1, event + 2], event).is_ok(),
+                    1 => dispatcher.dispatch_sequential(event).is_ok(),
+                    _ => dispatcher.dispatch(event % 5, event).is_ok(),
+                });
+            }
+            let dropped = dispatcher.abort();
+            assert_eq!(handled.load(Ordering::Relaxed) + dropped, taken, "{rule:?}");
+        }
+    }
+}

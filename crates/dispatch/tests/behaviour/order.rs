@@ -1,0 +1,219 @@
+//! Order, exactly once, and never two with the same key at a time.
+
+use crate::{RULES, builder};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use warmcore_dispatch::{Idle, Rule, Turn};
+
+/// What is checked of each key.
+#[derive(Default)]
+struct Partition {
+    busy: AtomicBool,
+    next: AtomicU64,
+}
+
+impl Partition {
+    /// An event with this `number` is handled: nobody else is here, and it is the next.
+    fn handle(&self, number: u64) {
+        assert!(!self.busy.swap(true, Ordering::Acquire), "two at once");
+        assert_eq!(self.next.load(Ordering::Relaxed), number, "out of order");
+        self.next.store(number + 1, Ordering::Relaxed);
+        self.busy.store(false, Ordering::Release);
+    }
+}
+
+fn keyed(rule: Rule, workers: usize, keys: u64, events: u64, capacity: usize) {
+    let partitions: Vec<Partition> = (0..keys).map(|_| Partition::default()).collect();
+    let handle =
+        |turn: &Turn<'_, u64, u64>, number: u64| partitions[*turn.key().unwrap() as usize].handle(number);
+    let builder = builder().workers(workers).rule(rule).capacity(capacity);
+    let panics = builder
+        .scope(handle, |dispatcher| {
+            for event in 0..events {
+                dispatcher.dispatch(event % keys, event / keys).unwrap();
+            }
+            dispatcher.wait_idle();
+            dispatcher.panics()
+        })
+        .unwrap();
+    assert_eq!(panics, [], "{rule:?}");
+    let handled: u64 = partitions.iter().map(|partition| partition.next.load(Ordering::Relaxed)).sum();
+    assert_eq!(handled, events, "{rule:?}");
+}
+
+#[test]
+fn events_of_a_key_are_handled_in_order_and_one_at_a_time() {
+    for rule in RULES {
+        for keys in [1, 3, 64] {
+            keyed(rule, 2, keys, 200_000, 64);
+        }
+    }
+}
+
+#[test]
+fn with_more_workers_than_processors_and_tiny_queues_as_well() {
+    for rule in RULES {
+        keyed(rule, 8, 16, 50_000, 2);
+    }
+}
+
+#[test]
+fn several_threads_may_dispatch() {
+    for rule in RULES {
+        const PRODUCERS: u64 = 3;
+        const EVENTS: u64 = 50_000;
+        // A key belongs to one producer, so that there is an order to be kept.
+        let partitions: Vec<Partition> = (0..4 * PRODUCERS).map(|_| Partition::default()).collect();
+        let handle =
+            |turn: &Turn<'_, u64, u64>, number: u64| partitions[*turn.key().unwrap() as usize].handle(number);
+        let panics = builder().workers(2).rule(rule).capacity(32).scope(handle, |dispatcher| {
+            std::thread::scope(|scope| {
+                for producer in 0..PRODUCERS {
+                    scope.spawn(move || {
+                        for event in 0..EVENTS {
+                            dispatcher.dispatch(4 * producer + event % 4, event / 4).unwrap();
+                        }
+                    });
+                }
+            });
+            dispatcher.wait_idle();
+            dispatcher.panics()
+        });
+        assert_eq!(panics.unwrap(), [], "{rule:?}");
+        let handled: u64 = partitions.iter().map(|partition| partition.next.load(Ordering::Relaxed)).sum();
+        assert_eq!(handled, PRODUCERS * EVENTS, "{rule:?}");
+    }
+}
+
+#[test]
+fn a_sequential_event_runs_alone_between_what_was_before_and_what_comes_after() {
+    const EVERY: u64 = 100;
+    for rule in RULES {
+        let handled = AtomicU64::new(0);
+        let running = AtomicU64::new(0);
+        let handle = |turn: &Turn<'_, u64, u64>, number: u64| {
+            let others = running.fetch_add(1, Ordering::SeqCst);
+            if turn.key().is_none() {
+                assert_eq!(others, 0, "not alone");
+                assert_eq!(handled.load(Ordering::SeqCst), number, "not between the right ones");
+            }
+            handled.fetch_add(1, Ordering::SeqCst);
+            running.fetch_sub(1, Ordering::SeqCst);
+        };
+        let panics = builder().workers(4).rule(rule).capacity(64).scope(handle, |dispatcher| {
+            for event in 0..30_000 {
+                if event % EVERY == 0 {
+                    dispatcher.dispatch_sequential(event).unwrap();
+                } else {
+                    dispatcher.dispatch(event % 17, event).unwrap();
+                }
+            }
+            dispatcher.wait_idle();
+            dispatcher.panics()
+        });
+        assert_eq!(panics.unwrap(), [], "{rule:?}");
+        assert_eq!(handled.into_inner(), 30_000, "{rule:?}");
+    }
+}
+
+/// A log of a run obeys the partial order of what was dispatched: of any two events that share a key,
+/// the first was handled first, and not at the same time.
+#[test]
+fn mixes_of_events_obey_their_partial_order() {
+    let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
+    println!("seed {seed}");
+    let mut state = seed | 1;
+    let mut random = move |below: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    };
+    const KEYS: u64 = 12;
+    const EVENTS: u64 = 20_000;
+    for rule in RULES {
+        let partitions: Vec<Partition> = (0..KEYS).map(|_| Partition::default()).collect();
+        // What each event touches, and its number at each of those.
+        let mut numbers = vec![0; KEYS as usize];
+        let log: Mutex<Vec<Vec<(u64, u64)>>> = Mutex::new(Vec::new());
+        let handled = AtomicU64::new(0);
+        let handle = |_turn: &Turn<'_, u64, Vec<(u64, u64)>>, touched: Vec<(u64, u64)>| {
+            touched.iter().for_each(|&(key, number)| partitions[key as usize].handle(number));
+            handled.fetch_add(1, Ordering::Relaxed);
+        };
+        let panics = builder().workers(3).rule(rule).capacity(32).scope(handle, |dispatcher| {
+            for _ in 0..EVENTS {
+                let mut keys: Vec<u64> = match random(100) {
+                    0..60 => vec![random(KEYS)],
+                    60..90 => (0..2 + random(3)).map(|_| random(KEYS)).collect(),
+                    90..98 => vec![],
+                    _ => (0..KEYS).collect(),
+                };
+                keys.sort_unstable();
+                keys.dedup();
+                let mut number = |key: u64| {
+                    numbers[key as usize] += 1;
+                    (key, numbers[key as usize] - 1)
+                };
+                let touched: Vec<(u64, u64)> = keys.iter().map(|&key| number(key)).collect();
+                match keys.len() as u64 {
+                    0 => dispatcher.dispatch_unordered(touched).unwrap(),
+                    KEYS => dispatcher.dispatch_sequential(touched).unwrap(),
+                    1 => dispatcher.dispatch(keys[0], touched).unwrap(),
+                    _ => dispatcher.dispatch_keys(keys, touched).unwrap(),
+                }
+            }
+            dispatcher.wait_idle();
+            dispatcher.panics()
+        });
+        assert_eq!(panics.unwrap(), [], "{rule:?}, seed {seed}");
+        assert_eq!(handled.into_inner(), EVENTS, "{rule:?}, seed {seed}");
+        drop(log);
+    }
+}
+
+#[test]
+fn no_key_waits_for_another_because_they_share_a_queue() {
+    let (began, go_on) = (AtomicBool::new(false), AtomicBool::new(false));
+    let handle = |turn: &Turn<'_, u64, u64>, _: u64| {
+        if turn.key() == Some(&0) {
+            began.store(true, Ordering::SeqCst);
+            while !go_on.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+        } else if turn.key() == Some(&99) {
+            go_on.store(true, Ordering::SeqCst);
+        }
+    };
+    for rule in [Rule::Window { window: 256 }, Rule::default()] {
+        began.store(false, Ordering::SeqCst);
+        go_on.store(false, Ordering::SeqCst);
+        builder()
+            .workers(2)
+            .rule(rule)
+            .scope(handle, |dispatcher| {
+                dispatcher.dispatch(0, 0).unwrap();
+                while !began.load(Ordering::SeqCst) {
+                    std::thread::yield_now();
+                }
+                // The first of these keys waits for the last of them.
+                (1..100).for_each(|key| dispatcher.dispatch(key, 0).unwrap());
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn dedicated_workers_keep_order_too() {
+    let partitions: Vec<Partition> = (0..8).map(|_| Partition::default()).collect();
+    let handle =
+        |turn: &Turn<'_, u64, u64>, number: u64| partitions[*turn.key().unwrap() as usize].handle(number);
+    builder()
+        .workers(2)
+        .idle(Idle::Spin)
+        .scope(handle, |dispatcher| {
+            (0..100_000).for_each(|event| dispatcher.dispatch(event % 8, event / 8).unwrap());
+        })
+        .unwrap();
+    assert!(partitions.iter().all(|partition| partition.next.load(Ordering::Relaxed) == 12_500));
+}

@@ -1,0 +1,101 @@
+//! What happens where there is no room.
+
+use crate::{RULES, builder};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use warmcore_dispatch::{DispatchError, Dispatcher, Overload, Turn};
+
+/// A dispatcher of one worker that is at work on an event until it may go on.
+fn stuck(overload: Overload) -> (Dispatcher<u64, u64>, Arc<AtomicBool>, Arc<AtomicU64>) {
+    let (began, go_on) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let handled = Arc::new(AtomicU64::new(0));
+    let (begin, wait, count) = (began.clone(), go_on.clone(), handled.clone());
+    let handle = move |_: &Turn<'_, u64, u64>, _: u64| {
+        begin.store(true, Ordering::SeqCst);
+        while !wait.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        count.fetch_add(1, Ordering::SeqCst);
+    };
+    let dispatcher = builder().workers(1).capacity(4).overload(overload).build(handle).unwrap();
+    dispatcher.dispatch(1, 0).unwrap();
+    while !began.load(Ordering::SeqCst) {
+        std::thread::yield_now();
+    }
+    (dispatcher, go_on, handled)
+}
+
+#[test]
+fn what_is_rejected_comes_back() {
+    let (dispatcher, go_on, handled) = stuck(Overload::Reject);
+    let taken = (1..=10).filter(|&event| dispatcher.dispatch(1, event).is_ok()).count();
+    assert_eq!(taken, 3, "the one that runs has its place too");
+    assert_eq!(dispatcher.dispatch(1, 99), Err(DispatchError::Full(99)));
+    assert_eq!(dispatcher.dispatch_sequential(99), Err(DispatchError::Full(99)));
+    go_on.store(true, Ordering::SeqCst);
+    drop(dispatcher);
+    assert_eq!(handled.load(Ordering::SeqCst), 4);
+}
+
+#[test]
+fn what_is_shed_is_counted() {
+    let (dispatcher, go_on, handled) = stuck(Overload::Shed);
+    (1..=10).for_each(|event| dispatcher.dispatch(1, event).unwrap());
+    assert_eq!(dispatcher.metrics().shed, 7);
+    go_on.store(true, Ordering::SeqCst);
+    drop(dispatcher);
+    assert_eq!(handled.load(Ordering::SeqCst), 4);
+}
+
+#[test]
+fn who_is_blocked_goes_on_when_there_is_room_and_ends_when_it_is_closed() {
+    let (dispatcher, go_on, handled) = stuck(Overload::Block);
+    std::thread::scope(|scope| {
+        let blocked = scope.spawn(|| (1..=10).filter(|&event| dispatcher.dispatch(1, event).is_ok()).count());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert!(!blocked.is_finished());
+        go_on.store(true, Ordering::SeqCst);
+        assert_eq!(blocked.join().unwrap(), 10);
+    });
+    dispatcher.wait_idle();
+    assert_eq!(handled.load(Ordering::SeqCst), 11);
+
+    let (dispatcher, go_on, _) = stuck(Overload::Block);
+    std::thread::scope(|scope| {
+        let blocked = scope.spawn(|| (1..=10).filter(|&event| dispatcher.dispatch(1, event).is_ok()).count());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        dispatcher.close();
+        assert_eq!(blocked.join().unwrap(), 3);
+        go_on.store(true, Ordering::SeqCst);
+    });
+}
+
+/// Each event dispatches two, down to some depth: far more than there is room for, from handlers
+/// only. Nobody waits for anybody, and nothing is lost.
+#[test]
+fn handlers_that_dispatch_never_wait() {
+    for rule in RULES {
+        for workers in [1, 3] {
+            let handled = AtomicU64::new(0);
+            let handle = |turn: &Turn<'_, u64, u64>, depth: u64| {
+                handled.fetch_add(1, Ordering::Relaxed);
+                if depth > 0 {
+                    let key = *turn.key().unwrap_or(&7);
+                    turn.dispatch(key + 1, depth - 1).unwrap();
+                    match depth % 3 {
+                        0 => turn.dispatch_keys([key, key + 5], depth - 1).unwrap(),
+                        1 => turn.dispatch_unordered(depth - 1).unwrap(),
+                        _ => turn.dispatch(key + 2, depth - 1).unwrap(),
+                    }
+                }
+            };
+            builder()
+                .workers(workers)
+                .rule(rule)
+                .capacity(4)
+                .scope(handle, |dispatcher| dispatcher.dispatch(0, 10).unwrap())
+                .unwrap();
+            assert_eq!(handled.load(Ordering::Relaxed), (1 << 11) - 1, "{rule:?}");
+        }
+    }
+}
