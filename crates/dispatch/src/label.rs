@@ -20,6 +20,9 @@ pub(crate) enum Label<K, E> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tagged<K> {
     pub(crate) tag: u32,
+    /// Whether keys are told apart by themselves; by their tags alone, if not. The values that it
+    /// cannot have tell the other labels from a key, so that a label is no larger than this.
+    pub(crate) exact: bool,
     pub(crate) key: K,
 }
 
@@ -38,8 +41,25 @@ impl<K, E> Label<K, E> {
         matches!(self, Self::Key(_) | Self::Unordered)
     }
 
+    /// Whether nothing is left to be done when the label of a plain event is forgotten.
+    #[inline]
+    pub(crate) const fn is_plain_trivial() -> bool {
+        !core::mem::needs_drop::<K>()
+    }
+
     /// Whether it belongs to an event that could not be put into all its queues.
     pub(crate) fn is_withdrawn(&self) -> bool {
         matches!(self, Self::Keys(set) if set.is_withdrawn())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_no_larger_than_a_tagged_key() {
+        assert_eq!(size_of::<Label<u64, u64>>(), 16);
+        assert_eq!(size_of::<Label<u64, u64>>(), size_of::<Tagged<u64>>());
     }
 }

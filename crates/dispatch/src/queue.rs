@@ -45,8 +45,6 @@ pub(crate) struct QueueRule {
     pub(crate) index: usize,
     /// Positions that are searched at most.
     pub(crate) window: u64,
-    /// Whether partitions are told apart by their keys; by tags alone, if not.
-    pub(crate) exact: bool,
 }
 
 /// What the lock guards.
@@ -68,10 +66,16 @@ enum State {
     Done,
 }
 
-/// Positions that a worker has claimed, in order. It is reused from claim to claim.
+/// Positions that a worker has claimed, in order: either all from one to another, or some that a
+/// search has found. It is reused from claim to claim.
 #[derive(Debug, Default)]
 pub(crate) struct Claim {
-    positions: Vec<u64>,
+    /// Where they begin, if they are all that follow.
+    start: u64,
+    /// How many there are.
+    length: usize,
+    /// Which they are, if they are not all that follow.
+    found: Vec<u64>,
     /// The next of them to run.
     next: usize,
     /// Where a search has found what may not run now.
@@ -103,12 +107,18 @@ pub(crate) enum Joint<K, E> {
 }
 
 impl Claim {
-    pub(crate) fn len(&self) -> usize {
-        self.positions.len()
+    pub(crate) const fn len(&self) -> usize {
+        self.length
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.positions.is_empty()
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// The position that is the `index`-th of them.
+    #[inline(always)]
+    fn position(&self, index: usize) -> u64 {
+        if self.found.is_empty() { self.start + index as u64 } else { self.found[index] }
     }
 }
 
@@ -142,7 +152,10 @@ impl<K: Eq, E> Queue<K, E> {
     pub(crate) fn turn(&self, claim: &mut Claim, limit: usize) -> Found<K, E> {
         let mut front = crate::lock(&self.front);
         self.give_up(&mut front, claim);
-        self.claim(&mut front, claim, limit)
+        let found = self.claim(&mut front, claim, limit);
+        // Not before: a queue that is attended is not to look free in between.
+        self.touch_nothing_if_unclaimed(&front);
+        found
     }
 
     /// Claims up to `limit` events with `claim`, which is empty; `None` if somebody else is just
@@ -157,6 +170,7 @@ impl<K: Eq, E> Queue<K, E> {
     pub(crate) fn release(&self, claim: &mut Claim) -> bool {
         let mut front = crate::lock(&self.front);
         self.give_up(&mut front, claim);
+        self.touch_nothing_if_unclaimed(&front);
         front.head < self.ring.tail()
     }
 
@@ -171,7 +185,8 @@ impl<K: Eq, E> Queue<K, E> {
     /// again.
     #[inline]
     pub(crate) fn run(&self, claim: &mut Claim, mut run: impl FnMut(u64, &Label<K, E>, E)) {
-        while let Some(&position) = claim.positions.get(claim.next) {
+        while claim.next < claim.length {
+            let position = claim.position(claim.next);
             claim.next += 1;
             // SAFETY: the position is claimed, so that its label stays and its event is for this
             // worker, which comes here once for each position.
@@ -182,7 +197,7 @@ impl<K: Eq, E> Queue<K, E> {
 
     /// The label of the event that was run last.
     pub(crate) fn last_label<'a>(&'a self, claim: &'a Claim) -> Option<&'a Label<K, E>> {
-        let &position = claim.positions.get(claim.next.checked_sub(1)?)?;
+        let position = claim.position(claim.next.checked_sub(1)?);
         // SAFETY: the position is claimed, and stays so as long as the claim is borrowed.
         Some(unsafe { self.ring.label(position) })
     }
@@ -216,25 +231,37 @@ impl<K: Eq, E> Queue<K, E> {
     }
 
     fn give_up(&self, front: &mut MutexGuard<'_, Front>, claim: &mut Claim) {
-        debug_assert_eq!(claim.next, claim.positions.len());
+        debug_assert_eq!(claim.next, claim.length);
         if claim.is_empty() {
             return;
         }
-        for &position in &claim.positions {
-            front.set(position, State::Done);
-        }
         front.claims -= 1;
+        let end = claim.start + claim.length as u64;
+        if claim.found.is_empty() && front.head == claim.start && Label::<K, E>::is_plain_trivial() {
+            // All of it is at the head: it need not be marked, nor its labels dropped.
+            front.head = end;
+            // SAFETY: all events before it are taken, and their labels are nothing to be dropped.
+            unsafe { self.ring.free_to(end) };
+        } else {
+            (0..claim.length).for_each(|index| front.set(claim.position(index), State::Done));
+        }
+        claim.found.clear();
+        (claim.length, claim.next) = (0, 0);
+        self.advance(front);
+    }
+
+    fn touch_nothing_if_unclaimed(&self, front: &Front) {
         if front.claims == 0 {
             self.touched.store(NOTHING, Ordering::Relaxed);
         }
-        claim.positions.clear();
-        claim.next = 0;
-        self.advance(front);
     }
 
     /// Frees what is done at the head.
     #[inline]
     fn advance(&self, front: &mut Front) {
+        if front.head == front.fresh || front.state(front.head) != State::Done {
+            return;
+        }
         let before = front.head;
         while front.head < front.fresh && front.state(front.head) == State::Done {
             // SAFETY: it is done: its event is taken, and nobody uses its label, as that takes the
@@ -258,8 +285,9 @@ impl<K: Eq, E> Queue<K, E> {
         };
         if !claim.is_empty() {
             front.claims += 1;
-            let touched = if front.claims == 1 { self.touched_by(claim) } else { MUCH };
-            self.touched.store(touched, Ordering::Relaxed);
+            if front.claims > 1 || !claim.found.is_empty() {
+                self.touched.store(MUCH, Ordering::Relaxed);
+            }
         }
         found
     }
@@ -268,34 +296,27 @@ impl<K: Eq, E> Queue<K, E> {
     /// what is next stands elsewhere too.
     #[inline]
     fn claim_run(&self, front: &mut Front, claim: &mut Claim, limit: usize) -> bool {
-        let mut position = front.fresh;
-        let end = position + limit as u64;
+        let start = front.fresh;
+        let end = start + limit as u64;
+        let (mut position, mut touched) = (start, NOTHING);
         while position < end && self.ring.is_published(position) {
             // SAFETY: it is published, and not freed as the lock is held.
-            if !unsafe { self.ring.label(position) }.is_plain() {
-                break;
-            }
-            front.set(position, State::Claimed);
-            claim.positions.push(position);
+            let tag = match unsafe { self.ring.label(position) } {
+                Label::Key(Tagged { tag, .. }) => *tag,
+                Label::Unordered => MUCH,
+                Label::Keys(_) | Label::Sequential(_) => break,
+            };
+            touched = if touched == NOTHING || touched == tag { tag } else { MUCH };
             position += 1;
         }
-        let plain = position > front.fresh || !self.ring.is_published(position);
+        if position == start {
+            return !self.ring.is_published(position);
+        }
+        front.set_all(start, position, State::Claimed);
         front.fresh = position;
-        plain
-    }
-
-    /// The one tag that `claim` touches, or [`MUCH`].
-    fn touched_by(&self, claim: &Claim) -> u32 {
-        let tag = |position: &u64| {
-            // SAFETY: the position is claimed.
-            match unsafe { self.ring.label(*position) } {
-                Label::Key(Tagged { tag, .. }) => *tag,
-                _ => MUCH,
-            }
-        };
-        let mut tags = claim.positions.iter().map(tag);
-        let first = tags.next().unwrap_or(NOTHING);
-        if tags.all(|tag| tag == first) { first } else { MUCH }
+        (claim.start, claim.length) = (start, (position - start) as usize);
+        self.touched.store(touched, Ordering::Relaxed);
+        true
     }
 }
 
@@ -303,6 +324,16 @@ impl Front {
     #[inline(always)]
     fn state(&self, position: u64) -> State {
         self.states[position as usize & (self.states.len() - 1)]
+    }
+
+    /// For all positions from `start` to before `end`, of which there are no more than slots.
+    #[inline]
+    fn set_all(&mut self, start: u64, end: u64, state: State) {
+        let slots = self.states.len();
+        let (first, length) = (start as usize & (slots - 1), (end - start) as usize);
+        let whole = length.min(slots - first);
+        self.states[first..first + whole].fill(state);
+        self.states[..length - whole].fill(state);
     }
 
     #[inline(always)]

@@ -55,8 +55,15 @@ pub(crate) enum Refused {
     Closed,
 }
 
-/// Why something was not put in, and what.
-type Returned<K, E> = (Refused, Label<K, E>, Option<E>);
+/// A position that is reserved for whoever has this.
+#[must_use = "what is reserved and not filled stays in everybody's way"]
+pub(crate) struct Reserved<'a, K, E> {
+    slot: &'a Slot<K, E>,
+    position: u64,
+}
+
+/// Slots so far ahead of the one that is written are fetched meanwhile.
+const AHEAD: u64 = 4;
 
 impl<K, E> Ring<K, E> {
     /// With room for `capacity` events, a power of two.
@@ -84,38 +91,12 @@ impl<K, E> Ring<K, E> {
         &self.slots[position as usize & (self.slots.len() - 1)]
     }
 
-    /// Puts in a `label`, and the `event` that goes with it if it is plain, and tells `noted` where it
-    /// stands before anybody can see it.
+    /// Reserves the next position. It is to be [filled](Reserved::fill) at once.
     ///
     /// # Errors
-    /// Gives both back, if the ring is full or closed.
+    /// If the ring is full or closed.
     #[inline]
-    pub(crate) fn push(
-        &self,
-        label: Label<K, E>,
-        event: Option<E>,
-        noted: impl FnOnce(u64),
-    ) -> Result<(), Returned<K, E>> {
-        debug_assert_eq!(label.is_plain(), event.is_some());
-        let position = match self.reserve() {
-            Ok(position) => position,
-            Err(refused) => return Err((refused, label, event)),
-        };
-        let slot = self.slot(position);
-        // SAFETY: the position is reserved: nobody else touches the slot until it is published, and
-        // what was in it before was taken and dropped before `head` passed it.
-        slot.label.with_mut(|place| unsafe { (*place).write(label) });
-        if let Some(event) = event {
-            // SAFETY: as above.
-            slot.event.with_mut(|place| unsafe { (*place).write(event) });
-        }
-        noted(position);
-        slot.published.store(position + 1, Ordering::Release);
-        Ok(())
-    }
-
-    #[inline]
-    fn reserve(&self) -> Result<u64, Refused> {
+    pub(crate) fn reserve(&self) -> Result<Reserved<'_, K, E>, Refused> {
         let mut tail = self.tail.load(Ordering::Relaxed);
         loop {
             if tail & CLOSED != 0 {
@@ -123,15 +104,32 @@ impl<K, E> Ring<K, E> {
             }
             // `tail` may be out of date, and then `head` beyond it; the exchange fails then.
             let taken = tail.wrapping_sub(self.head.load(Ordering::Acquire)).cast_signed();
-            if taken >= self.slots.len().cast_signed() as i64 {
+            if taken >= self.slots.len() as i64 {
                 return Err(Refused::Full);
+            }
+            if taken + (AHEAD as i64) < self.slots.len() as i64 {
+                self.fetch(tail + AHEAD);
             }
             // Sequentially consistent, as a sleeper looks at `tail` for the last time before it sleeps.
             match self.tail.compare_exchange_weak(tail, tail + 1, Ordering::SeqCst, Ordering::Relaxed) {
-                Ok(position) => return Ok(position),
+                Ok(position) => return Ok(Reserved { slot: self.slot(position), position }),
                 Err(now) => tail = now,
             }
         }
+    }
+
+    /// Asks for the cache line of a slot that will be written soon. The exchange that reserves the
+    /// next position waits until the stores before it are done, and so for their cache lines.
+    #[inline(always)]
+    fn fetch(&self, position: u64) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+            // SAFETY: a prefetch changes nothing but caches.
+            unsafe { _mm_prefetch::<_MM_HINT_ET0>(core::ptr::from_ref(self.slot(position)).cast()) };
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = position;
     }
 
     /// Nothing more can be put in.
@@ -205,5 +203,28 @@ impl<K, E> Ring<K, E> {
     #[inline]
     pub(crate) unsafe fn free_to(&self, head: u64) {
         self.head.store(head, Ordering::Release);
+    }
+}
+
+impl<K, E> Reserved<'_, K, E> {
+    /// Where it is.
+    #[inline]
+    pub(crate) const fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Puts in a `label`, and the `event` that goes with it if it is plain.
+    #[inline]
+    pub(crate) fn fill(self, label: Label<K, E>, event: Option<E>) {
+        debug_assert_eq!(label.is_plain(), event.is_some());
+        let slot = self.slot;
+        // SAFETY: the position is reserved: nobody else touches the slot until it is published, and
+        // what was in it before was taken and dropped before `head` passed it.
+        slot.label.with_mut(|place| unsafe { (*place).write(label) });
+        if let Some(event) = event {
+            // SAFETY: as above.
+            slot.event.with_mut(|place| unsafe { (*place).write(event) });
+        }
+        slot.published.store(self.position + 1, Ordering::Release);
     }
 }

@@ -133,9 +133,9 @@ impl Seats {
     }
 
     /// `me`, who searches, sleeps, unless `awake` finds a reason not to: until it is woken, or for
-    /// `longest` at most. It searches again then.
+    /// `longest` at most. It searches again then. Whether somebody has woken it.
     #[cold]
-    pub(crate) fn sleep(&self, me: usize, longest: Option<Duration>, awake: impl FnOnce() -> bool) {
+    pub(crate) fn sleep(&self, me: usize, longest: Option<Duration>, awake: impl FnOnce() -> bool) -> bool {
         let seat = &self.seats[me];
         {
             let mut asleep = crate::lock(&self.asleep);
@@ -156,8 +156,10 @@ impl Seats {
             }
         }
         let mut asleep = crate::lock(&self.asleep);
-        if asleep.contains(me as u32) {
+        let woken = !asleep.contains(me as u32);
+        if !woken {
             self.rouse(&mut asleep, me as u32);
         }
+        woken
     }
 }

@@ -8,7 +8,7 @@ use crate::options::{Idle, OnPanic, Overload, Rule};
 use crate::queue::{NOTHING, Queue, QueueRule};
 use crate::ready::Ready;
 use crate::report::Reports;
-use crate::ring::Refused;
+use crate::ring::{Refused, Reserved};
 use crate::room::Room;
 use crate::seats::Seats;
 use crate::sync::{Arc, AtomicBool, AtomicU32, Mutex, Ordering};
@@ -76,11 +76,17 @@ type Aside<K, E> = Mutex<VecDeque<Entry<K, E>>>;
 /// An event on its way into queues.
 pub(crate) enum Entry<K, E> {
     /// Into one.
-    Plain { queue: usize, tag: u32, label: Label<K, E>, event: E },
+    Plain { queue: usize, label: Plain<K>, event: E },
     /// Into those of several keys.
     Keys { keys: Box<[Tagged<K>]>, queues: Box<[usize]>, event: E },
     /// Into all.
     Sequential { event: E },
+}
+
+/// What an event touches that stands in one queue.
+pub(crate) enum Plain<K> {
+    Key(Tagged<K>),
+    Unordered,
 }
 
 impl<K, E> Entry<K, E> {
@@ -102,7 +108,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         let queues = rule.queues(workers);
         let window = rule.window().unwrap_or(capacity) as u64;
         let lane = |index| {
-            let rule = QueueRule { index, window, exact: settings.partition_bits.is_none() };
+            let rule = QueueRule { index, window };
             CachePadded::new(Lane {
                 queue: Queue::new(capacity, rule),
                 pace: AtomicU32::new(PATIENCE_NS as u32 / 2),
@@ -146,38 +152,48 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         // The same queue for all keys that are not told apart.
         let spread = u64::from(tag).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let queue = (spread * self.queues.len() as u64) >> 32;
-        (Tagged { tag, key }, queue as usize)
+        (Tagged { tag, exact: self.settings.partition_bits.is_none(), key }, queue as usize)
     }
 
     /// An event that touches `key`.
     #[inline]
     pub(crate) fn dispatch(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
         let (key, queue) = self.tagged(key);
-        let tag = key.tag;
-        self.put(queue, tag, Label::Key(key), event)
+        self.put(queue, Plain::Key(key), event)
     }
 
     /// An event that touches nothing.
     pub(crate) fn dispatch_unordered(&self, event: E) -> Result<(), DispatchError<E>> {
         let lengths = self.queues.iter().map(|lane| lane.queue.ring().len()).enumerate();
         let queue = lengths.min_by_key(|&(_, length)| length).map_or(0, |(queue, _)| queue);
-        self.put(queue, NOTHING, Label::Unordered, event)
+        self.put(queue, Plain::Unordered, event)
     }
 
     #[inline]
-    fn put(&self, queue: usize, tag: u32, label: Label<K, E>, event: E) -> Result<(), DispatchError<E>> {
-        if self.handler_here().is_some() {
-            return self.put_any(Entry::Plain { queue, tag, label, event });
-        }
+    fn put(&self, queue: usize, label: Plain<K>, event: E) -> Result<(), DispatchError<E>> {
         let lane = &self.queues[queue];
-        match lane.queue.ring().push(label, Some(event), |position| lane.samples.came(position, &self.clock))
+        if self.handler_here().is_none()
+            && let Ok(place) = lane.queue.ring().reserve()
         {
-            Ok(()) => {
+            self.fill(place, queue, label, event);
+            return Ok(());
+        }
+        self.put_any(Entry::Plain { queue, label, event })
+    }
+
+    #[inline]
+    fn fill(&self, place: Reserved<'_, K, E>, queue: usize, label: Plain<K>, event: E) {
+        self.queues[queue].samples.came(place.position(), &self.clock);
+        match label {
+            Plain::Key(key) => {
+                let tag = key.tag;
+                place.fill(Label::Key(key), Some(event));
                 self.announce(queue, tag);
-                Ok(())
             }
-            Err((_, label, Some(event))) => self.put_any(Entry::Plain { queue, tag, label, event }),
-            Err((_, _, None)) => unreachable!("a plain event comes back with its label"),
+            Plain::Unordered => {
+                place.fill(Label::Unordered, Some(event));
+                self.announce(queue, NOTHING);
+            }
         }
     }
 
@@ -195,10 +211,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         }
         if tagged.len() <= 1 {
             return match tagged.pop() {
-                Some((key, queue)) => {
-                    let tag = key.tag;
-                    self.put(queue, tag, Label::Key(key), event)
-                }
+                Some((key, queue)) => self.put(queue, Plain::Key(key), event),
                 None => self.dispatch_unordered(event),
             };
         }
@@ -271,20 +284,13 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
 
     fn try_put(&self, entry: Entry<K, E>) -> Result<(), (Why, Entry<K, E>)> {
         match entry {
-            Entry::Plain { queue, tag, label, event } => {
-                let lane = &self.queues[queue];
-                let note = |position| lane.samples.came(position, &self.clock);
-                match lane.queue.ring().push(label, Some(event), note) {
-                    Ok(()) => {
-                        self.announce(queue, tag);
-                        Ok(())
-                    }
-                    Err((refused, label, Some(event))) => {
-                        Err((Why::of(refused, queue), Entry::Plain { queue, tag, label, event }))
-                    }
-                    Err((_, _, None)) => unreachable!("a plain event comes back with its label"),
+            Entry::Plain { queue, label, event } => match self.queues[queue].queue.ring().reserve() {
+                Ok(place) => {
+                    self.fill(place, queue, label, event);
+                    Ok(())
                 }
-            }
+                Err(refused) => Err((Why::of(refused, queue), Entry::Plain { queue, label, event })),
+            },
             Entry::Keys { keys, queues, event } => {
                 let set = Arc::new(KeySet::new(keys, queues.iter().copied(), event));
                 match self.put_jointly(&queues, || Label::Keys(set.clone())) {
@@ -323,8 +329,9 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             return Err(Why::Full(full));
         }
         for &queue in queues {
-            if let Err((refused, ..)) = self.queues[queue].queue.ring().push(label(), None, |_| ()) {
-                return Err(Why::of(refused, queue));
+            match self.queues[queue].queue.ring().reserve() {
+                Ok(place) => place.fill(label(), None),
+                Err(refused) => return Err(Why::of(refused, queue)),
             }
         }
         drop(order);

@@ -34,6 +34,8 @@ const MOST: u64 = 64;
 const STAY: u32 = 32;
 /// Searches without success before a worker sleeps.
 const SEARCHES: u32 = 100;
+/// Searches after a sleep that nobody has ended: those who work are not to be disturbed by it.
+const AFTER_NAP: u32 = 2;
 /// The longest sleep while somebody works: what that one holds up unexpectedly is found then.
 const NAP: Duration = Duration::from_millis(1);
 
@@ -58,12 +60,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         self.shared.handle_here(self.me);
         let mut fruitless = 0;
         while !self.is_over() {
-            if self.search() {
-                fruitless = 0;
-            } else {
-                fruitless += 1;
-                self.rest(fruitless);
-            }
+            fruitless = if self.search() { 0 } else { self.rest(fruitless + 1) };
         }
         self.shared.seats.wake_all();
     }
@@ -303,18 +300,19 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         }
     }
 
-    /// Does what is done by those who found nothing, so many times in a row.
-    fn rest(&self, fruitless: u32) {
+    /// Does what is done by those who found nothing, so many times in a row; as how many they count.
+    fn rest(&self, fruitless: u32) -> u32 {
         let shared = self.shared;
         if fruitless < SEARCHES || shared.settings.idle == Idle::Spin {
             // Not too often, where others work.
             (0..fruitless.min(64)).for_each(|_| core::hint::spin_loop());
-            return;
+            return fruitless;
         }
         let others_work = (0..shared.seats.workers()).any(|worker| shared.seats.works(worker));
         let longest = (others_work || shared.has_aside(self.me)).then_some(NAP);
         let awake = || self.is_over() || shared.ready.queues().any(|queue| self.may_take(queue));
-        shared.seats.sleep(self.me, longest, awake);
+        let woken = shared.seats.sleep(self.me, longest, awake);
+        if woken { 0 } else { SEARCHES - AFTER_NAP }
     }
 }
 

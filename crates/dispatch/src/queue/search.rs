@@ -32,7 +32,7 @@ impl<K: Eq, E> Taboo<'_, K, E> {
                 if other.is(key) {
                     return Some(Match::Same);
                 }
-                if !self.queue.rule.exact && other.tag == key.tag {
+                if !key.exact && other.tag == key.tag {
                     found = Some(Match::Alike);
                 }
             }
@@ -71,7 +71,7 @@ impl<K: Eq, E> Queue<K, E> {
         let mut taboo = Taboo { queue: self, bits: 0 };
         // Keys of this claim: others of them may follow in it, but not in a set.
         let mut own = Taboo { queue: self, bits: 0 };
-        let Claim { positions: claimed, blocked, .. } = claim;
+        let Claim { found: claimed, blocked, length, .. } = claim;
         blocked.clear();
         let mut position = front.head;
         while position < front.head + self.rule.window {
@@ -99,11 +99,13 @@ impl<K: Eq, E> Queue<K, E> {
                     Label::Unordered => {
                         front.set(position, State::Claimed);
                         claimed.push(position);
+                        *length += 1;
                     }
                     Label::Key(key) => match taboo.has(blocked, key) {
                         None => {
                             front.set(position, State::Claimed);
                             claimed.push(position);
+                            *length += 1;
                             own.bits |= bit(key);
                         }
                         Some(is) => {
