@@ -5,7 +5,7 @@ SHELL := /bin/bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export RUSTDOCFLAGS := -D warnings
 
-.PHONY: help study test test-long bench bench-sim bench-runtime fuzz
+.PHONY: help study test test-long bench bench-sim bench-runtime bench-dispatch fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
@@ -15,6 +15,7 @@ help:
 	@echo 'make bench               the receive path against its peer, in one run'
 	@echo 'make bench-sim           the packet simulator against its peers, in one run'
 	@echo 'make bench-runtime       the live runtime against its peers, in one run'
+	@echo 'make bench-dispatch      the dispatch queue against its peers, in one run'
 
 study:
 	@scripts/install-toolchain
@@ -50,6 +51,10 @@ bench-sim:
 bench-runtime:
 	@scripts/install-toolchain
 	cargo bench --locked --package warmcore-runtime --bench peers
+
+bench-dispatch:
+	@scripts/install-toolchain
+	cargo bench --locked --package warmcore-dispatch --bench peers
 
 fuzz:
 	@scripts/fuzz

@@ -1,0 +1,33 @@
+//! This crate, under each rule: bounded, metrics on, an event at a time.
+
+use crate::WORKERS;
+use crate::material::{Case, Event};
+use std::sync::Arc;
+use warmcore_dispatch::{Dispatcher, Rule, Turn};
+
+pub(crate) fn elastic(case: &Arc<Case>) {
+    run(case, Rule::default());
+}
+
+pub(crate) fn sharded(case: &Arc<Case>) {
+    run(case, Rule::Sharded);
+}
+
+pub(crate) fn bound(case: &Arc<Case>) {
+    run(case, Rule::Bound { queues: 4 });
+}
+
+pub(crate) fn window(case: &Arc<Case>) {
+    run(case, Rule::Window { window: 256 });
+}
+
+fn run(case: &Case, rule: Rule) {
+    let handle = |_: &Turn<'_, u32, Event>, event: Event| case.handle(event);
+    let builder = Dispatcher::<u32, Event>::builder().workers(WORKERS).rule(rule);
+    let done = builder.scope(handle, |dispatcher| {
+        for &event in &case.events {
+            dispatcher.dispatch(event.key, event).expect("it is open");
+        }
+    });
+    done.expect("workers can be started");
+}
