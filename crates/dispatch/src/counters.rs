@@ -1,7 +1,6 @@
 //! What is counted: by each worker for itself, and of every so many-th event by the clock.
 
-use crate::sync::{AtomicU64, Ordering};
-use quanta::Clock;
+use crate::sync::{AtomicU64, Clock, Ordering};
 
 /// The clock is asked of one event in so many.
 const SAMPLED: u64 = 64;

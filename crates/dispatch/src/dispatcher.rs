@@ -257,6 +257,9 @@ impl<K: Eq + Hash + Clone, E> Dispatcher<K, E> {
 
     /// Waits until everything that was dispatched has been handled, and everything that handlers have
     /// dispatched. Others may go on dispatching.
+    ///
+    /// # Panics
+    /// If a handler calls it, which would wait for itself.
     pub fn wait_idle(&self) {
         wait_until_quiet(&self.shared, None);
     }
@@ -267,6 +270,9 @@ impl<K: Eq + Hash + Clone, E> Dispatcher<K, E> {
     }
 
     /// Closes, and waits until everything has been handled, but not for longer than `longest`.
+    ///
+    /// # Panics
+    /// If a handler calls it, which would wait for itself.
     pub fn drain(&self, longest: Duration) -> Drained {
         self.close();
         wait_until_quiet(&self.shared, Some(longest));
@@ -369,6 +375,7 @@ where
 }
 
 fn wait_until_quiet<K: Eq + Hash + Clone, E>(shared: &Shared<K, E>, longest: Option<Duration>) {
+    assert!(shared.handler_here().is_none(), "a handler cannot wait until all handlers have ended");
     let since = Instant::now();
     let left = || longest.map(|longest| longest.saturating_sub(since.elapsed()));
     shared.quiet.wait_for(left, || shared.is_quiet() || shared.aborted.load(Ordering::SeqCst));

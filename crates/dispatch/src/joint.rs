@@ -34,8 +34,8 @@ pub(crate) struct Barrier<E> {
 struct Meeting<E> {
     expected: u32,
     arrived: AtomicU32,
-    /// Whether it has run, or never will.
-    over: AtomicBool,
+    /// Whether it never runs.
+    withdrawn: AtomicBool,
     event: Mutex<Option<E>>,
 }
 
@@ -44,7 +44,7 @@ impl<E> Meeting<E> {
         Self {
             expected: expected as u32,
             arrived: AtomicU32::new(0),
-            over: AtomicBool::new(false),
+            withdrawn: AtomicBool::new(false),
             event: Mutex::new(Some(event)),
         }
     }
@@ -55,12 +55,13 @@ impl<E> Meeting<E> {
         self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.expected
     }
 
-    fn is_over(&self) -> bool {
-        self.over.load(Ordering::Acquire)
+    fn is_withdrawn(&self) -> bool {
+        self.withdrawn.load(Ordering::Acquire)
     }
 
-    fn end(&self) {
-        self.over.store(true, Ordering::Release);
+    fn withdraw(&self) -> Option<E> {
+        self.withdrawn.store(true, Ordering::Release);
+        self.take()
     }
 
     fn take(&self) -> Option<E> {
@@ -93,12 +94,11 @@ impl<K, E> KeySet<K, E> {
 
     /// It could not be put into all its queues: it never runs.
     pub(crate) fn withdraw(&self) -> Option<E> {
-        self.meeting.end();
-        self.meeting.take()
+        self.meeting.withdraw()
     }
 
     pub(crate) fn is_withdrawn(&self) -> bool {
-        self.meeting.is_over()
+        self.meeting.is_withdrawn()
     }
 }
 
@@ -119,14 +119,9 @@ impl<E> Barrier<E> {
         self.meeting.arrive()
     }
 
-    /// Whether it has run, or never will.
-    pub(crate) fn is_over(&self) -> bool {
-        self.meeting.is_over()
-    }
-
-    /// It has run.
-    pub(crate) fn end(&self) {
-        self.meeting.end();
+    /// Whether it never runs.
+    pub(crate) fn is_withdrawn(&self) -> bool {
+        self.meeting.is_withdrawn()
     }
 
     /// The event; `None` if it was withdrawn.
@@ -136,7 +131,6 @@ impl<E> Barrier<E> {
 
     /// It could not be put into all queues: it never runs.
     pub(crate) fn withdraw(&self) -> Option<E> {
-        self.meeting.end();
-        self.meeting.take()
+        self.meeting.withdraw()
     }
 }

@@ -62,6 +62,8 @@ mod error;
 mod handler;
 mod joint;
 mod label;
+#[cfg(all(test, loom))]
+mod model;
 mod options;
 mod queue;
 mod ready;
@@ -71,6 +73,8 @@ mod room;
 mod seats;
 mod shared;
 mod sync;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod worker;
 
 pub use counters::{Metrics, Times};
@@ -95,3 +99,7 @@ fn try_lock<T>(mutex: &sync::Mutex<T>) -> Option<sync::MutexGuard<'_, T>> {
         Err(std::sync::TryLockError::WouldBlock) => None,
     }
 }
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -20,7 +20,7 @@
 use crate::joint::{Barrier, KeySet};
 use crate::label::{Label, Tagged};
 use crate::ring::Ring;
-use crate::sync::{Arc, AtomicU32, Mutex, MutexGuard, Ordering};
+use crate::sync::{Arc, AtomicU32, Mutex, MutexGuard, Ordering, spin_loop};
 
 mod search;
 
@@ -45,6 +45,8 @@ pub(crate) struct QueueRule {
     pub(crate) index: usize,
     /// Positions that are searched at most.
     pub(crate) window: u64,
+    /// Whether several workers may have claims at once.
+    pub(crate) shared: bool,
 }
 
 /// What the lock guards.
@@ -147,23 +149,40 @@ impl<K: Eq, E> Queue<K, E> {
         self.touched.load(Ordering::Relaxed)
     }
 
-    /// Releases `claim`, all of which has run, and claims up to `limit` further events with it.
+    /// Releases `claim`, all of which has run, and claims up to `limit` further events with it. What is
+    /// found is `noted` before anybody else may look.
     #[inline]
-    pub(crate) fn turn(&self, claim: &mut Claim, limit: usize) -> Found<K, E> {
+    pub(crate) fn turn(
+        &self,
+        claim: &mut Claim,
+        limit: usize,
+        noted: impl FnOnce(&Found<K, E>),
+    ) -> Found<K, E> {
         let mut front = crate::lock(&self.front);
         self.give_up(&mut front, claim);
         let found = self.claim(&mut front, claim, limit);
         // Not before: a queue that is attended is not to look free in between.
         self.touch_nothing_if_unclaimed(&front);
+        noted(&found);
         found
     }
 
-    /// Claims up to `limit` events with `claim`, which is empty; `None` if somebody else is just
-    /// looking at this queue.
-    pub(crate) fn try_claim(&self, claim: &mut Claim, limit: usize) -> Option<Found<K, E>> {
+    /// Claims up to `limit` events with `claim`, which is empty, likewise; `None` if somebody else is
+    /// just looking at this queue, or has claims of a queue that is not shared.
+    pub(crate) fn try_claim(
+        &self,
+        claim: &mut Claim,
+        limit: usize,
+        noted: impl FnOnce(&Found<K, E>),
+    ) -> Option<Found<K, E>> {
         debug_assert!(claim.is_empty());
         let mut front = crate::try_lock(&self.front)?;
-        Some(self.claim(&mut front, claim, limit))
+        if front.claims > 0 && !self.rule.shared {
+            return None;
+        }
+        let found = self.claim(&mut front, claim, limit);
+        noted(&found);
+        Some(found)
     }
 
     /// Releases `claim`, all of which has run; whether something waits here.
@@ -179,6 +198,21 @@ impl<K: Eq, E> Queue<K, E> {
         let mut front = crate::lock(&self.front);
         front.set(position, State::Done);
         self.advance(&mut front);
+    }
+
+    /// The event that runs alone, and stands at the head of every queue, has run.
+    pub(crate) fn finish_alone(&self) {
+        let mut front = crate::lock(&self.front);
+        let head = front.head;
+        debug_assert!(front.at_barrier && head < front.fresh);
+        front.at_barrier = false;
+        front.set(head, State::Done);
+        self.advance(&mut front);
+    }
+
+    /// Whoever looks at the queue from now on sees what was done before.
+    pub(crate) fn pass(&self) {
+        drop(crate::lock(&self.front));
     }
 
     /// Runs what is left of `claim` in order; if `run` panics, it goes on with the next if it is called
@@ -209,7 +243,7 @@ impl<K: Eq, E> Queue<K, E> {
         while front.fresh < self.ring.tail() {
             // What is reserved is published in a moment.
             if !self.ring.is_published(front.fresh) {
-                core::hint::spin_loop();
+                spin_loop();
                 continue;
             }
             let fresh = front.fresh;

@@ -3,7 +3,9 @@
 //! A bit is set after something was put into the queue, and cleared by a worker that finds nothing it
 //! could claim. The worker then looks at the queue's `tail` once more, and the producer moved `tail`
 //! before it looked at the bit, both sequentially consistent: so at least one of them sees the other,
-//! and a queue with something in it that nobody attends has its bit set.
+//! and a queue with something in it that nobody attends has its bit set. The bit is cleared under the
+//! lock of the queue; what changes in a queue other than at its tail changes under that lock too, and
+//! the bit is set after it.
 
 use crate::sync::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;

@@ -13,11 +13,10 @@
 //! Of those who sleep, the one that was asked for is woken, or else the one that went to sleep last,
 //! whose caches are the warmest (`policy`'s most-recently-used order).
 
-use crate::sync::{AtomicBool, AtomicU32, Mutex, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, Mutex, Ordering, Thread, current, park, park_timeout};
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
 use std::sync::OnceLock;
-use std::thread::{self, Thread};
 use warmcore_policy::Recency;
 
 pub(crate) struct Seats {
@@ -58,7 +57,7 @@ impl Seats {
 
     /// The calling thread is the worker `me`.
     pub(crate) fn sit(&self, me: usize) {
-        let _ = self.seats[me].thread.set(thread::current());
+        let _ = self.seats[me].thread.set(current());
     }
 
     /// Whether `worker` has claims in hand.
@@ -146,11 +145,11 @@ impl Seats {
         }
         if !awake() {
             match longest {
-                Some(longest) if seat.asleep.load(Ordering::Acquire) => thread::park_timeout(longest),
+                Some(longest) if seat.asleep.load(Ordering::Acquire) => park_timeout(longest),
                 Some(_) => {}
                 None => {
                     while seat.asleep.load(Ordering::Acquire) {
-                        thread::park();
+                        park();
                     }
                 }
             }

@@ -11,11 +11,10 @@ use crate::report::Reports;
 use crate::ring::{Refused, Reserved};
 use crate::room::Room;
 use crate::seats::Seats;
-use crate::sync::{Arc, AtomicBool, AtomicU32, Mutex, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicU32, Clock, Mutex, Ordering};
 use core::hash::{BuildHasher, Hash};
 use crossbeam_utils::CachePadded;
 use hashbrown::{DefaultHashBuilder, HashSet};
-use quanta::Clock;
 use std::cell::Cell;
 use std::collections::VecDeque;
 
@@ -97,6 +96,13 @@ impl<K, E> Entry<K, E> {
     }
 }
 
+#[cfg(loom)]
+loom::thread_local! {
+    // All of a model's threads share one of the system's.
+    static HANDLING: Cell<(usize, usize)> = Cell::new((0, 0));
+}
+
+#[cfg(not(loom))]
 thread_local! {
     /// The dispatcher whose handler runs on this thread, by address, and the worker.
     static HANDLING: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
@@ -108,7 +114,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         let queues = rule.queues(workers);
         let window = rule.window().unwrap_or(capacity) as u64;
         let lane = |index| {
-            let rule = QueueRule { index, window };
+            let rule = QueueRule { index, window, shared: rule.shares() };
             CachePadded::new(Lane {
                 queue: Queue::new(capacity, rule),
                 pace: AtomicU32::new(PATIENCE_NS as u32 / 2),
@@ -266,20 +272,25 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         }
     }
 
-    /// Puts in what `worker` has kept aside, as far as there is room; whether anything is left.
+    /// Puts in what `worker` has kept aside, as far as there is room; whether anything was dropped, as
+    /// the dispatcher is closed.
     pub(crate) fn put_aside(&self, worker: usize) -> bool {
         let mut aside = crate::lock(&self.aside[worker]);
+        let mut dropped = false;
         while let Some(entry) = aside.pop_front() {
             match self.try_put(entry) {
                 Ok(()) => {}
                 Err((Why::Full(_), entry)) => {
                     aside.push_front(entry);
-                    return true;
+                    break;
                 }
-                Err((Why::Closed, _)) => self.counters[worker].shed(),
+                Err((Why::Closed, _)) => {
+                    self.counters[worker].shed();
+                    dropped = true;
+                }
             }
         }
-        false
+        dropped
     }
 
     fn try_put(&self, entry: Entry<K, E>) -> Result<(), (Why, Entry<K, E>)> {
@@ -297,7 +308,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                     Ok(()) => Ok(()),
                     Err(why) => {
                         let event = set.withdraw().expect("it has not come to the front of all its queues");
-                        self.announce_all(&queues);
+                        self.announce_withdrawal(&queues);
                         Err((why, Entry::Keys { keys: set.keys.clone(), queues, event }))
                     }
                 }
@@ -309,7 +320,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                     Ok(()) => Ok(()),
                     Err(why) => {
                         let event = barrier.withdraw().expect("it has not come to the front of all queues");
-                        self.announce_all(&queues);
+                        self.announce_withdrawal(&queues);
                         Err((why, Entry::Sequential { event }))
                     }
                 }
@@ -341,6 +352,12 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
 
     fn announce_all(&self, queues: &[usize]) {
         queues.iter().for_each(|&queue| self.announce(queue, NOTHING));
+    }
+
+    /// What was put into `queues` was withdrawn, where it may have been seen already.
+    fn announce_withdrawal(&self, queues: &[usize]) {
+        queues.iter().for_each(|&queue| self.queues[queue].queue.pass());
+        self.announce_all(queues);
     }
 
     /// There may be something to do in `queue`, which touches `tag`.
@@ -390,14 +407,14 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
 
     /// The worker whose handler runs on this thread, if it is one of this dispatcher.
     #[inline]
-    fn handler_here(&self) -> Option<usize> {
-        let (dispatcher, worker) = HANDLING.get();
+    pub(crate) fn handler_here(&self) -> Option<usize> {
+        let (dispatcher, worker) = HANDLING.with(Cell::get);
         (dispatcher == core::ptr::from_ref(self).addr()).then_some(worker)
     }
 
     /// The calling thread is `worker`, and handles events from now on.
     pub(crate) fn handle_here(&self, worker: usize) {
-        HANDLING.set((core::ptr::from_ref(self).addr(), worker));
+        HANDLING.with(|here| here.set((core::ptr::from_ref(self).addr(), worker)));
         self.seats.sit(worker);
     }
 

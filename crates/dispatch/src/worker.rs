@@ -20,7 +20,7 @@ use crate::options::{Idle, OnPanic, Rule};
 use crate::queue::{Claim, Found, Joint, MUCH, NOTHING};
 use crate::report::PanicReport;
 use crate::shared::{Lane, Shared};
-use crate::sync::Ordering;
+use crate::sync::{Ordering, spin_loop};
 use core::hash::Hash;
 use core::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,7 +33,7 @@ const MOST: u64 = 64;
 /// Claims after which a worker looks at other queues though its own has more.
 const STAY: u32 = 32;
 /// Searches without success before a worker sleeps.
-const SEARCHES: u32 = 100;
+const SEARCHES: u32 = if cfg!(loom) { AFTER_NAP } else { 100 };
 /// Searches after a sleep that nobody has ended: those who work are not to be disturbed by it.
 const AFTER_NAP: u32 = 2;
 /// The longest sleep while somebody works: what that one holds up unexpectedly is found then.
@@ -68,17 +68,16 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     fn is_over(&self) -> bool {
         let shared = self.shared;
         shared.aborted.load(Ordering::Relaxed)
-            || shared.closed.load(Ordering::SeqCst) && shared.pending() == 0
+            || shared.closed.load(Ordering::SeqCst) && shared.pending() == 0 && !shared.has_aside(self.me)
     }
 
     /// Attends a queue that has something for it; whether there was one.
     fn search(&mut self) -> bool {
         if self.shared.put_aside(self.me) {
-            // Nothing but room is missing, and who makes room wakes nobody for this.
-            self.looked = self.shared.clock.raw();
+            self.tell_if_quiet();
         }
         let rule = self.shared.settings.rule;
-        self.find(Self::is_home)
+        self.find(|worker, queue| worker.is_home(queue) && (rule.shares() || worker.is_free(queue)))
             || rule.moves()
                 && (self.find(Self::may_take)
                     || rule.shares() && self.find(|worker, queue| !worker.is_free(queue)))
@@ -114,9 +113,12 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     fn attend(&mut self, queue: usize) -> bool {
         let shared = self.shared;
         let lane = &*shared.queues[queue];
-        let Some(mut found) = lane.queue.try_claim(&mut self.claim, limit(lane)) else { return false };
-        self.settle(queue, lane, &found);
+        let note = |found: &Found<K, E>| settle(shared, queue, lane, found);
+        let Some(mut found) = lane.queue.try_claim(&mut self.claim, limit(lane), note) else { return false };
         if self.claim.is_empty() && found.joint.is_none() {
+            // What stood here for an event that ran elsewhere may be gone now.
+            shared.tell_of_room(queue);
+            self.tell_if_quiet();
             return false;
         }
         let alone = shared.seats.begin(self.me);
@@ -146,26 +148,25 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
                 shared.tell_of_room(queue);
                 break;
             }
-            found = lane.queue.turn(&mut self.claim, limit(lane));
+            found = lane.queue.turn(&mut self.claim, limit(lane), note);
             shared.tell_of_room(queue);
-            self.settle(queue, lane, &found);
             if self.claim.is_empty() && found.joint.is_none() {
                 break;
             }
         }
         shared.seats.end(self.me);
-        if shared.quiet.is_awaited() || shared.closed.load(Ordering::Relaxed) {
-            self.tell_if_quiet();
-        }
+        self.tell_if_quiet();
         true
     }
 
-    #[cold]
+    /// Tells those who wait for it, if nothing is left.
     fn tell_if_quiet(&self) {
-        if self.shared.is_quiet() {
-            self.shared.quiet.tell();
-            if self.shared.closed.load(Ordering::SeqCst) {
-                self.shared.seats.wake_all();
+        let shared = self.shared;
+        let closed = || shared.closed.load(Ordering::SeqCst);
+        if (shared.quiet.is_awaited() || closed()) && shared.is_quiet() {
+            shared.quiet.tell();
+            if closed() {
+                shared.seats.wake_all();
             }
         }
     }
@@ -173,20 +174,6 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     /// Whether a queue other than `queue` has something.
     fn others_wait(&self, queue: usize) -> bool {
         self.shared.ready.queues().any(|other| other != queue)
-    }
-
-    /// Sees to the bit of `queue`, after something was `found` there.
-    #[inline]
-    fn settle(&self, queue: usize, lane: &Lane<K, E>, found: &Found<K, E>) {
-        let ready = &self.shared.ready;
-        if found.more {
-            ready.set(queue);
-        } else {
-            ready.clear(queue);
-            if lane.queue.ring().tail() != found.tail {
-                ready.set(queue);
-            }
-        }
     }
 
     /// Calls another worker to `queue` if there is more than this one can do soon.
@@ -268,8 +255,11 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
                 if let Some(event) = barrier.take() {
                     self.handle_one(&[], event);
                 }
-                barrier.end();
-                (0..shared.queues.len()).for_each(|queue| shared.announce(queue, NOTHING));
+                for queue in 0..shared.queues.len() {
+                    shared.queues[queue].queue.finish_alone();
+                    shared.tell_of_room(queue);
+                    shared.announce(queue, NOTHING);
+                }
             }
         }
         self.looked = shared.clock.raw();
@@ -305,7 +295,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         let shared = self.shared;
         if fruitless < SEARCHES || shared.settings.idle == Idle::Spin {
             // Not too often, where others work.
-            (0..fruitless.min(64)).for_each(|_| core::hint::spin_loop());
+            (0..fruitless.min(64)).for_each(|_| spin_loop());
             return fruitless;
         }
         let others_work = (0..shared.seats.workers()).any(|worker| shared.seats.works(worker));
@@ -313,6 +303,20 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         let awake = || self.is_over() || shared.ready.queues().any(|queue| self.may_take(queue));
         let woken = shared.seats.sleep(self.me, longest, awake);
         if woken { 0 } else { SEARCHES - AFTER_NAP }
+    }
+}
+
+/// Sees to the bit of `queue`, after something was `found` there and while nobody else can look. What
+/// changes in a queue later, other than at its tail, is announced later too.
+#[inline]
+fn settle<K: Eq, E>(shared: &Shared<K, E>, queue: usize, lane: &Lane<K, E>, found: &Found<K, E>) {
+    if found.more {
+        shared.ready.set(queue);
+    } else {
+        shared.ready.clear(queue);
+        if lane.queue.ring().tail() != found.tail {
+            shared.ready.set(queue);
+        }
     }
 }
 

@@ -137,7 +137,7 @@ impl<K: Eq, E> Queue<K, E> {
                             }
                         }
                     }
-                    Label::Sequential(barrier) if barrier.is_over() => {
+                    Label::Sequential(barrier) if barrier.is_withdrawn() => {
                         front.set(position, State::Done);
                         front.at_barrier = false;
                         self.advance(front);
@@ -155,8 +155,9 @@ impl<K: Eq, E> Queue<K, E> {
             }
             position += 1;
         }
-        // What is reserved and not published yet is looked for again.
-        found.more = front.fresh < tail && position == front.fresh;
+        // What is reserved and not published yet is looked for again. What lies beyond the window comes
+        // into it when something before is released, by whoever does that.
+        found.more = front.fresh < tail && position < front.head + self.rule.window;
         found
     }
 }

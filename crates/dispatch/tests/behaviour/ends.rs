@@ -73,3 +73,44 @@ fn every_event_is_handled_or_dropped_when_aborted_at_a_random_time() {
         }
     }
 }
+
+/// What runs alone leaves its mark in every queue, which somebody must clear away before all is quiet.
+#[test]
+fn a_scope_ends_also_where_the_last_event_ran_alone_or_in_several_queues() {
+    for rule in RULES {
+        for round in 0..200 {
+            let handled = AtomicU64::new(0);
+            let handle = |_: &Turn<'_, u64, u64>, _: u64| _ = handled.fetch_add(1, Ordering::Relaxed);
+            let dispatched = builder().workers(2).rule(rule).capacity(2).scope(handle, |dispatcher| {
+                (0..round % 7).for_each(|event| dispatcher.dispatch_sequential(event).unwrap());
+                dispatcher.dispatch_keys([1, 2, 3, 4], round).unwrap();
+                dispatcher.dispatch_sequential(round).unwrap();
+            });
+            dispatched.unwrap();
+            assert_eq!(handled.into_inner(), round % 7 + 2, "{rule:?}");
+        }
+    }
+}
+
+/// What a handler has dispatched and there was no room for is handled or counted, whenever it is closed.
+#[test]
+fn what_is_kept_aside_is_handled_or_counted() {
+    for rule in RULES {
+        for round in 0..30 {
+            let handle = |turn: &Turn<'_, u64, u64>, event: u64| {
+                if event == 1_000 {
+                    (0..100).for_each(|event| _ = turn.dispatch(event % 7, event));
+                }
+            };
+            let dispatcher: Dispatcher<u64, u64> =
+                builder().workers(2).rule(rule).capacity(2).build(handle).unwrap();
+            dispatcher.dispatch(0, 1_000).unwrap();
+            std::thread::sleep(Duration::from_micros(20 * round));
+            let drained = dispatcher.drain(Duration::from_secs(20));
+            dispatcher.wait_idle();
+            let metrics = dispatcher.metrics();
+            // Those that were dispatched after it was closed came back to the handler.
+            assert!(drained.left == 0 && metrics.events + metrics.shed <= 101, "{rule:?}: {metrics:?}");
+        }
+    }
+}
