@@ -32,10 +32,11 @@ test:
 	WARMCORE_SOAK_SECONDS=60 cargo test --workspace --locked
 
 # Holds what noise or time keeps out of `make test`: a fuzzer's minute on each target, the live
-# runtime's wake-ups and orders under loom, ten minutes of its soak test, and the agreement of two
+# runtime's and the dispatch queue's wake-ups and orders under loom, ten minutes of its soak test, and the agreement of two
 # calibrations on a quiet machine.
 test-long: test fuzz
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-runtime --lib --target-dir target/loom model
+	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-dispatch --lib --target-dir target/loom model
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
 
