@@ -95,7 +95,7 @@ impl Case {
             keys,
             turns: match handler {
                 Handler::Nothing => 0,
-                Handler::Nanos(nanos) => turns_of(nanos),
+                Handler::Nanos(nanos) => work_of(nanos),
             },
             next: (0..keys).map(|_| AtomicU32::new(0)).collect(),
             violations: AtomicU64::new(0),
@@ -128,7 +128,7 @@ impl Case {
 }
 
 #[inline(never)]
-fn work(turns: u64) {
+pub(crate) fn work(turns: u64) {
     let mut state = 1_u64;
     for _ in 0..turns {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -138,7 +138,7 @@ fn work(turns: u64) {
 }
 
 /// How many turns of work take so long, one event's after the other's: processors overlap them.
-fn turns_of(nanos: u64) -> u64 {
+pub(crate) fn work_of(nanos: u64) -> u64 {
     const CALLS: u32 = 50_000;
     let time = |turns: u64| {
         let begun = Instant::now();

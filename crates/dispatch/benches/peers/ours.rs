@@ -31,3 +31,18 @@ fn run(case: &Case, rule: Rule) {
     });
     done.expect("workers can be started");
 }
+
+/// The same with every thousandth event sequential.
+pub(crate) fn with_sequential(case: &Arc<Case>) {
+    let handle = |_: &Turn<'_, u32, Event>, event: Event| case.handle(event);
+    let done = Dispatcher::<u32, Event>::builder().workers(WORKERS).scope(handle, |dispatcher| {
+        for (index, &event) in case.events.iter().enumerate() {
+            if index % 1_000 == 0 {
+                dispatcher.dispatch_sequential(event).expect("it is open");
+            } else {
+                dispatcher.dispatch(event.key, event).expect("it is open");
+            }
+        }
+    });
+    done.expect("workers can be started");
+}

@@ -1,5 +1,7 @@
 //! What came of it: a table, and `target/bench/dispatch.json`.
 
+use crate::affinity::Moves;
+use crate::latency::Waits;
 use crate::material::{Handler, Mix};
 use core::fmt;
 use serde::Serialize;
@@ -93,10 +95,19 @@ impl fmt::Display for Table {
     }
 }
 
-/// Writes all of it for other programs.
-pub(crate) fn write(tables: &[Table]) {
+/// All that was measured.
+#[derive(Serialize)]
+pub(crate) struct All {
+    pub(crate) tables: Vec<Table>,
+    pub(crate) sequential_mix_ratio: f64,
+    pub(crate) moves: Vec<Moves>,
+    pub(crate) waits: Vec<Waits>,
+}
+
+/// Writes it for other programs.
+pub(crate) fn write(all: &All) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench");
-    let text = serde_json::to_string_pretty(tables).expect("tables are plain data");
+    let text = serde_json::to_string_pretty(all).expect("tables are plain data");
     let written = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join("dispatch.json"), text));
     match written {
         Ok(()) => println!("written: target/bench/dispatch.json"),
