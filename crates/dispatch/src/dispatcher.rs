@@ -2,6 +2,7 @@
 
 use crate::counters::Metrics;
 use crate::error::{BuildError, DispatchError};
+use crate::future::Dispatching;
 use crate::handler::Handler;
 use crate::options::{Idle, OnPanic, Overload, Rule};
 use crate::report::PanicReport;
@@ -11,6 +12,7 @@ use crate::worker::Worker;
 use core::hash::Hash;
 use core::time::Duration;
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::{self, JoinHandle, Scope};
 use std::time::Instant;
 
@@ -20,6 +22,25 @@ pub struct Builder {
     workers: usize,
     settings: Settings,
     name: String,
+    on_start: OnStart,
+}
+
+/// What a worker does first.
+#[derive(Clone, Default)]
+struct OnStart(Option<std::sync::Arc<dyn Fn(usize) + Send + Sync>>);
+
+impl core::fmt::Debug for OnStart {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(if self.0.is_some() { "a function" } else { "nothing" })
+    }
+}
+
+impl OnStart {
+    fn call(&self, worker: usize) {
+        if let Some(start) = &self.0 {
+            start(worker);
+        }
+    }
 }
 
 /// Dispatches events with keys of type `K` to handlers: those with the same key one after the other,
@@ -63,6 +84,7 @@ impl Default for Builder {
                 partition_bits: None,
             },
             name: "dispatch".to_owned(),
+            on_start: OnStart::default(),
         }
     }
 }
@@ -118,6 +140,14 @@ impl Builder {
         Self { name: name.to_owned(), ..self }
     }
 
+    /// What each worker does first, on its thread: it is told its number, from 0. The place to pin a
+    /// thread to a processor; this crate makes no system calls of its own but to park. If it panics, the
+    /// dispatcher stops.
+    #[must_use]
+    pub fn on_start(self, on_start: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        Self { on_start: OnStart(Some(std::sync::Arc::new(on_start))), ..self }
+    }
+
     /// Starts the workers, which call `handler`.
     ///
     /// # Errors
@@ -133,7 +163,8 @@ impl Builder {
         let mut dispatcher = Dispatcher { shared, threads: Vec::new() };
         for me in 0..self.workers {
             let (shared, handler) = (dispatcher.shared.clone(), handler.clone());
-            let run = move || Worker::new(me, &*shared, &*handler).run();
+            let on_start = self.on_start.clone();
+            let run = move || work(me, &*shared, &*handler, &on_start);
             // Those that were started end with the dispatcher.
             let thread = thread::Builder::new().name(format!("{}-{me}", self.name)).spawn(run);
             dispatcher.threads.push(thread.map_err(|error| BuildError::NoThread(error.to_string()))?);
@@ -181,7 +212,8 @@ impl Builder {
         H: Handler<K, E>,
     {
         let named = thread::Builder::new().name(format!("{}-{me}", self.name));
-        let thread = named.spawn_scoped(scope, move || Worker::new(me, shared, handler).run());
+        let on_start = self.on_start.clone();
+        let thread = named.spawn_scoped(scope, move || work(me, shared, handler, &on_start));
         thread.map(drop).map_err(|error| BuildError::NoThread(error.to_string()))
     }
 
@@ -198,6 +230,21 @@ impl Builder {
         }
         let settings = Settings { capacity: capacity.next_power_of_two(), ..self.settings };
         Ok(Shared::new(self.workers, settings))
+    }
+}
+
+/// The life of the worker `me`. One that cannot even start ends all: the others may not be enough.
+fn work<K, E, H>(me: usize, shared: &Shared<K, E>, handler: &H, on_start: &OnStart)
+where
+    K: Eq + Hash + Clone,
+    H: Handler<K, E>,
+{
+    match catch_unwind(AssertUnwindSafe(|| on_start.call(me))) {
+        Ok(()) => Worker::new(me, shared, handler).run(),
+        Err(panic) => {
+            shared.reports.add(PanicReport::new(Vec::new(), &*panic));
+            shared.abort();
+        }
     }
 }
 
@@ -226,6 +273,11 @@ impl<K: Eq + Hash + Clone, E> Dispatcher<K, E> {
     #[inline]
     pub fn dispatch(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
         self.shared.dispatch(key, event)
+    }
+
+    /// The same for an asynchronous task, which waits for room without blocking its thread.
+    pub fn dispatch_async(&self, key: K, event: E) -> Dispatching<'_, K, E> {
+        Dispatching::new(&self.shared, self.shared.entry(key, event))
     }
 
     /// Dispatches `event`, which touches nothing that others touch.
@@ -321,6 +373,11 @@ impl<K: Eq + Hash + Clone, E> Scoped<'_, K, E> {
     #[inline]
     pub fn dispatch(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
         self.shared.dispatch(key, event)
+    }
+
+    /// As [`Dispatcher::dispatch_async`].
+    pub fn dispatch_async(&self, key: K, event: E) -> Dispatching<'_, K, E> {
+        Dispatching::new(self.shared, self.shared.entry(key, event))
     }
 
     /// As [`Dispatcher::dispatch_unordered`].

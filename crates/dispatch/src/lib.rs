@@ -59,6 +59,7 @@
 mod counters;
 mod dispatcher;
 mod error;
+mod future;
 mod handler;
 mod joint;
 mod label;
@@ -80,6 +81,7 @@ mod worker;
 pub use counters::{Metrics, Times};
 pub use dispatcher::{Builder, Dispatcher, Drained, Scoped};
 pub use error::{BuildError, DispatchError};
+pub use future::Dispatching;
 pub use handler::{Handler, Turn};
 pub use options::{Idle, OnPanic, Overload, Rule};
 pub use report::PanicReport;

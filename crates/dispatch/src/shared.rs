@@ -13,6 +13,7 @@ use crate::room::Room;
 use crate::seats::Seats;
 use crate::sync::{Arc, AtomicBool, AtomicU32, Clock, Mutex, Ordering};
 use core::hash::{BuildHasher, Hash};
+use core::task::Waker;
 use crossbeam_utils::CachePadded;
 use hashbrown::{DefaultHashBuilder, HashSet};
 use std::cell::Cell;
@@ -89,7 +90,7 @@ pub(crate) enum Plain<K> {
 }
 
 impl<K, E> Entry<K, E> {
-    fn into_event(self) -> E {
+    pub(crate) fn into_event(self) -> E {
         match self {
             Self::Plain { event, .. } | Self::Keys { event, .. } | Self::Sequential { event } => event,
         }
@@ -166,6 +167,12 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     pub(crate) fn dispatch(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
         let (key, queue) = self.tagged(key);
         self.put(queue, Plain::Key(key), event)
+    }
+
+    /// The same, for a future.
+    pub(crate) fn entry(&self, key: K, event: E) -> Entry<K, E> {
+        let (key, queue) = self.tagged(key);
+        Entry::Plain { queue, label: Plain::Key(key), event }
     }
 
     /// An event that touches nothing.
@@ -257,17 +264,14 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             match (self.settings.overload, worker) {
                 (Overload::Reject, _) => return Err(DispatchError::Full(entry.into_event())),
                 (Overload::Shed, _) => {
-                    self.counters[self.home(full)].shed();
+                    self.shed_at(full);
                     return Ok(());
                 }
                 (Overload::Block, Some(worker)) => {
                     crate::lock(&self.aside[worker]).push_back(entry);
                     return Ok(());
                 }
-                (Overload::Block, None) => {
-                    let closed = || self.closed.load(Ordering::SeqCst);
-                    self.queues[full].room.wait(|| self.has_room(full) || closed());
-                }
+                (Overload::Block, None) => self.queues[full].room.wait(|| self.may_try(full)),
             }
         }
     }
@@ -293,7 +297,8 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         dropped
     }
 
-    fn try_put(&self, entry: Entry<K, E>) -> Result<(), (Why, Entry<K, E>)> {
+    /// Puts `entry` where it belongs, if there is room.
+    pub(crate) fn try_put(&self, entry: Entry<K, E>) -> Result<(), (Why, Entry<K, E>)> {
         match entry {
             Entry::Plain { queue, label, event } => match self.queues[queue].queue.ring().reserve() {
                 Ok(place) => {
@@ -390,6 +395,21 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         lane.queue.ring().len() * u64::from(lane.pace.load(Ordering::Relaxed)) >= PATIENCE_NS
     }
 
+    /// An event was dropped that belonged to `queue`.
+    pub(crate) fn shed_at(&self, queue: usize) {
+        self.counters[self.home(queue)].shed();
+    }
+
+    /// Whether there is room in `queue` now; `waker` is woken when there is, if not.
+    pub(crate) fn room_comes(&self, queue: usize, waker: &Waker) -> bool {
+        self.queues[queue].room.leave(waker, || self.may_try(queue))
+    }
+
+    /// Whether it is worth the while to put something into `queue`: there is room, or never will be.
+    fn may_try(&self, queue: usize) -> bool {
+        self.has_room(queue) || self.closed.load(Ordering::SeqCst)
+    }
+
     /// Whether `queue` is at most half full.
     fn has_room(&self, queue: usize) -> bool {
         let ring = self.queues[queue].queue.ring();
@@ -475,7 +495,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
 }
 
 /// Why something could not be put in.
-enum Why {
+pub(crate) enum Why {
     Full(usize),
     Closed,
 }

@@ -20,6 +20,30 @@ fn what_was_dispatched_before_it_is_dropped_is_handled() {
 }
 
 #[test]
+fn each_worker_starts_with_what_it_was_told() {
+    let started = Arc::new(AtomicU64::new(0));
+    let count = started.clone();
+    let start = move |worker: usize| _ = count.fetch_add(1 << (8 * worker), Ordering::Relaxed);
+    let handle = |_: &Turn<'_, u64, u64>, _: u64| {};
+    drop(builder().workers(3).on_start(start).build(handle).unwrap());
+    assert_eq!(started.load(Ordering::Relaxed), 0x0001_0101);
+
+    let dispatcher: Dispatcher<u64, u64> = builder()
+        .workers(2)
+        .on_start(|worker| assert_eq!(worker, 0, "no such processor"))
+        .build(handle)
+        .unwrap();
+    let reports = loop {
+        let reports = dispatcher.panics();
+        if !reports.is_empty() {
+            break reports;
+        }
+        std::thread::yield_now();
+    };
+    assert!(reports[0].message.contains("no such processor"));
+}
+
+#[test]
 fn nothing_is_taken_in_after_it_is_closed() {
     let handle = |_: &Turn<'_, u64, u64>, _: u64| {};
     let dispatcher: Dispatcher<u64, u64> = builder().workers(1).build(handle).unwrap();

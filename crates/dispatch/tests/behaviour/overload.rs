@@ -70,6 +70,37 @@ fn who_is_blocked_goes_on_when_there_is_room_and_ends_when_it_is_closed() {
     });
 }
 
+#[test]
+fn a_task_waits_for_room_without_blocking_its_thread() {
+    let (dispatcher, go_on, handled) = stuck(Overload::Block);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        let dispatch = async {
+            for event in 1..=10 {
+                dispatcher.dispatch_async(1, event).await.unwrap();
+            }
+        };
+        // The one thread that there is comes to this only if the other task lets it.
+        let let_go = async { go_on.store(true, Ordering::SeqCst) };
+        tokio::join!(dispatch, let_go);
+    });
+    dispatcher.wait_idle();
+    assert_eq!(handled.load(Ordering::SeqCst), 11);
+
+    let (dispatcher, go_on, _) = stuck(Overload::Reject);
+    let refused = runtime.block_on(async {
+        for event in 1..=3 {
+            dispatcher.dispatch_async(1, event).await.unwrap();
+        }
+        dispatcher.dispatch_async(1, 4).await
+    });
+    assert_eq!(refused, Err(DispatchError::Full(4)));
+    dispatcher.close();
+    let closed = runtime.block_on(dispatcher.dispatch_async(1, 5));
+    assert_eq!(closed, Err(DispatchError::Closed(5)));
+    go_on.store(true, Ordering::SeqCst);
+}
+
 /// Each event dispatches two, down to some depth: far more than there is room for, from handlers
 /// only. Nobody waits for anybody, and nothing is lost.
 #[test]
