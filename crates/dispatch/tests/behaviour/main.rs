@@ -1,5 +1,6 @@
 //! What a dispatcher promises, on real threads.
 
+mod conformance;
 mod ends;
 mod order;
 mod overload;
