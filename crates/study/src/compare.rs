@@ -12,7 +12,7 @@
 //! | [`results`] | the figures for other programs |
 //! | [`present`] | the report |
 
-mod nearness;
+pub mod nearness;
 pub mod overheads;
 pub mod point;
 pub mod present;
