@@ -1,9 +1,8 @@
 //! What is done with events.
 
-use crate::error::DispatchError;
+use crate::handle::Handle;
 use crate::label::Tagged;
-use crate::shared::Shared;
-use core::hash::Hash;
+use core::ops::Deref;
 
 /// What is done with events. Closures of a [`Turn`] and an event are handlers.
 pub trait Handler<K, E>: Sync {
@@ -21,12 +20,12 @@ impl<K, E, F: Fn(&Turn<'_, K, E>, E) + Sync> Handler<K, E> for F {
 
 /// What a handler knows of the event it handles.
 pub struct Turn<'a, K, E> {
-    pub(crate) shared: &'a Shared<K, E>,
+    pub(crate) handle: &'a Handle<K, E>,
     pub(crate) keys: &'a [Tagged<K>],
     pub(crate) worker: usize,
 }
 
-impl<K: Eq + Hash + Clone, E> Turn<'_, K, E> {
+impl<K, E> Turn<'_, K, E> {
     /// The event's key; `None` if it has none or several.
     #[must_use]
     pub fn key(&self) -> Option<&K> {
@@ -46,37 +45,14 @@ impl<K: Eq + Hash + Clone, E> Turn<'_, K, E> {
     pub const fn worker(&self) -> usize {
         self.worker
     }
+}
 
-    /// Dispatches a further event. It never waits: where there is no room and the dispatcher
-    /// [blocks](crate::Overload::Block), the event is kept aside and put in later, in order.
-    ///
-    /// # Errors
-    /// If there is no room and the dispatcher rejects, or if it is closed.
-    pub fn dispatch(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
-        self.shared.dispatch(key, event)
-    }
+/// Handlers dispatch further events by their turn.
+impl<K, E> Deref for Turn<'_, K, E> {
+    type Target = Handle<K, E>;
 
-    /// The same with an event that touches nothing.
-    ///
-    /// # Errors
-    /// As [`dispatch`](Self::dispatch).
-    pub fn dispatch_unordered(&self, event: E) -> Result<(), DispatchError<E>> {
-        self.shared.dispatch_unordered(event)
-    }
-
-    /// The same with an event that touches several keys.
-    ///
-    /// # Errors
-    /// As [`dispatch`](Self::dispatch).
-    pub fn dispatch_keys(&self, keys: impl IntoIterator<Item = K>, event: E) -> Result<(), DispatchError<E>> {
-        self.shared.dispatch_keys(keys, event)
-    }
-
-    /// The same with an event that runs alone.
-    ///
-    /// # Errors
-    /// As [`dispatch`](Self::dispatch).
-    pub fn dispatch_sequential(&self, event: E) -> Result<(), DispatchError<E>> {
-        self.shared.dispatch_sequential(event)
+    #[inline]
+    fn deref(&self) -> &Handle<K, E> {
+        self.handle
     }
 }

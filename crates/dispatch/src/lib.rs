@@ -25,10 +25,10 @@
 //!
 //! | an event | runs |
 //! |---|---|
-//! | with a [key](Dispatcher::dispatch) | when all before it with the same key have |
-//! | with [several](Dispatcher::dispatch_keys) | when all before it with any of them have |
-//! | that is [unordered](Dispatcher::dispatch_unordered) | any time |
-//! | that is [sequential](Dispatcher::dispatch_sequential) | alone: after all before it, before all after it |
+//! | with a [key](Handle::dispatch) | when all before it with the same key have |
+//! | with [several](Handle::dispatch_keys) | when all before it with any of them have |
+//! | that is [unordered](Handle::dispatch_unordered) | any time |
+//! | that is [sequential](Handle::dispatch_sequential) | alone: after all before it, before all after it |
 //!
 //! How events come to queues and queues to workers is a [`Rule`]. Memory is bounded, and there is a rule
 //! for [`Overload`]; a handler that [panics](OnPanic) harms nobody else; [`Metrics`] are cheap enough to be
@@ -56,10 +56,12 @@
 
 #![allow(rustdoc::private_intra_doc_links)]
 
+mod builder;
 mod counters;
 mod dispatcher;
 mod error;
 mod future;
+mod handle;
 mod handler;
 mod joint;
 mod label;
@@ -78,10 +80,12 @@ mod sync;
 mod tests;
 mod worker;
 
+pub use builder::Builder;
 pub use counters::{Metrics, Times};
-pub use dispatcher::{Builder, Dispatcher, Drained, Scoped};
+pub use dispatcher::Dispatcher;
 pub use error::{BuildError, DispatchError};
 pub use future::Dispatching;
+pub use handle::{Drained, Handle};
 pub use handler::{Handler, Turn};
 pub use options::{Idle, OnPanic, Overload, Rule};
 pub use report::PanicReport;

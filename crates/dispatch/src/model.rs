@@ -1,6 +1,7 @@
 //! Every interleaving, up to some preemptions, of the few steps by which producers and workers meet,
 //! by loom. A wake-up that is lost is a deadlock here, since nobody wakes by himself.
 
+use crate::handle::Handle;
 use crate::joint::KeySet;
 use crate::label::{Label, Tagged};
 use crate::queue::{Claim, Found, Joint, Queue, QueueRule};
@@ -433,19 +434,20 @@ fn dispatcher(
             idle: Idle::default(),
             partition_bits: None,
         };
-        let shared = Arc::new(Shared::<u32, u32>::new(workers, settings));
+        let handle = Arc::new(Handle::<u32, u32>(Shared::new(workers, settings)));
         let sum = std::sync::Arc::new(Count::new(0));
         let threads = (0..workers).map(|me| {
-            let (shared, sum) = (Arc::clone(&shared), std::sync::Arc::clone(&sum));
+            let (handle, sum) = (Arc::clone(&handle), std::sync::Arc::clone(&sum));
             thread::spawn(move || {
                 let handler = |_: &Turn<'_, u32, u32>, event| {
                     sum.fetch_add(event, Relaxed);
                 };
-                Worker::new(me, &*shared, &handler).run();
+                Worker::new(me, &*handle, &handler).run();
             })
         });
         let threads: Vec<_> = threads.collect();
-        put(&shared);
+        let shared = &handle.0;
+        put(shared);
         shared.quiet.wait(|| shared.is_quiet());
         assert_eq!(sum.load(Relaxed), expected, "it is quiet, and all have run");
         shared.close();

@@ -14,6 +14,7 @@
 //! share queues, at those where others are.
 
 use crate::counters::{Claimed, Sample};
+use crate::handle::Handle;
 use crate::handler::{Handler, Turn};
 use crate::label::{Label, Tagged};
 use crate::options::{Idle, OnPanic, Rule};
@@ -41,6 +42,7 @@ const NAP: Duration = Duration::from_millis(1);
 
 pub(crate) struct Worker<'a, K, E, H> {
     me: usize,
+    handle: &'a Handle<K, E>,
     shared: &'a Shared<K, E>,
     handler: &'a H,
     claim: Claim,
@@ -51,8 +53,8 @@ pub(crate) struct Worker<'a, K, E, H> {
 }
 
 impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
-    pub(crate) fn new(me: usize, shared: &'a Shared<K, E>, handler: &'a H) -> Self {
-        Self { me, shared, handler, claim: Claim::default(), last: me, looked: 0 }
+    pub(crate) fn new(me: usize, handle: &'a Handle<K, E>, handler: &'a H) -> Self {
+        Self { me, handle, shared: &handle.0, handler, claim: Claim::default(), last: me, looked: 0 }
     }
 
     /// Works until the dispatcher is closed and empty, or aborted.
@@ -198,7 +200,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             return 0;
         }
         loop {
-            let (me, shared, handler) = (self.me, self.shared, self.handler);
+            let (me, handle, shared, handler) = (self.me, self.handle, self.shared, self.handler);
             let claim = &mut self.claim;
             let run = || {
                 lane.queue.run(claim, |position, label, event| {
@@ -209,7 +211,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
                     if shared.poisoned.any() && keys.iter().any(|key| shared.poisoned.has(&key.key)) {
                         return shared.counters[me].skipped_poisoned();
                     }
-                    let turn = Turn { shared, keys, worker: me };
+                    let turn = Turn { handle, keys, worker: me };
                     if Sample::takes(position) {
                         timed(&turn, lane, position, || handler.handle(&turn, event));
                     } else {
@@ -271,7 +273,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         if shared.poisoned.any() && keys.iter().any(|key| shared.poisoned.has(&key.key)) {
             return shared.counters[self.me].skipped_poisoned();
         }
-        let turn = Turn { shared, keys, worker: self.me };
+        let turn = Turn { handle: self.handle, keys, worker: self.me };
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.handler.handle(&turn, event))) {
             self.panicked(keys, &*panic);
         }
@@ -329,10 +331,10 @@ fn limit<K, E>(lane: &Lane<K, E>) -> usize {
 /// Handles a sampled event by the clock.
 #[cold]
 fn timed<K, E>(turn: &Turn<'_, K, E>, lane: &Lane<K, E>, position: u64, handle: impl FnOnce()) {
-    let clock = &turn.shared.clock;
+    let clock = &turn.handle.0.clock;
     let began = clock.raw();
     handle();
     let ended = clock.raw();
     let wait = clock.delta_as_nanos(lane.samples.when(position), began);
-    turn.shared.counters[turn.worker].timed(wait, clock.delta_as_nanos(began, ended));
+    turn.handle.0.counters[turn.worker].timed(wait, clock.delta_as_nanos(began, ended));
 }

@@ -1,0 +1,228 @@
+//! How a dispatcher is built, and how its workers start.
+
+use crate::dispatcher::Dispatcher;
+use crate::error::BuildError;
+use crate::handle::Handle;
+use crate::handler::Handler;
+use crate::options::{Idle, OnPanic, Overload, Rule};
+use crate::report::PanicReport;
+use crate::shared::{Settings, Shared};
+use crate::sync::Arc;
+use crate::worker::Worker;
+use core::hash::Hash;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::{self, Scope};
+
+/// How a dispatcher is to be.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    workers: usize,
+    settings: Settings,
+    name: String,
+    on_start: OnStart,
+}
+
+/// What a worker does first.
+#[derive(Clone, Default)]
+struct OnStart(Option<std::sync::Arc<dyn Fn(usize) + Send + Sync>>);
+
+impl core::fmt::Debug for OnStart {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(if self.0.is_some() { "a function" } else { "nothing" })
+    }
+}
+
+impl OnStart {
+    fn call(&self, worker: usize) {
+        if let Some(start) = &self.0 {
+            start(worker);
+        }
+    }
+}
+
+/// Room in a queue, if nothing is said.
+const CAPACITY: usize = 4096;
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            workers: thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            settings: Settings {
+                rule: Rule::default(),
+                capacity: CAPACITY,
+                overload: Overload::default(),
+                on_panic: OnPanic::default(),
+                idle: Idle::default(),
+                partition_bits: None,
+            },
+            name: "dispatch".to_owned(),
+            on_start: OnStart::default(),
+        }
+    }
+}
+
+impl Builder {
+    /// Threads that handle events; by default, as many as can run at once.
+    #[must_use]
+    pub fn workers(self, workers: usize) -> Self {
+        Self { workers, ..self }
+    }
+
+    /// How events come to queues, and queues to workers.
+    #[must_use]
+    pub fn rule(self, rule: Rule) -> Self {
+        Self { settings: Settings { rule, ..self.settings }, ..self }
+    }
+
+    /// Events that each queue has room for, rounded up to a power of two; 4,096 by default.
+    #[must_use]
+    pub fn capacity(self, capacity: usize) -> Self {
+        Self { settings: Settings { capacity, ..self.settings }, ..self }
+    }
+
+    /// What happens to events for which there is no room.
+    #[must_use]
+    pub fn overload(self, overload: Overload) -> Self {
+        Self { settings: Settings { overload, ..self.settings }, ..self }
+    }
+
+    /// What follows when a handler panics.
+    #[must_use]
+    pub fn on_panic(self, on_panic: OnPanic) -> Self {
+        Self { settings: Settings { on_panic, ..self.settings }, ..self }
+    }
+
+    /// What workers do that find nothing to do.
+    #[must_use]
+    pub fn idle(self, idle: Idle) -> Self {
+        Self { settings: Settings { idle, ..self.settings }, ..self }
+    }
+
+    /// Keys are told apart by so many bits of their hash only, as hardware would: some different keys
+    /// then run one after the other, which is counted as
+    /// [false conflicts](crate::Metrics::false_conflicts). By default all keys are told apart.
+    #[must_use]
+    pub fn partition_bits(self, bits: u32) -> Self {
+        Self { settings: Settings { partition_bits: Some(bits), ..self.settings }, ..self }
+    }
+
+    /// What its threads are called.
+    #[must_use]
+    pub fn name(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
+    }
+
+    /// What each worker does first, on its thread: it is told its number, from 0. The place to pin a
+    /// thread to a processor; this crate makes no system calls of its own but to park. If it panics, the
+    /// dispatcher stops.
+    #[must_use]
+    pub fn on_start(self, on_start: impl Fn(usize) + Send + Sync + 'static) -> Self {
+        Self { on_start: OnStart(Some(std::sync::Arc::new(on_start))), ..self }
+    }
+
+    /// Starts the workers, which call `handler`.
+    ///
+    /// # Errors
+    /// If something that was chosen is impossible, or a thread cannot be started.
+    pub fn build<K, E, H>(self, handler: H) -> Result<Dispatcher<K, E>, BuildError>
+    where
+        K: Eq + Hash + Clone + Send + Sync + 'static,
+        E: Send + 'static,
+        H: Handler<K, E> + Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        let mut dispatcher = Dispatcher { handle: Arc::new(self.handle()?), threads: Vec::new() };
+        for me in 0..self.workers {
+            let (handle, handler) = (dispatcher.handle.clone(), handler.clone());
+            let on_start = self.on_start.clone();
+            let run = move || work(me, &*handle, &*handler, &on_start);
+            // Those that were started end with the dispatcher.
+            let thread = thread::Builder::new().name(format!("{}-{me}", self.name)).spawn(run);
+            dispatcher.threads.push(thread.map_err(|error| BuildError::NoThread(error.to_string()))?);
+        }
+        Ok(dispatcher)
+    }
+
+    /// Starts workers whose events and handler may borrow from around, calls `body` with the
+    /// dispatcher, and waits until everything that was dispatched has been handled.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn scope<K, E, H, R>(self, handler: H, body: impl FnOnce(&Handle<K, E>) -> R) -> Result<R, BuildError>
+    where
+        K: Eq + Hash + Clone + Send + Sync,
+        E: Send,
+        H: Handler<K, E>,
+    {
+        let handle = self.handle()?;
+        thread::scope(|scope| {
+            let open = Open(&handle);
+            for me in 0..self.workers {
+                self.start(scope, me, &handle, &handler)?;
+            }
+            let result = body(&handle);
+            drop(open);
+            Ok(result)
+        })
+    }
+
+    fn start<'scope, K, E, H>(
+        &self,
+        scope: &'scope Scope<'scope, '_>,
+        me: usize,
+        handle: &'scope Handle<K, E>,
+        handler: &'scope H,
+    ) -> Result<(), BuildError>
+    where
+        K: Eq + Hash + Clone + Send + Sync,
+        E: Send,
+        H: Handler<K, E>,
+    {
+        let named = thread::Builder::new().name(format!("{}-{me}", self.name));
+        let on_start = self.on_start.clone();
+        let thread = named.spawn_scoped(scope, move || work(me, handle, handler, &on_start));
+        thread.map(drop).map_err(|error| BuildError::NoThread(error.to_string()))
+    }
+
+    fn handle<K: Eq + Hash + Clone, E>(&self) -> Result<Handle<K, E>, BuildError> {
+        let Settings { capacity, partition_bits, .. } = self.settings;
+        if self.workers == 0 {
+            return Err(BuildError::NoWorkers);
+        }
+        if !(2..=1 << 31).contains(&capacity) {
+            return Err(BuildError::Capacity(capacity));
+        }
+        if let Some(bits) = partition_bits.filter(|bits| !(1..=30).contains(bits)) {
+            return Err(BuildError::PartitionBits(bits));
+        }
+        let settings = Settings { capacity: capacity.next_power_of_two(), ..self.settings };
+        Ok(Handle(Shared::new(self.workers, settings)))
+    }
+}
+
+/// The life of the worker `me`. One that cannot even start ends all: the others may not be enough.
+fn work<K, E, H>(me: usize, handle: &Handle<K, E>, handler: &H, on_start: &OnStart)
+where
+    K: Eq + Hash + Clone,
+    H: Handler<K, E>,
+{
+    match catch_unwind(AssertUnwindSafe(|| on_start.call(me))) {
+        Ok(()) => Worker::new(me, handle, handler).run(),
+        Err(panic) => {
+            handle.0.reports.add(PanicReport::new(Vec::new(), &*panic));
+            handle.0.abort();
+        }
+    }
+}
+
+/// Closes a dispatcher at the end of a scope, however it ends.
+struct Open<'a, K: Eq + Hash + Clone, E>(&'a Handle<K, E>);
+
+impl<K: Eq + Hash + Clone, E> Drop for Open<'_, K, E> {
+    fn drop(&mut self) {
+        // What handlers dispatch meanwhile belongs to it.
+        self.0.wait_idle();
+        self.0.close();
+    }
+}
