@@ -49,7 +49,11 @@ impl<K, E> Label<K, E> {
 
     /// Whether it belongs to an event that could not be put into all its queues.
     pub(crate) fn is_withdrawn(&self) -> bool {
-        matches!(self, Self::Keys(set) if set.is_withdrawn())
+        match self {
+            Self::Keys(set) => set.is_withdrawn(),
+            Self::Sequential(barrier) => barrier.is_withdrawn(),
+            Self::Key(_) | Self::Unordered => false,
+        }
     }
 }
 

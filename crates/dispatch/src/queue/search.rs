@@ -1,7 +1,9 @@
 //! The search for events that may run beside those that do (Falsafi 1998, §2.3.2).
 
 use super::{Claim, Found, Front, Joint, Queue, State};
+use crate::joint::{Barrier, KeySet};
 use crate::label::{Label, Tagged};
+use crate::sync::Arc;
 
 /// What lies before the position that is looked at and may not be touched: keys that others have
 /// claimed, or that somebody passed over must have first.
@@ -61,103 +63,144 @@ fn keys_of<K, E>(label: &Label<K, E>) -> &[Tagged<K>] {
     }
 }
 
+/// A search under way.
+struct Search<'a, K, E> {
+    queue: &'a Queue<K, E>,
+    front: &'a mut Front,
+    claim: &'a mut Claim,
+    taboo: Taboo<'a, K, E>,
+    /// Keys of this claim: others of them may follow in it, but not in a set.
+    own: Taboo<'a, K, E>,
+    found: Found<K, E>,
+}
+
 impl<K: Eq, E> Queue<K, E> {
     /// Claims what may run among the first events, with those that others have claimed or that must
     /// wait in between.
     #[cold]
     pub(super) fn search(&self, front: &mut Front, claim: &mut Claim, limit: usize) -> Found<K, E> {
         let tail = self.ring.tail();
-        let mut found = Found { joint: None, more: false, tail, conflicts: 0, false_conflicts: 0 };
-        let mut taboo = Taboo { queue: self, bits: 0 };
-        // Keys of this claim: others of them may follow in it, but not in a set.
-        let mut own = Taboo { queue: self, bits: 0 };
-        let Claim { found: claimed, blocked, length, .. } = claim;
-        blocked.clear();
-        let mut position = front.head;
-        while position < front.head + self.rule.window {
-            if position >= front.fresh {
-                if !self.ring.is_published(position) {
-                    break;
-                }
-                front.set(position, State::Waiting);
-                front.fresh = position + 1;
+        claim.blocked.clear();
+        let nothing = || Taboo { queue: self, bits: 0 };
+        let found = Found { joint: None, more: false, tail, conflicts: 0, false_conflicts: 0 };
+        let mut search = Search { queue: self, front, claim, taboo: nothing(), own: nothing(), found };
+        let mut position = search.front.head;
+        loop {
+            if position >= search.front.head + self.rule.window {
+                // What lies beyond comes into the window when something before is released, by whoever
+                // does that.
+                return search.found;
             }
-            // SAFETY: it is published, and not freed as the lock is held.
-            let label = unsafe { self.ring.label(position) };
-            match front.state(position) {
-                State::Done => {}
-                State::Claimed if label.is_withdrawn() => {
-                    front.set(position, State::Done);
-                    self.advance(front);
-                }
-                State::Claimed => taboo.add(blocked, position, label),
-                State::Waiting if claimed.len() == limit => {
-                    found.more = true;
-                    return found;
-                }
-                State::Waiting => match label {
-                    Label::Unordered => {
-                        front.set(position, State::Claimed);
-                        claimed.push(position);
-                        *length += 1;
-                    }
-                    Label::Key(key) => match taboo.has(blocked, key) {
-                        None => {
-                            front.set(position, State::Claimed);
-                            claimed.push(position);
-                            *length += 1;
-                            own.bits |= bit(key);
-                        }
-                        Some(is) => {
-                            found.conflicts += 1;
-                            found.false_conflicts += u32::from(is == Match::Alike);
-                            // The same key is there already; one that is alike may not be.
-                            if is == Match::Alike {
-                                taboo.add(blocked, position, label);
-                            }
-                        }
-                    },
-                    Label::Keys(set) if set.is_withdrawn() => {
-                        front.set(position, State::Done);
-                        self.advance(front);
-                    }
-                    Label::Keys(set) => {
-                        let meets =
-                            |key| taboo.has(blocked, key).is_some() || own.has(claimed, key).is_some();
-                        if set.keys.iter().any(meets) {
-                            found.conflicts += 1;
-                            taboo.add(blocked, position, label);
-                        } else {
-                            front.set(position, State::Claimed);
-                            taboo.add(blocked, position, label);
-                            if set.arrive(self.rule.index, position) {
-                                found.joint = Some(Joint::Keys(set.clone()));
-                                found.more = true;
-                                return found;
-                            }
-                        }
-                    }
-                    Label::Sequential(barrier) if barrier.is_withdrawn() => {
-                        front.set(position, State::Done);
-                        front.at_barrier = false;
-                        self.advance(front);
-                    }
-                    Label::Sequential(barrier) => {
-                        if position == front.head && !front.at_barrier {
-                            front.at_barrier = true;
-                            if barrier.arrive() {
-                                found.joint = Some(Joint::Alone(barrier.clone()));
-                            }
-                        }
-                        return found;
-                    }
-                },
+            if position >= search.front.fresh && !search.reach(position) {
+                // What is reserved and not published yet is looked for again.
+                search.found.more = position < tail;
+                return search.found;
+            }
+            if !search.look(position, limit) {
+                return search.found;
             }
             position += 1;
         }
-        // What is reserved and not published yet is looked for again. What lies beyond the window comes
-        // into it when something before is released, by whoever does that.
-        found.more = front.fresh < tail && position < front.head + self.rule.window;
-        found
+    }
+}
+
+impl<K: Eq, E> Search<'_, K, E> {
+    /// Comes to `position` as the first; false if nothing is there.
+    fn reach(&mut self, position: u64) -> bool {
+        if !self.queue.ring.is_published(position) {
+            return false;
+        }
+        self.front.set(position, State::Waiting);
+        self.front.fresh = position + 1;
+        true
+    }
+
+    /// Claims or passes over what is at `position`; whether to go on.
+    fn look(&mut self, position: u64, limit: usize) -> bool {
+        // SAFETY: it is published, and not freed as the lock is held.
+        let label = unsafe { self.queue.ring.label(position) };
+        match self.front.state(position) {
+            State::Done => {}
+            _ if label.is_withdrawn() => self.drop_withdrawn(position),
+            State::Claimed => self.pass_over(position, label),
+            State::Waiting if self.claim.length == limit => {
+                self.found.more = true;
+                return false;
+            }
+            State::Waiting => match label {
+                Label::Unordered => self.take(position),
+                Label::Key(key) => self.look_at_key(position, label, key),
+                Label::Keys(set) => return self.look_at_set(position, label, set),
+                Label::Sequential(barrier) => {
+                    self.look_at_barrier(position, barrier);
+                    return false;
+                }
+            },
+        }
+        true
+    }
+
+    fn take(&mut self, position: u64) {
+        self.front.set(position, State::Claimed);
+        self.claim.found.push(position);
+        self.claim.length += 1;
+    }
+
+    /// Nothing that touches what `label` does may run before it.
+    fn pass_over(&mut self, position: u64, label: &Label<K, E>) {
+        self.taboo.add(&mut self.claim.blocked, position, label);
+    }
+
+    fn drop_withdrawn(&mut self, position: u64) {
+        if position == self.front.head {
+            self.front.at_barrier = false;
+        }
+        self.front.set(position, State::Done);
+        self.queue.advance(self.front);
+    }
+
+    fn look_at_key(&mut self, position: u64, label: &Label<K, E>, key: &Tagged<K>) {
+        match self.taboo.has(&self.claim.blocked, key) {
+            None => {
+                self.take(position);
+                self.own.bits |= bit(key);
+            }
+            Some(is) => {
+                self.found.conflicts += 1;
+                self.found.false_conflicts += u32::from(is == Match::Alike);
+                // The same key is there already; one that is alike may not be.
+                if is == Match::Alike {
+                    self.pass_over(position, label);
+                }
+            }
+        }
+    }
+
+    /// Whether to go on: not, if this was the last queue in which the event had to come to the front.
+    fn look_at_set(&mut self, position: u64, label: &Label<K, E>, set: &Arc<KeySet<K, E>>) -> bool {
+        let Claim { found, blocked, .. } = &*self.claim;
+        let meets = |key| self.taboo.has(blocked, key).is_some() || self.own.has(found, key).is_some();
+        if set.keys.iter().any(meets) {
+            self.found.conflicts += 1;
+            self.pass_over(position, label);
+            return true;
+        }
+        self.front.set(position, State::Claimed);
+        self.pass_over(position, label);
+        let arrived = set.arrive(self.queue.rule.index, position);
+        if arrived {
+            self.found.joint = Some(Joint::Keys(set.clone()));
+            self.found.more = true;
+        }
+        !arrived
+    }
+
+    fn look_at_barrier(&mut self, position: u64, barrier: &Arc<Barrier<E>>) {
+        if position == self.front.head && !self.front.at_barrier {
+            self.front.at_barrier = true;
+            if barrier.arrive() {
+                self.found.joint = Some(Joint::Alone(barrier.clone()));
+            }
+        }
     }
 }
