@@ -34,9 +34,13 @@ const MOST: u64 = 64;
 /// Claims after which a worker looks at other queues though its own has more.
 const STAY: u32 = 32;
 /// Searches without success before a worker sleeps.
-const SEARCHES: u32 = if cfg!(loom) { AFTER_NAP } else { 100 };
+const SEARCHES: u32 = if cfg!(loom) { AFTER_NAP } else { 2_000 };
 /// Searches after a sleep that nobody has ended: those who work are not to be disturbed by it.
 const AFTER_NAP: u32 = 2;
+/// A search among queues that others attend counts for so many: it takes their locks.
+const IN_VAIN: u32 = 40;
+/// Pauses after such a search.
+const PAUSES: u32 = 64;
 /// The longest sleep while somebody works: what that one holds up unexpectedly is found then.
 const NAP: Duration = Duration::from_millis(1);
 
@@ -60,9 +64,9 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     /// Works until the dispatcher is closed and empty, or aborted.
     pub(crate) fn run(mut self) {
         self.shared.handle_here(self.me);
-        let mut fruitless = 0;
+        let mut fruitless = 0_u32;
         while !self.is_over() {
-            fruitless = if self.search() { 0 } else { self.rest(fruitless + 1) };
+            fruitless = if self.search() { 0 } else { self.rest(fruitless.saturating_add(1)) };
         }
         self.shared.seats.wake_all();
     }
@@ -296,9 +300,12 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     fn rest(&self, fruitless: u32) -> u32 {
         let shared = self.shared;
         if fruitless < SEARCHES || shared.settings.idle == Idle::Spin {
-            // Not too often, where others work.
-            (0..fruitless.min(64)).for_each(|_| spin_loop());
-            return fruitless;
+            if shared.ready.queues().next().is_none() {
+                spin_loop();
+                return fruitless;
+            }
+            (0..PAUSES).for_each(|_| spin_loop());
+            return fruitless.saturating_add(IN_VAIN);
         }
         let others_work = (0..shared.seats.workers()).any(|worker| shared.seats.works(worker));
         let longest = (others_work || shared.has_aside(self.me)).then_some(NAP);
