@@ -53,7 +53,7 @@ mod under_loom {
             #[derive(Debug, Default)]
             pub(crate) struct $name(atomic::$name);
 
-            #[allow(dead_code)]
+            #[allow(dead_code, reason = "not every one of them is changed in every way")]
             impl $name {
                 pub(crate) fn new(value: $value) -> Self {
                     Self(atomic::$name::new(value))

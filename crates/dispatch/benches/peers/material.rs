@@ -67,7 +67,6 @@ pub(crate) struct Case {
     turns: u64,
     next: Vec<AtomicU32>,
     violations: AtomicU64,
-    handled: AtomicU64,
 }
 
 impl Case {
@@ -99,7 +98,6 @@ impl Case {
             },
             next: (0..keys).map(|_| AtomicU32::new(0)).collect(),
             violations: AtomicU64::new(0),
-            handled: AtomicU64::new(0),
         }
     }
 
@@ -117,7 +115,6 @@ impl Case {
     pub(crate) fn reset(&mut self) {
         self.next.iter_mut().for_each(|next| *next.get_mut() = 0);
         *self.violations.get_mut() = 0;
-        *self.handled.get_mut() = 0;
     }
 
     /// How often an event was not the next of its key, or was left out.
