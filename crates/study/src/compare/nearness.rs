@@ -14,7 +14,8 @@ use warmcore_units::{CpuId, Nanos};
 
 /// How often a run is made until one counts.
 const ATTEMPTS: usize = 4;
-/// How long to wait for processors to come near again.
+/// How long to wait, in all of a comparison, for processors to come near again: where a profile is
+/// another machine's, they never do.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Between two looks at how far apart they are.
 const PAUSE: Duration = Duration::from_millis(20);
@@ -29,6 +30,8 @@ pub struct Nearness<'a> {
     timer: Timer,
     /// The distance at which the profile was measured.
     reference: Option<f64>,
+    /// What is left of the [`PATIENCE`].
+    patience: Duration,
     /// All looks so far, in nanoseconds, in ascending order.
     looks: Vec<f64>,
     stop: &'a AtomicBool,
@@ -43,7 +46,8 @@ impl<'a> Nearness<'a> {
     pub fn of(cpus: &[CpuId], reference: Option<Nanos>, stop: &'a AtomicBool) -> Result<Self, CompareError> {
         let pair = cpus.first_chunk().copied();
         let reference = reference.map(|time| time.0);
-        let mut nearness = Self { pair, timer: Timer::calibrate(), reference, looks: Vec::new(), stop };
+        let mut nearness =
+            Self { pair, timer: Timer::calibrate(), reference, patience: PATIENCE, looks: Vec::new(), stop };
         for _ in 0..LOOKS {
             nearness.look()?;
             thread::sleep(PAUSE);
@@ -74,7 +78,7 @@ impl<'a> Nearness<'a> {
             let outcome = run()?;
             let after = self.look()?;
             let held = self.that_counts().held(before.zip(after).map(|(before, after)| [before, after]));
-            if held || attempt == ATTEMPTS {
+            if held || attempt == ATTEMPTS || self.patience.is_zero() {
                 return Ok((outcome, held));
             }
             attempt += 1;
@@ -87,7 +91,8 @@ impl<'a> Nearness<'a> {
         loop {
             let reading = self.look()?;
             let held = self.that_counts().held(reading.map(|reading| [reading; 2]));
-            if held || since.elapsed() > PATIENCE {
+            if held || since.elapsed() >= self.patience || self.stop.load(Ordering::Relaxed) {
+                self.patience = self.patience.saturating_sub(since.elapsed());
                 return Ok(reading);
             }
             thread::sleep(PAUSE);
