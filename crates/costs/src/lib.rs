@@ -22,6 +22,6 @@ pub mod situation;
 
 pub use displacement::{Displacement, Intervening};
 pub use execution::ExecutionModel;
-pub use profile::{Level, Measured, Profile};
+pub use profile::{FrameLines, Level, Measured, Packets, Profile};
 pub use residency::Residency;
 pub use situation::{Approach, Experiment, Situation, ThreadStack};

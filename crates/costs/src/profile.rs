@@ -54,9 +54,38 @@ pub struct Provenance {
     /// different distances, and what migrations cost differs accordingly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Nanos>,
+    /// What the measured packets were like; `None` if the source does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packets: Option<Packets>,
     /// What a reader should know about how the figures came about, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// What packets are like, as far as their receive times depend on it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Packets {
+    /// What becomes of the lines of their frames between two packets.
+    pub frames: FrameLines,
+    /// Bytes of payload. They are read only where checksums are verified.
+    pub payload_bytes: usize,
+    /// Whether UDP checksums are verified in software.
+    pub checksum: bool,
+}
+
+/// What becomes of the lines of frames between two packets.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FrameLines {
+    /// Every packet is written anew into the receiver's buffer, so that reading it misses, as after
+    /// DMA. This is the setting of Salehi, Kurose & Towsley 1994, §5.
+    #[default]
+    Written,
+    /// One buffer for each processor and stream is written once and then only read, as when a
+    /// driver hands out frames that were prepared before. Reading it misses only where caches are
+    /// cold.
+    Resident,
 }
 
 /// Whether figures were measured or published.

@@ -8,11 +8,10 @@
 use crate::clock::{self, Ticks};
 use crate::error::RunError;
 use crate::handed::Handed;
-use crate::plan::Packets;
 use core::hint::black_box;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use warmcore_costs::Approach;
+use warmcore_costs::{Approach, Packets};
 use warmcore_linux::ProtocolThread;
 use warmcore_stack::wire::{FrameBuilder, LinkKind};
 use warmcore_stack::{Config, Delivery, DropReason, Flow, IndependentStacks, LockingStack, Pool};
@@ -151,7 +150,7 @@ impl Bench {
         let protocol = Protocol::new(approach, packets.checksum)?;
         space(rng);
         let pools = (0..PAIR).map(|_| Pool::new(SEGMENTS)).collect();
-        let frames = [frame(0, packets.payload)?, frame(1, packets.payload)?];
+        let frames = [frame(0, packets.payload_bytes)?, frame(1, packets.payload_bytes)?];
         let mut handed = Handed::default();
         for _ in 0..PAIR {
             space(rng);
@@ -174,15 +173,15 @@ fn frame(stream: usize, payload: usize) -> Result<Vec<u8>, RunError> {
 mod tests {
     use super::*;
     use crate::pattern::{Step, TIMED_STREAM};
-    use crate::plan::FrameLines;
     use rand::SeedableRng;
+    use warmcore_costs::FrameLines;
 
     fn every_kind_of_packets() -> impl Iterator<Item = Packets> {
         let payloads = [0, 256, LINK.max_payload()];
-        payloads.into_iter().flat_map(|payload| {
-            [FrameLines::Written, FrameLines::Resident]
-                .into_iter()
-                .flat_map(move |frames| [false, true].map(|checksum| Packets { payload, checksum, frames }))
+        payloads.into_iter().flat_map(|payload_bytes| {
+            [FrameLines::Written, FrameLines::Resident].into_iter().flat_map(move |frames| {
+                [false, true].map(|checksum| Packets { frames, payload_bytes, checksum })
+            })
         })
     }
 
@@ -213,7 +212,7 @@ mod tests {
     fn a_payload_that_fits_no_frame_is_refused() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
         let packets =
-            Packets { payload: LINK.max_payload() + 1, checksum: false, frames: FrameLines::Written };
+            Packets { frames: FrameLines::Written, payload_bytes: LINK.max_payload() + 1, checksum: false };
         assert!(matches!(Bench::new(Approach::Locking, packets, &mut rng), Err(RunError::Frame(_))));
     }
 

@@ -104,7 +104,7 @@ pub fn calibrate(
     let profile = Profile {
         schema: SCHEMA,
         name: machine.name.clone(),
-        provenance: provenance(notes, handover),
+        provenance: provenance(plan, notes, handover),
         levels: profile::levels(&hierarchy, &cold),
         intervening: Intervening::MVS,
         free_memory: profile::free_memory(&values),
@@ -125,12 +125,13 @@ pub fn calibrate(
     })
 }
 
-fn provenance(notes: Vec<String>, handover: Option<Nanos>) -> Provenance {
+fn provenance(plan: &Plan, notes: Vec<String>, handover: Option<Nanos>) -> Provenance {
     Provenance {
         kind: Kind::Measured,
         source: concat!("warmcore ", env!("CARGO_PKG_VERSION")).to_owned(),
         date: Utc::now().format("%Y-%m-%d").to_string(),
         handover,
+        packets: Some(plan.packets()),
         notes,
     }
 }

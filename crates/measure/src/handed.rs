@@ -6,7 +6,7 @@
 
 use crate::bench::{LINK, PAIR};
 use crate::pattern::Step;
-use crate::plan::FrameLines;
+use warmcore_costs::FrameLines;
 use warmcore_linux::ProtocolThread;
 
 /// A buffer of the driver, for one frame.

@@ -4,9 +4,9 @@ use crate::clock::Timer;
 use crate::cold::{ColdState, Latency};
 use crate::curve::Curve;
 use crate::flush;
-use crate::plan::{FrameLines, Plan};
+use crate::plan::Plan;
 use crate::rounds::{Rounds, Tally};
-use warmcore_costs::Measured;
+use warmcore_costs::{FrameLines, Measured};
 use warmcore_units::{CpuId, Nanos};
 
 /// Drift of the counter against the operating system's clock that is worth a word.

@@ -3,20 +3,8 @@
 use crate::bench::LINK;
 use std::ffi::OsString;
 use std::time::Duration;
+use warmcore_costs::{FrameLines, Packets};
 use warmcore_units::CpuId;
-
-/// What becomes of the lines of the measured frames between two packets.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum FrameLines {
-    /// The producing processor writes every packet into the receiver's buffer, so that reading it
-    /// misses, as after DMA. This is the source's setting.
-    #[default]
-    Written,
-    /// One buffer for each processor and stream is written once a run and then only read, as when
-    /// a driver hands out frames that were prepared before. Reading it misses only where caches
-    /// are made cold.
-    Resident,
-}
 
 /// How much to measure, and where.
 #[derive(Clone, PartialEq, Debug)]
@@ -83,16 +71,6 @@ impl Plan {
 
     /// What the packets are like.
     pub(crate) const fn packets(&self) -> Packets {
-        Packets { payload: self.payload_bytes, checksum: self.checksum, frames: self.frames }
+        Packets { frames: self.frames, payload_bytes: self.payload_bytes, checksum: self.checksum }
     }
-}
-
-/// What the packets of a run are like.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Packets {
-    /// Bytes of payload.
-    pub(crate) payload: usize,
-    /// Whether UDP checksums are verified.
-    pub(crate) checksum: bool,
-    pub(crate) frames: FrameLines,
 }

@@ -3,10 +3,9 @@
 use crate::bench::PAIR;
 use crate::hierarchy::Hierarchy;
 use crate::pattern;
-use crate::plan::Packets;
 use crate::script::{Before, PoolUse, Sample, Script};
 use core::fmt;
-use warmcore_costs::{Approach, Experiment, Situation, ThreadStack};
+use warmcore_costs::{Approach, Experiment, Packets, Situation, ThreadStack};
 
 /// What of the protocol is in which cache.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -2,9 +2,8 @@
 
 use crate::clock::{Ticks, Timer};
 use crate::pattern::Step;
-use crate::plan::Packets;
 use crate::proximity::Readings;
-use warmcore_costs::Approach;
+use warmcore_costs::{Approach, Packets};
 use warmcore_linux::Disturbance;
 use warmcore_units::Nanos;
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 use warmcore_costs::profile::Kind;
-use warmcore_costs::{Approach, Experiment, Measured, Situation};
+use warmcore_costs::{Approach, Experiment, Measured, Packets, Situation};
 use warmcore_linux::Probe;
 use warmcore_measure::{CalibrateError, Calibration, FrameLines, Plan, ProgramError, calibrate};
 use warmcore_topology::Machine;
@@ -116,7 +116,12 @@ fn frames_may_stay_where_they_are_and_be_of_any_length_that_fits() {
     let Some((machine, _alone)) = machine() else { return };
     let plan = Plan { frames: FrameLines::Resident, payload_bytes: 1400, ..least() };
     let Some(calibration) = measure(&machine, &plan) else { return };
-    let notes = calibration.profile.provenance.notes;
+    let provenance = calibration.profile.provenance;
+    assert_eq!(
+        provenance.packets,
+        Some(Packets { frames: FrameLines::Resident, payload_bytes: 1400, checksum: false })
+    );
+    let notes = provenance.notes;
     assert!(notes.iter().any(|note| note.contains("prepared frames")), "{notes:?}");
     assert!(notes.iter().any(|note| note.contains("1400 bytes of payload")), "{notes:?}");
 

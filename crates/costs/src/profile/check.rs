@@ -136,6 +136,7 @@ fn check_time(field: &str, time: Nanos) -> Result<(), Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::{FrameLines, Packets};
 
     /// The field that `spoil` makes the published profile be refused for.
     fn refused(spoil: impl FnOnce(&mut Profile)) -> String {
@@ -189,7 +190,9 @@ mod tests {
 
     #[test]
     fn a_profile_survives_its_own_document() {
-        let profile = Profile::sgi_challenge_xl();
+        let mut profile = Profile::sgi_challenge_xl();
+        let packets = Packets { frames: FrameLines::Resident, payload_bytes: 64, checksum: true };
+        profile.provenance.packets = Some(packets);
         let text = toml::to_string(&profile).unwrap();
         assert_eq!(toml::from_str::<Profile>(&text).unwrap(), profile);
     }
