@@ -14,7 +14,7 @@ use warmcore_runtime::Setup;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, PacketScenario, ProfileSource, Scheduling, Study};
 use warmcore_study::compare::results::{PointSummary, columns};
-use warmcore_study::compare::{CompareError, Compared, Request, compare, present};
+use warmcore_study::compare::{CompareError, Compared, Request, compare, packets, present};
 use warmcore_study::costs;
 use warmcore_units::PerSecond;
 
@@ -26,10 +26,14 @@ const SCENARIO: &str = "scenario.toml";
 
 pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     let request = request(arguments)?;
+    let given = given_profile(&request.scenario)?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
     let folder = Folder::open(&arguments.out, existing, &[REPORT, PROFILE, RESULTS, SUMMARY, SCENARIO])?;
     let stop = interrupt::catch()?;
-    let profile = costs_of(&request.scenario, arguments, stop)?;
+    let profile = match given {
+        Some(profile) => profile,
+        None => measure(&request.scenario, arguments, stop)?,
+    };
     folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
     folder.write(SCENARIO, toml::to_string(&request.scenario).into_diagnostic()?.as_bytes())?;
 
@@ -57,6 +61,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
 struct Summary<'a> {
     schema: u32,
     profile: &'a str,
+    notes: Vec<String>,
     points: &'a [PointSummary],
 }
 
@@ -95,15 +100,29 @@ fn check_can_run(scenario: PacketScenario) -> miette::Result<()> {
     setup.map(drop).map_err(live::unusable)
 }
 
-/// The costs that the prediction rests on: measured now, unless there is a profile of this machine.
-fn costs_of(
+/// The profile that the prediction rests on; `None` if this machine is to be measured for it.
+fn given_profile(scenario: &PacketScenario) -> miette::Result<Option<Profile>> {
+    if scenario.profile == ProfileSource::SgiChallengeXl {
+        return Ok(None);
+    }
+    let profile = point::profile(&scenario.profile)?;
+    packets::check(&profile, &scenario.live).map_err(|fault| {
+        miette!(
+            "--profile (in a scenario: `profile`) does not fit: {fault}. Without --profile what fits is measured; the              comparison's own profile.toml serves further ones"
+        )
+    })?;
+    if let Some(doubt) = packets::doubt(&profile) {
+        eprintln!("note: {doubt}");
+    }
+    Ok(Some(profile))
+}
+
+/// Measures the costs that the prediction rests on.
+fn measure(
     scenario: &PacketScenario,
     arguments: &CompareArguments,
     stop: &AtomicBool,
 ) -> miette::Result<Profile> {
-    if scenario.profile != ProfileSource::SgiChallengeXl {
-        return point::profile(&scenario.profile);
-    }
     let machine = look_at_machine(arguments.json)?;
     let study = if arguments.quick { Study::quick(vec![1]) } else { Study::standard(vec![1]) };
     let bar = progress::bar("measuring");
@@ -133,7 +152,8 @@ fn write(
     let scenario = toml::to_string(&request.scenario).into_diagnostic()?;
     let manifest = provenance::of_simulation(profile, request.scenario.seed, Some(scenario));
     let points = PointSummary::of_all(compared);
-    let summary = Summary { schema: 1, profile: &profile.name, points: &points };
+    let notes = packets::doubt(profile).into_iter().collect();
+    let summary = Summary { schema: 1, profile: &profile.name, notes, points: &points };
     let summary = serde_json::to_string_pretty(&summary).into_diagnostic()?;
     let parquet = columns(&points).into_diagnostic()?.to_parquet(&manifest).into_diagnostic()?;
     let report = warmcore_report::render(&present::document(compared, profile, manifest));

@@ -7,6 +7,7 @@
 //! | module | step |
 //! |---|---|
 //! | [`nearness`] | runs count only where the processors are as near as in the others |
+//! | [`packets`] | costs count only if they are of packets like those of the runs |
 //! | [`overheads`] | what the runtime costs, measured apart |
 //! | [`point`] | one load: predicted, run, and the difference laid at somebody's door |
 //! | [`results`] | the figures for other programs |
@@ -14,6 +15,7 @@
 
 pub mod nearness;
 pub mod overheads;
+pub mod packets;
 pub mod point;
 pub mod present;
 pub mod results;

@@ -1,10 +1,11 @@
 //! The costs of this machine: the calibration that a scenario asks for, and the footprint
 //! constants fitted to it.
 
+use crate::compare::packets;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use warmcore_costs::{Profile, fit};
-use warmcore_measure::{CalibrateError, FrameLines, Observer, Plan, calibrate};
+use warmcore_costs::{Packets, Profile, fit};
+use warmcore_measure::{CalibrateError, Observer, Plan, calibrate};
 use warmcore_scenario::{Calibration, Live};
 use warmcore_topology::Machine;
 
@@ -40,12 +41,8 @@ pub fn measure_for_run(
     observer: &mut Observer<'_>,
     stop: &AtomicBool,
 ) -> Result<Profile, CalibrateError> {
-    let plan = Plan {
-        frames: FrameLines::Resident,
-        payload_bytes: live.payload_bytes.into(),
-        checksum: live.verify_udp_checksum,
-        ..plan(asked, seed)
-    };
+    let Packets { frames, payload_bytes, checksum } = packets::of_run(live);
+    let plan = Plan { frames, payload_bytes, checksum, ..plan(asked, seed) };
     follow(machine, &plan, observer, stop)
 }
 

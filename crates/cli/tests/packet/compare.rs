@@ -35,13 +35,31 @@ fn every_point_is_an_object_and_the_report_has_them_all() {
             .map(|name| point[name].as_f64().unwrap_or_else(|| panic!("`{name}` is not known: {point}")));
         assert!((predicted / measured - 1.0 - error).abs() < 1e-9, "{point}");
     }
+    // That profile does not say what its packets were like.
+    let notes = result["notes"].as_array().unwrap();
+    assert_eq!(notes.len(), 1, "{notes:?}");
     let written = folder.path().join("comparison");
     let report = fs::read_to_string(written.join("report.html")).unwrap();
     assert!(report.contains("Locking, Wired-Streams") && report.contains("Locking, MRU"));
+    assert!(report.contains(notes[0].as_str().unwrap()));
     assert!(written.join("results.parquet").exists() && written.join("profile.toml").exists());
     // Nothing of it is overwritten unasked.
     let again = refusal(&all, folder.path());
     assert!(again.contains("--force"), "{again}");
+}
+
+/// A calibration for a study has other packets than a run, and predicts it too long.
+#[test]
+fn costs_of_other_packets_are_refused_before_anything_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let published = fs::read_to_string(profile()).unwrap();
+    let packets = "[provenance.packets]\nframes = \"written\"\npayload_bytes = 64\nchecksum = false\n";
+    fs::write(folder.path().join("study.toml"), published + packets).unwrap();
+    let refused = refusal(&["compare", "--profile", "study.toml"], folder.path());
+    let problem = "--profile (in a scenario: `profile`) does not fit: `provenance.packets.frames` is written, \
+                   expected resident";
+    assert!(refused.contains(problem) && refused.contains("Without --profile"), "{refused}");
+    assert!(!folder.path().join("comparison").exists());
 }
 
 #[test]

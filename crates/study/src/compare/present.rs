@@ -1,6 +1,7 @@
 //! A comparison in words and charts, for a reader who has never seen the sources.
 
 use super::Compared;
+use super::packets;
 use super::point::{ComparedPoint, Figures, GOOD, Term};
 use warmcore_costs::{Profile, Situation};
 use warmcore_record::chart::{Axis, Choice, Look, Point, Series, Style, Unit, View};
@@ -16,7 +17,7 @@ pub fn document(all: &[Compared], profile: &Profile, manifest: Manifest) -> Docu
         title: "How predictions of protocol scheduling compare with the clock".to_owned(),
         subtitle: format!("{} ways to schedule, predicted with the costs of the {}", all.len(), profile.name),
         verdict: verdict(all),
-        sections: vec![delays(all), errors(all), explained(all), limits()],
+        sections: vec![delays(all, packets::doubt(profile)), errors(all), explained(all), limits()],
         manifest,
     }
 }
@@ -72,7 +73,13 @@ pub fn percent(error: &Estimate<f64>) -> String {
     format!("{:+.1}%{half}", error.mean * 100.0)
 }
 
-fn delays(all: &[Compared]) -> Section {
+fn delays(all: &[Compared], doubt: Option<String>) -> Section {
+    let charts = [
+        chart(all, "mean", "mean packet delay", |figures| figures.delay),
+        chart(all, "median", "median packet delay", |figures| figures.p50),
+        chart(all, "p99", "99th percentile of packet delay", |figures| figures.p99),
+        chart(all, "stack", "mean time in the stack", |figures| figures.stack),
+    ];
     Section {
         heading: "Delay, predicted and measured".to_owned(),
         anchor: "delays".to_owned(),
@@ -86,12 +93,7 @@ fn delays(all: &[Compared]) -> Section {
         ]
         .map(str::to_owned)
         .to_vec(),
-        blocks: vec![
-            Block::Chart(chart(all, "mean", "mean packet delay", |figures| figures.delay)),
-            Block::Chart(chart(all, "median", "median packet delay", |figures| figures.p50)),
-            Block::Chart(chart(all, "p99", "99th percentile of packet delay", |figures| figures.p99)),
-            Block::Chart(chart(all, "stack", "mean time in the stack", |figures| figures.stack)),
-        ],
+        blocks: doubt.map(Block::Note).into_iter().chain(charts.map(Block::Chart)).collect(),
     }
 }
 
