@@ -49,8 +49,8 @@ pub struct XdpSocket {
 /// Received frames, and the buffers for those to come.
 #[derive(Debug)]
 struct Incoming {
-    received: Drained,
-    fill: Filled,
+    received: Drained<Descriptor>,
+    fill: Filled<u64>,
     /// The pieces so far of a frame that comes in several buffers.
     pieces: Vec<u8>,
 }
@@ -58,8 +58,8 @@ struct Incoming {
 /// Frames to be sent, and the buffers of those that were.
 #[derive(Debug)]
 struct Outgoing {
-    transmit: Filled,
-    completed: Drained,
+    transmit: Filled<Descriptor>,
+    completed: Drained<u64>,
     free: Vec<u64>,
 }
 
@@ -99,12 +99,12 @@ impl XdpSocket {
         sockopt::set_xdp_rx_ring_size(&socket, receive)?;
         sockopt::set_xdp_tx_ring_size(&socket, transmit)?;
         let at = sockopt::xdp_mmap_offsets(&socket)?;
-        let mut fill = Filled::of_addresses(&socket, XDP_UMEM_PGOFF_FILL_RING, &at.fr, receive)?;
-        let completed = Drained::of_addresses(&socket, XDP_UMEM_PGOFF_COMPLETION_RING, &at.cr, transmit)?;
-        let received = Drained::of_descriptors(&socket, XDP_PGOFF_RX_RING, &at.rx, receive)?;
-        let transmitted = Filled::of_descriptors(&socket, XDP_PGOFF_TX_RING, &at.tx, transmit)?;
+        let mut fill = Filled::map(&socket, XDP_UMEM_PGOFF_FILL_RING, &at.fr, receive)?;
+        let completed = Drained::map(&socket, XDP_UMEM_PGOFF_COMPLETION_RING, &at.cr, transmit)?;
+        let received = Drained::map(&socket, XDP_PGOFF_RX_RING, &at.rx, receive)?;
+        let transmitted = Filled::map(&socket, XDP_PGOFF_TX_RING, &at.tx, transmit)?;
         for chunk in 0..receive {
-            fill.push_address(u64::from(chunk) * CHUNK as u64);
+            fill.push(u64::from(chunk) * CHUNK as u64);
         }
         fill.publish();
         let free = (receive..receive + transmit).map(|chunk| u64::from(chunk) * CHUNK as u64).collect();
@@ -182,7 +182,7 @@ impl Batch<'_> {
     /// before the batch ends.
     fn next(&mut self) -> Option<Descriptor> {
         let piece = self.0.received.pop()?;
-        self.0.fill.push_address(piece.address & !(CHUNK as u64 - 1));
+        self.0.fill.push(piece.address & !(CHUNK as u64 - 1));
         Some(piece)
     }
 }
@@ -197,7 +197,7 @@ impl Drop for Batch<'_> {
 impl Outgoing {
     /// Takes back the buffers of frames that are on their way.
     fn reclaim(&mut self) {
-        while let Some(address) = self.completed.pop_address() {
+        while let Some(address) = self.completed.pop() {
             self.free.push(address & !(CHUNK as u64 - 1));
         }
         self.completed.publish();
