@@ -154,6 +154,11 @@ pub(crate) struct EffectArguments {
     #[arg(long, value_name = "NS", allow_negative_numbers = true)]
     pub(crate) decision_ns: Option<f64>,
 
+    /// What turning to a packet costs a processor that did other work, beside the decision; less than
+    /// nothing, down to minus --decision-ns, where such a packet is spared part of that
+    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    pub(crate) start_ns: Option<f64>,
+
     /// How old what the policy knows of other processors is
     #[arg(long, value_name = "NS", allow_negative_numbers = true)]
     pub(crate) staleness_ns: Option<f64>,

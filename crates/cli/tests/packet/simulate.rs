@@ -115,6 +115,7 @@ fn a_printed_scenario_repeats_the_point() {
         ["--map-lock-ns", "100"],
         ["--session-lock-ns", "200"],
         ["--decision-ns", "50"],
+        ["--start-ns", "-20"],
         ["--staleness-ns", "500"],
         ["--replications", "2"],
         ["--seed", "7"],
@@ -188,6 +189,11 @@ fn what_cannot_be_is_refused_by_flag_and_field() {
         (&["--sizes", "64:-1"], "--sizes is -1, expected a finite number", "sizes.0.weight`"),
         (&["--send-path", "0"], "--send-path is 0, expected above 0", "`effects.send_path`"),
         (&["--staleness-ns", "-5"], "--staleness-ns is -5, expected between 0 and", "`effects.staleness_ns`"),
+        (
+            &["--start-ns", "-5"],
+            "--start-ns is -5, expected between what deciding costs",
+            "`effects.start_ns`",
+        ),
         (&["--max-packets", "5"], "--max-packets is 5, expected at least", "`run.max_packets`"),
         (&["--replications", "0"], "--replications is 0, expected between 1 and", "`run.replications`"),
         (
