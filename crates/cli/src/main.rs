@@ -16,6 +16,7 @@ mod simulate;
 mod study;
 mod sweep;
 mod terminal;
+mod told;
 
 use args::{Arguments, Command, ReproduceCommand, SimulateCommand, SweepCommand};
 use clap::{CommandFactory, Parser};
@@ -49,7 +50,7 @@ fn main() -> ExitCode {
         }
         Err(report) if is_closed_pipe(&report) => ExitCode::SUCCESS,
         Err(report) => {
-            eprintln!("Error: {report:?}");
+            eprintln!("Error: {:?}", told::once(&report));
             ExitCode::FAILURE
         }
     }

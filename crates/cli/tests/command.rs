@@ -141,6 +141,37 @@ fn unusable_documents_are_refused_with_file_line_and_field() {
     }
 }
 
+/// What is missing is named, and why it cannot be read is said once.
+#[test]
+fn a_file_that_is_not_there_is_told_once() {
+    let (_folder, path) = folder_with(&scenario("nowhere.toml", "[100.0]"));
+    fs::write(path.join("point.toml"), "rate_per_s = 100.0\nprofile = \"nowhere.toml\"\n").unwrap();
+    let (profile, trace) = (["--profile", "nowhere.toml"], ["--trace", "nowhere.pcap", "--rate", "100"]);
+    let commands: [(&[&str], &[&str]); 16] = [
+        (&["study"], &profile),
+        (&["study"], &["--scenario", "nowhere.toml"]),
+        (&["study"], &["--scenario", "mine.toml"]),
+        (&["reproduce", "salehi-1994"], &profile),
+        (&["simulate", "packet", "--rate", "100"], &profile),
+        (&["simulate", "packet"], &["--scenario", "nowhere.toml"]),
+        (&["simulate", "packet"], &["--scenario", "point.toml"]),
+        (&["simulate", "packet"], &trace),
+        (&["sweep", "packet", "--loads", "0.5"], &profile),
+        (&["sweep", "packet"], &["--scenario", "nowhere.toml"]),
+        (&["sweep", "packet"], &trace),
+        (&["run"], &profile),
+        (&["run"], &["--scenario", "nowhere.toml"]),
+        (&["run"], &trace),
+        (&["compare"], &profile),
+        (&["compare"], &trace),
+    ];
+    for (command, file) in commands {
+        let error = refusal(&[command, file].concat(), &path);
+        assert!(error.contains("nowhere"), "{command:?} {file:?}: {error}");
+        assert_eq!(error.matches("No such file").count(), 1, "{command:?} {file:?}: {error}");
+    }
+}
+
 #[test]
 fn an_absurd_profile_is_refused_with_file_line_and_field() {
     let (_folder, path) = folder_with(&scenario("sgi-challenge-xl", "[100.0]"));

@@ -26,8 +26,8 @@ pub enum ReproduceError {
     #[error(transparent)]
     Point(#[from] PointError),
     /// A finished point could not be kept.
-    #[error("cannot keep a finished point")]
-    Keep(#[source] KeepError),
+    #[error("cannot keep a finished point: {0}")]
+    Keep(KeepError),
     /// The results are not those of the plan.
     #[error("{found} results were given, expected {expected}: one for each point of the plan")]
     Results {
