@@ -17,8 +17,6 @@ use std::time::Duration;
 pub(crate) const PAUSE: Duration = Duration::from_millis(2);
 /// The part of the readings, from the nearest on, that the reference exceeds.
 const FAIR_PART: f64 = 0.1;
-/// Readings differ from the reference by less than this factor, unless a processor was moved.
-const TOLERANCE: f64 = 1.5;
 
 /// The hand-over times, in nanoseconds, with which a run began and ended; `None` with one
 /// processor.
@@ -32,6 +30,9 @@ pub struct Proximity {
 }
 
 impl Proximity {
+    /// Readings differ from the reference by less than this factor, unless a processor was moved.
+    pub const TOLERANCE: f64 = 1.5;
+
     /// Any distance.
     pub(crate) const ANY: Self = Self { reference: None };
 
@@ -46,7 +47,7 @@ impl Proximity {
     #[must_use]
     pub fn held(&self, readings: Option<[f64; 2]>) -> bool {
         let (Some(reference), Some(readings)) = (self.reference, readings) else { return true };
-        let near = |time: f64| (reference / TOLERANCE..=reference * TOLERANCE).contains(&time);
+        let near = |time: f64| (reference / Self::TOLERANCE..=reference * Self::TOLERANCE).contains(&time);
         readings.into_iter().all(near)
     }
 }

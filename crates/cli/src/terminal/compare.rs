@@ -2,7 +2,7 @@
 
 use super::{estimate, table};
 use warmcore_study::compare::Compared;
-use warmcore_study::compare::present::percent;
+use warmcore_study::compare::present::{load, meaning_of_mark, percent};
 use warmcore_units::PerSecond;
 
 /// Every point of `all`.
@@ -16,7 +16,7 @@ pub(crate) fn summary(all: &[Compared]) -> String {
             let error = point.error().map_or_else(String::new, |error| percent(&error));
             table.add_row([
                 compared.scheduling.to_string(),
-                format!("{:.0}%", point.load * 100.0),
+                load(point),
                 delay(point.predicted.as_ref()),
                 delay(point.measured.as_ref()),
                 error,
@@ -26,6 +26,9 @@ pub(crate) fn summary(all: &[Compared]) -> String {
         }
     }
     let mut text = format!("\n{table}\n");
+    if let Some(meaning) = meaning_of_mark(all) {
+        text += &format!("{meaning}\n");
+    }
     for compared in all {
         let costs = compared.points.iter().map(|point| compared.overheads.at(point.rate).deciding);
         let costs: Vec<String> = costs.map(|deciding| estimate(&deciding)).collect();
@@ -38,4 +41,38 @@ pub(crate) fn summary(all: &[Compared]) -> String {
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warmcore_scenario::Scheduling;
+    use warmcore_study::compare::overheads::Overheads;
+    use warmcore_study::compare::point::ComparedPoint;
+    use warmcore_units::{Estimate, Nanos};
+
+    #[test]
+    fn a_point_at_another_distance_is_marked_and_the_mark_explained() {
+        let point = |load: f64, near: bool| ComparedPoint {
+            load,
+            rate: PerSecond(1.0),
+            predicted: None,
+            measured: None,
+            disturbed: 0.0,
+            near,
+        };
+        let nothing = Estimate::new(Nanos::ZERO, Nanos::ZERO);
+        let overheads = Overheads { deciding: vec![(PerSecond(1.0), nothing)], turning: nothing };
+        let capacity = Estimate::new(PerSecond(1.0), PerSecond(0.0));
+        let compared = |points| Compared {
+            scheduling: Scheduling::default(),
+            overheads: overheads.clone(),
+            capacity,
+            points,
+        };
+        let text = summary(&[compared(vec![point(0.2, true), point(0.6, false)])]);
+        assert!(text.contains("60% ‡") && !text.contains("20% ‡"), "{text}");
+        assert_eq!(text.lines().filter(|line| line.starts_with('‡')).count(), 1, "{text}");
+        assert!(!summary(&[compared(vec![point(0.2, true)])]).contains('‡'));
+    }
 }

@@ -35,9 +35,9 @@ const REHEARSALS: usize = 3;
 #[derive(Clone, Debug)]
 pub struct Overheads {
     /// For each packet, at rates of arrival in ascending order.
-    deciding: Vec<(PerSecond, Estimate<Nanos>)>,
+    pub deciding: Vec<(PerSecond, Estimate<Nanos>)>,
     /// For each packet that finds its processor at other work, instead.
-    turning: Estimate<Nanos>,
+    pub turning: Estimate<Nanos>,
 }
 
 /// The same at one rate.

@@ -1,14 +1,18 @@
 //! A comparison in words and charts, for a reader who has never seen the sources.
 
-use super::Compared;
-use super::packets;
 use super::point::{ComparedPoint, Figures, GOOD, Term};
+use super::{Compared, packets};
+use core::iter;
 use warmcore_costs::{Profile, Situation};
+use warmcore_measure::Proximity;
 use warmcore_record::chart::{Axis, Choice, Look, Point, Series, Style, Unit, View};
 use warmcore_record::document::{Confidence, Level, Statement, Verdict};
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Chart, Document, Manifest, Section, Table};
 use warmcore_units::{Estimate, Nanos};
+
+/// What marks a point whose processors were at another distance. The dagger marks missed targets.
+const APART: &str = "‡";
 
 /// The report on `all`, with its provenance.
 #[must_use]
@@ -26,13 +30,20 @@ fn verdict(all: &[Compared]) -> Verdict {
     let points = || all.iter().flat_map(|compared| &compared.points);
     let judged = points().filter_map(ComparedPoint::is_good).count();
     let good = points().filter(|point| point.is_good() == Some(true)).count();
-    let headline = match judged {
+    let mut headline = match judged {
         0 => "Nothing could be measured: the workers were kept from running all the time.".to_owned(),
         _ => format!(
             "{good} of {judged} predicted mean delays are within {:.0}% of the measured ones.",
             GOOD * 100.0
         ),
     };
+    let apart = points().filter(|point| !point.near).count();
+    if apart > 0 {
+        headline += &format!(
+            " The processors were not as near as the prediction takes them to be at {apart} of {}.",
+            points().count()
+        );
+    }
     Verdict { headline, figures: Vec::new(), statements: all.iter().filter_map(statement).collect() }
 }
 
@@ -54,7 +65,7 @@ fn statement(compared: &Compared) -> Option<Statement> {
         ),
         evidence: errors
             .iter()
-            .map(|(point, error)| format!("at {:.0}% of capacity: {}", point.load * 100.0, percent(error)))
+            .map(|(point, error)| format!("at {} of capacity: {}", load(point), percent(error)))
             .collect(),
         confidence: Confidence {
             level: if confident { Level::High } else { Level::Low },
@@ -71,6 +82,31 @@ pub fn percent(error: &Estimate<f64>) -> String {
         None => " (how sure is not known)".to_owned(),
     };
     format!("{:+.1}%{half}", error.mean * 100.0)
+}
+
+/// The load of `point` as a percentage, marked if its processors were at another distance; what the
+/// mark means is in [`meaning_of_mark`].
+#[must_use]
+pub fn load(point: &ComparedPoint) -> String {
+    let mark = if point.near { String::new() } else { format!(" {APART}") };
+    format!("{:.0}%{mark}", point.load * 100.0)
+}
+
+/// What the mark of a [`load`] means; `None` if no point of `all` bears it.
+#[must_use]
+pub fn meaning_of_mark(all: &[Compared]) -> Option<String> {
+    let mut points = all.iter().flat_map(|compared| &compared.points);
+    points.any(|point| !point.near).then(|| {
+        format!(
+            "{APART} While this was run, the processors were nearer to each other or farther apart than the \
+             prediction takes them to be: what a cache line takes from one to the other differed by more than a \
+             factor of {} from what it took when the costs were measured or, if the profile does not say, from what \
+             it mostly took. A hypervisor does that when it moves virtual processors between physical ones. Packets \
+             whose data migrates then take more or less than predicted, and the error says little about the \
+             prediction: compare again at another time.",
+            Proximity::TOLERANCE
+        )
+    })
 }
 
 fn delays(all: &[Compared], doubt: Option<String>) -> Section {
@@ -144,7 +180,7 @@ fn errors(all: &[Compared]) -> Section {
         let error = point.error().map_or(Cell::missing("not known"), |error| Cell::text(percent(&error)));
         let term = point.term().map_or("not known".to_owned(), |term| term.to_string());
         Row::new(
-            format!("{}, {:.0}%", compared.scheduling, point.load * 100.0),
+            format!("{}, {}", compared.scheduling, load(point)),
             vec![
                 micros(point.predicted.as_ref()),
                 micros(point.measured.as_ref()),
@@ -155,6 +191,8 @@ fn errors(all: &[Compared]) -> Section {
         )
     };
     let rows = all.iter().flat_map(|compared| compared.points.iter().map(move |point| row(compared, point)));
+    let left_out = "Packets that met a time in which the machine kept a worker from running, or came shortly after, \
+                    are left out of what was measured.";
     Section {
         heading: "How far off each prediction is".to_owned(),
         anchor: "errors".to_owned(),
@@ -176,11 +214,7 @@ fn errors(all: &[Compared]) -> Section {
                 "packets left out",
             ]),
             rows: rows.collect(),
-            notes: vec![
-                "Packets that met a time in which the machine kept a worker from running, or came shortly after, \
-                 are left out of what was measured."
-                    .to_owned(),
-            ],
+            notes: iter::once(left_out.to_owned()).chain(meaning_of_mark(all)).collect(),
         })],
     }
 }
@@ -242,7 +276,7 @@ fn explained(all: &[Compared]) -> Section {
             Block::Table(Table {
                 id: "situations".to_owned(),
                 caption: "Shares of packets in each situation, the thread's stack being in cache".to_owned(),
-                header: Table::simple_header(core::iter::once(String::new()).chain(columns)),
+                header: Table::simple_header(iter::once(String::new()).chain(columns)),
                 rows: all.iter().filter_map(mix).collect(),
                 notes: Vec::new(),
             }),
@@ -263,5 +297,55 @@ fn limits() -> Section {
         anchor: "limits".to_owned(),
         intro: Vec::new(),
         blocks: notes.map(|note| Block::Note(note.to_owned())).to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::overheads::Overheads;
+    use warmcore_scenario::Scheduling;
+    use warmcore_units::PerSecond;
+
+    /// A point for each load in percent, at which the processors were near or not.
+    fn compared(points: &[(u32, bool)]) -> Vec<Compared> {
+        let point = |&(load, near): &(u32, bool)| ComparedPoint {
+            load: f64::from(load) / 100.0,
+            rate: PerSecond(1.0),
+            predicted: None,
+            measured: None,
+            disturbed: 0.0,
+            near,
+        };
+        let nothing = Estimate::new(Nanos::ZERO, Nanos::ZERO);
+        vec![Compared {
+            scheduling: Scheduling::default(),
+            overheads: Overheads { deciding: vec![(PerSecond(1.0), nothing)], turning: nothing },
+            capacity: Estimate::new(PerSecond(1.0), PerSecond(0.0)),
+            points: points.iter().map(point).collect(),
+        }]
+    }
+
+    /// The loads of the table of errors, as they are marked, and whether the mark is explained below it.
+    fn marked(all: &[Compared]) -> (Vec<String>, bool) {
+        let Section { blocks, .. } = errors(all);
+        let [Block::Table(table)] = &blocks[..] else { panic!("one table") };
+        let load = |row: &Row| row.header.rsplit(", ").next().map(str::to_owned);
+        let is_explained = table.notes.iter().any(|note| note.starts_with(APART));
+        (table.rows.iter().filter_map(load).collect(), is_explained)
+    }
+
+    #[test]
+    fn points_at_another_distance_are_marked_and_the_mark_explained() {
+        let all = compared(&[(20, true), (60, false), (80, true)]);
+        assert_eq!(marked(&all), (["20%", "60% ‡", "80%"].map(str::to_owned).to_vec(), true));
+        assert!(verdict(&all).headline.ends_with("at 1 of 3."), "{}", verdict(&all).headline);
+    }
+
+    #[test]
+    fn where_all_were_near_nothing_is_said_of_it() {
+        let all = compared(&[(20, true), (60, true)]);
+        assert_eq!(marked(&all), (["20%", "60%"].map(str::to_owned).to_vec(), false));
+        assert!(!verdict(&all).headline.contains("near"), "{}", verdict(&all).headline);
     }
 }

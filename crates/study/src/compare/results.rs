@@ -132,5 +132,6 @@ pub fn columns(points: &[PointSummary]) -> Result<Columns, ColumnsError> {
         micros("measured_stack_us", |point| point.measured_stack_us),
         micros("deciding_us", |point| Some(point.deciding_us)),
         micros("turning_us", |point| Some(point.turning_us)),
+        Column::flags("processors_near", points.iter().map(|point| Some(point.processors_near))),
     ])
 }
