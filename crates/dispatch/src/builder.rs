@@ -43,6 +43,8 @@ impl OnStart {
 
 /// Room in a queue, if nothing is said.
 const CAPACITY: usize = 4096;
+/// Events that a worker keeps aside, likewise.
+const ASIDE: usize = 65_536;
 
 impl Default for Builder {
     fn default() -> Self {
@@ -55,6 +57,8 @@ impl Default for Builder {
                 on_panic: OnPanic::default(),
                 idle: Idle::default(),
                 partition_bits: None,
+                key_limit: None,
+                aside: ASIDE,
             },
             name: "dispatch".to_owned(),
             on_start: OnStart::default(),
@@ -105,6 +109,22 @@ impl Builder {
     #[must_use]
     pub fn partition_bits(self, bits: u32) -> Self {
         Self { settings: Settings { partition_bits: Some(bits), ..self.settings }, ..self }
+    }
+
+    /// Of each key, so many events may wait at most, so that one that comes too often does not take all
+    /// the room; the rule for [`Overload`] holds for more. Those of several keys, or none, do not count.
+    /// By default there is no such limit. With one, keys of waiting events are looked up.
+    #[must_use]
+    pub fn key_limit(self, events: u64) -> Self {
+        Self { settings: Settings { key_limit: Some(events), ..self.settings }, ..self }
+    }
+
+    /// Where handlers dispatch what there is no room for, each worker keeps so many events aside at most,
+    /// if overload [blocks](Overload::Block); 65,536 by default. More are given back as
+    /// [full](crate::DispatchError::Full).
+    #[must_use]
+    pub fn aside(self, events: usize) -> Self {
+        Self { settings: Settings { aside: events, ..self.settings }, ..self }
     }
 
     /// What its threads are called.
@@ -186,7 +206,7 @@ impl Builder {
     }
 
     fn handle<K: Eq + Hash + Clone, E>(&self) -> Result<Handle<K, E>, BuildError> {
-        let Settings { capacity, partition_bits, .. } = self.settings;
+        let Settings { capacity, partition_bits, key_limit, .. } = self.settings;
         if self.workers == 0 {
             return Err(BuildError::NoWorkers);
         }
@@ -195,6 +215,9 @@ impl Builder {
         }
         if let Some(bits) = partition_bits.filter(|bits| !(1..=30).contains(bits)) {
             return Err(BuildError::PartitionBits(bits));
+        }
+        if key_limit == Some(0) {
+            return Err(BuildError::KeyLimit);
         }
         let settings = Settings { capacity: capacity.next_power_of_two(), ..self.settings };
         Ok(Handle(Shared::new(self.workers, settings)))

@@ -18,8 +18,9 @@ pub(crate) struct Counters {
     away: AtomicU64,
     panics: AtomicU64,
     poisoned: AtomicU64,
-    /// By whoever sheds.
+    /// By whoever sheds, or dispatches what is fresher.
     shed: AtomicU64,
+    superseded: AtomicU64,
     waits: Histogram,
     services: Histogram,
 }
@@ -87,6 +88,8 @@ pub struct Metrics {
     pub poisoned: u64,
     /// Events that were dropped for want of room, or because the dispatcher was closed meanwhile.
     pub shed: u64,
+    /// Events that were not handled because a [fresher](crate::Handle::dispatch_freshest) one came.
+    pub superseded: u64,
     /// Events that are in, those that run among them.
     pub depth: u64,
     /// How long events waited, by a sample.
@@ -156,6 +159,10 @@ impl Counters {
         self.shed.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn superseded(&self) {
+        self.superseded.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// A sampled event waited and was handled for so many nanoseconds.
     pub(crate) fn timed(&self, wait: u64, service: u64) {
         self.waits.push(wait);
@@ -173,6 +180,7 @@ impl Counters {
         metrics.panics += get(&self.panics);
         metrics.poisoned += get(&self.poisoned);
         metrics.shed += get(&self.shed);
+        metrics.superseded += get(&self.superseded);
         self.waits.add_to(&mut metrics.waits);
         self.services.add_to(&mut metrics.services);
     }

@@ -6,6 +6,10 @@ pub enum DispatchError<E> {
     /// There is no room, and the dispatcher [rejects](crate::Overload::Reject) what there is none for.
     #[error("the queue is full; expected to dispatch slower, or a dispatcher with a larger capacity")]
     Full(E),
+    /// The key has as many events waiting as it [may](crate::Builder::key_limit), and the dispatcher
+    /// [rejects](crate::Overload::Reject) more.
+    #[error("the key has as many events waiting as it may; expected to dispatch slower, or a higher limit")]
+    KeyFull(E),
     /// The dispatcher is closed.
     #[error("the dispatcher is closed")]
     Closed(E),
@@ -15,8 +19,38 @@ impl<E> DispatchError<E> {
     /// The event.
     pub fn into_event(self) -> E {
         match self {
-            Self::Full(event) | Self::Closed(event) => event,
+            Self::Full(event) | Self::KeyFull(event) | Self::Closed(event) => event,
         }
+    }
+
+    /// The same, of what `change` makes of the event.
+    pub(crate) fn map<F>(self, change: impl FnOnce(E) -> F) -> DispatchError<F> {
+        match self {
+            Self::Full(event) => DispatchError::Full(change(event)),
+            Self::KeyFull(event) => DispatchError::KeyFull(change(event)),
+            Self::Closed(event) => DispatchError::Closed(change(event)),
+        }
+    }
+}
+
+/// Events that were not taken in, and why the last of them was not.
+pub(crate) struct Refusals<E> {
+    events: Vec<E>,
+    why: Option<DispatchError<()>>,
+}
+
+impl<E> Refusals<E> {
+    pub(crate) const fn none() -> Self {
+        Self { events: Vec::new(), why: None }
+    }
+
+    pub(crate) fn add(&mut self, error: DispatchError<E>) {
+        self.why = Some(error.map(|event| self.events.push(event)));
+    }
+
+    /// All of them.
+    pub(crate) fn result(self) -> Result<(), DispatchError<Vec<E>>> {
+        self.why.map_or(Ok(()), |why| Err(why.map(|()| self.events)))
     }
 }
 
@@ -32,6 +66,9 @@ pub enum BuildError {
     /// A key is told apart by some bits.
     #[error("keys told apart by {0} bits; expected 1 to 30")]
     PartitionBits(u32),
+    /// No event could ever come in.
+    #[error("a limit of 0 events for each key; expected at least 1")]
+    KeyLimit,
     /// The system has no thread to give.
     #[error("cannot start a worker: {0}")]
     NoThread(String),

@@ -1,8 +1,9 @@
 //! Dispatching where there may be no room, without blocking a thread.
 
+use crate::entry::{Entry, Why};
 use crate::error::DispatchError;
 use crate::options::Overload;
-use crate::shared::{Entry, Shared, Why};
+use crate::shared::Shared;
 use core::future::Future;
 use core::hash::Hash;
 use core::pin::Pin;
@@ -34,23 +35,25 @@ impl<K: Eq + Hash + Clone, E> Future for Dispatching<'_, K, E> {
         let shared = self.shared;
         loop {
             let entry = self.entry.take().expect("it is not polled after it was ready");
-            let (queue, entry) = match shared.try_put(entry) {
+            let (why, entry) = match shared.try_put(entry) {
                 Ok(()) => return Poll::Ready(Ok(())),
-                Err((Why::Closed, entry)) => {
-                    return Poll::Ready(Err(DispatchError::Closed(entry.into_event())));
-                }
-                Err((Why::Full(queue), entry)) => (queue, entry),
+                Err(refused) => refused,
             };
-            match shared.settings.overload {
-                Overload::Reject => return Poll::Ready(Err(DispatchError::Full(entry.into_event()))),
+            let (queue, overload) = match why {
+                Why::Full(queue) | Why::KeyFull(queue) => (queue, shared.settings.overload),
+                Why::Closed => return Poll::Ready(Err(entry.refused(why))),
+            };
+            match overload {
+                Overload::Reject => return Poll::Ready(Err(entry.refused(why))),
                 Overload::Shed => {
                     shared.shed_at(queue);
                     return Poll::Ready(Ok(()));
                 }
+                Overload::Block if !shared.room_comes(queue, why, &entry, context.waker()) => {
+                    self.entry = Some(entry);
+                    return Poll::Pending;
+                }
                 Overload::Block => self.entry = Some(entry),
-            }
-            if !shared.room_comes(queue, context.waker()) {
-                return Poll::Pending;
             }
         }
     }

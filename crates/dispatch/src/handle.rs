@@ -1,5 +1,6 @@
 //! By which events are dispatched, from wherever that is.
 
+use crate::batch::Batch;
 use crate::counters::Metrics;
 use crate::error::DispatchError;
 use crate::future::Dispatching;
@@ -38,6 +39,24 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
     /// The same for an asynchronous task, which waits for room without blocking its thread.
     pub fn dispatch_async(&self, key: K, event: E) -> Dispatching<'_, K, E> {
         Dispatching::new(&self.0, self.0.entry(key, event))
+    }
+
+    /// Dispatches `event`, which touches what `key` stands for, and of which only the freshest counts: if
+    /// another that was dispatched in this way waits for the same key, this one takes its place, and
+    /// the other is dropped and [counted](Metrics::superseded).
+    ///
+    /// The place is that of the first: it is before what was dispatched otherwise for this key since
+    /// then. Where all events of a key are of this kind, they are handled in order.
+    ///
+    /// # Errors
+    /// As [`dispatch`](Self::dispatch).
+    pub fn dispatch_freshest(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
+        self.0.dispatch_freshest(key, event)
+    }
+
+    /// Collects events that are dispatched together, as soon as there are `size` for the same queue.
+    pub fn batch(&self, size: usize) -> Batch<'_, K, E> {
+        Batch::new(self, size)
     }
 
     /// Dispatches `event`, which touches nothing that others touch.

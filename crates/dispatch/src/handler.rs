@@ -3,12 +3,61 @@
 use crate::handle::Handle;
 use crate::label::Tagged;
 use core::ops::Deref;
+use std::vec::Drain;
 
 /// What is done with events. Closures of a [`Turn`] and an event are handlers.
 pub trait Handler<K, E>: Sync {
     /// Handles `event`. No other event with the same key is handled meanwhile, and those that were
     /// dispatched before it have been.
     fn handle(&self, turn: &Turn<'_, K, E>, event: E);
+
+    /// Whether events of a key that are there at the same time are handled
+    /// [together](Self::handle_run).
+    const RUNS: bool = false;
+
+    /// Handles `events`, all of which have the same key, or none. They are in the order in which they were
+    /// dispatched, and are one at least.
+    fn handle_run(&self, turn: &Turn<'_, K, E>, events: Drain<'_, E>) {
+        events.for_each(|event| self.handle(turn, event));
+    }
+}
+
+/// A handler of runs: it is given all events of a key that are there, as a slice or one by one. What is
+/// left of a run when it panics is lost.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use std::vec::Drain;
+/// use warmcore_dispatch::{Dispatcher, Runs, Turn};
+///
+/// let sum = AtomicU64::new(0);
+/// // One look at what the key stands for, for all its events.
+/// let add = Runs(|_: &Turn<'_, u32, u64>, events: Drain<'_, u64>| {
+///     sum.fetch_add(events.as_slice().iter().sum(), Ordering::Relaxed);
+/// });
+/// Dispatcher::<u32, u64>::builder().scope(add, |dispatcher| {
+///     (0..100).for_each(|number| dispatcher.dispatch(7, number).unwrap());
+/// })?;
+/// assert_eq!(sum.into_inner(), 4950);
+/// # Ok::<(), warmcore_dispatch::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Runs<F>(
+    /// What is done with a run.
+    pub F,
+);
+
+impl<K, E, F: Fn(&Turn<'_, K, E>, Drain<'_, E>) + Sync> Handler<K, E> for Runs<F> {
+    const RUNS: bool = true;
+
+    fn handle(&self, turn: &Turn<'_, K, E>, event: E) {
+        self.handle_run(turn, vec![event].drain(..));
+    }
+
+    #[inline]
+    fn handle_run(&self, turn: &Turn<'_, K, E>, events: Drain<'_, E>) {
+        (self.0)(turn, events);
+    }
 }
 
 impl<K, E, F: Fn(&Turn<'_, K, E>, E) + Sync> Handler<K, E> for F {

@@ -23,6 +23,8 @@ pub(crate) struct Tagged<K> {
     /// Whether keys are told apart by themselves; by their tags alone, if not. The values that it
     /// cannot have tell the other labels from a key, so that a label is no larger than this.
     pub(crate) exact: bool,
+    /// Whether the event is kept with the [key](crate::keyed), where a newer one may replace it.
+    pub(crate) freshest: bool,
     pub(crate) key: K,
 }
 
@@ -35,10 +37,23 @@ impl<K: Eq> Tagged<K> {
 }
 
 impl<K, E> Label<K, E> {
-    /// Whether the event itself is in the queue.
+    /// Whether the event itself is in the queue, rather than with its key or its other queues.
     #[inline]
     pub(crate) const fn is_plain(&self) -> bool {
-        matches!(self, Self::Key(_) | Self::Unordered)
+        match self {
+            Self::Key(key) => !key.freshest,
+            Self::Unordered => true,
+            Self::Keys(_) | Self::Sequential(_) => false,
+        }
+    }
+
+    /// The key of an event that has one.
+    #[inline]
+    pub(crate) const fn key(&self) -> &[Tagged<K>] {
+        match self {
+            Self::Key(key) => core::slice::from_ref(key),
+            Self::Unordered | Self::Keys(_) | Self::Sequential(_) => &[],
+        }
     }
 
     /// Whether nothing is left to be done when the label of a plain event is forgotten.

@@ -56,18 +56,25 @@
 
 #![allow(rustdoc::private_intra_doc_links)]
 
+mod batch;
 mod builder;
+mod completion;
 mod counters;
 mod dispatcher;
+mod entry;
 mod error;
 mod future;
 mod handle;
 mod handler;
+mod job;
 mod joint;
+mod keyed;
 mod label;
 #[cfg(all(test, loom))]
 mod model;
 mod options;
+mod poisoned;
+mod put;
 mod queue;
 mod ready;
 mod report;
@@ -80,13 +87,16 @@ mod sync;
 mod tests;
 mod worker;
 
+pub use batch::Batch;
 pub use builder::Builder;
+pub use completion::{Completing, Completion, NotHandled, Request};
 pub use counters::{Metrics, Times};
 pub use dispatcher::Dispatcher;
 pub use error::{BuildError, DispatchError};
 pub use future::Dispatching;
 pub use handle::{Drained, Handle};
-pub use handler::{Handler, Turn};
+pub use handler::{Handler, Runs, Turn};
+pub use job::Job;
 pub use options::{Idle, OnPanic, Overload, Rule};
 pub use report::PanicReport;
 

@@ -41,7 +41,7 @@ fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
 }
 
 fn tagged<K>(key: K, tag: u32) -> Tagged<K> {
-    Tagged { tag: tag << 2 | 2, exact: true, key }
+    Tagged { tag: tag << 2 | 2, exact: true, freshest: false, key }
 }
 
 fn queue<K: Eq, E>(index: usize, capacity: usize) -> Arc<Queue<K, E>> {
@@ -95,7 +95,7 @@ where
     let mut consume = |turns| {
         for _ in 0..turns {
             queue.turn(&mut claim, 2, |_| {});
-            queue.run(&mut claim, |_, _, event| seen.push(*event));
+            queue.run(&mut claim, |_, _, event| seen.push(*event.unwrap()));
         }
         queue.release(&mut claim);
     };
@@ -150,7 +150,7 @@ fn two_workers_at_a_queue_are_never_at_one_key() {
                 let Some(_) = queue.try_claim(&mut claim, 1, |_| {}) else { return };
                 while !claim.is_empty() {
                     queue.run(&mut claim, |_, label, event| {
-                        let Label::Key(key) = label else { unreachable!() };
+                        let (Label::Key(key), Some(event)) = (label, event) else { unreachable!() };
                         let key = key.key as usize - 1;
                         assert!(!busy[key].load(Ordering::Relaxed), "two are at a key");
                         busy[key].store(true, Ordering::Relaxed);
@@ -197,7 +197,7 @@ fn what_nobody_attends_has_its_bit_set() {
                     if claim.is_empty() {
                         break;
                     }
-                    queue.run(&mut claim, |_, _, event| seen.push(event));
+                    queue.run(&mut claim, |_, _, event| seen.push(event.unwrap()));
                 }
                 // What is reserved only will be published.
                 thread::yield_now();
@@ -407,7 +407,7 @@ fn attend_both(queues: &[Arc<Queue<u32, u32>>; 2], steps: &[AtomicU32; 2], first
             }
             queues[queue].run(&mut claim, |_, label, event| {
                 let Label::Key(key) = label else { unreachable!() };
-                step(key.key as usize - 1, event * 2);
+                step(key.key as usize - 1, event.unwrap() * 2);
             });
         }
     }
@@ -433,6 +433,8 @@ fn dispatcher(
             on_panic: OnPanic::Skip,
             idle: Idle::default(),
             partition_bits: None,
+            key_limit: None,
+            aside: 2,
         };
         let handle = Arc::new(Handle::<u32, u32>(Shared::new(workers, settings)));
         let sum = std::sync::Arc::new(Count::new(0));

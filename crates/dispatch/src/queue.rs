@@ -22,6 +22,7 @@ use crate::label::{Label, Tagged};
 use crate::ring::Ring;
 use crate::sync::{Arc, AtomicU32, Mutex, MutexGuard, Ordering, spin_loop};
 
+mod run;
 mod search;
 
 /// See the module's documentation.
@@ -78,6 +79,8 @@ pub(crate) struct Claim {
     length: usize,
     /// Which they are, if they are not all that follow.
     found: Vec<u64>,
+    /// In which order they run, if it is not that of the queue.
+    order: Vec<u64>,
     /// The next of them to run.
     next: usize,
     /// Where a search has found what may not run now.
@@ -215,27 +218,6 @@ impl<K: Eq, E> Queue<K, E> {
         drop(crate::lock(&self.front));
     }
 
-    /// Runs what is left of `claim` in order; if `run` panics, it goes on with the next if it is called
-    /// again.
-    #[inline]
-    pub(crate) fn run(&self, claim: &mut Claim, mut run: impl FnMut(u64, &Label<K, E>, E)) {
-        while claim.next < claim.length {
-            let position = claim.position(claim.next);
-            claim.next += 1;
-            // SAFETY: the position is claimed, so that its label stays and its event is for this
-            // worker, which comes here once for each position.
-            let (label, event) = unsafe { (self.ring.label(position), self.ring.take(position)) };
-            run(position, label, event);
-        }
-    }
-
-    /// The label of the event that was run last.
-    pub(crate) fn last_label<'a>(&'a self, claim: &'a Claim) -> Option<&'a Label<K, E>> {
-        let position = claim.position(claim.next.checked_sub(1)?);
-        // SAFETY: the position is claimed, and stays so as long as the claim is borrowed.
-        Some(unsafe { self.ring.label(position) })
-    }
-
     /// Takes out everything that waits, and hands it over; what runs goes on. For a queue that is
     /// closed.
     pub(crate) fn clear(&self, mut discard: impl FnMut(&Label<K, E>, Option<E>)) {
@@ -280,6 +262,7 @@ impl<K: Eq, E> Queue<K, E> {
             (0..claim.length).for_each(|index| front.set(claim.position(index), State::Done));
         }
         claim.found.clear();
+        claim.order.clear();
         (claim.length, claim.next) = (0, 0);
         self.advance(front);
     }

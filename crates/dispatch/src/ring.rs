@@ -97,6 +97,29 @@ impl<K, E> Ring<K, E> {
     /// If the ring is full or closed.
     #[inline]
     pub(crate) fn reserve(&self) -> Result<Reserved<'_, K, E>, Refused> {
+        let (position, _) = self.grab(1)?;
+        Ok(Reserved { slot: self.slot(position), position })
+    }
+
+    /// Reserves the next positions: `most`, or as many as there are. All are to be filled at once.
+    ///
+    /// # Errors
+    /// If the ring is full or closed.
+    #[inline]
+    pub(crate) fn reserve_run(
+        &self,
+        most: usize,
+    ) -> Result<impl Iterator<Item = Reserved<'_, K, E>>, Refused> {
+        let (start, count) = self.grab(most as u64)?;
+        Ok((start..start + count).map(|position| {
+            self.fetch(position + AHEAD);
+            Reserved { slot: self.slot(position), position }
+        }))
+    }
+
+    /// Moves the tail by `most`, or less if there is less room: from where, and by how much.
+    #[inline(always)]
+    fn grab(&self, most: u64) -> Result<(u64, u64), Refused> {
         let mut tail = self.tail.load(Ordering::Relaxed);
         loop {
             if tail & CLOSED != 0 {
@@ -104,15 +127,17 @@ impl<K, E> Ring<K, E> {
             }
             // `tail` may be out of date, and then `head` beyond it; the exchange fails then.
             let taken = tail.wrapping_sub(self.head.load(Ordering::Acquire)).cast_signed();
-            if taken >= self.slots.len() as i64 {
+            let left = self.slots.len() as i64 - taken;
+            if left <= 0 {
                 return Err(Refused::Full);
             }
-            if taken + (AHEAD as i64) < self.slots.len() as i64 {
+            if left > AHEAD as i64 {
                 self.fetch(tail + AHEAD);
             }
+            let count = most.min(left.cast_unsigned());
             // Sequentially consistent, as a sleeper looks at `tail` for the last time before it sleeps.
-            match self.tail.compare_exchange_weak(tail, tail + 1, Ordering::SeqCst, Ordering::Relaxed) {
-                Ok(position) => return Ok(Reserved { slot: self.slot(position), position }),
+            match self.tail.compare_exchange_weak(tail, tail + count, Ordering::SeqCst, Ordering::Relaxed) {
+                Ok(start) => return Ok((start, count)),
                 Err(now) => tail = now,
             }
         }

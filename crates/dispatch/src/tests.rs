@@ -22,7 +22,7 @@ fn queue<K: Eq, E>(index: usize, capacity: usize, window: u64) -> Queue<K, E> {
 }
 
 fn tagged(key: u32) -> Tagged<String> {
-    Tagged { tag: key << 2 | 2, exact: true, key: key.to_string() }
+    Tagged { tag: key << 2 | 2, exact: true, freshest: false, key: key.to_string() }
 }
 
 fn put<K: Eq, E>(queue: &Queue<K, E>, label: Label<K, E>, event: Option<E>) {
@@ -46,7 +46,7 @@ fn work(queue: &Boxed, next: &[Mutex<u64>], left: &AtomicU64, mut turn: impl FnM
             thread::yield_now();
         }
         queue.run(&mut claim, |_, label, event| {
-            let Label::Key(key) = label else { unreachable!() };
+            let (Label::Key(key), Some(event)) = (label, event) else { unreachable!() };
             assert_eq!(key.key, event.0.to_string());
             let mut next = next[event.0 as usize].try_lock().expect("nobody else is at this key");
             assert_eq!(*next, event.1, "in the order of the producer");
@@ -131,7 +131,7 @@ fn what_is_cleared_is_handed_over_once() {
     let sorted: Vec<_> = discarded.iter().map(|event| **event).collect();
     assert_eq!(sorted, [(0, 1), (0, 2), (3, 0), (4, 0)]);
     assert_eq!(queue.ring().head(), 0, "one is still claimed");
-    queue.run(&mut claim, |_, _, event| assert_eq!(*event, (0, 0)));
+    queue.run(&mut claim, |_, _, event| assert_eq!(event, Some(Box::new((0, 0)))));
     assert!(!queue.release(&mut claim));
 }
 
@@ -145,13 +145,14 @@ fn a_panic_loses_one_event() {
     queue.turn(&mut claim, 4, |_| {});
     let first = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         queue.run(&mut claim, |_, _, event| {
-            assert_ne!(event.1, 1, "this one panics");
-            seen.push(event.1);
+            let (_, number) = *event.unwrap();
+            assert_ne!(number, 1, "this one panics");
+            seen.push(number);
         });
     }));
     assert!(first.is_err());
     assert!(matches!(queue.last_label(&claim), Some(Label::Key(key)) if key.key == "0"));
-    queue.run(&mut claim, |_, _, event| seen.push(event.1));
+    queue.run(&mut claim, |_, _, event| seen.push(event.unwrap().1));
     assert!(!queue.release(&mut claim));
     assert_eq!(seen, [0, 2]);
 }
@@ -190,7 +191,11 @@ fn joint_events_and_their_neighbours_in_two_queues() {
                         thread::yield_now();
                     }
                     queue.run(&mut claim, |_, _, event| {
-                        assert_eq!(joint.load(Ordering::Relaxed), event.1 + 1, "between its neighbours");
+                        assert_eq!(
+                            joint.load(Ordering::Relaxed),
+                            event.unwrap().1 + 1,
+                            "between its neighbours"
+                        );
                         ran.fetch_add(1, Ordering::Relaxed);
                     });
                 }

@@ -22,6 +22,7 @@ use crate::queue::{Claim, Found, Joint, MUCH, NOTHING};
 use crate::report::PanicReport;
 use crate::shared::{Lane, Shared};
 use crate::sync::{Ordering, spin_loop};
+use core::cell::{Cell, RefCell};
 use core::hash::Hash;
 use core::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -50,6 +51,8 @@ pub(crate) struct Worker<'a, K, E, H> {
     shared: &'a Shared<K, E>,
     handler: &'a H,
     claim: Claim,
+    /// Events of a key that are handled together.
+    together: Vec<E>,
     /// The queue attended last.
     last: usize,
     /// The last look at the clock.
@@ -58,7 +61,16 @@ pub(crate) struct Worker<'a, K, E, H> {
 
 impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     pub(crate) fn new(me: usize, handle: &'a Handle<K, E>, handler: &'a H) -> Self {
-        Self { me, handle, shared: &handle.0, handler, claim: Claim::default(), last: me, looked: 0 }
+        Self {
+            me,
+            handle,
+            shared: &handle.0,
+            handler,
+            claim: Claim::default(),
+            together: Vec::new(),
+            last: me,
+            looked: 0,
+        }
     }
 
     /// Works until the dispatcher is closed and empty, or aborted.
@@ -196,43 +208,16 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         }
     }
 
-    /// Handles all events of the claim; how many.
+    /// Handles all events of the claim, however many of them panic; how many.
     #[inline]
     fn run_claim(&mut self, lane: &Lane<K, E>) -> u64 {
         let events = self.claim.len() as u64;
         if events == 0 {
             return 0;
         }
-        loop {
-            let (me, handle, shared, handler) = (self.me, self.handle, self.shared, self.handler);
-            let claim = &mut self.claim;
-            let run = || {
-                lane.queue.run(claim, |position, label, event| {
-                    let keys = match label {
-                        Label::Key(key) => core::slice::from_ref(key),
-                        _ => &[],
-                    };
-                    if shared.poisoned.any() && keys.iter().any(|key| shared.poisoned.has(&key.key)) {
-                        return shared.counters[me].skipped_poisoned();
-                    }
-                    let turn = Turn { handle, keys, worker: me };
-                    if Sample::takes(position) {
-                        timed(&turn, lane, position, || handler.handle(&turn, event));
-                    } else {
-                        handler.handle(&turn, event);
-                    }
-                });
-            };
-            match catch_unwind(AssertUnwindSafe(run)) {
-                Ok(()) => break,
-                Err(panic) => {
-                    let keys = match lane.queue.last_label(&self.claim) {
-                        Some(Label::Key(key)) => core::slice::from_ref(key),
-                        _ => &[],
-                    };
-                    self.panicked(keys, &*panic);
-                }
-            }
+        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.run_events(lane))) {
+            let keys = lane.queue.last_label(&self.claim).map_or(&[][..], Label::key);
+            self.panicked(keys, &*panic);
         }
         let now = self.shared.clock.raw();
         let taken = self.shared.clock.delta_as_nanos(self.looked, now) / events;
@@ -241,6 +226,51 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         let pace = if taken > 4 * before { taken } else { (3 * before + taken) / 4 };
         lane.pace.store(pace.clamp(1, u64::from(u32::MAX)) as u32, Ordering::Relaxed);
         events
+    }
+
+    #[inline]
+    fn run_events(&mut self, lane: &Lane<K, E>) {
+        if H::RUNS { self.run_by_key(lane) } else { self.run_one_by_one(lane) }
+    }
+
+    #[inline]
+    fn run_one_by_one(&mut self, lane: &Lane<K, E>) {
+        let (me, handle, shared, handler) = (self.me, self.handle, self.shared, self.handler);
+        lane.queue.run(&mut self.claim, |position, label, event| {
+            let Some(event) = shared.begin(lane, label, event) else { return };
+            let turn = Turn { handle, keys: label.key(), worker: me };
+            if shared.is_poisoned(turn.keys) {
+                shared.counters[me].skipped_poisoned();
+            } else if Sample::takes(position) {
+                timed(&turn, lane, position, 1, || handler.handle(&turn, event));
+            } else {
+                handler.handle(&turn, event);
+            }
+        });
+    }
+
+    fn run_by_key(&mut self, lane: &Lane<K, E>) {
+        let (me, handle, shared, handler) = (self.me, self.handle, self.shared, self.handler);
+        let (events, sampled) = (RefCell::new(&mut self.together), Cell::new(None));
+        let gather = |position, label: &Label<K, E>, event| {
+            events.borrow_mut().extend(shared.begin(lane, label, event));
+            if Sample::takes(position) {
+                sampled.set(Some(position));
+            }
+        };
+        let run = |label: &Label<K, E>| {
+            let mut events = events.borrow_mut();
+            let turn = Turn { handle, keys: label.key(), worker: me };
+            let run = events.len();
+            if shared.is_poisoned(turn.keys) {
+                (0..events.drain(..).count()).for_each(|_| shared.counters[me].skipped_poisoned());
+            } else if let Some(position) = sampled.take() {
+                timed(&turn, lane, position, run as u64, || handler.handle_run(&turn, events.drain(..)));
+            } else {
+                handler.handle_run(&turn, events.drain(..));
+            }
+        };
+        lane.queue.run_by_key(&mut self.claim, gather, run);
     }
 
     #[cold]
@@ -274,7 +304,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     fn handle_one(&self, keys: &[Tagged<K>], event: E) {
         let shared = self.shared;
         shared.counters[self.me].claimed(Claimed { events: 1, ..Claimed::default() });
-        if shared.poisoned.any() && keys.iter().any(|key| shared.poisoned.has(&key.key)) {
+        if shared.is_poisoned(keys) {
             return shared.counters[self.me].skipped_poisoned();
         }
         let turn = Turn { handle: self.handle, keys, worker: self.me };
@@ -335,13 +365,13 @@ fn limit<K, E>(lane: &Lane<K, E>) -> usize {
     (SLICE_NS / u64::from(lane.pace.load(Ordering::Relaxed).max(1))).clamp(1, MOST) as usize
 }
 
-/// Handles a sampled event by the clock.
+/// Handles a sampled event by the clock, with others if it is one of a run of `events`.
 #[cold]
-fn timed<K, E>(turn: &Turn<'_, K, E>, lane: &Lane<K, E>, position: u64, handle: impl FnOnce()) {
+fn timed<K, E>(turn: &Turn<'_, K, E>, lane: &Lane<K, E>, position: u64, events: u64, handle: impl FnOnce()) {
     let clock = &turn.handle.0.clock;
     let began = clock.raw();
     handle();
     let ended = clock.raw();
     let wait = clock.delta_as_nanos(lane.samples.when(position), began);
-    turn.handle.0.counters[turn.worker].timed(wait, clock.delta_as_nanos(began, ended));
+    turn.handle.0.counters[turn.worker].timed(wait, clock.delta_as_nanos(began, ended) / events);
 }

@@ -1,10 +1,13 @@
 //! What a dispatcher promises, on real threads.
 
+mod completions;
 mod conformance;
 mod ends;
+mod keyed;
 mod order;
 mod overload;
 mod panics;
+mod runs;
 
 use warmcore_dispatch::{Builder, Dispatcher, Rule};
 

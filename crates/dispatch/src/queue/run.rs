@@ -1,0 +1,91 @@
+//! Running what is claimed: one event after the other, or those of a key together.
+
+use super::{Claim, Queue};
+use crate::label::Label;
+
+impl Claim {
+    /// The position of the event that runs as the `index`-th.
+    #[inline(always)]
+    fn turn(&self, index: usize) -> u64 {
+        if self.order.is_empty() { self.position(index) } else { self.order[index] }
+    }
+}
+
+impl<K: Eq, E> Queue<K, E> {
+    /// Runs what is left of `claim` in order; if `run` panics, it goes on with the next if it is called
+    /// again. An event that is not in the queue is `None`.
+    #[inline]
+    pub(crate) fn run(&self, claim: &mut Claim, mut run: impl FnMut(u64, &Label<K, E>, Option<E>)) {
+        while claim.next < claim.length {
+            let position = claim.position(claim.next);
+            claim.next += 1;
+            // SAFETY: the position is claimed, and this worker comes here once for each position.
+            let (label, event) = unsafe { self.claimed(position) };
+            run(position, label, event);
+        }
+    }
+
+    /// Runs what is left of `claim` key by key, and in order for each: `gather` is called with each event
+    /// of a key, and then `run` for all of these. If one of them panics, it goes on with the next key if it
+    /// is called again.
+    pub(crate) fn run_by_key(
+        &self,
+        claim: &mut Claim,
+        mut gather: impl FnMut(u64, &Label<K, E>, Option<E>),
+        mut run: impl FnMut(&Label<K, E>),
+    ) {
+        if claim.next == 0 {
+            self.order_by_key(claim);
+        }
+        while claim.next < claim.length {
+            let first = claim.turn(claim.next);
+            while claim.next < claim.length && self.is_alike(first, claim.turn(claim.next)) {
+                let position = claim.turn(claim.next);
+                claim.next += 1;
+                // SAFETY: as in `run`.
+                let (label, event) = unsafe { self.claimed(position) };
+                gather(position, label, event);
+            }
+            // SAFETY: the position is claimed.
+            run(unsafe { self.ring.label(first) });
+        }
+    }
+
+    /// The label of the event that was run last.
+    pub(crate) fn last_label<'a>(&'a self, claim: &'a Claim) -> Option<&'a Label<K, E>> {
+        let position = claim.turn(claim.next.checked_sub(1)?);
+        // SAFETY: the position is claimed, and stays so as long as the claim is borrowed.
+        Some(unsafe { self.ring.label(position) })
+    }
+
+    /// What is at `position`.
+    ///
+    /// # Safety
+    /// It is claimed, stays so as long as the label is used, and nobody has taken its event or will.
+    #[inline(always)]
+    unsafe fn claimed(&self, position: u64) -> (&Label<K, E>, Option<E>) {
+        // SAFETY: what is claimed is published and not freed.
+        let label = unsafe { self.ring.label(position) };
+        // SAFETY: as above; its label is plain, and nobody else takes it.
+        (label, label.is_plain().then(|| unsafe { self.ring.take(position) }))
+    }
+
+    /// Sorts what is claimed by key; different keys with the same tag may alternate.
+    fn order_by_key(&self, claim: &mut Claim) {
+        claim.order = (0..claim.length).map(|index| claim.position(index)).collect();
+        claim.order.sort_unstable_by_key(|&position| {
+            // SAFETY: it is claimed.
+            let label = unsafe { self.ring.label(position) };
+            (label.key().first().map_or(0, |key| key.tag), position)
+        });
+    }
+
+    /// Whether the events at two claimed positions have the same key, or none.
+    fn is_alike(&self, one: u64, other: u64) -> bool {
+        // SAFETY: both are claimed.
+        match unsafe { (self.ring.label(one).key(), self.ring.label(other).key()) } {
+            ([one], [other]) => one.is(other),
+            (one, other) => one.is_empty() && other.is_empty(),
+        }
+    }
+}

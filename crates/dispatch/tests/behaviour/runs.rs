@@ -1,0 +1,163 @@
+//! Handlers of runs, and events that are dispatched in batches.
+
+use crate::{RULES, builder};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex};
+use std::vec::Drain;
+use warmcore_dispatch::{DispatchError, Dispatcher, OnPanic, Overload, Runs, Turn};
+
+const KEYS: u64 = 7;
+
+/// Checks that the events of each key come in order, and counts them and the runs.
+#[derive(Default)]
+struct Ledger {
+    next: [AtomicU64; KEYS as usize],
+    runs: AtomicU64,
+}
+
+impl Ledger {
+    fn take(&self, key: u64, numbers: impl Iterator<Item = u64>) {
+        self.runs.fetch_add(1, Ordering::Relaxed);
+        for number in numbers {
+            assert_eq!(self.next[key as usize].swap(number + 1, Ordering::Relaxed), number, "out of order");
+        }
+    }
+
+    fn handled(&self) -> u64 {
+        self.next.iter().map(|next| next.load(Ordering::Relaxed)).sum()
+    }
+}
+
+#[test]
+fn runs_hold_events_of_one_key_in_order() {
+    for rule in RULES {
+        let ledger = Ledger::default();
+        let handle = Runs(|turn: &Turn<'_, u64, u64>, events: Drain<'_, u64>| {
+            assert!(!events.as_slice().is_empty());
+            ledger.take(*turn.key().unwrap(), events);
+        });
+        let metrics = builder().workers(2).rule(rule).capacity(256).scope(handle, |dispatcher| {
+            (0..70_000).for_each(|event| dispatcher.dispatch(event % KEYS, event / KEYS).unwrap());
+            dispatcher.wait_idle();
+            assert_eq!(dispatcher.panics(), []);
+            dispatcher.metrics()
+        });
+        assert_eq!((ledger.handled(), metrics.unwrap().events), (70_000, 70_000), "{rule:?}");
+        let runs = ledger.runs.into_inner();
+        assert!(runs < 70_000, "{rule:?}: {runs} runs of one event each");
+    }
+}
+
+/// What waits while the only worker is busy is handed over together, key by key; so are events that touch
+/// nothing; and an event of several keys is a run of one.
+#[test]
+fn what_waits_comes_together() {
+    let (gate, opened) = (Mutex::new(false), Condvar::new());
+    let seen = Mutex::new(Vec::new());
+    let handle = Runs(|turn: &Turn<'_, u64, u64>, events: Drain<'_, u64>| {
+        if turn.key() == Some(&100) {
+            drop(opened.wait_while(gate.lock().unwrap(), |open| !*open).unwrap());
+        }
+        seen.lock().unwrap().push((turn.keys().copied().collect::<Vec<_>>(), events.collect::<Vec<_>>()));
+    });
+    let dispatch = |dispatcher: &warmcore_dispatch::Handle<u64, u64>| {
+        dispatcher.dispatch(100, 0).unwrap();
+        while dispatcher.metrics().claims == 0 && dispatcher.metrics().depth == 0 {
+            std::thread::yield_now();
+        }
+        for (key, event) in [(1, 1), (2, 2), (1, 3), (2, 4), (1, 5)] {
+            dispatcher.dispatch(key, event).unwrap();
+        }
+        dispatcher.dispatch_keys([1, 2], 6).unwrap();
+        (7..9).for_each(|event| dispatcher.dispatch_unordered(event).unwrap());
+        *gate.lock().unwrap() = true;
+        opened.notify_all();
+    };
+    let one = warmcore_dispatch::Rule::Sharded;
+    builder().workers(1).rule(one).scope(handle, dispatch).unwrap();
+    let seen = seen.into_inner().unwrap();
+    let of = |keys: &[u64]| -> Vec<Vec<u64>> {
+        seen.iter().filter(|(of, _)| of == keys).map(|(_, events)| events.clone()).collect()
+    };
+    assert_eq!(of(&[1, 2]), [[6]]);
+    assert_eq!(of(&[1]).concat(), [1, 3, 5]);
+    assert_eq!(of(&[2]).concat(), [2, 4]);
+    assert_eq!(of(&[]).concat(), [7, 8]);
+    // The first claim may have some of them already; all but that one are together.
+    assert!(of(&[1]).len() <= 2 && of(&[2]).len() <= 2, "{seen:?}");
+}
+
+#[test]
+fn a_run_that_panics_is_lost_and_the_next_one_is_not() {
+    for rule in RULES {
+        let handled = AtomicU64::new(0);
+        let handle = Runs(|turn: &Turn<'_, u64, u64>, events: Drain<'_, u64>| {
+            assert_ne!(turn.key(), Some(&3));
+            handled.fetch_add(events.count() as u64, Ordering::Relaxed);
+        });
+        let reports = builder().workers(2).rule(rule).on_panic(OnPanic::Poison).scope(handle, |dispatcher| {
+            (0..7_000).for_each(|event| dispatcher.dispatch(event % KEYS, event).unwrap());
+            dispatcher.wait_idle();
+            let metrics = dispatcher.metrics();
+            assert_eq!(metrics.events, 7_000);
+            assert!(metrics.poisoned < 1_000);
+            dispatcher.panics()
+        });
+        assert_eq!(reports.unwrap().len(), 1, "{rule:?}");
+        assert_eq!(handled.into_inner(), 6_000, "{rule:?}");
+    }
+}
+
+#[test]
+fn batches_keep_the_order_of_each_key() {
+    for rule in RULES {
+        for (capacity, size) in [(4, 3), (64, 32), (16, 200)] {
+            let ledger = Ledger::default();
+            let handle = |turn: &Turn<'_, u64, u64>, number: u64| {
+                ledger.take(*turn.key().unwrap(), [number].into_iter());
+            };
+            let scope = builder().workers(2).rule(rule).capacity(capacity).scope(handle, |dispatcher| {
+                let mut batch = dispatcher.batch(size);
+                for event in 0..35_000 {
+                    batch.dispatch(event % KEYS, event / KEYS).unwrap();
+                    // Now and then, what is in it is to come before something else.
+                    if event % 1_000 == 999 {
+                        batch.flush().unwrap();
+                    }
+                }
+                drop(batch);
+                dispatcher.wait_idle();
+                dispatcher.panics()
+            });
+            assert_eq!(scope.unwrap(), [], "{rule:?}");
+            assert_eq!(ledger.handled(), 35_000, "{rule:?}");
+        }
+    }
+}
+
+#[test]
+fn a_batch_gives_back_what_cannot_come_in() {
+    let (gate, opened) = (Mutex::new(false), Condvar::new());
+    let handled = AtomicU64::new(0);
+    let handle = |_: &Turn<'_, u64, u64>, _: u64| {
+        drop(opened.wait_while(gate.lock().unwrap(), |open| !*open).unwrap());
+        handled.fetch_add(1, Ordering::Relaxed);
+    };
+    let builder = Dispatcher::<u64, u64>::builder().workers(1).capacity(4).overload(Overload::Reject);
+    let taken = builder.scope(handle, |dispatcher| {
+        let mut batch = dispatcher.batch(100);
+        (0..20).for_each(|event| batch.dispatch(1, event).unwrap());
+        let Err(DispatchError::Full(refused)) = batch.flush() else { panic!("there is no room for 20") };
+        // In order, and none of them twice.
+        assert!(refused.is_sorted() && refused.last() == Some(&19), "{refused:?}");
+        assert_eq!(batch.flush(), Ok(()));
+        *gate.lock().unwrap() = true;
+        opened.notify_all();
+        dispatcher.wait_idle();
+        dispatcher.close();
+        batch.dispatch(1, 99).unwrap();
+        assert_eq!(batch.flush(), Err(DispatchError::Closed(vec![99])));
+        20 - refused.len() as u64
+    });
+    assert_eq!(taken.unwrap(), handled.into_inner());
+}
