@@ -9,7 +9,8 @@
 //! | [`nearness`] | runs count only where the processors are as near as in the others |
 //! | [`packets`] | costs count only if they are of packets like those of the runs |
 //! | [`overheads`] | what the runtime costs, measured apart |
-//! | [`point`] | one load: predicted, run, and the difference laid at somebody's door |
+//! | [`trial`] | one load: rehearsed, run, and predicted |
+//! | [`point`] | what comes of it, and where the difference comes from |
 //! | [`results`] | the figures for other programs |
 //! | [`present`] | the report |
 
@@ -19,9 +20,10 @@ pub mod packets;
 pub mod point;
 pub mod present;
 pub mod results;
+mod trial;
 
 use nearness::Nearness;
-use overheads::Overheads;
+use overheads::Rehearsals;
 use point::ComparedPoint;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -49,8 +51,6 @@ pub struct Request {
 pub struct Compared {
     /// Which.
     pub scheduling: Scheduling,
-    /// What the runtime costs under it.
-    pub overheads: Overheads,
     /// The predicted capacity.
     pub capacity: Estimate<PerSecond>,
     /// By load.
@@ -118,18 +118,16 @@ fn compare_one(
     nearness: &mut Nearness<'_>,
 ) -> Result<Compared, CompareError> {
     let profile = &between_packets(scenario, profile);
-    let overheads = overheads::measure(scenario, profile, base, nearness)?;
-    let charged = |rate: PerSecond| overheads.at(rate).charged_to(scenario);
-    let busy = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..charged(PerSecond(f64::INFINITY)) };
+    let rehearsals = Rehearsals::of(scenario, profile, base, nearness)?;
+    let saturated = rehearsals.saturated().charged_to(scenario);
+    let busy = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..saturated };
     let capacity = simulate(&busy, profile, base)?.capacity.rate;
-    let mut points = Vec::new();
-    for &load in loads {
+    let point = |&load: &f64| {
         let rate = PerSecond(capacity.mean.0 * load);
-        let compare = || point::compare(scenario, &charged(rate), load, rate, profile, base);
-        let (point, near) = nearness.hold(compare)?;
-        points.push(ComparedPoint { near, ..point });
-    }
-    Ok(Compared { scheduling: scenario.scheduling, overheads, capacity, points })
+        trial::compare(scenario, load, rate, profile, base, &rehearsals, nearness)
+    };
+    let points = loads.iter().map(point).collect::<Result<_, _>>()?;
+    Ok(Compared { scheduling: scenario.scheduling, capacity, points })
 }
 
 /// `profile` as far as it applies to `scenario`: processors that do nothing between packets leave

@@ -2,8 +2,9 @@
 
 use super::{estimate, table};
 use warmcore_study::compare::Compared;
+use warmcore_study::compare::overheads::RuntimeCosts;
 use warmcore_study::compare::present::{load, meaning_of_mark, percent};
-use warmcore_units::PerSecond;
+use warmcore_units::{Estimate, Nanos};
 
 /// Every point of `all`.
 pub(crate) fn summary(all: &[Compared]) -> String {
@@ -30,14 +31,15 @@ pub(crate) fn summary(all: &[Compared]) -> String {
         text += &format!("{meaning}\n");
     }
     for compared in all {
-        let costs = compared.points.iter().map(|point| compared.overheads.at(point.rate).deciding);
-        let costs: Vec<String> = costs.map(|deciding| estimate(&deciding)).collect();
-        let turning = compared.overheads.at(PerSecond(f64::INFINITY)).turning;
+        let by_load = |cost: fn(&RuntimeCosts) -> Estimate<Nanos>| {
+            let costs = compared.points.iter().map(|point| estimate(&cost(&point.costs)));
+            costs.collect::<Vec<_>>().join(", ")
+        };
         text += &format!(
             "{}: by load, deciding costs {}; turning to a packet {}\n",
             compared.scheduling,
-            costs.join(", "),
-            estimate(&turning)
+            by_load(|costs| costs.deciding),
+            by_load(|costs| costs.turning)
         );
     }
     text
@@ -47,29 +49,23 @@ pub(crate) fn summary(all: &[Compared]) -> String {
 mod tests {
     use super::*;
     use warmcore_scenario::Scheduling;
-    use warmcore_study::compare::overheads::Overheads;
     use warmcore_study::compare::point::ComparedPoint;
-    use warmcore_units::{Estimate, Nanos};
+    use warmcore_units::PerSecond;
 
     #[test]
     fn a_point_at_another_distance_is_marked_and_the_mark_explained() {
+        let nothing = Estimate::new(Nanos::ZERO, Nanos::ZERO);
         let point = |load: f64, near: bool| ComparedPoint {
             load,
             rate: PerSecond(1.0),
             predicted: None,
             measured: None,
+            costs: RuntimeCosts { deciding: nothing, turning: nothing },
             disturbed: 0.0,
             near,
         };
-        let nothing = Estimate::new(Nanos::ZERO, Nanos::ZERO);
-        let overheads = Overheads { deciding: vec![(PerSecond(1.0), nothing)], turning: nothing };
         let capacity = Estimate::new(PerSecond(1.0), PerSecond(0.0));
-        let compared = |points| Compared {
-            scheduling: Scheduling::default(),
-            overheads: overheads.clone(),
-            capacity,
-            points,
-        };
+        let compared = |points| Compared { scheduling: Scheduling::default(), capacity, points };
         let text = summary(&[compared(vec![point(0.2, true), point(0.6, false)])]);
         assert!(text.contains("60% ‡") && !text.contains("20% ‡"), "{text}");
         assert_eq!(text.lines().filter(|line| line.starts_with('‡')).count(), 1, "{text}");

@@ -6,10 +6,12 @@
 //! * At higher loads, packets follow each other on their processors. What *deciding* costs them, which
 //!   is taking them in, asking the policy, and waiting for the others who ask, is what the simulator
 //!   must charge them for packets to be delayed as they were in the rehearsal. It depends on the
-//!   load: those who ask are more at higher ones, and more is done for several packets at once.
+//!   load: those who ask are more at higher ones, and more is done for several packets at once. So it is
+//!   rehearsed at the very rate of the run, and next to it: the machine is faster at one time than at another.
 
 use super::CompareError;
 use super::nearness::Nearness;
+use super::trial::ROUNDS;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -21,55 +23,21 @@ use warmcore_scenario::{Effects, PacketScenario};
 use warmcore_sim::packet::simulate;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// The loads at which deciding is measured, as fractions of what can be done without a stack. At the
-/// first, hardly any packet waits for another: there turning is measured.
-const LOADS: [f64; 5] = [0.1, 0.3, 0.5, 0.7, 0.85];
+/// The load at which turning is measured, as a fraction of what can be done without a stack: hardly any
+/// packet waits for another there.
+const LIGHT: f64 = 0.1;
 /// Steps of the search for what deciding costs: to a five-hundredth of all that it can.
 const STEPS: usize = 9;
 /// How exactly is simulated meanwhile.
 const PRECISION: f64 = 0.01;
-/// Rehearsals of each load, the median of which counts.
-const REHEARSALS: usize = 3;
 
-/// The costs of the runtime under one way to schedule.
-#[derive(Clone, Debug)]
-pub struct Overheads {
-    /// For each packet, at rates of arrival in ascending order.
-    pub deciding: Vec<(PerSecond, Estimate<Nanos>)>,
-    /// For each packet that finds its processor at other work, instead.
-    pub turning: Estimate<Nanos>,
-}
-
-/// The same at one rate.
+/// What the runtime costs.
 #[derive(Clone, Copy, Debug)]
 pub struct RuntimeCosts {
     /// For each packet that follows another on its processor.
     pub deciding: Estimate<Nanos>,
     /// For each packet that finds its processor at other work.
     pub turning: Estimate<Nanos>,
-}
-
-impl Overheads {
-    /// What the runtime costs where packets arrive at `rate`: between the rates at which it was
-    /// measured, on a straight line; beyond them, as at the nearest.
-    #[must_use]
-    pub fn at(&self, rate: PerSecond) -> RuntimeCosts {
-        let after = self.deciding.partition_point(|(measured, _)| measured.0 <= rate.0);
-        let deciding = match (self.deciding.get(after.wrapping_sub(1)), self.deciding.get(after)) {
-            (Some(&(from, low)), Some(&(to, high))) => {
-                between(low, high, (rate.0 - from.0) / (to.0 - from.0))
-            }
-            (Some(&(_, end)), None) | (None, Some(&(_, end))) => end,
-            (None, None) => Estimate::new(Nanos::ZERO, Nanos::INFINITY),
-        };
-        RuntimeCosts { deciding, turning: self.turning }
-    }
-}
-
-fn between(low: Estimate<Nanos>, high: Estimate<Nanos>, part: f64) -> Estimate<Nanos> {
-    let on_line = |low: Nanos, high: Nanos| low + (high - low) * part;
-    let half = |estimate: Estimate<Nanos>| estimate.half_width.unwrap_or(Nanos::INFINITY);
-    Estimate::new(on_line(low.mean, high.mean), on_line(half(low), half(high)))
 }
 
 impl RuntimeCosts {
@@ -83,47 +51,107 @@ impl RuntimeCosts {
         };
         PacketScenario { effects, ..scenario.clone() }
     }
+
+    /// The same with deciding at the lower and the upper end of its interval.
+    #[must_use]
+    pub fn bounds(&self) -> [Self; 2] {
+        let Estimate { mean, half_width } = self.deciding;
+        let half = half_width.unwrap_or(Nanos::ZERO);
+        [(mean - half).0.max(0.0), (mean + half).0]
+            .map(|deciding| Self { deciding: Estimate::new(Nanos(deciding), Nanos::ZERO), ..*self })
+    }
 }
 
-/// Measures them for `scenario`.
-///
-/// # Errors
-/// If it cannot be run, or too much of the run was disturbed.
-pub fn measure(
-    scenario: &PacketScenario,
-    profile: &Profile,
-    base: &Path,
-    nearness: &mut Nearness,
-) -> Result<Overheads, CompareError> {
-    let passed = typical(scenario, profile, base)?;
-    let mut rehearse = |rate: Option<PerSecond>, of: &dyn Fn(&Steady) -> Estimate<Nanos>| {
-        let scenario = PacketScenario { rate_per_s: rate, ..scenario.clone() };
-        let all = (0..REHEARSALS).map(|_| {
-            let (steady, _) = nearness.hold(|| rehearse(&scenario, passed, profile, base))?;
-            Ok(of(&steady))
-        });
-        Ok::<_, CompareError>(median(all.collect::<Result<_, CompareError>>()?))
-    };
+/// Runs of one way to schedule with packets that only pass the time.
+#[derive(Debug)]
+pub struct Rehearsals<'a> {
+    scenario: &'a PacketScenario,
+    profile: &'a Profile,
+    base: &'a Path,
+    /// How long packets pass the time for: as long as a packet of the scenario typically takes.
+    passed: Nanos,
+    /// The profile of such packets.
+    constant: Profile,
+    /// How long a packet takes a worker, all told, where they follow each other without end.
+    cycle: Estimate<Nanos>,
+}
 
-    let workers = f64::from(scenario.processors);
-    let most = workers / rehearse(None, &|steady| cycle(steady, workers))?.mean.secs();
-    let mut delays = Vec::new();
-    for load in LOADS {
-        let rate = PerSecond(most * load);
-        delays.push((rate, rehearse(Some(rate), &Steady::delay)?));
+impl<'a> Rehearsals<'a> {
+    /// For `scenario`, whose packets take what `profile` says.
+    ///
+    /// # Errors
+    /// If it cannot be run, or too much of the runs was disturbed.
+    pub fn of(
+        scenario: &'a PacketScenario,
+        profile: &'a Profile,
+        base: &'a Path,
+        nearness: &mut Nearness<'_>,
+    ) -> Result<Self, CompareError> {
+        let passed = typical(scenario, profile, base)?;
+        let constant = profile.with_constant_time(passed);
+        let unknown = Estimate::new(Nanos::INFINITY, Nanos::INFINITY);
+        let mut all = Self { scenario, profile, base, passed, constant, cycle: unknown };
+        let workers = f64::from(scenario.processors);
+        let cycles = (0..ROUNDS).map(|_| Ok(cycle(&all.steady(None, nearness)?, workers)));
+        all.cycle = median(cycles.collect::<Result<_, CompareError>>()?);
+        Ok(all)
     }
 
-    let light = rehearse(Some(delays[0].0), &typical_delay)?;
-    let turning = Estimate { mean: Nanos((light.mean - passed).0.max(0.0)), ..light };
-    let constant = profile.with_constant_time(passed);
-    let deciding = delays.into_iter().map(|(rate, delay)| {
-        let implied = |delay: Nanos| implied_by(delay, turning.mean, passed, rate, scenario, &constant, base);
+    /// What the runtime costs a packet that follows another where there are always more.
+    #[must_use]
+    pub fn saturated(&self) -> RuntimeCosts {
+        let deciding = Estimate { mean: Nanos((self.cycle.mean - self.passed).0.max(0.0)), ..self.cycle };
+        RuntimeCosts { deciding, turning: deciding }
+    }
+
+    /// The delay of packets that find an idle processor.
+    ///
+    /// # Errors
+    /// If it cannot be run, or too much of the run was disturbed.
+    pub fn light_delay(&self, nearness: &mut Nearness<'_>) -> Result<Estimate<Nanos>, CompareError> {
+        let most = f64::from(self.scenario.processors) / self.cycle.mean.secs();
+        Ok(typical_delay(&self.steady(Some(PerSecond(most * LIGHT)), nearness)?))
+    }
+
+    /// The delay of packets that arrive at `rate`.
+    ///
+    /// # Errors
+    /// If it cannot be run, or too much of the run was disturbed.
+    pub fn delay(
+        &self,
+        rate: PerSecond,
+        nearness: &mut Nearness<'_>,
+    ) -> Result<Estimate<Nanos>, CompareError> {
+        Ok(self.steady(Some(rate), nearness)?.delay())
+    }
+
+    /// What the runtime costs where packets arrive at `rate`, and are delayed like this, and like this if they
+    /// find an idle processor.
+    ///
+    /// # Errors
+    /// If it cannot be simulated.
+    pub fn costs(
+        &self,
+        rate: PerSecond,
+        delay: Estimate<Nanos>,
+        light: Estimate<Nanos>,
+    ) -> Result<RuntimeCosts, CompareError> {
+        let turning = Estimate { mean: Nanos((light.mean - self.passed).0.max(0.0)), ..light };
         let half = delay.half_width.unwrap_or(Nanos::ZERO);
+        let implied = |delay: Nanos| {
+            implied_by(delay, turning.mean, self.passed, rate, self.scenario, &self.constant, self.base)
+        };
         let [low, mean, high] =
             [implied(delay.mean - half)?, implied(delay.mean)?, implied(delay.mean + half)?];
-        Ok((rate, Estimate::new(mean, (high - low) / 2.0)))
-    });
-    Ok(Overheads { deciding: deciding.collect::<Result<_, CompareError>>()?, turning })
+        Ok(RuntimeCosts { deciding: Estimate::new(mean, (high - low) / 2.0), turning })
+    }
+
+    /// A rehearsal at `rate`, or with as many packets as the workers can do.
+    fn steady(&self, rate: Option<PerSecond>, nearness: &mut Nearness<'_>) -> Result<Steady, CompareError> {
+        let scenario = PacketScenario { rate_per_s: rate, ..self.scenario.clone() };
+        let (steady, _) = nearness.hold(|| rehearse(&scenario, self.passed, self.profile, self.base))?;
+        Ok(steady)
+    }
 }
 
 /// What deciding costs if packets are delayed for `delay` in a rehearsal.
@@ -161,7 +189,7 @@ fn typical_delay(steady: &Steady) -> Estimate<Nanos> {
 }
 
 /// The median of `estimates`, with half of their spread if that is wider than the interval.
-fn median(mut estimates: Vec<Estimate<Nanos>>) -> Estimate<Nanos> {
+pub(super) fn median(mut estimates: Vec<Estimate<Nanos>>) -> Estimate<Nanos> {
     estimates.sort_by(|a, b| a.mean.0.total_cmp(&b.mean.0));
     let middle = estimates[estimates.len() / 2];
     let spread = (estimates[estimates.len() - 1].mean - estimates[0].mean) / 2.0;
@@ -206,7 +234,7 @@ fn rehearse(
     setup.options.instead = Some(Nanos((passed - Clock::start().cost() * 1.5).0.max(0.0)));
     // To pass the time is not to be kept from running.
     setup.options.stall += passed * 2.0;
-    let span = Duration::from_secs_f64(scenario.live.seconds / REHEARSALS as f64);
+    let span = Duration::from_secs_f64(scenario.live.seconds / ROUNDS as f64);
     let steady = setup.run(|_| thread::sleep(span))?.steady_or_all();
     if steady.is_empty() {
         return Err(CompareError::Disturbed("what the runtime costs"));
@@ -217,15 +245,6 @@ fn rehearse(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn costs_lie_on_lines_between_the_rates_at_which_they_were_measured() {
-        let nanos = |mean: f64| Estimate::new(Nanos(mean), Nanos(1.0));
-        let deciding = vec![(PerSecond(10.0), nanos(100.0)), (PerSecond(20.0), nanos(200.0))];
-        let overheads = Overheads { deciding, turning: nanos(5.0) };
-        let at = |rate: f64| overheads.at(PerSecond(rate)).deciding.mean.0;
-        assert_eq!([1.0, 10.0, 15.0, 20.0, 99.0].map(at), [100.0, 100.0, 150.0, 200.0, 200.0]);
-    }
 
     #[test]
     fn one_rehearsal_that_went_wrong_does_not_count_but_shows() {

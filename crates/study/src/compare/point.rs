@@ -1,15 +1,8 @@
-//! One load: predicted, run, and the difference laid at somebody's door.
+//! What comes of one load, predicted and measured, and where the difference comes from.
 
-use super::CompareError;
+use super::overheads::RuntimeCosts;
 use core::fmt;
-use std::path::Path;
-use std::thread;
-use std::time::Duration;
-use warmcore_costs::{Profile, Situation};
-use warmcore_runtime::Steady;
-use warmcore_runtime::from_scenario::Setup;
-use warmcore_scenario::{Effects, PacketScenario};
-use warmcore_sim::packet::{Outcome, PointResult, simulate};
+use warmcore_costs::Situation;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// A prediction within this fraction of what was measured is good.
@@ -26,6 +19,8 @@ pub struct ComparedPoint {
     pub predicted: Option<Figures>,
     /// What the clock says; `None` if nothing was finished.
     pub measured: Option<Figures>,
+    /// What the runtime cost in the rehearsals.
+    pub costs: RuntimeCosts,
     /// The share of packets that met a time in which a worker was kept from running; they are left
     /// out of what was measured.
     pub disturbed: f64,
@@ -99,70 +94,15 @@ impl fmt::Display for Term {
     }
 }
 
-/// Predicts `scenario`, to which the runtime's costs are charged in `predicted`, at `rate`, and runs
-/// it.
-///
-/// # Errors
-/// If it cannot be simulated or run.
-pub fn compare(
-    scenario: &PacketScenario,
-    predicted: &PacketScenario,
-    load: f64,
-    rate: PerSecond,
-    profile: &Profile,
-    base: &Path,
-) -> Result<ComparedPoint, CompareError> {
-    let at = |scenario: &PacketScenario| PacketScenario { rate_per_s: Some(rate), ..scenario.clone() };
-    let result = simulate(&at(predicted), profile, base)?;
-    // The runtime's costs are part of the simulator's service time, but not of the stack's.
-    let bare = PacketScenario { effects: Effects::NONE, ..at(predicted) };
-    let bare = simulate(&bare, profile, base)?;
-    let mut setup = Setup::of(&at(scenario), profile, base)?;
-    let span = Duration::from_secs_f64(scenario.live.seconds);
-    let report = setup.run(|_| thread::sleep(span))?;
-    let (disturbed, steady) = (report.steady().disturbed(), report.steady_or_all());
-    Ok(ComparedPoint {
-        load,
-        rate,
-        predicted: figures_of(&result, &bare, scenario.live.handler_ns),
-        measured: (!steady.is_empty()).then(|| measured(&steady)),
-        disturbed,
-        near: true,
-    })
-}
-
-fn figures_of(result: &PointResult, bare: &PointResult, handler_ns: f64) -> Option<Figures> {
-    let outcome: &Outcome = result.outcome.as_ref()?;
-    let stack = bare.outcome.as_ref()?.service;
-    let stack = Estimate { mean: stack.mean + Nanos(handler_ns), ..stack };
-    let all: u64 = outcome.situations.iter().sum();
-    Some(Figures {
-        delay: outcome.delay,
-        p50: outcome.quantiles.p50,
-        p99: outcome.quantiles.p99,
-        stack,
-        situations: outcome.situations.map(|packets| packets as f64 / all as f64),
-    })
-}
-
-fn measured(steady: &Steady) -> Figures {
-    let total = steady.total();
-    let all = total.clean.packets() as f64;
-    Figures {
-        delay: steady.delay(),
-        p50: steady.quantile(0.5),
-        p99: steady.quantile(0.99),
-        stack: steady.service(),
-        situations: total.clean.situations.map(|served| served.packets as f64 / all),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn exactly(nanos: f64) -> Estimate<Nanos> {
+        Estimate::new(Nanos(nanos), Nanos(0.0))
+    }
+
     fn figures(delay: f64, stack: f64) -> Figures {
-        let exactly = |nanos: f64| Estimate::new(Nanos(nanos), Nanos(0.0));
         Figures {
             delay: exactly(delay),
             p50: exactly(delay),
@@ -178,6 +118,7 @@ mod tests {
             rate: PerSecond(1.0),
             predicted: Some(figures(predicted.0, predicted.1)),
             measured: Some(figures(measured.0, measured.1)),
+            costs: RuntimeCosts { deciding: exactly(0.0), turning: exactly(0.0) },
             disturbed: 0.0,
             near: true,
         }

@@ -228,7 +228,7 @@ fn explained(all: &[Compared]) -> Section {
     let costs = |compared: &Compared| {
         let value = |time| Cell::value(in_micros(time), 3);
         let of_point = |point: &ComparedPoint| {
-            let costs = compared.overheads.at(point.rate);
+            let costs = point.costs;
             let name = format!("{}, {:.0}%", compared.scheduling, point.load * 100.0);
             Row::new(name, vec![value(costs.deciding), value(costs.turning)])
         };
@@ -253,8 +253,8 @@ fn explained(all: &[Compared]) -> Section {
         anchor: "explained".to_owned(),
         intro: [
             "Beside the stack, a packet costs what the runtime does: deciding where it goes or, where it finds \
-             one idle, turning a processor to it. Deciding was measured at five loads; at others it is taken \
-             to lie on straight lines. That packets in one stack at once wait for each other's locks is not in the prediction.",
+             one idle, turning a processor to it. Both were measured at the very rate of each point, between its runs, \
+             with packets that only pass the time. That packets in one stack at once wait for each other's locks is not in the prediction.",
             "What a packet finds in cache depends on who wrote its session lines last (A: this processor, B: \
              another) and on the stack's history lines (1: not written, 2: last written here, 3: elsewhere). \
              The simulator and the runtime keep the same books of it.",
@@ -286,7 +286,6 @@ fn explained(all: &[Compared]) -> Section {
 
 fn limits() -> Section {
     let notes = [
-        "What the runtime costs is measured at half of what it can do and at a tenth of it, and taken to be the same elsewhere.",
         "The simulator has packets wait for processors, not for locks that others hold.",
         "Arrival times are those of a schedule: a packet's delay counts from there, whether or not a worker looked.",
         "A worker that is kept from running by something else on the machine is noticed if that lasts longer than \
@@ -303,24 +302,24 @@ fn limits() -> Section {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compare::overheads::Overheads;
+    use crate::compare::overheads::RuntimeCosts;
     use warmcore_scenario::Scheduling;
     use warmcore_units::PerSecond;
 
     /// A point for each load in percent, at which the processors were near or not.
     fn compared(points: &[(u32, bool)]) -> Vec<Compared> {
+        let nothing = Estimate::new(Nanos::ZERO, Nanos::ZERO);
         let point = |&(load, near): &(u32, bool)| ComparedPoint {
             load: f64::from(load) / 100.0,
             rate: PerSecond(1.0),
             predicted: None,
             measured: None,
+            costs: RuntimeCosts { deciding: nothing, turning: nothing },
             disturbed: 0.0,
             near,
         };
-        let nothing = Estimate::new(Nanos::ZERO, Nanos::ZERO);
         vec![Compared {
             scheduling: Scheduling::default(),
-            overheads: Overheads { deciding: vec![(PerSecond(1.0), nothing)], turning: nothing },
             capacity: Estimate::new(PerSecond(1.0), PerSecond(0.0)),
             points: points.iter().map(point).collect(),
         }]

@@ -50,7 +50,7 @@ impl PointSummary {
         };
         let half = |figures: Option<&Figures>| Some(figures?.delay.half_width?.micros());
         let error = point.error();
-        let costs = compared.overheads.at(point.rate);
+        let costs = point.costs;
         Self {
             approach: scheduling.approach.to_string(),
             policy: scheduling.policy.to_string(),
