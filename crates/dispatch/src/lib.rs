@@ -26,13 +26,18 @@
 //! | an event | runs |
 //! |---|---|
 //! | with a [key](Handle::dispatch) | when all before it with the same key have |
+//! | of which only the [freshest](Handle::dispatch_freshest) counts | likewise, in the place of one that waits |
 //! | with [several](Handle::dispatch_keys) | when all before it with any of them have |
 //! | that is [unordered](Handle::dispatch_unordered) | any time |
 //! | that is [sequential](Handle::dispatch_sequential) | alone: after all before it, before all after it |
 //!
 //! How events come to queues and queues to workers is a [`Rule`]. Memory is bounded, and there is a rule
 //! for [`Overload`]; a handler that [panics](OnPanic) harms nobody else; [`Metrics`] are cheap enough to be
-//! always on. An idle key costs nothing: there is no table of keys.
+//! always on. An idle key costs nothing: where there is a table of keys at all, it holds those of which something
+//! waits.
+//!
+//! Events may be dispatched in [batches](Batch), and by [futures](Dispatching); they may be handled in
+//! [runs](Runs), have [results](Request), or be [closures](Job).
 //!
 //! # How it works
 //!
@@ -40,6 +45,8 @@
 //! |---|---|
 //! | [`ring`] | a bounded ring, into which many put and from which those who hold a lock take in any order |
 //! | [`queue`] | a ring, and which of its events may run now; the associative search is in `queue::search` |
+//! | [`put`] | how events come in, and what becomes of them where there is no room |
+//! | [`keyed`] | keys that have something waiting, for limits and the freshest events |
 //! | [`joint`] | events that stand in several queues, and run when they are at the front of all |
 //! | [`ready`] | which queues may have something: a bit for each |
 //! | [`seats`] | where workers sleep, and how they are woken |
