@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`nearness`] | runs count only where the processors are as near as in the others |
 //! | [`packets`] | costs count only if they are of packets like those of the runs |
+//! | [`quiet`] | which of several runs tells most of scheduling |
 //! | [`overheads`] | what the runtime costs, measured apart |
 //! | [`trial`] | one load: rehearsed, run, and predicted |
 //! | [`point`] | what comes of it, and where the difference comes from |
@@ -19,6 +20,7 @@ pub mod overheads;
 pub mod packets;
 pub mod point;
 pub mod present;
+pub mod quiet;
 pub mod results;
 mod trial;
 

@@ -3,7 +3,7 @@
 use super::{estimate, table};
 use warmcore_study::compare::Compared;
 use warmcore_study::compare::overheads::RuntimeCosts;
-use warmcore_study::compare::present::{load, meaning_of_mark, percent};
+use warmcore_study::compare::present::{load, meaning_of_marks, percent};
 use warmcore_units::{Estimate, Nanos};
 
 /// Every point of `all`.
@@ -27,7 +27,7 @@ pub(crate) fn summary(all: &[Compared]) -> String {
         }
     }
     let mut text = format!("\n{table}\n");
-    if let Some(meaning) = meaning_of_mark(all) {
+    for meaning in meaning_of_marks(all) {
         text += &format!("{meaning}\n");
     }
     for compared in all {
@@ -62,6 +62,7 @@ mod tests {
             measured: None,
             costs: RuntimeCosts { deciding: nothing, turning: nothing },
             disturbed: 0.0,
+            rehearsal_disturbed: 0.0,
             near,
         };
         let capacity = Estimate::new(PerSecond(1.0), PerSecond(0.0));

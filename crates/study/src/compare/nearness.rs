@@ -6,6 +6,7 @@
 //! measured that counts, or the usual one if the profile does not say.
 
 use super::CompareError;
+use super::quiet::Ran;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -60,26 +61,26 @@ impl<'a> Nearness<'a> {
         Proximity { reference: self.reference.or_else(|| self.looks.get(self.looks.len() / 2).copied()) }
     }
 
-    /// Makes a `run` whose processors were near from beginning to end; the last one, if none of
-    /// several was. Whether they were.
+    /// Makes a `run` whose processors were near from beginning to end, and says that they were; the last
+    /// one, if those of none of several were.
     ///
     /// # Errors
     /// If the run fails, or the user stops.
     pub fn hold<T>(
         &mut self,
-        mut run: impl FnMut() -> Result<T, CompareError>,
-    ) -> Result<(T, bool), CompareError> {
+        mut run: impl FnMut() -> Result<Ran<T>, CompareError>,
+    ) -> Result<Ran<T>, CompareError> {
         let mut attempt = 1;
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(CompareError::Interrupted);
             }
             let before = self.come_near()?;
-            let outcome = run()?;
+            let ran = run()?;
             let after = self.look()?;
             let held = self.that_counts().held(before.zip(after).map(|(before, after)| [before, after]));
             if held || attempt == ATTEMPTS || self.patience.is_zero() {
-                return Ok((outcome, held));
+                return Ok(Ran { near: held, ..ran });
             }
             attempt += 1;
         }

@@ -11,6 +11,7 @@
 
 use super::CompareError;
 use super::nearness::Nearness;
+use super::quiet::Ran;
 use super::trial::ROUNDS;
 use std::path::Path;
 use std::thread;
@@ -92,7 +93,7 @@ impl<'a> Rehearsals<'a> {
         let unknown = Estimate::new(Nanos::INFINITY, Nanos::INFINITY);
         let mut all = Self { scenario, profile, base, passed, constant, cycle: unknown };
         let workers = f64::from(scenario.processors);
-        let cycles = (0..ROUNDS).map(|_| Ok(cycle(&all.steady(None, nearness)?, workers)));
+        let cycles = (0..ROUNDS).map(|_| Ok(cycle(&all.run(None, nearness)?.outcome, workers)));
         all.cycle = median(cycles.collect::<Result<_, CompareError>>()?);
         Ok(all)
     }
@@ -104,38 +105,37 @@ impl<'a> Rehearsals<'a> {
         RuntimeCosts { deciding, turning: deciding }
     }
 
-    /// The delay of packets that find an idle processor.
-    ///
-    /// # Errors
-    /// If it cannot be run, or too much of the run was disturbed.
-    pub fn light_delay(&self, nearness: &mut Nearness<'_>) -> Result<Estimate<Nanos>, CompareError> {
-        let most = f64::from(self.scenario.processors) / self.cycle.mean.secs();
-        Ok(typical_delay(&self.steady(Some(PerSecond(most * LIGHT)), nearness)?))
+    /// A rate at which hardly any packet waits.
+    #[must_use]
+    pub fn light_rate(&self) -> PerSecond {
+        PerSecond(f64::from(self.scenario.processors) / self.cycle.mean.secs() * LIGHT)
     }
 
-    /// The delay of packets that arrive at `rate`.
+    /// A rehearsal at `rate`, or with as many packets as the workers can do.
     ///
     /// # Errors
-    /// If it cannot be run, or too much of the run was disturbed.
-    pub fn delay(
+    /// If it cannot be run, or all of it was disturbed.
+    pub fn run(
         &self,
-        rate: PerSecond,
+        rate: Option<PerSecond>,
         nearness: &mut Nearness<'_>,
-    ) -> Result<Estimate<Nanos>, CompareError> {
-        Ok(self.steady(Some(rate), nearness)?.delay())
+    ) -> Result<Ran<Steady>, CompareError> {
+        let scenario = PacketScenario { rate_per_s: rate, ..self.scenario.clone() };
+        nearness.hold(|| rehearse(&scenario, self.passed, self.profile, self.base))
     }
 
-    /// What the runtime costs where packets arrive at `rate`, and are delayed like this, and like this if they
-    /// find an idle processor.
+    /// What the runtime costs where packets arrive at `rate`, if this came of rehearsals at that rate and
+    /// at the light one.
     ///
     /// # Errors
     /// If it cannot be simulated.
     pub fn costs(
         &self,
         rate: PerSecond,
-        delay: Estimate<Nanos>,
-        light: Estimate<Nanos>,
+        busy: &Steady,
+        light: &Steady,
     ) -> Result<RuntimeCosts, CompareError> {
+        let (delay, light) = (busy.delay(), typical_delay(light));
         let turning = Estimate { mean: Nanos((light.mean - self.passed).0.max(0.0)), ..light };
         let half = delay.half_width.unwrap_or(Nanos::ZERO);
         let implied = |delay: Nanos| {
@@ -144,13 +144,6 @@ impl<'a> Rehearsals<'a> {
         let [low, mean, high] =
             [implied(delay.mean - half)?, implied(delay.mean)?, implied(delay.mean + half)?];
         Ok(RuntimeCosts { deciding: Estimate::new(mean, (high - low) / 2.0), turning })
-    }
-
-    /// A rehearsal at `rate`, or with as many packets as the workers can do.
-    fn steady(&self, rate: Option<PerSecond>, nearness: &mut Nearness<'_>) -> Result<Steady, CompareError> {
-        let scenario = PacketScenario { rate_per_s: rate, ..self.scenario.clone() };
-        let (steady, _) = nearness.hold(|| rehearse(&scenario, self.passed, self.profile, self.base))?;
-        Ok(steady)
     }
 }
 
@@ -189,7 +182,7 @@ fn typical_delay(steady: &Steady) -> Estimate<Nanos> {
 }
 
 /// The median of `estimates`, with half of their spread if that is wider than the interval.
-pub(super) fn median(mut estimates: Vec<Estimate<Nanos>>) -> Estimate<Nanos> {
+fn median(mut estimates: Vec<Estimate<Nanos>>) -> Estimate<Nanos> {
     estimates.sort_by(|a, b| a.mean.0.total_cmp(&b.mean.0));
     let middle = estimates[estimates.len() / 2];
     let spread = (estimates[estimates.len() - 1].mean - estimates[0].mean) / 2.0;
@@ -228,18 +221,19 @@ fn rehearse(
     passed: Nanos,
     profile: &Profile,
     base: &Path,
-) -> Result<Steady, CompareError> {
+) -> Result<Ran<Steady>, CompareError> {
     let mut setup = Setup::of(scenario, profile, base)?;
     // To look at the clock until the time has passed takes two looks, the last of them half in vain.
     setup.options.instead = Some(Nanos((passed - Clock::start().cost() * 1.5).0.max(0.0)));
     // To pass the time is not to be kept from running.
     setup.options.stall += passed * 2.0;
     let span = Duration::from_secs_f64(scenario.live.seconds / ROUNDS as f64);
-    let steady = setup.run(|_| thread::sleep(span))?.steady_or_all();
+    let report = setup.run(|_| thread::sleep(span))?;
+    let steady = report.steady_or_all();
     if steady.is_empty() {
         return Err(CompareError::Disturbed("what the runtime costs"));
     }
-    Ok(steady)
+    Ok(Ran { outcome: steady, disturbed: report.steady().disturbed(), near: true })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What comes of one load, predicted and measured, and where the difference comes from.
 
 use super::overheads::RuntimeCosts;
+use super::quiet::QUIET;
 use core::fmt;
 use warmcore_costs::Situation;
 use warmcore_units::{Estimate, Nanos, PerSecond};
@@ -24,6 +25,8 @@ pub struct ComparedPoint {
     /// The share of packets that met a time in which a worker was kept from running; they are left
     /// out of what was measured.
     pub disturbed: f64,
+    /// The same of the rehearsal that the prediction is made with.
+    pub rehearsal_disturbed: f64,
     /// Whether the processors were as near to each other as in all that was measured.
     pub near: bool,
 }
@@ -64,10 +67,18 @@ impl ComparedPoint {
         Some(Estimate::new(ratio - 1.0, ratio * half(predicted).hypot(half(measured))))
     }
 
-    /// Whether the prediction is within [`GOOD`] of what was measured.
+    /// Whether the machine did so little else that prediction and measurement can be held against each
+    /// other.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.near && self.disturbed <= QUIET && self.rehearsal_disturbed <= QUIET
+    }
+
+    /// Whether the prediction is within [`GOOD`] of what was measured; `None` if that cannot be judged.
     #[must_use]
     pub fn is_good(&self) -> Option<bool> {
-        Some(self.error()?.mean.abs() <= GOOD)
+        let error = self.error().filter(|_| self.is_quiet())?;
+        Some(error.mean.abs() <= GOOD)
     }
 
     /// Where most of the difference comes from.
@@ -120,6 +131,7 @@ mod tests {
             measured: Some(figures(measured.0, measured.1)),
             costs: RuntimeCosts { deciding: exactly(0.0), turning: exactly(0.0) },
             disturbed: 0.0,
+            rehearsal_disturbed: 0.0,
             near: true,
         }
     }
@@ -137,5 +149,7 @@ mod tests {
         let error = point((1_200.0, 1.0), (1_000.0, 1.0)).error().unwrap();
         assert!((error.mean - 0.2).abs() < 1e-12);
         assert_eq!(point((1_200.0, 1.0), (1_000.0, 1.0)).is_good(), Some(false));
+        let noisy = ComparedPoint { disturbed: 0.3, ..point((1_000.0, 1.0), (1_000.0, 1.0)) };
+        assert!(noisy.error().is_some() && noisy.is_good().is_none());
     }
 }

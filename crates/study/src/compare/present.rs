@@ -1,6 +1,7 @@
 //! A comparison in words and charts, for a reader who has never seen the sources.
 
 use super::point::{ComparedPoint, Figures, GOOD, Term};
+use super::quiet::QUIET;
 use super::{Compared, packets};
 use core::iter;
 use warmcore_costs::{Profile, Situation};
@@ -13,6 +14,8 @@ use warmcore_units::{Estimate, Nanos};
 
 /// What marks a point whose processors were at another distance. The dagger marks missed targets.
 const APART: &str = "‡";
+/// What marks a point at which the machine did too much else.
+const NOISY: &str = "§";
 
 /// The report on `all`, with its provenance.
 #[must_use]
@@ -31,12 +34,19 @@ fn verdict(all: &[Compared]) -> Verdict {
     let judged = points().filter_map(ComparedPoint::is_good).count();
     let good = points().filter(|point| point.is_good() == Some(true)).count();
     let mut headline = match judged {
-        0 => "Nothing could be measured: the workers were kept from running all the time.".to_owned(),
+        0 => "Nothing could be judged: the machine kept the workers from running too often.".to_owned(),
         _ => format!(
             "{good} of {judged} predicted mean delays are within {:.0}% of the measured ones.",
             GOOD * 100.0
         ),
     };
+    let noisy = points().filter(|point| is_noisy(point)).count();
+    if noisy > 0 {
+        headline += &format!(
+            " At {noisy} of {}, the machine did too much else for that to be judged.",
+            points().count()
+        );
+    }
     let apart = points().filter(|point| !point.near).count();
     if apart > 0 {
         headline += &format!(
@@ -84,17 +94,37 @@ pub fn percent(error: &Estimate<f64>) -> String {
     format!("{:+.1}%{half}", error.mean * 100.0)
 }
 
-/// The load of `point` as a percentage, marked if its processors were at another distance; what the
-/// mark means is in [`meaning_of_mark`].
+/// The load of `point` as a percentage, marked if its processors were at another distance, or the machine did
+/// too much else; what the marks mean is in [`meaning_of_marks`].
 #[must_use]
 pub fn load(point: &ComparedPoint) -> String {
-    let mark = if point.near { String::new() } else { format!(" {APART}") };
-    format!("{:.0}%{mark}", point.load * 100.0)
+    let apart = if point.near { String::new() } else { format!(" {APART}") };
+    let noisy = if is_noisy(point) { format!(" {NOISY}") } else { String::new() };
+    format!("{:.0}%{apart}{noisy}", point.load * 100.0)
 }
 
-/// What the mark of a [`load`] means; `None` if no point of `all` bears it.
+/// Whether `point` cannot be judged because of what else the machine did.
+fn is_noisy(point: &ComparedPoint) -> bool {
+    point.near && !point.is_quiet()
+}
+
+/// What the marks of [`load`]s mean, as far as points of `all` bear them.
 #[must_use]
-pub fn meaning_of_mark(all: &[Compared]) -> Option<String> {
+pub fn meaning_of_marks(all: &[Compared]) -> Vec<String> {
+    let noisy = all.iter().flat_map(|compared| &compared.points).any(is_noisy).then(|| {
+        format!(
+            "{NOISY} More than {:.0}% of the packets, in the run or in the rehearsal for it, met a time in which the \
+             machine kept a worker from running, or came while what had piled up was worked off. Such a point \
+             tells of the machine more than of the prediction, and is not judged: compare again when it has less \
+             else to do.",
+            QUIET * 100.0
+        )
+    });
+    meaning_of_apart(all).into_iter().chain(noisy).collect()
+}
+
+/// `None` if no point of `all` bears that mark.
+fn meaning_of_apart(all: &[Compared]) -> Option<String> {
     let mut points = all.iter().flat_map(|compared| &compared.points);
     points.any(|point| !point.near).then(|| {
         format!(
@@ -214,7 +244,7 @@ fn errors(all: &[Compared]) -> Section {
                 "packets left out",
             ]),
             rows: rows.collect(),
-            notes: iter::once(left_out.to_owned()).chain(meaning_of_mark(all)).collect(),
+            notes: iter::once(left_out.to_owned()).chain(meaning_of_marks(all)).collect(),
         })],
     }
 }
@@ -316,6 +346,7 @@ mod tests {
             measured: None,
             costs: RuntimeCosts { deciding: nothing, turning: nothing },
             disturbed: 0.0,
+            rehearsal_disturbed: 0.0,
             near,
         };
         vec![Compared {
@@ -346,5 +377,15 @@ mod tests {
         let all = compared(&[(20, true), (60, true)]);
         assert_eq!(marked(&all), (["20%", "60%"].map(str::to_owned).to_vec(), false));
         assert!(!verdict(&all).headline.contains("near"), "{}", verdict(&all).headline);
+    }
+
+    #[test]
+    fn points_of_a_machine_that_did_too_much_else_are_marked_and_not_judged() {
+        let mut all = compared(&[(20, true), (80, true), (90, true)]);
+        all[0].points[1].disturbed = 0.3;
+        all[0].points[2].rehearsal_disturbed = 0.3;
+        assert_eq!(marked(&all).0, ["20%", "80% §", "90% §"].map(str::to_owned));
+        assert_eq!(meaning_of_marks(&all).len(), 1);
+        assert!(verdict(&all).headline.contains("At 2 of 3"), "{}", verdict(&all).headline);
     }
 }

@@ -36,6 +36,9 @@ pub struct PointSummary {
     deciding_us: f64,
     turning_us: f64,
     disturbed_packets: f64,
+    rehearsal_disturbed_packets: f64,
+    /// Whether the machine was quiet enough for the point to be judged.
+    quiet: bool,
     processors_near: bool,
 }
 
@@ -78,6 +81,8 @@ impl PointSummary {
             deciding_us: costs.deciding.mean.micros(),
             turning_us: costs.turning.mean.micros(),
             disturbed_packets: point.disturbed,
+            rehearsal_disturbed_packets: point.rehearsal_disturbed,
+            quiet: point.is_quiet(),
             processors_near: point.near,
         }
     }
@@ -132,6 +137,9 @@ pub fn columns(points: &[PointSummary]) -> Result<Columns, ColumnsError> {
         micros("measured_stack_us", |point| point.measured_stack_us),
         micros("deciding_us", |point| Some(point.deciding_us)),
         micros("turning_us", |point| Some(point.turning_us)),
+        plain("disturbed_packets", "", |point| Some(point.disturbed_packets)),
+        plain("rehearsal_disturbed_packets", "", |point| Some(point.rehearsal_disturbed_packets)),
+        Column::flags("quiet", points.iter().map(|point| Some(point.quiet))),
         Column::flags("processors_near", points.iter().map(|point| Some(point.processors_near))),
     ])
 }

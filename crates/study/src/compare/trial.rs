@@ -1,12 +1,13 @@
 //! One load: rehearsed and run in rounds, and predicted.
 //!
 //! The rounds follow each other closely, so that whatever makes the machine slower for a while meets
-//! rehearsals and runs alike. Of each, the median counts.
+//! rehearsals and runs alike. Of each, the least disturbed counts.
 
 use super::CompareError;
 use super::nearness::Nearness;
-use super::overheads::{Rehearsals, RuntimeCosts, median};
+use super::overheads::{Rehearsals, RuntimeCosts};
 use super::point::{ComparedPoint, Figures};
+use super::quiet::{Ran, quietest};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -18,15 +19,7 @@ use warmcore_sim::packet::{Outcome, PointResult, simulate};
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// Rounds of rehearsals and a run; together the runs last as long as the scenario says.
-pub(super) const ROUNDS: usize = 3;
-
-/// One run.
-struct Run {
-    /// `None` if nothing was finished in it.
-    figures: Option<Figures>,
-    disturbed: f64,
-    near: bool,
-}
+pub(super) const ROUNDS: usize = 5;
 
 /// Runs `scenario` at `rate`, which is this `load`, and predicts it with what the runtime has cost in the
 /// rehearsals in between.
@@ -45,37 +38,35 @@ pub(super) fn compare(
     let scenario = &PacketScenario { rate_per_s: Some(rate), ..scenario.clone() };
     let (mut light, mut busy, mut runs) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        light.push(rehearsals.light_delay(nearness)?);
-        busy.push(rehearsals.delay(rate, nearness)?);
-        let (run, near) = nearness.hold(|| run(scenario, profile, base))?;
-        runs.push(Run { near, ..run });
+        light.push(rehearsals.run(Some(rehearsals.light_rate()), nearness)?);
+        busy.push(rehearsals.run(Some(rate), nearness)?);
+        runs.push(nearness.hold(|| run(scenario, profile, base))?);
     }
-    let costs = rehearsals.costs(rate, median(busy), median(light))?;
-    let predicted = predict(scenario, &costs, profile, base)?;
-    let near = runs.iter().all(|run| run.near);
-    let Run { figures: measured, disturbed, .. } = middle(runs);
-    Ok(ComparedPoint { load, rate, predicted, measured, costs, disturbed, near })
+    let (light, rehearsed, run) = (quietest(light), quietest(busy), quietest(runs));
+    let costs = rehearsals.costs(rate, &rehearsed.outcome, &light.outcome)?;
+    Ok(ComparedPoint {
+        load,
+        rate,
+        predicted: predict(scenario, &costs, profile, base)?,
+        measured: run.outcome,
+        costs,
+        disturbed: run.disturbed,
+        rehearsal_disturbed: rehearsed.disturbed,
+        near: run.near && rehearsed.near,
+    })
 }
 
-fn run(scenario: &PacketScenario, profile: &Profile, base: &Path) -> Result<Run, CompareError> {
+fn run(
+    scenario: &PacketScenario,
+    profile: &Profile,
+    base: &Path,
+) -> Result<Ran<Option<Figures>>, CompareError> {
     let mut setup = Setup::of(scenario, profile, base)?;
     let span = Duration::from_secs_f64(scenario.live.seconds / ROUNDS as f64);
     let report = setup.run(|_| thread::sleep(span))?;
     let steady = report.steady_or_all();
     let figures = (!steady.is_empty()).then(|| measured(&steady));
-    Ok(Run { figures, disturbed: report.steady().disturbed(), near: true })
-}
-
-/// The run with the median delay; its interval covers half of what lies between all.
-fn middle(mut runs: Vec<Run>) -> Run {
-    let delay = |run: &Run| run.figures.as_ref().map_or(Nanos::INFINITY, |figures| figures.delay.mean);
-    runs.sort_by(|a, b| delay(a).0.total_cmp(&delay(b).0));
-    let delays = runs.iter().filter_map(|run| Some(run.figures.as_ref()?.delay)).collect::<Vec<_>>();
-    let mut middle = runs.swap_remove(runs.len() / 2);
-    if let Some(figures) = &mut middle.figures {
-        figures.delay.half_width = median(delays).half_width;
-    }
-    middle
+    Ok(Ran { outcome: figures, disturbed: report.steady().disturbed(), near: true })
 }
 
 /// What the simulator says of `scenario` if the runtime costs so much.
@@ -128,33 +119,5 @@ fn measured(steady: &Steady) -> Figures {
         p99: steady.quantile(0.99),
         stack: steady.service(),
         situations: total.clean.situations.map(|served| served.packets as f64 / all),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use warmcore_costs::Situation;
-
-    fn run(delay: Option<f64>) -> Run {
-        let exactly = |nanos: f64| Estimate::new(Nanos(nanos), Nanos(1.0));
-        let figures = delay.map(|delay| Figures {
-            delay: exactly(delay),
-            p50: exactly(delay),
-            p99: exactly(delay),
-            stack: exactly(delay),
-            situations: [0.0; Situation::COUNT],
-        });
-        Run { figures, disturbed: 0.0, near: true }
-    }
-
-    #[test]
-    fn one_run_that_went_wrong_does_not_count_but_shows() {
-        let delay = |runs: Vec<Run>| middle(runs).figures.map(|figures| figures.delay);
-        let delay_of = |delays: [Option<f64>; 3]| delay(delays.map(run).into());
-        let found = delay_of([Some(400.0), Some(90_000.0), Some(380.0)]).unwrap();
-        assert_eq!((found.mean, found.half_width), (Nanos(400.0), Some(Nanos(44_810.0))));
-        assert_eq!(delay_of([Some(400.0), None, Some(380.0)]).map(|found| found.mean), Some(Nanos(400.0)));
-        assert!(delay_of([None, None, Some(380.0)]).is_none());
     }
 }
