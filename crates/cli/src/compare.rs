@@ -108,7 +108,8 @@ fn given_profile(scenario: &PacketScenario) -> miette::Result<Option<Profile>> {
     let profile = point::profile(&scenario.profile)?;
     packets::check(&profile, &scenario.live).map_err(|fault| {
         miette!(
-            "--profile (in a scenario: `profile`) does not fit: {fault}. Without --profile what fits is measured; the              comparison's own profile.toml serves further ones"
+            "--profile (in a scenario: `profile`) does not fit: {fault}. Without --profile, what fits is measured; the \
+             comparison's own profile.toml serves further ones"
         )
     })?;
     if let Some(doubt) = packets::doubt(&profile) {
