@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 pub(crate) mod live;
 pub(crate) mod packet;
+pub(crate) mod tune;
 mod values;
 
 use clap::{Args, Parser, Subcommand};
@@ -11,6 +12,7 @@ use compare::CompareArguments;
 use live::RunLiveArguments;
 use packet::{AxisArguments, PointArguments};
 use std::path::PathBuf;
+use tune::TuneCommand;
 use warmcore_scenario::{ProcessorPolicy, ProfileSource};
 
 /// On which processor should this piece of protocol work run?
@@ -72,6 +74,10 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Reproduce(ReproduceCommand),
 
+    /// Change where interrupts, packets and threads go, and take it back
+    #[command(subcommand)]
+    Host(HostCommand),
+
     /// Show the processors, caches and limits of this machine
     Machine(MachineArguments),
 
@@ -87,6 +93,12 @@ pub(crate) enum Command {
     ///
     /// To read it: `warmcore man | man -l -`
     Man,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum HostCommand {
+    #[command(flatten)]
+    Tune(TuneCommand),
 }
 
 #[derive(Subcommand, Debug)]

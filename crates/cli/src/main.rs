@@ -17,8 +17,9 @@ mod study;
 mod sweep;
 mod terminal;
 mod told;
+mod tune;
 
-use args::{Arguments, Command, ReproduceCommand, SimulateCommand, SweepCommand};
+use args::{Arguments, Command, HostCommand, ReproduceCommand, SimulateCommand, SweepCommand};
 use clap::{CommandFactory, Parser};
 use miette::IntoDiagnostic;
 use std::io::{self, Write};
@@ -66,6 +67,7 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Sweep(SweepCommand::Packet(arguments))) => sweep::run(&arguments),
         Some(Command::Reproduce(ReproduceCommand::Salehi1994(arguments))) => reproduce::run(&arguments),
+        Some(Command::Host(HostCommand::Tune(command))) => tune::run(&command),
         Some(Command::Machine(arguments)) => machine::run(&arguments),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();

@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 use rustix::io::Errno;
+use rustix::process::Pid;
 use rustix::thread::{CpuSet as Mask, sched_getaffinity, sched_getcpu, sched_setaffinity};
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
@@ -44,8 +45,7 @@ pub fn current_cpu() -> CpuId {
 /// # Errors
 /// If the kernel's mask is larger than ours ([`AffinityError::Unreadable`]).
 pub fn mask() -> Result<CpuSet, AffinityError> {
-    let mask = current_mask()?;
-    Ok((0..Mask::MAX_CPU).filter(|&cpu| mask.is_set(cpu)).map(CpuId::from).collect())
+    current_mask().map(|mask| cpus_of(&mask))
 }
 
 /// Lets this thread run on `cpus` only. It is on one of them when this returns.
@@ -53,14 +53,39 @@ pub fn mask() -> Result<CpuSet, AffinityError> {
 /// # Errors
 /// If one of them is out of range, or the kernel allows none of them.
 pub fn set_mask(cpus: &CpuSet) -> Result<(), AffinityError> {
+    let mask = mask_with(cpus).map_err(|cpu| AffinityError::TooHigh { cpu })?;
+    sched_setaffinity(None, &mask).map_err(|source| AffinityError::Refused { wanted: cpus.clone(), source })
+}
+
+/// A thread by the number that `/proc` shows; none of a process has the number 0.
+pub(crate) fn thread_id(thread: u32) -> Result<Pid, Errno> {
+    i32::try_from(thread).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)
+}
+
+/// The cpus another thread may run on.
+pub(crate) fn mask_of(thread: Pid) -> Result<CpuSet, Errno> {
+    sched_getaffinity(Some(thread)).map(|mask| cpus_of(&mask))
+}
+
+/// Lets another thread run on `cpus` only.
+pub(crate) fn set_mask_of(thread: Pid, cpus: &CpuSet) -> Result<(), Errno> {
+    sched_setaffinity(Some(thread), &mask_with(cpus).map_err(|_| Errno::INVAL)?)
+}
+
+fn cpus_of(mask: &Mask) -> CpuSet {
+    (0..Mask::MAX_CPU).filter(|&cpu| mask.is_set(cpu)).map(CpuId::from).collect()
+}
+
+/// The mask of `cpus`, or the first of them that it has no room for.
+fn mask_with(cpus: &CpuSet) -> Result<Mask, CpuId> {
     let mut mask = Mask::new();
     for cpu in cpus.iter() {
         if cpu.index() >= Mask::MAX_CPU {
-            return Err(AffinityError::TooHigh { cpu });
+            return Err(cpu);
         }
         mask.set(cpu.index());
     }
-    sched_setaffinity(None, &mask).map_err(|source| AffinityError::Refused { wanted: cpus.clone(), source })
+    Ok(mask)
 }
 
 fn current_mask() -> Result<Mask, AffinityError> {

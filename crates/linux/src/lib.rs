@@ -13,6 +13,7 @@
 //! | [`executable`] | a block of code large enough to displace an instruction cache |
 //! | [`region`] | resident memory for walks that displace a data cache, in huge pages if wanted |
 //! | [`net`] | for the frames of a network interface, and to carry ours |
+//! | [`tuning`] | where interrupts, packets and threads go, so that it can be taken back |
 //! | [`fake`] | the tree of files that [`probe`] reads, written from a machine we made up |
 //!
 //! What is read from files is read below a root that can be moved, so that other machines can be
@@ -42,6 +43,7 @@ pub mod protocol_thread;
 pub mod region;
 pub mod steal;
 mod tree;
+pub mod tuning;
 #[allow(unsafe_code)]
 mod usage;
 

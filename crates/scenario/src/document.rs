@@ -105,13 +105,17 @@ pub fn parse<D: Checked>(text: &str, path: &Path) -> Result<D, DocumentError> {
         line: line_of(text, error.span().map_or(0, |span| span.start)),
         problem: error.message().trim().replace('\n', "; "),
     })?;
-    document.check().map_err(|fault| DocumentError::Absurd {
-        what: D::WHAT,
-        path: path.to_owned(),
-        line: line_of(text, locate(text, &fault.field).start),
-        fault,
-    })?;
-    Ok(document)
+    match document.check() {
+        Ok(()) => Ok(document),
+        Err(fault) => Err(absurd::<D>(text, path, fault)),
+    }
+}
+
+/// The refusal of a value in the document `text`: for what is only found out after it was read, when
+/// it is held against something else.
+pub fn absurd<D: Checked>(text: &str, path: &Path, fault: Fault) -> DocumentError {
+    let line = line_of(text, locate(text, &fault.field).start);
+    DocumentError::Absurd { what: D::WHAT, path: path.to_owned(), line, fault }
 }
 
 fn schema_of(text: &str) -> Option<(usize, i64)> {

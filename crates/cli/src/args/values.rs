@@ -5,6 +5,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use core::fmt;
+use core::time::Duration;
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
 use warmcore_scenario::{Process, ProfileSource};
 use warmcore_workload::Size;
@@ -69,6 +70,20 @@ pub(crate) fn fraction(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A time with its unit: `60s`, `2m`, `500ms`.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let expected = || format!("`{text}`: expected a whole number with its unit, such as 60s, 2m or 500ms");
+    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).ok_or_else(expected)?);
+    let millis = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        _ => return Err(expected()),
+    };
+    let millis = number.parse::<u32>().map(|number| u64::from(number) * millis);
+    millis.map(Duration::from_millis).map_err(|_| expected())
+}
+
 /// Where the costs come from: a built-in profile, or a file.
 pub(crate) fn profile(text: &str) -> Result<ProfileSource, &'static str> {
     ProfileSource::try_from(text.to_owned())
@@ -131,6 +146,16 @@ mod tests {
             assert_eq!(fraction(text), Ok(value), "{text}");
         }
         assert!(fraction("half").is_err() && fraction("%").is_err());
+    }
+
+    #[test]
+    fn a_time_has_its_unit() {
+        for (text, millis) in [("60s", 60_000), ("2m", 120_000), ("500ms", 500)] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(millis)));
+        }
+        for text in ["60", "s", "1h", "-1s", "99999999999s", ""] {
+            assert!(duration(text).is_err(), "{text}");
+        }
     }
 
     #[test]

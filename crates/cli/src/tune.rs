@@ -1,0 +1,114 @@
+//! `warmcore host apply`, `undo`, `confirm` and `persist`.
+
+mod apply;
+mod plan;
+mod watcher;
+
+use crate::args::tune::{JournalArguments, PersistArguments, TuneCommand, UndoArguments};
+use miette::{IntoDiagnostic, WrapErr, miette};
+use std::path::{Path, PathBuf, absolute};
+use warmcore_linux::tuning::plan::Missing;
+use warmcore_linux::tuning::{Directory, Disk, Fate, Journal, Undone, persist, undo};
+
+pub(crate) fn run(command: &TuneCommand) -> miette::Result<()> {
+    match command {
+        TuneCommand::Apply(arguments) => apply::run(arguments),
+        TuneCommand::Undo(arguments) => take_back(arguments),
+        TuneCommand::Confirm(arguments) => confirm(arguments),
+        TuneCommand::Persist(arguments) => print_persistent(arguments),
+        TuneCommand::Watch(arguments) => watcher::run(arguments),
+    }
+}
+
+fn directory(arguments: &JournalArguments) -> miette::Result<Directory> {
+    match &arguments.journal {
+        Some(path) => absolute(path).map(Directory::at).into_diagnostic(),
+        None => Directory::standard().ok_or_else(|| {
+            miette!("the environment names no home to keep a journal in: say where, with --journal")
+        }),
+    }
+}
+
+/// The root that stands for `/` in a journal's values.
+fn root_of(directory: &Directory) -> miette::Result<Option<PathBuf>> {
+    let active = directory.active().into_diagnostic()?;
+    Ok(active.map(|content| content.head.root))
+}
+
+fn open<'a>(directory: &Directory, disk: &'a Disk) -> miette::Result<Option<Journal<'a>>> {
+    directory.open(disk, false).into_diagnostic()
+}
+
+fn take_back(arguments: &UndoArguments) -> miette::Result<()> {
+    let directory = directory(&arguments.journal)?;
+    let disk = root_of(&directory)?.map(|root| Disk::below(&root));
+    let journal = match &disk {
+        Some(disk) => open(&directory, disk)?,
+        None => None,
+    };
+    let Some(journal) = journal else { return crate::print(b"Nothing to undo: no plan is applied.\n") };
+    let path = journal.path();
+    let undone = undo(journal, arguments.force).into_diagnostic()?;
+    crate::print(told(&undone).as_bytes())?;
+    if let Some(problem) = &undone.unnoted {
+        eprintln!("note: {problem}; what is restored stays restored");
+    }
+    if undone.is_complete() { Ok(()) } else { Err(incomplete(&undone, &path)) }
+}
+
+/// What was restored, in words.
+fn told(undone: &Undone) -> String {
+    if undone.restarted {
+        return "The machine was restarted since, which took all changes with it.\n".to_owned();
+    }
+    let gone = undone.fates.iter().filter(|(_, fate)| *fate == Fate::Gone).count();
+    let mut text = format!("{} restored.\n", counted(undone.restored(), "value"));
+    if gone > 0 {
+        text += &format!("{} no longer there: nothing to restore.\n", counted(gone, "setting"));
+    }
+    text
+}
+
+fn incomplete(undone: &Undone, journal: &Path) -> miette::Report {
+    let journal = journal.display();
+    miette!(
+        "not everything is as it was before: {undone}\nThe others' changes were left alone. To overwrite them give \
+         --force; to keep them, and to forget what was there before, remove {journal}"
+    )
+}
+
+fn counted(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn confirm(arguments: &JournalArguments) -> miette::Result<()> {
+    let directory = directory(arguments)?;
+    let nothing = || miette!("nothing awaits confirmation: if a plan was applied, it has been taken back");
+    let disk = Disk::below(&root_of(&directory)?.ok_or_else(nothing)?);
+    let mut journal = open(&directory, &disk)?.ok_or_else(nothing)?;
+    if !journal.content().head.awaits_confirmation {
+        return crate::print(b"The plan that is applied stays anyway: it needs no confirmation.\n");
+    }
+    journal.confirm().into_diagnostic()?;
+    crate::print(b"Confirmed: the changes stay until `warmcore host undo`.\n")
+}
+
+fn print_persistent(arguments: &PersistArguments) -> miette::Result<()> {
+    let document = plan::read(&arguments.plan)?;
+    persist::check(&document.plan).into_diagnostic()?;
+    if document.plan.missing() == Some(Missing::Threads) && !arguments.admission.partial {
+        return Err(miette!(
+            "the plan places interrupts or packets and no thread: give --partial if units place the threads \
+             (CPUAffinity=)"
+        ));
+    }
+    let mut flags = Vec::new();
+    if arguments.admission.partial {
+        flags.push("--partial".to_owned());
+    }
+    flags.extend(arguments.admission.despite.iter().flat_map(|name| ["--despite".to_owned(), name.clone()]));
+    let program = std::env::current_exe().into_diagnostic().wrap_err("cannot tell where this program is")?;
+    let path = absolute(&arguments.plan).into_diagnostic()?;
+    let (unit, rule) = (persist::unit(&program, &path, &flags), persist::rule(&document.plan));
+    crate::print(format!("{unit}\n{rule}").as_bytes())
+}

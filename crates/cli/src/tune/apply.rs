@@ -1,0 +1,110 @@
+//! `warmcore host apply`.
+
+use super::plan::{self, Document};
+use super::{counted, directory, watcher};
+use crate::args::tune::ApplyArguments;
+use crate::interrupt;
+use crate::terminal::table;
+use miette::{IntoDiagnostic, miette};
+use std::path::Path;
+use warmcore_linux::tuning::admission::Inadmissible;
+use warmcore_linux::tuning::step::StepError;
+use warmcore_linux::tuning::{
+    Admission, Directory, Disk, Outcome, Proposal, Step, admit, apply, changes, steps, undo,
+};
+
+pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
+    let document = plan::read(&arguments.plan)?;
+    let disk = match &arguments.root {
+        Some(root) => Disk::below(&root.canonicalize().into_diagnostic()?),
+        None => Disk::default(),
+    };
+    let admission =
+        Admission { partial: arguments.admission.partial, despite: arguments.admission.despite.clone() };
+    admit(&document.plan, &disk, &admission).map_err(|error| match error {
+        Inadmissible::Unfit(faults) => document.refusal(faults),
+        other => miette!("{}: {other}", arguments.plan.display()),
+    })?;
+    let proposals = steps(&document.plan, &disk).map_err(|error| match error {
+        StepError::Absent(fault) => document.refusal(vec![fault]),
+        other @ StepError::Unreadable { .. } => miette!("{}: {other}", arguments.plan.display()),
+    })?;
+    crate::print(difference(&document, &proposals).as_bytes())?;
+    let steps = changes(proposals);
+    if steps.is_empty() {
+        return crate::print(b"Everything is as the plan has it: nothing to change.\n");
+    }
+    if !arguments.yes {
+        return crate::print(b"Nothing was changed. Give --yes to change it.\n");
+    }
+    make(arguments, &directory(&arguments.journal)?, &disk, steps)
+}
+
+/// Makes the changes.
+fn make(
+    arguments: &ApplyArguments,
+    directory: &Directory,
+    disk: &Disk,
+    steps: Vec<Step>,
+) -> miette::Result<()> {
+    let stop = interrupt::catch()?;
+    let journal = directory.begin(disk, steps, arguments.confirm_within.is_some()).into_diagnostic()?;
+    if let Some(limit) = arguments.confirm_within
+        && let Err(error) = watcher::start(directory, &journal.content().head.token, limit)
+    {
+        undo(journal, false).into_diagnostic()?;
+        return Err(error);
+    }
+    let outcomes = apply(journal, stop).map_err(|error| {
+        let report = miette!("{}: {error}", arguments.plan.display());
+        if interrupt::requested() {
+            eprintln!("{report}");
+        }
+        report
+    })?;
+    crate::print(told(&outcomes, arguments, directory.path()).as_bytes())
+}
+
+/// The table of what is and what is wanted.
+fn difference(document: &Document, proposals: &[Proposal]) -> String {
+    let mut table = table(["line", "setting", "now", "wanted", "reason", "expected gain"]);
+    for proposal in proposals {
+        let line = &document.plan.lines[proposal.step.line];
+        let wanted = match proposal.changes {
+            true => proposal.wanted.clone(),
+            false => "as it is".to_owned(),
+        };
+        table.add_row([
+            (proposal.step.line + 1).to_string(),
+            proposal.step.set.to_string(),
+            proposal.now.clone(),
+            wanted,
+            line.reason.clone(),
+            line.expected_gain.clone(),
+        ]);
+    }
+    format!("{table}\n\n")
+}
+
+/// What was changed, and how to go on.
+fn told(outcomes: &[(Step, Outcome)], arguments: &ApplyArguments, journal: &Path) -> String {
+    let made = outcomes.iter().filter(|(_, outcome)| *outcome != Outcome::Ended).count();
+    let mut text = format!("{} changed, each read back.\n", counted(made, "value"));
+    for (step, outcome) in outcomes {
+        match outcome {
+            Outcome::Applied => {}
+            Outcome::Pending(cpus) => {
+                text += &format!("{}: still handled on {cpus}; it moves when it comes next.\n", step.set);
+            }
+            Outcome::Ended => text += &format!("{}: ended before it was placed.\n", step.set),
+        }
+    }
+    let place = match &arguments.journal.journal {
+        Some(_) => format!(" --journal {}", journal.display()),
+        None => String::new(),
+    };
+    if let Some(limit) = arguments.confirm_within {
+        text += &format!("All is taken back in {limit:?} unless `warmcore host confirm{place}` is called.\n");
+    }
+    text + &format!("`warmcore host undo{place}` takes it back.\n")
+}

@@ -1,0 +1,47 @@
+//! Reading a plan, and saying in which of its lines something is wrong.
+
+use miette::{IntoDiagnostic, WrapErr, miette};
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use warmcore_linux::tuning::Plan;
+use warmcore_scenario::document::{self, Checked};
+use warmcore_units::Fault;
+
+/// A plan as a document.
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct PlanDocument(Plan);
+
+impl Checked for PlanDocument {
+    const WHAT: &'static str = "plan";
+
+    fn check(&self) -> Result<(), Fault> {
+        self.0.check()
+    }
+}
+
+/// A plan and the text it was read from.
+pub(super) struct Document {
+    pub(super) plan: Plan,
+    text: String,
+    path: PathBuf,
+}
+
+/// Reads and checks the plan at `path`.
+pub(super) fn read(path: &Path) -> miette::Result<Document> {
+    let text = fs::read_to_string(path);
+    let text = text.into_diagnostic().wrap_err_with(|| format!("cannot read the plan {}", path.display()))?;
+    let PlanDocument(plan) = document::parse(&text, path).into_diagnostic()?;
+    Ok(Document { plan, text, path: path.to_owned() })
+}
+
+impl Document {
+    /// The refusal of fields that are sound and cannot be used here.
+    pub(super) fn refusal(&self, faults: Vec<Fault>) -> miette::Report {
+        let refusals = faults
+            .into_iter()
+            .map(|fault| document::absurd::<PlanDocument>(&self.text, &self.path, fault).to_string());
+        miette!("{}", refusals.collect::<Vec<_>>().join("\n"))
+    }
+}

@@ -1,0 +1,231 @@
+//! Making the changes of a journal: all of them, or none.
+
+use super::interrupt::Interrupt;
+use super::journal::{Journal, JournalError};
+use super::place::{LocateError, Place};
+use super::plan::Setting;
+use super::refusal::Refusal;
+use super::step::{Step, propose};
+use super::system::System;
+use super::thread;
+use super::undo::{Undone, undo};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
+use warmcore_topology::CpuSet;
+
+/// How often new threads of a process are looked for. Those that a placed thread starts inherit its
+/// placement, so that only such matter as one not yet placed has started.
+const ROUNDS: usize = 16;
+
+/// How long an interrupt may take to move once it has come again.
+const MOVE: Duration = Duration::from_millis(2);
+
+/// What became of a step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// The value is in force.
+    Applied,
+    /// The value is set, and this interrupt is still handled on these cpus: its controller moves it
+    /// when it comes next.
+    Pending(CpuSet),
+    /// The thread ended before it was placed.
+    Ended,
+}
+
+/// Why a step failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Problem {
+    /// What it is a setting of cannot be found any more.
+    #[error(transparent)]
+    Located(#[from] LocateError),
+    /// The kernel does not take the value.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The kernel took the value, and another one is in force.
+    #[error(
+        "the kernel took {wanted}, and {found} is in force: some of these cpus are isolated, or not for it"
+    )]
+    Wrong {
+        /// What was written.
+        wanted: String,
+        /// What was read.
+        found: String,
+    },
+    /// An interrupt came again, and was not handled where it should be.
+    #[error("the interrupt is handled on {found} though it came after it was sent to {wanted}")]
+    Unmoved {
+        /// Where it should be handled.
+        wanted: String,
+        /// Where it is handled.
+        found: CpuSet,
+    },
+    /// A process starts threads faster than they can be placed.
+    #[error("its process starts threads faster than they can be placed: place it before it starts them")]
+    Restless,
+    /// How far it got cannot be noted.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Somebody asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// A plan could not be applied. Everything is as it was, as far as [`Self::rollback`] says.
+#[derive(Debug, thiserror::Error)]
+#[error("line {} ({set}): {problem}; {}", line + 1, rolled_back(rollback))]
+pub struct ApplyError {
+    /// The line of the plan, from 0.
+    pub line: usize,
+    /// The setting in words.
+    pub set: String,
+    /// What was wrong.
+    pub problem: Problem,
+    /// What became of the changes before.
+    pub rollback: Result<Undone, JournalError>,
+}
+
+fn rolled_back(rollback: &Result<Undone, JournalError>) -> String {
+    match rollback {
+        Ok(undone) if undone.is_complete() => {
+            "everything is as it was before, nothing of the plan is in force".to_owned()
+        }
+        Ok(undone) => format!("and not everything is as it was before: {undone}: see `warmcore host undo`"),
+        Err(error) => format!(
+            "everything is as it was before, though the journal is not closed ({error}): see `warmcore host undo`"
+        ),
+    }
+}
+
+/// Makes the changes of `journal`, each read back, until `stop` is set. On the first failure all are
+/// taken back.
+///
+/// # Errors
+/// The first step that failed, and what became of those before.
+pub fn apply(mut journal: Journal<'_>, stop: &AtomicBool) -> Result<Vec<(Step, Outcome)>, Box<ApplyError>> {
+    match apply_all(&mut journal, stop) {
+        Ok(outcomes) => {
+            let steps = journal.steps().iter().map(|(step, _)| step.clone());
+            Ok(steps.zip(outcomes).collect())
+        }
+        Err((index, problem)) => {
+            let step = &journal.steps()[index].0;
+            let (line, set) = (step.line, step.set.to_string());
+            let rollback = undo(journal, false);
+            Err(Box::new(ApplyError { line, set, problem, rollback }))
+        }
+    }
+}
+
+/// The step that failed, and why.
+type Failed = (usize, Problem);
+
+/// The outcome of every step, in the order of the journal.
+fn apply_all(journal: &mut Journal<'_>, stop: &AtomicBool) -> Result<Vec<Outcome>, Failed> {
+    let mut outcomes = Vec::new();
+    for _ in 0..ROUNDS {
+        apply_rest(journal, stop, &mut outcomes)?;
+        for (first, late) in late_threads(journal)? {
+            journal.add(late).map_err(|error| (first, error.into()))?;
+        }
+        if journal.steps().len() == outcomes.len() {
+            return Ok(outcomes);
+        }
+    }
+    Err((outcomes.len(), Problem::Restless))
+}
+
+/// Makes the steps that have no outcome yet.
+fn apply_rest(
+    journal: &mut Journal<'_>,
+    stop: &AtomicBool,
+    outcomes: &mut Vec<Outcome>,
+) -> Result<(), Failed> {
+    for index in outcomes.len()..journal.steps().len() {
+        let applied = match stop.load(Ordering::SeqCst) {
+            true => Err(Problem::Interrupted),
+            false => apply_step(journal, index),
+        };
+        outcomes.push(applied.map_err(|problem| (index, problem))?);
+    }
+    Ok(())
+}
+
+fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<Outcome, Problem> {
+    let (system, step) = (journal.system(), journal.steps()[index].0.clone());
+    let place = match step.set.locate(system) {
+        Err(LocateError::Absent(_)) if may_end(&step) => return Ok(Outcome::Ended),
+        located => located?,
+    };
+    let wanted = step.set.wanted();
+    journal.note_begun(index)?;
+    match place.write(system, &place.text(&wanted)).map_err(|error| Refusal::of(&error)) {
+        Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(Outcome::Ended),
+        written => written?,
+    }
+    let reading = match place.read(system).map_err(|error| Refusal::of(&error)) {
+        Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(Outcome::Ended),
+        read => read?,
+    };
+    if place.value(&reading).as_ref() != Some(&wanted) {
+        return Err(Problem::Wrong { wanted: wanted.shown(), found: place.shown(&reading) });
+    }
+    let outcome = match (&place, step.set.cpus()) {
+        (Place::Interrupt(interrupt), Some(cpus)) => moved(interrupt, cpus, system)?,
+        _ => Outcome::Applied,
+    };
+    journal.note_done(index, reading)?;
+    Ok(outcome)
+}
+
+/// Whether it is no fault that the thread of this step has ended: another one of its process goes
+/// on, and all were meant.
+fn may_end(step: &Step) -> bool {
+    matches!(step.set, Setting::Thread { pid, thread: Some(thread), .. } if step.whole && thread != pid)
+}
+
+/// Whether an interrupt is handled where it was sent. Some controllers move it only when it comes
+/// next, which is no fault; but if it has come since and has not moved, that is one.
+fn moved(interrupt: &Interrupt, wanted: &CpuSet, system: &dyn System) -> Result<Outcome, Problem> {
+    let elsewhere =
+        || interrupt.effective(system).filter(|effective| !effective.difference(wanted).is_empty());
+    let before = interrupt.count(system);
+    if elsewhere().is_none() {
+        return Ok(Outcome::Applied);
+    }
+    sleep(MOVE);
+    let after = interrupt.count(system);
+    if before.is_some() && after > before {
+        // It is moved while it is handled: let that end.
+        sleep(MOVE);
+        return match elsewhere() {
+            None => Ok(Outcome::Applied),
+            Some(found) => Err(Problem::Unmoved { wanted: wanted.to_string(), found }),
+        };
+    }
+    Ok(elsewhere().map_or(Outcome::Applied, Outcome::Pending))
+}
+
+/// The threads that processes have by now all of whose threads are meant, as far as they are neither
+/// known nor placed; each with the step of its process's first thread.
+fn late_threads(journal: &Journal<'_>) -> Result<Vec<(usize, Step)>, Failed> {
+    let (system, mut late) = (journal.system(), Vec::new());
+    for (index, (first, _)) in journal.steps().iter().enumerate() {
+        let Setting::Thread { pid, .. } = first.set else { continue };
+        if !first.whole || may_end(first) {
+            continue;
+        }
+        for number in thread::threads(system, pid).map_err(|error| (index, error.into()))? {
+            let set = first.set.of_thread(number);
+            if journal.steps().iter().any(|(step, _)| step.set == set) {
+                continue;
+            }
+            let place = Place::Thread { process: pid, thread: number };
+            // One that cannot be read has ended.
+            let proposed = propose(first.line, set, true, &place, system).ok();
+            let wanted = proposed.filter(|proposal| proposal.changes);
+            late.extend(wanted.map(|proposal| (index, proposal.step)));
+        }
+    }
+    Ok(late)
+}

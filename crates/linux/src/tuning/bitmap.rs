@@ -1,0 +1,57 @@
+//! Sets of numbers as the kernel's bitmaps are written: hexadecimal, most significant word first,
+//! a comma between words of 32 bits (`%*pb` in the kernel's `Documentation/core-api/printk-formats`).
+
+use std::collections::BTreeSet;
+
+const WORD: u32 = 32;
+/// No bitmap of a kernel is longer, so none that is read takes the memory of the machine.
+const WORDS: usize = 2048;
+
+/// `0,00000003`, without leading words of zeros.
+pub(crate) fn to_text(numbers: &BTreeSet<u32>) -> String {
+    let highest = numbers.last().map_or(0, |&number| number / WORD);
+    let word = |index: u32| {
+        let bits = numbers.range(index * WORD..=index * WORD + (WORD - 1));
+        bits.fold(0_u32, |word, number| word | 1 << (number % WORD))
+    };
+    let mut words = (0..=highest).rev().map(word);
+    let first = words.next().map_or_else(String::new, |word| format!("{word:x}"));
+    words.fold(first, |text, word| format!("{text},{word:08x}"))
+}
+
+/// The numbers of a bitmap; `None` if that is not what `text` is.
+pub(crate) fn from_text(text: &str) -> Option<BTreeSet<u32>> {
+    let words = text.trim().split(',').map(|word| u32::from_str_radix(word, 16).ok());
+    let words: Vec<u32> = words.rev().collect::<Option<_>>()?;
+    if words.len() > WORDS {
+        return None;
+    }
+    let bits = |(index, word): (usize, u32)| {
+        let base = index as u32 * WORD;
+        (0..WORD).filter(move |bit| word >> bit & 1 == 1).map(move |bit| base + bit)
+    };
+    Some(words.into_iter().enumerate().flat_map(bits).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bitmaps_are_written_as_the_kernel_reads_them() {
+        for (numbers, text) in [
+            (&[][..], "0"),
+            (&[0, 1], "3"),
+            (&[31], "80000000"),
+            (&[32], "1,00000000"),
+            (&[0, 127], "80000000,00000000,00000000,00000001"),
+        ] {
+            let set: BTreeSet<u32> = numbers.iter().copied().collect();
+            assert_eq!(to_text(&set), text);
+            assert_eq!(from_text(text), Some(set));
+        }
+        assert_eq!(from_text("00000000,0000000f\n"), Some((0..4).collect()), "padded, as it is shown");
+        assert_eq!(from_text("0-3"), None);
+        assert_eq!(from_text(""), None);
+    }
+}

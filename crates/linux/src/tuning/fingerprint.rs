@@ -1,0 +1,158 @@
+//! For which kind of machine a plan was made: enough to refuse it on another, and nothing that
+//! tells others which machine it was.
+
+use super::plan::check_name;
+use super::system::{System, is_absent};
+use serde::{Deserialize, Serialize};
+use std::io;
+use warmcore_topology::CpuSet;
+use warmcore_units::Fault;
+
+const CPUS: &str = "sys/devices/system/cpu";
+const NODES: &str = "sys/devices/system/node";
+
+/// The processors of a machine, and those of its interfaces that a plan is about.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fingerprint {
+    /// The cpus that are there, online or not.
+    pub cpus: CpuSet,
+    /// The cpus of each memory node that has any; empty where the kernel does not say.
+    #[serde(default)]
+    pub nodes: Vec<CpuSet>,
+    /// The interfaces that the plan is about. A machine may have others.
+    #[serde(default)]
+    pub interfaces: Vec<InterfaceKind>,
+}
+
+/// What an interface is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InterfaceKind {
+    /// Its name.
+    pub name: String,
+    /// The driver of its device; none for an interface without a device, such as a veth.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
+    /// How many receive queues it has.
+    pub receive_queues: u32,
+    /// How many transmit queues it has.
+    pub transmit_queues: u32,
+}
+
+impl Fingerprint {
+    /// This machine's, with those of `interfaces` that it has.
+    ///
+    /// # Errors
+    /// If a file is there and cannot be read.
+    pub fn of<'a>(
+        system: &dyn System,
+        interfaces: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Self, io::Error> {
+        let kinds = interfaces.into_iter().map(|name| InterfaceKind::of(system, name));
+        let kinds: Vec<_> = kinds.collect::<Result<_, _>>()?;
+        let present = cpu_list(system, &format!("{CPUS}/present"))?;
+        let cpus = match present {
+            Some(cpus) => cpus,
+            None => cpu_list(system, &format!("{CPUS}/online"))?.unwrap_or_default(),
+        };
+        Ok(Self { cpus, nodes: nodes(system)?, interfaces: kinds.into_iter().flatten().collect() })
+    }
+
+    pub(crate) fn check(&self) -> Result<(), Fault> {
+        let mut interfaces = self.interfaces.iter().enumerate();
+        interfaces.try_for_each(|(index, interface)| {
+            check_name(&format!("machine.interfaces.{index}.name"), &interface.name)
+        })
+    }
+
+    /// Where a machine like this differs from `system`.
+    ///
+    /// # Errors
+    /// If a file is there and cannot be read.
+    pub fn differences(&self, system: &dyn System) -> Result<Vec<Fault>, io::Error> {
+        let here = Self::of(system, self.interfaces.iter().map(|interface| interface.name.as_str()))?;
+        let mut faults = Vec::new();
+        if here.cpus != self.cpus {
+            faults.push(another("machine.cpus", &self.cpus, &here.cpus));
+        }
+        if here.nodes != self.nodes {
+            faults.push(another("machine.nodes", listed(&self.nodes), listed(&here.nodes)));
+        }
+        for (index, wanted) in self.interfaces.iter().enumerate() {
+            let found = here.interfaces.iter().find(|found| found.name == wanted.name);
+            faults.extend(wanted.difference(found, &format!("machine.interfaces.{index}")));
+        }
+        Ok(faults)
+    }
+}
+
+impl InterfaceKind {
+    /// What the interface of this name is; `None` if there is none.
+    fn of(system: &dyn System, name: &str) -> Result<Option<Self>, io::Error> {
+        let Some(queues) = present(system.entries(&format!("sys/class/net/{name}/queues")))? else {
+            return Ok(None);
+        };
+        let count = |prefix: &str| queues.iter().filter(|queue| queue.starts_with(prefix)).count() as u32;
+        let driver = present(system.link(&format!("sys/class/net/{name}/device/driver")))?;
+        let driver = driver.and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
+        let (receive_queues, transmit_queues) = (count("rx-"), count("tx-"));
+        Ok(Some(Self { name: name.to_owned(), driver, receive_queues, transmit_queues }))
+    }
+
+    fn difference(&self, here: Option<&Self>, field: &str) -> Option<Fault> {
+        let Some(here) = here else {
+            let found = format!("`{}`", self.name);
+            return Some(Fault::new(
+                format!("{field}.name"),
+                found,
+                "an interface of this machine: it has none of this name",
+            ));
+        };
+        if here.driver != self.driver {
+            let shown = |driver: &Option<String>| driver.clone().unwrap_or_else(|| "none".to_owned());
+            return Some(another(&format!("{field}.driver"), shown(&self.driver), shown(&here.driver)));
+        }
+        [
+            ("receive_queues", self.receive_queues, here.receive_queues),
+            ("transmit_queues", self.transmit_queues, here.transmit_queues),
+        ]
+        .into_iter()
+        .find(|(_, wanted, found)| wanted != found)
+        .map(|(name, wanted, found)| another(&format!("{field}.{name}"), wanted, found))
+    }
+}
+
+/// The complaint that a plan is of a machine with `there` where this one has `here`.
+fn another(field: &str, there: impl std::fmt::Display, here: impl std::fmt::Display) -> Fault {
+    Fault::new(field, there, format!("{here} as on this machine: the plan was made on another"))
+}
+
+fn listed(sets: &[CpuSet]) -> String {
+    let sets: Vec<_> = sets.iter().map(|set| format!("\"{set}\"")).collect();
+    format!("[{}]", sets.join(", "))
+}
+
+/// What is asked for, or `None` if it is not there.
+fn present<T>(answer: io::Result<T>) -> Result<Option<T>, io::Error> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn cpu_list(system: &dyn System, file: &str) -> Result<Option<CpuSet>, io::Error> {
+    Ok(present(system.read(file))?.and_then(|text| text.parse().ok()))
+}
+
+/// The cpus of each node that has any, in the order of the nodes' numbers.
+fn nodes(system: &dyn System) -> Result<Vec<CpuSet>, io::Error> {
+    let entries = present(system.entries(NODES))?.unwrap_or_default();
+    let number = |entry: &String| entry.strip_prefix("node")?.parse::<u32>().ok();
+    let mut numbers: Vec<u32> = entries.iter().filter_map(number).collect();
+    numbers.sort_unstable();
+    let lists = numbers.into_iter().map(|node| cpu_list(system, &format!("{NODES}/node{node}/cpulist")));
+    let lists: Vec<_> = lists.collect::<Result<_, _>>()?;
+    Ok(lists.into_iter().flatten().filter(|cpus| !cpus.is_empty()).collect())
+}

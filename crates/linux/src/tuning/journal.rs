@@ -1,0 +1,464 @@
+//! What was to be changed, and how far that got.
+//!
+//! ```text
+//! entry = { head = { schema = 1, token = "…", root = "/", boot = "…", … } }
+//! entry = { step = { line = 0, set = { … }, original = ["0", ""] } }
+//! entry = { begun = 0 }
+//! entry = { done = { step = 0, reading = ["3", ""] } }
+//! entry = { restored = 0 }
+//! ```
+//!
+//! A journal is written beside its place with its head and every step, forced to the disk, and then
+//! given its name, before the first value is changed. What follows is appended: a step is *begun*
+//! before its value is written, and *done* with what was then read there. So a value that differs
+//! from what was read is somebody else's; only of the one step that was begun and not done, when the
+//! process was killed between, this cannot be told.
+//!
+//! In a directory one journal is *active*; one that is closed is kept as the last one. The lock is a
+//! file of its own, held for as long as values may change. It goes when its process does.
+
+use super::step::{Step, in_lines};
+use super::system::{System, is_absent};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use std::{env, io};
+use toml::ser::ValueSerializer;
+
+/// The version of the file that this build reads and writes.
+pub const SCHEMA: u32 = 1;
+
+const ACTIVE: &str = "active.journal";
+const LAST: &str = "last.journal";
+const UNFINISHED: &str = "active.journal.unfinished";
+const LOCK: &str = "lock";
+
+/// Why there is no journal to go on with.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// A file or the directory cannot be used.
+    #[error("cannot {step} `{}`: {source}", path.display())]
+    File {
+        /// What was being done.
+        step: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Another process changes or restores values.
+    #[error("`{}` is locked: another process applies or undoes a plan; wait until it has ended", path.display())]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// An earlier plan is applied.
+    #[error("a plan is applied already (`{}`): take it back with `warmcore host undo` first", path.display())]
+    Active {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// A whole line is not what stands in such a journal.
+    #[error("{}:{line}: not a line of a journal: {problem}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong there.
+        problem: String,
+    },
+    /// The journal's values are those of another namespace or tree.
+    #[error("the plan was applied in another {what} ({there}, here is {here}): undo it there")]
+    Elsewhere {
+        /// `network namespace`, for instance.
+        what: &'static str,
+        /// The one of the journal.
+        there: String,
+        /// That of this process.
+        here: String,
+    },
+}
+
+/// The first entry: when and where.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    schema: u32,
+    /// What no other journal has.
+    pub token: String,
+    /// What stood for `/`.
+    pub root: PathBuf,
+    scope: Scope,
+    /// Whether the changes are taken back unless they are confirmed in time.
+    pub awaits_confirmation: bool,
+}
+
+/// In which part of which life of the machine the values are. Empty where the kernel does not say.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Scope {
+    /// Another one after every restart, which takes all settings with it.
+    boot: String,
+    /// The network namespace, which has interfaces of its own.
+    network: String,
+    /// The process namespace, which has process numbers of its own.
+    processes: String,
+}
+
+impl Scope {
+    fn of(system: &dyn System) -> Self {
+        let link = |file: &str| {
+            system.link(file).map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
+        };
+        Self {
+            boot: system.read("proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned(),
+            network: link("proc/thread-self/ns/net"),
+            processes: link("proc/self/ns/pid"),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Entry {
+    Head(Head),
+    Step(Step),
+    Begun(usize),
+    Done {
+        step: usize,
+        #[serde(with = "in_lines")]
+        reading: String,
+    },
+    Restored(usize),
+    Confirmed(bool),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    entry: Entry,
+}
+
+/// How far a step has got.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Progress {
+    /// Its value may have been written.
+    pub(crate) begun: bool,
+    /// What was read after that.
+    pub(crate) reading: Option<String>,
+    /// It is as it was before.
+    pub(crate) restored: bool,
+}
+
+/// What a journal holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Content {
+    /// When and where.
+    pub head: Head,
+    /// Whether somebody confirmed the changes.
+    pub confirmed: bool,
+    pub(crate) steps: Vec<(Step, Progress)>,
+}
+
+/// The directory of journals.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Directory(PathBuf);
+
+impl Directory {
+    /// The journals at `path`, which is made when the first of them is begun.
+    #[must_use]
+    pub const fn at(path: PathBuf) -> Self {
+        Self(path)
+    }
+
+    /// Where journals are unless another place is named: `/var/lib/warmcore` for root, and for others
+    /// `warmcore` in the directory for the state of programs (XDG Base Directory Specification);
+    /// `None` if the environment names no home.
+    #[must_use]
+    pub fn standard() -> Option<Self> {
+        if rustix::process::geteuid().is_root() {
+            return Some(Self(PathBuf::from("/var/lib/warmcore")));
+        }
+        let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let state = absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))?;
+        Some(Self(state.join("warmcore")))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The active journal as it is now, unless there is none.
+    ///
+    /// # Errors
+    /// If it cannot be read, or is no journal.
+    pub fn active(&self) -> Result<Option<Content>, JournalError> {
+        Ok(self.content()?.map(|(content, _)| content))
+    }
+
+    /// The active journal, and how many of its bytes are whole lines.
+    fn content(&self) -> Result<Option<(Content, u64)>, JournalError> {
+        let path = self.0.join(ACTIVE);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if is_absent(&error) => return Ok(None),
+            Err(source) => return Err(JournalError::File { step: "read", path, source }),
+        };
+        // Only the last line may lack its end: its writer was killed, or the disk was full.
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        parse(&text[..whole], &path).map(|content| Some((content, whole as u64)))
+    }
+
+    /// Begins a journal of `steps`. Nothing may be changed before; all may be changed after.
+    ///
+    /// # Errors
+    /// If one is active, the directory is in use, or the journal cannot be brought to the disk.
+    pub fn begin<'a>(
+        &self,
+        system: &'a dyn System,
+        steps: Vec<Step>,
+        awaits_confirmation: bool,
+    ) -> Result<Journal<'a>, JournalError> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(true).mode(0o700).create(&self.0).map_err(self.failed("create"))?;
+        let lock = self.lock(false)?;
+        let scope = Scope::of(system);
+        if let Some(earlier) = self.active()? {
+            if earlier.head.scope.boot == scope.boot {
+                return Err(JournalError::Active { path: self.0.join(ACTIVE) });
+            }
+            self.retire(system)?;
+        }
+        let root = system.root().to_owned();
+        let head = Head { schema: SCHEMA, token: token(), root, scope, awaits_confirmation };
+        let entries =
+            std::iter::once(Entry::Head(head.clone())).chain(steps.iter().cloned().map(Entry::Step));
+        let text = entries.map(|entry| line(entry, &self.0)).collect::<Result<String, _>>()?;
+        let (unfinished, active) = (self.0.join(UNFINISHED), self.0.join(ACTIVE));
+        system.create(&unfinished, &text).map_err(self.failed("write the journal in"))?;
+        system.sync(&unfinished).map_err(self.failed("force the journal to the disk in"))?;
+        system.rename(&unfinished, &active).map_err(self.failed("name the journal in"))?;
+        system.sync(&self.0).map_err(self.failed("force to the disk"))?;
+        let steps = steps.into_iter().map(|step| (step, Progress::default())).collect();
+        let content = Content { head, confirmed: false, steps };
+        Ok(Journal { system, directory: self.clone(), content, _lock: lock })
+    }
+
+    /// Opens the active journal to undo or confirm what it says; `None` if there is none. Waits for
+    /// another process that has it, if `patient`.
+    ///
+    /// # Errors
+    /// If it cannot be read, is in use, or is about values that cannot be reached from here.
+    pub fn open<'a>(
+        &self,
+        system: &'a dyn System,
+        patient: bool,
+    ) -> Result<Option<Journal<'a>>, JournalError> {
+        if !self.0.exists() {
+            return Ok(None);
+        }
+        let lock = self.lock(patient)?;
+        let Some((content, whole)) = self.content()? else { return Ok(None) };
+        content.head.require_here(system)?;
+        system.cut(&self.0.join(ACTIVE), whole).map_err(self.failed("cut the unfinished end off in"))?;
+        Ok(Some(Journal { system, directory: self.clone(), content, _lock: lock }))
+    }
+
+    fn lock(&self, patient: bool) -> Result<File, JournalError> {
+        let mut options = OpenOptions::new();
+        let file = options.create(true).append(true).open(self.0.join(LOCK)).map_err(self.failed("lock"))?;
+        let locked = if patient { file.lock().map_err(TryLockError::Error) } else { file.try_lock() };
+        match locked {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(JournalError::InUse { path: self.0.clone() }),
+            Err(TryLockError::Error(source)) => Err(self.failed("lock")(source)),
+        }
+    }
+
+    /// Makes the active journal the last one.
+    fn retire(&self, system: &dyn System) -> Result<(), JournalError> {
+        let closed = system.rename(&self.0.join(ACTIVE), &self.0.join(LAST));
+        closed.and_then(|()| system.sync(&self.0)).map_err(self.failed("close the journal in"))
+    }
+
+    fn failed(&self, step: &'static str) -> impl Fn(io::Error) -> JournalError {
+        let path = self.0.clone();
+        move |source| JournalError::File { step, path: path.clone(), source }
+    }
+}
+
+impl Head {
+    /// Whether the machine has been restarted since.
+    fn is_of_earlier_life(&self, system: &dyn System) -> bool {
+        self.scope.boot != Scope::of(system).boot
+    }
+
+    fn require_here(&self, system: &dyn System) -> Result<(), JournalError> {
+        let here = Scope::of(system);
+        if self.scope.boot != here.boot {
+            return Ok(());
+        }
+        let root = |path: &Path| path.display().to_string();
+        let pairs = [
+            ("tree", root(&self.root), root(system.root())),
+            ("network namespace", self.scope.network.clone(), here.network),
+            ("process namespace", self.scope.processes.clone(), here.processes),
+        ];
+        match pairs.into_iter().find(|(_, there, here)| there != here) {
+            Some((what, there, here)) => Err(JournalError::Elsewhere { what, there, here }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The active journal of a directory, locked.
+#[derive(Debug)]
+pub struct Journal<'a> {
+    system: &'a dyn System,
+    directory: Directory,
+    content: Content,
+    _lock: File,
+}
+
+impl<'a> Journal<'a> {
+    /// What it holds.
+    #[must_use]
+    pub const fn content(&self) -> &Content {
+        &self.content
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.directory.0.join(ACTIVE)
+    }
+
+    pub(crate) const fn system(&self) -> &'a dyn System {
+        self.system
+    }
+
+    pub(crate) fn steps(&self) -> &[(Step, Progress)] {
+        &self.content.steps
+    }
+
+    /// Whether the machine has been restarted since it was begun.
+    pub(crate) fn is_of_earlier_life(&self) -> bool {
+        self.content.head.is_of_earlier_life(self.system)
+    }
+
+    /// Adds a step that was not known at the beginning, before it is begun.
+    pub(crate) fn add(&mut self, step: Step) -> Result<usize, JournalError> {
+        self.append(Entry::Step(step.clone()))?;
+        self.system.sync(&self.path()).map_err(self.directory.failed("force the journal to the disk in"))?;
+        self.content.steps.push((step, Progress::default()));
+        Ok(self.content.steps.len() - 1)
+    }
+
+    pub(crate) fn note_begun(&mut self, step: usize) -> Result<(), JournalError> {
+        // In memory first: what follows a failure must take the step for begun.
+        self.content.steps[step].1.begun = true;
+        self.append(Entry::Begun(step))
+    }
+
+    pub(crate) fn note_done(&mut self, step: usize, reading: String) -> Result<(), JournalError> {
+        self.content.steps[step].1.reading = Some(reading.clone());
+        self.append(Entry::Done { step, reading })
+    }
+
+    pub(crate) fn note_restored(&mut self, step: usize) -> Result<(), JournalError> {
+        self.content.steps[step].1.restored = true;
+        self.append(Entry::Restored(step))
+    }
+
+    /// Lets the changes stay, though nobody has confirmed them in time.
+    ///
+    /// # Errors
+    /// If that cannot be noted.
+    pub fn confirm(&mut self) -> Result<(), JournalError> {
+        self.content.confirmed = true;
+        self.append(Entry::Confirmed(true))
+    }
+
+    /// Makes it the last one: nothing of it is left in force.
+    pub(crate) fn close(self) -> Result<(), JournalError> {
+        self.directory.retire(self.system)
+    }
+
+    fn append(&self, entry: Entry) -> Result<(), JournalError> {
+        let text = line(entry, &self.directory.0)?;
+        self.system.append(&self.path(), &text).map_err(self.directory.failed("add to the journal in"))
+    }
+}
+
+fn line(entry: Entry, path: &Path) -> Result<String, JournalError> {
+    let mut text = String::new();
+    let written = entry.serialize(ValueSerializer::new(&mut text));
+    written.map_err(|error| JournalError::File {
+        step: "write an entry of the journal in",
+        path: path.to_owned(),
+        source: io::Error::new(io::ErrorKind::InvalidData, error),
+    })?;
+    Ok(format!("entry = {text}\n"))
+}
+
+fn parse(text: &str, path: &Path) -> Result<Content, JournalError> {
+    let malformed = |index: usize, problem: String| JournalError::Malformed {
+        path: path.to_owned(),
+        line: index + 1,
+        problem: problem.trim().replace('\n', "; "),
+    };
+    let mut content: Option<Content> = None;
+    for (index, line) in text.lines().enumerate() {
+        let line: Line =
+            toml::from_str(line).map_err(|error| malformed(index, error.message().to_owned()))?;
+        let fits = match (content.as_mut(), line.entry) {
+            (None, Entry::Head(head)) if head.schema == SCHEMA => {
+                content = Some(Content { head, confirmed: false, steps: Vec::new() });
+                true
+            }
+            (None, Entry::Head(head)) => {
+                return Err(malformed(index, format!("its version is {}, expected {SCHEMA}", head.schema)));
+            }
+            (Some(content), entry) => content.take(entry),
+            (None, _) => false,
+        };
+        if !fits {
+            return Err(malformed(index, "an entry that does not fit those before".to_owned()));
+        }
+    }
+    content.ok_or_else(|| malformed(0, "the file is empty".to_owned()))
+}
+
+impl Content {
+    /// Adds an entry; whether it fits those before.
+    fn take(&mut self, entry: Entry) -> bool {
+        let mut note = |step: usize, note: &dyn Fn(&mut Progress)| {
+            self.steps.get_mut(step).map(|(_, progress)| note(progress)).is_some()
+        };
+        match entry {
+            Entry::Head(_) => false,
+            Entry::Step(step) => {
+                self.steps.push((step, Progress::default()));
+                true
+            }
+            Entry::Begun(step) => note(step, &|progress| progress.begun = true),
+            Entry::Done { step, reading } => note(step, &|progress| progress.reading = Some(reading.clone())),
+            Entry::Restored(step) => note(step, &|progress| progress.restored = true),
+            Entry::Confirmed(confirmed) => {
+                self.confirmed = confirmed;
+                true
+            }
+        }
+    }
+}
+
+/// No two processes have the same number at the same time.
+fn token() -> String {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    format!("{}-{}", std::process::id(), since.as_nanos())
+}

@@ -1,0 +1,248 @@
+//! Where a setting stands: the file or thread its identity means at this moment, and the notation
+//! of its value there.
+
+use super::interrupt::Interrupt;
+use super::plan::Setting;
+use super::system::{System, is_absent};
+use super::{bitmap, thread};
+use std::collections::BTreeSet;
+use std::io;
+use warmcore_topology::CpuSet;
+use warmcore_units::{CpuId, Fault};
+
+/// A setting cannot be found.
+#[derive(Debug, thiserror::Error)]
+pub enum LocateError {
+    /// What it is a setting of is not there.
+    #[error(transparent)]
+    Absent(#[from] Fault),
+    /// It cannot be told whether it is there.
+    #[error("cannot read `/{file}`: {source}")]
+    Unreadable {
+        /// The file, without the leading slash.
+        file: String,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// Where a setting stands now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// A file with a value in this notation.
+    File { file: String, notation: Notation },
+    /// The list of cpus an interrupt may be handled on.
+    Interrupt(Interrupt),
+    /// A thread's mask.
+    Thread { process: u32, thread: u32 },
+}
+
+/// How a file has its value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Notation {
+    /// `0-3,8`.
+    List,
+    /// `f,00000000`.
+    Bitmap,
+    /// `4096`.
+    Count,
+}
+
+/// A value, however it is written.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Value {
+    /// Cpus or queues.
+    Numbers(BTreeSet<u32>),
+    /// How many.
+    Count(u64),
+}
+
+impl Setting {
+    /// The value it is to have.
+    pub(crate) fn wanted(&self) -> Value {
+        match self {
+            Self::RpsFlows { flows, .. } | Self::GlobalFlows { flows } => Value::Count((*flows).into()),
+            Self::XpsQueues { receive_queues, .. } => {
+                Value::Numbers(receive_queues.iter().copied().collect())
+            }
+            Self::Interrupt { cpus, .. }
+            | Self::DefaultInterrupt { cpus }
+            | Self::RpsCpus { cpus, .. }
+            | Self::XpsCpus { cpus, .. }
+            | Self::Thread { cpus, .. } => Value::of(cpus),
+        }
+    }
+
+    /// Where it stands. A line about all threads of a process stands nowhere: it is
+    /// [split](Self::split) first.
+    pub(crate) fn locate(&self, system: &dyn System) -> Result<Place, LocateError> {
+        let queue_file = |interface: &str, queue: String, name: &str, notation| {
+            queue_file(system, interface, &queue, name)
+                .map(|()| Place::File { file: queue_path(interface, &queue, name), notation })
+        };
+        let (rx, tx) = (|queue: &u32| format!("rx-{queue}"), |queue: &u32| format!("tx-{queue}"));
+        match self {
+            Self::Interrupt { device, action, queue, .. } => {
+                Interrupt::find(system, device, action.as_deref(), *queue).map(Place::Interrupt)
+            }
+            Self::DefaultInterrupt { .. } => {
+                Ok(Place::file("proc/irq/default_smp_affinity", Notation::Bitmap))
+            }
+            Self::GlobalFlows { .. } => {
+                Ok(Place::file("proc/sys/net/core/rps_sock_flow_entries", Notation::Count))
+            }
+            Self::RpsCpus { interface, queue, .. } => {
+                queue_file(interface, rx(queue), "rps_cpus", Notation::Bitmap)
+            }
+            Self::RpsFlows { interface, queue, .. } => {
+                queue_file(interface, rx(queue), "rps_flow_cnt", Notation::Count)
+            }
+            Self::XpsCpus { interface, queue, .. } => {
+                queue_file(interface, tx(queue), "xps_cpus", Notation::Bitmap)
+            }
+            Self::XpsQueues { interface, queue, .. } => {
+                queue_file(interface, tx(queue), "xps_rxqs", Notation::Bitmap)
+            }
+            Self::Thread { pid, started, name, thread, .. } => {
+                thread::require(system, *pid, *started, name)?;
+                let thread = thread.unwrap_or(*pid);
+                if !thread::threads(system, *pid)?.contains(&thread) {
+                    let expected = format!("a thread of process {pid} that runs");
+                    return Err(Fault::new("thread", thread, expected).into());
+                }
+                Ok(Place::Thread { process: *pid, thread })
+            }
+        }
+    }
+
+    /// The settings this one is made of, each with an identity that stays the same while it is in
+    /// force: one for each thread if all are meant, and the interrupt's action where its queue is
+    /// named.
+    pub(crate) fn split(&self, system: &dyn System) -> Result<Vec<Self>, LocateError> {
+        let mut one = self.clone();
+        match &mut one {
+            Self::Interrupt { device, action, queue, .. } => {
+                let found = Interrupt::find(system, device, action.as_deref(), queue.take())?;
+                *action = Some(found.action);
+                Ok(vec![one])
+            }
+            Self::Thread { pid, started, name, thread: None, .. } => {
+                thread::require(system, *pid, *started, name)?;
+                let threads = thread::threads(system, *pid)?;
+                Ok(threads.into_iter().map(|number| self.of_thread(number)).collect())
+            }
+            _ => Ok(vec![one]),
+        }
+    }
+
+    /// The same for one thread.
+    pub(crate) fn of_thread(&self, number: u32) -> Self {
+        let mut one = self.clone();
+        if let Self::Thread { thread, .. } = &mut one {
+            *thread = Some(number);
+        }
+        one
+    }
+}
+
+fn queue_path(interface: &str, queue: &str, name: &str) -> String {
+    format!("sys/class/net/{interface}/queues/{queue}/{name}")
+}
+
+/// Finds out whether a queue has such a file.
+fn queue_file(system: &dyn System, interface: &str, queue: &str, name: &str) -> Result<(), LocateError> {
+    let directory = format!("sys/class/net/{interface}/queues");
+    let queues = match system.entries(&directory) {
+        Ok(queues) => queues,
+        Err(error) if is_absent(&error) => {
+            let expected = "an interface of this machine: it has none of this name";
+            return Err(Fault::new("interface", format!("`{interface}`"), expected).into());
+        }
+        Err(source) => return Err(LocateError::Unreadable { file: directory, source }),
+    };
+    if !queues.iter().any(|found| found == queue) {
+        let expected = format!("one of {} of {interface}", queues.join(", "));
+        return Err(Fault::new("queue", queue, expected).into());
+    }
+    let file = format!("{directory}/{queue}");
+    match system.entries(&file) {
+        Ok(files) if files.iter().any(|found| found == name) => Ok(()),
+        Ok(_) => {
+            let expected = format!("a queue with `{name}`: this kernel or interface has none");
+            Err(Fault::new("queue", queue, expected).into())
+        }
+        Err(source) => Err(LocateError::Unreadable { file, source }),
+    }
+}
+
+impl Place {
+    fn file(file: &str, notation: Notation) -> Self {
+        Self::File { file: file.to_owned(), notation }
+    }
+
+    fn notation(&self) -> Notation {
+        match self {
+            Self::File { notation, .. } => *notation,
+            Self::Interrupt(_) | Self::Thread { .. } => Notation::List,
+        }
+    }
+
+    /// What stands there, as it stands there.
+    pub(crate) fn read(&self, system: &dyn System) -> io::Result<String> {
+        match self {
+            Self::File { file, .. } => system.read(file),
+            Self::Interrupt(interrupt) => system.read(&interrupt.wanted_file()),
+            Self::Thread { process, thread } => Ok(system.mask(*process, *thread)?.to_string()),
+        }
+    }
+
+    /// Puts there what [`Self::read`] gave, or [`Self::text`].
+    pub(crate) fn write(&self, system: &dyn System, text: &str) -> io::Result<()> {
+        match self {
+            Self::File { file, .. } => system.write(file, text),
+            Self::Interrupt(interrupt) => system.write(&interrupt.wanted_file(), text),
+            Self::Thread { process, thread } => {
+                let cpus = text.parse().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+                system.set_mask(*process, *thread, &cpus)
+            }
+        }
+    }
+
+    /// `value` as it is written there.
+    pub(crate) fn text(&self, value: &Value) -> String {
+        match value {
+            Value::Count(count) => count.to_string(),
+            Value::Numbers(numbers) if self.notation() == Notation::Bitmap => bitmap::to_text(numbers),
+            Value::Numbers(numbers) => numbers.iter().copied().map(CpuId).collect::<CpuSet>().to_string(),
+        }
+    }
+
+    /// The value that `text`, read there, means; `None` if it is none.
+    pub(crate) fn value(&self, text: &str) -> Option<Value> {
+        match self.notation() {
+            Notation::Count => text.trim().parse().ok().map(Value::Count),
+            Notation::Bitmap => bitmap::from_text(text).map(Value::Numbers),
+            Notation::List => text.parse().ok().as_ref().map(Value::of),
+        }
+    }
+
+    /// `text`, read there, for people: cpus as a list, counts as they are.
+    pub(crate) fn shown(&self, text: &str) -> String {
+        self.value(text).map_or_else(|| text.trim().escape_debug().to_string(), |value| value.shown())
+    }
+}
+
+impl Value {
+    fn of(cpus: &CpuSet) -> Self {
+        Self::Numbers(cpus.iter().map(|cpu| cpu.0).collect())
+    }
+
+    /// The value for people.
+    pub(crate) fn shown(&self) -> String {
+        match self {
+            Self::Count(count) => count.to_string(),
+            Self::Numbers(numbers) if numbers.is_empty() => "none".to_owned(),
+            Self::Numbers(numbers) => numbers.iter().copied().map(CpuId).collect::<CpuSet>().to_string(),
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! What a plan says: settings by identities that outlast a restart of the machine or a reload of a
+//! driver, the values wanted, and why.
+//!
+//! ```toml
+//! schema = 1
+//!
+//! [machine]
+//! cpus = "0-1"
+//! nodes = ["0-1"]
+//! interfaces = [{ name = "eth0", driver = "virtio_net", receive_queues = 2, transmit_queues = 2 }]
+//!
+//! [[lines]]
+//! set = { interrupt = { device = "0000:00:03.0", queue = 0, cpus = "1" } }
+//! reason = "the server's thread runs on cpu 1"
+//! expected_gain = "8% fewer cycles per bit"
+//!
+//! [[lines]]
+//! set = { thread = { pid = 4242, started = 8311, name = "server", cpus = "1" } }
+//! ```
+
+use super::fingerprint::Fingerprint;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use warmcore_topology::CpuSet;
+use warmcore_units::Fault;
+
+/// The version of the document that this build reads and writes.
+pub const SCHEMA: u32 = 1;
+
+/// Settings that belong together: all are made, or none.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// For which kind of machine it was made.
+    pub machine: Fingerprint,
+    /// In the order in which they are applied.
+    pub lines: Vec<Line>,
+}
+
+/// One line of a plan.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// What is set, and to what.
+    pub set: Setting,
+    /// Why, for people.
+    #[serde(default)]
+    pub reason: String,
+    /// What it should bring, for people.
+    #[serde(default)]
+    pub expected_gain: String,
+}
+
+/// A setting by its identity, and the value it is to have.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Setting {
+    /// On which cpus an interrupt of a device is handled.
+    Interrupt {
+        /// PCI address, such as `0000:3b:00.0`.
+        device: String,
+        /// Name of the interrupt's action, such as `eth0-TxRx-3`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        action: Option<String>,
+        /// Instead: the number its action's name ends with.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queue: Option<u32>,
+        /// At least one.
+        cpus: CpuSet,
+    },
+    /// On which cpus interrupts that are requested later are handled.
+    DefaultInterrupt {
+        /// At least one.
+        cpus: CpuSet,
+    },
+    /// Receive packet steering: the cpus to which packets of a receive queue are spread; none
+    /// switches it off.
+    RpsCpus {
+        /// The interface.
+        interface: String,
+        /// Receive queue, from 0.
+        queue: u32,
+        /// Perhaps none.
+        cpus: CpuSet,
+    },
+    /// Receive flow steering: how many flows of a receive queue are followed.
+    RpsFlows {
+        /// The interface.
+        interface: String,
+        /// Receive queue, from 0.
+        queue: u32,
+        /// Zero or a power of two.
+        flows: u32,
+    },
+    /// Receive flow steering: how many flows are followed on the whole machine.
+    GlobalFlows {
+        /// Zero or a power of two.
+        flows: u32,
+    },
+    /// Transmit packet steering: the cpus that send through a transmit queue; none switches it off.
+    XpsCpus {
+        /// The interface.
+        interface: String,
+        /// Transmit queue, from 0.
+        queue: u32,
+        /// Perhaps none.
+        cpus: CpuSet,
+    },
+    /// Transmit packet steering: the receive queues whose flows are answered through a transmit
+    /// queue.
+    XpsQueues {
+        /// The interface.
+        interface: String,
+        /// Transmit queue, from 0.
+        queue: u32,
+        /// Receive queues, from 0; perhaps none.
+        receive_queues: Vec<u32>,
+    },
+    /// On which cpus a thread, or every thread of a process, may run.
+    Thread {
+        /// The process.
+        pid: u32,
+        /// When it was started, in clock ticks after the machine: the 22nd field of
+        /// `/proc/PID/stat`. So that no later process of the same number is meant.
+        started: u64,
+        /// Its name, as `/proc/PID/comm` has it.
+        name: String,
+        /// The only thread that is meant; without, all are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thread: Option<u32>,
+        /// At least one.
+        cpus: CpuSet,
+    },
+}
+
+/// Which half of a plan is missing: packets are placed and the threads that take them are not, or
+/// the reverse (Foong, Fung & Newell 2004: interrupt-only and process-only affinity).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Missing {
+    /// No line places a thread.
+    Threads,
+    /// No line places interrupts or steers received packets.
+    Interrupts,
+}
+
+impl Plan {
+    /// Checks what can be checked without looking at a machine.
+    ///
+    /// # Errors
+    /// The first field that cannot be used.
+    pub fn check(&self) -> Result<(), Fault> {
+        if self.schema != SCHEMA {
+            return Err(Fault::new("schema", self.schema, SCHEMA));
+        }
+        self.machine.check()?;
+        if self.lines.is_empty() {
+            return Err(Fault::new("lines", "empty", "at least one line with `set`"));
+        }
+        let mut earlier = BTreeMap::new();
+        for (index, line) in self.lines.iter().enumerate() {
+            line.set.check().map_err(|fault| line.set.in_line(index, fault))?;
+            if let Some(first) = earlier.insert(line.set.to_string(), index) {
+                let expected = format!("one line for each setting: line {} has it too", first + 1);
+                return Err(Fault::new(format!("lines.{index}.set"), &line.set, expected));
+            }
+        }
+        Ok(())
+    }
+
+    /// What this plan leaves open that it should not; `None` if nothing.
+    #[must_use]
+    pub fn missing(&self) -> Option<Missing> {
+        let some = |kind: fn(&Setting) -> bool| self.lines.iter().any(|line| kind(&line.set));
+        match (some(Setting::places_packets), some(Setting::places_threads)) {
+            (true, false) => Some(Missing::Threads),
+            (false, true) => Some(Missing::Interrupts),
+            _ => None,
+        }
+    }
+}
+
+impl Setting {
+    /// Whether it says where interrupts or received packets are handled.
+    #[must_use]
+    pub const fn places_packets(&self) -> bool {
+        matches!(self, Self::Interrupt { .. } | Self::DefaultInterrupt { .. } | Self::RpsCpus { .. })
+    }
+
+    /// Whether it says where threads run.
+    #[must_use]
+    pub const fn places_threads(&self) -> bool {
+        matches!(self, Self::Thread { .. })
+    }
+
+    /// The cpus that are wanted, for a setting that is about cpus.
+    #[must_use]
+    pub const fn cpus(&self) -> Option<&CpuSet> {
+        match self {
+            Self::Interrupt { cpus, .. }
+            | Self::DefaultInterrupt { cpus }
+            | Self::RpsCpus { cpus, .. }
+            | Self::XpsCpus { cpus, .. }
+            | Self::Thread { cpus, .. } => Some(cpus),
+            Self::RpsFlows { .. } | Self::GlobalFlows { .. } | Self::XpsQueues { .. } => None,
+        }
+    }
+
+    /// The interface it is about, for a setting of a queue.
+    #[must_use]
+    pub fn interface(&self) -> Option<&str> {
+        match self {
+            Self::RpsCpus { interface, .. }
+            | Self::RpsFlows { interface, .. }
+            | Self::XpsCpus { interface, .. }
+            | Self::XpsQueues { interface, .. } => Some(interface),
+            _ => None,
+        }
+    }
+
+    /// A fault of this setting as one of the line at `index`, from 0.
+    pub(crate) fn in_line(&self, index: usize, fault: Fault) -> Fault {
+        Fault { field: format!("lines.{index}.set.{}.{}", self.name(), fault.field), ..fault }
+    }
+
+    /// The name that documents use.
+    const fn name(&self) -> &'static str {
+        match self {
+            Self::Interrupt { .. } => "interrupt",
+            Self::DefaultInterrupt { .. } => "default_interrupt",
+            Self::RpsCpus { .. } => "rps_cpus",
+            Self::RpsFlows { .. } => "rps_flows",
+            Self::GlobalFlows { .. } => "global_flows",
+            Self::XpsCpus { .. } => "xps_cpus",
+            Self::XpsQueues { .. } => "xps_queues",
+            Self::Thread { .. } => "thread",
+        }
+    }
+
+    fn check(&self) -> Result<(), Fault> {
+        if let Some(interface) = self.interface() {
+            check_name("interface", interface)?;
+        }
+        match self {
+            Self::Interrupt { device, action, queue, cpus } => {
+                check_address(device)?;
+                if action.is_some() == queue.is_some() {
+                    let found = if queue.is_some() { "beside `queue`" } else { "missing, as is `queue`" };
+                    return Err(Fault::new("action", found, "either `action` or `queue`"));
+                }
+                check_some(cpus)
+            }
+            Self::DefaultInterrupt { cpus } | Self::Thread { cpus, .. } => check_some(cpus),
+            Self::RpsFlows { flows, .. } | Self::GlobalFlows { flows } => check_flows(*flows),
+            Self::RpsCpus { .. } | Self::XpsCpus { .. } | Self::XpsQueues { .. } => Ok(()),
+        }
+    }
+}
+
+/// The setting in words, without its value.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupt { device, action: Some(action), .. } => {
+                write!(f, "interrupt {action} of {device}")
+            }
+            Self::Interrupt { device, queue, .. } => {
+                write!(f, "interrupt of queue {} of {device}", queue.unwrap_or_default())
+            }
+            Self::DefaultInterrupt { .. } => f.write_str("interrupts requested later"),
+            Self::RpsCpus { interface, queue, .. } => write!(f, "RPS cpus of {interface} rx-{queue}"),
+            Self::RpsFlows { interface, queue, .. } => write!(f, "RFS flows of {interface} rx-{queue}"),
+            Self::GlobalFlows { .. } => f.write_str("RFS flows of the machine"),
+            Self::XpsCpus { interface, queue, .. } => write!(f, "XPS cpus of {interface} tx-{queue}"),
+            Self::XpsQueues { interface, queue, .. } => {
+                write!(f, "XPS receive queues of {interface} tx-{queue}")
+            }
+            Self::Thread { pid, name, thread: Some(thread), .. } => {
+                write!(f, "thread {thread} of {name} ({pid})")
+            }
+            Self::Thread { pid, name, .. } => write!(f, "all threads of {name} ({pid})"),
+        }
+    }
+}
+
+fn check_some(cpus: &CpuSet) -> Result<(), Fault> {
+    let expected = "at least one cpu: what is placed nowhere cannot run";
+    if cpus.is_empty() { Err(Fault::new("cpus", "empty", expected)) } else { Ok(()) }
+}
+
+/// The kernel rounds up, so that what was written could not be told from what somebody else did.
+fn check_flows(flows: u32) -> Result<(), Fault> {
+    if flows == 0 || flows.is_power_of_two() {
+        return Ok(());
+    }
+    let expected = match flows.checked_next_power_of_two() {
+        Some(next) => format!("zero or a power of two, such as {next}, to which the kernel rounds"),
+        None => "zero or a power of two".to_owned(),
+    };
+    Err(Fault::new("flows", flows, expected))
+}
+
+/// Names become parts of paths: one that leads elsewhere is not a name.
+pub(crate) fn check_name(field: &str, name: &str) -> Result<(), Fault> {
+    let sound = (1..16).contains(&name.len()) && !name.contains('/') && name != "." && name != "..";
+    let expected = "the name of an interface: 1 to 15 bytes, without `/`";
+    if sound { Ok(()) } else { Err(Fault::new(field, format!("`{name}`"), expected)) }
+}
+
+/// `0000:3b:00.0`.
+fn check_address(device: &str) -> Result<(), Fault> {
+    let hex = |text: &str, digits: usize| {
+        text.len() >= digits && text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let parts: Vec<&str> = device.split([':', '.']).collect();
+    let separators: String = device.chars().filter(|&c| c == ':' || c == '.').collect();
+    let sound = separators == "::."
+        && parts.iter().zip([4, 2, 2, 1]).all(|(part, digits)| hex(part, digits))
+        && parts.len() == 4;
+    let expected = "a PCI address such as `0000:3b:00.0`, as `lspci -D` prints it";
+    if sound { Ok(()) } else { Err(Fault::new("device", format!("`{device}`"), expected)) }
+}
