@@ -2,6 +2,7 @@
 //! nothing is lost.
 
 mod packet;
+mod tuning;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -67,6 +68,7 @@ fn every_level_explains_itself() {
         &["machine", "--help"],
         &["simulate", "packet", "--help"],
         &["run", "--help"],
+        &["host", "apply", "--help"],
         &["sweep", "packet", "--help"],
         &["reproduce", "salehi-1994", "--help"],
     ] {

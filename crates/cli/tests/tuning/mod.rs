@@ -1,0 +1,169 @@
+//! `warmcore host apply`, `undo`, `confirm` and `persist`, as a user types them.
+
+mod confirm;
+mod real;
+
+use crate::{refusal, text, warmcore};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use warmcore_linux::fake::Tree;
+use warmcore_topology::synthetic;
+
+/// A plan for the machine of [`Place`]; its lines begin in line 5.
+const PLAN: &str = "schema = 1
+machine = { cpus = \"0-3\", nodes = [\"0-3\"] }
+
+[[lines]]
+set = { default_interrupt = { cpus = \"2\" } }
+reason = \"cpu 2 has nothing else to do\"
+expected_gain = \"5%\"
+
+[[lines]]
+set = { thread = { pid = 4242, started = 8311, name = \"server\", cpus = \"2-3\" } }
+";
+
+const MASK: &str = "proc/irq/default_smp_affinity";
+
+/// A folder with a made-up machine of four cpus in `root` and a plan for it.
+struct Place {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().to_owned();
+        let mut tree = Tree::of(&synthetic::virtual_machine(4));
+        tree.put(MASK, "f");
+        tree.put("proc/4242/comm", "server");
+        tree.put("proc/4242/stat", "4242 (server) S 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 8311 99");
+        tree.put("proc/4242/task/4242/status", "Name:\tserver\nCpus_allowed_list:\t0-3");
+        tree.write_to(&path.join("root")).expect("a tree can be written");
+        let place = Self { _folder: folder, path };
+        place.plan(PLAN);
+        place
+    }
+
+    fn plan(&self, text: &str) {
+        fs::write(self.path.join("plan.toml"), text).expect("a plan can be written");
+    }
+
+    /// `host apply`, of this machine.
+    fn apply<'a>(flags: &[&'a str]) -> Vec<&'a str> {
+        let apply = ["host", "apply", "plan.toml", "--root", "root", "--journal", "journals"];
+        [&apply, flags].concat()
+    }
+
+    fn run(&self, arguments: &[&str]) -> String {
+        let output = warmcore(arguments, &self.path);
+        assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    fn mask(&self) -> String {
+        fs::read_to_string(self.path.join("root").join(MASK)).expect("a mask")
+    }
+}
+
+const UNDO: [&str; 4] = ["host", "undo", "--journal", "journals"];
+
+#[test]
+fn a_plan_is_shown_then_applied_then_taken_back() {
+    let place = Place::new();
+    let shown = place.run(&Place::apply(&[]));
+    for told in ["interrupts requested later", "0-3", "cpu 2 has nothing", "5%", "Nothing was changed"] {
+        assert!(shown.contains(told), "{shown}");
+    }
+    assert_eq!(place.mask(), "f\n");
+    assert!(!place.path.join("journals").exists());
+
+    let applied = place.run(&Place::apply(&["--yes"]));
+    assert!(applied.contains("2 values changed, each read back"), "{applied}");
+    assert!(applied.contains("warmcore host undo --journal /"), "{applied}");
+    assert_eq!(place.mask(), "4");
+    assert!(place.run(&Place::apply(&["--yes"])).contains("nothing to change"));
+    place.plan(&PLAN.replace("cpus = \"2\"", "cpus = \"1\""));
+    let again = refusal(&Place::apply(&["--yes"]), &place.path);
+    assert!(again.contains("applied already") && again.contains("host undo"), "{again}");
+
+    assert!(place.run(&UNDO).contains("2 values restored"));
+    assert_eq!(place.mask(), "f\n");
+    assert!(place.run(&UNDO).contains("Nothing to undo"));
+}
+
+#[test]
+fn what_others_changed_is_told_and_left_alone_unless_forced() {
+    let place = Place::new();
+    place.run(&Place::apply(&["--yes"]));
+    fs::write(place.path.join("root").join(MASK), "8\n").expect("a mask");
+    let left = refusal(&UNDO, &place.path);
+    assert!(left.contains("interrupts requested later: somebody else has set it to 3 since"), "{left}");
+    assert!(left.contains("--force") && left.contains("active.journal"), "{left}");
+    assert_eq!(place.mask(), "8\n");
+    assert!(place.run(&[&UNDO[..], &["--force"]].concat()).contains("1 value restored"));
+    assert_eq!(place.mask(), "f\n");
+}
+
+#[test]
+fn unusable_plans_are_refused_with_file_line_and_field() {
+    let place = Place::new();
+    for (plan, told) in [
+        (PLAN.replace("reason", "reasons"), "plan.toml:6: not a usable plan: unknown field `reasons`"),
+        (
+            PLAN.replace("{ cpus = \"2\" }", "{ cpu = \"2\" }"),
+            "plan.toml:5: not a usable plan: unknown field",
+        ),
+        (PLAN.replace("cpus = \"2\"", "cpus = \"x\""), "plan.toml:5:"),
+        (
+            PLAN.replace("cpus = \"2-3\"", "cpus = \"2-8\""),
+            "plan.toml:10: not a usable plan: `lines.1.set.thread.cpus` is 2-8, expected cpus among 0-3",
+        ),
+        (
+            PLAN.replace("8311", "8312"),
+            "plan.toml:10: not a usable plan: `lines.1.set.thread.started` is 8312",
+        ),
+        (
+            PLAN.replace("cpus = \"0-3\"", "cpus = \"0-7\""),
+            "plan.toml:2: not a usable plan: `machine.cpus` is 0-7",
+        ),
+        (PLAN.replace("schema = 1", "schema = 2"), "plan.toml:1:"),
+        (PLAN.split("\n[[lines]]\nset = { thread").next().expect("a half").to_owned(), "give --partial"),
+    ] {
+        place.plan(&plan);
+        let error = refusal(&Place::apply(&["--yes"]), &place.path);
+        assert!(error.contains(told), "{error}");
+    }
+    assert_eq!(place.mask(), "f\n");
+    place.plan(PLAN);
+    fs::write(place.path.join("root/proc/4242/comm"), "irqbalance\n").expect("a name");
+    let error = refusal(&Place::apply(&[]), &place.path);
+    assert!(error.contains("`irqbalance` runs") && error.contains("--despite irqbalance"), "{error}");
+    place.run(&Place::apply(&["--despite", "irqbalance"]));
+}
+
+#[test]
+fn a_plan_that_outlasts_a_restart_is_printed_for_systemd_and_udev() {
+    let place = Place::new();
+    let persist = ["host", "persist", "plan.toml", "--partial"];
+    let error = refusal(&persist, &place.path);
+    assert!(error.contains("line 2 pins threads") && error.contains("CPUAffinity=2-3"), "{error}");
+    place.plan(
+        "schema = 1\nmachine = { cpus = \"0-3\" }\n\
+         [[lines]]\nset = { interrupt = { device = \"0000:00:03.0\", queue = 0, cpus = \"2\" } }\n\
+         [[lines]]\nset = { rps_cpus = { interface = \"eth0\", queue = 0, cpus = \"2\" } }\n",
+    );
+    assert!(refusal(&persist[..3], &place.path).contains("give --partial"));
+    let printed = place.run(&persist);
+    for told in [
+        "Type=oneshot",
+        "host apply --yes \"--partial\" \"/",
+        "plan.toml\"\nExecStop=",
+        "ACTION==\"bind\", SUBSYSTEM==\"pci\", KERNEL==\"0000:00:03.0\", RUN+=",
+        "ACTION==\"add\", SUBSYSTEM==\"net\", KERNEL==\"eth0\", RUN+=",
+    ] {
+        assert!(printed.contains(told), "{printed}");
+    }
+    assert!(Path::new(&place.path).join("root").exists() && !place.path.join("journals").exists());
+}

@@ -1,0 +1,85 @@
+//! The queues of a veth in a namespace of its own, steered by the real kernel.
+
+use crate::{text, warmcore};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use warmcore_linux::net::lab::{Lab, LinkOptions};
+use warmcore_linux::tuning::{Disk, Fingerprint};
+
+/// Runs a program in the near namespace, with a `/sys` that shows it. That is mounted in a mount
+/// namespace of the program's own, and gone with it.
+fn inside(lab: &Lab, program: &[&str], folder: &Path) -> Output {
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--propagation", "private", "sh", "-c"]);
+    command.args(["mount -t sysfs sysfs /sys && exec \"$@\"", "sh"]).args(program);
+    command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = lab.near.spawn(&mut command).expect("a namespace can be entered").expect("unshare is there");
+    child.wait_with_output().expect("a child's output")
+}
+
+/// What stands in every steering file of the interface.
+fn queues(lab: &Lab, folder: &Path) -> String {
+    let script = "cd /sys/class/net/wire0/queues && grep . rx-*/rps_* tx-*/xps_*";
+    text(&inside(lab, &["sh", "-c", script], folder).stdout)
+}
+
+fn plan() -> String {
+    let Fingerprint { cpus, nodes, .. } = Fingerprint::of(&Disk::default(), []).expect("this machine");
+    let nodes: Vec<String> = nodes.iter().map(|node| format!("\"{node}\"")).collect();
+    let line = |set: &str| format!("[[lines]]\nset = {{ {set} }}\n");
+    let lines = [
+        "rps_cpus = { interface = \"wire0\", queue = 0, cpus = \"0\" }",
+        "rps_cpus = { interface = \"wire0\", queue = 1, cpus = \"\" }",
+        "rps_flows = { interface = \"wire0\", queue = 3, flows = 4096 }",
+        "xps_cpus = { interface = \"wire0\", queue = 2, cpus = \"0\" }",
+        "xps_queues = { interface = \"wire0\", queue = 1, receive_queues = [0, 2] }",
+    ];
+    format!(
+        "schema = 1\n[machine]\ncpus = \"{cpus}\"\nnodes = [{}]\ninterfaces = [{{ name = \"wire0\", \
+         receive_queues = 4, transmit_queues = 4 }}]\n{}",
+        nodes.join(", "),
+        lines.map(line).concat()
+    )
+}
+
+#[test]
+fn a_veth_is_steered_and_is_as_before_after() {
+    if let Some(missing) = warmcore_linux::net::privilege_missing() {
+        return println!("skipped: needs {missing}");
+    }
+    let lab = Lab::new(&LinkOptions { queues: 4, ..LinkOptions::default() }).expect("a lab");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = folder.path();
+    fs::write(folder.join("plan.toml"), plan()).expect("a plan can be written");
+    // So that one value is not the default before.
+    inside(&lab, &["sh", "-c", "echo 1 > /sys/class/net/wire0/queues/rx-1/rps_cpus"], folder);
+    let before = queues(&lab, folder);
+    assert_eq!(before.lines().filter(|line| line.starts_with("rx-")).count(), 8, "{before}");
+
+    let program = env!("CARGO_BIN_EXE_warmcore");
+    let apply = [program, "host", "apply", "plan.toml", "--partial", "--journal", "journals"];
+    let shown = inside(&lab, &apply, folder);
+    assert!(shown.status.success(), "{}", text(&shown.stderr));
+    assert_eq!(queues(&lab, folder), before);
+
+    let applied = inside(&lab, &[&apply[..], &["--yes"]].concat(), folder);
+    assert!(applied.status.success(), "{}", text(&applied.stderr));
+    assert!(text(&applied.stdout).contains("5 values changed"), "{}", text(&applied.stdout));
+    let steered = queues(&lab, folder);
+    let value = |file: &str| {
+        let line = steered.lines().find_map(|line| line.strip_prefix(file)?.strip_prefix(':'));
+        let digits = line.unwrap_or_else(|| panic!("{file}: {steered}")).replace(',', "");
+        digits.trim_start_matches('0').to_owned()
+    };
+    let files = ["rx-0/rps_cpus", "rx-1/rps_cpus", "rx-3/rps_flow_cnt", "tx-2/xps_cpus", "tx-1/xps_rxqs"];
+    assert_eq!(files.map(value), ["1", "", "4096", "1", "5"]);
+
+    let undo = ["host", "undo", "--journal", "journals"];
+    let outside = warmcore(&undo, folder);
+    let refused = text(&outside.stderr);
+    assert!(!outside.status.success() && refused.contains("network namespace"), "{refused}");
+    let undone = inside(&lab, &[&[program][..], &undo].concat(), folder);
+    assert!(text(&undone.stdout).contains("5 values restored"), "{}", text(&undone.stderr));
+    assert_eq!(queues(&lab, folder), before);
+}

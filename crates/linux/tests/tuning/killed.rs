@@ -1,0 +1,76 @@
+//! The process is really killed, with SIGKILL, before and in every single change: a child
+//! process that is this program again.
+
+use crate::faults::changes;
+use crate::scene::{Fault, Jammed, Scene};
+use std::env;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Where the child finds its machine, and how it is to die.
+const PLACE: &str = "WARMCORE_TEST_PLACE";
+const DEATH: &str = "WARMCORE_TEST_DEATH";
+
+const FAULTS: [Fault; 2] = [Fault::Kill, Fault::KillTorn];
+
+/// As what the parent wants it, a child that dies on its way; else the way itself.
+#[test]
+fn a_plan_is_applied_and_undone() {
+    let (Ok(place), Ok(death)) = (env::var(PLACE), env::var(DEATH)) else {
+        let scene = Scene::new();
+        let before = scene.picture();
+        scene.apply_through(&scene.disk()).unwrap();
+        assert_ne!(scene.picture(), before);
+        return scene.assert_restorable(&before, "unharmed");
+    };
+    let scene = Scene::at(Path::new(&place));
+    let mut words = death.split(' ');
+    let (task, fault, at) = (words.next(), words.next(), words.next());
+    let fault = FAULTS.into_iter().find(|of| Some(format!("{of:?}").as_str()) == fault).unwrap();
+    let jammed = Jammed::at(scene.disk(), at.unwrap().parse().unwrap(), fault);
+    match task {
+        Some("apply") => scene.apply_through(&jammed).unwrap(),
+        _ => drop(scene.undo_through(&jammed, false).unwrap()),
+    }
+}
+
+/// Runs the child; panics unless it was killed.
+fn kill(scene: &Scene, task: &str, fault: Fault, at: usize) {
+    let status = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "killed::a_plan_is_applied_and_undone"])
+        .env(PLACE, scene.place())
+        .env(DEATH, format!("{task} {fault:?} {at}"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .unwrap();
+    assert_eq!(status.signal(), Some(9), "{task} {fault:?} {at}: {status}");
+}
+
+#[test]
+fn killed_at_any_change_the_plan_can_be_undone() {
+    let (count, _) = changes();
+    for fault in FAULTS {
+        for at in 0..count {
+            let scene = Scene::new();
+            let before = scene.picture();
+            kill(&scene, "apply", fault, at);
+            scene.assert_restorable(&before, &format!("change {at} of {count}: {fault:?}"));
+        }
+    }
+}
+
+#[test]
+fn killed_at_any_change_of_an_undo_it_can_be_undone_again() {
+    let (_, count) = changes();
+    for fault in FAULTS {
+        for at in 0..count {
+            let scene = Scene::new();
+            let before = scene.picture();
+            scene.apply_through(&scene.disk()).unwrap();
+            kill(&scene, "undo", fault, at);
+            scene.assert_restorable(&before, &format!("change {at} of {count} of the undo: {fault:?}"));
+        }
+    }
+}

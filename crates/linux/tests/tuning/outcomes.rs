@@ -1,0 +1,281 @@
+//! What comes of applying and undoing, beside everything being as wanted or as before.
+
+use crate::scene::{Scene, plan};
+use std::cell::Cell;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use warmcore_linux::tuning::apply::{ApplyError, Problem};
+use warmcore_linux::tuning::journal::JournalError;
+use warmcore_linux::tuning::watch::watch;
+use warmcore_linux::tuning::{Disk, Fate, Outcome, Plan, Refusal, Step, System, apply};
+use warmcore_topology::CpuSet;
+
+/// A kernel with a will of its own.
+#[derive(Debug)]
+struct Kernel {
+    disk: Disk,
+    whim: Whim,
+    readings: Cell<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Whim {
+    /// Refuses to write what has this in its path, with this number.
+    Refuses(&'static str, rustix::io::Errno),
+    /// Takes a value and puts this one in its place.
+    Trims(&'static str, &'static str),
+    /// Moves interrupts at once.
+    Moves,
+    /// Lets interrupts come all the time.
+    Interrupts,
+}
+
+impl System for Kernel {
+    fn root(&self) -> &Path {
+        self.disk.root()
+    }
+
+    fn read(&self, file: &str) -> io::Result<String> {
+        if self.whim == Whim::Interrupts && file.ends_with("per_cpu_count") {
+            return Ok(format!("{},0", self.readings.replace(self.readings.get() + 1)));
+        }
+        self.disk.read(file)
+    }
+
+    fn entries(&self, directory: &str) -> io::Result<Vec<String>> {
+        self.disk.entries(directory)
+    }
+
+    fn link(&self, file: &str) -> io::Result<PathBuf> {
+        self.disk.link(file)
+    }
+
+    fn write(&self, file: &str, text: &str) -> io::Result<()> {
+        match self.whim {
+            Whim::Refuses(part, number) if file.contains(part) => return Err(number.into()),
+            Whim::Trims(part, other) if file.contains(part) && text.trim() != "0-3" => {
+                return self.disk.write(file, other);
+            }
+            Whim::Moves if file.ends_with("smp_affinity_list") => {
+                self.disk.write(&file.replace("smp_affinity", "effective_affinity"), text)?;
+            }
+            _ => {}
+        }
+        self.disk.write(file, text)
+    }
+
+    fn mask(&self, process: u32, thread: u32) -> io::Result<CpuSet> {
+        self.disk.mask(process, thread)
+    }
+
+    fn set_mask(&self, process: u32, thread: u32, cpus: &CpuSet) -> io::Result<()> {
+        self.disk.set_mask(process, thread, cpus)
+    }
+
+    fn create(&self, path: &Path, text: &str) -> io::Result<()> {
+        self.disk.create(path, text)
+    }
+
+    fn append(&self, path: &Path, text: &str) -> io::Result<()> {
+        self.disk.append(path, text)
+    }
+
+    fn cut(&self, path: &Path, bytes: u64) -> io::Result<()> {
+        self.disk.cut(path, bytes)
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        self.disk.sync(path)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.disk.rename(from, to)
+    }
+}
+
+fn apply_under(scene: &Scene, whim: Whim) -> Result<Vec<(Step, Outcome)>, Box<ApplyError>> {
+    let kernel = Kernel { disk: scene.disk(), whim, readings: Cell::new(0) };
+    let journal = scene.journals.begin(&kernel, scene.steps(&plan()), false).unwrap();
+    apply(journal, &AtomicBool::new(false))
+}
+
+fn pending(outcomes: &[(Step, Outcome)]) -> usize {
+    outcomes.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Pending(_))).count()
+}
+
+#[test]
+fn every_value_stands_as_the_kernel_reads_it() {
+    let scene = Scene::new();
+    let outcomes = apply_under(&scene, Whim::Moves).unwrap();
+    assert_eq!((outcomes.len(), pending(&outcomes)), (10, 0));
+    let queues = "sys/class/net/eth0/queues";
+    for (file, value) in [
+        ("proc/irq/28/smp_affinity_list".to_owned(), "2"),
+        ("proc/irq/29/smp_affinity_list".to_owned(), "2-3"),
+        ("proc/irq/default_smp_affinity".to_owned(), "3"),
+        (format!("{queues}/rx-0/rps_cpus"), "c"),
+        (format!("{queues}/rx-0/rps_flow_cnt"), "4096"),
+        ("proc/sys/net/core/rps_sock_flow_entries".to_owned(), "32768"),
+        (format!("{queues}/tx-1/xps_cpus"), "a"),
+        (format!("{queues}/tx-0/xps_rxqs"), "3"),
+    ] {
+        assert_eq!(scene.read(&file), value, "{file}");
+    }
+    for thread in [4242, 4243] {
+        let status = scene.read(&format!("proc/4242/task/{thread}/status"));
+        assert_eq!(status, "Name:\tserver\nCpus_allowed_list:\t2-3\nMems_allowed_list:\t0\n");
+    }
+}
+
+#[test]
+fn an_interrupt_that_has_not_come_since_is_pending_and_one_that_has_is_wrong() {
+    let scene = Scene::new();
+    let outcomes = apply_under(&scene, Whim::Trims("nothing", "")).unwrap();
+    assert_eq!(pending(&outcomes), 2, "both are still handled on cpu 0");
+
+    let scene = Scene::new();
+    let before = scene.picture();
+    let error = apply_under(&scene, Whim::Interrupts).unwrap_err();
+    assert!(matches!(error.problem, Problem::Unmoved { .. }), "{error}");
+    assert_eq!(scene.picture(), before);
+}
+
+#[test]
+fn a_refused_line_takes_the_whole_plan_back_and_says_why() {
+    use rustix::io::Errno;
+    for (number, refusal) in [
+        (Errno::IO, Refusal::Unchangeable),
+        (Errno::ACCESS, Refusal::Privilege(Errno::ACCESS)),
+        (Errno::ROFS, Refusal::ReadOnly),
+        (Errno::NOSPC, Refusal::NoVectors),
+        (Errno::INVAL, Refusal::Invalid(Errno::INVAL)),
+        (Errno::NOENT, Refusal::Vanished(Errno::NOENT)),
+    ] {
+        let scene = Scene::new();
+        let before = scene.picture();
+        let error = apply_under(&scene, Whim::Refuses("irq/29/", number)).unwrap_err();
+        assert!(matches!(&error.problem, Problem::Refused(found) if *found == refusal), "{error}");
+        let told = error.to_string();
+        assert!(told.starts_with("line 2 (interrupt eth0-TxRx-1 of 0000:00:03.0): "), "{told}");
+        assert!(told.ends_with("nothing of the plan is in force"), "{told}");
+        assert_eq!(scene.picture(), before);
+        assert!(scene.journals.active().unwrap().is_none());
+    }
+}
+
+#[test]
+fn a_value_that_the_kernel_trims_is_wrong_and_taken_back() {
+    let scene = Scene::new();
+    let before = scene.picture();
+    let error = apply_under(&scene, Whim::Trims("irq/29/", "2\n")).unwrap_err();
+    assert!(matches!(&error.problem, Problem::Wrong { found, .. } if found == "2"), "{error}");
+    assert_eq!(scene.picture(), before);
+}
+
+#[test]
+fn what_somebody_else_has_changed_since_is_theirs_unless_forced() {
+    let scene = Scene::new();
+    let before = scene.picture();
+    scene.apply_through(&scene.disk()).unwrap();
+    scene.write("proc/irq/default_smp_affinity", "8\n");
+    for _ in 0..2 {
+        let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+        assert!(!undone.is_complete());
+        let theirs = ("interrupts requested later".to_owned(), Fate::Foreign("3".to_owned()));
+        assert!(undone.fates.contains(&theirs), "{undone:?}");
+        assert_eq!(scene.read("proc/irq/default_smp_affinity"), "8\n");
+    }
+    assert_eq!(scene.read("proc/irq/28/smp_affinity_list"), "0-3\n", "the rest is restored");
+    let undone = scene.undo_through(&scene.disk(), true).unwrap().unwrap();
+    assert!(undone.is_complete() && undone.restored() == 1, "{undone:?}");
+    assert_eq!(scene.picture(), before);
+    assert_eq!(scene.undo_through(&scene.disk(), false), Ok(None));
+}
+
+#[test]
+fn one_plan_is_applied_at_a_time() {
+    let scene = Scene::new();
+    let steps = scene.steps(&plan());
+    let disk = scene.disk();
+    let first = scene.journals.begin(&disk, steps.clone(), false).unwrap();
+    let second = scene.journals.begin(&disk, steps.clone(), false).unwrap_err();
+    assert!(matches!(second, JournalError::InUse { .. }), "{second}");
+    drop(first);
+    let second = scene.journals.begin(&disk, steps, false).unwrap_err();
+    assert!(matches!(second, JournalError::Active { .. }), "{second}");
+}
+
+#[test]
+fn a_restart_of_the_machine_takes_the_changes_with_it() {
+    let scene = Scene::new();
+    scene.apply_through(&scene.disk()).unwrap();
+    scene.write("proc/sys/kernel/random/boot_id", "5c2e\n");
+    scene.write("proc/irq/default_smp_affinity", "f\n");
+    let restarted = scene.picture();
+    let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
+    assert!(undone.restarted && undone.is_complete());
+    assert_eq!(scene.picture(), restarted, "nothing was touched");
+
+    // Nor does a plan from before the restart keep another one from being applied.
+    scene.apply_through(&scene.disk()).unwrap();
+    scene.write("proc/sys/kernel/random/boot_id", "6d3f\n");
+    scene.write("proc/irq/default_smp_affinity", "f\n");
+    assert_eq!(scene.apply_through(&scene.disk()), Ok(()));
+}
+
+#[test]
+fn a_plan_of_another_tree_or_network_namespace_is_undone_there() {
+    let scene = Scene::new();
+    scene.apply_through(&scene.disk()).unwrap();
+    let other = Scene::new();
+    let refused = scene.journals.open(&other.disk(), false).unwrap_err();
+    assert!(matches!(refused, JournalError::Elsewhere { what: "tree", .. }), "{refused}");
+    let namespaces = scene.root.join("proc/thread-self/ns");
+    std::fs::create_dir_all(&namespaces).unwrap();
+    std::os::unix::fs::symlink("net:[1]", namespaces.join("net")).unwrap();
+    let refused = scene.journals.open(&scene.disk(), false).unwrap_err();
+    assert!(matches!(refused, JournalError::Elsewhere { what: "network namespace", .. }), "{refused}");
+}
+
+#[test]
+fn a_stop_takes_everything_back() {
+    let scene = Scene::new();
+    let before = scene.picture();
+    let disk = scene.disk();
+    let journal = scene.journals.begin(&disk, scene.steps(&plan()), false).unwrap();
+    let error = apply(journal, &AtomicBool::new(true)).unwrap_err();
+    assert!(matches!(error.problem, Problem::Interrupted), "{error}");
+    scene.assert_restorable(&before, "stopped");
+}
+
+/// Applies the plan, which then awaits confirmation; the journal's token.
+fn apply_awaiting(scene: &Scene, plan: &Plan) -> String {
+    let disk = scene.disk();
+    let journal = scene.journals.begin(&disk, scene.steps(plan), true).unwrap();
+    let token = journal.content().head.token.clone();
+    apply(journal, &AtomicBool::new(false)).unwrap();
+    token
+}
+
+#[test]
+fn the_watcher_takes_back_what_nobody_confirms_and_nothing_else() {
+    let (scene, limit) = (Scene::new(), Duration::from_millis(1));
+    let before = scene.picture();
+    let token = apply_awaiting(&scene, &plan());
+    assert_eq!(watch(&scene.journals, "another", limit).unwrap(), None);
+    assert_ne!(scene.picture(), before, "another plan is not its business");
+    let undone = watch(&scene.journals, &token, limit).unwrap().unwrap();
+    assert!(undone.is_complete());
+    assert_eq!(scene.picture(), before);
+
+    let token = apply_awaiting(&scene, &plan());
+    let disk = scene.disk();
+    scene.journals.open(&disk, false).unwrap().unwrap().confirm().unwrap();
+    let applied = scene.picture();
+    assert_eq!(watch(&scene.journals, &token, limit).unwrap(), None);
+    assert_eq!(scene.picture(), applied);
+    scene.assert_restorable(&before, "confirmed, and undone later");
+    assert_eq!(watch(&scene.journals, &token, Duration::from_secs(3600)).unwrap(), None, "it does not wait");
+}

@@ -1,0 +1,171 @@
+//! Plans that may not be applied, each with the field that is wrong and what would be right.
+
+use crate::scene::{Scene, plan, put_process};
+use warmcore_linux::fake::Tree;
+use warmcore_linux::tuning::admission::Inadmissible;
+use warmcore_linux::tuning::plan::{Missing, Setting};
+use warmcore_linux::tuning::{Admission, Plan, admit, steps};
+
+fn refusal_of(plan: &Plan) -> String {
+    let scene = Scene::new();
+    let refused = plan.check().map_err(|fault| fault.to_string()).and_then(|()| {
+        admit(plan, &scene.disk(), &Admission::default()).map_err(|error| error.to_string())?;
+        steps(plan, &scene.disk()).map(drop).map_err(|error| error.to_string())
+    });
+    refused.unwrap_err()
+}
+
+/// The refusal of the plan with `line` in place of its line at `index`.
+fn refusal_with(index: usize, line: &str) -> String {
+    let mut plan = plan();
+    plan.lines[index].set = toml::from_str::<toml::Table>(line).unwrap()["set"].clone().try_into().unwrap();
+    refusal_of(&plan)
+}
+
+#[test]
+fn cpus_that_are_not_there_offline_or_denied_are_refused() {
+    let scene = Scene::new();
+    let mut plan = plan();
+    let absent = refusal_with(3, "set = { rps_cpus = { interface = 'eth0', queue = 0, cpus = '2-9' } }");
+    let expected = "`lines.3.set.rps_cpus.cpus` is 2-9, expected cpus among 0-3, 4-9 not being there";
+    assert_eq!(absent, expected);
+
+    scene.write("sys/devices/system/cpu/online", "0-2\n");
+    plan.lines.truncate(2);
+    let offline = admit(&plan, &scene.disk(), &Admission::default()).unwrap_err().to_string();
+    assert!(offline.contains("`lines.1.set.interrupt.cpus` is 2-3"), "{offline}");
+    assert!(offline.contains("3 being offline"), "{offline}");
+
+    let scene = Scene::new();
+    scene.write("sys/fs/cgroup/warmcore/cpuset.cpus.effective", "0-2\n");
+    let denied = admit(&plan, &scene.disk(), &Admission::default()).unwrap_err().to_string();
+    assert!(denied.contains("expected cpus among 0-2, 3 being outside the cpuset"), "{denied}");
+}
+
+#[test]
+fn what_is_not_there_is_refused_with_what_is() {
+    for (index, line, told) in [
+        (
+            0,
+            "set = { interrupt = { device = '0000:00:03.0', queue = 7, cpus = '1' } }",
+            "`lines.0.set.interrupt.queue` is 7, expected one of `eth0-TxRx-0`, `eth0-TxRx-1`",
+        ),
+        (
+            0,
+            "set = { interrupt = { device = '0000:00:03.0', action = 'rx', cpus = '1' } }",
+            "`lines.0.set.interrupt.action` is `rx`, expected one of",
+        ),
+        (
+            0,
+            "set = { interrupt = { device = '0000:00:04.0', queue = 0, cpus = '1' } }",
+            "`lines.0.set.interrupt.device` is `0000:00:04.0`, expected the PCI address",
+        ),
+        (
+            3,
+            "set = { rps_cpus = { interface = 'eth0', queue = 2, cpus = '1' } }",
+            "`lines.3.set.rps_cpus.queue` is rx-2, expected one of rx-0, rx-1, tx-0, tx-1 of eth0",
+        ),
+        (
+            3,
+            "set = { rps_cpus = { interface = 'eth9', queue = 0, cpus = '1' } }",
+            "`lines.3.set.rps_cpus.interface` is `eth9`, expected an interface",
+        ),
+        (
+            8,
+            "set = { thread = { pid = 4242, started = 9, name = 'server', cpus = '1' } }",
+            "`lines.8.set.thread.started` is 9, expected 8311",
+        ),
+        (
+            8,
+            "set = { thread = { pid = 1717, started = 9, name = 'server', cpus = '1' } }",
+            "`lines.8.set.thread.pid` is 1717, expected the number of a process that runs: server has ended",
+        ),
+        (
+            8,
+            "set = { thread = { pid = 4242, started = 8311, name = 'server', thread = 5, cpus = '1' } }",
+            "`lines.8.set.thread.thread` is 5, expected a thread of process 4242",
+        ),
+    ] {
+        let refusal = refusal_with(index, line);
+        assert!(refusal.contains(told), "{refusal}");
+    }
+}
+
+#[test]
+fn what_no_plan_can_say_is_refused() {
+    for (index, line, told) in [
+        (0, "set = { interrupt = { device = 'eth0', queue = 0, cpus = '1' } }", "a PCI address such as"),
+        (0, "set = { interrupt = { device = '0000:00:03.0', cpus = '1' } }", "either `action` or `queue`"),
+        (0, "set = { interrupt = { device = '0000:00:03.0', queue = 0, cpus = '' } }", "at least one cpu"),
+        (
+            3,
+            "set = { rps_cpus = { interface = '../..', queue = 0, cpus = '1' } }",
+            "the name of an interface",
+        ),
+        (4, "set = { rps_flows = { interface = 'eth0', queue = 0, flows = 5000 } }", "such as 8192"),
+        (2, "set = { rps_cpus = { interface = 'eth0', queue = 0, cpus = '1' } }", "line 3 has it too"),
+        (
+            1,
+            "set = { interrupt = { device = '0000:00:03.0', action = 'eth0-TxRx-0', cpus = '1' } }",
+            "line 1 sets it too",
+        ),
+    ] {
+        let refusal = refusal_with(index, line);
+        assert!(refusal.contains(told), "{refusal}");
+    }
+    let mut empty = plan();
+    empty.lines.clear();
+    assert!(refusal_of(&empty).contains("at least one line"));
+}
+
+#[test]
+fn a_plan_of_another_machine_is_refused_with_every_difference() {
+    let mut plan = plan();
+    plan.machine.cpus = "0-127".parse().unwrap();
+    plan.machine.nodes = vec!["0-63".parse().unwrap(), "64-127".parse().unwrap()];
+    plan.machine.interfaces[0].driver = Some("ice".to_owned());
+    let refusal = refusal_of(&plan);
+    for told in [
+        "`machine.cpus` is 0-127, expected 0-3 as on this machine",
+        "`machine.nodes` is [\"0-63\", \"64-127\"], expected [\"0-3\"]",
+        "`machine.interfaces.0.driver` is ice, expected virtio_net",
+    ] {
+        assert!(refusal.contains(told), "{refusal}");
+    }
+    let mut plan = crate::scene::plan();
+    plan.machine.interfaces[0].receive_queues = 64;
+    assert!(refusal_of(&plan).contains("`machine.interfaces.0.receive_queues` is 64, expected 2"));
+    plan.machine.interfaces[0].name = "eth1".to_owned();
+    assert!(refusal_of(&plan).contains("it has none of this name"));
+}
+
+#[test]
+fn half_a_plan_needs_a_word() {
+    let scene = Scene::new();
+    let halves: [(Missing, fn(&Setting) -> bool); 2] =
+        [(Missing::Threads, |set| !set.places_threads()), (Missing::Interrupts, Setting::places_threads)];
+    for (missing, keep) in halves {
+        let mut half = plan();
+        half.lines.retain(|line| keep(&line.set));
+        let refused = admit(&half, &scene.disk(), &Admission::default()).unwrap_err();
+        assert!(matches!(refused, Inadmissible::Half(found) if found == missing), "{refused}");
+        let admission = Admission { partial: true, ..Admission::default() };
+        admit(&half, &scene.disk(), &admission).unwrap();
+    }
+}
+
+#[test]
+fn a_rival_is_named_and_only_whom_it_concerns_needs_a_word() {
+    let scene = Scene::new();
+    let mut tree = Tree::default();
+    put_process(&mut tree, 77, "irqbalance", &[77]);
+    tree.write_to(&scene.root).unwrap();
+    let refused = admit(&plan(), &scene.disk(), &Admission::default()).unwrap_err().to_string();
+    assert!(refused.contains("`irqbalance` runs") && refused.contains("--despite irqbalance"), "{refused}");
+    let admission = Admission { despite: vec!["irqbalance".to_owned()], partial: true };
+    admit(&plan(), &scene.disk(), &admission).unwrap();
+    let mut steering = plan();
+    steering.lines.retain(|line| line.set.interface().is_some());
+    let admission = Admission { partial: true, ..Admission::default() };
+    admit(&steering, &scene.disk(), &admission).unwrap();
+}

@@ -1,0 +1,317 @@
+//! A made-up machine of four cpus, a network card with two queues and a server with two threads; a
+//! plan for it; and a door to it that can be jammed.
+
+use rustix::io::Errno;
+use rustix::process::{Signal, getpid, kill_process};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use tempfile::TempDir;
+use warmcore_linux::fake::Tree;
+use warmcore_linux::tuning::{
+    Admission, Directory, Disk, Plan, Step, System, Undone, admit, apply, changes, steps, undo,
+};
+use warmcore_topology::{CpuSet, synthetic};
+
+/// Every kind of setting, most of them twice.
+const PLAN: &str = r#"
+    schema = 1
+
+    [machine]
+    cpus = "0-3"
+    nodes = ["0-3"]
+    interfaces = [{ name = "eth0", driver = "virtio_net", receive_queues = 2, transmit_queues = 2 }]
+
+    [[lines]]
+    set = { interrupt = { device = "0000:00:03.0", queue = 0, cpus = "2" } }
+    reason = "the server runs there"
+    expected_gain = "8%"
+
+    [[lines]]
+    set = { interrupt = { device = "0000:00:03.0", action = "eth0-TxRx-1", cpus = "2-3" } }
+
+    [[lines]]
+    set = { default_interrupt = { cpus = "0-1" } }
+
+    [[lines]]
+    set = { rps_cpus = { interface = "eth0", queue = 0, cpus = "2-3" } }
+
+    [[lines]]
+    set = { rps_flows = { interface = "eth0", queue = 0, flows = 4096 } }
+
+    [[lines]]
+    set = { global_flows = { flows = 32768 } }
+
+    [[lines]]
+    set = { xps_cpus = { interface = "eth0", queue = 1, cpus = "1,3" } }
+
+    [[lines]]
+    set = { xps_queues = { interface = "eth0", queue = 0, receive_queues = [0, 1] } }
+
+    [[lines]]
+    set = { thread = { pid = 4242, started = 8311, name = "server", cpus = "2-3" } }
+"#;
+
+/// What stands in every file, by its path.
+pub(crate) type Picture = BTreeMap<PathBuf, Vec<u8>>;
+
+/// The machine, in a directory of its own.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    _place: Option<TempDir>,
+    pub(crate) root: PathBuf,
+    pub(crate) journals: Directory,
+}
+
+impl Scene {
+    /// A new one.
+    pub(crate) fn new() -> Self {
+        let place = tempfile::tempdir().unwrap();
+        let scene = Self::at(place.path());
+        tree().write_to(&scene.root).unwrap();
+        let device = scene.root.join("sys/class/net/eth0/device");
+        fs::create_dir_all(&device).unwrap();
+        symlink("../../../bus/pci/drivers/virtio_net", device.join("driver")).unwrap();
+        Self { _place: Some(place), ..scene }
+    }
+
+    /// One that another process made.
+    pub(crate) fn at(place: &Path) -> Self {
+        let journals = Directory::at(place.join("journals"));
+        Self { _place: None, root: place.join("root"), journals }
+    }
+
+    pub(crate) fn place(&self) -> &Path {
+        self.root.parent().unwrap()
+    }
+
+    pub(crate) fn disk(&self) -> Disk {
+        Disk::below(&self.root)
+    }
+
+    pub(crate) fn read(&self, file: &str) -> String {
+        fs::read_to_string(self.root.join(file)).unwrap()
+    }
+
+    /// Changes a file that is there.
+    pub(crate) fn write(&self, file: &str, text: &str) {
+        assert!(self.root.join(file).exists(), "{file}");
+        fs::write(self.root.join(file), text).unwrap();
+    }
+
+    /// All files of the machine. The journals are not part of it.
+    pub(crate) fn picture(&self) -> Picture {
+        let mut picture = Picture::new();
+        draw(&self.root, &mut picture);
+        picture
+    }
+
+    pub(crate) fn steps(&self, plan: &Plan) -> Vec<Step> {
+        let disk = self.disk();
+        admit(plan, &disk, &Admission::default()).unwrap_or_else(|error| panic!("{error}"));
+        changes(steps(plan, &disk).unwrap_or_else(|error| panic!("{error}")))
+    }
+
+    /// Applies the plan through `system`; what went wrong otherwise.
+    pub(crate) fn apply_through(&self, system: &dyn System) -> Result<(), String> {
+        let steps = self.steps(&plan());
+        let journal = self.journals.begin(system, steps, false).map_err(|error| error.to_string())?;
+        apply(journal, &AtomicBool::new(false)).map(drop).map_err(|error| error.to_string())
+    }
+
+    /// Takes back what is applied through `system`; `None` if nothing is.
+    pub(crate) fn undo_through(&self, system: &dyn System, force: bool) -> Result<Option<Undone>, String> {
+        match self.journals.open(system, false).map_err(|error| error.to_string())? {
+            Some(journal) => undo(journal, force).map(Some).map_err(|error| error.to_string()),
+            None => Ok(None),
+        }
+    }
+
+    /// That undoing ends with the machine as it was in `before`, and nothing left to undo.
+    pub(crate) fn assert_restorable(&self, before: &Picture, told: &str) {
+        let undone = self.undo_through(&self.disk(), false).unwrap_or_else(|error| panic!("{told}: {error}"));
+        let complete = undone.is_none_or(|undone| undone.is_complete());
+        assert!(complete && self.journals.active().unwrap().is_none(), "{told}");
+        assert_eq!(&self.picture(), before, "{told}");
+    }
+}
+
+/// The whole plan.
+pub(crate) fn plan() -> Plan {
+    let plan: Plan = toml::from_str(PLAN).unwrap();
+    plan.check().unwrap();
+    plan
+}
+
+fn draw(directory: &Path, picture: &mut Picture) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_symlink() {
+            picture.insert(path.clone(), fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes());
+        } else if path.is_dir() {
+            draw(&path, picture);
+        } else {
+            picture.insert(path.clone(), fs::read(&path).unwrap());
+        }
+    }
+}
+
+/// Without caches, which no setting is about, and of which there would be many files.
+fn tree() -> Tree {
+    let mut tree = Tree::of(&synthetic::virtual_machine(4)).hiding("/cache/");
+    tree.put("sys/devices/system/cpu/present", "0-3");
+    tree.put("proc/sys/kernel/random/boot_id", "4b1d");
+    tree.put("proc/irq/default_smp_affinity", "f");
+    tree.put("proc/sys/net/core/rps_sock_flow_entries", 0);
+    for queue in 0..2 {
+        let receive = format!("sys/class/net/eth0/queues/rx-{queue}");
+        tree.put(format!("{receive}/rps_cpus"), "00000000");
+        tree.put(format!("{receive}/rps_flow_cnt"), 0);
+        let transmit = format!("sys/class/net/eth0/queues/tx-{queue}");
+        tree.put(format!("{transmit}/xps_cpus"), "0,00000000");
+        tree.put(format!("{transmit}/xps_rxqs"), 0);
+        let number = 28 + queue;
+        tree.put(format!("sys/bus/pci/devices/0000:00:03.0/msi_irqs/{number}"), "msix");
+        tree.put(format!("sys/kernel/irq/{number}/actions"), format!("eth0-TxRx-{queue}"));
+        tree.put(format!("sys/kernel/irq/{number}/per_cpu_count"), "17,0,0,4");
+        tree.put(format!("proc/irq/{number}/smp_affinity_list"), "0-3");
+        tree.put(format!("proc/irq/{number}/effective_affinity_list"), 0);
+    }
+    put_process(&mut tree, 4242, "server", &[4242, 4243]);
+    tree
+}
+
+/// Adds a process, started at tick 8311, with these threads.
+pub(crate) fn put_process(tree: &mut Tree, pid: u32, name: &str, threads: &[u32]) {
+    tree.put(format!("proc/{pid}/comm"), name);
+    let stat = format!("{pid} ({name}) S 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 8311 99");
+    tree.put(format!("proc/{pid}/stat"), stat);
+    for thread in threads {
+        let status = format!("Name:\t{name}\nCpus_allowed_list:\t0-3\nMems_allowed_list:\t0");
+        tree.put(format!("proc/{pid}/task/{thread}/status"), status);
+    }
+}
+
+/// What happens at one of the changes, or at it and all after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Fault {
+    /// It is refused.
+    Refuse,
+    /// Half of what is added to the journal gets there, then it is refused. What is no journal is
+    /// refused whole: a kernel takes a value in one piece.
+    Tear,
+    /// The process is killed before it, and so after the one before.
+    Kill,
+    /// The process is killed in the middle of what is added to the journal.
+    KillTorn,
+}
+
+/// A door that is jammed at the change number `at`, from 0; and at all later ones, if `for_good`.
+#[derive(Debug)]
+pub(crate) struct Jammed {
+    disk: Disk,
+    at: usize,
+    for_good: bool,
+    fault: Fault,
+    changes: Cell<usize>,
+}
+
+impl Jammed {
+    pub(crate) fn at(disk: Disk, at: usize, fault: Fault) -> Self {
+        Self { disk, at, for_good: false, fault, changes: Cell::new(0) }
+    }
+
+    pub(crate) fn from(disk: Disk, at: usize, fault: Fault) -> Self {
+        Self { for_good: true, ..Self::at(disk, at, fault) }
+    }
+
+    /// How many changes were tried.
+    pub(crate) fn changes(&self) -> usize {
+        self.changes.get()
+    }
+
+    fn change(
+        &self,
+        whole: impl Fn() -> io::Result<()>,
+        half: impl Fn() -> io::Result<()>,
+    ) -> io::Result<()> {
+        let number = self.changes.replace(self.changes.get() + 1);
+        if number != self.at && !(self.for_good && number > self.at) {
+            return whole();
+        }
+        match self.fault {
+            Fault::Refuse => {}
+            Fault::Tear => half()?,
+            Fault::Kill => die(),
+            Fault::KillTorn => {
+                half()?;
+                die();
+            }
+        }
+        Err(Errno::IO.into())
+    }
+}
+
+fn die() {
+    kill_process(getpid(), Signal::KILL).unwrap();
+}
+
+fn nothing() -> io::Result<()> {
+    Ok(())
+}
+
+impl System for Jammed {
+    fn root(&self) -> &Path {
+        self.disk.root()
+    }
+
+    fn read(&self, file: &str) -> io::Result<String> {
+        self.disk.read(file)
+    }
+
+    fn entries(&self, directory: &str) -> io::Result<Vec<String>> {
+        self.disk.entries(directory)
+    }
+
+    fn link(&self, file: &str) -> io::Result<PathBuf> {
+        self.disk.link(file)
+    }
+
+    fn write(&self, file: &str, text: &str) -> io::Result<()> {
+        self.change(|| self.disk.write(file, text), nothing)
+    }
+
+    fn mask(&self, process: u32, thread: u32) -> io::Result<CpuSet> {
+        self.disk.mask(process, thread)
+    }
+
+    fn set_mask(&self, process: u32, thread: u32, cpus: &CpuSet) -> io::Result<()> {
+        self.change(|| self.disk.set_mask(process, thread, cpus), nothing)
+    }
+
+    fn create(&self, path: &Path, text: &str) -> io::Result<()> {
+        let half = || self.disk.create(path, &text[..text.len() / 2]);
+        self.change(|| self.disk.create(path, text), half)
+    }
+
+    fn append(&self, path: &Path, text: &str) -> io::Result<()> {
+        let half = || self.disk.append(path, &text[..text.len() / 2]);
+        self.change(|| self.disk.append(path, text), half)
+    }
+
+    fn cut(&self, path: &Path, bytes: u64) -> io::Result<()> {
+        self.change(|| self.disk.cut(path, bytes), nothing)
+    }
+
+    fn sync(&self, path: &Path) -> io::Result<()> {
+        self.change(|| self.disk.sync(path), nothing)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.change(|| self.disk.rename(from, to), nothing)
+    }
+}
