@@ -5,7 +5,7 @@ use super::{counted, directory, watcher};
 use crate::args::tune::ApplyArguments;
 use crate::interrupt;
 use crate::terminal::table;
-use miette::{IntoDiagnostic, miette};
+use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::Path;
 use warmcore_linux::tuning::admission::Inadmissible;
 use warmcore_linux::tuning::step::StepError;
@@ -16,7 +16,10 @@ use warmcore_linux::tuning::{
 pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
     let disk = match &arguments.root {
-        Some(root) => Disk::below(&root.canonicalize().into_diagnostic()?),
+        Some(root) => {
+            let found = root.canonicalize().into_diagnostic();
+            Disk::below(&found.wrap_err_with(|| format!("cannot find the folder {}", root.display()))?)
+        }
         None => Disk::default(),
     };
     let admission =

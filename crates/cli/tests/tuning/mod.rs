@@ -113,7 +113,7 @@ fn unusable_plans_are_refused_with_file_line_and_field() {
         (PLAN.replace("reason", "reasons"), "plan.toml:6: not a usable plan: unknown field `reasons`"),
         (
             PLAN.replace("{ cpus = \"2\" }", "{ cpu = \"2\" }"),
-            "plan.toml:5: not a usable plan: unknown field",
+            "plan.toml:5: not a usable plan: unexpected keys in table: cpu, available keys: cpus",
         ),
         (PLAN.replace("cpus = \"2\"", "cpus = \"x\""), "plan.toml:5:"),
         (
@@ -150,7 +150,8 @@ fn a_plan_that_outlasts_a_restart_is_printed_for_systemd_and_udev() {
     let error = refusal(&persist, &place.path);
     assert!(error.contains("line 2 pins threads") && error.contains("CPUAffinity=2-3"), "{error}");
     place.plan(
-        "schema = 1\nmachine = { cpus = \"0-3\" }\n\
+        "schema = 1\n[machine]\ncpus = \"0-3\"\n\
+         interfaces = [{ name = \"eth0\", receive_queues = 1, transmit_queues = 1 }]\n\
          [[lines]]\nset = { interrupt = { device = \"0000:00:03.0\", queue = 0, cpus = \"2\" } }\n\
          [[lines]]\nset = { rps_cpus = { interface = \"eth0\", queue = 0, cpus = \"2\" } }\n",
     );

@@ -17,15 +17,13 @@
 //! In a directory one journal is *active*; one that is closed is kept as the last one. The lock is a
 //! file of its own, held for as long as values may change. It goes when its process does.
 
-use super::step::{Step, in_lines};
+use super::entries::{Content, Entry, Head, Progress, line, parse};
+use super::step::Step;
 use super::system::{System, is_absent};
-use serde::{Deserialize, Serialize};
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, io};
-use toml::ser::ValueSerializer;
 
 /// The version of the file that this build reads and writes.
 pub const SCHEMA: u32 = 1;
@@ -80,87 +78,6 @@ pub enum JournalError {
         /// That of this process.
         here: String,
     },
-}
-
-/// The first entry: when and where.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Head {
-    schema: u32,
-    /// What no other journal has.
-    pub token: String,
-    /// What stood for `/`.
-    pub root: PathBuf,
-    scope: Scope,
-    /// Whether the changes are taken back unless they are confirmed in time.
-    pub awaits_confirmation: bool,
-}
-
-/// In which part of which life of the machine the values are. Empty where the kernel does not say.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Scope {
-    /// Another one after every restart, which takes all settings with it.
-    boot: String,
-    /// The network namespace, which has interfaces of its own.
-    network: String,
-    /// The process namespace, which has process numbers of its own.
-    processes: String,
-}
-
-impl Scope {
-    fn of(system: &dyn System) -> Self {
-        let link = |file: &str| {
-            system.link(file).map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
-        };
-        Self {
-            boot: system.read("proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned(),
-            network: link("proc/thread-self/ns/net"),
-            processes: link("proc/self/ns/pid"),
-        }
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Entry {
-    Head(Head),
-    Step(Step),
-    Begun(usize),
-    Done {
-        step: usize,
-        #[serde(with = "in_lines")]
-        reading: String,
-    },
-    Restored(usize),
-    Confirmed(bool),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Line {
-    entry: Entry,
-}
-
-/// How far a step has got.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Progress {
-    /// Its value may have been written.
-    pub(crate) begun: bool,
-    /// What was read after that.
-    pub(crate) reading: Option<String>,
-    /// It is as it was before.
-    pub(crate) restored: bool,
-}
-
-/// What a journal holds.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Content {
-    /// When and where.
-    pub head: Head,
-    /// Whether somebody confirmed the changes.
-    pub confirmed: bool,
-    pub(crate) steps: Vec<(Step, Progress)>,
 }
 
 /// The directory of journals.
@@ -227,15 +144,13 @@ impl Directory {
         let mut builder = DirBuilder::new();
         builder.recursive(true).mode(0o700).create(&self.0).map_err(self.failed("create"))?;
         let lock = self.lock(false)?;
-        let scope = Scope::of(system);
         if let Some(earlier) = self.active()? {
-            if earlier.head.scope.boot == scope.boot {
+            if !earlier.head.is_of_earlier_life(system) {
                 return Err(JournalError::Active { path: self.0.join(ACTIVE) });
             }
             self.retire(system)?;
         }
-        let root = system.root().to_owned();
-        let head = Head { schema: SCHEMA, token: token(), root, scope, awaits_confirmation };
+        let head = Head::new(system, awaits_confirmation);
         let entries =
             std::iter::once(Entry::Head(head.clone())).chain(steps.iter().cloned().map(Entry::Step));
         let text = entries.map(|entry| line(entry, &self.0)).collect::<Result<String, _>>()?;
@@ -244,8 +159,7 @@ impl Directory {
         system.sync(&unfinished).map_err(self.failed("force the journal to the disk in"))?;
         system.rename(&unfinished, &active).map_err(self.failed("name the journal in"))?;
         system.sync(&self.0).map_err(self.failed("force to the disk"))?;
-        let steps = steps.into_iter().map(|step| (step, Progress::default())).collect();
-        let content = Content { head, confirmed: false, steps };
+        let content = Content::new(head, steps);
         Ok(Journal { system, directory: self.clone(), content, _lock: lock })
     }
 
@@ -289,30 +203,6 @@ impl Directory {
     fn failed(&self, step: &'static str) -> impl Fn(io::Error) -> JournalError {
         let path = self.0.clone();
         move |source| JournalError::File { step, path: path.clone(), source }
-    }
-}
-
-impl Head {
-    /// Whether the machine has been restarted since.
-    fn is_of_earlier_life(&self, system: &dyn System) -> bool {
-        self.scope.boot != Scope::of(system).boot
-    }
-
-    fn require_here(&self, system: &dyn System) -> Result<(), JournalError> {
-        let here = Scope::of(system);
-        if self.scope.boot != here.boot {
-            return Ok(());
-        }
-        let root = |path: &Path| path.display().to_string();
-        let pairs = [
-            ("tree", root(&self.root), root(system.root())),
-            ("network namespace", self.scope.network.clone(), here.network),
-            ("process namespace", self.scope.processes.clone(), here.processes),
-        ];
-        match pairs.into_iter().find(|(_, there, here)| there != here) {
-            Some((what, there, here)) => Err(JournalError::Elsewhere { what, there, here }),
-            None => Ok(()),
-        }
     }
 }
 
@@ -393,72 +283,4 @@ impl<'a> Journal<'a> {
         let text = line(entry, &self.directory.0)?;
         self.system.append(&self.path(), &text).map_err(self.directory.failed("add to the journal in"))
     }
-}
-
-fn line(entry: Entry, path: &Path) -> Result<String, JournalError> {
-    let mut text = String::new();
-    let written = entry.serialize(ValueSerializer::new(&mut text));
-    written.map_err(|error| JournalError::File {
-        step: "write an entry of the journal in",
-        path: path.to_owned(),
-        source: io::Error::new(io::ErrorKind::InvalidData, error),
-    })?;
-    Ok(format!("entry = {text}\n"))
-}
-
-fn parse(text: &str, path: &Path) -> Result<Content, JournalError> {
-    let malformed = |index: usize, problem: String| JournalError::Malformed {
-        path: path.to_owned(),
-        line: index + 1,
-        problem: problem.trim().replace('\n', "; "),
-    };
-    let mut content: Option<Content> = None;
-    for (index, line) in text.lines().enumerate() {
-        let line: Line =
-            toml::from_str(line).map_err(|error| malformed(index, error.message().to_owned()))?;
-        let fits = match (content.as_mut(), line.entry) {
-            (None, Entry::Head(head)) if head.schema == SCHEMA => {
-                content = Some(Content { head, confirmed: false, steps: Vec::new() });
-                true
-            }
-            (None, Entry::Head(head)) => {
-                return Err(malformed(index, format!("its version is {}, expected {SCHEMA}", head.schema)));
-            }
-            (Some(content), entry) => content.take(entry),
-            (None, _) => false,
-        };
-        if !fits {
-            return Err(malformed(index, "an entry that does not fit those before".to_owned()));
-        }
-    }
-    content.ok_or_else(|| malformed(0, "the file is empty".to_owned()))
-}
-
-impl Content {
-    /// Adds an entry; whether it fits those before.
-    fn take(&mut self, entry: Entry) -> bool {
-        let mut note = |step: usize, note: &dyn Fn(&mut Progress)| {
-            self.steps.get_mut(step).map(|(_, progress)| note(progress)).is_some()
-        };
-        match entry {
-            Entry::Head(_) => false,
-            Entry::Step(step) => {
-                self.steps.push((step, Progress::default()));
-                true
-            }
-            Entry::Begun(step) => note(step, &|progress| progress.begun = true),
-            Entry::Done { step, reading } => note(step, &|progress| progress.reading = Some(reading.clone())),
-            Entry::Restored(step) => note(step, &|progress| progress.restored = true),
-            Entry::Confirmed(confirmed) => {
-                self.confirmed = confirmed;
-                true
-            }
-        }
-    }
-}
-
-/// No two processes have the same number at the same time.
-fn token() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("{}-{}", std::process::id(), since.as_nanos())
 }

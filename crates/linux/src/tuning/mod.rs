@@ -14,7 +14,7 @@
 //! | [`rivals`] | who would undo it |
 //! | [`place`] | where a setting stands now: its file or thread, and in which notation |
 //! | [`step`] | one change that is to be made, with what stands there now |
-//! | [`journal`] | what was to be changed, how far that got, and since when |
+//! | [`journal`], [`entries`] | what was to be changed, and how far that got |
 //! | [`apply`] | to make the changes, or none of them |
 //! | [`undo`] | to take them back |
 //! | [`watch`] | to take them back when nobody confirms them |
@@ -30,6 +30,7 @@
 pub mod admission;
 pub mod apply;
 mod bitmap;
+pub mod entries;
 pub mod fingerprint;
 mod interrupt;
 pub mod journal;

@@ -161,13 +161,26 @@ impl Plan {
         }
         let mut earlier = BTreeMap::new();
         for (index, line) in self.lines.iter().enumerate() {
-            line.set.check().map_err(|fault| line.set.in_line(index, fault))?;
+            let checked = line.set.check().and_then(|()| self.check_described(&line.set));
+            checked.map_err(|fault| line.set.in_line(index, fault))?;
             if let Some(first) = earlier.insert(line.set.to_string(), index) {
                 let expected = format!("one line for each setting: line {} has it too", first + 1);
                 return Err(Fault::new(format!("lines.{index}.set"), &line.set, expected));
             }
         }
         Ok(())
+    }
+
+    /// Of an interface that is not described nobody could tell whether it is the one that was meant.
+    fn check_described(&self, set: &Setting) -> Result<(), Fault> {
+        let described = |name: &str| self.machine.interfaces.iter().any(|interface| interface.name == name);
+        match set.interface() {
+            Some(name) if !described(name) => {
+                let expected = "an interface that `machine.interfaces` describes, with driver and queues";
+                Err(Fault::new("interface", format!("`{name}`"), expected))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// What this plan leaves open that it should not; `None` if nothing.

@@ -1,6 +1,9 @@
 //! Taking the changes of a journal back, in reverse order: each value becomes, byte for byte, what
 //! was read before it was changed.
 //!
+//! What the kernel derives from a value is its own affair: on which of several cpus an interrupt is
+//! then handled, it chooses anew.
+//!
 //! A value that somebody else has changed since is theirs: it is left alone, and the journal stays
 //! open. Undoing twice, or going on after being killed, restores what is left.
 

@@ -5,6 +5,7 @@
 //! and the process that applies. It needs nothing from either: the journal says what to do. It does
 //! not outlive a restart of the machine, and nor do the changes.
 
+use super::entries::Content;
 use super::journal::{Directory, JournalError};
 use super::system::Disk;
 use super::undo::{Undone, undo};
@@ -30,7 +31,7 @@ pub fn leave_session() -> std::io::Result<()> {
 pub fn watch(directory: &Directory, token: &str, limit: Duration) -> Result<Option<Undone>, JournalError> {
     let deadline = Instant::now() + limit;
     loop {
-        let awaits = |content: &super::journal::Content| content.head.token == token && !content.confirmed;
+        let awaits = |content: &Content| content.head.token == token && !content.confirmed;
         let Some(content) = directory.active()?.filter(awaits) else { return Ok(None) };
         let left = deadline.saturating_duration_since(Instant::now());
         if !left.is_zero() {

@@ -3,7 +3,8 @@
 use crate::scene::{Scene, plan, put_process};
 use warmcore_linux::fake::Tree;
 use warmcore_linux::tuning::admission::Inadmissible;
-use warmcore_linux::tuning::plan::{Missing, Setting};
+use warmcore_linux::tuning::fingerprint::InterfaceKind;
+use warmcore_linux::tuning::plan::Missing;
 use warmcore_linux::tuning::{Admission, Plan, admit, steps};
 
 fn refusal_of(plan: &Plan) -> String {
@@ -135,18 +136,17 @@ fn a_plan_of_another_machine_is_refused_with_every_difference() {
     let mut plan = crate::scene::plan();
     plan.machine.interfaces[0].receive_queues = 64;
     assert!(refusal_of(&plan).contains("`machine.interfaces.0.receive_queues` is 64, expected 2"));
-    plan.machine.interfaces[0].name = "eth1".to_owned();
+    let absent = InterfaceKind { name: "eth1".to_owned(), ..plan.machine.interfaces[0].clone() };
+    plan.machine.interfaces.push(absent);
     assert!(refusal_of(&plan).contains("it has none of this name"));
 }
 
 #[test]
 fn half_a_plan_needs_a_word() {
     let scene = Scene::new();
-    let halves: [(Missing, fn(&Setting) -> bool); 2] =
-        [(Missing::Threads, |set| !set.places_threads()), (Missing::Interrupts, Setting::places_threads)];
-    for (missing, keep) in halves {
+    for (missing, with_threads) in [(Missing::Threads, false), (Missing::Interrupts, true)] {
         let mut half = plan();
-        half.lines.retain(|line| keep(&line.set));
+        half.lines.retain(|line| line.set.places_threads() == with_threads);
         let refused = admit(&half, &scene.disk(), &Admission::default()).unwrap_err();
         assert!(matches!(refused, Inadmissible::Half(found) if found == missing), "{refused}");
         let admission = Admission { partial: true, ..Admission::default() };
