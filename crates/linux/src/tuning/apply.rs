@@ -39,6 +39,9 @@ pub enum Problem {
     /// What it is a setting of cannot be found any more.
     #[error(transparent)]
     Located(#[from] LocateError),
+    /// What is to be restored later is not what stands there.
+    #[error("somebody else has set it to {0} since the plan was read: apply it again")]
+    Changed(String),
     /// The kernel does not take the value.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -158,14 +161,17 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<Outcome, Proble
         located => located?,
     };
     let wanted = step.set.wanted();
-    journal.note_begun(index)?;
-    match place.write(system, &place.text(&wanted)).map_err(|error| Refusal::of(&error)) {
+    let read = || place.read(system).map_err(|error| Refusal::of(&error));
+    match read() {
         Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(Outcome::Ended),
-        written => written?,
+        now if now.as_ref() != Ok(&step.original) => return Err(Problem::Changed(place.shown(&now?))),
+        _ => {}
     }
-    let reading = match place.read(system).map_err(|error| Refusal::of(&error)) {
+    journal.note_begun(index)?;
+    let written = place.write(system, &place.text(&wanted)).map_err(|error| Refusal::of(&error));
+    let reading = match written.and_then(|()| read()) {
         Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(Outcome::Ended),
-        read => read?,
+        reading => reading?,
     };
     if place.value(&reading).as_ref() != Some(&wanted) {
         return Err(Problem::Wrong { wanted: wanted.shown(), found: place.shown(&reading) });

@@ -195,6 +195,18 @@ fn what_somebody_else_has_changed_since_is_theirs_unless_forced() {
 }
 
 #[test]
+fn what_changes_between_the_journal_and_the_write_is_not_overwritten() {
+    let scene = Scene::new();
+    let disk = scene.disk();
+    let journal = scene.journals.begin(&disk, scene.steps(&plan()), false).unwrap();
+    scene.write("proc/irq/default_smp_affinity", "8\n");
+    let theirs = scene.picture();
+    let error = apply(journal, &AtomicBool::new(false)).unwrap_err();
+    assert!(matches!(&error.problem, Problem::Changed(now) if now == "3"), "{error}");
+    scene.assert_restorable(&theirs, "the rest was rolled back");
+}
+
+#[test]
 fn one_plan_is_applied_at_a_time() {
     let scene = Scene::new();
     let steps = scene.steps(&plan());
