@@ -183,12 +183,12 @@ impl Directory {
         Ok(Some(Journal { system, directory: self.clone(), content, _lock: lock }))
     }
 
-    fn lock(&self, patient: bool) -> Result<File, JournalError> {
+    fn lock(&self, patient: bool) -> Result<Lock, JournalError> {
         let mut options = OpenOptions::new();
         let file = options.create(true).append(true).open(self.0.join(LOCK)).map_err(self.failed("lock"))?;
         let locked = if patient { file.lock().map_err(TryLockError::Error) } else { file.try_lock() };
         match locked {
-            Ok(()) => Ok(file),
+            Ok(()) => Ok(Lock(file)),
             Err(TryLockError::WouldBlock) => Err(JournalError::InUse { path: self.0.clone() }),
             Err(TryLockError::Error(source)) => Err(self.failed("lock")(source)),
         }
@@ -206,13 +206,25 @@ impl Directory {
     }
 }
 
+/// The lock of a directory.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    /// Closing the file would not do: a program that another thread is about to start has it open
+    /// too, for a moment.
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
 /// The active journal of a directory, locked.
 #[derive(Debug)]
 pub struct Journal<'a> {
     system: &'a dyn System,
     directory: Directory,
     content: Content,
-    _lock: File,
+    _lock: Lock,
 }
 
 impl<'a> Journal<'a> {

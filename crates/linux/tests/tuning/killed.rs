@@ -6,7 +6,7 @@ use crate::scene::{Fault, Jammed, Scene};
 use std::env;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// Where the child finds its machine, and how it is to die.
 const PLACE: &str = "WARMCORE_TEST_PLACE";
@@ -37,15 +37,14 @@ fn a_plan_is_applied_and_undone() {
 
 /// Runs the child; panics unless it was killed.
 fn kill(scene: &Scene, task: &str, fault: Fault, at: usize) {
-    let status = Command::new(env::current_exe().unwrap())
+    let output = Command::new(env::current_exe().unwrap())
         .args(["--exact", "killed::a_plan_is_applied_and_undone"])
         .env(PLACE, scene.place())
         .env(DEATH, format!("{task} {fault:?} {at}"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
+        .output()
         .unwrap();
-    assert_eq!(status.signal(), Some(9), "{task} {fault:?} {at}: {status}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.signal(), Some(9), "{task} {fault:?} {at}: {said}");
 }
 
 #[test]
