@@ -21,7 +21,7 @@ mod tune;
 
 use args::{Arguments, Command, HostCommand, ReproduceCommand, SimulateCommand, SweepCommand};
 use clap::{CommandFactory, Parser};
-use miette::IntoDiagnostic;
+use miette::{Diagnostic, IntoDiagnostic};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -99,10 +99,18 @@ fn add_pages(command: &clap::Command, name: &str, pages: &mut Vec<u8>) -> io::Re
 /// Prints to standard output.
 fn print(text: &[u8]) -> miette::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text).and_then(|()| out.flush()).into_diagnostic()
+    Ok(out.write_all(text).and_then(|()| out.flush()).map_err(PrintError)?)
 }
+
+/// Standard output cannot be written to. A type of its own, so that it is known again in a report.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write to standard output")]
+struct PrintError(#[source] io::Error);
+
+impl Diagnostic for PrintError {}
 
 /// Whether the reader of our output went away, as `head` does; that is no error.
 fn is_closed_pipe(report: &miette::Report) -> bool {
-    report.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    let print = report.downcast_ref::<PrintError>();
+    print.is_some_and(|PrintError(error)| error.kind() == io::ErrorKind::BrokenPipe)
 }
