@@ -14,6 +14,7 @@
 //! | [`region`] | resident memory for walks that displace a data cache, in huge pages if wanted |
 //! | [`net`] | for the frames of a network interface, and to carry ours |
 //! | [`tuning`] | where interrupts, packets and threads go, so that it can be taken back |
+//! | [`capture`] | nothing: it copies what the others have read, for a look from elsewhere |
 //! | [`fake`] | the tree of files that [`probe`] reads, written from a machine we made up |
 //!
 //! What is read from files is read below a root that can be moved, so that other machines can be
@@ -27,6 +28,7 @@
 #![deny(unsafe_code)]
 
 pub mod affinity;
+pub mod capture;
 pub mod cpu_time;
 pub mod disturbance;
 #[allow(unsafe_code)]
@@ -48,6 +50,7 @@ pub mod tuning;
 mod usage;
 
 pub use affinity::{AffinityError, Pinned, current_cpu, pin_to};
+pub use capture::Recording;
 pub use disturbance::{Disturbance, Snapshot};
 pub use executable::{CodeBlock, CodeBlockError};
 pub use host::{Host, HugePageMode, Hypervisor};

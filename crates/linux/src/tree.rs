@@ -4,15 +4,18 @@
 //! unreadable, or empty, as containers and hypervisors make them; that is `None`, and the reader
 //! goes on with less. Or it holds what no kernel writes there: that is a [`Malformed`].
 
+use crate::capture::Recording;
 use crate::fake;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use warmcore_topology::CpuSet;
 
-/// No file that is read here is longer on any machine; what is beyond is not looked at.
-const LONGEST: u64 = 1 << 20;
+/// No file that is read here is longer on any machine; what is beyond is not looked at. The longest
+/// is `/proc/interrupts`, which has a column of 11 characters for each cpu.
+const LONGEST: u64 = 64 << 20;
 
 /// A file holds what no kernel writes there.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -33,6 +36,8 @@ pub(crate) enum Tree {
     Directory(PathBuf),
     /// Files that were made up, without a disk.
     Fake(fake::Tree),
+    /// Another tree, of which what is read is kept.
+    Recorded(Box<Tree>, Recording),
 }
 
 impl Tree {
@@ -41,6 +46,7 @@ impl Tree {
         match self {
             Self::Directory(root) => root,
             Self::Fake(_) => Path::new(""),
+            Self::Recorded(tree, _) => tree.root(),
         }
     }
 
@@ -52,20 +58,37 @@ impl Tree {
     fn bytes(&self, file: &Path) -> Option<Vec<u8>> {
         match self {
             Self::Directory(_) => {
-                let mut bytes = Vec::new();
+                // Most are shorter than that, and then read at once.
+                let mut bytes = Vec::with_capacity(4096);
                 File::open(self.path(file)).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
                 Some(bytes)
             }
             Self::Fake(tree) => tree.files.get(file.to_str()?).map(|text| text.clone().into_bytes()),
+            Self::Recorded(tree, _) => tree.bytes(file),
         }
     }
 
     /// The trimmed text of `file`, unless it is withheld.
     pub(crate) fn text(&self, file: impl AsRef<Path>) -> Option<String> {
+        self.sieved(file, str::to_owned)
+    }
+
+    /// What `sieve` leaves of the trimmed text of `file`, unless that is withheld. Of a file that
+    /// says more than is asked for, nothing else is looked at or kept. What is left must pass
+    /// unchanged through the same sieve.
+    pub(crate) fn sieved(
+        &self,
+        file: impl AsRef<Path>,
+        sieve: impl FnOnce(&str) -> String,
+    ) -> Option<String> {
         let bytes = self.bytes(file.as_ref())?;
         let text = String::from_utf8_lossy(&bytes);
         let trimmed = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
-        (!trimmed.is_empty()).then(|| trimmed.to_owned())
+        let left = sieve(trimmed);
+        if let Self::Recorded(_, recording) = self {
+            recording.keep(file.as_ref(), &left);
+        }
+        (!left.is_empty()).then_some(left)
     }
 
     /// The value in `file`, which is `expected`.
@@ -101,19 +124,29 @@ impl Tree {
 
     /// The numbers N for which `directory` has an entry `prefixN`, ascending.
     pub(crate) fn numbered(&self, directory: impl AsRef<Path>, prefix: &str) -> Vec<u32> {
-        let number = |entry: &str| entry.strip_prefix(prefix)?.parse().ok();
-        let mut numbers: Vec<u32> = match self {
+        let numbers = self.entries(directory, &|entry| entry.strip_prefix(prefix)?.parse().ok());
+        numbers.into_iter().collect()
+    }
+
+    /// What `choose` makes of the names in `directory`, of those that it wants; ascending.
+    pub(crate) fn entries<T: Ord>(
+        &self,
+        directory: impl AsRef<Path>,
+        choose: &dyn Fn(&str) -> Option<T>,
+    ) -> BTreeSet<T> {
+        let directory = directory.as_ref();
+        match self {
             Self::Directory(_) => {
                 let entries = std::fs::read_dir(self.path(directory)).into_iter().flatten().flatten();
-                entries.filter_map(|entry| number(entry.file_name().to_str()?)).collect()
+                entries.filter_map(|entry| choose(entry.file_name().to_str()?)).collect()
             }
-            Self::Fake(tree) => {
-                tree.entries(&directory.as_ref().to_string_lossy()).filter_map(number).collect()
-            }
-        };
-        numbers.sort_unstable();
-        numbers.dedup();
-        numbers
+            Self::Fake(tree) => tree.entries(&directory.to_string_lossy()).filter_map(choose).collect(),
+            Self::Recorded(tree, recording) => tree.entries(directory, &|entry| {
+                let chosen = choose(entry)?;
+                recording.keep_name(&directory.join(entry));
+                Some(chosen)
+            }),
+        }
     }
 }
 

@@ -24,6 +24,7 @@ mod warning;
 pub use crate::tree::Malformed;
 pub use warning::{Shortfall, Warning};
 
+use crate::capture::Recording;
 use crate::fake;
 use crate::tree::Tree;
 use std::path::{Path, PathBuf};
@@ -94,6 +95,10 @@ impl Probe {
     #[must_use]
     pub fn fake(tree: fake::Tree) -> Self {
         Self { tree: Tree::Fake(tree) }
+    }
+
+    pub(crate) fn recording_into(self, recording: Recording) -> Self {
+        Self { tree: Tree::Recorded(Box::new(self.tree), recording) }
     }
 
     pub(crate) const fn tree(&self) -> &Tree {

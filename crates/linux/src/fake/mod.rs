@@ -85,6 +85,11 @@ impl Tree {
         below.map_while(move |file| file.strip_prefix(&directory)?.split('/').next())
     }
 
+    /// Whether there is a file of this path or below it.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        self.files.contains_key(path) || self.entries(path).next().is_some()
+    }
+
     /// Takes away every file whose path contains `part`.
     #[must_use]
     pub fn hiding(mut self, part: &str) -> Self {
