@@ -115,6 +115,21 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_is_a_hardware_address_becomes_a_number() {
+        let mut tree = fake::Tree::of(&synthetic::virtual_machine(1));
+        tree.put("sys/class/net/enx02005e005301/ifindex", 3);
+        tree.put("sys/class/net/enx02005e005301/queues/rx-0/rps_cpus", "1");
+        tree.put("proc/interrupts", "CPU0\n24: 5 PCI-MSI 1-edge enx02005e005301-rx-0");
+        let (probe, recording) = Probe::fake(tree).recorded();
+        let seen = probe.inventory().expect("a sound tree");
+        assert_eq!(seen.interfaces[0].name, "enx02005e005301");
+        let copy = Probe::fake(recording.tree()).inventory().expect("a sound copy");
+        assert_eq!(copy.interfaces[0].name, "enx000000000000");
+        assert_eq!(copy.interrupts[0].id.actions, ["enx000000000000-rx-0"]);
+        assert_eq!(copy.interfaces[0].receive, seen.interfaces[0].receive);
+    }
+
+    #[test]
     fn a_serial_number_is_not_kept() {
         let mut tree = fake::Tree::of(&synthetic::virtual_machine(1));
         tree.put("proc/cpuinfo", "model name\t: ARMv7\nSerial\t\t: 00000000abcdef01\nRevision\t: 1");

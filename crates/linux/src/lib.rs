@@ -13,9 +13,10 @@
 //! | [`executable`] | a block of code large enough to displace an instruction cache |
 //! | [`region`] | resident memory for walks that displace a data cache, in huge pages if wanted |
 //! | [`net`] | for the frames of a network interface, and to carry ours |
+//! | [`inventory`] | who touches what: interrupts, queues, steering, threads, and who else changes them |
 //! | [`tuning`] | where interrupts, packets and threads go, so that it can be taken back |
 //! | [`capture`] | nothing: it copies what the others have read, for a look from elsewhere |
-//! | [`fake`] | the tree of files that [`probe`] reads, written from a machine we made up |
+//! | [`fake`] | nothing: it writes the files that [`probe`] and [`inventory`] read, of machines we made up |
 //!
 //! What is read from files is read below a root that can be moved, so that other machines can be
 //! looked at from here ([`Probe::root`]).
@@ -35,10 +36,12 @@ pub mod disturbance;
 pub mod executable;
 pub mod fake;
 pub mod host;
+pub mod inventory;
 #[allow(unsafe_code)]
 mod mapping;
 pub mod net;
 pub mod probe;
+mod proc_stat;
 pub mod program;
 #[allow(unsafe_code)]
 pub mod protocol_thread;
@@ -54,6 +57,7 @@ pub use capture::Recording;
 pub use disturbance::{Disturbance, Snapshot};
 pub use executable::{CodeBlock, CodeBlockError};
 pub use host::{Host, HugePageMode, Hypervisor};
+pub use inventory::{Inventory, Rates};
 pub use mapping::MappingError;
 pub use probe::{Probe, ProbeError, Probed, Shortfall, Warning};
 pub use program::{Program, ProgramError};

@@ -3,12 +3,11 @@
 //! The kernel counts this per cpu, in ticks of usually 10 ms, where the hypervisor tells; where
 //! it does not, the count stays at zero. So a rise proves a disturbance, and none proves nothing.
 
+use crate::Probe;
 use crate::probe::Malformed;
-use crate::{Probe, tree::Tree};
+use crate::proc_stat::cpu_times;
 use std::collections::BTreeMap;
 use warmcore_units::{CpuId, Nanos};
-
-const STAT: &str = "proc/stat";
 
 /// The stolen time of every cpu since the machine started, or between two readings.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -49,25 +48,9 @@ impl Probe {
     /// # Errors
     /// If that file holds what no kernel writes there.
     pub fn steal(&self) -> Result<Steal, Malformed> {
-        let tree = self.tree();
-        let text = tree.text(STAT).unwrap_or_default();
-        let tick = Nanos::from_secs(1.0 / rustix::param::clock_ticks_per_second().max(1) as f64);
-        let lines = text.lines().filter(|line| line.starts_with("cpu") && !line.starts_with("cpu "));
-        let stolen = lines.map(|line| stolen_ticks(tree, line));
-        let stolen: Result<Vec<_>, _> = stolen.collect();
-        Ok(Steal(stolen?.into_iter().flatten().map(|(cpu, ticks)| (cpu, tick * ticks as f64)).collect()))
+        let stolen = cpu_times(self.tree())?.into_iter();
+        Ok(Steal(stolen.filter_map(|(cpu, times)| Some((cpu, times.stolen?))).collect()))
     }
-}
-
-/// The cpu and its stolen ticks out of `cpu0 user nice system idle iowait irq softirq steal …`;
-/// `None` from a kernel too old to count them.
-fn stolen_ticks(tree: &Tree, line: &str) -> Result<Option<(CpuId, u64)>, Malformed> {
-    let malformed = || tree.malformed(STAT, line, "`cpuN` and numbers of ticks");
-    let mut words = line.split_whitespace();
-    let cpu = words.next().and_then(|word| word.strip_prefix("cpu")).and_then(|n| n.parse().ok());
-    let cpu = CpuId(cpu.ok_or_else(malformed)?);
-    let Some(ticks) = words.nth(7) else { return Ok(None) };
-    Ok(Some((cpu, ticks.parse().map_err(|_| malformed())?)))
 }
 
 #[cfg(test)]
@@ -77,7 +60,7 @@ mod tests {
 
     fn steal_in(stat: &str) -> Result<Steal, Malformed> {
         let mut tree = fake::Tree::default();
-        tree.put(STAT, stat);
+        tree.put("proc/stat", stat);
         Probe::fake(tree).steal()
     }
 

@@ -91,6 +91,22 @@ impl Tree {
         (!left.is_empty()).then_some(left)
     }
 
+    /// Whether there is such a file or directory, whatever it holds.
+    pub(crate) fn has(&self, file: impl AsRef<Path>) -> bool {
+        let file = file.as_ref();
+        match self {
+            Self::Directory(_) => self.path(file).exists(),
+            Self::Fake(tree) => tree.has(&file.to_string_lossy()),
+            Self::Recorded(tree, recording) => {
+                let has = tree.has(file);
+                if has {
+                    recording.keep_name(file);
+                }
+                has
+            }
+        }
+    }
+
     /// The value in `file`, which is `expected`.
     pub(crate) fn value<T: FromStr>(
         &self,

@@ -1,5 +1,9 @@
-//! The inverse of [`probe`](crate::probe): the files a kernel would show on a machine we made up,
-//! to be probed as they are ([`Probe::fake`](crate::Probe::fake)) or from a directory.
+//! The inverse of [`probe`](crate::probe) and [`inventory`](crate::inventory): the files a kernel
+//! would show on a machine we made up, to be looked at as they are
+//! ([`Probe::fake`](crate::Probe::fake)) or from a directory.
+//!
+//! [`Tree::of`] writes a [`Machine`] alone; a [`Host`] adds devices, interrupts, steering and
+//! threads, and [`hosts`] has one of each kind that matters.
 //!
 //! What the kernel's notation cannot say is rounded: cache sizes to 1 KiB, the quota to 10⁻⁵ of a
 //! cpu.
@@ -15,6 +19,15 @@
 //! assert_eq!(probed.machine, synthetic::hybrid_laptop());
 //! # Ok::<(), std::io::Error>(())
 //! ```
+
+pub mod hosts;
+pub mod interrupts;
+
+mod host;
+mod processes;
+
+pub use host::{Device, Host, Messages, Nic, Vector, mask};
+pub use processes::Thread;
 
 use std::collections::BTreeMap;
 use std::path::Path;

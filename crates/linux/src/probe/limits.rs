@@ -11,7 +11,7 @@ use warmcore_topology::{CpuSet, Limits};
 
 /// The limits of the process, within the cpus of `online`.
 pub(super) fn read(tree: &Tree, online: &CpuSet, warnings: &mut Warnings) -> Result<Limits, ProbeError> {
-    let groups = groups(tree);
+    let groups = groups(&tree.text("proc/self/cgroup").unwrap_or_default());
     let mask = affinity(tree)?;
     if mask.is_none() {
         warnings.add(Shortfall::Affinity);
@@ -37,6 +37,11 @@ pub(super) fn affinity(tree: &Tree) -> Result<Option<CpuSet>, Malformed> {
     list.parse().map(Some).map_err(|_| tree.malformed(STATUS, &list, expected))
 }
 
+/// The cpus of the nearest cpuset that binds a process whose `/proc/PID/cgroup` is `text`.
+pub(crate) fn cpuset_of(tree: &Tree, text: &str) -> Result<Option<CpuSet>, Malformed> {
+    cpuset(tree, &groups(text))
+}
+
 /// The process's group in one hierarchy, and those above it, nearest first.
 struct Lineage {
     directories: Vec<PathBuf>,
@@ -52,17 +57,19 @@ struct Groups {
     cpuset: Option<Lineage>,
 }
 
-/// Reads `/proc/self/cgroup`, whose lines are `hierarchy:controllers:path`, the controllers empty
-/// in version 2.
-fn groups(tree: &Tree) -> Groups {
-    let text = tree.text("proc/self/cgroup").unwrap_or_default();
-    let entries: Vec<(&str, &str)> = text
-        .lines()
-        .filter_map(|line| {
-            let mut parts = line.splitn(3, ':').skip(1);
-            Some((parts.next()?, parts.next()?))
-        })
-        .collect();
+/// The controllers and the path of each hierarchy in `/proc/PID/cgroup`, whose lines are
+/// `hierarchy:controllers:path`, the controllers empty in version 2.
+pub(crate) fn hierarchies(text: &str) -> Vec<(&str, &str)> {
+    let lines = text.lines().filter_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        Some((parts.next()?, parts.next()?))
+    });
+    lines.collect()
+}
+
+/// The groups in `/proc/PID/cgroup`.
+fn groups(text: &str) -> Groups {
+    let entries = hierarchies(text);
     let controlling = |controller: &str| {
         let is = |(controllers, _): &&(&str, &str)| controllers.split(',').any(|c| c == controller);
         entries.iter().find(is)

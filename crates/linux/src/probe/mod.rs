@@ -17,7 +17,7 @@
 mod caches;
 mod claims;
 mod cpus;
-mod limits;
+pub(crate) mod limits;
 mod model_name;
 mod warning;
 

@@ -1,0 +1,80 @@
+//! The text of `/proc/interrupts`, by the formats of `show_interrupts` in the kernel's
+//! `kernel/irq/proc.c` (and, for the lines of the architecture, of x86's `arch_show_interrupts`).
+
+use core::fmt::{self, Write};
+use warmcore_units::CpuId;
+
+/// The text so far.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Text(String);
+
+/// Columns of an interrupt's number; the kernel widens it with the number of interrupts.
+const WIDTH: usize = 3;
+
+impl Text {
+    /// The header over the columns of `cpus`, the online ones.
+    #[must_use]
+    pub fn new(cpus: &[CpuId]) -> Self {
+        let mut text = Self(" ".repeat(WIDTH + 8));
+        for cpu in cpus {
+            text.add(format_args!("CPU{:<8}", cpu.0));
+        }
+        text.add(format_args!("\n"));
+        text
+    }
+
+    /// Adds an interrupt with one count for each cpu. `handling` is its number at the chip and how it
+    /// is triggered: architectures that tell the level apart write `Level` or `Edge` by itself,
+    /// others join their word to the number.
+    pub fn line(
+        &mut self,
+        number: u32,
+        counts: &[u64],
+        chip: &str,
+        (input, trigger): (Option<u64>, Option<&str>),
+        actions: &[String],
+    ) {
+        self.add(format_args!("{number:>WIDTH$}:"));
+        self.counts(counts);
+        self.add(format_args!(" {chip:>8}"));
+        match input {
+            Some(input) => self.add(format_args!(" {input:>WIDTH$}")),
+            None => self.add(format_args!(" {:WIDTH$}", "")),
+        }
+        match trigger {
+            Some(level @ ("Level" | "Edge")) => self.add(format_args!(" {level:<8}")),
+            Some(word) => self.add(format_args!("-{word:<8}")),
+            None => {}
+        }
+        if !actions.is_empty() {
+            self.add(format_args!("  {}", actions.join(", ")));
+        }
+        self.add(format_args!("\n"));
+    }
+
+    /// Adds a line of the architecture: a count for each cpu, or one alone.
+    pub fn special(&mut self, label: &str, counts: &[u64], description: &str) {
+        self.add(format_args!("{label:>WIDTH$}:"));
+        self.counts(counts);
+        if !description.is_empty() {
+            self.add(format_args!("   {description}"));
+        }
+        self.add(format_args!("\n"));
+    }
+
+    fn counts(&mut self, counts: &[u64]) {
+        for count in counts {
+            self.add(format_args!(" {count:>10}"));
+        }
+    }
+
+    fn add(&mut self, text: fmt::Arguments<'_>) {
+        self.0.write_fmt(text).expect("a string takes whatever is written to it");
+    }
+}
+
+impl fmt::Display for Text {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

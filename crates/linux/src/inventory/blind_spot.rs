@@ -1,0 +1,65 @@
+//! What cannot be seen from here, and what it would take to see it.
+
+use super::interrupts::{Interrupt, Managed};
+use super::table::Table;
+use core::fmt;
+use serde::{Serialize, Serializer};
+use warmcore_units::Nanos;
+
+/// Something that files do not tell, here or anywhere.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum BlindSpot {
+    /// Which receive queue a socket's packets come through.
+    QueuesOfSockets,
+    /// `/proc/interrupts` is withheld.
+    Interrupts,
+    /// `/proc/irq` is withheld.
+    Masks,
+    /// Which interrupts are managed.
+    Managed,
+    /// For how long the machine has run.
+    Uptime,
+}
+
+/// What is missing from a picture.
+pub(super) fn find(table: &Table, interrupts: &[Interrupt], uptime: Option<Nanos>) -> Vec<BlindSpot> {
+    let any = |is: fn(&Interrupt) -> bool| interrupts.iter().any(is);
+    let found = [
+        (true, BlindSpot::QueuesOfSockets),
+        (table.cpus.is_empty(), BlindSpot::Interrupts),
+        (any(|interrupt| interrupt.allowed.is_none()), BlindSpot::Masks),
+        (any(|interrupt| interrupt.managed == Managed::Unknown), BlindSpot::Managed),
+        (uptime.is_none(), BlindSpot::Uptime),
+    ];
+    found.into_iter().filter(|(is, _)| *is).map(|(_, spot)| spot).collect()
+}
+
+impl fmt::Display for BlindSpot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::QueuesOfSockets => {
+                "which receive queue a socket's packets come through is in no file: its program can ask \
+                 (SO_INCOMING_NAPI_ID), or a BPF iterator with CAP_BPF"
+            }
+            Self::Interrupts => {
+                "/proc/interrupts is hidden: interrupts are seen on the host, not in a container"
+            }
+            Self::Masks => {
+                "masks of interrupts are hidden: /proc/irq is seen on the host, not in a container"
+            }
+            Self::Managed => {
+                "which interrupts are managed by the kernel is unknown: it takes root, debugfs, and a kernel \
+                 with CONFIG_GENERIC_IRQ_DEBUGFS"
+            }
+            Self::Uptime => {
+                "/proc/uptime is hidden: there are no rates, and every thread that ever ran is shown"
+            }
+        })
+    }
+}
+
+impl Serialize for BlindSpot {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}

@@ -1,0 +1,150 @@
+//! What to call an interrupt, and which queue it serves.
+//!
+//! The number of an interrupt is given out anew at every boot, and whenever a driver is loaded. The
+//! device, its vector, and the names of its actions stay: by these an interrupt is known.
+
+use super::pci::PciAddress;
+use core::fmt;
+use serde::Serialize;
+
+/// The name of an interrupt that is the same after a reboot. No two interrupts of a machine share it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+pub struct InterruptId {
+    /// What it comes from.
+    pub source: Source,
+    /// The vector of a device, or the input of a chip; `None` where the kernel does not say.
+    pub input: Option<u64>,
+    /// The names under which it is handled; several where devices share it, none where no driver has
+    /// asked for it.
+    pub actions: Vec<String>,
+}
+
+/// What an interrupt comes from.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// A device that sends messages.
+    Pci(PciAddress),
+    /// An interrupt controller, by its name.
+    Chip(String),
+}
+
+impl fmt::Display for InterruptId {
+    /// `0000:00:03.0/1 virtio2-input.0`, or `IO-APIC/9 acpi`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.source {
+            Source::Pci(address) => address.fmt(f)?,
+            Source::Chip(name) => f.write_str(name)?,
+        }
+        if let Some(input) = self.input {
+            write!(f, "/{input}")?;
+        }
+        if !self.actions.is_empty() {
+            write!(f, " {}", self.actions.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// A queue of a network interface.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+pub struct Queue {
+    /// Which way its packets go.
+    pub direction: Direction,
+    /// Its number among those.
+    pub number: u32,
+}
+
+/// Which way packets go through the queue that an interrupt serves.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// From the network.
+    Receive,
+    /// To the network.
+    Transmit,
+    /// Both: a pair of queues with one number.
+    Both,
+}
+
+impl Direction {
+    /// Whether packets from the network come this way.
+    #[must_use]
+    pub fn receives(self) -> bool {
+        self != Self::Transmit
+    }
+}
+
+impl fmt::Display for Queue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = match self.direction {
+            Direction::Receive => "rx",
+            Direction::Transmit => "tx",
+            Direction::Both => "rxtx",
+        };
+        write!(f, "{direction}-{}", self.number)
+    }
+}
+
+impl Queue {
+    /// The queue that the name of an action tells, in the ways drivers write it: `eth0-TxRx-3`,
+    /// `eth0-Tx-Rx-3`, `eth0-rx-3`, `virtio2-input.3`, `eth0-q3-tx`, `mlx5_comp3@pci:0000:3b:00.0`.
+    pub(super) fn in_action(action: &str) -> Option<Self> {
+        let name = action.split('@').next()?.to_ascii_lowercase();
+        let suffixed = [("-rx", Direction::Receive), ("-tx", Direction::Transmit)];
+        for (suffix, direction) in suffixed {
+            if let Some((_, number)) = name.strip_suffix(suffix).and_then(|name| name.rsplit_once("-q")) {
+                return Some(Self { direction, number: number.parse().ok()? });
+            }
+        }
+        let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        let number = name[stem.len()..].parse().ok()?;
+        let stem = stem.trim_end_matches(['-', '.', ':', '_']);
+        let direction = DIRECTIONS.iter().find(|(end, _)| stem.ends_with(end))?.1;
+        Some(Self { direction, number })
+    }
+}
+
+/// How the part before the number ends. Longer ends come first.
+const DIRECTIONS: [(&str, Direction); 11] = [
+    ("txrx", Direction::Both),
+    ("tx-rx", Direction::Both),
+    ("rxtx", Direction::Both),
+    ("rx-tx", Direction::Both),
+    ("-fp", Direction::Both),
+    ("mlx5_comp", Direction::Both),
+    ("mlx4", Direction::Both),
+    ("rx", Direction::Receive),
+    ("input", Direction::Receive),
+    ("tx", Direction::Transmit),
+    ("output", Direction::Transmit),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drivers_write_their_queues_in_many_ways() {
+        for (action, queue) in [
+            ("i40e-eth0-TxRx-13", "rxtx-13"),
+            ("eth0-Tx-Rx-3", "rxtx-3"),
+            ("eth0-rx-2", "rx-2"),
+            ("eth0-tx-0", "tx-0"),
+            ("eth0:rx-1", "rx-1"),
+            ("virtio2-input.7", "rx-7"),
+            ("virtio2-output.7", "tx-7"),
+            ("eth0-q3-tx", "tx-3"),
+            ("eth0-q3-rx", "rx-3"),
+            ("eth0-fp-4", "rxtx-4"),
+            ("mlx5_comp12@pci:0000:3b:00.0", "rxtx-12"),
+            ("mlx4-5@0000:05:00.0", "rxtx-5"),
+        ] {
+            let found = Queue::in_action(action).map(|queue| queue.to_string());
+            assert_eq!(found.as_deref(), Some(queue), "{action}");
+        }
+        for action in ["virtio2-config", "eth0", "mlx5_async0@pci:0000:3b:00.0", "nvme0q3", "é7", ""] {
+            assert_eq!(Queue::in_action(action), None, "{action}");
+        }
+    }
+}

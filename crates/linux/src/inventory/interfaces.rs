@@ -1,0 +1,135 @@
+//! Network interfaces, their queues, and where those steer packets.
+//!
+//! Receive packet steering (RPS) hands packets of a receive queue to other cpus; receive flow
+//! steering (RFS) to the cpu where their reader runs; transmit packet steering (XPS) chooses the queue
+//! by the sending cpu, or by the queue that its connection is received from
+//! (`Documentation/networking/scaling.rst` of the kernel). Names and numbers of queues are read, and
+//! no address.
+
+use super::mask;
+use super::pci::{PciAddress, PciDevice};
+use crate::probe::Malformed;
+use crate::tree::Tree;
+use serde::Serialize;
+use warmcore_topology::CpuSet;
+
+const INTERFACES: &str = "sys/class/net";
+
+/// A network interface.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Interface {
+    /// Its name.
+    pub name: String,
+    /// Its number in this network namespace.
+    pub index: u32,
+    /// The driver of its device; `None` for a virtual interface.
+    pub driver: Option<String>,
+    /// What kind of virtual interface it is, where the kernel says: `bridge`, `vlan`.
+    pub kind: Option<String>,
+    /// Where its device is plugged in.
+    pub device: Option<PciAddress>,
+    /// The NUMA node its device is nearest to.
+    pub node: Option<u32>,
+    /// The cpus near its device.
+    pub near: Option<CpuSet>,
+    /// Whether it carries packets, in the kernel's word: `up`, `down`, `unknown`.
+    pub state: Option<String>,
+    /// Its receive queues, by number.
+    pub receive: Vec<ReceiveQueue>,
+    /// Its transmit queues, by number.
+    pub transmit: Vec<TransmitQueue>,
+}
+
+/// A receive queue and its steering.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct ReceiveQueue {
+    /// Its number.
+    pub number: u32,
+    /// The cpus that RPS hands packets to; none where it is off (`rps_cpus`).
+    pub rps: Option<CpuSet>,
+    /// The flows that RFS remembers; 0 where it is off (`rps_flow_cnt`).
+    pub rfs_flows: Option<u64>,
+}
+
+/// A transmit queue and its steering.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct TransmitQueue {
+    /// Its number.
+    pub number: u32,
+    /// The cpus that XPS lets send through it (`xps_cpus`); `None` also where there is one queue.
+    pub xps: Option<CpuSet>,
+    /// The receive queues whose connections send through it (`xps_rxqs`).
+    pub xps_receive: Option<Vec<u32>>,
+}
+
+impl Interface {
+    /// Whether there is a device behind it.
+    #[must_use]
+    pub fn is_physical(&self) -> bool {
+        self.driver.is_some() || self.device.is_some()
+    }
+}
+
+/// Every interface, in order of its name.
+pub(super) fn read(tree: &Tree, devices: &[PciDevice]) -> Result<Vec<Interface>, Malformed> {
+    let names = tree.entries(INTERFACES, &|name| Some(name.to_owned()));
+    let mut interfaces = Vec::new();
+    for name in names {
+        interfaces.extend(interface(tree, name, devices)?);
+    }
+    Ok(interfaces)
+}
+
+/// The interface `name`; `None` if it has vanished, or is a file of another purpose.
+fn interface(tree: &Tree, name: String, devices: &[PciDevice]) -> Result<Option<Interface>, Malformed> {
+    let file = |file: &str| format!("{INTERFACES}/{name}/{file}");
+    let Some(index) = tree.value(file("ifindex"), "the number of an interface")? else { return Ok(None) };
+    let device = devices.iter().find(|device| device.interfaces.contains(&name));
+    let property = |of: &str, key: &str| {
+        let line = |text: &str| text.lines().find(|line| property_of(line, key).is_some()).map(str::to_owned);
+        tree.sieved(file(of), |text| line(text).unwrap_or_default())
+            .and_then(|line| property_of(&line, key).map(str::to_owned))
+    };
+    let node_of_device = || tree.value::<i64>(file("device/numa_node"), "the number of a node, or -1");
+    let node = match device {
+        Some(device) => device.node,
+        None => node_of_device()?.and_then(|node| u32::try_from(node).ok()),
+    };
+    let queues = |prefix: &str| tree.numbered(file("queues"), prefix).into_iter();
+    let receive =
+        queues("rx-").map(|number| receive_queue(tree, &file(&format!("queues/rx-{number}")), number));
+    let transmit =
+        queues("tx-").map(|number| transmit_queue(tree, &file(&format!("queues/tx-{number}")), number));
+    Ok(Some(Interface {
+        index,
+        driver: property("device/uevent", "DRIVER"),
+        kind: property("uevent", "DEVTYPE"),
+        device: device.map(|device| device.address.clone()),
+        node,
+        near: device.and_then(|device| device.near.clone()),
+        state: tree.text(file("operstate")),
+        receive: receive.collect::<Result<_, _>>()?,
+        transmit: transmit.collect::<Result<_, _>>()?,
+        name,
+    }))
+}
+
+fn property_of<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    line.strip_prefix(key)?.strip_prefix('=')
+}
+
+fn receive_queue(tree: &Tree, directory: &str, number: u32) -> Result<ReceiveQueue, Malformed> {
+    Ok(ReceiveQueue {
+        number,
+        rps: mask::cpus(tree, &format!("{directory}/rps_cpus"))?,
+        rfs_flows: tree.value(format!("{directory}/rps_flow_cnt"), "a number of flows")?,
+    })
+}
+
+fn transmit_queue(tree: &Tree, directory: &str, number: u32) -> Result<TransmitQueue, Malformed> {
+    Ok(TransmitQueue {
+        number,
+        xps: mask::cpus(tree, &format!("{directory}/xps_cpus"))?,
+        xps_receive: mask::bits(tree, &format!("{directory}/xps_rxqs"))?,
+    })
+}

@@ -1,0 +1,220 @@
+//! Interrupts of devices: who takes them, who may, and which queue they serve.
+
+use super::identity::{InterruptId, Queue, Source};
+use super::pci::{PciAddress, PciDevice};
+use super::table::{Line, Table};
+use crate::probe::Malformed;
+use crate::tree::Tree;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use warmcore_topology::CpuSet;
+use warmcore_units::CpuId;
+
+/// How often each cpu did something; a cpu that never did is left out.
+pub type Counts = BTreeMap<CpuId, u64>;
+
+/// The interrupt of a device.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Interrupt {
+    /// What to call it.
+    pub id: InterruptId,
+    /// Its number, until the next boot or the next time a driver is loaded.
+    pub number: u32,
+    /// The controller that brings it to a cpu.
+    pub chip: String,
+    /// How it is triggered, in the kernel's word.
+    pub trigger: Option<String>,
+    /// How often each cpu took it since the machine started.
+    pub counts: Counts,
+    /// The cpus it may go to (`smp_affinity_list`).
+    pub allowed: Option<CpuSet>,
+    /// The cpus it does go to (`effective_affinity_list`), one on most machines. After a change of
+    /// `allowed`, some controllers change it only at the next interrupt.
+    pub effective: Option<CpuSet>,
+    /// Whether `allowed` may be changed.
+    pub managed: Managed,
+    /// The PCI devices that use it.
+    pub devices: Vec<PciAddress>,
+    /// The network interface it serves.
+    pub interface: Option<String>,
+    /// The queue of that interface, where the name of an action tells.
+    pub queue: Option<Queue>,
+}
+
+/// Whether the kernel places an interrupt by itself and refuses other masks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Managed {
+    /// It does: a write of the mask fails with EIO.
+    Yes,
+    /// It does not.
+    No,
+    /// Only debugfs says (`/sys/kernel/debug/irq`), and it is not to be read here.
+    Unknown,
+}
+
+impl Interrupt {
+    /// The cpu that took most of them; `None` if there was none yet.
+    #[must_use]
+    pub fn busiest(&self) -> Option<CpuId> {
+        self.counts.iter().max_by_key(|&(&cpu, &count)| (count, core::cmp::Reverse(cpu))).map(|(&cpu, _)| cpu)
+    }
+
+    /// How often it came, on all cpus.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.counts.values().sum()
+    }
+}
+
+/// A count that the architecture keeps beside the interrupts of devices, such as `RES`, the
+/// interrupts by which a cpu makes another one reschedule.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct SpecialInterrupt {
+    /// Its short name.
+    pub label: String,
+    /// What the kernel says it is; may be empty.
+    pub description: String,
+    /// By cpu; empty where the kernel counts for all cpus together.
+    pub counts: Counts,
+    /// For all cpus together.
+    pub total: u64,
+}
+
+/// Every interrupt of `table`, in order of number.
+pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<Vec<Interrupt>, Malformed> {
+    let debugged: BTreeSet<u32> = tree.numbered(DEBUG, "").into_iter().collect();
+    let owners = Owners::new(devices);
+    let interrupt = |line: &Line| {
+        let file = |name: &str| format!("proc/irq/{}/{name}", line.number);
+        let used_by = owners.of(line);
+        let (interface, queue) = served(&used_by, &line.actions).unzip();
+        Ok(Interrupt {
+            id: InterruptId {
+                source: source(line, &used_by),
+                input: line.input.map(|input| if is_message(line) { input & VECTOR } else { input }),
+                actions: line.actions.clone(),
+            },
+            number: line.number,
+            chip: line.chip.clone(),
+            trigger: line.trigger.clone(),
+            counts: by_cpu(&table.cpus, &line.counts),
+            allowed: tree.cpus(file("smp_affinity_list"))?,
+            effective: tree.cpus(file("effective_affinity_list"))?,
+            managed: if debugged.contains(&line.number) {
+                managed(tree, line.number)
+            } else {
+                Managed::Unknown
+            },
+            devices: used_by.iter().map(|device| device.address.clone()).collect(),
+            interface,
+            queue: queue.flatten(),
+        })
+    };
+    table.lines.iter().map(interrupt).collect()
+}
+
+/// What the architecture counts besides.
+pub(super) fn special(table: &Table) -> Vec<SpecialInterrupt> {
+    let special = |line: &super::table::Special| SpecialInterrupt {
+        label: line.label.clone(),
+        description: line.description.clone(),
+        counts: if line.counts.len() == table.cpus.len() && !line.description.is_empty() {
+            by_cpu(&table.cpus, &line.counts)
+        } else {
+            Counts::new()
+        },
+        total: line.counts.iter().sum(),
+    };
+    table.special.iter().map(special).collect()
+}
+
+const DEBUG: &str = "sys/kernel/debug/irq/irqs";
+
+/// The bits of a message's number at its chip that are the vector of the device; above them older
+/// kernels put the device (`pci_msi_domain_calc_hwirq` in the kernel's `drivers/pci/msi/irqdomain.c`).
+const VECTOR: u64 = 0x7ff;
+
+/// Counts by cpu, without the cpus that never did.
+pub(super) fn by_cpu(cpus: &[CpuId], counts: &[u64]) -> Counts {
+    cpus.iter().copied().zip(counts.iter().copied()).filter(|&(_, count)| count > 0).collect()
+}
+
+fn is_message(line: &Line) -> bool {
+    line.chip.contains("MSI")
+}
+
+/// The flags of an interrupt stand in debugfs by name, one a line.
+fn managed(tree: &Tree, number: u32) -> Managed {
+    const FLAG: &str = "IRQD_AFFINITY_MANAGED";
+    let flags = |text: &str| {
+        let flags = text.split_whitespace().filter(|word| word.starts_with("IRQD_"));
+        flags.collect::<Vec<_>>().join("\n")
+    };
+    match tree.sieved(format!("{DEBUG}/{number}"), flags) {
+        Some(flags) if flags.lines().any(|flag| flag == FLAG) => Managed::Yes,
+        Some(_) => Managed::No,
+        None => Managed::Unknown,
+    }
+}
+
+/// Which PCI devices have which interrupts.
+struct Owners<'a> {
+    of: BTreeMap<u32, Vec<&'a PciDevice>>,
+    devices: &'a [PciDevice],
+}
+
+impl<'a> Owners<'a> {
+    fn new(devices: &'a [PciDevice]) -> Self {
+        let mut of: BTreeMap<u32, Vec<&PciDevice>> = BTreeMap::new();
+        for device in devices {
+            for &number in device.messages.iter().chain(&device.line) {
+                of.entry(number).or_default().push(device);
+            }
+        }
+        Self { of, devices }
+    }
+
+    /// By number; or by the address that newer kernels put into the name of the chip.
+    fn of(&self, line: &Line) -> Vec<&'a PciDevice> {
+        if let Some(devices) = self.of.get(&line.number) {
+            return devices.clone();
+        }
+        let address = address_in(&line.chip);
+        self.devices.iter().filter(|device| Some(&device.address) == address.as_ref()).collect()
+    }
+}
+
+/// The address at the end of `PCI-MSIX-0000:00:03.0`.
+fn address_in(chip: &str) -> Option<PciAddress> {
+    chip.rsplit_once('-')?.1.parse().ok()
+}
+
+fn source(line: &Line, used_by: &[&PciDevice]) -> Source {
+    let device = used_by.first().filter(|_| is_message(line)).map(|device| device.address.clone());
+    match device.or_else(|| address_in(&line.chip)) {
+        Some(address) => Source::Pci(address),
+        None => Source::Chip(line.chip.clone()),
+    }
+}
+
+/// The interface of `devices` that one of `actions` serves, and its queue where told. A device with
+/// several interfaces has the name of the one in the action.
+fn served(devices: &[&PciDevice], actions: &[String]) -> Option<(String, Option<Queue>)> {
+    let mut interfaces = devices.iter().flat_map(|device| &device.interfaces);
+    let only = (devices.iter().map(|device| device.interfaces.len()).sum::<usize>() == 1).then_some(());
+    let named = |interface: &&String| actions.iter().any(|action| names(action, interface));
+    let interface = match only {
+        Some(()) => interfaces.next(),
+        None => interfaces.find(named),
+    }?;
+    Some((interface.clone(), actions.iter().find_map(|action| Queue::in_action(action))))
+}
+
+/// Whether `action` has `interface` as one of its words: `eth1` is not in `eth10-rx-0`.
+fn names(action: &str, interface: &str) -> bool {
+    let boundary = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
+    action.match_indices(interface).any(|(at, found)| {
+        boundary(action[..at].chars().next_back()) && boundary(action[at + found.len()..].chars().next())
+    })
+}

@@ -1,0 +1,66 @@
+//! A picture seen from one cpu.
+
+use super::{Interface, Interrupt, Inventory, Processor, ReceiveQueue, Thread, TransmitQueue};
+use warmcore_topology::CpuSet;
+
+/// Everything that one cpu has to do with.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OnCpu<'a> {
+    /// What it did.
+    pub processor: &'a Processor,
+    /// Interrupts that go to it and have come, the most frequent first.
+    pub interrupts: Vec<&'a Interrupt>,
+    /// Receive queues whose packets RPS hands to it.
+    pub steered: Vec<(&'a Interface, &'a ReceiveQueue)>,
+    /// Transmit queues through which XPS lets it send.
+    pub sends: Vec<(&'a Interface, &'a TransmitQueue)>,
+    /// Busy threads that ran on it last, the busiest first.
+    pub threads: Vec<&'a Thread>,
+}
+
+impl OnCpu<'_> {
+    /// Whether there is nothing to say of it.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.interrupts.is_empty() && self.steered.is_empty() && self.threads.is_empty()
+    }
+}
+
+impl Interrupt {
+    /// The cpus it goes to: those that the kernel names, or else the one that took most of them.
+    #[must_use]
+    pub fn goes_to(&self) -> CpuSet {
+        self.effective.clone().unwrap_or_else(|| self.busiest().into_iter().collect())
+    }
+}
+
+impl Inventory {
+    /// The picture from each online cpu, in order of number.
+    pub fn by_cpu(&self) -> impl Iterator<Item = OnCpu<'_>> {
+        self.processors.iter().map(|processor| self.on_cpu(processor))
+    }
+
+    fn on_cpu<'a>(&'a self, processor: &'a Processor) -> OnCpu<'a> {
+        let cpu = processor.cpu;
+        let goes_here = |interrupt: &&Interrupt| interrupt.total() > 0 && interrupt.goes_to().contains(cpu);
+        let mut interrupts: Vec<&Interrupt> = self.interrupts.iter().filter(goes_here).collect();
+        interrupts.sort_by_key(|interrupt| core::cmp::Reverse(interrupt.total()));
+        let has = |cpus: &Option<CpuSet>| cpus.as_ref().is_some_and(|cpus| cpus.contains(cpu));
+        let interfaces = || self.interfaces.iter();
+        let receive = interfaces().flat_map(|of| of.receive.iter().map(move |queue| (of, queue)));
+        let transmit = interfaces().flat_map(|of| of.transmit.iter().map(move |queue| (of, queue)));
+        OnCpu {
+            processor,
+            interrupts,
+            steered: receive.filter(|(_, queue)| has(&queue.rps)).collect(),
+            sends: transmit.filter(|(_, queue)| has(&queue.xps)).collect(),
+            threads: self.threads.iter().filter(|thread| thread.last_cpu == cpu).collect(),
+        }
+    }
+
+    /// The interrupts that serve `interface`.
+    pub fn interrupts_of<'a>(&'a self, interface: &'a Interface) -> impl Iterator<Item = &'a Interrupt> {
+        let name = Some(interface.name.as_str());
+        self.interrupts.iter().filter(move |interrupt| interrupt.interface.as_deref() == name)
+    }
+}

@@ -1,0 +1,184 @@
+//! What happened between two pictures of one host.
+
+use super::identity::InterruptId;
+use super::interrupts::{Counts, Interrupt};
+use super::processors::Processor;
+use super::threads::{Thread, ThreadKey};
+use super::{CpuTimes, Inventory};
+use crate::proc_stat::tick;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use warmcore_units::{CpuId, Nanos, PerSecond};
+
+/// What happened between two pictures.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Rates {
+    /// The time between them.
+    pub elapsed: Nanos,
+    /// For each cpu that was online both times.
+    pub cpus: Vec<CpuRates>,
+    /// Interrupts that came, the most frequent first.
+    pub interrupts: Vec<InterruptRate>,
+    /// Threads that ran, the busiest first.
+    pub threads: Vec<ThreadRate>,
+}
+
+/// What one cpu did.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct CpuRates {
+    /// Which one.
+    pub cpu: CpuId,
+    /// The part of its time in which it was neither idle nor stolen, from 0 to 1; `None` where the
+    /// kernel does not tell, or the time was too short for a tick.
+    pub busy: Option<f64>,
+    /// The part of its time that went into softirqs.
+    pub softirq: Option<f64>,
+    /// The part of its time in which a hypervisor ran something else.
+    pub stolen: Option<f64>,
+    /// Interrupts of devices.
+    pub interrupts: PerSecond,
+    /// Softirqs, by the kernel's name.
+    pub softirqs: BTreeMap<String, PerSecond>,
+    /// Packets taken in.
+    pub packets: PerSecond,
+    /// Packets dropped as its backlog was full.
+    pub dropped: PerSecond,
+}
+
+/// How often an interrupt came.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct InterruptRate {
+    /// Which one.
+    pub id: InterruptId,
+    /// On all cpus together.
+    pub rate: PerSecond,
+    /// Which cpus took it, and how often.
+    pub by_cpu: BTreeMap<CpuId, PerSecond>,
+}
+
+/// How busy a thread was.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct ThreadRate {
+    /// Which one.
+    #[serde(flatten)]
+    pub key: ThreadKey,
+    /// Its name.
+    pub name: String,
+    /// Its processor time relative to the time that passed: 1 is a whole cpu.
+    pub share: f64,
+    /// The cpu it ran on last.
+    pub last_cpu: CpuId,
+    /// Whether that is another one than before.
+    pub moved: bool,
+}
+
+impl Rates {
+    /// What happened from `earlier` to `later`; `None` if the kernel does not tell the time, or none
+    /// passed.
+    #[must_use]
+    pub fn between(earlier: &Inventory, later: &Inventory) -> Option<Self> {
+        let elapsed = later.uptime? - earlier.uptime?;
+        if elapsed <= Nanos::ZERO {
+            return None;
+        }
+        let before = |cpu| earlier.processors.iter().find(|processor| processor.cpu == cpu);
+        let interrupts = interrupts(&earlier.interrupts, &later.interrupts, elapsed);
+        let taken =
+            |cpu| PerSecond(interrupts.iter().filter_map(|of| of.by_cpu.get(&cpu)).map(|of| of.0).sum());
+        let cpus = later.processors.iter().filter_map(|now| {
+            Some(CpuRates { interrupts: taken(now.cpu), ..of_cpu(before(now.cpu)?, now, elapsed) })
+        });
+        Some(Self {
+            elapsed,
+            cpus: cpus.collect(),
+            interrupts,
+            threads: threads(earlier, &later.threads, elapsed),
+        })
+    }
+}
+
+/// How far a counter of the kernel has come. Counters of interrupts and packets have 32 bits and begin
+/// again at zero; so does a counter that is new under an old name, and then it has come from there.
+fn passed(before: u64, now: u64) -> u64 {
+    const WRAP: u64 = 1 << 32;
+    match now.checked_sub(before) {
+        Some(passed) => passed,
+        None if before < WRAP && now + WRAP - before < WRAP / 2 => now + WRAP - before,
+        None => now,
+    }
+}
+
+fn rate(before: u64, now: u64, elapsed: Nanos) -> PerSecond {
+    PerSecond(passed(before, now) as f64 / elapsed.secs())
+}
+
+/// All but the interrupts of devices, whose counters begin again one by one.
+fn of_cpu(before: &Processor, now: &Processor, elapsed: Nanos) -> CpuRates {
+    let total = before.times.zip(now.times).map(|(before, now)| now.total() - before.total());
+    let share = |of: fn(&CpuTimes) -> Nanos| {
+        let spent = before.times.zip(now.times).map(|(before, now)| of(&now) - of(&before))?;
+        let total = total.filter(|&total| total > Nanos::ZERO)?;
+        // Some kernels correct their idle time backwards.
+        Some((spent / total).clamp(0.0, 1.0))
+    };
+    let softirq = |(name, &count): (&String, &u64)| {
+        let before = before.softirqs.get(name).copied().unwrap_or(0);
+        (name.clone(), rate(before, count, elapsed))
+    };
+    let [was, is] = [before, now].map(|processor| processor.softnet.unwrap_or_default());
+    CpuRates {
+        cpu: now.cpu,
+        busy: share(CpuTimes::busy),
+        softirq: share(|times| times.softirq),
+        stolen: share(|times| times.stolen.unwrap_or_default()),
+        interrupts: PerSecond::default(),
+        softirqs: now.softirqs.iter().map(softirq).collect(),
+        packets: rate(was.processed, is.processed, elapsed),
+        dropped: rate(was.dropped, is.dropped, elapsed),
+    }
+}
+
+fn interrupts(before: &[Interrupt], now: &[Interrupt], elapsed: Nanos) -> Vec<InterruptRate> {
+    let none = Counts::new();
+    let earlier: BTreeMap<&InterruptId, &Counts> =
+        before.iter().map(|interrupt| (&interrupt.id, &interrupt.counts)).collect();
+    let of = |interrupt: &Interrupt| {
+        let before = earlier.get(&interrupt.id).copied().unwrap_or(&none);
+        let by_cpu = interrupt
+            .counts
+            .iter()
+            .map(|(cpu, &count)| (*cpu, rate(before.get(cpu).copied().unwrap_or(0), count, elapsed)));
+        let by_cpu: BTreeMap<CpuId, PerSecond> = by_cpu.filter(|(_, rate)| rate.0 > 0.0).collect();
+        let rate = PerSecond(by_cpu.values().map(|rate| rate.0).sum());
+        (rate.0 > 0.0).then(|| InterruptRate { id: interrupt.id.clone(), rate, by_cpu })
+    };
+    let mut rates: Vec<InterruptRate> = now.iter().filter_map(of).collect();
+    rates.sort_by(|one, other| other.rate.0.total_cmp(&one.rate.0).then_with(|| one.id.cmp(&other.id)));
+    rates
+}
+
+/// A thread that the earlier picture does not hold is known if it has begun since then; or if it is the
+/// first of its process, whose time bounds its own. Of others nothing is told before the next look.
+fn threads(earlier: &Inventory, now: &[Thread], elapsed: Nanos) -> Vec<ThreadRate> {
+    let before: BTreeMap<ThreadKey, &Thread> =
+        earlier.threads.iter().map(|thread| (thread.key, thread)).collect();
+    let of = |thread: &Thread| {
+        let key = thread.key;
+        let known = before.get(&key).copied();
+        let of_process = || earlier.ran.get(&(key.pid, key.started)).filter(|_| key.pid == key.tid).copied();
+        let is_new = earlier.uptime.is_some_and(|then| tick() * key.started as f64 >= then);
+        let new = || is_new.then_some(Nanos::ZERO);
+        let ran = known.map(|thread| thread.cpu_time).or_else(of_process).or_else(new)?;
+        let share = (thread.cpu_time - ran) / elapsed;
+        (share > 0.0).then(|| ThreadRate {
+            key,
+            name: thread.name.clone(),
+            share,
+            last_cpu: thread.last_cpu,
+            moved: known.is_some_and(|known| known.last_cpu != thread.last_cpu),
+        })
+    };
+    let mut rates: Vec<ThreadRate> = now.iter().filter_map(of).collect();
+    rates.sort_by(|one, other| other.share.total_cmp(&one.share).then(one.key.cmp(&other.key)));
+    rates
+}

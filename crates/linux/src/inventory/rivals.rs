@@ -1,0 +1,224 @@
+//! Who else places interrupts, queues or threads, and would undo what is changed by hand.
+//!
+//! A program is found by its process, by the file in which it notes its number, and by its unit of
+//! systemd. A program that runs by other means than these is not found.
+
+use crate::tree::Tree;
+use core::fmt;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A program that changes affinity or steering on its own.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Rival {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it changes.
+    pub changes: &'static str,
+    /// How it was found.
+    pub evidence: Vec<Evidence>,
+    /// What it is set to, where that is one word: the profile of TuneD.
+    pub setting: Option<String>,
+}
+
+impl Rival {
+    /// Whether it is known to run: a file that notes a number may be left over from one that ended.
+    #[must_use]
+    pub fn runs(&self) -> bool {
+        self.evidence.iter().any(|evidence| !matches!(evidence, Evidence::PidFile(_)))
+    }
+}
+
+/// How a program was found.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// A process of its name.
+    Process(u32),
+    /// A unit of systemd with processes in it.
+    Unit(String),
+    /// The file in which it notes its number.
+    PidFile(String),
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Process(pid) => write!(f, "process {pid}"),
+            Self::Unit(unit) => write!(f, "unit {unit}"),
+            Self::PidFile(file) => write!(f, "file /{file}"),
+        }
+    }
+}
+
+/// What is known of a rival before it is looked for.
+struct Known {
+    name: &'static str,
+    changes: &'static str,
+    /// Names of its processes, cut to the 15 characters that the kernel keeps.
+    processes: &'static [&'static str],
+    pid_files: &'static [&'static str],
+    setting: Option<&'static str>,
+}
+
+const KNOWN: [Known; 8] = [
+    Known {
+        name: "irqbalance",
+        changes: "moves interrupts between cpus every ten seconds",
+        processes: &["irqbalance"],
+        pid_files: &["run/irqbalance.pid", "run/irqbalance/irqbalance.pid"],
+        setting: None,
+    },
+    Known {
+        name: "tuned",
+        changes: "sets interrupt and thread affinity, and the queues of interfaces, as its profile says",
+        processes: &["tuned"],
+        pid_files: &["run/tuned/tuned.pid"],
+        setting: Some("etc/tuned/active_profile"),
+    },
+    Known {
+        name: "numad",
+        changes: "moves processes between NUMA nodes",
+        processes: &["numad"],
+        pid_files: &["run/numad.pid"],
+        setting: None,
+    },
+    Known {
+        name: "ananicy",
+        changes: "changes priorities of processes by their names",
+        processes: &["ananicy", "ananicy-cpp"],
+        pid_files: &[],
+        setting: None,
+    },
+    Known {
+        name: "kubelet",
+        changes: "gives containers cpusets, and takes cpus away from others",
+        processes: &["kubelet"],
+        pid_files: &[],
+        setting: None,
+    },
+    Known {
+        name: "dockerd",
+        changes: "gives containers cpusets",
+        processes: &["dockerd"],
+        pid_files: &["run/docker.pid"],
+        setting: None,
+    },
+    Known {
+        name: "containerd",
+        changes: "gives containers cpusets",
+        processes: &["containerd"],
+        pid_files: &[],
+        setting: None,
+    },
+    Known {
+        name: "libvirtd",
+        changes: "pins the threads of virtual machines",
+        processes: &["libvirtd", "virtqemud"],
+        pid_files: &["run/libvirtd.pid"],
+        setting: None,
+    },
+];
+
+/// Those of the known rivals that are there. `processes` are the names of all processes.
+pub(super) fn read(tree: &Tree, processes: &BTreeMap<u32, String>) -> Vec<Rival> {
+    let units = tree.entries(UNITS, &|name| Some(name.strip_suffix(".service")?.to_owned()));
+    let rival = |known: &Known| {
+        let of_name = processes.iter().filter(|(_, name)| known.processes.contains(&name.as_str()));
+        let mut evidence: Vec<Evidence> = of_name.map(|(&pid, _)| Evidence::Process(pid)).collect();
+        let unit = units.contains(known.name).then(|| format!("{}.service", known.name));
+        evidence.extend(unit.map(Evidence::Unit));
+        let files = known.pid_files.iter().filter(|file| tree.has(file));
+        evidence.extend(files.map(|file| Evidence::PidFile((*file).to_owned())));
+        let setting = known.setting.filter(|_| !evidence.is_empty()).and_then(|file| tree.text(file));
+        let found = Rival { name: known.name, changes: known.changes, evidence, setting };
+        (!found.evidence.is_empty()).then_some(found)
+    };
+    KNOWN.iter().filter_map(rival).collect()
+}
+
+/// Where systemd keeps the control groups of system units, while they have processes.
+const UNITS: &str = "sys/fs/cgroup/system.slice";
+
+/// A file by which systemd-udevd sets up interfaces as they appear (`systemd.link(5)`), and what of
+/// it is about queues.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LinkFile {
+    /// The file.
+    pub file: String,
+    /// The lines that set numbers of queues or their steering.
+    pub settings: Vec<String>,
+}
+
+/// The `.link` files that are about queues, those first that win. A file hides those of the same
+/// name in later directories.
+pub(super) fn link_files(tree: &Tree) -> Vec<LinkFile> {
+    const DIRECTORIES: [&str; 4] = [
+        "etc/systemd/network",
+        "run/systemd/network",
+        "usr/local/lib/systemd/network",
+        "usr/lib/systemd/network",
+    ];
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    for directory in DIRECTORIES {
+        for name in tree.entries(directory, &|name| name.ends_with(".link").then(|| name.to_owned())) {
+            files.entry(name).or_insert_with_key(|name| format!("{directory}/{name}"));
+        }
+    }
+    let link_file = |file: String| {
+        let settings = tree.sieved(&file, about_queues)?.lines().map(str::to_owned).collect();
+        Some(LinkFile { file: format!("/{file}"), settings })
+    };
+    files.into_values().filter_map(link_file).collect()
+}
+
+/// The other lines say, among other things, to whom the interface belongs.
+fn about_queues(text: &str) -> String {
+    const KEYS: [&str; 7] = [
+        "RxChannels",
+        "TxChannels",
+        "OtherChannels",
+        "CombinedChannels",
+        "ReceiveQueues",
+        "TransmitQueues",
+        "ReceivePacketSteeringCPUMask",
+    ];
+    let key = |line: &str| line.split_once('=').map_or("", |(key, _)| key).trim().to_owned();
+    let lines = text.lines().map(str::trim).filter(|line| KEYS.contains(&key(line).as_str()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake;
+
+    #[test]
+    fn a_rival_is_found_by_its_process_its_unit_or_its_file() {
+        let mut tree = fake::Tree::default();
+        tree.put("run/irqbalance.pid", 801);
+        tree.put("sys/fs/cgroup/system.slice/tuned.service/cgroup.procs", 900);
+        tree.put("etc/tuned/active_profile", "network-latency");
+        let processes = BTreeMap::from([(850, "numad".to_owned()), (1, "systemd".to_owned())]);
+        let rivals = read(&Tree::Fake(tree), &processes);
+        let found: Vec<(&str, bool)> = rivals.iter().map(|rival| (rival.name, rival.runs())).collect();
+        assert_eq!(found, [("irqbalance", false), ("tuned", true), ("numad", true)]);
+        assert_eq!(rivals[1].setting.as_deref(), Some("network-latency"));
+        assert_eq!(rivals[2].evidence, [Evidence::Process(850)]);
+    }
+
+    #[test]
+    fn of_a_link_file_only_what_is_about_queues_is_read() {
+        let mut tree = fake::Tree::default();
+        let text = "[Match]\nMACAddress=00:11:22:33:44:55\n[Link]\nCombinedChannels = 4\nName=wan";
+        tree.put("etc/systemd/network/10-wan.link", text);
+        tree.put("usr/lib/systemd/network/10-wan.link", "[Link]\nRxChannels=8");
+        tree.put("usr/lib/systemd/network/99-default.link", "[Link]\nNamePolicy=keep");
+        let (probe, recording) = crate::Probe::fake(tree).recorded();
+        let files = link_files(probe.tree());
+        assert_eq!(files.len(), 1, "{files:?}");
+        assert_eq!(files[0].settings, ["CombinedChannels = 4"]);
+        let kept: String = recording.tree().files.into_values().collect();
+        assert!(!kept.contains("00:11") && kept.contains("CombinedChannels"), "{kept}");
+    }
+}
