@@ -1,6 +1,7 @@
 //! The command line.
 
 pub(crate) mod compare;
+pub(crate) mod host;
 pub(crate) mod live;
 pub(crate) mod packet;
 pub(crate) mod tune;
@@ -9,6 +10,7 @@ mod values;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use compare::CompareArguments;
+use host::HostCommand;
 use live::RunLiveArguments;
 use packet::{AxisArguments, PointArguments};
 use std::path::PathBuf;
@@ -80,6 +82,10 @@ pub(crate) enum Command {
 
     /// Show the processors, caches and limits of this machine
     Machine(MachineArguments),
+
+    /// See what touches which processor on this host
+    #[command(subcommand)]
+    Host(HostCommand),
 
     /// Print a completion script for a shell
     ///

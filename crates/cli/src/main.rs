@@ -4,6 +4,7 @@ mod args;
 mod calibrate;
 mod compare;
 mod folder;
+mod host;
 mod interrupt;
 mod kept;
 mod live;
@@ -32,6 +33,7 @@ warmcore finds out on which processor protocol work should run.
   warmcore study            measure this machine, predict every policy, write study/report.html
   warmcore study --quick    the same within a minute, less exactly
   warmcore machine          show processors, caches and limits
+  warmcore host show        show who is on which cpu: interrupts, queues, threads
   warmcore simulate packet --rate 20000     what one policy does to one kind of traffic
   warmcore sweep packet --loads 0.1,0.5,0.9 --policies mru,lru,wired    several, compared
   warmcore run --rate 20000 --policy mru    one policy on this machine, measured
@@ -69,6 +71,7 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Reproduce(ReproduceCommand::Salehi1994(arguments))) => reproduce::run(&arguments),
         Some(Command::Host(HostCommand::Tune(command))) => tune::run(&command),
         Some(Command::Machine(arguments)) => machine::run(&arguments),
+        Some(Command::Host(command)) => host::run(&command),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "warmcore", &mut script);

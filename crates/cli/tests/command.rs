@@ -1,6 +1,7 @@
 //! The command as a user types it: what it prints, what it writes, what it refuses, and that
 //! nothing is lost.
 
+mod host;
 mod packet;
 mod tuning;
 
@@ -66,6 +67,8 @@ fn every_level_explains_itself() {
         &["study", "--help"],
         &["calibrate", "--help"],
         &["machine", "--help"],
+        &["host", "show", "--help"],
+        &["host", "capture", "--help"],
         &["simulate", "packet", "--help"],
         &["run", "--help"],
         &["host", "apply", "--help"],

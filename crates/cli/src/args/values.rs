@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use core::fmt;
 use core::time::Duration;
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
+use std::time::Duration;
 use warmcore_scenario::{Process, ProfileSource};
 use warmcore_workload::Size;
 
@@ -55,6 +56,12 @@ impl core::error::Error for Names {}
 pub(crate) fn seed() -> impl TypedValueParser<Value = u64> {
     const MAX: u64 = i64::MAX as u64;
     clap::value_parser!(u64).range(..=MAX)
+}
+
+/// A pause between two looks, in seconds: at least a hundredth, at most a day.
+pub(crate) fn pause(text: &str) -> Result<Duration, &'static str> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.01..=86_400.0).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or("expected a number of seconds from 0.01 to 86400")
 }
 
 /// A fraction: `0.005` or `0.5%`.

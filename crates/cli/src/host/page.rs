@@ -1,0 +1,173 @@
+//! A host as a page: the picture of a terminal, with nothing left out.
+
+use super::words;
+use crate::provenance::PROGRAM;
+use warmcore_linux::inventory::{Interrupt, Inventory, Managed};
+use warmcore_record::document::{
+    Block, Confidence, Document, KeyFigure, Level, Section, Statement, Term, Verdict,
+};
+use warmcore_record::manifest::{FactGroup, Manifest};
+use warmcore_record::table::{Cell, Row, Table};
+
+/// The whole page.
+pub(super) fn document(inventory: &Inventory) -> Document {
+    let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
+    manifest.command = std::env::args().collect();
+    let kernel = inventory.conditions.kernel.clone().unwrap_or_else(|| "not told".to_owned());
+    let cpus = inventory.machine.online().to_string();
+    let facts = [("processor", inventory.machine.name.clone()), ("kernel", kernel), ("online cpus", cpus)];
+    manifest.facts.push(FactGroup::new("Host", facts));
+    Document {
+        title: "Who is on which cpu".to_owned(),
+        subtitle: format!("{}, {} cpus", inventory.machine.name, inventory.machine.cpus.len()),
+        verdict: verdict(inventory),
+        sections: vec![
+            cpus_section(inventory),
+            interfaces(inventory),
+            interrupts(inventory),
+            threads(inventory),
+            unseen(inventory),
+        ],
+        manifest,
+    }
+}
+
+fn verdict(inventory: &Inventory) -> Verdict {
+    let figure = |count: usize, meaning: &str| KeyFigure {
+        value: count.to_string(),
+        half_width: String::new(),
+        meaning: meaning.to_owned(),
+    };
+    let queues = inventory.interfaces.iter().map(|interface| interface.receive.len()).sum();
+    let reason = "read from the kernel's files at one moment".to_owned();
+    let statement = |text: String| Statement {
+        text,
+        evidence: Vec::new(),
+        confidence: Confidence { level: Level::High, reason: reason.clone() },
+    };
+    Verdict {
+        headline: words::headline(inventory),
+        figures: vec![
+            figure(inventory.machine.cpus.len(), "cpus online"),
+            figure(queues, "receive queues"),
+            figure(inventory.interrupts.len(), "interrupts of devices"),
+            figure(inventory.threads.len(), "busy threads"),
+        ],
+        statements: words::circumstances(inventory).into_iter().map(statement).collect(),
+    }
+}
+
+fn section(heading: &str, anchor: &str, intro: &str, blocks: Vec<Block>) -> Section {
+    let intro = vec![intro.to_owned()];
+    Section { heading: heading.to_owned(), anchor: anchor.to_owned(), intro, blocks }
+}
+
+fn table(id: &str, caption: &str, header: &[&str], rows: Vec<Row>) -> Block {
+    let header = Table::simple_header(header.iter().copied());
+    Block::Table(Table { id: id.to_owned(), caption: caption.to_owned(), header, rows, notes: Vec::new() })
+}
+
+fn row<const N: usize>(header: impl Into<String>, cells: [String; N]) -> Row {
+    Row::new(header, cells.into_iter().map(Cell::text).collect())
+}
+
+fn cpus_section(inventory: &Inventory) -> Section {
+    let rows = words::cpus(inventory, None).into_iter().map(|of| {
+        let lists = [of.interrupts, of.steering, of.threads].map(|names| names.join(", "));
+        let [interrupts, steering, threads] = lists;
+        row(of.cpu.0.to_string(), [of.place, of.busy, of.softirq, of.packets, interrupts, steering, threads])
+    });
+    let header = [
+        "cpu",
+        "place",
+        "busy since the start",
+        "in softirqs",
+        "packets taken in",
+        "interrupts",
+        "steering",
+        "busy threads",
+    ];
+    let block =
+        table("by-cpu", "What each cpu has to do with; quiet cpus are left out", &header, rows.collect());
+    let intro =
+        "A packet is cheapest where the cpu that takes the interrupt also runs the program that reads it.";
+    section("Who is on which cpu?", "cpus", intro, vec![block])
+}
+
+fn interfaces(inventory: &Inventory) -> Section {
+    let rows = inventory.interfaces.iter().map(|interface| {
+        let [goes, may] = words::targets(inventory, interface);
+        let [rps, rfs, xps] = words::steering(interface);
+        let kind = interface.driver.clone().or_else(|| interface.kind.clone());
+        let place = interface.device.as_ref().map(ToString::to_string).unwrap_or_default();
+        let node = interface.node.map(|node| node.to_string()).unwrap_or_default();
+        let queues = format!("{}/{}", interface.receive.len(), interface.transmit.len());
+        let kind = kind.unwrap_or_else(|| "virtual".to_owned());
+        row(interface.name.clone(), [kind, place, node, queues, goes, may, rps, rfs, xps])
+    });
+    let header = [
+        "interface",
+        "driver",
+        "PCI address",
+        "NUMA node",
+        "rx/tx queues",
+        "interrupts go to",
+        "may go to",
+        "RPS",
+        "RFS",
+        "XPS",
+    ];
+    let block =
+        table("by-interface", "Network interfaces, their queues and their steering", &header, rows.collect());
+    let words = vec![
+        Term::new("RPS", "receive packet steering: packets of a queue are handed to other cpus"),
+        Term::new("RFS", "receive flow steering: to the cpu where the program that reads them runs"),
+        Term::new("XPS", "transmit packet steering: the queue to send through is chosen by the sending cpu"),
+    ];
+    let intro = "Interrupts go where the kernel says they go now, and may go where their masks allow.";
+    section("What do network interfaces touch?", "interfaces", intro, vec![block, Block::Glossary(words)])
+}
+
+fn interrupts(inventory: &Inventory) -> Section {
+    let managed = |interrupt: &Interrupt| match interrupt.managed {
+        Managed::Yes => "yes",
+        Managed::No => "no",
+        Managed::Unknown => "unknown",
+    };
+    let rows = inventory.interrupts.iter().map(|interrupt| {
+        let allowed = interrupt.allowed.as_ref().map(ToString::to_string).unwrap_or_default();
+        let goes = interrupt.goes_to().to_string();
+        let count = interrupt.total().to_string();
+        row(interrupt.id.to_string(), [count, goes, allowed, managed(interrupt).to_owned()])
+    });
+    let header = ["interrupt", "count", "goes to", "may go to", "managed"];
+    let caption = "Interrupts of devices since the machine started";
+    let block = table("by-interrupt", caption, &header, rows.collect());
+    let intro =
+        "An interrupt is named by its device and vector, which stay the same when the machine starts again.";
+    section("Where do interrupts go?", "interrupts", intro, vec![block])
+}
+
+fn threads(inventory: &Inventory) -> Section {
+    let rows = inventory.threads.iter().map(|thread| {
+        let share = thread.share.map(words::percent).unwrap_or_default();
+        let allowed = thread.allowed.as_ref().map(ToString::to_string).unwrap_or_default();
+        let process = format!("{} ({})", thread.process, thread.key.pid);
+        let cpu = thread.last_cpu.0.to_string();
+        row(thread.name.clone(), [process, share, cpu, allowed, thread.group.clone().unwrap_or_default()])
+    });
+    let header = ["thread", "process", "busy over its life", "last cpu", "may run on", "control group"];
+    let block = table("by-thread", "Busy threads, the busiest first", &header, rows.collect());
+    let intro = "A thread counts as busy from a thousandth of a cpu on, over its life.";
+    section("Which threads are busy?", "threads", intro, vec![block])
+}
+
+fn unseen(inventory: &Inventory) -> Section {
+    let blocks = words::unseen(inventory).into_iter().map(Block::Note).collect();
+    section(
+        "What is not to be seen here?",
+        "unseen",
+        "What is missing above, and what it would take.",
+        blocks,
+    )
+}

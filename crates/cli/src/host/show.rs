@@ -1,0 +1,50 @@
+//! `warmcore host show`.
+
+use super::{page, watch};
+use crate::args::host::ShowArguments;
+use crate::terminal::host::picture;
+use miette::{IntoDiagnostic, WrapErr};
+use serde::Serialize;
+use warmcore_linux::{Inventory, ProbeError, Rates};
+use warmcore_record::whole::{self, Existing};
+
+pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
+    let probe = super::probe(arguments.root.as_ref());
+    if let Some(pause) = arguments.watch {
+        return watch::run(&probe, pause, arguments.json);
+    }
+    let inventory = looked(probe.inventory())?;
+    if let Some(file) = &arguments.html {
+        let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
+        let page = warmcore_report::render(&page::document(&inventory));
+        whole::write(file, page.as_bytes(), existing).into_diagnostic()?;
+        return crate::print(format!("{}\n", file.display()).as_bytes());
+    }
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&Shown::new(&inventory, None)).into_diagnostic()? + "\n"
+    } else {
+        picture(&inventory, None)
+    };
+    crate::print(text.as_bytes())
+}
+
+/// What a look came to, with the words for the user where it failed.
+pub(super) fn looked(look: Result<Inventory, ProbeError>) -> miette::Result<Inventory> {
+    look.into_diagnostic().wrap_err("cannot look at the host")
+}
+
+/// What `--json` prints: the fields of the picture, what could not be found out about the machine, and
+/// the rates since the look before.
+#[derive(Serialize)]
+pub(super) struct Shown<'a> {
+    #[serde(flatten)]
+    inventory: &'a Inventory,
+    notes: Vec<String>,
+    rates: Option<&'a Rates>,
+}
+
+impl<'a> Shown<'a> {
+    pub(super) fn new(inventory: &'a Inventory, rates: Option<&'a Rates>) -> Self {
+        Self { inventory, notes: inventory.warnings.iter().map(ToString::to_string).collect(), rates }
+    }
+}

@@ -1,0 +1,104 @@
+//! `warmcore host show --watch`: look after look, each with the rates since the one before.
+
+use super::show::{Shown, looked};
+use crate::terminal::host::picture;
+use console::{Term, truncate_str};
+use miette::IntoDiagnostic;
+use std::thread::sleep;
+use std::time::Duration;
+use warmcore_linux::{Inventory, Probe, Rates, cpu_time};
+use warmcore_units::Nanos;
+
+/// A look and its drawing may take this part of the time between two looks.
+const COST: f64 = 0.01;
+
+/// Looks every `asked`, or as much less often as keeps to [`COST`], until somebody ends it.
+pub(super) fn run(probe: &Probe, asked: Duration, json: bool) -> miette::Result<()> {
+    let mut screen = Screen::new(json);
+    let mut before = looked(probe.inventory())?;
+    screen.show(&before, None, None)?;
+    let mut spent = cpu_time::of_this_process();
+    let mut cost = spent;
+    loop {
+        let pause = pause(asked, cost);
+        sleep(pause);
+        let now = looked(probe.inventory_after(&before))?;
+        let rates = Rates::between(&before, &now);
+        screen.show(&now, rates.as_ref(), (pause > asked).then_some(pause))?;
+        before = now;
+        let total = cpu_time::of_this_process();
+        cost = total - spent;
+        spent = total;
+    }
+}
+
+/// The time to let pass after a look that took `cost` of a cpu.
+fn pause(asked: Duration, cost: Nanos) -> Duration {
+    asked.max(Duration::from_secs_f64((cost / COST).secs().max(0.0)))
+}
+
+/// Where pictures go: over each other on a terminal, after each other elsewhere.
+struct Screen {
+    terminal: Option<Term>,
+    json: bool,
+    /// Lines of the last picture.
+    lines: usize,
+}
+
+impl Screen {
+    fn new(json: bool) -> Self {
+        Self { terminal: Some(Term::stdout()).filter(|term| !json && term.is_term()), json, lines: 0 }
+    }
+
+    /// Shows a picture; `slower` is the pause where looks come less often than asked for.
+    fn show(
+        &mut self,
+        inventory: &Inventory,
+        rates: Option<&Rates>,
+        slower: Option<Duration>,
+    ) -> miette::Result<()> {
+        if self.json {
+            let line = serde_json::to_string(&Shown::new(inventory, rates)).into_diagnostic()? + "\n";
+            return crate::print(line.as_bytes());
+        }
+        let mut text = picture(inventory, rates);
+        if let Some(pause) = slower {
+            let share = COST * 100.0;
+            text += &format!(
+                "Looks are {:.1} s apart, to take no more than {share}% of a cpu.\n",
+                pause.as_secs_f64()
+            );
+        }
+        match &self.terminal {
+            Some(terminal) => {
+                self.lines = replace(terminal, &text, self.lines).into_diagnostic()?;
+                Ok(())
+            }
+            None => crate::print((text + "\n").as_bytes()),
+        }
+    }
+}
+
+/// Draws `text` over the last `lines` lines, as much of it as the terminal has room for.
+fn replace(terminal: &Term, text: &str, lines: usize) -> std::io::Result<usize> {
+    let (height, width) = terminal.size();
+    let room = usize::from(height).saturating_sub(1).max(1);
+    let shown: Vec<_> =
+        text.lines().take(room).map(|line| truncate_str(line, usize::from(width).max(20), "…")).collect();
+    terminal.clear_last_lines(lines)?;
+    terminal.write_line(&shown.join("\n"))?;
+    Ok(shown.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dear_look_is_taken_less_often() {
+        let second = Duration::from_secs(1);
+        assert_eq!(pause(second, Nanos::from_secs(0.002)), second);
+        assert_eq!(pause(second, Nanos::from_secs(0.03)), 3 * second);
+        assert_eq!(pause(second, Nanos(-1.0)), second);
+    }
+}

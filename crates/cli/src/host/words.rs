@@ -1,0 +1,193 @@
+//! What is said of a host, on a terminal and on a page alike.
+
+use warmcore_linux::inventory::{CpuTimes, Interface, Interrupt, Managed, OnCpu, Processor, Thread};
+use warmcore_linux::{Inventory, Rates};
+use warmcore_topology::CpuSet;
+use warmcore_units::{CpuId, Nanos};
+
+/// What one cpu has to do with, in words.
+pub(crate) struct CpuWords {
+    pub(crate) cpu: CpuId,
+    /// `node 0, core 3`.
+    pub(crate) place: String,
+    /// The part of its time in which it was busy; empty where unknown.
+    pub(crate) busy: String,
+    /// The part of its time in softirqs; empty where unknown.
+    pub(crate) softirq: String,
+    /// Packets that it took in; empty where unknown.
+    pub(crate) packets: String,
+    pub(crate) interrupts: Vec<String>,
+    pub(crate) steering: Vec<String>,
+    pub(crate) threads: Vec<String>,
+    /// Interrupts that came, for choosing what is worth a line.
+    pub(crate) weight: f64,
+}
+
+/// Every cpu with something to say of it, in order of number.
+pub(crate) fn cpus(inventory: &Inventory, rates: Option<&Rates>) -> Vec<CpuWords> {
+    inventory.by_cpu().filter(|on| !on.is_quiet()).map(|on| of_cpu(inventory, rates, &on)).collect()
+}
+
+fn of_cpu(inventory: &Inventory, rates: Option<&Rates>, on: &OnCpu<'_>) -> CpuWords {
+    let cpu = on.processor.cpu;
+    let place = inventory.machine.cpus.iter().find(|other| other.id == cpu);
+    let received = on.steered.iter().map(|(of, queue)| format!("RPS {} rx-{}", of.name, queue.number));
+    let sent = on.sends.iter().map(|(of, queue)| format!("XPS {} tx-{}", of.name, queue.number));
+    let (busy, softirq, packets) = match rates {
+        Some(rates) => lately(rates, cpu),
+        None => since_start(on.processor),
+    };
+    let weigh = |interrupt: &&Interrupt| rate_of(interrupt, rates).unwrap_or(interrupt.total() as f64);
+    CpuWords {
+        cpu,
+        place: place.map(|cpu| format!("node {}, core {}", cpu.node, cpu.core)).unwrap_or_default(),
+        busy: busy.map(percent).unwrap_or_default(),
+        softirq: softirq.map(percent).unwrap_or_default(),
+        packets,
+        interrupts: on.interrupts.iter().map(|interrupt| called(interrupt)).collect(),
+        steering: received.chain(sent).collect(),
+        threads: on.threads.iter().map(|thread| running(inventory, rates, thread)).collect(),
+        weight: on.interrupts.iter().map(weigh).sum::<f64>() + on.threads.len() as f64,
+    }
+}
+
+/// Busy, in softirqs, and packets taken in, between two looks.
+fn lately(rates: &Rates, cpu: CpuId) -> (Option<f64>, Option<f64>, String) {
+    let Some(of) = rates.cpus.iter().find(|of| of.cpu == cpu) else { return (None, None, String::new()) };
+    (of.busy, of.softirq, of.packets.to_string())
+}
+
+/// The same since the machine started.
+fn since_start(processor: &Processor) -> (Option<f64>, Option<f64>, String) {
+    let times = processor.times.filter(|times| times.total() > Nanos::ZERO);
+    let share = |of: fn(&CpuTimes) -> Nanos| times.map(|times| of(&times) / times.total());
+    let packets = processor.softnet.map(|softnet| softnet.processed.to_string()).unwrap_or_default();
+    (share(CpuTimes::busy), share(|times| times.softirq), packets)
+}
+
+/// `poll-4 on 4 97%`: its name, where it may run if not everywhere, and how busy it is.
+fn running(inventory: &Inventory, rates: Option<&Rates>, thread: &Thread) -> String {
+    let share = match rates {
+        Some(rates) => rates.threads.iter().find(|of| of.key == thread.key).map(|of| of.share),
+        None => thread.share,
+    };
+    let mut said = thread.name.clone();
+    if let Some(allowed) = thread.allowed.as_ref().filter(|allowed| **allowed != inventory.machine.online()) {
+        said += &format!(" on {allowed}");
+    }
+    if let Some(share) = share {
+        said += &format!(" {}", percent(share));
+    }
+    said
+}
+
+fn rate_of(interrupt: &Interrupt, rates: Option<&Rates>) -> Option<f64> {
+    let of = rates?.interrupts.iter().find(|of| of.id == interrupt.id);
+    Some(of.map_or(0.0, |of| of.rate.0))
+}
+
+/// `eth0 rx-3`, or the names of its actions.
+fn called(interrupt: &Interrupt) -> String {
+    match (&interrupt.interface, interrupt.queue) {
+        (Some(interface), Some(queue)) => format!("{interface} {queue}"),
+        _ => interrupt.id.actions.join(", "),
+    }
+}
+
+/// `12%`, and of less than one percent a digit more.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 0.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
+}
+
+/// The cpus that the interrupts of `interface` go to, and may go to; empty where it has none.
+pub(crate) fn targets(inventory: &Inventory, interface: &Interface) -> [String; 2] {
+    let mut goes = CpuSet::default();
+    let mut may = CpuSet::default();
+    for interrupt in inventory.interrupts_of(interface).filter(|interrupt| interrupt.total() > 0) {
+        goes.extend(interrupt.goes_to().iter());
+        may.extend(interrupt.allowed.iter().flat_map(CpuSet::iter));
+    }
+    [goes.to_string(), may.to_string()]
+}
+
+/// RPS, RFS and XPS of an interface: `off`, or where they are on.
+pub(crate) fn steering(interface: &Interface) -> [String; 3] {
+    let union = |sets: &mut dyn Iterator<Item = &CpuSet>| {
+        let cpus: CpuSet = sets.flat_map(CpuSet::iter).collect();
+        if cpus.is_empty() { "off".to_owned() } else { format!("cpus {cpus}") }
+    };
+    let rps = union(&mut interface.receive.iter().filter_map(|queue| queue.rps.as_ref()));
+    let xps = union(&mut interface.transmit.iter().filter_map(|queue| queue.xps.as_ref()));
+    let flows: u64 = interface.receive.iter().filter_map(|queue| queue.rfs_flows).sum();
+    let by_queue =
+        interface.transmit.iter().any(|queue| queue.xps_receive.as_ref().is_some_and(|of| !of.is_empty()));
+    let rfs = if flows == 0 { "off".to_owned() } else { format!("{flows} flows") };
+    [rps, rfs, if by_queue { format!("{xps}, by receive queue") } else { xps }]
+}
+
+/// What else must be known before anything is placed: cpus apart, rivals, limits. A sentence each.
+pub(crate) fn circumstances(inventory: &Inventory) -> Vec<String> {
+    let apart = &inventory.apart;
+    let sets = [
+        ("Offline", &apart.offline),
+        ("Isolated from the scheduler", &apart.isolated),
+        ("Without a timer tick", &apart.nohz_full),
+    ];
+    let mut said: Vec<String> = sets
+        .iter()
+        .filter(|(_, cpus)| !cpus.is_empty())
+        .map(|(what, cpus)| format!("{what}: cpus {cpus}."))
+        .collect();
+    if inventory.machine.limits.allowed != inventory.machine.online() {
+        said.push(format!("This process may use cpus {} only.", inventory.machine.limits.allowed));
+    }
+    let softnet = inventory.processors.iter().filter_map(|of| of.softnet);
+    let dropped: u64 = softnet.map(|softnet| softnet.dropped).sum();
+    if dropped > 0 {
+        said.push(format!("{dropped} packets were dropped since the start, as a cpu's backlog was full."));
+    }
+    let managed = inventory.interrupts.iter().filter(|interrupt| interrupt.managed == Managed::Yes).count();
+    if managed > 0 {
+        said.push(format!(
+            "The kernel itself places {managed} interrupts, and refuses other masks for them."
+        ));
+    }
+    said.extend(inventory.rivals.iter().map(|rival| {
+        let evidence: Vec<String> = rival.evidence.iter().map(ToString::to_string).collect();
+        let runs = if rival.runs() { "runs" } else { "may run" };
+        let setting = rival.setting.as_ref().map(|setting| format!(", set to {setting}")).unwrap_or_default();
+        format!("{} {runs} ({}{setting}): it {}.", rival.name, evidence.join(", "), rival.changes)
+    }));
+    let links = inventory.link_files.iter();
+    said.extend(links.map(|link| format!("{} sets {}.", link.file, link.settings.join(", "))));
+    said.extend(inventory.container.iter().map(|sign| format!("A container ({sign}).")));
+    if !inventory.read_only.is_empty() {
+        said.push(format!("Read-only: {}.", inventory.read_only.join(", ")));
+    }
+    said
+}
+
+/// What cannot be seen, and what could not be found out about the machine.
+pub(crate) fn unseen(inventory: &Inventory) -> Vec<String> {
+    let spots = inventory.blind_spots.iter().map(ToString::to_string);
+    spots.chain(inventory.warnings.iter().map(ToString::to_string)).collect()
+}
+
+/// One sentence for all.
+pub(crate) fn headline(inventory: &Inventory) -> String {
+    let of_networks = inventory.interrupts.iter().filter(|of| of.interface.is_some() && of.total() > 0);
+    let mut interrupted = CpuSet::default();
+    let count = of_networks.inspect(|of| interrupted.extend(of.goes_to().iter())).count();
+    let ran: CpuSet = inventory.threads.iter().map(|thread| thread.last_cpu).collect();
+    let network = match count {
+        0 => "No interrupt of a network interface is to be seen".to_owned(),
+        1 => format!("One interrupt of network interfaces goes to cpu {interrupted}"),
+        count => format!("{count} interrupts of network interfaces go to cpus {interrupted}"),
+    };
+    match inventory.threads.len() {
+        0 => format!("{network}; no thread is busy."),
+        1 => format!("{network}; one busy thread ran last on cpu {ran}."),
+        count => format!("{network}; {count} busy threads ran last on cpus {ran}."),
+    }
+}

@@ -1,0 +1,146 @@
+//! `warmcore host`: what it shows of hosts we lack and of this one, and what it copies.
+
+use crate::{folder_with, refusal, text, warmcore};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+use warmcore_linux::fake::{Tree, hosts};
+
+fn written(tree: &Tree) -> (TempDir, String) {
+    let (folder, path) = folder_with("");
+    tree.write_to(&path).expect("a tree can be written");
+    (folder, path.to_string_lossy().into_owned())
+}
+
+fn shown(arguments: &[&str], folder: &Path) -> String {
+    let output = warmcore(&[&["host", "show"], arguments].concat(), folder);
+    assert!(output.status.success(), "{arguments:?}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn json(root: &str) -> Value {
+    serde_json::from_str(&shown(&["--root", root, "--json"], Path::new("."))).expect("one JSON object")
+}
+
+/// What is printed, the wrapping within the cells of tables undone.
+fn words(picture: &str) -> String {
+    picture.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_picture_says_who_is_on_which_cpu_and_who_will_interfere() {
+    for (tree, expected) in [
+        (hosts::small_vm(), vec!["eth0 rx-0", "eth0 tx-0", "reader 17%", "virtio_net", "0000:00:03.0"]),
+        (
+            hosts::balanced(),
+            vec!["irqbalance runs (process 801", "set to network-latency", "CombinedChannels=8"],
+        ),
+        (hosts::isolated(), vec!["Isolated from the scheduler: cpus 4-7.", "poll-4 on 4", "isolated.slice"]),
+        (
+            hosts::container(),
+            vec!["This process may use cpus 2,5-6 only.", "Read-only: /sys", "/proc/interrupts is hidden"],
+        ),
+        (
+            hosts::unplugged(),
+            vec!["Offline: cpus 3,5.", "4 interrupts of network interfaces go to cpus 0-2,4"],
+        ),
+    ] {
+        let (_folder, root) = written(&tree);
+        let picture = words(&shown(&["--root", &root], Path::new(".")));
+        for expected in expected {
+            let found = picture.contains(expected) || json(&root).to_string().contains(expected);
+            assert!(found, "{expected}: {picture}");
+        }
+    }
+}
+
+#[test]
+fn a_large_host_still_fits_a_screen_and_all_of_it_is_in_json() {
+    let (_folder, root) = written(&hosts::two_socket_server());
+    let picture = shown(&["--root", &root], Path::new("."));
+    assert!(picture.lines().count() <= 60, "{picture}");
+    assert!(words(&picture).contains("more cpus with less to do are in --json"), "{picture}");
+    let all = json(&root);
+    assert_eq!(all["machine"]["cpus"].as_array().map(Vec::len), Some(128));
+    let first = &all["interrupts"].as_array().expect("interrupts")[8];
+    assert_eq!(first["id"]["source"]["pci"], "0000:81:00.0");
+    assert_eq!((&first["interface"], &first["queue"]["number"]), (&Value::from("eth0"), &Value::from(0)));
+    assert_eq!((&first["allowed"], &first["managed"]), (&Value::from("32"), &Value::from("unknown")));
+    assert_eq!(all["rates"], Value::Null);
+}
+
+#[test]
+fn a_capture_shows_the_same_picture() {
+    for tree in [hosts::small_vm(), hosts::container()] {
+        let (folder, root) = written(&tree);
+        let output = warmcore(&["host", "capture", "copy", "--root", &root], folder.path());
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        assert!(text(&output.stdout).contains("warmcore host show --root copy"));
+        let copy = folder.path().join("copy");
+        assert_eq!(json(&copy.to_string_lossy()), json(&root));
+        assert!(!copy.join("sys/class/net/eth0/address").exists(), "what is not read is not copied");
+    }
+}
+
+#[test]
+fn this_host_is_shown_and_captured() {
+    let (_folder, path) = folder_with("");
+    assert!(shown(&[], &path).contains("cpus on"));
+    assert!(warmcore(&["host", "capture", "first"], &path).status.success());
+    assert!(warmcore(&["host", "capture", "again", "--root", "first"], &path).status.success());
+    let [first, again] = ["first", "again"].map(|copy| json(&path.join(copy).to_string_lossy()));
+    assert_eq!(first, again);
+    assert!(first["processors"].as_array().is_some_and(|cpus| !cpus.is_empty()));
+    let error = refusal(&["host", "capture", "first"], &path);
+    assert!(error.contains("`first` exists already"), "{error}");
+}
+
+#[test]
+fn a_host_that_cannot_be_looked_at_is_refused_with_its_file_and_can_be_captured() {
+    let mut tree = hosts::small_vm();
+    tree.put("proc/softirqs", "nonsense");
+    let (folder, root) = written(&tree);
+    let error = refusal(&["host", "show", "--root", &root], folder.path());
+    assert!(error.contains("proc/softirqs` holds `nonsense`, expected a header such as"), "{error}");
+    let output = warmcore(&["host", "capture", "copy", "--root", &root], folder.path());
+    assert!(output.status.success() && text(&output.stdout).contains("The look ended early"));
+    let error = refusal(&["host", "show", "--root", "copy"], folder.path());
+    assert!(error.contains("nonsense"), "{error}");
+}
+
+#[test]
+fn a_page_holds_the_whole_picture_and_is_not_overwritten_unasked() {
+    let (folder, root) = written(&hosts::crossed());
+    let page = ["--root", &root, "--html", "host.html"];
+    assert_eq!(shown(&page, folder.path()), "host.html\n");
+    let html = fs::read_to_string(folder.path().join("host.html")).expect("the page is written");
+    for expected in
+        ["8 interrupts of network interfaces go to cpus 0-1", "ttcp7", "0000:00:17.0/0 eth7-TxRx-0"]
+    {
+        assert!(html.contains(expected), "{expected}");
+    }
+    let error = refusal(&[&["host", "show"], &page[..]].concat(), folder.path());
+    assert!(error.contains("exists already") && error.contains("--force"), "{error}");
+    shown(&[&page[..], &["--force"]].concat(), folder.path());
+}
+
+#[test]
+fn watching_shows_rates_until_nobody_reads() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_warmcore"));
+    command.args(["host", "show", "--json", "--watch", "0.05"]);
+    let mut child = command.stdout(Stdio::piped()).spawn().expect("the binary can be run");
+    let mut lines = BufReader::new(child.stdout.take().expect("its output")).lines();
+    let mut look = || {
+        let line = lines.next().expect("a look").expect("text");
+        serde_json::from_str::<Value>(&line).expect("one JSON object a line")
+    };
+    assert_eq!(look()["rates"], Value::Null, "there is nothing to compare the first with");
+    let rates = &look()["rates"];
+    assert!(rates["elapsed"].as_f64().is_some_and(|elapsed| elapsed >= 4e7), "{rates}");
+    assert!(rates["cpus"].as_array().is_some_and(|cpus| !cpus.is_empty()), "{rates}");
+    drop(lines);
+    assert!(child.wait().expect("it ends").success(), "a reader that went away is no error");
+}
