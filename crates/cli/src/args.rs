@@ -14,7 +14,6 @@ use host::HostCommand;
 use live::RunLiveArguments;
 use packet::{AxisArguments, PointArguments};
 use std::path::PathBuf;
-use tune::TuneCommand;
 use warmcore_scenario::{ProcessorPolicy, ProfileSource};
 
 /// On which processor should this piece of protocol work run?
@@ -76,14 +75,10 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Reproduce(ReproduceCommand),
 
-    /// Change where interrupts, packets and threads go, and take it back
-    #[command(subcommand)]
-    Host(HostCommand),
-
     /// Show the processors, caches and limits of this machine
     Machine(MachineArguments),
 
-    /// See what touches which processor on this host
+    /// See what touches which processor on this host, change that, and take it back
     #[command(subcommand)]
     Host(HostCommand),
 
@@ -99,12 +94,6 @@ pub(crate) enum Command {
     ///
     /// To read it: `warmcore man | man -l -`
     Man,
-}
-
-#[derive(Subcommand, Debug)]
-pub(crate) enum HostCommand {
-    #[command(flatten)]
-    Tune(TuneCommand),
 }
 
 #[derive(Subcommand, Debug)]

@@ -7,6 +7,7 @@ mod watch;
 pub(crate) mod words;
 
 use crate::args::host::HostCommand;
+use crate::tune;
 use std::path::PathBuf;
 use warmcore_linux::Probe;
 
@@ -14,6 +15,7 @@ pub(crate) fn run(command: &HostCommand) -> miette::Result<()> {
     match command {
         HostCommand::Show(arguments) => show::run(arguments),
         HostCommand::Capture(arguments) => capture::run(arguments),
+        HostCommand::Tune(command) => tune::run(command),
     }
 }
 

@@ -20,7 +20,7 @@ mod terminal;
 mod told;
 mod tune;
 
-use args::{Arguments, Command, HostCommand, ReproduceCommand, SimulateCommand, SweepCommand};
+use args::{Arguments, Command, ReproduceCommand, SimulateCommand, SweepCommand};
 use clap::{CommandFactory, Parser};
 use miette::{Diagnostic, IntoDiagnostic};
 use std::io::{self, Write};
@@ -69,7 +69,6 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Sweep(SweepCommand::Packet(arguments))) => sweep::run(&arguments),
         Some(Command::Reproduce(ReproduceCommand::Salehi1994(arguments))) => reproduce::run(&arguments),
-        Some(Command::Host(HostCommand::Tune(command))) => tune::run(&command),
         Some(Command::Machine(arguments)) => machine::run(&arguments),
         Some(Command::Host(command)) => host::run(&command),
         Some(Command::Completions { shell }) => {

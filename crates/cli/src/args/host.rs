@@ -1,5 +1,6 @@
 //! The arguments of `warmcore host`.
 
+use super::tune::TuneCommand;
 use super::values;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -20,6 +21,9 @@ pub(crate) enum HostCommand {
     /// shows the same picture there. It is made to be attached to a bug report. Names of programs,
     /// interfaces and control groups are in it; addresses, serial numbers and arguments are not.
     Capture(CaptureArguments),
+
+    #[command(flatten)]
+    Tune(TuneCommand),
 }
 
 #[derive(Args, Debug)]

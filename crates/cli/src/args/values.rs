@@ -7,7 +7,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use core::fmt;
 use core::time::Duration;
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
-use std::time::Duration;
 use warmcore_scenario::{Process, ProfileSource};
 use warmcore_workload::Size;
 
