@@ -131,9 +131,10 @@ impl<E: Entry> Filled<E> {
         self.ring.size - self.pending()
     }
 
-    /// Adds an entry. There must be room.
+    /// Adds an entry. There must be room: [`room`](Self::room) says so, or the entry is a buffer that
+    /// has left this ring and come back through another one. The kernel has read it here before it
+    /// showed it there, but may say so a moment later (`xsk_flush`).
     pub(super) fn push(&mut self, entry: E) {
-        debug_assert!(self.room() > 0);
         entry.store(&self.ring.memory, self.ring.place(self.produced));
         self.produced = self.produced.wrapping_add(1);
     }
