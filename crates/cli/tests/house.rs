@@ -43,6 +43,8 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["units", "topology", "policy", "workload", "costs", "stats", "scenario", "record", "sim"],
     ),
     ("report", &["units", "record"]),
+    // Of what benchmarks share, no room is built: it stands in nobody's list.
+    ("bench", &["units", "linux"]),
 ];
 
 /// Rooms whose code decides or transforms, and must be able to run anywhere.

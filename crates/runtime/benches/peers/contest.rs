@@ -4,11 +4,11 @@ use crate::bare::Bare;
 use crate::channels::{Channels, Feeding, Sharing};
 use crate::ours::{Between, Warmcore};
 use crate::sockets::Sockets;
-use crate::spread::Spread;
 use crate::tasks::Tasks;
 use crate::trial::{Entrant, Load, Run, Trial};
 use serde::Serialize;
 use std::error::Error;
+use warmcore_bench::Spread;
 use warmcore_runtime::from_scenario::usable_cores;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
 use warmcore_units::PerSecond;
@@ -207,8 +207,7 @@ impl Standing {
 
 impl Entry {
     fn print(&self) {
-        let millions =
-            |spread: &Spread| format!("{:.3}", Spread(spread.0.iter().map(|rate| rate / 1e6).collect()));
+        let millions = |spread: &Spread| format!("{:.3}", spread.map(|rate| rate / 1e6));
         let delay = |spread: &Option<Spread>| {
             spread.as_ref().map_or_else(|| "-".to_owned(), |spread| format!("{spread:.1}"))
         };

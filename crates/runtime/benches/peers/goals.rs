@@ -3,9 +3,9 @@
 use crate::bare::Bare;
 use crate::contest::{Entry, Role, Standing};
 use crate::ours::{Between, Warmcore};
-use crate::spread::Spread;
 use crate::trial::{Entrant, Load, Trial};
 use serde::Serialize;
+use warmcore_bench::Spread;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
 
 /// Worker time that the runtime may add to a packet at saturation, in nanoseconds.

@@ -32,19 +32,16 @@ mod contest;
 mod goals;
 mod material;
 mod ours;
-mod provenance;
 mod sockets;
-mod spread;
 mod tasks;
 mod trial;
 
 use contest::{Contest, Standing};
 use goals::{Goal, goals};
-use provenance::Provenance;
 use serde::Serialize;
 use std::error::Error;
-use std::path::Path;
 use std::process::ExitCode;
+use warmcore_bench::{Provenance, results};
 
 const ROUNDS: u64 = 7;
 
@@ -65,7 +62,7 @@ fn main() -> ExitCode {
     let outcome = measure(rounds, &words).and_then(|results| {
         report(&results);
         // A part of the figures does not replace all of them.
-        if words.is_empty() { write(&results) } else { Ok(()) }
+        if words.is_empty() { Ok(results::write("runtime", &results)?) } else { Ok(()) }
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -77,7 +74,7 @@ fn main() -> ExitCode {
 }
 
 fn measure(rounds: u64, words: &[String]) -> Result<Results, Box<dyn Error>> {
-    let mut provenance = Provenance::read();
+    let mut provenance = Provenance::read(&["warmcore-runtime", "crossbeam-channel", "tokio", "socket2"]);
     let mut contest = Contest::new(words.to_vec())?;
     (0..rounds).try_for_each(|_| contest.round())?;
     provenance.finish();
@@ -95,15 +92,4 @@ fn report(results: &Results) {
     results.standings.iter().for_each(Standing::print);
     println!("goals, by the median of the rounds:");
     results.goals.iter().for_each(Goal::print);
-}
-
-/// Writes them to a file.
-fn write(results: &Results) -> Result<(), Box<dyn Error>> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
-    let root = root.ok_or("this package lies two folders below the workspace")?;
-    let file = root.join("target/bench/runtime.json");
-    std::fs::create_dir_all(file.with_file_name(""))?;
-    std::fs::write(&file, serde_json::to_string_pretty(results)? + "\n")?;
-    println!("\nwritten to {}", file.display());
-    Ok(())
 }

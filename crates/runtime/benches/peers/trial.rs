@@ -2,18 +2,12 @@
 
 use std::error::Error;
 use std::fmt;
-use std::fs::read_to_string;
-use std::time::Instant;
+use warmcore_bench as bench;
 use warmcore_linux::affinity::set_mask;
 use warmcore_linux::{AffinityError, cpu_time};
 use warmcore_runtime::tally::Delays;
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Nanos, PerSecond};
-
-/// The kernel's unit of time in `/proc/stat`, and the columns of a processor's line in which it was
-/// busy: user, nice, system, stolen.
-const TICK: Nanos = Nanos(10e6);
-const BUSY: [usize; 4] = [0, 1, 2, 7];
 
 /// How packets come.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -107,38 +101,18 @@ pub(crate) struct Spent {
 
 /// Takes the time of a trial, on the thread that steers it.
 pub(crate) struct Meter<'a> {
-    cpus: &'a [CpuId],
-    begun: Instant,
-    process: Nanos,
-    own: Nanos,
-    machine: Nanos,
+    all: bench::Meter<'a>,
+    steering: Nanos,
 }
 
 impl<'a> Meter<'a> {
     pub(crate) fn start(trial: &'a Trial) -> Self {
-        let (cpus, machine) = (&trial.cpus[..], busy(&trial.cpus));
-        let (process, own) = (cpu_time::of_this_process(), cpu_time::of_this_thread());
-        Self { cpus, begun: Instant::now(), process, own, machine }
+        Self { all: bench::Meter::start(&trial.cpus, &[]), steering: cpu_time::of_this_thread() }
     }
 
     pub(crate) fn stop(&self) -> Spent {
-        let time = Nanos(self.begun.elapsed().as_nanos() as f64);
-        let sender = cpu_time::of_this_thread() - self.own;
-        let process = cpu_time::of_this_process() - self.process;
-        let others = (busy(self.cpus) - self.machine - process) / (time * self.cpus.len() as f64);
-        Spent { time, workers: process - sender, sender, others: others.max(0.0) }
+        let sender = cpu_time::of_this_thread() - self.steering;
+        let bench::Spent { time, own, others } = self.all.stop();
+        Spent { time, workers: own - sender, sender, others }
     }
-}
-
-/// How long programs and the hypervisor have had `cpus` since the machine started, interrupts left
-/// out: loopback is worked off in them. Known to some hundredths of a second; zero where the kernel
-/// does not say.
-fn busy(cpus: &[CpuId]) -> Nanos {
-    let text = read_to_string("/proc/stat").unwrap_or_default();
-    let ours = |line: &&str| cpus.iter().any(|cpu| line.starts_with(&format!("cpu{} ", cpu.0)));
-    let ticks = |line: &str| {
-        let counts: Vec<u64> = line.split(' ').skip(1).filter_map(|count| count.parse().ok()).collect();
-        BUSY.iter().filter_map(|&column| counts.get(column)).sum::<u64>()
-    };
-    TICK * text.lines().filter(ours).map(ticks).sum::<u64>() as f64
 }

@@ -4,11 +4,11 @@ use crate::heap_loop::HeapLoop;
 use crate::nexosim_bank::Nexosim;
 use crate::ours::PacketModel;
 use crate::peer::{Peer, PeerError, Run};
-use crate::provenance::locked_version;
 use crate::python::Python;
 use crate::queue::{Queue, Service};
-use crate::spread::Spread;
 use serde::Serialize;
+use warmcore_bench::Spread;
+use warmcore_bench::provenance::locked_version;
 
 /// The variance of the mean sojourn time of `n` successive customers, times `n`, in mean service
 /// times: that of M/M/1 at 80% (Daley 1968) with a server eight times as fast, and the

@@ -4,8 +4,8 @@
 use crate::contest::Standing;
 use crate::ours::LoadedHost;
 use crate::queue::{SERVERS, Service};
-use crate::spread::Spread;
 use serde::Serialize;
+use warmcore_bench::Spread;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
 
 const APPROACHES: [Parallelism; 2] = [Parallelism::Locking, Parallelism::Ips];

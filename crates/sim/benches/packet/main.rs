@@ -19,19 +19,16 @@ mod nexosim_bank;
 mod ours;
 mod parallel;
 mod peer;
-mod provenance;
 mod python;
 mod queue;
-mod spread;
 
 use contest::{Contest, Standing};
 use full_model::Measured;
 use parallel::{Parallel, Scaling};
-use provenance::Provenance;
 use serde::Serialize;
 use std::error::Error;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use warmcore_bench::{Provenance, results};
 
 const ROUNDS: u64 = 15;
 /// How many of them take the sweep in, which takes long and decides nothing narrowly.
@@ -61,7 +58,7 @@ fn main() -> ExitCode {
 }
 
 fn measure(rounds: u64) -> Result<Results, Box<dyn Error>> {
-    let provenance = Provenance::read();
+    let mut provenance = Provenance::read(&["warmcore-sim", "nexosim"]);
     let mut contest = Contest::new()?;
     let (mut published, mut sweep, mut parallel) =
         (full_model::published(), full_model::sweep(), Parallel::new());
@@ -73,6 +70,7 @@ fn measure(rounds: u64) -> Result<Results, Box<dyn Error>> {
         }
         parallel.round();
     }
+    provenance.finish();
     let queues = contest.standings()?;
     let full_model = published.iter().map(|point| point.measured(&queues)).collect();
     let sweep = sweep.iter().map(|point| point.measured(&[])).collect();
@@ -83,22 +81,12 @@ fn measure(rounds: u64) -> Result<Results, Box<dyn Error>> {
 fn report(results: &Results) -> Result<(), Box<dyn Error>> {
     results.provenance.print();
     println!(
-        "{} interleaved rounds ({ROUNDS_OF_SWEEP} of the sweep); median [smallest, greatest] of the rounds\n",
+        "{} interleaved rounds ({ROUNDS_OF_SWEEP} of the sweep); median [least, greatest] of the rounds\n",
         results.rounds
     );
     results.queues.iter().for_each(Standing::print);
     full_model::print_published(&results.full_model);
     full_model::print_sweep(&results.sweep);
     results.parallel.print();
-    let file = target().join("bench/packet.json");
-    std::fs::create_dir_all(file.with_file_name(""))?;
-    std::fs::write(&file, serde_json::to_string_pretty(results)? + "\n")?;
-    println!("written to {}", file.display());
-    Ok(())
-}
-
-/// Where the peers are installed and the results go.
-fn target() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
-    root.expect("this package lies two folders below the workspace").join("target")
+    Ok(results::write("packet", results)?)
 }

@@ -2,11 +2,11 @@
 
 use crate::ours::LoadedHost;
 use crate::queue::SERVERS;
-use crate::spread::Spread;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
 use std::time::Instant;
+use warmcore_bench::Spread;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
 
 const REPLICATIONS: u64 = 16;

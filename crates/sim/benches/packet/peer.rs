@@ -2,7 +2,7 @@
 
 use crate::queue::{Queue, Service};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use warmcore_bench::ProgramError;
 
 /// One run of one peer.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -25,9 +25,9 @@ impl Run {
 /// A peer could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
-    /// It is not installed.
-    #[error("cannot start {}: {source}; scripts/install-bench-peers installs it", interpreter.display())]
-    Absent { interpreter: PathBuf, source: std::io::Error },
+    /// It runs in a process of its own, which is not there or has ended.
+    #[error("{0}; scripts/install-bench-peers installs the peers")]
+    Program(#[from] ProgramError),
     /// It gave up.
     #[error("{peer} failed: {reason}")]
     Failed { peer: String, reason: String },
