@@ -15,7 +15,7 @@ help:
 	@echo 'make bench               the receive path against its peer, in one run'
 	@echo 'make bench-sim           the packet simulator against its peers, in one run'
 	@echo 'make bench-runtime       the live runtime against its peers, in one run'
-	@echo 'make bench-dispatch      the dispatch queue against its peers, in one run'
+	@echo 'make bench-dispatch      the dispatch queue against its peers, in one run; ARGS=--quick for a first look'
 
 study:
 	@scripts/install-toolchain
@@ -46,7 +46,7 @@ bench:
 
 bench-sim:
 	@scripts/install-toolchain
-	@scripts/install-bench-peers
+	@scripts/install-bench-peers sim
 	cargo bench --locked --package warmcore-sim --bench packet
 
 bench-runtime:
@@ -55,7 +55,8 @@ bench-runtime:
 
 bench-dispatch:
 	@scripts/install-toolchain
-	cargo bench --locked --package warmcore-dispatch --bench peers
+	@scripts/install-bench-peers dispatch
+	cargo bench --locked --package warmcore-dispatch --bench peers -- $(ARGS)
 
 fuzz:
 	@scripts/fuzz

@@ -26,7 +26,7 @@ impl Run {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
     /// It runs in a process of its own, which is not there or has ended.
-    #[error("{0}; scripts/install-bench-peers installs the peers")]
+    #[error("{0}; `scripts/install-bench-peers sim` installs the peers")]
     Program(#[from] ProgramError),
     /// It gave up.
     #[error("{peer} failed: {reason}")]

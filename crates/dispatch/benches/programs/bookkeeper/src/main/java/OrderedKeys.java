@@ -1,0 +1,195 @@
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.ByteOrder;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.LongAdder;
+import org.apache.bookkeeper.common.util.OrderedExecutor;
+
+/**
+ * Apache BookKeeper's OrderedExecutor as a peer of the dispatch queue: a thread for each worker, to which
+ * keys are bound.
+ *
+ * <p>Started with the number of workers and of events that may wait. First says its version, then answers
+ * each line:
+ *
+ * <pre>
+ *   time TURNS                   NANOSECONDS that so many turns of the handler's work take
+ *   run KEYS EVENTS TURNS FILE   SECONDS VIOLATIONS
+ * </pre>
+ *
+ * <p>FILE has the events' keys, 32 bits each, least significant byte first. The handler, its work
+ * and the check of the order are those of case.rs and work.rs. The executor's own bound throws an exception
+ * at whoever sends too fast, and comes with a slower queue: it gets the bound of room.rs.
+ */
+public final class OrderedKeys {
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        int workers = Integer.parseInt(arguments[0]);
+        int capacity = Integer.parseInt(arguments[1]);
+        System.out.println(version() + " (Java " + System.getProperty("java.version") + ")");
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = input.readLine(); line != null; line = input.readLine()) {
+            String[] words = line.split(" ", 5);
+            switch (words[0]) {
+                case "time" -> System.out.println(Work.nanosOf(Long.parseLong(words[1])));
+                case "run" -> {
+                    int keys = Integer.parseInt(words[1]);
+                    int events = Integer.parseInt(words[2]);
+                    Case of = new Case(Path.of(words[4]), keys, events, Long.parseLong(words[3]));
+                    double seconds = run(of, workers, capacity);
+                    System.out.println(seconds + " " + of.violations());
+                }
+                default -> throw new IllegalArgumentException("not understood: " + line);
+            }
+        }
+    }
+
+    /** The version in the name of the file that the executor's class comes from. */
+    private static String version() {
+        String file = OrderedExecutor.class.getProtectionDomain().getCodeSource().getLocation().getPath();
+        return file.replaceAll(".*/bookkeeper-common-(.*)\\.jar", "$1");
+    }
+
+    /** Seconds until all events have been handled. */
+    private static double run(Case of, int workers, int capacity) throws InterruptedException {
+        Room room = new Room(capacity);
+        long begun = System.nanoTime();
+        OrderedExecutor executor = OrderedExecutor.newBuilder().name("peer").numThreads(workers).build();
+        for (int index = 0; index < of.keyOf.length; index++) {
+            if (index % Room.STEP == 0) {
+                room.enter();
+            }
+            int key = of.keyOf[index];
+            int number = of.numberOf[index];
+            executor.executeOrdered(key, () -> {
+                of.handle(key, number);
+                room.leave();
+            });
+        }
+        // What is under way when the executor is shut down may be lost: each thread says first that it is done.
+        CountDownLatch done = new CountDownLatch(workers);
+        for (int worker = 0; worker < workers; worker++) {
+            // The lowest bit of a key does not count.
+            executor.executeOrdered(2 * worker, done::countDown);
+        }
+        done.await();
+        executor.shutdown();
+        executor.awaitTermination(1, TimeUnit.HOURS);
+        return (System.nanoTime() - begun) / 1e9;
+    }
+
+    /** Events, and what their handler needs. */
+    private static final class Case {
+        final int[] keyOf;
+        final int[] numberOf;
+        private final AtomicIntegerArray next;
+        private final long turns;
+        private final LongAdder wrong = new LongAdder();
+
+        Case(Path file, int keys, int count, long turns) throws IOException {
+            this.turns = turns;
+            next = new AtomicIntegerArray(keys);
+            keyOf = new int[count];
+            numberOf = new int[count];
+            try (FileChannel channel = FileChannel.open(file)) {
+                MappedByteBuffer bytes = channel.map(FileChannel.MapMode.READ_ONLY, 0, 4L * count);
+                bytes.order(ByteOrder.LITTLE_ENDIAN).asIntBuffer().get(keyOf);
+            }
+            int[] numbers = new int[keys];
+            for (int index = 0; index < count; index++) {
+                numberOf[index] = numbers[keyOf[index]]++;
+            }
+        }
+
+        void handle(int key, int number) {
+            if (next.getOpaque(key) != number) {
+                wrong.increment();
+            }
+            Work.work(turns);
+            next.setOpaque(key, number + 1);
+        }
+
+        /** How often an event was not the next of its key, or was left out. */
+        long violations() {
+            long handled = 0;
+            for (int key = 0; key < next.length(); key++) {
+                handled += next.get(key);
+            }
+            return wrong.sum() + Math.abs(keyOf.length - handled);
+        }
+    }
+
+    /** What a handler does. */
+    private static final class Work {
+        static void work(long turns) {
+            long state = 1;
+            for (long turn = 0; turn < turns; turn++) {
+                state = state * 6364136223846793005L + 1;
+                state ^= state >>> 31;
+            }
+            // It never is: but who compiles this does not know.
+            if (state == 0) {
+                throw new IllegalStateException();
+            }
+        }
+
+        /** How long so many turns of work take, one event's after the other's: the least of some trials. */
+        static double nanosOf(long turns) {
+            int trials = 9;
+            int calls = 10_000;
+            double least = Double.POSITIVE_INFINITY;
+            for (int trial = 0; trial < trials; trial++) {
+                long begun = System.nanoTime();
+                for (int call = 0; call < calls; call++) {
+                    work(turns);
+                }
+                least = Math.min(least, (System.nanoTime() - begun) / (double) calls);
+            }
+            return least;
+        }
+    }
+
+    /** Bounds what waits. */
+    private static final class Room {
+        /** Events that are counted at once. */
+        static final int STEP = 64;
+
+        private final int capacity;
+        private int inside;
+        private final ThreadLocal<int[]> untold = ThreadLocal.withInitial(() -> new int[1]);
+
+        Room(int capacity) {
+            this.capacity = capacity;
+        }
+
+        /** Called before a step's events are sent; waits if there is no room. */
+        synchronized void enter() throws InterruptedException {
+            if (inside + STEP > capacity) {
+                while (inside > capacity / 2) {
+                    wait();
+                }
+            }
+            inside += STEP;
+        }
+
+        /** Called for each event that has been handled. */
+        void leave() {
+            int[] own = untold.get();
+            own[0]++;
+            if (own[0] == STEP) {
+                own[0] = 0;
+                synchronized (this) {
+                    inside -= STEP;
+                    if (inside <= capacity / 2) {
+                        notify();
+                    }
+                }
+            }
+        }
+    }
+}
