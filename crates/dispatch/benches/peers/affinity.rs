@@ -2,6 +2,7 @@
 //! costs.
 
 use crate::WORKERS;
+use crate::random::Random;
 use core::fmt;
 use serde::Serialize;
 use std::sync::Mutex;
@@ -78,12 +79,9 @@ fn run(name: &'static str, rule: Rule) -> Moves {
         .workers(WORKERS)
         .rule(rule)
         .scope(handle, |dispatcher| {
-            let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+            let mut random = Random::new();
             for _ in 0..EVENTS {
-                state ^= state << 13;
-                state ^= state >> 7;
-                state ^= state << 17;
-                dispatcher.dispatch((state % KEYS as u64) as usize, ()).expect("it is open");
+                dispatcher.dispatch((random.number() % KEYS as u64) as usize, ()).expect("it is open");
             }
         })
         .expect("workers can be started");

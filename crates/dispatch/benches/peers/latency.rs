@@ -2,7 +2,9 @@
 //! one at a given rate.
 
 use crate::WORKERS;
-use crate::material::work_of;
+use crate::handler::Handler;
+use crate::random::Random;
+use crate::work::work;
 use core::fmt;
 use quanta::Clock;
 use rayon::prelude::*;
@@ -48,7 +50,7 @@ pub(crate) fn measure() -> Vec<Waits> {
     // The thread that dispatches by the clock keeps a processor busy: what is left handles events.
     let free =
         std::thread::available_parallelism().map_or(1, |all| all.get().saturating_sub(1)).clamp(1, WORKERS);
-    let turns = work_of(SERVICE);
+    let turns = Handler::calibrated(SERVICE).turns;
     let mut all = Vec::new();
     for load in [0.1, 0.8] {
         let gap = SERVICE as f64 / (free as f64 * load);
@@ -69,17 +71,13 @@ fn summary(name: &'static str, load: f64, mut waits: Vec<u64>) -> Waits {
 /// Calls `send` for each event when it is due, at random intervals of `gap` nanoseconds on average.
 fn paced(clock: &Clock, gap: f64, events: usize, mut send: impl FnMut(u64, u64)) {
     let begun = clock.raw();
-    let (mut due, mut state) = (0.0, 0x9e37_79b9_7f4a_7c15_u64);
+    let (mut due, mut random) = (0.0, Random::new());
     for _ in 0..events {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let fraction = ((state >> 11) + 1) as f64 / (1_u64 << 53) as f64;
-        due -= fraction.ln() * gap;
+        due -= (1.0 - random.fraction()).ln() * gap;
         while (clock.delta_as_nanos(begun, clock.raw()) as f64) < due {
             core::hint::spin_loop();
         }
-        send(state % KEYS, clock.raw());
+        send(random.number() % KEYS, clock.raw());
     }
 }
 
@@ -88,7 +86,7 @@ fn ours(idle: Idle, workers: usize, turns: u64, gap: f64, events: usize) -> Vec<
     let waits: Vec<Mutex<Vec<u64>>> = (0..workers).map(|_| Mutex::new(Vec::with_capacity(events))).collect();
     let handle = |turn: &Turn<'_, u64, u64>, sent: u64| {
         let wait = clock.delta_as_nanos(sent, clock.raw());
-        crate::material::work(turns);
+        work(turns);
         waits[turn.worker()].lock().expect("nobody panics").push(wait);
     };
     Dispatcher::<u64, u64>::builder()
@@ -115,7 +113,7 @@ fn batches(workers: usize, turns: u64, gap: f64, events: usize) -> Vec<u64> {
                 let mut own = Vec::with_capacity(group.len());
                 for sent in group.drain(..) {
                     own.push(clock.delta_as_nanos(sent, clock.raw()));
-                    crate::material::work(turns);
+                    work(turns);
                 }
                 waits.lock().expect("nobody panics").extend(own);
             });

@@ -1,106 +1,151 @@
 //! The dispatch queue beside what is otherwise used for events with keys, on the same events in the
 //! same run: `make bench-dispatch`.
 //!
-//! All implementations are run in turn, round after round, so that what disturbs the machine meets all
-//! of them; the medians count. An inline loop on one thread is among them in every round: where it is
-//! far from its median, the round was disturbed and is left out. Each implementation's order is
-//! checked: a handler counts how often an event is not the next of its key.
+//! | module | holds |
+//! |---|---|
+//! | [`mix`], [`traffic`] | whose events come; the same keys for all, for other processes in a file |
+//! | [`work`], [`handler`], [`case`] | what is done with an event, and the check of the order |
+//! | [`contestant`] | what is asked of everybody who takes part |
+//! | [`ours`] | this crate |
+//! | [`bare`] | no queue: what others add to |
+//! | [`channels`], [`locks`], [`pools`], [`shards`], [`tasks`] | peers in this process |
+//! | [`programs`], [`installed`] | peers in others: cowns, Asio, BookKeeper |
+//! | [`room`] | a bound for those who have none |
+//! | [`contest`], [`canary`], [`table`], [`verdict`] | rounds, the machine's state, and what came out |
+//! | [`barriers`], [`affinity`], [`latency`] | sequential events, moves of keys, and waits |
+//! | [`extent`], [`findings`] | what was asked for, and everything that was measured |
+//!
+//! Everybody is run in turn, round after round, so that what disturbs the machine meets all alike, and
+//! ratios are taken within rounds. A run during which other programs had the processors is repeated; a
+//! round begins when an inline loop is as fast as it was. There are two workers, and the thread that
+//! sends; memory for events that wait is bounded for all. Each handler counts how often an event is not
+//! the next of its key.
+//!
+//! Figures are printed, and written to `target/bench/dispatch.json`. With `--quick`, fewer events, rounds
+//! and handlers. Other arguments are words: only tables that have all of them in their title are made,
+//! nothing else is measured and no file written: `cargo bench -p warmcore-dispatch --bench peers -- Zipf`.
 
 mod affinity;
+mod bare;
+mod barriers;
+mod canary;
+mod case;
+mod channels;
+mod contest;
+mod contestant;
+mod extent;
+mod findings;
+mod handler;
+mod installed;
 mod latency;
-mod material;
+mod locks;
+mod mix;
 mod ours;
-mod peers;
+mod pools;
+mod programs;
+mod random;
+mod room;
+mod shards;
 mod table;
+mod tasks;
+mod traffic;
+mod verdict;
+mod work;
 
-use material::{Case, Handler, Mix};
-use std::sync::Arc;
-use std::time::Instant;
+use canary::Canary;
+use contest::Contest;
+use extent::Extent;
+use findings::{Beyond, Findings};
+use handler::Handler;
+use installed::Installed;
+use mix::Mix;
+use programs::Timed;
+use std::error::Error;
+use std::io;
+use std::process::ExitCode;
+use table::Table;
+use traffic::Traffic;
+use warmcore_bench::{Provenance, results};
+use warmcore_linux::affinity::mask;
 
 /// Threads that handle events.
 const WORKERS: usize = 2;
-/// A round counts if the inline loop was no further from its median.
-const DRIFT: f64 = 0.15;
+/// Messages that a channel holds.
+const BOUND: usize = 1024;
+/// Events in a message, where they are sent in batches.
+const BATCH: usize = 64;
+/// Events that wait at most where there is one bound for all, and that are grouped by key at once.
+const ROOM: usize = 8_192;
+/// Events that warm up a program.
+const WARM_UP: usize = 1_000_000;
 
-/// Something that handles events in the order of their keys; events per second.
-type Contestant = (&'static str, fn(&Arc<Case>));
+fn main() -> ExitCode {
+    let extent = Extent::asked_for();
+    let outcome = measure(&extent).and_then(|findings| {
+        findings.print();
+        if extent.is_kept() { Ok(results::write("dispatch", &findings)?) } else { Ok(()) }
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
 
-const CONTESTANTS: [Contestant; 13] = [
-    ("inline, one thread", peers::inline),
-    ("split by key, no queue", peers::split),
-    ("ours", ours::elastic),
-    ("ours, sharded", ours::sharded),
-    ("ours, bound", ours::bound),
-    ("ours, one window", ours::window),
-    ("crossbeam, by event", peers::crossbeam_by_event),
-    ("crossbeam, 64 at once", peers::crossbeam_in_batches),
-    ("std sync_channel", peers::sync_channel),
-    ("rayon, 8192 at once", peers::rayon_in_batches),
-    ("rayon strands", peers::rayon_strands),
-    ("queue, mutex by key", peers::mutex_by_key),
-    ("tokio, mpsc by key", peers::tokio_by_key),
-];
+fn measure(extent: &Extent) -> Result<Findings, Box<dyn Error>> {
+    let mut provenance =
+        Provenance::read(&["warmcore-dispatch", "crossbeam-channel", "rayon", "tokio", "grommet"]);
+    let handlers: Vec<Handler> =
+        extent.handlers.iter().map(|(nanos, _)| Handler::calibrated(*nanos)).collect();
+    let short = Handler::calibrated(100);
+    let warm_up = Traffic::new(Mix::Uniform, extent.most_events().min(WARM_UP))?;
+    let Installed { contestants, versions, timed, mut absent } = Installed::start(&handlers, &warm_up);
+    versions.iter().for_each(|(name, version)| provenance.add(name, version));
+    let all = contestant::here().into_iter().chain(contestants).collect();
+    let mut contest = Contest::new(all, mask()?.iter().collect(), Canary::new(short));
+    let tables = tables(extent, &handlers, &mut contest)?;
+    let beyond = if extent.has_all() { Some(beyond(extent, short)?) } else { None };
+    let (lost, drift, runs_repeated) = contest.finish();
+    absent.extend(lost);
+    provenance.finish();
+    Ok(Findings {
+        provenance,
+        workers: WORKERS,
+        rounds: extent.rounds,
+        margin: verdict::MARGIN,
+        absent,
+        work: handlers.into_iter().map(Timed::here).chain(timed).collect(),
+        tables,
+        beyond,
+        drift,
+        runs_repeated,
+    })
+}
 
-fn main() {
-    let quick = std::env::args().any(|argument| argument == "--quick");
-    let rounds = if quick { 3 } else { 5 };
+/// Every mix under every handler, if it is asked for.
+fn tables(extent: &Extent, handlers: &[Handler], contest: &mut Contest) -> io::Result<Vec<Table>> {
     let mut tables = Vec::new();
-    for handler in [Handler::Nothing, Handler::Nanos(100), Handler::Nanos(1_000)] {
-        for mix in Mix::ALL {
-            if quick && handler != Handler::Nanos(100) {
-                continue;
-            }
-            let events = if handler == Handler::Nanos(1_000) {
-                1_000_000
-            } else if quick {
-                3_000_000
-            } else {
-                5_000_000
-            };
-            let mut case = Arc::new(Case::new(mix, handler, events));
-            let mut rates = vec![Vec::new(); CONTESTANTS.len()];
-            let mut violations = vec![0; CONTESTANTS.len()];
-            for _ in 0..rounds {
-                for (index, (_, run)) in CONTESTANTS.iter().enumerate() {
-                    Arc::get_mut(&mut case).expect("all have ended").reset();
-                    let begun = Instant::now();
-                    run(&case);
-                    rates[index].push(events as f64 / begun.elapsed().as_secs_f64());
-                    violations[index] += case.violations();
-                }
-            }
-            let names = CONTESTANTS.map(|(name, _)| name);
-            let table = table::Table::new(mix, handler, events, &names, &rates, &violations, DRIFT);
+    for mix in Mix::ALL {
+        let all = handlers.iter().zip(&extent.handlers).map(|(&handler, &(_, events))| (handler, events));
+        let asked: Vec<_> = all.filter(|(handler, _)| extent.contains(mix, *handler)).collect();
+        if asked.is_empty() {
+            continue;
+        }
+        let traffic = Traffic::new(mix, extent.most_events())?;
+        for (handler, events) in asked {
+            let table = contest.table(&traffic, handler, events, extent.rounds);
             println!("{table}");
             tables.push(table);
         }
     }
-    let barriers = barriers(rounds);
-    println!("one event in a thousand runs alone, 100 ns to do: {barriers:.2} times the throughput without");
-    let moves = affinity::measure();
-    println!("64 KiB of state for each of 64 keys:");
-    moves.iter().for_each(|moves| println!("{moves}"));
-    let waits = latency::measure();
-    println!("from dispatch to handler, 1 µs to do, by a thread that does nothing else:");
-    waits.iter().for_each(|waits| println!("{waits}"));
-    table::write(&table::All { tables, sequential_mix_ratio: barriers, moves, waits });
+    Ok(tables)
 }
 
-/// Throughput with one sequential event in a thousand, over that without.
-fn barriers(rounds: usize) -> f64 {
-    let mut case = Arc::new(Case::new(Mix::Uniform, Handler::Nanos(100), 2_000_000));
-    let mut ratios: Vec<f64> = (0..rounds)
-        .map(|_| {
-            let mut time = |run: fn(&Arc<Case>)| {
-                Arc::get_mut(&mut case).expect("all have ended").reset();
-                let begun = Instant::now();
-                run(&case);
-                assert_eq!(case.violations(), 0, "out of order");
-                begun.elapsed().as_secs_f64()
-            };
-            time(ours::elastic) / time(ours::with_sequential)
-        })
-        .collect();
-    ratios.sort_by(f64::total_cmp);
-    ratios[rounds / 2]
+fn beyond(extent: &Extent, handler: Handler) -> io::Result<Beyond> {
+    let events = extent.most_events();
+    let traffic = Traffic::new(Mix::Uniform, events)?;
+    let barriers = barriers::measure(&traffic, handler, events, extent.rounds);
+    Ok(Beyond { barriers, moves: affinity::measure(), waits: latency::measure() })
 }

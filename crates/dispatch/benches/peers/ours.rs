@@ -1,7 +1,7 @@
 //! This crate, under each rule: bounded, metrics on, an event at a time.
 
 use crate::WORKERS;
-use crate::material::{Case, Event};
+use crate::case::{Case, Event};
 use std::sync::Arc;
 use warmcore_dispatch::{Dispatcher, Rule, Turn};
 
@@ -25,19 +25,19 @@ fn run(case: &Case, rule: Rule) {
     let handle = |_: &Turn<'_, u32, Event>, event: Event| case.handle(event);
     let builder = Dispatcher::<u32, Event>::builder().workers(WORKERS).rule(rule);
     let done = builder.scope(handle, |dispatcher| {
-        for &event in &case.events {
+        for &event in case.events() {
             dispatcher.dispatch(event.key, event).expect("it is open");
         }
     });
     done.expect("workers can be started");
 }
 
-/// The same with every thousandth event sequential.
-pub(crate) fn with_sequential(case: &Arc<Case>) {
+/// The first with one event in `every` sequential.
+pub(crate) fn with_sequential(case: &Arc<Case>, every: usize) {
     let handle = |_: &Turn<'_, u32, Event>, event: Event| case.handle(event);
     let done = Dispatcher::<u32, Event>::builder().workers(WORKERS).scope(handle, |dispatcher| {
-        for (index, &event) in case.events.iter().enumerate() {
-            if index % 1_000 == 0 {
+        for (index, &event) in case.events().iter().enumerate() {
+            if index.is_multiple_of(every) {
                 dispatcher.dispatch_sequential(event).expect("it is open");
             } else {
                 dispatcher.dispatch(event.key, event).expect("it is open");

@@ -1,116 +1,106 @@
-//! What came of it: a table, and `target/bench/dispatch.json`.
+//! What came of it, contestant by contestant.
 
-use crate::affinity::Moves;
-use crate::latency::Waits;
-use crate::material::{Handler, Mix};
+use crate::contest::Runs;
+use crate::contestant::Role;
+use crate::handler::Handler;
+use crate::mix::Mix;
+use crate::verdict::Verdict;
 use core::fmt;
 use serde::Serialize;
-use std::fs;
-use std::path::Path;
+use warmcore_bench::Spread;
 
+/// Everybody on the same events.
 #[derive(Serialize)]
 pub(crate) struct Table {
     workload: String,
     handler: String,
     events: usize,
-    /// Rounds in which the inline loop was near its median.
-    rounds: usize,
-    rounds_left_out: usize,
     rows: Vec<Row>,
 }
 
 #[derive(Serialize)]
 struct Row {
-    name: &'static str,
-    median_per_s: f64,
-    runs_per_s: Vec<f64>,
+    name: String,
+    role: Role,
+    /// Those that it got: fewer than others if it is slow.
+    events: usize,
+    events_per_s: Spread,
+    /// Round by round, how many times the inline loop's rate that is.
+    times_inline: Spread,
+    /// Round by round, how many times a peer's rate ours is.
+    ours_times: Option<Spread>,
+    verdict: Option<Verdict>,
     order_violations: u64,
+    runs_dropped: usize,
+    runs_disturbed: usize,
 }
 
 impl Table {
-    pub(crate) fn new(
-        mix: Mix,
-        handler: Handler,
-        events: usize,
-        names: &[&'static str],
-        rates: &[Vec<f64>],
-        violations: &[u64],
-        drift: f64,
-    ) -> Self {
-        let inline = median(&rates[0]);
-        let steady: Vec<usize> =
-            (0..rates[0].len()).filter(|&round| (rates[0][round] / inline - 1.0).abs() <= drift).collect();
-        let row = |((name, rates), &order_violations): ((&&'static str, &Vec<f64>), &u64)| {
-            let runs_per_s: Vec<f64> = steady.iter().map(|&round| rates[round]).collect();
-            Row { name, median_per_s: median(&runs_per_s), runs_per_s, order_violations }
-        };
-        Self {
-            workload: mix.to_string(),
-            handler: handler.to_string(),
-            events,
-            rounds: steady.len(),
-            rounds_left_out: rates[0].len() - steady.len(),
-            rows: names.iter().zip(rates).zip(violations).map(row).collect(),
-        }
+    /// Of those who have run at all. The inline loop is the first.
+    pub(crate) fn new(mix: Mix, handler: Handler, events: usize, all: Vec<Runs>) -> Self {
+        let ran: Vec<Runs> = all.into_iter().filter(|runs| !runs.rates.is_empty()).collect();
+        let inline = Spread(ran[0].rates.clone());
+        let ours = ran.iter().find(|runs| runs.role == Role::Ours);
+        let ours = ours.map(|ours| (Spread(ours.rates.clone()), ours.violations));
+        let rows = ran.into_iter().map(|runs| Row::new(runs, &inline, ours.as_ref())).collect();
+        Self { workload: mix.to_string(), handler: handler.to_string(), events, rows }
+    }
+
+    /// The verdicts on all peers, and what lost ones are about.
+    pub(crate) fn verdicts(&self) -> impl Iterator<Item = (Verdict, String)> {
+        let about = |row: &Row| format!("{}, {}: {}", self.workload, self.handler, row.name);
+        self.rows.iter().filter_map(move |row| Some((row.verdict?, about(row))))
     }
 }
 
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
+impl Row {
+    fn new(runs: Runs, inline: &Spread, ours: Option<&(Spread, u64)>) -> Self {
+        let events_per_s = Spread(runs.rates);
+        let compared = ours.filter(|_| runs.role == Role::Peer).map(|(ours, violations)| {
+            let times = ours.over(&events_per_s);
+            let verdict = Verdict::new(&times, *violations, runs.violations);
+            (times, verdict)
+        });
+        let (ours_times, verdict) = compared.unzip();
+        Self {
+            name: runs.name,
+            role: runs.role,
+            events: runs.events,
+            times_inline: events_per_s.over(inline),
+            events_per_s,
+            ours_times,
+            verdict,
+            order_violations: runs.violations,
+            runs_dropped: runs.dropped,
+            runs_disturbed: runs.disturbed,
+        }
+    }
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{}, {}: {} events, {} rounds ({} left out)",
-            self.workload, self.handler, self.events, self.rounds, self.rounds_left_out
-        )?;
-        let inline = self.rows[0].median_per_s;
-        for row in &self.rows {
-            let least = row.runs_per_s.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = row.runs_per_s.iter().copied().fold(0.0, f64::max);
-            write!(
-                f,
-                "  {:24} {:6.2} M/s  [{:6.2}, {:6.2}]  {:5.2} times inline",
-                row.name,
-                row.median_per_s / 1e6,
-                least / 1e6,
-                most / 1e6,
-                row.median_per_s / inline
-            )?;
-            writeln!(
-                f,
-                "{}",
-                if row.order_violations > 0 {
-                    format!("  OUT OF ORDER: {}", row.order_violations)
-                } else {
-                    String::new()
-                }
-            )?;
-        }
-        Ok(())
+        writeln!(f, "{}, {}, {} events", self.workload, self.handler, self.events)?;
+        writeln!(f, "  {:24} {:>22} {:>12} {:>24}", "", "M events/s", "times inline", "ours is times")?;
+        self.rows.iter().try_for_each(|row| writeln!(f, "  {}", row.line(self.events)))
     }
 }
 
-/// All that was measured.
-#[derive(Serialize)]
-pub(crate) struct All {
-    pub(crate) tables: Vec<Table>,
-    pub(crate) sequential_mix_ratio: f64,
-    pub(crate) moves: Vec<Moves>,
-    pub(crate) waits: Vec<Waits>,
-}
-
-/// Writes it for other programs.
-pub(crate) fn write(all: &All) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench");
-    let text = serde_json::to_string_pretty(all).expect("tables are plain data");
-    let written = fs::create_dir_all(&folder).and_then(|()| fs::write(folder.join("dispatch.json"), text));
-    match written {
-        Ok(()) => println!("written: target/bench/dispatch.json"),
-        Err(error) => eprintln!("target/bench/dispatch.json could not be written: {error}"),
+impl Row {
+    fn line(&self, events: usize) -> String {
+        let rate = format!("{:.2}", self.events_per_s.map(|rate| rate / 1e6));
+        let inline = self.times_inline.median();
+        let ours = self.ours_times.as_ref().map_or_else(String::new, |times| format!("{times:.2}"));
+        let verdict = self.verdict.map_or_else(String::new, |verdict| verdict.to_string());
+        let mut line = format!("{:24} {rate:>22} {inline:>12.2} {ours:>24} {verdict:5}", self.name);
+        let mut note = |said: bool, text: String| {
+            if said {
+                line += &text;
+            }
+        };
+        note(self.events < events, format!("  the first {} events only", self.events));
+        note(self.order_violations > 0, format!("  OUT OF ORDER: {}", self.order_violations));
+        note(self.runs_dropped > 0, format!("  {} runs repeated", self.runs_dropped));
+        note(self.runs_disturbed > 0, format!("  {} runs disturbed", self.runs_disturbed));
+        line.trim_end().to_owned()
     }
 }
