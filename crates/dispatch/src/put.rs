@@ -9,7 +9,7 @@ use crate::options::Overload;
 use crate::queue::NOTHING;
 use crate::ring::Reserved;
 use crate::shared::Shared;
-use crate::sync::Arc;
+use crate::sync::{Arc, Ordering};
 use core::hash::{BuildHasher, Hash};
 
 impl<K: Eq + Hash + Clone, E> Shared<K, E> {
@@ -248,7 +248,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     /// comes to the event finds its key there.
     fn try_put_keyed(&self, queue: usize, key: Tagged<K>, event: E) -> Result<(), (Why, Entry<K, E>)> {
         let refuse = |why, key, event| Err((why, Entry::Plain { queue, label: Plain::Key(key), event }));
-        if self.closed.load(crate::sync::Ordering::SeqCst) {
+        if self.closed.load(Ordering::SeqCst) {
             return refuse(Why::Closed, key, event);
         }
         let lane = &self.queues[queue];
@@ -280,6 +280,10 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     /// Puts a label into each of `queues`, in an order that all such events are in.
     fn put_jointly(&self, queues: &[usize], label: impl Fn() -> Label<K, E>) -> Result<(), Why> {
         let order = crate::lock(&self.joint);
+        // What is full when all is stopped stays full.
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(Why::Closed);
+        }
         let is_full = |&&queue: &&usize| {
             let ring = self.queues[queue].queue.ring();
             ring.len() >= ring.capacity() as u64

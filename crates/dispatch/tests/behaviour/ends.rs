@@ -4,7 +4,8 @@ use crate::{RULES, builder};
 use core::time::Duration;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use warmcore_dispatch::{DispatchError, Dispatcher, Turn};
+use std::sync::mpsc::channel;
+use warmcore_dispatch::{DispatchError, Dispatcher, OnPanic, Rule, Turn};
 
 #[test]
 fn what_was_dispatched_before_it_is_dropped_is_handled() {
@@ -141,5 +142,39 @@ fn what_is_kept_aside_is_handled_or_counted() {
             assert_eq!(drained.left, 0, "{rule:?}");
             assert_eq!(metrics.events + metrics.shed + returned, 101, "{rule:?}: {metrics:?}");
         }
+    }
+}
+
+/// Nobody takes anything out any more: a queue that is full stays full.
+#[test]
+fn who_waits_for_room_in_several_queues_ends_when_all_is_stopped() {
+    for rule in [Rule::Bound { queues: 2 }, Rule::Elastic { queues: 2, window: 32 }] {
+        let (began, go_on) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+        let (begin, wait) = (began.clone(), go_on.clone());
+        let handle = move |_: &Turn<'_, u64, u64>, _: u64| {
+            begin.store(true, Ordering::SeqCst);
+            while !wait.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+            panic!("this stops everything");
+        };
+        let builder = builder().workers(1).rule(rule).capacity(4).on_panic(OnPanic::Stop);
+        let dispatcher: Arc<Dispatcher<u64, u64>> = Arc::new(builder.build(handle).unwrap());
+        dispatcher.dispatch_unordered(0).unwrap();
+        while !began.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        // Two queues of four places, of which the event that is handled has one.
+        (1..8).for_each(|event| dispatcher.dispatch_unordered(event).unwrap());
+        let (ended, ends) = channel();
+        std::thread::spawn({
+            let dispatcher = dispatcher.clone();
+            move || ended.send(dispatcher.dispatch_sequential(9)).unwrap()
+        });
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(ends.try_recv().is_err(), "{rule:?}: there is no room");
+        go_on.store(true, Ordering::SeqCst);
+        let dispatched = ends.recv_timeout(Duration::from_secs(20));
+        assert_eq!(dispatched, Ok(Err(DispatchError::Closed(9))), "{rule:?}");
     }
 }
