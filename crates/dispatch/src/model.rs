@@ -1,17 +1,19 @@
 //! Every interleaving, up to some preemptions, of the few steps by which producers and workers meet,
 //! by loom. A wake-up that is lost is a deadlock here, since nobody wakes by himself.
 
-use crate::handle::Handle;
+mod dispatcher;
+mod keyed;
+
 use crate::joint::KeySet;
 use crate::label::{Label, Tagged};
 use crate::queue::{Claim, Found, Joint, Queue, QueueRule};
 use crate::ready::Ready;
+use crate::ring::Reserved;
 use crate::room::Room;
 use crate::seats::Seats;
 use crate::shared::{Settings, Shared};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use crate::worker::Worker;
-use crate::{Idle, OnPanic, Overload, Rule, Turn};
+use crate::{Idle, OnPanic, Overload, Rule};
 use loom::sync::Arc;
 use loom::thread;
 use std::sync::atomic::{AtomicU32 as Count, Ordering::Relaxed};
@@ -38,6 +40,21 @@ fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(preemptions);
     builder.check(model);
+}
+
+/// What those who dispatch and workers share, with two places in each queue.
+fn shared(rule: Rule, workers: usize, overload: Overload) -> Shared<u32, u32> {
+    let settings = Settings {
+        rule,
+        capacity: 2,
+        overload,
+        on_panic: OnPanic::Skip,
+        idle: Idle::default(),
+        partition_bits: None,
+        key_limit: None,
+        aside: 2,
+    };
+    Shared::new(workers, settings)
 }
 
 fn tagged<K>(key: K, tag: u32) -> Tagged<K> {
@@ -74,21 +91,48 @@ fn settle<K: Eq, E>(ready: &Ready, queue: &Queue<K, E>, found: &Found<K, E>) {
     }
 }
 
+/// An event of a producer, and its number.
+type Numbered = Box<(u32, u32)>;
+
+/// Puts in those of `events` that there is room for, one by one; which these are.
+fn put_each<K: Eq>(
+    queue: &Queue<K, Numbered>,
+    label: &dyn Fn(u32) -> Label<K, Numbered>,
+    mut events: Vec<(u32, u32)>,
+) -> Vec<(u32, u32)> {
+    events.retain(|&event| try_put(queue, label(event.0), Box::new(event)).is_ok());
+    events
+}
+
+/// The same, of all that there is room for together.
+fn put_together<K: Eq>(
+    queue: &Queue<K, Numbered>,
+    label: &dyn Fn(u32) -> Label<K, Numbered>,
+    events: Vec<(u32, u32)>,
+) -> Vec<(u32, u32)> {
+    let Ok(places) = queue.ring().reserve_run(events.len()) else { return Vec::new() };
+    let fill = |(place, event): (Reserved<'_, _, _>, (u32, u32))| {
+        place.fill(label(event.0), Some(Box::new(event)));
+        event
+    };
+    places.zip(events).map(fill).collect()
+}
+
+type Put<K> = fn(&Queue<K, Numbered>, &dyn Fn(u32) -> Label<K, Numbered>, Vec<(u32, u32)>) -> Vec<(u32, u32)>;
+
 /// Two producers, the first with two events, and a consumer, through a ring of two slots in which
 /// one stands already. Who finds no room gives up, so that nobody spins.
-fn two_producers<K, L>(label: L)
+fn two_producers<K, L>(put: Put<K>, label: L)
 where
     K: Eq + Send + Sync + 'static,
-    L: Fn(u32) -> Label<K, Box<(u32, u32)>> + Clone + Send + 'static,
+    L: Fn(u32) -> Label<K, Numbered> + Clone + Send + 'static,
 {
     let queue = queue(0, 2);
     try_put(&queue, label(2), Box::new((2, 0))).unwrap();
     let producers = [2, 1].into_iter().enumerate().map(|(producer, events)| {
         let (queue, label, producer) = (Arc::clone(&queue), label.clone(), producer as u32);
-        thread::spawn(move || {
-            let events = (0..events).map(|number| (producer, number));
-            events.filter(|&event| try_put(&queue, label(producer), Box::new(event)).is_ok()).collect()
-        })
+        let events = (0..events).map(|number| (producer, number)).collect();
+        thread::spawn(move || put(&queue, &label, events))
     });
     let producers: Vec<thread::JoinHandle<Vec<_>>> = producers.collect();
     let (mut claim, mut seen) = (Claim::default(), Vec::new());
@@ -111,25 +155,38 @@ where
     assert_eq!(seen, put, "each that was put in once");
 }
 
+/// Two producers whose labels count how often they are made and dropped.
+fn two_producers_of_counted(put: Put<Counted>) {
+    let (made, dropped) = (std::sync::Arc::new(Count::new(0)), std::sync::Arc::new(Count::new(0)));
+    let label = {
+        let (made, dropped) = (std::sync::Arc::clone(&made), std::sync::Arc::clone(&dropped));
+        move |producer| {
+            made.fetch_add(1, Relaxed);
+            Label::Key(tagged(Counted(producer, std::sync::Arc::clone(&dropped)), producer))
+        }
+    };
+    two_producers(put, label);
+    assert_eq!(made.load(Relaxed), dropped.load(Relaxed), "labels are dropped once");
+}
+
 #[test]
 fn two_producers_and_a_consumer_with_labels_that_need_no_drop() {
-    check(2, || two_producers(key));
+    check(2, || two_producers(put_each, key));
 }
 
 #[test]
 fn two_producers_and_a_consumer_with_labels_that_are_dropped_once() {
-    check(2, || {
-        let (made, dropped) = (std::sync::Arc::new(Count::new(0)), std::sync::Arc::new(Count::new(0)));
-        let label = {
-            let (made, dropped) = (std::sync::Arc::clone(&made), std::sync::Arc::clone(&dropped));
-            move |producer| {
-                made.fetch_add(1, Relaxed);
-                Label::Key(tagged(Counted(producer, std::sync::Arc::clone(&dropped)), producer))
-            }
-        };
-        two_producers(label);
-        assert_eq!(made.load(Relaxed), dropped.load(Relaxed), "labels are dropped once");
-    });
+    check(2, || two_producers_of_counted(put_each));
+}
+
+#[test]
+fn a_batch_beside_another_and_a_consumer_with_labels_that_need_no_drop() {
+    check(2, || two_producers(put_together, key));
+}
+
+#[test]
+fn a_batch_beside_another_and_a_consumer_with_labels_that_are_dropped_once() {
+    check(2, || two_producers_of_counted(put_together));
 }
 
 /// Two workers at one queue with three events of two keys, while a fourth comes.
@@ -411,73 +468,4 @@ fn attend_both(queues: &[Arc<Queue<u32, u32>>; 2], steps: &[AtomicU32; 2], first
             });
         }
     }
-}
-
-/// A whole dispatcher with workers that live as they do, from the first event to the close.
-fn dispatcher(
-    preemptions: usize,
-    rule: Rule,
-    workers: usize,
-    put: impl Fn(&Shared<u32, u32>) + Sync + Send + 'static,
-    expected: u32,
-) {
-    let mut builder = loom::model::Builder::new();
-    (builder.preemption_bound, builder.max_branches) = (Some(preemptions), 20_000);
-    // As many as there is time for.
-    (builder.max_duration, builder.checkpoint_interval) = (Some(std::time::Duration::from_secs(12)), 500);
-    builder.check(move || {
-        let settings = Settings {
-            rule,
-            capacity: 2,
-            overload: Overload::Block,
-            on_panic: OnPanic::Skip,
-            idle: Idle::default(),
-            partition_bits: None,
-            key_limit: None,
-            aside: 2,
-        };
-        let handle = Arc::new(Handle::<u32, u32>(Shared::new(workers, settings)));
-        let sum = std::sync::Arc::new(Count::new(0));
-        let threads = (0..workers).map(|me| {
-            let (handle, sum) = (Arc::clone(&handle), std::sync::Arc::clone(&sum));
-            thread::spawn(move || {
-                let handler = |_: &Turn<'_, u32, u32>, event| {
-                    sum.fetch_add(event, Relaxed);
-                };
-                Worker::new(me, &*handle, &handler).run();
-            })
-        });
-        let threads: Vec<_> = threads.collect();
-        let shared = &handle.0;
-        put(shared);
-        shared.quiet.wait(|| shared.is_quiet());
-        assert_eq!(sum.load(Relaxed), expected, "it is quiet, and all have run");
-        shared.close();
-        threads.into_iter().for_each(|thread| thread.join().unwrap());
-    });
-}
-
-#[test]
-fn a_dispatcher_with_one_worker_and_little_room() {
-    let put = |shared: &Shared<u32, u32>| (1..=3).for_each(|event| shared.dispatch(7, event).unwrap());
-    dispatcher(2, Rule::Sharded, 1, put, 6);
-}
-
-#[test]
-fn a_dispatcher_with_a_window() {
-    let put = |shared: &Shared<u32, u32>| {
-        shared.dispatch(7, 1).unwrap();
-        shared.dispatch_unordered(2).unwrap();
-    };
-    dispatcher(1, Rule::Window { window: 2 }, 2, put, 3);
-}
-
-#[test]
-fn a_dispatcher_with_an_event_that_runs_alone() {
-    let put = |shared: &Shared<u32, u32>| {
-        shared.dispatch_unordered(1).unwrap();
-        shared.dispatch_sequential(2).unwrap();
-        shared.dispatch_unordered(4).unwrap();
-    };
-    dispatcher(1, Rule::Elastic { queues: 1, window: 2 }, 2, put, 7);
 }

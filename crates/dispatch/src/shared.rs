@@ -209,11 +209,10 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
 
     /// Nothing more can be dispatched.
     pub(crate) fn close(&self) {
+        // Workers that see it closed and empty end: nothing may come in any more by then.
+        self.queues.iter().for_each(|lane| lane.queue.ring().close());
         self.closed.store(true, Ordering::SeqCst);
-        for lane in &self.queues {
-            lane.queue.ring().close();
-            lane.room.tell();
-        }
+        self.queues.iter().for_each(|lane| lane.room.tell());
         self.seats.wake_all();
     }
 

@@ -178,3 +178,27 @@ fn who_waits_for_room_in_several_queues_ends_when_all_is_stopped() {
         assert_eq!(dispatched, Ok(Err(DispatchError::Closed(9))), "{rule:?}");
     }
 }
+
+/// What came in while it was closed is handled, however soon workers see that it is closed.
+#[test]
+fn what_comes_while_it_is_closed_is_handled_or_comes_back() {
+    for rule in RULES {
+        for round in 0..100 {
+            let handled = Arc::new(AtomicU64::new(0));
+            let count = handled.clone();
+            let handle = move |_: &Turn<'_, u64, u64>, _: u64| _ = count.fetch_add(1, Ordering::Relaxed);
+            let dispatcher: Dispatcher<u64, u64> =
+                builder().workers(4).rule(rule).capacity(4).build(handle).unwrap();
+            let taken = std::thread::scope(|scope| {
+                let dispatch = || (0..).take_while(|&key| dispatcher.dispatch(key, key).is_ok()).count();
+                let producer = scope.spawn(dispatch);
+                std::thread::sleep(Duration::from_micros(round));
+                dispatcher.close();
+                producer.join().unwrap() as u64
+            });
+            assert_eq!(dispatcher.drain(Duration::from_secs(20)).left, 0, "{rule:?}");
+            drop(dispatcher);
+            assert_eq!(handled.load(Ordering::Relaxed), taken, "{rule:?}");
+        }
+    }
+}
