@@ -102,9 +102,10 @@ fn what_handlers_dispatch_beyond_all_bounds_comes_back() {
     let handle = |turn: &Turn<'_, u64, u64>, event: u64| {
         if event == 0 {
             let refuse = |error| assert_eq!(error, DispatchError::Full(1));
-            (0..100).for_each(|_| {
-                _ = turn.dispatch(1, 1).map_err(refuse).map_err(|()| refused.fetch_add(1, Ordering::Relaxed))
-            });
+            for _ in 0..100 {
+                let dispatched = turn.dispatch(1, 1).map_err(refuse);
+                refused.fetch_add(u64::from(dispatched.is_err()), Ordering::Relaxed);
+            }
         }
     };
     let builder = builder().workers(1).capacity(8).aside(10);
