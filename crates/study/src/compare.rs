@@ -22,7 +22,7 @@ pub mod point;
 pub mod present;
 pub mod quiet;
 pub mod results;
-mod trial;
+pub mod trial;
 
 use nearness::Nearness;
 use overheads::Rehearsals;
