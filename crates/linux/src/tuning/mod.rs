@@ -15,8 +15,8 @@
 //! | [`place`] | where a setting stands now: its file or thread, and in which notation |
 //! | [`step`] | one change that is to be made, with what stands there now |
 //! | [`journal`], [`entries`] | what was to be changed, and how far that got |
-//! | [`apply`] | to make the changes, or none of them |
-//! | [`undo`] | to take them back |
+//! | [`apply`](mod@apply) | to make the changes, or none of them |
+//! | [`undo`](mod@undo) | to take them back |
 //! | [`watch`] | to take them back when nobody confirms them |
 //! | [`persist`] | how systemd and udev would apply a plan at every start |
 //! | [`system`] | the only door to files and threads, which a test can jam |
