@@ -10,7 +10,8 @@
 //! let picture = Probe::fake(fake::hosts::two_socket_server()).inventory().expect("a sound tree");
 //! let nic = picture.interfaces.iter().find(|interface| interface.is_physical()).expect("a NIC");
 //! assert_eq!((nic.node, nic.receive.len()), (Some(1), 64));
-//! let queue = picture.interrupts.iter().find(|interrupt| interrupt.interface.is_some()).expect("a queue");
+//! let of_nic = |interface: &Option<String>| interface.as_ref() == Some(&nic.name);
+//! let queue = picture.interrupts.iter().find(|interrupt| of_nic(&interrupt.interface)).expect("a queue");
 //! assert_eq!(queue.id.to_string(), "0000:81:00.0/0 eth0-TxRx-0");
 //! ```
 //!
