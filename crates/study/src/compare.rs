@@ -79,8 +79,9 @@ pub enum CompareError {
     Profile(#[from] IncompleteProfile),
     /// Too much was taken away from the workers for anything to be measured.
     #[error(
-        "{0} could not be measured: no packet met a time in which all workers ran; expected longer runs, or a \
-         machine that has less else to do"
+        "{0} could not be measured: the workers hardly ran in any of {rounds} rounds; expected longer runs, or \
+         a machine that has less else to do",
+        rounds = trial::ROUNDS
     )]
     Disturbed(&'static str),
     /// The user has stopped it.

@@ -12,10 +12,8 @@
 use super::CompareError;
 use super::nearness::Nearness;
 use super::quiet::Ran;
-use super::trial::ROUNDS;
+use super::trial::{ROUNDS, round};
 use std::path::Path;
-use std::thread;
-use std::time::Duration;
 use warmcore_costs::Profile;
 use warmcore_runtime::Steady;
 use warmcore_runtime::clock::Clock;
@@ -81,7 +79,7 @@ impl<'a> Rehearsals<'a> {
     /// For `scenario`, whose packets take what `profile` says.
     ///
     /// # Errors
-    /// If it cannot be run, or too much of the runs was disturbed.
+    /// If it cannot be run, or the workers hardly ran in any rehearsal.
     pub fn of(
         scenario: &'a PacketScenario,
         profile: &'a Profile,
@@ -93,8 +91,11 @@ impl<'a> Rehearsals<'a> {
         let unknown = Estimate::new(Nanos::INFINITY, Nanos::INFINITY);
         let mut all = Self { scenario, profile, base, passed, constant, cycle: unknown };
         let workers = f64::from(scenario.processors);
-        let cycles = (0..ROUNDS).map(|_| Ok(cycle(&all.run(None, nearness)?.outcome, workers)));
-        all.cycle = median(cycles.collect::<Result<_, CompareError>>()?);
+        let mut cycles = Vec::new();
+        for _ in 0..ROUNDS {
+            cycles.extend(all.run(None, nearness)?.outcome.map(|steady| cycle(&steady, workers)));
+        }
+        all.cycle = median(cycles).ok_or(CompareError::Disturbed("what can be done"))?;
         Ok(all)
     }
 
@@ -111,15 +112,16 @@ impl<'a> Rehearsals<'a> {
         PerSecond(f64::from(self.scenario.processors) / self.cycle.mean.secs() * LIGHT)
     }
 
-    /// A rehearsal at `rate`, or with as many packets as the workers can do.
+    /// A rehearsal at `rate`, or with as many packets as the workers can do; nothing comes of it if they
+    /// hardly ran.
     ///
     /// # Errors
-    /// If it cannot be run, or all of it was disturbed.
+    /// If it cannot be run.
     pub fn run(
         &self,
         rate: Option<PerSecond>,
         nearness: &mut Nearness<'_>,
-    ) -> Result<Ran<Steady>, CompareError> {
+    ) -> Result<Ran<Option<Steady>>, CompareError> {
         let scenario = PacketScenario { rate_per_s: rate, ..self.scenario.clone() };
         nearness.hold(|| rehearse(&scenario, self.passed, self.profile, self.base))
     }
@@ -181,13 +183,15 @@ fn typical_delay(steady: &Steady) -> Estimate<Nanos> {
     Some(steady.typical_delay()).filter(known).unwrap_or_else(|| steady.delay())
 }
 
-/// The median of `estimates`, with half of their spread if that is wider than the interval.
-fn median(mut estimates: Vec<Estimate<Nanos>>) -> Estimate<Nanos> {
+/// The median of `estimates`, with half of their spread if that is wider than the interval; `None` if there
+/// are none.
+fn median(mut estimates: Vec<Estimate<Nanos>>) -> Option<Estimate<Nanos>> {
     estimates.sort_by(|a, b| a.mean.0.total_cmp(&b.mean.0));
+    let (least, greatest) = (estimates.first()?, estimates.last()?);
     let middle = estimates[estimates.len() / 2];
-    let spread = (estimates[estimates.len() - 1].mean - estimates[0].mean) / 2.0;
+    let spread = (greatest.mean - least.mean) / 2.0;
     let half = middle.half_width.unwrap_or(Nanos::INFINITY);
-    Estimate::new(middle.mean, Nanos(half.0.max(spread.0)))
+    Some(Estimate::new(middle.mean, Nanos(half.0.max(spread.0))))
 }
 
 /// What a packet costs a worker, all told; where no two packets followed each other undisturbed, as
@@ -221,19 +225,13 @@ fn rehearse(
     passed: Nanos,
     profile: &Profile,
     base: &Path,
-) -> Result<Ran<Steady>, CompareError> {
+) -> Result<Ran<Option<Steady>>, CompareError> {
     let mut setup = Setup::of(scenario, profile, base)?;
     // To look at the clock until the time has passed takes two looks, the last of them half in vain.
     setup.options.instead = Some(Nanos((passed - Clock::start().cost() * 1.5).0.max(0.0)));
     // To pass the time is not to be kept from running.
     setup.options.stall += passed * 2.0;
-    let span = Duration::from_secs_f64(scenario.live.seconds / ROUNDS as f64);
-    let report = setup.run(|_| thread::sleep(span))?;
-    let steady = report.steady_or_all();
-    if steady.is_empty() {
-        return Err(CompareError::Disturbed("what the runtime costs"));
-    }
-    Ok(Ran { outcome: steady, disturbed: report.steady().disturbed(), near: true })
+    Ok(round(setup, scenario.live.seconds)?)
 }
 
 #[cfg(test)]
@@ -243,7 +241,7 @@ mod tests {
     #[test]
     fn one_rehearsal_that_went_wrong_does_not_count_but_shows() {
         let all = [213.0, 695.0, 185.0].map(|mean| Estimate::new(Nanos(mean), Nanos(2.0)));
-        let middle = median(all.to_vec());
+        let middle = median(all.to_vec()).unwrap();
         assert_eq!((middle.mean, middle.half_width), (Nanos(213.0), Some(Nanos(255.0))));
     }
 }

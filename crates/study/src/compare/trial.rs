@@ -1,25 +1,28 @@
 //! One load: rehearsed and run in rounds, and predicted.
 //!
 //! The rounds follow each other closely, so that whatever makes the machine slower for a while meets
-//! rehearsals and runs alike. Of each, the least disturbed counts.
+//! rehearsals and runs alike. Of each, a [typical](super::quiet) one counts.
 
 use super::CompareError;
 use super::nearness::Nearness;
 use super::overheads::{Rehearsals, RuntimeCosts};
 use super::point::{ComparedPoint, Figures};
-use super::quiet::{Ran, quietest};
+use super::quiet::{Ran, typical};
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
 use warmcore_costs::Profile;
-use warmcore_runtime::Steady;
 use warmcore_runtime::from_scenario::Setup;
+use warmcore_runtime::{RunError, Steady};
 use warmcore_scenario::{Effects, PacketScenario};
 use warmcore_sim::packet::{Outcome, PointResult, simulate};
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// Rounds of rehearsals and a run; together the runs last as long as the scenario says.
+/// Rounds of rehearsals and a run; together the runs last as long as the scenario says, and each at least
+/// [`SHORTEST`].
 pub(super) const ROUNDS: usize = 5;
+/// What lasts less is hardly more than its beginning.
+const SHORTEST: Duration = Duration::from_millis(120);
 
 /// Runs `scenario` at `rate`, which is this `load`, and predicts it with what the runtime has cost in the
 /// rehearsals in between.
@@ -38,21 +41,24 @@ pub(super) fn compare(
     let scenario = &PacketScenario { rate_per_s: Some(rate), ..scenario.clone() };
     let (mut light, mut busy, mut runs) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        light.push(rehearsals.run(Some(rehearsals.light_rate()), nearness)?);
-        busy.push(rehearsals.run(Some(rate), nearness)?);
-        runs.push(nearness.hold(|| run(scenario, profile, base))?);
+        light.extend(rehearsals.run(Some(rehearsals.light_rate()), nearness)?.told());
+        busy.extend(rehearsals.run(Some(rate), nearness)?.told());
+        runs.extend(nearness.hold(|| run(scenario, profile, base))?.told());
     }
-    let (light, rehearsed, run) = (quietest(light), quietest(busy), quietest(runs));
+    let disturbed = || CompareError::Disturbed("what the runtime costs");
+    let light = typical(light, |steady| steady.delay().mean).ok_or_else(disturbed)?;
+    let rehearsed = typical(busy, |steady| steady.delay().mean).ok_or_else(disturbed)?;
+    let run = typical(runs, |figures| figures.delay.mean);
     let costs = rehearsals.costs(rate, &rehearsed.outcome, &light.outcome)?;
     Ok(ComparedPoint {
         load,
         rate,
         predicted: predict(scenario, &costs, profile, base)?,
-        measured: run.outcome,
         costs,
-        disturbed: run.disturbed,
+        disturbed: run.as_ref().map_or(1.0, |run| run.disturbed),
         rehearsal_disturbed: rehearsed.disturbed,
-        near: run.near && rehearsed.near,
+        near: rehearsed.near && run.as_ref().is_some_and(|run| run.near),
+        measured: run.map(|run| run.outcome),
     })
 }
 
@@ -61,12 +67,17 @@ fn run(
     profile: &Profile,
     base: &Path,
 ) -> Result<Ran<Option<Figures>>, CompareError> {
-    let mut setup = Setup::of(scenario, profile, base)?;
-    let span = Duration::from_secs_f64(scenario.live.seconds / ROUNDS as f64);
+    let Ran { outcome, disturbed, near } = round(Setup::of(scenario, profile, base)?, scenario.live.seconds)?;
+    Ok(Ran { outcome: outcome.as_ref().map(measured), disturbed, near })
+}
+
+/// One of the [`ROUNDS`] of what is set up, which last so many `seconds` together; nothing comes of it if
+/// the workers hardly ran.
+pub(super) fn round(mut setup: Setup, seconds: f64) -> Result<Ran<Option<Steady>>, RunError> {
+    let span = Duration::from_secs_f64(seconds / ROUNDS as f64).max(SHORTEST);
     let report = setup.run(|_| thread::sleep(span))?;
-    let steady = report.steady_or_all();
-    let figures = (!steady.is_empty()).then(|| measured(&steady));
-    Ok(Ran { outcome: figures, disturbed: report.steady().disturbed(), near: true })
+    let steady = Some(report.steady_or_all()).filter(|steady| !steady.is_empty());
+    Ok(Ran { outcome: steady, disturbed: report.steady().disturbed(), near: true })
 }
 
 /// What the simulator says of `scenario` if the runtime costs so much.
