@@ -4,17 +4,14 @@
 //! |---|---|
 //! | [`provenance`] | the machine, and the versions of what ran on it: [`Provenance`] |
 //! | [`spread`] | one figure, taken in every round: [`Spread`] |
-//! | [`meter`] | what a run took, and what other programs had of the processors: [`Meter`] |
 //! | [`program`] | a peer in a process of its own: [`Program`] |
 //! | [`results`] | where figures are written |
 
-pub mod meter;
 pub mod program;
 pub mod provenance;
 pub mod results;
 pub mod spread;
 
-pub use meter::{Meter, Spent};
 pub use program::{Program, ProgramError};
 pub use provenance::Provenance;
 pub use spread::Spread;

@@ -9,6 +9,7 @@
 //! | [`cpu_time`] | for how long threads have run |
 //! | [`disturbance`] | whether a measurement was preempted, migrated or faulted |
 //! | [`program`] | to run a user's program, and to end it with all it has started |
+//! | [`meter`] | what a run took of the cpus, and what others had of them meanwhile |
 //! | [`steal`] | how long a hypervisor ran something else |
 //! | [`executable`] | a block of code large enough to displace an instruction cache |
 //! | [`region`] | resident memory for walks that displace a data cache, in huge pages if wanted |
@@ -39,7 +40,9 @@ pub mod host;
 pub mod inventory;
 #[allow(unsafe_code)]
 mod mapping;
+pub mod meter;
 pub mod net;
+mod pid_stat;
 pub mod probe;
 mod proc_stat;
 pub mod program;
@@ -59,6 +62,7 @@ pub use executable::{CodeBlock, CodeBlockError};
 pub use host::{Host, HugePageMode, Hypervisor};
 pub use inventory::{Inventory, Rates};
 pub use mapping::MappingError;
+pub use meter::{Meter, Spent};
 pub use probe::{Probe, ProbeError, Probed, Shortfall, Warning};
 pub use program::{Program, ProgramError};
 pub use protocol_thread::ProtocolThread;

@@ -2,6 +2,7 @@
 
 use crate::probe::Malformed;
 use crate::tree::Tree;
+use core::iter::Sum;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use warmcore_units::{CpuId, Nanos};
@@ -36,6 +37,19 @@ impl CpuTimes {
     #[must_use]
     pub fn total(&self) -> Nanos {
         self.busy() + self.idle + self.stolen.unwrap_or_default()
+    }
+}
+
+impl Sum for CpuTimes {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            user: sum.user + one.user,
+            system: sum.system + one.system,
+            idle: sum.idle + one.idle,
+            interrupt: sum.interrupt + one.interrupt,
+            softirq: sum.softirq + one.softirq,
+            stolen: sum.stolen.into_iter().chain(one.stolen).reduce(|sum, one| sum + one),
+        })
     }
 }
 

@@ -6,7 +6,8 @@ use crate::handler::Handler;
 use crate::installed::Absent;
 use crate::table::Table;
 use crate::traffic::Traffic;
-use warmcore_bench::{Meter, ProgramError, Spent};
+use warmcore_bench::ProgramError;
+use warmcore_linux::{Meter, Spent};
 use warmcore_units::{CpuId, Nanos};
 
 /// The part of the processors' time that other programs may have during a run, and what is not known

@@ -4,6 +4,7 @@
 //! into. A process or thread that ends while it is looked at was never there. Of what `/proc` tells of
 //! a process, its arguments, its environment and its addresses are not kept.
 
+use crate::pid_stat::{Stat, stat};
 use crate::probe::Malformed;
 use crate::probe::limits::{cpuset_of, hierarchies};
 use crate::proc_stat::tick;
@@ -112,17 +113,6 @@ pub(super) fn read(
     Ok(found)
 }
 
-/// What a `stat` file says.
-struct Stat {
-    number: u32,
-    name: String,
-    runnable: bool,
-    kernel: bool,
-    cpu_time: Nanos,
-    started: u64,
-    last_cpu: CpuId,
-}
-
 impl Stat {
     fn share(&self, uptime: Option<Nanos>) -> Option<f64> {
         let age = uptime? - tick() * self.started as f64;
@@ -155,53 +145,6 @@ impl Stat {
             group,
         }
     }
-}
-
-/// Columns of `/proc/PID/stat` after the name, which is the second (`proc_pid_stat(5)`, where they
-/// are counted from 1: the state is the third).
-mod column {
-    pub(super) const STATE: usize = 0;
-    pub(super) const FLAGS: usize = 6;
-    pub(super) const USER_TIME: usize = 11;
-    pub(super) const SYSTEM_TIME: usize = 12;
-    pub(super) const STARTED: usize = 19;
-    pub(super) const LAST_CPU: usize = 36;
-    /// From here on, addresses.
-    pub(super) const ADDRESSES: core::ops::Range<usize> = 23..28;
-}
-
-/// The process or thread that `directory` is about; `None` if it has ended.
-fn stat(tree: &Tree, directory: &str) -> Result<Option<Stat>, Malformed> {
-    let file = format!("{directory}/stat");
-    let Some(text) = tree.sieved(&file, without_addresses) else { return Ok(None) };
-    let stat = parse(&text);
-    stat.map(Some).ok_or_else(|| tree.malformed(&file, &text, "the columns of proc_pid_stat(5)"))
-}
-
-/// The columns up to the last cpu, with zeros for addresses.
-fn without_addresses(text: &str) -> String {
-    let Some((name, columns)) = text.rsplit_once(')') else { return text.to_owned() };
-    let blank = |(place, column)| if column::ADDRESSES.contains(&place) { "0" } else { column };
-    let columns = columns.split_whitespace().take(column::LAST_CPU + 1).enumerate().map(blank);
-    format!("{name}) {}", columns.collect::<Vec<_>>().join(" "))
-}
-
-fn parse(text: &str) -> Option<Stat> {
-    const KERNEL_THREAD: u64 = 0x0020_0000; // PF_KTHREAD of the kernel's include/linux/sched.h
-    let (front, columns) = text.rsplit_once(')')?;
-    let (number, name) = front.split_once(" (")?;
-    let columns: Vec<&str> = columns.split_whitespace().collect();
-    let value = |column: usize| columns.get(column)?.parse::<u64>().ok();
-    let ticks = value(column::USER_TIME)?.checked_add(value(column::SYSTEM_TIME)?)?;
-    Some(Stat {
-        number: number.parse().ok()?,
-        name: name.to_owned(),
-        runnable: *columns.get(column::STATE)? == "R",
-        kernel: value(column::FLAGS)? & KERNEL_THREAD != 0,
-        cpu_time: tick() * ticks as f64,
-        started: value(column::STARTED)?,
-        last_cpu: CpuId(u32::try_from(value(column::LAST_CPU)?).ok()?),
-    })
 }
 
 fn allowed(tree: &Tree, directory: &str) -> Result<Option<CpuSet>, Malformed> {
@@ -253,20 +196,6 @@ fn binding(text: &str) -> Option<String> {
 mod tests {
     use super::*;
     use crate::fake;
-
-    const LINE: &str = "77 (a) (b c)) R 1 77 77 0 -1 4194304 5 0 0 0 30 20 0 0 20 0 1 0 400 1000 10 \
-                        18446744073709551615 94000 94001 94002 94003 94004 0 0 0 0 0 0 0 17 5 0 0 0 0";
-
-    #[test]
-    fn a_name_may_hold_anything_and_addresses_are_not_kept() {
-        let kept = without_addresses(LINE);
-        assert!(!kept.contains("9400"), "{kept}");
-        assert_eq!(without_addresses(&kept), kept, "what is kept stays as it is");
-        let stat = parse(&kept).expect("a sound line");
-        assert_eq!((stat.number, stat.name.as_str()), (77, "a) (b c)"));
-        assert_eq!((stat.runnable, stat.kernel, stat.started), (true, false, 400));
-        assert_eq!((stat.last_cpu, stat.cpu_time), (CpuId(5), tick() * 50.0));
-    }
 
     #[test]
     fn a_file_that_is_no_stat_is_refused() {

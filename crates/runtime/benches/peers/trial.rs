@@ -2,9 +2,8 @@
 
 use std::error::Error;
 use std::fmt;
-use warmcore_bench as bench;
 use warmcore_linux::affinity::set_mask;
-use warmcore_linux::{AffinityError, cpu_time};
+use warmcore_linux::{self as linux, AffinityError, cpu_time};
 use warmcore_runtime::tally::Delays;
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Nanos, PerSecond};
@@ -101,18 +100,18 @@ pub(crate) struct Spent {
 
 /// Takes the time of a trial, on the thread that steers it.
 pub(crate) struct Meter<'a> {
-    all: bench::Meter<'a>,
+    all: linux::Meter<'a>,
     steering: Nanos,
 }
 
 impl<'a> Meter<'a> {
     pub(crate) fn start(trial: &'a Trial) -> Self {
-        Self { all: bench::Meter::start(&trial.cpus, &[]), steering: cpu_time::of_this_thread() }
+        Self { all: linux::Meter::start(&trial.cpus, &[]), steering: cpu_time::of_this_thread() }
     }
 
     pub(crate) fn stop(&self) -> Spent {
         let sender = cpu_time::of_this_thread() - self.steering;
-        let bench::Spent { time, own, others } = self.all.stop();
+        let linux::Spent { time, own, others, .. } = self.all.stop();
         Spent { time, workers: own - sender, sender, others }
     }
 }

@@ -1,0 +1,90 @@
+//! `/proc/PID/stat` and `/proc/PID/task/TID/stat`: a process or thread in one line.
+
+use crate::probe::Malformed;
+use crate::proc_stat::tick;
+use crate::tree::Tree;
+use warmcore_units::{CpuId, Nanos};
+
+/// What such a file says.
+pub(crate) struct Stat {
+    /// The number of the process or thread.
+    pub(crate) number: u32,
+    /// Its name.
+    pub(crate) name: String,
+    /// Whether it was running or waiting for a cpu.
+    pub(crate) runnable: bool,
+    /// Whether it is the kernel's own.
+    pub(crate) kernel: bool,
+    /// For how long it has run.
+    pub(crate) cpu_time: Nanos,
+    /// When it began, in ticks since the machine started.
+    pub(crate) started: u64,
+    /// The cpu it ran on last.
+    pub(crate) last_cpu: CpuId,
+}
+
+/// Columns of `/proc/PID/stat` after the name, which is the second (`proc_pid_stat(5)`, where they
+/// are counted from 1: the state is the third).
+mod column {
+    pub(super) const STATE: usize = 0;
+    pub(super) const FLAGS: usize = 6;
+    pub(super) const USER_TIME: usize = 11;
+    pub(super) const SYSTEM_TIME: usize = 12;
+    pub(super) const STARTED: usize = 19;
+    pub(super) const LAST_CPU: usize = 36;
+    /// From here on, addresses.
+    pub(super) const ADDRESSES: core::ops::Range<usize> = 23..28;
+}
+
+/// The process or thread that `directory` is about; `None` if it has ended.
+pub(crate) fn stat(tree: &Tree, directory: &str) -> Result<Option<Stat>, Malformed> {
+    let file = format!("{directory}/stat");
+    let Some(text) = tree.sieved(&file, without_addresses) else { return Ok(None) };
+    let stat = parse(&text);
+    stat.map(Some).ok_or_else(|| tree.malformed(&file, &text, "the columns of proc_pid_stat(5)"))
+}
+
+/// The columns up to the last cpu, with zeros for addresses.
+fn without_addresses(text: &str) -> String {
+    let Some((name, columns)) = text.rsplit_once(')') else { return text.to_owned() };
+    let blank = |(place, column)| if column::ADDRESSES.contains(&place) { "0" } else { column };
+    let columns = columns.split_whitespace().take(column::LAST_CPU + 1).enumerate().map(blank);
+    format!("{name}) {}", columns.collect::<Vec<_>>().join(" "))
+}
+
+fn parse(text: &str) -> Option<Stat> {
+    const KERNEL_THREAD: u64 = 0x0020_0000; // PF_KTHREAD of the kernel's include/linux/sched.h
+    let (front, columns) = text.rsplit_once(')')?;
+    let (number, name) = front.split_once(" (")?;
+    let columns: Vec<&str> = columns.split_whitespace().collect();
+    let value = |column: usize| columns.get(column)?.parse::<u64>().ok();
+    let ticks = value(column::USER_TIME)?.checked_add(value(column::SYSTEM_TIME)?)?;
+    Some(Stat {
+        number: number.parse().ok()?,
+        name: name.to_owned(),
+        runnable: *columns.get(column::STATE)? == "R",
+        kernel: value(column::FLAGS)? & KERNEL_THREAD != 0,
+        cpu_time: tick() * ticks as f64,
+        started: value(column::STARTED)?,
+        last_cpu: CpuId(u32::try_from(value(column::LAST_CPU)?).ok()?),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "77 (a) (b c)) R 1 77 77 0 -1 4194304 5 0 0 0 30 20 0 0 20 0 1 0 400 1000 10 \
+                        18446744073709551615 94000 94001 94002 94003 94004 0 0 0 0 0 0 0 17 5 0 0 0 0";
+
+    #[test]
+    fn a_name_may_hold_anything_and_addresses_are_not_kept() {
+        let kept = without_addresses(LINE);
+        assert!(!kept.contains("9400"), "{kept}");
+        assert_eq!(without_addresses(&kept), kept, "what is kept stays as it is");
+        let stat = parse(&kept).expect("a sound line");
+        assert_eq!((stat.number, stat.name.as_str()), (77, "a) (b c)"));
+        assert_eq!((stat.runnable, stat.kernel, stat.started), (true, false, 400));
+        assert_eq!((stat.last_cpu, stat.cpu_time), (CpuId(5), tick() * 50.0));
+    }
+}
