@@ -58,6 +58,7 @@
 mod allotment;
 mod baton;
 mod bench;
+pub mod blocks;
 mod calibrate;
 mod chase;
 mod clock;

@@ -11,10 +11,12 @@
 //! | [`ratio`] | what is the ratio of two means? |
 //! | [`histogram`], [`quantiles`] | below which value do 99% of the observations lie? |
 //! | [`replications`], [`paired`] | what do independent runs say, and do two alternatives differ? |
+//! | [`blocks`] | in which order are alternatives tried, and is a difference real? |
 //! | [`fairness`] | are streams treated alike? |
 //! | [`drift`] | does the queue grow without end? |
 
 pub mod batches;
+pub mod blocks;
 pub mod control;
 pub mod drift;
 pub mod fairness;

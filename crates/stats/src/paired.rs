@@ -1,6 +1,6 @@
-//! Comparing two alternatives that saw the same arrivals (common random numbers): the interval
-//! of the *difference* is far narrower than the two intervals apart suggest, since what the
-//! arrivals did to both cancels.
+//! Comparing two alternatives that met the same conditions: the same arrivals (common random numbers),
+//! or one after the other in the same block of an experiment. The interval of the *difference* is far
+//! narrower than the two intervals apart suggest, since what the conditions did to both cancels.
 
 use crate::interval::Interval;
 
@@ -11,6 +11,47 @@ pub fn difference(a: &[f64], b: &[f64]) -> Option<Interval> {
     (a.len() == b.len()).then(|| {
         let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
         Interval::of(&differences)
+    })
+}
+
+/// By how much one alternative is more than another, as a fraction of the other: 0.3 is 30% more.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Change {
+    /// The geometric mean over the replications.
+    pub mean: f64,
+    /// The lower end of its 95% interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Change {
+    /// Whether it may be no change at all.
+    #[must_use]
+    pub fn may_be_none(&self) -> bool {
+        self.low <= 0.0 && self.high >= 0.0
+    }
+
+    /// The largest change in either direction that the interval has room for.
+    #[must_use]
+    pub fn at_most(&self) -> f64 {
+        self.low.abs().max(self.high.abs())
+    }
+}
+
+/// By how much `a` is more than `b`, replication by replication: Student's t on the logarithms of the
+/// ratios, so that twice as much and half as much are equally far from none. `None` unless both have the
+/// same number of replications, at least two, and all values are above zero.
+#[must_use]
+pub fn change(a: &[f64], b: &[f64]) -> Option<Change> {
+    let logarithms = |values: &[f64]| -> Vec<f64> { values.iter().map(|value| value.ln()).collect() };
+    let interval = difference(&logarithms(a), &logarithms(b))?;
+    let known = interval.mean.is_finite() && interval.half_width.is_finite();
+    let at = |logarithm: f64| logarithm.exp_m1();
+    known.then(|| Change {
+        mean: at(interval.mean),
+        low: at(interval.mean - interval.half_width),
+        high: at(interval.mean + interval.half_width),
     })
 }
 
@@ -25,5 +66,23 @@ mod tests {
         let interval = difference(&a, &b).unwrap();
         assert!((interval.mean - 1.0).abs() < 1e-9 && interval.half_width < 0.2);
         assert!(difference(&a, &b[1..]).is_none());
+    }
+
+    #[test]
+    fn a_change_is_relative_to_the_other() {
+        let other = [10.0, 20.0, 40.0, 30.0];
+        let more: Vec<f64> = other.iter().zip([1.31, 1.29, 1.3, 1.3]).map(|(one, by)| one * by).collect();
+        let change = super::change(&more, &other).unwrap();
+        assert!((change.mean - 0.3).abs() < 1e-3 && !change.may_be_none(), "{change:?}");
+        assert!(change.low < 0.3 && change.high > 0.3 && change.at_most() == change.high);
+        let back = super::change(&other, &more).unwrap();
+        assert!(((1.0 + back.mean) * (1.0 + change.mean) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_not() {
+        for (a, b) in [(&[1.0][..], &[2.0][..]), (&[1.0, 0.0], &[1.0, 1.0]), (&[1.0, 2.0], &[1.0])] {
+            assert_eq!(change(a, b), None, "{a:?} {b:?}");
+        }
     }
 }

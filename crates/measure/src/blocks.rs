@@ -1,0 +1,151 @@
+//! An experiment in blocks: alternatives in turn, each as often as the others, and a run that something
+//! else disturbed made again. Foreign load does not only blur a comparison, it can reverse it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use warmcore_linux::Spent;
+use warmcore_stats::blocks::order;
+use warmcore_units::Nanos;
+
+/// How an experiment is made.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Blocks {
+    /// How often each alternative is tried.
+    pub count: usize,
+    /// The part of the cpus' time that other programs may have in a run.
+    pub gate: f64,
+    /// How often a run may be made again that others disturbed more than that.
+    pub repeats: usize,
+}
+
+impl Default for Blocks {
+    /// Five blocks, 5% for others, and twice again.
+    fn default() -> Self {
+        Self { count: 5, gate: 0.05, repeats: 2 }
+    }
+}
+
+/// One run of one alternative.
+#[derive(Clone, Debug)]
+pub struct Tried<T> {
+    /// What came of it.
+    pub outcome: T,
+    /// What it took.
+    pub spent: Spent,
+    /// Runs that were made before it in its place, and do not count.
+    pub discarded: usize,
+    /// Whether others had more of the cpus than they may, this time and every time before.
+    pub disturbed: bool,
+}
+
+/// Why an experiment ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum BlocksError<E> {
+    /// A run failed.
+    #[error(transparent)]
+    Run(E),
+    /// The user has stopped it.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+impl Blocks {
+    /// Tries every one of so many `alternatives` in every block by `run`, which is told its number; what
+    /// came of them, by alternative, by block. Of runs that were all disturbed the least disturbed counts.
+    ///
+    /// # Errors
+    /// If a run fails, or `stop` is set.
+    pub fn run<T, E>(
+        &self,
+        alternatives: usize,
+        stop: &AtomicBool,
+        mut run: impl FnMut(usize) -> Result<(T, Spent), E>,
+    ) -> Result<Vec<Vec<Tried<T>>>, BlocksError<E>> {
+        let mut tried: Vec<Vec<Tried<T>>> = (0..alternatives).map(|_| Vec::new()).collect();
+        for block in 0..self.count {
+            for alternative in order(alternatives, block) {
+                let once = || {
+                    let stopped = stop.load(Ordering::Relaxed);
+                    if stopped {
+                        Err(BlocksError::Interrupted)
+                    } else {
+                        run(alternative).map_err(BlocksError::Run)
+                    }
+                };
+                tried[alternative].push(self.until_quiet(once)?);
+            }
+        }
+        Ok(tried)
+    }
+
+    fn until_quiet<T, E>(&self, mut once: impl FnMut() -> Result<(T, Spent), E>) -> Result<Tried<T>, E> {
+        let mut least: Option<(T, Spent)> = None;
+        for discarded in 0..=self.repeats {
+            let (outcome, spent) = once()?;
+            if self.is_quiet(&spent) {
+                return Ok(Tried { outcome, spent, discarded, disturbed: false });
+            }
+            if least.as_ref().is_none_or(|(_, least)| spent.others < least.others) {
+                least = Some((outcome, spent));
+            }
+        }
+        let (outcome, spent) = least.expect("at least one run is made");
+        Ok(Tried { outcome, spent, discarded: self.repeats, disturbed: true })
+    }
+
+    /// Whether others had so little that it may be the kernel's rounding.
+    fn is_quiet(&self, spent: &Spent) -> bool {
+        const ROUNDING: Nanos = Nanos(15e6); // of each cpu; the kernel counts in ticks
+        spent.others <= self.gate || spent.time * spent.others <= ROUNDING
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spent(others: f64) -> Spent {
+        Spent { time: Nanos::from_secs(10.0), others, ..Spent::default() }
+    }
+
+    fn never() -> AtomicBool {
+        AtomicBool::new(false)
+    }
+
+    #[test]
+    fn every_alternative_is_tried_in_every_block() {
+        let mut order = Vec::new();
+        let run = |alternative| {
+            order.push(alternative);
+            Ok::<_, ()>((alternative * 10, spent(0.0)))
+        };
+        let tried = Blocks { count: 4, ..Blocks::default() }.run(3, &never(), run).unwrap();
+        for (alternative, of_it) in tried.iter().enumerate() {
+            assert_eq!(of_it.len(), 4);
+            assert!(of_it.iter().all(|tried| tried.outcome == alternative * 10 && tried.discarded == 0));
+        }
+        for block in order.chunks_mut(3) {
+            block.sort_unstable();
+            assert_eq!(block, [0, 1, 2]);
+        }
+    }
+
+    #[test]
+    fn a_disturbed_run_is_made_again_and_the_least_disturbed_counts() {
+        let mut others = [0.3, 0.01, 0.4, 0.2, 0.3].into_iter();
+        let run = |_| {
+            let others = others.next().unwrap();
+            Ok::<_, ()>((others, spent(others)))
+        };
+        let tried = Blocks { count: 2, ..Blocks::default() }.run(1, &never(), run).unwrap();
+        let told = |of: &Tried<f64>| (of.outcome, of.discarded, of.disturbed);
+        assert_eq!(tried[0].iter().map(told).collect::<Vec<_>>(), [(0.01, 1, false), (0.2, 2, true)]);
+    }
+
+    #[test]
+    fn it_ends_when_a_run_fails_or_the_user_stops() {
+        let failed = Blocks::default().run(1, &never(), |_| Err::<((), Spent), _>("broken"));
+        assert!(matches!(failed, Err(BlocksError::Run("broken"))));
+        let stopped = Blocks::default().run(1, &AtomicBool::new(true), |_| Ok::<_, ()>(((), spent(0.0))));
+        assert!(matches!(stopped, Err(BlocksError::Interrupted)));
+    }
+}

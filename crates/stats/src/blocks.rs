@@ -1,0 +1,86 @@
+//! Alternatives tried in blocks: each once in every block, so that whatever changes from block to block
+//! meets all of them alike. One of them, the control, is in each block twice: where the same thing
+//! differs from itself (A/A), no difference between others can be believed.
+
+use crate::paired::Change;
+
+/// The order in which `count` alternatives are tried in block number `block`, both from 0: over `count`
+/// blocks (twice as many if it is odd) each comes at every place and right after every other equally
+/// often, so that what one leaves behind is not always for the same one to find (Williams 1949).
+#[must_use]
+pub fn order(count: usize, block: usize) -> Vec<usize> {
+    let zigzag =
+        (0..count).map(|place| if place % 2 == 1 { place.div_ceil(2) } else { (count - place / 2) % count });
+    let shifted = zigzag.map(|alternative| (alternative + block) % count);
+    let mirrored = count % 2 == 1 && (block / count.max(1)) % 2 == 1;
+    let mut order: Vec<usize> = shifted.collect();
+    if mirrored {
+        order.reverse();
+    }
+    order
+}
+
+/// What a change amounts to, held against that of the control.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// More, and by more than the control can have differed from itself.
+    More,
+    /// Less, likewise.
+    Less,
+    /// No more than chance, or than the control differed from itself.
+    NotVisible,
+    /// The control did differ from itself: nothing can be told.
+    Unsound,
+}
+
+/// What `change` amounts to if the control changed by `control` against itself.
+#[must_use]
+pub fn verdict(change: &Change, control: &Change) -> Verdict {
+    if !control.may_be_none() {
+        Verdict::Unsound
+    } else if change.may_be_none() || change.mean.abs() <= control.at_most() {
+        Verdict::NotVisible
+    } else if change.mean > 0.0 {
+        Verdict::More
+    } else {
+        Verdict::Less
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn each_comes_at_every_place_and_after_every_other_equally_often() {
+        for count in 1..=7 {
+            let blocks = if count % 2 == 0 { count } else { 2 * count };
+            let (mut places, mut followers) = (BTreeMap::new(), BTreeMap::new());
+            for block in 0..blocks {
+                let order = order(count, block);
+                for (place, &alternative) in order.iter().enumerate() {
+                    *places.entry((place, alternative)).or_insert(0) += 1;
+                }
+                for pair in order.windows(2) {
+                    *followers.entry((pair[0], pair[1])).or_insert(0) += 1;
+                }
+            }
+            assert_eq!(places.len(), count * count);
+            assert!(places.values().all(|&times| times == blocks / count), "{count}: {places:?}");
+            assert_eq!(followers.len(), count * (count - 1));
+            assert!(followers.values().all(|&times| times == blocks / count), "{count}: {followers:?}");
+        }
+    }
+
+    #[test]
+    fn a_change_counts_only_beyond_what_the_control_does() {
+        let change = |low: f64, high: f64| Change { mean: (low + high) / 2.0, low, high };
+        let control = change(-0.03, 0.02);
+        assert_eq!(verdict(&change(0.2, 0.4), &control), Verdict::More);
+        assert_eq!(verdict(&change(-0.4, -0.2), &control), Verdict::Less);
+        assert_eq!(verdict(&change(-0.1, 0.4), &control), Verdict::NotVisible);
+        assert_eq!(verdict(&change(0.01, 0.03), &control), Verdict::NotVisible);
+        assert_eq!(verdict(&change(0.2, 0.4), &change(0.01, 0.05)), Verdict::Unsound);
+    }
+}
