@@ -3,15 +3,12 @@
 //! | module | holds |
 //! |---|---|
 //! | [`provenance`] | the machine, and the versions of what ran on it: [`Provenance`] |
-//! | [`spread`] | one figure, taken in every round: [`Spread`] |
 //! | [`program`] | a peer in a process of its own: [`Program`] |
 //! | [`results`] | where figures are written |
 
 pub mod program;
 pub mod provenance;
 pub mod results;
-pub mod spread;
 
 pub use program::{Program, ProgramError};
 pub use provenance::Provenance;
-pub use spread::Spread;

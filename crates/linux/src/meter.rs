@@ -2,9 +2,10 @@
 //!
 //! The kernel counts in ticks of usually 10 ms, so a run of less than half a second is hardly known.
 
-use crate::pid_stat::stat;
+use crate::pid_stat::{Stat, stat};
 use crate::proc_stat::{CpuTimes, cpu_times};
 use crate::{Probe, cpu_time};
+use std::fmt::Display;
 use std::time::Instant;
 use warmcore_units::{CpuId, Nanos};
 
@@ -28,20 +29,21 @@ pub struct Spent {
 
 /// Takes the time of a run.
 #[derive(Debug)]
-pub struct Meter<'a> {
-    cpus: &'a [CpuId],
-    programs: &'a [u32],
+pub struct Meter {
+    cpus: Vec<CpuId>,
+    programs: Vec<u32>,
     begun: Instant,
     own: Nanos,
     machine: CpuTimes,
 }
 
-impl<'a> Meter<'a> {
-    /// Begins, for a run on `cpus` to which the processes `programs` belong too, by their numbers.
+impl Meter {
+    /// Begins, for a run on `cpus` to which the processes `programs` belong too, by their numbers. What this
+    /// process starts and waits for meanwhile belongs to it anyway.
     #[must_use]
-    pub fn start(cpus: &'a [CpuId], programs: &'a [u32]) -> Self {
+    pub fn start(cpus: &[CpuId], programs: &[u32]) -> Self {
         let (machine, own) = (together(cpus), own(programs));
-        Self { cpus, programs, begun: Instant::now(), own, machine }
+        Self { cpus: cpus.to_vec(), programs: programs.to_vec(), begun: Instant::now(), own, machine }
     }
 
     /// What has been taken until now. The programs must not have ended; what the kernel does not tell is
@@ -49,7 +51,7 @@ impl<'a> Meter<'a> {
     #[must_use]
     pub fn stop(&self) -> Spent {
         let time = Nanos(self.begun.elapsed().as_nanos() as f64);
-        let (own, now, before) = (own(self.programs) - self.own, together(self.cpus), self.machine);
+        let (own, now, before) = (own(&self.programs) - self.own, together(&self.cpus), self.machine);
         let stolen = now.stolen.unwrap_or_default() - before.stolen.unwrap_or_default();
         // Packets are worked off in interrupts, whosever they are: those are nobody else's.
         let in_programs = now.user + now.system - before.user - before.system;
@@ -66,7 +68,9 @@ impl<'a> Meter<'a> {
 }
 
 fn own(programs: &[u32]) -> Nanos {
-    programs.iter().fold(cpu_time::of_this_process(), |sum, &program| sum + of_program(program))
+    let children = of_program("self").map_or(Nanos::ZERO, |stat| stat.children_time);
+    let of_others = programs.iter().filter_map(of_program).map(|stat| stat.cpu_time);
+    cpu_time::of_this_process() + children + of_others.sum()
 }
 
 /// Where the time of `cpus` went since the machine started; nowhere, if the kernel does not say.
@@ -75,10 +79,9 @@ fn together(cpus: &[CpuId]) -> CpuTimes {
     cpus.iter().filter_map(|cpu| all.get(cpu)).copied().sum()
 }
 
-/// How long the threads of a process have run; zero if it has ended.
-fn of_program(number: u32) -> Nanos {
-    let stat = stat(Probe::new().tree(), &format!("proc/{number}"));
-    stat.ok().flatten().map_or(Nanos::ZERO, |stat| stat.cpu_time)
+/// What the kernel says of a process; `None` if it has ended.
+fn of_program(number: impl Display) -> Option<Stat> {
+    stat(Probe::new().tree(), &format!("proc/{number}")).ok().flatten()
 }
 
 #[cfg(test)]
@@ -86,6 +89,8 @@ mod tests {
     use super::*;
     use crate::affinity;
     use crate::proc_stat::tick;
+    use std::process::Command;
+    use std::thread::sleep;
     use std::time::Duration;
 
     #[test]
@@ -100,13 +105,18 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_known_by_its_number() {
+    fn what_a_program_did_is_its_own_while_it_runs_and_when_it_was_waited_for() {
+        let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("sh is there");
+        let (during, beyond) = (Meter::start(&[], &[busy.id()]), Meter::start(&[], &[]));
         let deadline = Instant::now() + Duration::from_secs(60);
-        // The kernel counts this process in its columns as it does any other.
-        while of_program(std::process::id()) < tick() && Instant::now() < deadline {
-            core::hint::spin_loop();
+        // The kernel counts in ticks, and lets it run when it likes.
+        while during.stop().own < tick() * 3.0 && Instant::now() < deadline {
+            sleep(Duration::from_millis(20));
         }
-        assert!(of_program(std::process::id()) >= tick());
-        assert_eq!(of_program(u32::MAX), Nanos::ZERO);
+        let (during, before_its_end) = (during.stop().own, beyond.stop().own);
+        busy.kill().expect("it runs");
+        busy.wait().expect("a child can be waited for");
+        assert!(during >= tick() * 3.0 && beyond.stop().own >= before_its_end + tick() * 2.0);
+        assert!(of_program(u32::MAX).is_none());
     }
 }

@@ -15,8 +15,12 @@ pub(crate) struct Stat {
     pub(crate) runnable: bool,
     /// Whether it is the kernel's own.
     pub(crate) kernel: bool,
+    /// The group of processes that it belongs to.
+    pub(crate) group: u32,
     /// For how long it has run.
     pub(crate) cpu_time: Nanos,
+    /// For how long those of its children had run that it has waited for, and theirs.
+    pub(crate) children_time: Nanos,
     /// When it began, in ticks since the machine started.
     pub(crate) started: u64,
     /// The cpu it ran on last.
@@ -27,9 +31,12 @@ pub(crate) struct Stat {
 /// are counted from 1: the state is the third).
 mod column {
     pub(super) const STATE: usize = 0;
+    pub(super) const GROUP: usize = 2;
     pub(super) const FLAGS: usize = 6;
     pub(super) const USER_TIME: usize = 11;
     pub(super) const SYSTEM_TIME: usize = 12;
+    pub(super) const CHILDREN_USER_TIME: usize = 13;
+    pub(super) const CHILDREN_SYSTEM_TIME: usize = 14;
     pub(super) const STARTED: usize = 19;
     pub(super) const LAST_CPU: usize = 36;
     /// From here on, addresses.
@@ -42,6 +49,15 @@ pub(crate) fn stat(tree: &Tree, directory: &str) -> Result<Option<Stat>, Malform
     let Some(text) = tree.sieved(&file, without_addresses) else { return Ok(None) };
     let stat = parse(&text);
     stat.map(Some).ok_or_else(|| tree.malformed(&file, &text, "the columns of proc_pid_stat(5)"))
+}
+
+/// The processes that belong to `group`.
+pub(crate) fn of_group(tree: &Tree, group: u32) -> Vec<u32> {
+    let belongs = |&pid: &u32| {
+        let stat = stat(tree, &format!("proc/{pid}")).ok().flatten();
+        stat.is_some_and(|stat| stat.group == group)
+    };
+    tree.numbered("proc", "").into_iter().filter(belongs).collect()
 }
 
 /// The columns up to the last cpu, with zeros for addresses.
@@ -58,13 +74,15 @@ fn parse(text: &str) -> Option<Stat> {
     let (number, name) = front.split_once(" (")?;
     let columns: Vec<&str> = columns.split_whitespace().collect();
     let value = |column: usize| columns.get(column)?.parse::<u64>().ok();
-    let ticks = value(column::USER_TIME)?.checked_add(value(column::SYSTEM_TIME)?)?;
+    let time = |user: usize, system: usize| Some(tick() * value(user)?.checked_add(value(system)?)? as f64);
     Some(Stat {
         number: number.parse().ok()?,
         name: name.to_owned(),
         runnable: *columns.get(column::STATE)? == "R",
         kernel: value(column::FLAGS)? & KERNEL_THREAD != 0,
-        cpu_time: tick() * ticks as f64,
+        group: u32::try_from(value(column::GROUP)?).ok()?,
+        cpu_time: time(column::USER_TIME, column::SYSTEM_TIME)?,
+        children_time: time(column::CHILDREN_USER_TIME, column::CHILDREN_SYSTEM_TIME)?,
         started: value(column::STARTED)?,
         last_cpu: CpuId(u32::try_from(value(column::LAST_CPU)?).ok()?),
     })
@@ -74,7 +92,7 @@ fn parse(text: &str) -> Option<Stat> {
 mod tests {
     use super::*;
 
-    const LINE: &str = "77 (a) (b c)) R 1 77 77 0 -1 4194304 5 0 0 0 30 20 0 0 20 0 1 0 400 1000 10 \
+    const LINE: &str = "77 (a) (b c)) R 1 77 77 0 -1 4194304 5 0 0 0 30 20 7 3 20 0 1 0 400 1000 10 \
                         18446744073709551615 94000 94001 94002 94003 94004 0 0 0 0 0 0 0 17 5 0 0 0 0";
 
     #[test]
@@ -85,6 +103,7 @@ mod tests {
         let stat = parse(&kept).expect("a sound line");
         assert_eq!((stat.number, stat.name.as_str()), (77, "a) (b c)"));
         assert_eq!((stat.runnable, stat.kernel, stat.started), (true, false, 400));
-        assert_eq!((stat.last_cpu, stat.cpu_time), (CpuId(5), tick() * 50.0));
+        assert_eq!((stat.last_cpu, stat.group), (CpuId(5), 77));
+        assert_eq!((stat.cpu_time, stat.children_time), (tick() * 50.0, tick() * 10.0));
     }
 }

@@ -11,6 +11,7 @@
 //! | [`ratio`] | what is the ratio of two means? |
 //! | [`histogram`], [`quantiles`] | below which value do 99% of the observations lie? |
 //! | [`replications`], [`paired`] | what do independent runs say, and do two alternatives differ? |
+//! | [`spread`] | what came of one figure in every round? |
 //! | [`blocks`] | in which order are alternatives tried, and is a difference real? |
 //! | [`fairness`] | are streams treated alike? |
 //! | [`drift`] | does the queue grow without end? |
@@ -28,6 +29,7 @@ pub mod quantiles;
 pub mod ratio;
 pub mod replications;
 pub mod series;
+pub mod spread;
 pub mod warmup;
 
 pub use batches::BatchMeans;
@@ -35,3 +37,4 @@ pub use interval::Interval;
 pub use judgements::{Judgements, Verdict};
 pub use quantiles::Quantiles;
 pub use replications::Replications;
+pub use spread::Spread;

@@ -9,7 +9,7 @@ use core::fmt;
 use serde::Serialize;
 use std::sync::Arc;
 use std::time::Instant;
-use warmcore_bench::Spread;
+use warmcore_stats::Spread;
 
 /// One event in so many is sequential.
 const EVERY: usize = 1_000;

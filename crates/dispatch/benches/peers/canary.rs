@@ -6,7 +6,7 @@ use crate::work::work;
 use serde::Serialize;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use warmcore_bench::Spread;
+use warmcore_stats::Spread;
 
 /// Handlers that are called in a line, without any queue.
 const CALLS: u32 = 300_000;

@@ -2,7 +2,7 @@
 
 use crate::work::nanos_of;
 use core::fmt;
-use warmcore_bench::Spread;
+use warmcore_stats::Spread;
 
 /// How often it is found out what takes how long.
 const CALIBRATIONS: usize = 9;

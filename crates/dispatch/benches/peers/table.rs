@@ -7,7 +7,7 @@ use crate::mix::Mix;
 use crate::verdict::Verdict;
 use core::fmt;
 use serde::Serialize;
-use warmcore_bench::Spread;
+use warmcore_stats::Spread;
 
 /// Everybody on the same events.
 #[derive(Serialize)]

@@ -2,7 +2,7 @@
 
 use core::fmt;
 use serde::Serialize;
-use warmcore_bench::Spread;
+use warmcore_stats::Spread;
 
 /// By how much the median of the rounds' ratios must be above one for a win, or the reciprocal's for a
 /// loss. Chosen before anything was looked at, and the same for all comparisons.

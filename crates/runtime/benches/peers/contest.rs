@@ -8,9 +8,9 @@ use crate::tasks::Tasks;
 use crate::trial::{Entrant, Load, Run, Trial};
 use serde::Serialize;
 use std::error::Error;
-use warmcore_bench::Spread;
 use warmcore_runtime::from_scenario::usable_cores;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
+use warmcore_stats::Spread;
 use warmcore_units::PerSecond;
 
 /// Packets per second below saturation.

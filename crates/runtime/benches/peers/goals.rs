@@ -5,8 +5,8 @@ use crate::contest::{Entry, Role, Standing};
 use crate::ours::{Between, Warmcore};
 use crate::trial::{Entrant, Load, Trial};
 use serde::Serialize;
-use warmcore_bench::Spread;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
+use warmcore_stats::Spread;
 
 /// Worker time that the runtime may add to a packet at saturation, in nanoseconds.
 const OVERHEAD: f64 = 150.0;

@@ -99,13 +99,13 @@ pub(crate) struct Spent {
 }
 
 /// Takes the time of a trial, on the thread that steers it.
-pub(crate) struct Meter<'a> {
-    all: linux::Meter<'a>,
+pub(crate) struct Meter {
+    all: linux::Meter,
     steering: Nanos,
 }
 
-impl<'a> Meter<'a> {
-    pub(crate) fn start(trial: &'a Trial) -> Self {
+impl Meter {
+    pub(crate) fn start(trial: &Trial) -> Self {
         Self { all: linux::Meter::start(&trial.cpus, &[]), steering: cpu_time::of_this_thread() }
     }
 

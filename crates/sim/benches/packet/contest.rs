@@ -7,8 +7,8 @@ use crate::peer::{Peer, PeerError, Run};
 use crate::python::Python;
 use crate::queue::{Queue, Service};
 use serde::Serialize;
-use warmcore_bench::Spread;
 use warmcore_bench::provenance::locked_version;
+use warmcore_stats::Spread;
 
 /// The variance of the mean sojourn time of `n` successive customers, times `n`, in mean service
 /// times: that of M/M/1 at 80% (Daley 1968) with a server eight times as fast, and the

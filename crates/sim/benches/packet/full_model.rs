@@ -5,8 +5,8 @@ use crate::contest::Standing;
 use crate::ours::LoadedHost;
 use crate::queue::{SERVERS, Service};
 use serde::Serialize;
-use warmcore_bench::Spread;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
+use warmcore_stats::Spread;
 
 const APPROACHES: [Parallelism; 2] = [Parallelism::Locking, Parallelism::Ips];
 const LOADS: [f64; 2] = [0.8, 0.5];

@@ -6,8 +6,8 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
 use std::time::Instant;
-use warmcore_bench::Spread;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
+use warmcore_stats::Spread;
 
 const REPLICATIONS: u64 = 16;
 const PACKETS: u64 = 150_000;
