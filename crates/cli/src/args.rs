@@ -5,7 +5,8 @@ pub(crate) mod host;
 pub(crate) mod live;
 pub(crate) mod packet;
 pub(crate) mod tune;
-mod values;
+pub(crate) mod values;
+pub(crate) mod verify;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -14,6 +15,7 @@ use host::HostCommand;
 use live::RunLiveArguments;
 use packet::{AxisArguments, PointArguments};
 use std::path::PathBuf;
+use values::ProgramLine;
 use warmcore_scenario::{ProcessorPolicy, ProfileSource};
 
 /// On which processor should this piece of protocol work run?
@@ -254,8 +256,8 @@ pub(crate) struct CalibrateArguments {
 pub(crate) struct InterveningArguments {
     /// Run this program between packets when measuring how fast caches forget, instead of the
     /// built-in work. It must run for as long as the measurement does
-    #[arg(long, value_name = "CMD")]
-    pub(crate) intervening: Option<String>,
+    #[arg(long, value_name = "CMD", value_parser = values::program)]
+    pub(crate) intervening: Option<ProgramLine>,
 }
 
 #[derive(Args, Debug)]

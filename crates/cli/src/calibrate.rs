@@ -2,7 +2,7 @@
 
 use crate::args::{CalibrateArguments, InterveningArguments, OutputArguments};
 use crate::{interrupt, progress, terminal};
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, WrapErr};
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
 use warmcore_linux::Probe;
@@ -14,7 +14,7 @@ use warmcore_topology::Machine;
 pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
     let mut study = if arguments.quick { Study::quick(vec![1]) } else { Study::standard(vec![1]) };
     study.seed = arguments.seed.unwrap_or(study.seed);
-    study.calibration.intervening = words(&arguments.intervening)?;
+    study.calibration.intervening = words(&arguments.intervening);
     let existing = existing(&arguments.output);
     whole::check(&arguments.out, existing).into_diagnostic()?;
 
@@ -63,12 +63,8 @@ pub(crate) fn measure(
 }
 
 /// The words of the user's intervening program; none for the built-in work.
-pub(crate) fn words(arguments: &InterveningArguments) -> miette::Result<Vec<String>> {
-    let Some(line) = &arguments.intervening else { return Ok(Vec::new()) };
-    let words = shlex::split(line).filter(|words| !words.is_empty());
-    words.ok_or_else(|| {
-        miette!("--intervening is `{line}`, expected a program and its arguments, with quotes in pairs")
-    })
+pub(crate) fn words(arguments: &InterveningArguments) -> Vec<String> {
+    arguments.intervening.iter().flat_map(|line| line.iter().cloned()).collect()
 }
 
 pub(crate) const fn existing(output: &OutputArguments) -> Existing {

@@ -60,7 +60,7 @@ fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {
             ProfileSource::try_from(profile.clone()).map_err(|problem| miette::miette!(problem))?;
     }
     if arguments.intervening.intervening.is_some() {
-        study.calibration.intervening = words(&arguments.intervening)?;
+        study.calibration.intervening = words(&arguments.intervening);
     }
     study.seed = arguments.seed.unwrap_or(study.seed);
     check(&study)?;

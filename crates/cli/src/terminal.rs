@@ -6,6 +6,7 @@ pub(crate) mod host;
 pub(crate) mod live;
 pub(crate) mod point;
 pub(crate) mod sweep;
+pub(crate) mod verify;
 
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use core::fmt::Display;

@@ -1,7 +1,8 @@
-//! `warmcore host apply`, `undo`, `confirm` and `persist`.
+//! `warmcore host apply`, `undo`, `confirm`, `persist` and `verify`.
 
 mod apply;
 mod plan;
+mod verify;
 mod watcher;
 
 use crate::args::tune::{JournalArguments, PersistArguments, TuneCommand, UndoArguments};
@@ -16,6 +17,7 @@ pub(crate) fn run(command: &TuneCommand) -> miette::Result<()> {
         TuneCommand::Undo(arguments) => take_back(arguments),
         TuneCommand::Confirm(arguments) => confirm(arguments),
         TuneCommand::Persist(arguments) => print_persistent(arguments),
+        TuneCommand::Verify(arguments) => verify::run(arguments),
         TuneCommand::Watch(arguments) => watcher::run(arguments),
     }
 }

@@ -27,7 +27,12 @@ fn text(bytes: &[u8]) -> String {
 fn refusal(arguments: &[&str], folder: &Path) -> String {
     let output = warmcore(arguments, folder);
     assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", text(&output.stdout));
-    let error = text(&output.stderr).replace(['│', '×', '╰', '─', '▶'], " ");
+    on_one_line(&output.stderr)
+}
+
+/// An error with the terminal's wrapping undone.
+fn on_one_line(error: &[u8]) -> String {
+    let error = text(error).replace(['│', '×', '╰', '─', '▶'], " ");
     error.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

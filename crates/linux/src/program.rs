@@ -1,11 +1,16 @@
 //! A user's own program beside a measurement: started on the processor of the thread that starts
 //! it, ended and reaped however the measurement ends.
 
+use crate::{Probe, pid_stat};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
+
+/// Of what a program prints, no more is kept.
+const MOST_SAID: u64 = 1 << 20;
 
 /// Why a user's program cannot run beside a measurement.
 #[derive(Debug, thiserror::Error)]
@@ -31,6 +36,14 @@ pub enum ProgramError {
         /// How it ended.
         status: String,
     },
+    /// It ended with a failure.
+    #[error("`{program}` failed ({status})")]
+    Failed {
+        /// Its name.
+        program: String,
+        /// How it ended.
+        status: String,
+    },
 }
 
 /// A running program; dropping this ends it, with everything it has started.
@@ -38,6 +51,7 @@ pub enum ProgramError {
 pub struct Program {
     child: Child,
     name: String,
+    said: Option<JoinHandle<String>>,
 }
 
 impl Program {
@@ -47,17 +61,67 @@ impl Program {
     /// # Errors
     /// If no program is named or it cannot be started.
     pub fn start(arguments: &[OsString]) -> Result<Self, ProgramError> {
+        Self::spawn(arguments, Stdio::null())
+    }
+
+    /// Starts it likewise, and keeps what it prints for [`said`](Self::said).
+    ///
+    /// # Errors
+    /// If no program is named or it cannot be started.
+    pub fn start_heard(arguments: &[OsString]) -> Result<Self, ProgramError> {
+        let mut program = Self::spawn(arguments, Stdio::piped())?;
+        program.said = program.child.stdout.take().map(|output| {
+            thread::spawn(move || {
+                let mut said = Vec::new();
+                // What could be read before an error is all there is.
+                let _ = output.take(MOST_SAID).read_to_end(&mut said);
+                String::from_utf8_lossy(&said).into_owned()
+            })
+        });
+        Ok(program)
+    }
+
+    fn spawn(arguments: &[OsString], output: Stdio) -> Result<Self, ProgramError> {
         let Some((program, arguments)) = arguments.split_first() else { return Err(ProgramError::Unnamed) };
         let name = program.to_string_lossy().into_owned();
         Command::new(program)
             .args(arguments)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(output)
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()
-            .map(|child| Self { child, name: name.clone() })
+            .map(|child| Self { child, name: name.clone(), said: None })
             .map_err(|source| ProgramError::NotStarted { program: name, source })
+    }
+
+    /// Its process and all others of its group: what it has started, as far as that has not left.
+    #[must_use]
+    pub fn processes(&self) -> Vec<u32> {
+        pid_stat::of_group(Probe::new().tree(), self.child.id())
+    }
+
+    /// Whether it has ended, and well.
+    ///
+    /// # Errors
+    /// If it failed.
+    pub fn has_ended(&mut self) -> Result<bool, ProgramError> {
+        let failed = |status| ProgramError::Failed { program: self.name.clone(), status };
+        match self.child.try_wait() {
+            Ok(None) => Ok(false),
+            Ok(Some(status)) if status.success() => Ok(true),
+            Ok(Some(status)) => Err(failed(status.to_string())),
+            Err(error) => Err(failed(error.to_string())),
+        }
+    }
+
+    /// Ends it, if it has not ended; what it has printed.
+    #[must_use]
+    pub fn said(mut self) -> String {
+        let said = self.said.take();
+        // Whoever holds the other end of the pipe must have ended before its end can be read.
+        drop(self);
+        said.and_then(|said| said.join().ok()).unwrap_or_default()
     }
 
     /// Finds out whether the program still runs.
@@ -142,6 +206,33 @@ mod tests {
         }
         assert!(!is_running(grandchild));
         fs::remove_dir_all(directory).unwrap();
+    }
+
+    #[test]
+    fn what_it_printed_is_kept_and_its_failure_told() {
+        let heard = |script: &str| Program::start_heard(&arguments(&["sh", "-c", script])).unwrap();
+        let until_it_ends = |program: &mut Program| {
+            loop {
+                match program.has_ended() {
+                    Ok(false) => sleep(Duration::from_millis(5)),
+                    ended => return ended,
+                }
+            }
+        };
+        let mut talkative = heard("echo one; sleep 1000 & echo 2");
+        assert!(until_it_ends(&mut talkative).unwrap());
+        assert_eq!(talkative.said(), "one\n2\n");
+        let failed = until_it_ends(&mut heard("exit 3")).unwrap_err();
+        assert!(failed.to_string().contains("`sh` failed (exit status: 3)"), "{failed}");
+    }
+
+    #[test]
+    fn its_group_is_known() {
+        let program = Program::start(&arguments(&["sh", "-c", "sleep 1000 & wait"])).unwrap();
+        while program.processes().len() < 2 {
+            sleep(Duration::from_millis(5));
+        }
+        assert!(program.processes().contains(&program.child.id()));
     }
 
     #[test]

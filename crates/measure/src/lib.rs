@@ -82,6 +82,7 @@ mod rounds;
 mod run;
 mod script;
 mod summary;
+pub mod verify;
 
 pub use calibrate::{Calibration, calibrate};
 pub use clock::Timer;

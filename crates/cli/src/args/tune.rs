@@ -1,6 +1,7 @@
 //! The flags of `host apply`, `host undo`, `host confirm` and `host persist`.
 
 use super::values;
+use super::verify::VerifyArguments;
 use clap::{Args, Subcommand};
 use core::time::Duration;
 use std::path::PathBuf;
@@ -27,6 +28,14 @@ pub(crate) enum TuneCommand {
     ///
     /// Nothing is installed: both are printed, each with the name of its file.
     Persist(PersistArguments),
+
+    /// Try a plan on a running workload: is the gain real?
+    ///
+    /// In turn, again and again: nothing placed, only packets, only threads, and the whole plan (the
+    /// four affinity models of Foong, Fung & Newell 2004); and nothing placed once more, to see by how
+    /// much the same thing differs from itself. Everything is taken back after every run. A gain is
+    /// called one only if it is more than that.
+    Verify(VerifyArguments),
 
     /// Take changes back unless they are confirmed in time; started by `apply`
     #[command(hide = true)]

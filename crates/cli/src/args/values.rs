@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use core::fmt;
 use core::time::Duration;
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
+use std::sync::Arc;
 use warmcore_scenario::{Process, ProfileSource};
 use warmcore_workload::Size;
 
@@ -88,6 +89,15 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     };
     let millis = number.parse::<u32>().map(|number| u64::from(number) * millis);
     millis.map(Duration::from_millis).map_err(|_| expected())
+}
+
+/// A program and its arguments.
+pub(crate) type ProgramLine = Arc<[String]>;
+
+/// A program and its arguments, with quotes as in a shell.
+pub(crate) fn program(line: &str) -> Result<ProgramLine, &'static str> {
+    let words = shlex::split(line).filter(|words| !words.is_empty());
+    words.map(Arc::from).ok_or("expected a program and its arguments, with quotes in pairs")
 }
 
 /// Where the costs come from: a built-in profile, or a file.

@@ -7,11 +7,7 @@ use crate::interrupt;
 use crate::terminal::table;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::Path;
-use warmcore_linux::tuning::admission::Inadmissible;
-use warmcore_linux::tuning::step::StepError;
-use warmcore_linux::tuning::{
-    Admission, Directory, Disk, Outcome, Proposal, Step, admit, apply, changes, steps, undo,
-};
+use warmcore_linux::tuning::{Directory, Disk, Outcome, Proposal, Step, apply, changes, undo};
 
 pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
@@ -22,16 +18,7 @@ pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
         }
         None => Disk::default(),
     };
-    let admission =
-        Admission { partial: arguments.admission.partial, despite: arguments.admission.despite.clone() };
-    admit(&document.plan, &disk, &admission).map_err(|error| match error {
-        Inadmissible::Unfit(faults) => document.refusal(faults),
-        other => miette!("{}: {other}", arguments.plan.display()),
-    })?;
-    let proposals = steps(&document.plan, &disk).map_err(|error| match error {
-        StepError::Absent(fault) => document.refusal(vec![fault]),
-        other @ StepError::Unreadable { .. } => miette!("{}: {other}", arguments.plan.display()),
-    })?;
+    let proposals = document.proposals(&disk, &arguments.admission)?;
     crate::print(difference(&document, &proposals).as_bytes())?;
     let steps = changes(proposals);
     if steps.is_empty() {
@@ -69,7 +56,7 @@ fn make(
 }
 
 /// The table of what is and what is wanted.
-fn difference(document: &Document, proposals: &[Proposal]) -> String {
+pub(super) fn difference(document: &Document, proposals: &[Proposal]) -> String {
     let mut table = table(["line", "setting", "now", "wanted", "reason", "expected gain"]);
     for proposal in proposals {
         let line = &document.plan.lines[proposal.step.line];

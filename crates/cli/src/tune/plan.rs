@@ -1,10 +1,13 @@
 //! Reading a plan, and saying in which of its lines something is wrong.
 
+use crate::args::tune::AdmissionArguments;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::{Path, PathBuf};
-use warmcore_linux::tuning::Plan;
+use std::{fmt, fs};
+use warmcore_linux::tuning::admission::Inadmissible;
+use warmcore_linux::tuning::step::StepError;
+use warmcore_linux::tuning::{Admission, Disk, Plan, Proposal, admit, steps};
 use warmcore_scenario::document::{self, Checked};
 use warmcore_units::Fault;
 
@@ -37,6 +40,28 @@ pub(super) fn read(path: &Path) -> miette::Result<Document> {
 }
 
 impl Document {
+    /// What it would change there, if it may be applied.
+    pub(super) fn proposals(
+        &self,
+        disk: &Disk,
+        arguments: &AdmissionArguments,
+    ) -> miette::Result<Vec<Proposal>> {
+        let admission = Admission { partial: arguments.partial, despite: arguments.despite.clone() };
+        admit(&self.plan, disk, &admission).map_err(|error| match error {
+            Inadmissible::Unfit(faults) => self.refusal(faults),
+            other => self.report(&other),
+        })?;
+        steps(&self.plan, disk).map_err(|error| match error {
+            StepError::Absent(fault) => self.refusal(vec![fault]),
+            other @ StepError::Unreadable { .. } => self.report(&other),
+        })
+    }
+
+    /// What went wrong with this plan.
+    pub(super) fn report(&self, error: &dyn fmt::Display) -> miette::Report {
+        miette!("{}: {error}", self.path.display())
+    }
+
     /// The refusal of fields that are sound and cannot be used here.
     pub(super) fn refusal(&self, faults: Vec<Fault>) -> miette::Report {
         let refusals = faults

@@ -2,6 +2,7 @@
 
 mod confirm;
 mod real;
+mod verify;
 
 use crate::{refusal, text, warmcore};
 use std::fs;

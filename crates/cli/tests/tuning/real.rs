@@ -9,7 +9,7 @@ use warmcore_linux::tuning::{Disk, Fingerprint};
 
 /// Runs a program in the near namespace, with a `/sys` that shows it. That is mounted in a mount
 /// namespace of the program's own, and gone with it.
-fn inside(lab: &Lab, program: &[&str], folder: &Path) -> Output {
+pub(super) fn inside(lab: &Lab, program: &[&str], folder: &Path) -> Output {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--propagation", "private", "sh", "-c"]);
     command.args(["mount -t sysfs sysfs /sys && exec \"$@\"", "sh"]).args(program);
@@ -19,12 +19,12 @@ fn inside(lab: &Lab, program: &[&str], folder: &Path) -> Output {
 }
 
 /// What stands in every steering file of the interface.
-fn queues(lab: &Lab, folder: &Path) -> String {
+pub(super) fn queues(lab: &Lab, folder: &Path) -> String {
     let script = "cd /sys/class/net/wire0/queues && grep . rx-*/rps_* tx-*/xps_*";
     text(&inside(lab, &["sh", "-c", script], folder).stdout)
 }
 
-fn plan() -> String {
+pub(super) fn plan() -> String {
     let Fingerprint { cpus, nodes, .. } = Fingerprint::of(&Disk::default(), []).expect("this machine");
     let nodes: Vec<String> = nodes.iter().map(|node| format!("\"{node}\"")).collect();
     let line = |set: &str| format!("[[lines]]\nset = {{ {set} }}\n");

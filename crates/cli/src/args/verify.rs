@@ -1,0 +1,54 @@
+//! The flags of `host verify`.
+
+use super::tune::{AdmissionArguments, JournalArguments};
+use super::values::{self, ProgramLine};
+use clap::Args;
+use core::time::Duration;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub(crate) struct VerifyArguments {
+    /// The plan
+    #[arg(value_name = "PLAN")]
+    pub(crate) plan: PathBuf,
+
+    /// Try it, rather than only show what would be tried
+    #[arg(long)]
+    pub(crate) yes: bool,
+
+    /// The program that makes the load, started for every run and ended with it; without one, what
+    /// runs anyway is the workload
+    #[arg(long, value_name = "PROGRAM", value_parser = values::program)]
+    pub(crate) load: Option<ProgramLine>,
+
+    /// Instead: a program that ends by itself and prints how fast it was, as a number in its last line
+    #[arg(long, value_name = "PROGRAM", value_parser = values::program, conflicts_with = "load")]
+    pub(crate) told_by: Option<ProgramLine>,
+
+    /// Count what goes through this interface; may be repeated [default: the interfaces of the plan]
+    #[arg(long = "interface", value_name = "NAME", conflicts_with = "told_by")]
+    pub(crate) interfaces: Vec<String>,
+
+    /// The length of a run
+    #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "2s")]
+    pub(crate) time: Duration,
+
+    /// How often each model is tried
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(5..=1000))]
+    pub(crate) blocks: u16,
+
+    /// The part of the cpus' time that programs other than the plan's and the load may have in a run
+    /// that counts; with more, it is made again, twice at most
+    #[arg(long, value_name = "FRACTION", value_parser = values::fraction, default_value = "5%")]
+    pub(crate) foreign: f64,
+
+    /// Print one JSON object instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) admission: AdmissionArguments,
+
+    #[command(flatten)]
+    pub(crate) journal: JournalArguments,
+}

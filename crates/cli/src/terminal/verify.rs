@@ -1,0 +1,112 @@
+//! What a verification found, in a terminal.
+
+use super::table;
+use warmcore_measure::verify::findings::{Changes, Conclusion, Findings, Found};
+use warmcore_measure::verify::watch::Taken;
+use warmcore_stats::blocks::Verdict;
+use warmcore_stats::paired::Change;
+use warmcore_units::PerSecond;
+
+/// The models, the control, and what it says of the plan.
+pub(crate) fn summary(findings: &Findings) -> String {
+    let rate = if findings.work.is_bits() { "Gbit/s" } else { "rate" };
+    let mut table =
+        table(["model", rate, "busy cpus", "cycles per bit", "against none", "per busy cpu", "visible"]);
+    for found in &findings.models {
+        table.add_row(row(findings, found));
+    }
+    let mut text = format!(
+        "\n{table}\nMedians [least, greatest] of {} blocks; changes with 95% intervals.\n",
+        findings.models[0].rate.0.len()
+    );
+    text += &format!("The same twice (A/A, none against none): {}.\n", told(&findings.control));
+    text += &noted(findings);
+    text + &format!("\n{}\n", conclusion(findings))
+}
+
+fn row(findings: &Findings, found: &Found) -> [String; 7] {
+    let scale = if findings.work.is_bits() { 1e-9 } else { 1.0 };
+    let (rate, per_cpu, visible) = match &found.against_none {
+        None => Default::default(),
+        Some((changes, amount)) => {
+            let visible = format!("{}, per cpu {}", word(amount.rate), word(amount.per_cpu));
+            (percent(&changes.rate), percent(&changes.per_cpu), visible)
+        }
+    };
+    let cost =
+        findings.cycles_per_bit(found).map_or_else(|| "not known".to_owned(), |cost| format!("{cost:.3}"));
+    [
+        found.model.to_string(),
+        format!("{:.3}", found.rate.map(|rate| rate * scale)),
+        format!("{:.2}", found.busy_cpus),
+        cost,
+        rate,
+        per_cpu,
+        visible,
+    ]
+}
+
+const fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::More => "more",
+        Verdict::Less => "less",
+        Verdict::NotVisible => "no",
+        Verdict::Unsound => "cannot be told",
+    }
+}
+
+fn percent(change: &Change) -> String {
+    let of = |part: f64| format!("{:+.1}%", part * 100.0);
+    format!("{} [{}, {}]", of(change.mean), of(change.low), of(change.high))
+}
+
+fn told(changes: &Changes) -> String {
+    format!("{}, per busy cpu {}", percent(&changes.rate), percent(&changes.per_cpu))
+}
+
+/// What else the runs took, and what was wrong with some.
+fn noted(findings: &Findings) -> String {
+    let mut text = String::new();
+    for found in &findings.models {
+        let counted = |of: fn(&Taken) -> Option<PerSecond>| {
+            let all = found.each_known(|taken| of(taken).map(|rate| rate.0));
+            all.map_or_else(|| "not counted here".to_owned(), |all| format!("{all:.0}/s"))
+        };
+        text += &format!(
+            "{}: {:.2} cpus in softirqs, {:.2} stolen by the hypervisor; receive softirqs {:.0}/s, rescheduling \
+             interrupts {}, moves of the plan's threads {}.\n",
+            found.model,
+            found.each(|taken| taken.softirq_cpus),
+            found.each(|taken| taken.stolen_cpus),
+            found.each(|taken| taken.receive_softirqs.0),
+            counted(|taken| taken.rescheduling),
+            counted(|taken| taken.migrations),
+        );
+    }
+    text += "Cache misses per bit: no counters are read here.\n";
+    if findings.discarded > 0 {
+        text += &format!(
+            "{} runs were made again because other programs, or the hypervisor, had too much of the cpus; {} count \
+             though they did.\n",
+            findings.discarded, findings.disturbed
+        );
+    }
+    text
+}
+
+fn conclusion(findings: &Findings) -> &'static str {
+    match findings.conclusion() {
+        Conclusion::Gain => {
+            "The plan brings a gain here. Everything is as it was before: `warmcore host apply` makes it stay."
+        }
+        Conclusion::Loss => "The plan makes it worse here: taken back.",
+        Conclusion::Mixed => {
+            "The plan does more work and takes more of the cpus for it, or less of both: taken back; that is yours to weigh."
+        }
+        Conclusion::NotVisible => "No effect visible here: taken back.",
+        Conclusion::Unsound => {
+            "Nothing can be told: the same setting differed from itself. Taken back. Try a quieter machine, more \
+             --blocks, or a longer --time."
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! `warmcore host verify`.
+
+use super::plan::{self, Document};
+use super::{apply, counted, directory};
+use crate::args::values::ProgramLine;
+use crate::args::verify::VerifyArguments;
+use crate::{interrupt, terminal};
+use miette::{IntoDiagnostic, miette};
+use std::ffi::OsString;
+use warmcore_linux::tuning::Disk;
+use warmcore_measure::blocks::Blocks;
+use warmcore_measure::verify::work::Work;
+use warmcore_measure::verify::{Verification, model};
+
+pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
+    let document = plan::read(&arguments.plan)?;
+    let work = work(arguments, &document)?;
+    let disk = Disk::default();
+    let proposals = document.proposals(&disk, &arguments.admission)?;
+    let blocks = Blocks { count: arguments.blocks.into(), gate: arguments.foreign, ..Blocks::default() };
+    if !arguments.json {
+        crate::print(apply::difference(&document, &proposals).as_bytes())?;
+        crate::print(announced(&document, &work, arguments).as_bytes())?;
+    }
+    if !arguments.yes {
+        return crate::print(b"Nothing was changed. Give --yes to try it.\n");
+    }
+    let directory = directory(&arguments.journal)?;
+    let verification = Verification {
+        plan: &document.plan,
+        system: &disk,
+        directory: &directory,
+        work,
+        time: arguments.time,
+        blocks,
+    };
+    let findings = verification.run(interrupt::catch()?).map_err(|error| document.report(&error))?;
+    let text = if arguments.json {
+        serde_json::to_string_pretty(&findings.results()).into_diagnostic()? + "\n"
+    } else {
+        terminal::verify::summary(&findings)
+    };
+    crate::print(text.as_bytes())
+}
+
+/// What is counted as work.
+fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work> {
+    let words = |line: &ProgramLine| line.iter().map(OsString::from).collect::<Vec<_>>();
+    if let Some(program) = &arguments.told_by {
+        return Ok(Work::Told(words(program)));
+    }
+    let of_plan = document.plan.machine.interfaces.iter().map(|interface| interface.name.clone());
+    let names = match arguments.interfaces.is_empty() {
+        true => of_plan.collect(),
+        false => arguments.interfaces.clone(),
+    };
+    if names.is_empty() {
+        return Err(miette!(
+            "the plan names no interface in `machine.interfaces`: say what to count, with --interface NAME or \
+             --told-by PROGRAM"
+        ));
+    }
+    Ok(Work::Interfaces { names, load: arguments.load.as_ref().map(words) })
+}
+
+/// What will be tried, and for how long.
+fn announced(document: &Document, work: &Work, arguments: &VerifyArguments) -> String {
+    let models = model::of(&document.plan);
+    let runs = models.len() * usize::from(arguments.blocks);
+    let names = models.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let least = arguments.time * u32::try_from(runs).unwrap_or(u32::MAX);
+    format!(
+        "To be tried in turn: {names} ({} of {:?}, {:.0} s or more in all); counted: {work}.\n",
+        counted(runs, "run"),
+        arguments.time,
+        least.as_secs_f64()
+    )
+}

@@ -1,0 +1,115 @@
+//! `warmcore host verify`, on a veth in a namespace of its own.
+
+use super::real::{inside, plan, queues};
+use crate::{on_one_line, text};
+use serde_json::Value;
+use std::fs;
+use std::process::Output;
+use tempfile::TempDir;
+use warmcore_linux::net::lab::{Lab, LinkOptions};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_warmcore");
+
+/// Sends datagrams to the far end, which has nobody for them, until it is ended.
+const LOAD: &str = "python3 -c \"
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+while True:
+    s.sendto(bytes(1000), ('10.77.0.2', 9))
+\"";
+
+struct Scene {
+    lab: Lab,
+    folder: TempDir,
+    before: String,
+}
+
+impl Scene {
+    /// `None` without the privilege, which is said.
+    fn new() -> Option<Self> {
+        if let Some(missing) = warmcore_linux::net::privilege_missing() {
+            println!("skipped: needs {missing}");
+            return None;
+        }
+        let lab = Lab::new(&LinkOptions { queues: 4, ..LinkOptions::default() }).expect("a lab");
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::write(folder.path().join("plan.toml"), plan()).expect("a plan can be written");
+        let before = queues(&lab, folder.path());
+        Some(Self { lab, folder, before })
+    }
+
+    fn verify(&self, flags: &[&str]) -> Output {
+        let verify = ["host", "verify", "plan.toml", "--partial", "--journal", "journals", "--time", "200ms"];
+        inside(&self.lab, &[&[PROGRAM][..], &verify, flags].concat(), self.folder.path())
+    }
+
+    fn is_as_before(&self) -> bool {
+        queues(&self.lab, self.folder.path()) == self.before
+    }
+}
+
+#[test]
+fn models_are_tried_in_turn_and_nothing_is_left_of_them() {
+    let Some(scene) = Scene::new() else { return };
+    let shown = scene.verify(&["--load", LOAD]);
+    let shown = text(&shown.stdout);
+    for told in
+        ["RPS cpus of wire0 rx-0", "none, none, full (15 runs", "bits through wire0", "Nothing was changed"]
+    {
+        assert!(shown.contains(told), "{shown}");
+    }
+    assert!(!scene.folder.path().join("journals").exists());
+
+    // The tests beside this one are foreign load, and may be.
+    let tried = scene.verify(&["--load", LOAD, "--yes", "--json", "--foreign", "100%"]);
+    assert!(tried.status.success(), "{}", text(&tried.stderr));
+    let results: Value = serde_json::from_slice(&tried.stdout).expect("one JSON object");
+    let models = results["models"].as_array().expect("models");
+    let names: Vec<&str> = models.iter().filter_map(|model| model["model"].as_str()).collect();
+    assert_eq!((names, &results["unit"]), (vec!["none", "full"], &Value::from("bit/s")));
+    for model in models {
+        assert_eq!(model["rate"]["rounds"].as_array().map(Vec::len), Some(5));
+        for figure in ["rate", "busy_cpus", "per_busy_cpu"] {
+            let figure = &model[figure];
+            assert!(
+                figure["least"].as_f64() > Some(0.0)
+                    && figure["greatest"].as_f64() >= figure["least"].as_f64()
+            );
+        }
+    }
+    let full = &models[1]["against_none"]["per_busy_cpu"];
+    let ends = ["low", "change", "high"].map(|end| full[end].as_f64().expect("a change"));
+    assert!(ends.is_sorted(), "{full}");
+    assert!(full["visible"].is_string() && results["control"]["rate"]["change"].is_f64(), "{results}");
+    assert!(scene.is_as_before());
+    let undo = [PROGRAM, "host", "undo", "--journal", "journals"];
+    let undone = inside(&scene.lab, &undo, scene.folder.path());
+    assert!(text(&undone.stdout).contains("Nothing to undo"), "{}", text(&undone.stdout));
+}
+
+#[test]
+fn what_cannot_be_verified_is_refused_and_nothing_is_left() {
+    let Some(scene) = Scene::new() else { return };
+    for (flags, told) in [
+        (&["--load", "/nonexistent/load"][..], "cannot start `/nonexistent/load`"),
+        (&["--load", "true"], "`true` ended"),
+        (&["--load", "sleep 9", "--interface", "lo"], "nothing went through lo"),
+        (&["--interface", "eth7"], "cannot read how much went through `eth7`"),
+        (&["--told-by", "echo fast"], "the last line that `echo` printed is `fast`, expected a number"),
+        (&["--told-by", "false"], "`false` failed"),
+        (&["--told-by", "sleep 60"], "`sleep` did not end within 4 s"),
+        (&["--load", "'"], "with quotes in pairs"),
+        (&["--blocks", "2"], "2 is not in 5..=1000"),
+    ] {
+        let refused = scene.verify(&[flags, &["--yes"]].concat());
+        assert!(!refused.status.success(), "{flags:?}");
+        let error = on_one_line(&refused.stderr);
+        assert!(error.contains(told), "{flags:?}: {error}");
+        assert!(scene.is_as_before(), "{flags:?}");
+    }
+    // A program that tells how fast it was needs no interface.
+    let told = scene.verify(&["--told-by", "sh -c 'sleep 0.05; echo 12.5'", "--yes", "--foreign", "100%"]);
+    assert!(told.status.success(), "{}", text(&told.stderr));
+    assert!(text(&told.stdout).contains("12.500 [12.500, 12.500]"), "{}", text(&told.stdout));
+    assert!(scene.is_as_before());
+}

@@ -1,0 +1,144 @@
+//! The figures of a verification for other programs. Rates are per second, changes are fractions: 0.3 is
+//! 30% more.
+
+use super::findings::{Changes, Conclusion, Findings, Found};
+use super::watch::Taken;
+use serde::Serialize;
+use warmcore_stats::Spread;
+use warmcore_stats::blocks::Verdict;
+use warmcore_stats::paired::Change;
+
+/// What came of a verification.
+#[derive(Debug, Serialize)]
+pub struct Results {
+    /// What was counted as work.
+    pub work: String,
+    /// The unit of `rate`.
+    pub unit: &'static str,
+    /// `gain`, `loss`, `mixed`, `not visible` or `unsound`.
+    pub conclusion: &'static str,
+    /// No affinity first.
+    pub models: Vec<OfModel>,
+    /// No affinity against itself (A/A).
+    pub control: Against,
+    /// Runs that were made again because others had too much of the cpus.
+    pub discarded_runs: usize,
+    /// Runs that count though they had.
+    pub disturbed_runs: usize,
+}
+
+/// What came of one model.
+#[derive(Debug, Serialize)]
+pub struct OfModel {
+    /// In the source's words.
+    pub model: String,
+    /// Work per second.
+    pub rate: Spread,
+    /// Cpus that were busy.
+    pub busy_cpus: Spread,
+    /// Work per second of a busy cpu.
+    pub per_busy_cpu: Spread,
+    /// Cycles of busy cpus for each bit; `null` where the clock rate is not known, or work is not in bits.
+    pub cycles_per_bit: Option<Spread>,
+    /// Cpus that were in softirqs.
+    pub softirq_cpus: Spread,
+    /// Cpus that a hypervisor took.
+    pub stolen_cpus: Spread,
+    /// Receive softirqs per second.
+    pub receive_softirqs: Spread,
+    /// Rescheduling interrupts per second; `null` where the kernel does not count them.
+    pub rescheduling_interrupts: Option<Spread>,
+    /// Moves of the plan's threads per second; `null` where it has none, or the kernel does not count them.
+    pub migrations: Option<Spread>,
+    /// Against no affinity; `null` for no affinity itself.
+    pub against_none: Option<Against>,
+}
+
+/// A model against another.
+#[derive(Debug, Serialize)]
+pub struct Against {
+    /// In work per second.
+    pub rate: By,
+    /// In work per second of a busy cpu.
+    pub per_busy_cpu: By,
+}
+
+/// By how much.
+#[derive(Debug, Serialize)]
+pub struct By {
+    /// The geometric mean.
+    pub change: f64,
+    /// The lower end of its 95% interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// `more`, `less`, `no` or `unsound`; `null` for the control, which the others are held against.
+    pub visible: Option<&'static str>,
+}
+
+impl Findings {
+    /// For other programs.
+    #[must_use]
+    pub fn results(&self) -> Results {
+        let Changes { rate, per_cpu } = &self.control;
+        Results {
+            work: self.work.to_string(),
+            unit: self.work.unit(),
+            conclusion: match self.conclusion() {
+                Conclusion::Gain => "gain",
+                Conclusion::Loss => "loss",
+                Conclusion::Mixed => "mixed",
+                Conclusion::NotVisible => "not visible",
+                Conclusion::Unsound => "unsound",
+            },
+            models: self.models.iter().map(|found| self.of_model(found)).collect(),
+            control: Against { rate: by(rate, None), per_busy_cpu: by(per_cpu, None) },
+            discarded_runs: self.discarded,
+            disturbed_runs: self.disturbed,
+        }
+    }
+
+    fn of_model(&self, found: &Found) -> OfModel {
+        OfModel {
+            model: found.model.to_string(),
+            rate: found.rate.clone(),
+            busy_cpus: found.busy_cpus.clone(),
+            per_busy_cpu: found.per_cpu.clone(),
+            cycles_per_bit: self.cycles_per_bit(found),
+            softirq_cpus: found.each(|taken| taken.softirq_cpus),
+            stolen_cpus: found.each(|taken| taken.stolen_cpus),
+            receive_softirqs: found.each(|taken| taken.receive_softirqs.0),
+            rescheduling_interrupts: found.each_known(|taken| taken.rescheduling.map(|rate| rate.0)),
+            migrations: found.each_known(|taken| taken.migrations.map(|rate| rate.0)),
+            against_none: found.against_none.map(|(changes, amount)| Against {
+                rate: by(&changes.rate, Some(amount.rate)),
+                per_busy_cpu: by(&changes.per_cpu, Some(amount.per_cpu)),
+            }),
+        }
+    }
+}
+
+impl Found {
+    /// A figure of every run.
+    #[must_use]
+    pub fn each(&self, figure: impl Fn(&Taken) -> f64) -> Spread {
+        Spread(self.taken.iter().map(figure).collect())
+    }
+
+    /// A figure of every run, if it is known of all.
+    #[must_use]
+    pub fn each_known(&self, figure: impl Fn(&Taken) -> Option<f64>) -> Option<Spread> {
+        self.taken.iter().map(figure).collect::<Option<_>>().map(Spread)
+    }
+}
+
+fn by(change: &Change, verdict: Option<Verdict>) -> By {
+    let Change { mean, low, high } = *change;
+    let visible = verdict.map(|verdict| match verdict {
+        Verdict::More => "more",
+        Verdict::Less => "less",
+        Verdict::NotVisible => "no",
+        Verdict::Unsound => "unsound",
+    });
+    By { change: mean, low, high, visible }
+}

@@ -1,0 +1,203 @@
+//! How much was done in a run.
+
+use super::watch::Watching;
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use warmcore_linux::tuning::System;
+use warmcore_linux::{Program, ProgramError, Spent};
+
+/// Between two looks at whether the run is over, or the user has stopped it.
+const LOOK: Duration = Duration::from_millis(20);
+/// A program that tells its own figure, or a load until something comes of it, may take so many times the
+/// length of a run.
+const PATIENCE: u32 = 20;
+/// How long a load runs before it counts, from when something comes of it.
+const WARM_UP: Duration = Duration::from_millis(300);
+
+/// What counts as work.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// Bits that went through these interfaces, in and out, while the load ran; without a load, while
+    /// whatever runs anyway did.
+    Interfaces {
+        /// Their names.
+        names: Vec<String>,
+        /// The program that makes the load, started for every run and ended with it.
+        load: Option<Vec<OsString>>,
+    },
+    /// What a program says of itself: the number in the last line it prints, higher being better, per
+    /// second. It is started for every run and ends by itself.
+    Told(Vec<OsString>),
+}
+
+/// Why it cannot be told how much was done.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkError {
+    /// The program cannot be run, or has ended.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// An interface's counters cannot be read.
+    #[error("cannot read how much went through `{interface}`: {source}")]
+    Counters {
+        /// The interface.
+        interface: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Nothing was done.
+    #[error(
+        "nothing went through {0} in a run: expected a workload that runs all the time, or one to start with --load"
+    )]
+    Nothing(String),
+    /// The program's last line is no figure.
+    #[error("the last line that `{program}` printed is `{found}`, expected a number above zero")]
+    NoFigure {
+        /// The program.
+        program: String,
+        /// What it is.
+        found: String,
+    },
+    /// The program takes too long.
+    #[error("`{program}` did not end within {} s: expected one that ends by itself", limit.as_secs_f64())]
+    Endless {
+        /// The program.
+        program: String,
+        /// How long was waited for it.
+        limit: Duration,
+    },
+    /// The user has stopped it.
+    #[error("interrupted: everything is as it was before")]
+    Interrupted,
+}
+
+impl Work {
+    /// The unit of a rate.
+    #[must_use]
+    pub const fn unit(&self) -> &'static str {
+        match self {
+            Self::Interfaces { .. } => "bit/s",
+            Self::Told(_) => "as the program says, per second",
+        }
+    }
+
+    /// Whether rates are bits per second.
+    #[must_use]
+    pub const fn is_bits(&self) -> bool {
+        matches!(self, Self::Interfaces { .. })
+    }
+
+    /// Lets work be done for about `time`, and `watching` begin when it counts; how much was done a second,
+    /// and what the cpus did meanwhile.
+    ///
+    /// # Errors
+    /// If nothing was done, or that cannot be told; if `stop` was set.
+    pub fn run(
+        &self,
+        system: &dyn System,
+        time: Duration,
+        stop: &AtomicBool,
+        watching: &mut Watching<'_>,
+    ) -> Result<(f64, Spent), WorkError> {
+        match self {
+            Self::Interfaces { names, load } => {
+                let mut load = load.as_deref().map(Program::start).transpose()?;
+                if let Some(load) = &mut load {
+                    await_load(load, time * PATIENCE, stop, || bytes(system, names))?;
+                }
+                watching.begin(&load.as_ref().map(Program::processes).unwrap_or_default());
+                let before = bytes(system, names)?;
+                pause(time, stop)?;
+                let (after, spent) = (bytes(system, names)?, watching.end());
+                load.as_mut().map(Program::check).transpose()?;
+                if after <= before {
+                    return Err(WorkError::Nothing(names.join(", ")));
+                }
+                Ok(((after - before) as f64 * 8.0 / spent.time.secs(), spent))
+            }
+            Self::Told(program) => {
+                watching.begin(&[]);
+                let figure = told(program, time * PATIENCE, stop)?;
+                Ok((figure, watching.end()))
+            }
+        }
+    }
+}
+
+/// What is counted, in words.
+impl fmt::Display for Work {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interfaces { names, .. } => write!(f, "bits through {}", names.join(", ")),
+            Self::Told(program) => {
+                let name = program.first().map(|name| name.to_string_lossy());
+                write!(f, "what `{}` says", name.unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// Bytes in and out of interfaces since they were made.
+fn bytes(system: &dyn System, names: &[String]) -> Result<u64, WorkError> {
+    let mut sum = 0;
+    for interface in names {
+        for direction in ["rx", "tx"] {
+            let file = format!("sys/class/net/{interface}/statistics/{direction}_bytes");
+            let number = |text: String| text.trim().parse::<u64>().map_err(io::Error::other);
+            let counter = system.read(&file).and_then(number);
+            sum += counter.map_err(|source| WorkError::Counters { interface: interface.clone(), source })?;
+        }
+    }
+    Ok(sum)
+}
+
+/// Waits until something comes of a load, which `counted` grows by, and then [`WARM_UP`] longer; no longer
+/// than `limit` in vain.
+fn await_load(
+    load: &mut Program,
+    limit: Duration,
+    stop: &AtomicBool,
+    counted: impl Fn() -> Result<u64, WorkError>,
+) -> Result<(), WorkError> {
+    let (since, before) = (Instant::now(), counted()?);
+    while counted()? == before && since.elapsed() < limit {
+        load.check()?;
+        pause(LOOK, stop)?;
+    }
+    pause(WARM_UP, stop)
+}
+
+/// Waits for `time`, unless `stop` is set meanwhile.
+fn pause(time: Duration, stop: &AtomicBool) -> Result<(), WorkError> {
+    let since = Instant::now();
+    while let Some(left) = time.checked_sub(since.elapsed()) {
+        if stop.load(Ordering::Relaxed) {
+            return Err(WorkError::Interrupted);
+        }
+        sleep(left.min(LOOK));
+    }
+    Ok(())
+}
+
+/// The figure that `program` prints last.
+fn told(program: &[OsString], limit: Duration, stop: &AtomicBool) -> Result<f64, WorkError> {
+    let name = || program.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let mut running = Program::start_heard(program)?;
+    let since = Instant::now();
+    while !running.has_ended()? {
+        if stop.load(Ordering::Relaxed) {
+            return Err(WorkError::Interrupted);
+        }
+        if since.elapsed() > limit {
+            return Err(WorkError::Endless { program: name(), limit });
+        }
+        sleep(LOOK);
+    }
+    let said = running.said();
+    let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    let figure = last.parse::<f64>().ok().filter(|figure| figure.is_finite() && *figure > 0.0);
+    figure.ok_or_else(|| WorkError::NoFigure { program: name(), found: last.to_owned() })
+}
