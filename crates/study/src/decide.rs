@@ -243,7 +243,7 @@ fn capacity(host: &Host, cost_uncertainty: f64) -> Option<CapacityAdvice> {
 
 /// `a / b`, with the two half-widths and the `costs`' uncertainty of each taken as independent.
 /// Where both saw the same arrivals this is more than the true uncertainty.
-fn ratio<Q: Copy + Into<f64>>(a: Estimate<Q>, b: Estimate<Q>, costs: f64) -> Estimate<f64> {
+pub(crate) fn ratio<Q: Copy + Into<f64>>(a: Estimate<Q>, b: Estimate<Q>, costs: f64) -> Estimate<f64> {
     let relative = |of: Estimate<Q>| of.relative_half_width().unwrap_or(0.0).hypot(costs);
     let ratio = a.mean.into() / b.mean.into();
     Estimate::new(ratio, ratio * relative(a).hypot(relative(b)))

@@ -10,11 +10,13 @@
 //!
 //! Beside the loop, what a user asks of the simulator alone: [`point`] has the figures of one point
 //! for other programs, [`mod@sweep`] varies a scenario along its fields. [`mod@compare`] holds
-//! predictions against live runs.
+//! predictions against live runs. [`mod@placement`] says where the interrupts, packets and threads of a
+//! host should go.
 
 pub mod compare;
 pub mod costs;
 pub mod decide;
+pub mod placement;
 pub mod point;
 pub mod predict;
 pub mod present;

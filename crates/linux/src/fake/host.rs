@@ -147,6 +147,7 @@ impl Host {
             );
             tree.put(format!("proc/irq/{number}/smp_affinity_list"), &vector.allowed);
             tree.put(format!("proc/irq/{number}/effective_affinity_list"), vector.effective.0);
+            tree.put(format!("sys/kernel/irq/{number}/actions"), &vector.action);
             tree.put(format!("sys/bus/pci/devices/{}/msi_irqs/{number}", device.address), "msix");
             if self.debugfs {
                 let managed = if vector.managed { "\n            IRQD_AFFINITY_MANAGED" } else { "" };

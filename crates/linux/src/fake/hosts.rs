@@ -129,7 +129,10 @@ pub fn hybrid_laptop() -> Tree {
     let machine = synthetic::hybrid_laptop();
     let mut host = Host::new(machine);
     host.devices = vec![nic("0000:02:00.0", "enp2s0", 4, None, &set(8..16))];
-    host.tree()
+    let mut tree = host.tree();
+    tree.put("sys/devices/cpu_core/cpus", "0-7");
+    tree.put("sys/devices/cpu_atom/cpus", "8-15");
+    tree
 }
 
 /// Two cpus and a virtio NIC with one queue; both of its interrupts are on cpu 1, and so is the

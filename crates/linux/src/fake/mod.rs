@@ -91,6 +91,13 @@ impl Tree {
         self.files.insert(file.into(), text.to_string() + "\n");
     }
 
+    /// The same with `threads` running, in control groups of version 2.
+    #[must_use]
+    pub fn running(mut self, threads: &[Thread]) -> Self {
+        processes::put_all(&mut self, threads, Cgroup::V2);
+        self
+    }
+
     /// The names of what is directly in `directory`, once for every file in or below it.
     pub(crate) fn entries<'a>(&'a self, directory: &str) -> impl Iterator<Item = &'a str> {
         let directory = format!("{directory}/");

@@ -48,28 +48,35 @@ const OWN: u32 = 4321;
 pub(super) fn put(tree: &mut Tree, threads: &[Thread], cgroup: Cgroup, allowed: &CpuSet) {
     let own = Thread::alone(OWN, "warmcore", 1, 0, allowed);
     tree.put("proc/self/stat", stat(OWN, &own.name, own.ticks, own.last_cpu));
-    let pids: BTreeSet<u32> = threads.iter().map(|thread| thread.pid).chain([OWN]).collect();
+    put_all(tree, &[own], cgroup);
+    put_all(tree, threads, cgroup);
+}
+
+/// Puts the processes that `threads` belong to into `tree`.
+pub(super) fn put_all(tree: &mut Tree, threads: &[Thread], cgroup: Cgroup) {
+    let pids: BTreeSet<u32> = threads.iter().map(|thread| thread.pid).collect();
     for pid in pids {
-        let of_process: Vec<&Thread> =
-            threads.iter().chain([&own]).filter(|thread| thread.pid == pid).collect();
+        let of_process: Vec<&Thread> = threads.iter().filter(|thread| thread.pid == pid).collect();
         let ticks = of_process.iter().map(|thread| thread.ticks).sum();
         let Some(first) = of_process.first() else { continue };
         tree.put(format!("proc/{pid}/stat"), stat(pid, &first.name, ticks, first.last_cpu));
+        tree.put(format!("proc/{pid}/comm"), &first.name);
         for thread in of_process {
-            let directory = format!("proc/{pid}/task/{}", thread.tid);
-            tree.put(
-                format!("{directory}/stat"),
-                stat(thread.tid, &thread.name, thread.ticks, thread.last_cpu),
-            );
-            let status = format!("Name:\t{}\nCpus_allowed_list:\t{}", thread.name, thread.allowed);
-            tree.put(format!("{directory}/status"), status);
-            let group = match cgroup {
-                Cgroup::V2 => format!("0::{}", thread.group),
-                Cgroup::V1InContainer => format!("4:cpuset:{}\n0::/", thread.group),
-            };
-            tree.put(format!("{directory}/cgroup"), group);
+            put_thread(tree, thread, cgroup);
         }
     }
+}
+
+fn put_thread(tree: &mut Tree, thread: &Thread, cgroup: Cgroup) {
+    let directory = format!("proc/{}/task/{}", thread.pid, thread.tid);
+    tree.put(format!("{directory}/stat"), stat(thread.tid, &thread.name, thread.ticks, thread.last_cpu));
+    let status = format!("Name:\t{}\nCpus_allowed_list:\t{}", thread.name, thread.allowed);
+    tree.put(format!("{directory}/status"), status);
+    let group = match cgroup {
+        Cgroup::V2 => format!("0::{}", thread.group),
+        Cgroup::V1InContainer => format!("4:cpuset:{}\n0::/", thread.group),
+    };
+    tree.put(format!("{directory}/cgroup"), group);
 }
 
 /// The columns of `proc_pid_stat(5)`; it sleeps, and began when the machine did.

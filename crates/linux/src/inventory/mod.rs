@@ -45,7 +45,7 @@ mod on_cpu;
 mod pci;
 mod processors;
 mod rates;
-mod rivals;
+pub(crate) mod rivals;
 mod sockets;
 mod table;
 mod threads;
@@ -59,10 +59,11 @@ pub use on_cpu::OnCpu;
 pub use pci::{ParsePciAddressError, PciAddress};
 pub use processors::{Processor, Softnet};
 pub use rates::{CpuRates, InterruptRate, Rates, ThreadRate};
-pub use rivals::{Evidence, LinkFile, Rival};
+pub use rivals::{Evidence, LinkFile, Rival, Undoes};
 pub use sockets::Sockets;
 pub use threads::{Cpuset, Thread, ThreadKey};
 
+use crate::probe::cpus::node_lists;
 use crate::probe::{Malformed, ProbeError, Warning};
 use crate::tree::Tree;
 use crate::{Host, Probe};
@@ -80,6 +81,10 @@ pub struct Inventory {
     pub machine: Machine,
     /// The kernel and the conditions.
     pub conditions: Host,
+    /// The cpus that are there, online or not; `None` where the kernel does not say.
+    pub present: Option<CpuSet>,
+    /// The cpus that each NUMA node has, of those that have any, in order of the nodes' numbers.
+    pub nodes: Vec<CpuSet>,
     /// Cpus that are apart from the others.
     pub apart: Apart,
     /// What each online cpu did.
@@ -128,6 +133,8 @@ pub struct Apart {
     pub isolated: CpuSet,
     /// Without a timer tick while one program runs: `nohz_full`.
     pub nohz_full: CpuSet,
+    /// Slower than others of the same machine.
+    pub slow: CpuSet,
 }
 
 impl Probe {
@@ -171,7 +178,9 @@ impl Probe {
         Ok(Inventory {
             uptime,
             conditions: self.host(),
-            apart: apart(tree)?,
+            present: tree.cpus(PRESENT)?,
+            nodes: nodes(tree)?,
+            apart: apart(tree, &online)?,
             processors: processors::read(tree, &online, &table)?,
             blind_spots: blind_spot::find(&table, &interrupts, uptime),
             interrupts,
@@ -193,7 +202,17 @@ impl Probe {
     }
 }
 
+impl Inventory {
+    /// When process `pid` began, in ticks of the kernel since the machine started; `None` if there is
+    /// no such process.
+    #[must_use]
+    pub fn process_began(&self, pid: u32) -> Option<u64> {
+        self.ran.range((pid, 0)..=(pid, u64::MAX)).next().map(|(&(_, started), _)| started)
+    }
+}
+
 const ONLINE: &str = "sys/devices/system/cpu/online";
+const PRESENT: &str = "sys/devices/system/cpu/present";
 
 /// `350735.47 234388.90`: seconds since the start, and the idle ones of all cpus.
 fn uptime(tree: &Tree) -> Result<Option<Nanos>, Malformed> {
@@ -205,12 +224,33 @@ fn uptime(tree: &Tree) -> Result<Option<Nanos>, Malformed> {
     Ok(Some(Nanos::from_secs(seconds)))
 }
 
-fn apart(tree: &Tree) -> Result<Apart, Malformed> {
+pub(crate) fn nodes(tree: &Tree) -> Result<Vec<CpuSet>, Malformed> {
+    let lists = node_lists(tree)?.into_iter().map(|(_, cpus)| cpus);
+    Ok(lists.filter(|cpus| !cpus.is_empty()).collect())
+}
+
+fn apart(tree: &Tree, online: &[CpuId]) -> Result<Apart, Malformed> {
     let cpus = |file: &str| Ok(tree.cpus(file)?.unwrap_or_default());
     let mut isolated: CpuSet = cpus("sys/devices/system/cpu/isolated")?;
     isolated.extend(cpus("sys/fs/cgroup/cpuset.cpus.isolated")?.iter());
     let offline = cpus("sys/devices/system/cpu/offline")?;
-    Ok(Apart { offline, isolated, nohz_full: nohz_full(tree)? })
+    Ok(Apart { offline, isolated, nohz_full: nohz_full(tree)?, slow: slow(tree, online)? })
+}
+
+/// Intel's kinds of core are two devices; elsewhere the kernel gives each cpu its capacity.
+fn slow(tree: &Tree, online: &[CpuId]) -> Result<CpuSet, Malformed> {
+    if let Some(slow) = tree.cpus("sys/devices/cpu_atom/cpus")? {
+        let fast = tree.cpus("sys/devices/cpu_core/cpus")?.unwrap_or_default();
+        return Ok(if fast.is_empty() { CpuSet::default() } else { slow });
+    }
+    let mut capacities = BTreeMap::new();
+    for &cpu in online {
+        let file = format!("sys/devices/system/cpu/cpu{}/cpu_capacity", cpu.0);
+        let Some(capacity) = tree.value::<u32>(file, "a capacity of 1 to 1024")? else { break };
+        capacities.insert(cpu, capacity);
+    }
+    let most = capacities.values().max().copied().unwrap_or(0);
+    Ok(capacities.into_iter().filter(|&(_, capacity)| capacity < most).map(|(cpu, _)| cpu).collect())
 }
 
 /// Without such cpus the kernel writes `(null)`, or nothing.

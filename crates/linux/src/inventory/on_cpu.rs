@@ -2,6 +2,7 @@
 
 use super::{Interface, Interrupt, Inventory, Processor, ReceiveQueue, Thread, TransmitQueue};
 use warmcore_topology::CpuSet;
+use warmcore_units::CpuId;
 
 /// Everything that one cpu has to do with.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,20 +43,30 @@ impl Inventory {
 
     fn on_cpu<'a>(&'a self, processor: &'a Processor) -> OnCpu<'a> {
         let cpu = processor.cpu;
+        let has = |cpus: &Option<CpuSet>| cpus.as_ref().is_some_and(|cpus| cpus.contains(cpu));
+        OnCpu {
+            processor,
+            interrupts: self.interrupts_on(cpu),
+            steered: self.receive_queues().filter(|(_, queue)| has(&queue.rps)).collect(),
+            sends: self.transmit_queues().filter(|(_, queue)| has(&queue.xps)).collect(),
+            threads: self.threads.iter().filter(|thread| thread.last_cpu == cpu).collect(),
+        }
+    }
+
+    /// The interrupts that go to `cpu` and have come, the most frequent first.
+    fn interrupts_on(&self, cpu: CpuId) -> Vec<&Interrupt> {
         let goes_here = |interrupt: &&Interrupt| interrupt.total() > 0 && interrupt.goes_to().contains(cpu);
         let mut interrupts: Vec<&Interrupt> = self.interrupts.iter().filter(goes_here).collect();
         interrupts.sort_by_key(|interrupt| core::cmp::Reverse(interrupt.total()));
-        let has = |cpus: &Option<CpuSet>| cpus.as_ref().is_some_and(|cpus| cpus.contains(cpu));
-        let interfaces = || self.interfaces.iter();
-        let receive = interfaces().flat_map(|of| of.receive.iter().map(move |queue| (of, queue)));
-        let transmit = interfaces().flat_map(|of| of.transmit.iter().map(move |queue| (of, queue)));
-        OnCpu {
-            processor,
-            interrupts,
-            steered: receive.filter(|(_, queue)| has(&queue.rps)).collect(),
-            sends: transmit.filter(|(_, queue)| has(&queue.xps)).collect(),
-            threads: self.threads.iter().filter(|thread| thread.last_cpu == cpu).collect(),
-        }
+        interrupts
+    }
+
+    fn receive_queues(&self) -> impl Iterator<Item = (&Interface, &ReceiveQueue)> {
+        self.interfaces.iter().flat_map(|of| of.receive.iter().map(move |queue| (of, queue)))
+    }
+
+    fn transmit_queues(&self) -> impl Iterator<Item = (&Interface, &TransmitQueue)> {
+        self.interfaces.iter().flat_map(|of| of.transmit.iter().map(move |queue| (of, queue)))
     }
 
     /// The interrupts that serve `interface`.

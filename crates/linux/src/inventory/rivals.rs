@@ -15,10 +15,21 @@ pub struct Rival {
     pub name: &'static str,
     /// What it changes.
     pub changes: &'static str,
+    /// What of a plan it would undo.
+    pub undoes: Undoes,
     /// How it was found.
     pub evidence: Vec<Evidence>,
     /// What it is set to, where that is one word: the profile of TuneD.
     pub setting: Option<String>,
+}
+
+/// What a program sets anew although somebody else has set it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Undoes {
+    /// The cpus of interrupts.
+    pub interrupts: bool,
+    /// The cpus of threads that it did not start.
+    pub threads: bool,
 }
 
 impl Rival {
@@ -55,16 +66,20 @@ impl fmt::Display for Evidence {
 struct Known {
     name: &'static str,
     changes: &'static str,
+    undoes: Undoes,
     /// Names of its processes, cut to the 15 characters that the kernel keeps.
     processes: &'static [&'static str],
     pid_files: &'static [&'static str],
     setting: Option<&'static str>,
 }
 
+const NOTHING: Undoes = Undoes { interrupts: false, threads: false };
+
 const KNOWN: [Known; 8] = [
     Known {
         name: "irqbalance",
         changes: "moves interrupts between cpus every ten seconds",
+        undoes: Undoes { interrupts: true, threads: false },
         processes: &["irqbalance"],
         pid_files: &["run/irqbalance.pid", "run/irqbalance/irqbalance.pid"],
         setting: None,
@@ -72,6 +87,7 @@ const KNOWN: [Known; 8] = [
     Known {
         name: "tuned",
         changes: "sets interrupt and thread affinity, and the queues of interfaces, as its profile says",
+        undoes: Undoes { interrupts: true, threads: true },
         processes: &["tuned"],
         pid_files: &["run/tuned/tuned.pid"],
         setting: Some("etc/tuned/active_profile"),
@@ -79,6 +95,7 @@ const KNOWN: [Known; 8] = [
     Known {
         name: "numad",
         changes: "moves processes between NUMA nodes",
+        undoes: Undoes { interrupts: false, threads: true },
         processes: &["numad"],
         pid_files: &["run/numad.pid"],
         setting: None,
@@ -86,6 +103,7 @@ const KNOWN: [Known; 8] = [
     Known {
         name: "ananicy",
         changes: "changes priorities of processes by their names",
+        undoes: NOTHING,
         processes: &["ananicy", "ananicy-cpp"],
         pid_files: &[],
         setting: None,
@@ -93,6 +111,7 @@ const KNOWN: [Known; 8] = [
     Known {
         name: "kubelet",
         changes: "gives containers cpusets, and takes cpus away from others",
+        undoes: NOTHING,
         processes: &["kubelet"],
         pid_files: &[],
         setting: None,
@@ -100,6 +119,7 @@ const KNOWN: [Known; 8] = [
     Known {
         name: "dockerd",
         changes: "gives containers cpusets",
+        undoes: NOTHING,
         processes: &["dockerd"],
         pid_files: &["run/docker.pid"],
         setting: None,
@@ -107,6 +127,7 @@ const KNOWN: [Known; 8] = [
     Known {
         name: "containerd",
         changes: "gives containers cpusets",
+        undoes: NOTHING,
         processes: &["containerd"],
         pid_files: &[],
         setting: None,
@@ -114,6 +135,7 @@ const KNOWN: [Known; 8] = [
     Known {
         name: "libvirtd",
         changes: "pins the threads of virtual machines",
+        undoes: NOTHING,
         processes: &["libvirtd", "virtqemud"],
         pid_files: &["run/libvirtd.pid"],
         setting: None,
@@ -121,7 +143,7 @@ const KNOWN: [Known; 8] = [
 ];
 
 /// Those of the known rivals that are there. `processes` are the names of all processes.
-pub(super) fn read(tree: &Tree, processes: &BTreeMap<u32, String>) -> Vec<Rival> {
+pub(crate) fn read(tree: &Tree, processes: &BTreeMap<u32, String>) -> Vec<Rival> {
     let units = tree.entries(UNITS, &|name| Some(name.strip_suffix(".service")?.to_owned()));
     let rival = |known: &Known| {
         let of_name = processes.iter().filter(|(_, name)| known.processes.contains(&name.as_str()));
@@ -131,7 +153,8 @@ pub(super) fn read(tree: &Tree, processes: &BTreeMap<u32, String>) -> Vec<Rival>
         let files = known.pid_files.iter().filter(|file| tree.has(file));
         evidence.extend(files.map(|file| Evidence::PidFile((*file).to_owned())));
         let setting = known.setting.filter(|_| !evidence.is_empty()).and_then(|file| tree.text(file));
-        let found = Rival { name: known.name, changes: known.changes, evidence, setting };
+        let found =
+            Rival { name: known.name, changes: known.changes, undoes: known.undoes, evidence, setting };
         (!found.evidence.is_empty()).then_some(found)
     };
     KNOWN.iter().filter_map(rival).collect()
@@ -152,7 +175,7 @@ pub struct LinkFile {
 
 /// The `.link` files that are about queues, those first that win. A file hides those of the same
 /// name in later directories.
-pub(super) fn link_files(tree: &Tree) -> Vec<LinkFile> {
+pub(crate) fn link_files(tree: &Tree) -> Vec<LinkFile> {
     const DIRECTORIES: [&str; 4] = [
         "etc/systemd/network",
         "run/systemd/network",

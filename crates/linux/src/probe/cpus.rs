@@ -120,18 +120,23 @@ fn renumber_repeated_cores(cpus: &mut [Cpu], warnings: &mut Warnings) {
     }
 }
 
+/// The cpus that each node lists, in order of the nodes' numbers.
+pub(crate) fn node_lists(tree: &Tree) -> Result<Vec<(u32, CpuSet)>, Malformed> {
+    let list = |node| Ok(tree.cpus(format!("{NODES}/node{node}/cpulist"))?.map(|cpus| (node, cpus)));
+    let lists: Result<Vec<_>, _> = tree.numbered(NODES, "node").into_iter().map(list).collect();
+    Ok(lists?.into_iter().flatten().collect())
+}
+
 /// The node of each cpu that a node lists. A cpu in several is in the first.
 fn nodes(tree: &Tree, online: &CpuSet, warnings: &mut Warnings) -> Result<BTreeMap<CpuId, u32>, Malformed> {
     let mut node_of = BTreeMap::new();
-    let mut listed = false;
-    for node in tree.numbered(NODES, "node") {
-        let Some(cpus) = tree.cpus(format!("{NODES}/node{node}/cpulist"))? else { continue };
-        listed = true;
+    let lists = node_lists(tree)?;
+    for (node, cpus) in &lists {
         for cpu in cpus.intersection(online).iter() {
-            node_of.entry(cpu).or_insert(node);
+            node_of.entry(cpu).or_insert(*node);
         }
     }
-    if !listed {
+    if lists.is_empty() {
         warnings.add(Shortfall::Nodes);
         return Ok(node_of);
     }

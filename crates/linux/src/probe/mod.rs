@@ -16,7 +16,7 @@
 
 mod caches;
 mod claims;
-mod cpus;
+pub(crate) mod cpus;
 pub(crate) mod limits;
 mod model_name;
 mod warning;

@@ -2,8 +2,9 @@
 //! used, it is whole, and nobody would undo it.
 
 use super::plan::{Missing, Plan};
-use super::rivals::{self, Rival};
+use super::rivals;
 use super::system::System;
+use crate::inventory::Rival;
 use crate::probe::ProbeError;
 use crate::{Probe, tree};
 use std::io;
@@ -31,7 +32,7 @@ pub enum Inadmissible {
     Half(Missing),
     /// Somebody would undo it.
     #[error(
-        "`{}` runs, and {}: stop it, or give --despite {}", .0.name, .0.sets, .0.name
+        "`{}` runs, and {}: stop it, or give --despite {}", .0.name, .0.changes, .0.name
     )]
     Rival(Rival),
     /// The machine cannot be looked at.
@@ -70,7 +71,7 @@ pub fn admit(plan: &Plan, system: &dyn System, admission: &Admission) -> Result<
     if let Some(missing) = plan.missing().filter(|_| !admission.partial) {
         return Err(Inadmissible::Half(missing));
     }
-    let mut rivals = rivals::running(plan, system).into_iter();
+    let mut rivals = rivals::undoing(plan, system)?.into_iter();
     match rivals.find(|rival| !admission.despite.iter().any(|name| name == rival.name)) {
         Some(rival) => Err(Inadmissible::Rival(rival)),
         None => Ok(()),

@@ -3,13 +3,14 @@
 
 use super::plan::check_name;
 use super::system::{System, is_absent};
+use crate::inventory::{self, Interface, Inventory};
+use crate::tree::Tree;
 use serde::{Deserialize, Serialize};
 use std::io;
 use warmcore_topology::CpuSet;
 use warmcore_units::Fault;
 
 const CPUS: &str = "sys/devices/system/cpu";
-const NODES: &str = "sys/devices/system/node";
 
 /// The processors of a machine, and those of its interfaces that a plan is about.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -56,7 +57,20 @@ impl Fingerprint {
             Some(cpus) => cpus,
             None => cpu_list(system, &format!("{CPUS}/online"))?.unwrap_or_default(),
         };
-        Ok(Self { cpus, nodes: nodes(system)?, interfaces: kinds.into_iter().flatten().collect() })
+        let nodes = inventory::nodes(&Tree::Directory(system.root().to_owned()));
+        let nodes = nodes.map_err(io::Error::other)?;
+        Ok(Self { cpus, nodes, interfaces: kinds.into_iter().flatten().collect() })
+    }
+
+    /// That of the machine in `picture`, with those of `interfaces` that it has.
+    #[must_use]
+    pub fn of_picture<'a>(picture: &Inventory, interfaces: impl IntoIterator<Item = &'a str>) -> Self {
+        let find = |name| picture.interfaces.iter().find(|interface| interface.name == name);
+        Self {
+            cpus: picture.present.clone().unwrap_or_else(|| picture.machine.online()),
+            nodes: picture.nodes.clone(),
+            interfaces: interfaces.into_iter().filter_map(find).map(InterfaceKind::of_picture).collect(),
+        }
     }
 
     pub(crate) fn check(&self) -> Result<(), Fault> {
@@ -94,10 +108,18 @@ impl InterfaceKind {
             return Ok(None);
         };
         let count = |prefix: &str| queues.iter().filter(|queue| queue.starts_with(prefix)).count() as u32;
-        let driver = present(system.link(&format!("sys/class/net/{name}/device/driver")))?;
-        let driver = driver.and_then(|path| path.file_name().map(|name| name.to_string_lossy().into_owned()));
+        let driver = driver(system, &format!("sys/class/net/{name}/device"))?;
         let (receive_queues, transmit_queues) = (count("rx-"), count("tx-"));
         Ok(Some(Self { name: name.to_owned(), driver, receive_queues, transmit_queues }))
+    }
+
+    fn of_picture(interface: &Interface) -> Self {
+        Self {
+            name: interface.name.clone(),
+            driver: interface.driver.clone(),
+            receive_queues: interface.receive.len() as u32,
+            transmit_queues: interface.transmit.len() as u32,
+        }
     }
 
     fn difference(&self, here: Option<&Self>, field: &str) -> Option<Fault> {
@@ -142,17 +164,15 @@ fn present<T>(answer: io::Result<T>) -> Result<Option<T>, io::Error> {
     }
 }
 
-fn cpu_list(system: &dyn System, file: &str) -> Result<Option<CpuSet>, io::Error> {
-    Ok(present(system.read(file))?.and_then(|text| text.parse().ok()))
+/// The name of what drives `device`: a capture has no links, but holds the line that says it too.
+fn driver(system: &dyn System, device: &str) -> Result<Option<String>, io::Error> {
+    if let Some(path) = present(system.link(&format!("{device}/driver")))? {
+        return Ok(path.file_name().map(|name| name.to_string_lossy().into_owned()));
+    }
+    let text = present(system.read(&format!("{device}/uevent")))?.unwrap_or_default();
+    Ok(text.lines().find_map(|line| line.strip_prefix("DRIVER=")).map(str::to_owned))
 }
 
-/// The cpus of each node that has any, in the order of the nodes' numbers.
-fn nodes(system: &dyn System) -> Result<Vec<CpuSet>, io::Error> {
-    let entries = present(system.entries(NODES))?.unwrap_or_default();
-    let number = |entry: &String| entry.strip_prefix("node")?.parse::<u32>().ok();
-    let mut numbers: Vec<u32> = entries.iter().filter_map(number).collect();
-    numbers.sort_unstable();
-    let lists = numbers.into_iter().map(|node| cpu_list(system, &format!("{NODES}/node{node}/cpulist")));
-    let lists: Vec<_> = lists.collect::<Result<_, _>>()?;
-    Ok(lists.into_iter().flatten().filter(|cpus| !cpus.is_empty()).collect())
+fn cpu_list(system: &dyn System, file: &str) -> Result<Option<CpuSet>, io::Error> {
+    Ok(present(system.read(file))?.and_then(|text| text.parse().ok()))
 }

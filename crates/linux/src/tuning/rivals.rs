@@ -1,58 +1,91 @@
-//! Programs that set what a plan sets, and would undo it without a word.
+//! Who else has a hand in what a plan sets: programs that would undo it without a word, others that
+//! place what they start themselves, and files by which systemd sets up queues.
 
 use super::plan::{Plan, Setting};
-use super::system::System;
+use super::system::{System, is_absent};
+use crate::inventory::{Inventory, LinkFile, Rival, rivals};
+use crate::tree::Tree;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
 
-/// A program that runs and sets what the plan sets.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rival {
-    /// Its name, as `/proc/PID/comm` has it.
-    pub name: &'static str,
-    /// What it sets.
-    pub sets: &'static str,
-    interrupts: bool,
-    threads: bool,
+/// Somebody who has a hand in placement.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Hand {
+    /// It would undo lines of the plan.
+    Undoes(Rival),
+    /// It changes what is beside them.
+    Beside(Rival),
+    /// It sets up queues whenever their interface appears.
+    File(LinkFile),
 }
 
-/// The rivals that are known.
-const KNOWN: [Rival; 3] = [
-    Rival {
-        name: "irqbalance",
-        sets: "places interrupts anew every few seconds",
-        interrupts: true,
-        threads: false,
-    },
-    Rival {
-        name: "tuned",
-        sets: "places interrupts and threads as its profile says",
-        interrupts: true,
-        threads: true,
-    },
-    Rival { name: "numad", sets: "moves threads to the memory they use", interrupts: false, threads: true },
-];
-
-impl Rival {
-    fn concerns(&self, set: &Setting) -> bool {
-        match set {
-            Setting::Interrupt { .. } | Setting::DefaultInterrupt { .. } => self.interrupts,
-            Setting::Thread { .. } => self.threads,
-            _ => false,
+impl fmt::Display for Hand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Undoes(Rival { name, changes, .. }) => write!(
+                f,
+                "{name} runs and {changes}, so it would undo the plan: stop it, or give `warmcore host apply --despite \
+                 {name}` and apply again whenever it has."
+            ),
+            Self::Beside(Rival { name, changes, .. }) => write!(f, "{name} runs and {changes}."),
+            Self::File(LinkFile { file, settings }) => {
+                write!(f, "{file} sets {} when an interface appears.", settings.join(", "))
+            }
         }
     }
 }
 
-/// The rivals of `plan` that run now.
+/// Those that a picture shows.
 #[must_use]
-pub fn running(plan: &Plan, system: &dyn System) -> Vec<Rival> {
-    let is_rival = |rival: &Rival| plan.lines.iter().any(|line| rival.concerns(&line.set));
-    let mut rivals: Vec<Rival> = KNOWN.into_iter().filter(is_rival).collect();
-    if rivals.is_empty() {
-        return rivals;
+pub fn of_picture(plan: &Plan, picture: &Inventory) -> Vec<Hand> {
+    hands(plan, picture.rivals.clone(), picture.link_files.clone())
+}
+
+/// Those that are there now.
+///
+/// # Errors
+/// If processes cannot be listed.
+pub fn of_system(plan: &Plan, system: &dyn System) -> io::Result<Vec<Hand>> {
+    let tree = Tree::Directory(system.root().to_owned());
+    let files = rivals::link_files(&tree);
+    Ok(hands(plan, rivals::read(&tree, &names(system)?), files))
+}
+
+/// Those that run now and would undo lines of `plan`.
+pub(super) fn undoing(plan: &Plan, system: &dyn System) -> io::Result<Vec<Rival>> {
+    let undoing = |hand| match hand {
+        Hand::Undoes(rival) => Some(rival),
+        Hand::Beside(_) | Hand::File(_) => None,
+    };
+    Ok(of_system(plan, system)?.into_iter().filter_map(undoing).collect())
+}
+
+fn hands(plan: &Plan, rivals: Vec<Rival>, files: Vec<LinkFile>) -> Vec<Hand> {
+    let undoes = |rival: &Rival| plan.lines.iter().any(|line| concerns(rival, &line.set));
+    let running = rivals.into_iter().filter(Rival::runs);
+    let programs =
+        running.map(|rival| if undoes(&rival) { Hand::Undoes(rival) } else { Hand::Beside(rival) });
+    programs.chain(files.into_iter().map(Hand::File)).collect()
+}
+
+fn concerns(rival: &Rival, set: &Setting) -> bool {
+    match set {
+        Setting::Interrupt { .. } | Setting::DefaultInterrupt { .. } => rival.undoes.interrupts,
+        Setting::Thread { .. } => rival.undoes.threads,
+        _ => false,
     }
-    let entries = system.entries("proc").unwrap_or_default();
-    let processes = entries.iter().filter(|entry| entry.bytes().all(|byte| byte.is_ascii_digit()));
-    let names: Vec<String> =
-        processes.filter_map(|number| system.read(&format!("proc/{number}/comm")).ok()).collect();
-    rivals.retain(|rival| names.iter().any(|name| name.trim() == rival.name));
-    rivals
+}
+
+/// The name of every process by number. One that ends meanwhile has none.
+fn names(system: &dyn System) -> io::Result<BTreeMap<u32, String>> {
+    let entries = match system.entries("proc") {
+        Err(error) if is_absent(&error) => Vec::new(),
+        entries => entries?,
+    };
+    let name = |number: u32| {
+        let name = system.read(&format!("proc/{number}/comm")).ok()?;
+        Some((number, name.trim().to_owned()))
+    };
+    Ok(entries.iter().filter_map(|entry| entry.parse().ok()).filter_map(name).collect())
 }

@@ -1,0 +1,97 @@
+//! Where work can be put: the cpus of a machine, what they share, and in which order they are filled.
+
+use std::collections::BTreeMap;
+use warmcore_linux::Inventory;
+use warmcore_topology::{CpuSet, Machine};
+use warmcore_units::CpuId;
+
+/// One online cpu.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct Seat {
+    /// The NUMA node.
+    pub(super) node: u32,
+    /// The last-level cache, by the lowest cpu that shares it.
+    pub(super) cache: CpuId,
+    /// Which hardware thread of its core it is, from 0.
+    pub(super) rank: usize,
+    /// The core, by its lowest cpu.
+    pub(super) core: CpuId,
+    /// Which one.
+    pub(super) cpu: CpuId,
+    /// Whether other cpus of the machine are faster.
+    pub(super) slow: bool,
+}
+
+/// How far apart two cpus are: what is written on one of them and read on the other passes through
+/// this.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Distance {
+    /// The first level: it is one cpu, or two hardware threads of one core.
+    Core,
+    /// A last-level cache that they share.
+    Cache,
+    /// The memory of their node.
+    Node,
+    /// The way between two nodes.
+    Elsewhere,
+}
+
+/// The online cpus of a machine.
+pub(super) struct Ground {
+    seats: BTreeMap<CpuId, Seat>,
+    /// Cpus that no interrupt and no thread is put on that is not there by its user's own wish.
+    pub(super) apart: CpuSet,
+}
+
+impl Ground {
+    pub(super) fn of(picture: &Inventory) -> Self {
+        let machine = &picture.machine;
+        let seats = machine.cpus.iter().map(|cpu| {
+            let core = cpu.smt_siblings.first().unwrap_or(cpu.id);
+            let rank = cpu.smt_siblings.iter().position(|other| other == cpu.id).unwrap_or(0);
+            let slow = picture.apart.slow.contains(cpu.id);
+            let seat =
+                Seat { node: cpu.node, cache: last_level(machine, cpu.id), rank, core, cpu: cpu.id, slow };
+            (cpu.id, seat)
+        });
+        let mut apart = picture.apart.isolated.clone();
+        apart.extend(picture.apart.nohz_full.iter());
+        Self { seats: seats.collect(), apart }
+    }
+
+    /// The seat of `cpu`, if that is online.
+    pub(super) fn seat(&self, cpu: CpuId) -> Option<Seat> {
+        self.seats.get(&cpu).copied()
+    }
+
+    /// The cpus that work may be put on: node by node, cache by cache, and of each cache the first
+    /// hardware threads of all cores before the second ones.
+    pub(super) fn open(&self) -> impl Iterator<Item = Seat> {
+        let mut open: Vec<Seat> =
+            self.seats.values().filter(|seat| !self.apart.contains(seat.cpu)).copied().collect();
+        open.sort_unstable();
+        open.into_iter()
+    }
+
+    /// How far `one` is from `other`; as far as can be where one of them is offline.
+    pub(super) fn distance(&self, one: CpuId, other: CpuId) -> Distance {
+        match (self.seat(one), self.seat(other)) {
+            (Some(one), Some(other)) if one.core == other.core => Distance::Core,
+            (Some(one), Some(other)) if one.cache == other.cache => Distance::Cache,
+            (Some(one), Some(other)) if one.node == other.node => Distance::Node,
+            _ => Distance::Elsewhere,
+        }
+    }
+
+    /// `cpus` with the other hardware threads of their cores.
+    pub(super) fn cores_of(&self, cpus: &CpuSet) -> CpuSet {
+        let cores: CpuSet = cpus.iter().filter_map(|cpu| self.seat(cpu)).map(|seat| seat.core).collect();
+        self.seats.values().filter(|seat| cores.contains(seat.core)).map(|seat| seat.cpu).collect()
+    }
+}
+
+/// The last cache on the way of `cpu` to memory, by its lowest cpu; the cpu itself without caches.
+fn last_level(machine: &Machine, cpu: CpuId) -> CpuId {
+    let last = machine.data_caches(cpu).max_by_key(|cache| cache.level);
+    last.and_then(|cache| cache.shared_by.first()).unwrap_or(cpu)
+}

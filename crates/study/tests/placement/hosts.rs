@@ -1,0 +1,67 @@
+//! The made-up hosts, with programs at work where they have none.
+
+use warmcore_linux::fake::{Thread, Tree, hosts};
+use warmcore_study::placement::Subject;
+use warmcore_topology::CpuSet;
+use warmcore_units::CpuId;
+
+/// A host and whose threads are meant.
+#[derive(Clone, Debug)]
+pub(crate) struct Host {
+    pub(crate) name: &'static str,
+    pub(crate) tree: Tree,
+    pub(crate) subject: Subject,
+}
+
+pub(crate) fn all() -> Vec<Host> {
+    let busiest = |name, tree| Host { name, tree, subject: Subject::Busiest };
+    let served = |name, tree: Tree, cpus: &[u32], all: &str| busiest(name, tree.running(&server(cpus, all)));
+    vec![
+        busiest("two_socket_server", hosts::two_socket_server()),
+        served("storage_server", hosts::storage_server(), &[40, 41, 42], "0-63"),
+        served("arm_server", hosts::arm_server(), &[60, 61, 62, 63], "0-63"),
+        busiest("container", hosts::container()),
+        served("unplugged", hosts::unplugged(), &[6, 7], "0-2,4,6-7"),
+        served("hybrid_laptop", hosts::hybrid_laptop(), &[14, 15, 15], "0-15"),
+        busiest("small_vm", hosts::small_vm()),
+        served("balanced", hosts::balanced(), &[9, 10], "0-15"),
+        served("steered", hosts::steered(), &[6, 7], "0-7"),
+        Host { subject: Subject::Name("poll-4".to_owned()), ..busiest("isolated", hosts::isolated()) },
+        busiest("crossed", hosts::crossed()),
+        served("managed", managed(), &[5, 6], "0-7"),
+        served("confined", confined(), &[0, 1], "0-1"),
+        busiest("bare", hosts::bare()),
+    ]
+}
+
+/// A server with a thread last on each of `cpus` that uses a quarter of one; it may run on `all`.
+pub(crate) fn server(cpus: &[u32], all: &str) -> Vec<Thread> {
+    let allowed: CpuSet = all.parse().expect("a list of cpus");
+    let thread = |(tid, &cpu): (u32, &u32)| Thread {
+        pid: 3000,
+        tid,
+        name: "server".to_owned(),
+        ticks: 90_000,
+        last_cpu: CpuId(cpu),
+        allowed: allowed.clone(),
+        group: "/system.slice/server.service".to_owned(),
+    };
+    (3000..).zip(cpus).map(thread).collect()
+}
+
+/// A host whose NIC has interrupts that the kernel manages.
+fn managed() -> Tree {
+    let mut tree = hosts::steered();
+    for number in [24, 25] {
+        let flags = "handler:  handle_edge_irq\ndstate:   0x1\n            IRQD_AFFINITY_MANAGED";
+        tree.put(format!("sys/kernel/debug/irq/irqs/{number}"), flags);
+    }
+    tree
+}
+
+/// A server whose control group has two cpus, of eight.
+fn confined() -> Tree {
+    let mut tree = hosts::unplugged();
+    tree.put("sys/fs/cgroup/system.slice/server.service/cpuset.cpus.effective", "0-1");
+    tree
+}
