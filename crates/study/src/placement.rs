@@ -48,10 +48,14 @@ use traffic::{Flow, Steering};
 use warmcore_costs::Profile;
 use warmcore_linux::Inventory;
 use warmcore_linux::tuning::{Fingerprint, Line, Plan, plan::SCHEMA};
-use warmcore_units::{CpuId, PerSecond};
+use warmcore_units::{CpuId, Estimate, PerSecond};
 
 /// A gain below this is not worth a change, as a fraction.
 const VISIBLE: f64 = crate::decide::INDIFFERENT;
+
+/// Where so many times the packets could come, nobody misses more room, and what counts is what a
+/// packet costs.
+const ROOM: f64 = 2.0;
 
 /// What a placement is to be good for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -266,7 +270,8 @@ impl<'a> Scene<'a> {
     /// What the host amounts to now, and would amount to.
     fn sides(&self, chosen: &Chosen) -> Result<[Side; 2], Unforeseen> {
         let costs = self.costs.as_ref().map_err(Clone::clone)?;
-        let side = |layout: &Layout| costs.side(layout.crossing(&self.ground), layout.busiest(), self.rate);
+        let work: f64 = self.meant.iter().map(Meant::share).sum();
+        let side = |layout: &Layout| costs.side(&self.ground, layout, self.rate, work);
         Ok([side(&self.now())?, side(&self.then(chosen))?])
     }
 
@@ -282,32 +287,33 @@ impl<'a> Scene<'a> {
         }
         match sides {
             _ if self.goal == Goal::Isolation => Ok(()),
-            Some([now, then]) => self.check_gain(now, then),
+            Some([now, then]) => self.check_gain(chosen, now, then),
             None => self.check_order(&self.now(), &self.then(chosen)),
         }
     }
 
-    fn check_gain(&self, now: &Side, then: &Side) -> Result<(), Unplaceable> {
-        let growth = forecast::growth(now, then);
-        let slowdown = forecast::slowdown(now, then);
-        let is_visible = |gain: f64, half: Option<f64>| gain >= VISIBLE && gain > half.unwrap_or(0.0);
-        let carries_more = is_visible(growth.mean - 1.0, growth.half_width);
-        let is_faster = match slowdown {
-            Some(slowdown) => is_visible(1.0 - slowdown.mean, slowdown.half_width),
-            None => now.delay.is_none() && then.delay.is_some(),
+    fn check_gain(&self, chosen: &Chosen, now: &Side, then: &Side) -> Result<(), Unplaceable> {
+        let (growth, slowdown) = (forecast::growth(now, then), forecast::slowdown(now, then));
+        let saving = self.saving(chosen);
+        let gains = match (self.goal, slowdown) {
+            (Goal::Latency, Some(slowdown)) => is_visible(1.0 - slowdown.mean, slowdown),
+            (Goal::Latency, None) if self.rate.is_some() => now.delay.is_none() && then.delay.is_some(),
+            _ => {
+                let narrow = now.room.is_some_and(|room| room.mean < ROOM);
+                let is_dearer = is_visible(-saving.mean, saving);
+                let suffices = then.room.is_some_and(|room| room.mean >= ROOM);
+                let is_narrower = is_visible(1.0 - growth.mean, growth);
+                is_visible(saving.mean, saving) && (suffices || !is_narrower)
+                    || is_visible(growth.mean - 1.0, growth) && (narrow || !is_dearer)
+            }
         };
-        let gains = match self.goal {
-            Goal::Latency if self.rate.is_some() => is_faster,
-            _ => carries_more,
-        };
-        if gains {
-            return Ok(());
-        }
-        Err(Unplaceable::NothingToGain(format!(
-            "the best placement found is predicted to carry {} times what this one does, which cannot be told from no \
-             change",
-            draft::plain(growth)
-        )))
+        if gains { Ok(()) } else { Err(Unplaceable::NothingToGain(told(saving, growth, slowdown))) }
+    }
+
+    /// The part of a packet's cost that is saved.
+    fn saving(&self, chosen: &Chosen) -> Estimate<f64> {
+        let [now, then] = [self.now(), self.then(chosen)].map(|layout| layout.crossing(&self.ground));
+        self.costs.as_ref().map_or(Estimate::new(0.0, 0.0), |costs| costs.saving(now, then))
     }
 
     /// Without costs: whether less has to come from other cores, or no cpu takes in as many packets.
@@ -335,4 +341,19 @@ impl<'a> Scene<'a> {
         let [now, then] = sides.map_or([None, None], |sides| sides.map(Some));
         Placement { goal: self.goal, plan, lines, rate: self.rate, now, then, unforeseen, notes }
     }
+}
+
+/// Whether `gain`, computed from `of`, is large enough to be worth a change, and beyond doubt.
+fn is_visible(gain: f64, of: Estimate<f64>) -> bool {
+    gain >= VISIBLE && gain > of.half_width.unwrap_or(0.0)
+}
+
+/// What the best placement found would have brought.
+fn told(saving: Estimate<f64>, growth: Estimate<f64>, slowdown: Option<Estimate<f64>>) -> String {
+    let delay = slowdown.map(|of| format!(", {} times the delay", draft::plain(of))).unwrap_or_default();
+    format!(
+        "the best placement found would save {} of a packet's cost, with {} times the room for packets{delay}",
+        draft::percent(saving),
+        draft::plain(growth)
+    )
 }

@@ -15,6 +15,9 @@ use warmcore_units::{CpuId, Estimate};
 /// a moderately loaded server (`Documentation/networking/scaling.rst`, "RFS Configuration").
 const FLOWS: u32 = 32_768;
 
+/// A saving that cannot be shown, as a fraction.
+const NOTHING: f64 = 0.0005;
+
 /// A line of a plan, with what it changes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Drafted {
@@ -67,6 +70,9 @@ pub enum Beyond {
 impl fmt::Display for Gain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Saves(saving, beyond) if saving.mean.abs() < NOTHING => {
+                write!(f, "none for a packet's cost{beyond}: it is one part of the placement")
+            }
             Self::Saves(saving, beyond) => {
                 let word = if saving.mean < 0.0 { "more" } else { "less" };
                 let size = Estimate { mean: saving.mean.abs(), ..*saving };
@@ -267,8 +273,11 @@ impl Drafts<'_> {
         match &self.chosen.steering[index] {
             Steering::ToReader => {
                 let cpus = self.chosen.threads.iter().copied().collect();
-                let why = "packets follow their readers: a frame is cheaper to move than what a reader shares with the \
-                           protocol";
+                let why = match self.scene.costs {
+                    Ok(_) => "a frame costs less to move than what readers share with the protocol",
+                    Err(_) => "there are fewer queues than cpus with readers",
+                };
+                let why = format!("packets follow their readers: {why}");
                 let share = FLOWS / (self.queues_of(flow) as u32).next_power_of_two();
                 [
                     flows_line(
@@ -277,7 +286,7 @@ impl Drafts<'_> {
                         "its share of the flows that are remembered".to_owned(),
                         gain(),
                     ),
-                    rps_line(flow, cpus, why.to_owned(), gain()),
+                    rps_line(flow, cpus, why, gain()),
                 ]
                 .into_iter()
                 .flatten()

@@ -7,7 +7,8 @@
 //! (§4.3). A profile knows one distance between cores. Over longer ways lines take longer, and the
 //! profile does not tell how much: that is said, and never guessed.
 
-use super::crossing::Crossing;
+use super::crossing::{Crossing, Layout};
+use super::ground::Ground;
 use crate::decide::{cost_uncertainty, ratio};
 use serde::Serialize;
 use std::path::Path;
@@ -15,12 +16,12 @@ use warmcore_costs::profile::{FreeMemory, Measured, ReceiveTimes};
 use warmcore_costs::{Experiment, Profile, ThreadStack};
 use warmcore_scenario::{PacketScenario, RunLength, Traffic};
 use warmcore_sim::packet::{PointError, simulate};
-use warmcore_units::{Estimate, Nanos, PerSecond};
+use warmcore_units::{CpuId, Estimate, Nanos, PerSecond};
 
 /// The half-width of a simulated delay, as a fraction of it.
-const PRECISION: f64 = 0.01;
+const PRECISION: f64 = 0.02;
 /// Packets after which a simulation ends in any case.
-const MAX_PACKETS: u64 = 100_000;
+const MAX_PACKETS: u64 = 50_000;
 /// To what fraction published times are known (Salehi, Kurose & Towsley 1994, §5).
 const PUBLISHED: f64 = 0.01;
 /// The rate of packets of which only the capacity is asked.
@@ -55,6 +56,9 @@ pub struct Side {
     pub busiest: f64,
     /// The packets of all queues that can be taken in, until that cpu can take no more.
     pub capacity: Estimate<PerSecond>,
+    /// How many times these packets could come, with what threads do for them, until a cpu is full;
+    /// `None` if nothing tells how many come.
+    pub room: Option<Estimate<f64>>,
     /// The mean time from a packet's arrival to its end, on that cpu; `None` if it cannot keep up, or
     /// if nothing tells how many packets come.
     pub delay: Option<Estimate<Nanos>>,
@@ -108,23 +112,25 @@ impl<'a> Costs<'a> {
         Estimate::new(mean, half)
     }
 
-    /// What comes of packets at `rate`, if the cpu that takes in most takes in `busiest` of them.
+    /// What comes of packets at `rate` under `layout`, whose threads use `work` cpus' worth of time.
     pub(super) fn side(
         &self,
-        crossing: Crossing,
-        busiest: f64,
+        ground: &Ground,
+        layout: &Layout,
         rate: Option<PerSecond>,
+        work: f64,
     ) -> Result<Side, Unforeseen> {
-        let there = rate.unwrap_or(ANY_RATE) * busiest;
-        let result = simulate(&on_one_cpu(there), &self.mixed(crossing), Path::new(""))?;
-        let capacity = result.capacity.rate;
-        let delay =
-            result.outcome.filter(|_| rate.is_some()).map(|outcome| widened(outcome.delay, self.uncertainty));
+        let (crossing, busiest) = (layout.crossing(ground), layout.busiest());
+        let result =
+            simulate(&on_one_cpu(rate.unwrap_or(ANY_RATE) * busiest), &self.mixed(crossing), Path::new(""))?;
+        let cost = self.packet(crossing);
+        let delay = result.outcome.filter(|_| rate.is_some()).map(|outcome| outcome.delay);
         Ok(Side {
-            cost: self.packet(crossing),
+            cost,
             busiest,
-            capacity: widened(scaled(capacity, 1.0 / busiest), self.uncertainty),
-            delay,
+            capacity: widened(scaled(result.capacity.rate, 1.0 / busiest), self.uncertainty),
+            room: rate.map(|rate| room(layout, cost, rate, work)),
+            delay: delay.map(|delay| widened(delay, self.uncertainty)),
         })
     }
 
@@ -181,14 +187,34 @@ impl<'a> Costs<'a> {
 const PAIRS: [[Experiment; 2]; 3] =
     [[Experiment::A1, Experiment::B1], [Experiment::A2, Experiment::B2], [Experiment::A3, Experiment::B3]];
 
-/// By what factor `then` carries more than `now`.
+/// By what factor there is more room `then` than `now`: by what factor more packets can be taken in,
+/// where nothing tells how many come.
 pub(super) fn growth(now: &Side, then: &Side) -> Estimate<f64> {
-    ratio(then.capacity, now.capacity, 0.0)
+    match (then.room, now.room) {
+        (Some(then), Some(now)) => ratio(then, now, 0.0),
+        _ => ratio(then.capacity, now.capacity, 0.0),
+    }
 }
 
 /// The delay `then` as a multiple of that `now`; `None` if one of them is not known.
 pub(super) fn slowdown(now: &Side, then: &Side) -> Option<Estimate<f64>> {
     Some(ratio(then.delay?, now.delay?, 0.0))
+}
+
+/// How many times packets that cost `cost` could come at `rate`, and threads do `work` for them, until
+/// the fullest cpu is full.
+fn room(layout: &Layout, cost: Estimate<Nanos>, rate: PerSecond, work: f64) -> Estimate<f64> {
+    let taken_in = layout.taken_in();
+    let cpus = taken_in.keys().copied().chain(layout.threads.iter().map(|&(cpu, _)| cpu));
+    let load = |cpu: CpuId| {
+        let protocol = taken_in.get(&cpu).copied().unwrap_or(0.0) * rate.0 * cost.mean.secs();
+        let of_threads = layout.threads.iter().filter(|&&(of, _)| of == cpu).map(|&(_, part)| part * work);
+        (protocol + of_threads.sum::<f64>(), protocol)
+    };
+    let fullest = cpus.map(load).max_by(|one, other| one.0.total_cmp(&other.0));
+    let (load, protocol) = fullest.unwrap_or_default();
+    let room = 1.0 / load;
+    Estimate::new(room, room * (protocol / load) * (half(cost) / cost.mean))
 }
 
 /// One stream on one processor, which is what the packets of a placement are where they are taken in.

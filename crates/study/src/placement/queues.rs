@@ -20,8 +20,9 @@ pub(super) enum Side {
 }
 
 /// The cpu of each queue, in their order; that of a queue that cannot be moved is the one it is on.
-pub(super) fn choose(ground: &Ground, side: Side, threads: &CpuSet, flows: &[Flow<'_>]) -> Vec<CpuId> {
-    let targets: CpuSet = targets(ground, side, threads).iter().map(|seat| seat.cpu).collect();
+pub(super) fn choose(ground: &Ground, side: Side, threads: &[CpuId], flows: &[Flow<'_>]) -> Vec<CpuId> {
+    let targets: CpuSet =
+        targets(ground, side, &threads.iter().copied().collect()).iter().map(|seat| seat.cpu).collect();
     let mut taken: BTreeMap<CpuId, usize> = BTreeMap::new();
     for flow in flows.iter().filter(|flow| !flow.is_movable()) {
         *taken.entry(flow.now).or_default() += 1;
@@ -30,7 +31,7 @@ pub(super) fn choose(ground: &Ground, side: Side, threads: &CpuSet, flows: &[Flo
     let mut chosen: Vec<Option<CpuId>> =
         flows.iter().map(|flow| keep(flow, &targets, &mut taken, each)).collect();
     for (flow, chosen) in flows.iter().zip(&mut chosen) {
-        *chosen = chosen.or_else(|| find(ground, flow, &targets, &mut taken));
+        *chosen = chosen.or_else(|| find(ground, flow, (&targets, threads), &mut taken));
     }
     flows.iter().zip(chosen).map(|(flow, chosen)| chosen.unwrap_or(flow.now)).collect()
 }
@@ -48,17 +49,19 @@ fn keep(flow: &Flow<'_>, targets: &CpuSet, taken: &mut BTreeMap<CpuId, usize>, e
     })
 }
 
-/// Of the cpus nearest to the device, the one with the fewest queues.
+/// Of the cpus nearest to the device, the one with the fewest queues; of these, the one with the most
+/// threads.
 fn find(
     ground: &Ground,
     flow: &Flow<'_>,
-    targets: &CpuSet,
+    (targets, threads): (&CpuSet, &[CpuId]),
     taken: &mut BTreeMap<CpuId, usize>,
 ) -> Option<CpuId> {
     let is_far = |seat: &Seat| flow.interface.node.is_some_and(|node| seat.node != node);
     let seats = ground.open().filter(|seat| targets.contains(seat.cpu));
     let of = |seat: &Seat| taken.get(&seat.cpu).copied().unwrap_or(0);
-    let found = seats.min_by_key(|seat| (is_far(seat), of(seat)))?;
+    let readers = |seat: &Seat| threads.iter().filter(|&&cpu| cpu == seat.cpu).count();
+    let found = seats.min_by_key(|seat| (is_far(seat), of(seat), core::cmp::Reverse(readers(seat))))?;
     *taken.entry(found.cpu).or_default() += 1;
     Some(found.cpu)
 }

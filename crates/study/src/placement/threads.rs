@@ -8,6 +8,7 @@ use super::Goal;
 use super::ground::{Ground, Seat};
 use super::subject::Meant;
 use super::traffic::Flow;
+use core::cmp::Ordering;
 use std::collections::BTreeMap;
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
@@ -21,8 +22,10 @@ type Kind = (bool, bool, bool, bool);
 struct Choice<'a> {
     ground: &'a Ground,
     goal: Goal,
-    /// Where interrupts are that cannot be moved; none where all can.
+    /// The cores of interrupts that cannot be moved.
     fixed: CpuSet,
+    /// Whether none can.
+    all_fixed: bool,
     /// The node that most packets come in at.
     node: Option<u32>,
     /// What each chosen cpu has to do.
@@ -33,10 +36,12 @@ struct Choice<'a> {
 
 /// The cpu of each thread, in their order; where one may run nowhere, the cpu it is on.
 pub(super) fn choose(ground: &Ground, goal: Goal, meant: &[Meant<'_>], flows: &[Flow<'_>]) -> Vec<CpuId> {
-    let movable = flows.iter().any(Flow::is_movable);
-    let fixed = if movable { CpuSet::default() } else { flows.iter().map(|flow| flow.now).collect() };
+    let unmovable = flows.iter().filter(|flow| !flow.is_movable()).map(|flow| flow.now);
+    let fixed = ground.cores_of(&unmovable.collect());
+    let all_fixed = !flows.iter().any(Flow::is_movable);
     let node = (goal != Goal::Isolation).then(|| busiest_node(flows)).flatten();
-    let mut choice = Choice { ground, goal, fixed, node, load: BTreeMap::new(), cores: CpuSet::default() };
+    let mut choice =
+        Choice { ground, goal, fixed, all_fixed, node, load: BTreeMap::new(), cores: CpuSet::default() };
     let mut chosen: Vec<Option<CpuId>> = meant.iter().map(|of| choice.keep(of)).collect();
     for (of, chosen) in meant.iter().zip(&mut chosen) {
         *chosen = chosen.or_else(|| choice.find(of));
@@ -74,9 +79,7 @@ impl Choice<'_> {
         let free = |seat: &&Seat| self.load_of(seat.cpu) + of.share() <= WHOLE;
         let kind = seats.iter().filter(free).map(|&seat| self.kind(seat)).min();
         let of_kind = seats.iter().filter(|&&seat| kind.is_none_or(|kind| self.kind(seat) == kind));
-        let least = of_kind.min_by(|one, other| {
-            self.order(**one).partial_cmp(&self.order(**other)).unwrap_or(core::cmp::Ordering::Equal)
-        });
+        let least = of_kind.min_by(|one, other| self.order(**one, **other));
         least.copied().map(|seat| self.take(seat, of))
     }
 
@@ -87,13 +90,17 @@ impl Choice<'_> {
     /// Where delay counts, or quiet, a second hardware thread of a core is as bad as a slow core.
     fn kind(&self, seat: Seat) -> Kind {
         let far = self.node.is_some_and(|node| seat.node != node);
-        let unreached = !self.fixed.is_empty() && !self.fixed.contains(seat.cpu);
-        (unreached, far, seat.slow, self.goal != Goal::Throughput && seat.rank > 0)
+        let misplaced = match self.goal {
+            Goal::Isolation => self.fixed.contains(seat.cpu),
+            _ => self.all_fixed && !self.fixed.contains(seat.cpu),
+        };
+        (misplaced, far, seat.slow, self.goal != Goal::Throughput && seat.rank > 0)
     }
 
-    /// The load of its cpu, then whether its core is taken.
-    fn order(&self, seat: Seat) -> (f64, bool) {
-        (self.load_of(seat.cpu), self.cores.contains(seat.core))
+    /// The less loaded cpu first, then the one whose core is free, then where packets come in.
+    fn order(&self, one: Seat, other: Seat) -> Ordering {
+        let key = |seat: Seat| (self.cores.contains(seat.core), !self.fixed.contains(seat.cpu));
+        self.load_of(one.cpu).total_cmp(&self.load_of(other.cpu)).then(key(one).cmp(&key(other)))
     }
 
     fn load_of(&self, cpu: CpuId) -> f64 {

@@ -19,7 +19,7 @@ pub(super) fn choose(scene: &Scene<'_>) -> Chosen {
     let threads = threads::choose(&scene.ground, scene.goal, &scene.meant, &scene.flows);
     let cpus: CpuSet = threads.iter().copied().collect();
     let (side, why) = side(scene, &threads);
-    let queues = queues::choose(&scene.ground, side, &cpus, &scene.flows);
+    let queues = queues::choose(&scene.ground, side, &threads, &scene.flows);
     let unsteered = Chosen { threads, queues, steering: vec![Steering::None; scene.flows.len()], why };
     match side {
         Side::With => steered(scene, unsteered, &cpus),
@@ -30,13 +30,13 @@ pub(super) fn choose(scene: &Scene<'_>) -> Chosen {
 /// On which side of the threads queues go, and why.
 fn side(scene: &Scene<'_>, threads: &[CpuId]) -> (Side, String) {
     if queues::beside(&scene.ground, &threads.iter().copied().collect()).is_empty() {
-        return (Side::With, "its reader's cpu, as no other core is free".to_owned());
+        return (Side::With, "on a cpu of its readers: no other core is free".to_owned());
     }
     if let Some(cpu) = overloaded(scene, threads) {
         let why = format!("beside its readers: cpu {} could not take packets in as well", cpu.0);
         return (Side::Beside, why);
     }
-    let with = "where its reader finds in its cache what the protocol wrote".to_owned();
+    let with = "on a cpu of its readers, who then find in its cache what the protocol wrote".to_owned();
     match (scene.goal, scene.costs.as_ref(), scene.rate) {
         (Goal::Latency, Ok(costs), Some(rate)) => match delays(scene, costs, rate) {
             Ok([with, beside]) if is_longer(with, beside) => {

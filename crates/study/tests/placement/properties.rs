@@ -179,7 +179,7 @@ fn structure(placement: &Placement, names: &dyn Fn(CpuId) -> CpuId) -> Vec<(Stri
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
     fn plans_of_any_host_keep_to_what_may_be_used_and_are_the_same_again(sketch in sketch()) {
