@@ -2,6 +2,7 @@
 
 mod capture;
 mod page;
+mod plan;
 mod show;
 mod watch;
 pub(crate) mod words;
@@ -15,6 +16,7 @@ pub(crate) fn run(command: &HostCommand) -> miette::Result<()> {
     match command {
         HostCommand::Show(arguments) => show::run(arguments),
         HostCommand::Capture(arguments) => capture::run(arguments),
+        HostCommand::Plan(arguments) => plan::run(arguments),
         HostCommand::Tune(command) => tune::run(command),
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod claims;
 pub(crate) mod compare;
 pub(crate) mod host;
 pub(crate) mod live;
+pub(crate) mod plan;
 pub(crate) mod point;
 pub(crate) mod sweep;
 pub(crate) mod verify;

@@ -104,6 +104,7 @@ fn print_persistent(arguments: &PersistArguments) -> miette::Result<()> {
              (CPUAffinity=)"
         ));
     }
+    apply::tell_hands(&document, &Disk::default())?;
     let mut flags = Vec::new();
     if arguments.admission.partial {
         flags.push("--partial".to_owned());

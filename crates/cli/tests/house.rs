@@ -34,8 +34,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     (
         "study",
         &[
-            "units", "topology", "costs", "workload", "stats", "scenario", "record", "sim", "runtime",
-            "measure",
+            "units", "topology", "costs", "workload", "stats", "scenario", "record", "linux", "sim",
+            "runtime", "measure",
         ],
     ),
     (

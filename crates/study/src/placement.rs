@@ -42,7 +42,7 @@ use core::str::FromStr;
 use crossing::Layout;
 use forecast::Costs;
 use ground::Ground;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use subject::Meant;
 use traffic::{Flow, Steering};
 use warmcore_costs::Profile;
@@ -58,7 +58,7 @@ const VISIBLE: f64 = crate::decide::INDIFFERENT;
 const ROOM: f64 = 2.0;
 
 /// What a placement is to be good for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Goal {
     /// As many packets as can be.

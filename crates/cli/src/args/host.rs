@@ -5,6 +5,9 @@ use super::values;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
+use warmcore_scenario::ProfileSource;
+use warmcore_study::placement::{Goal, Subject};
+use warmcore_units::PerSecond;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum HostCommand {
@@ -21,6 +24,14 @@ pub(crate) enum HostCommand {
     /// shows the same picture there. It is made to be attached to a bug report. Names of programs,
     /// interfaces and control groups are in it; addresses, serial numbers and arguments are not.
     Capture(CaptureArguments),
+
+    /// Say where interrupts, packets and threads should go, why, and what that brings
+    ///
+    /// The plan keeps to the cpus that are online, not isolated, and in the threads' control groups; it
+    /// leaves interrupts alone that the kernel manages. Gains are computed from the costs that `warmcore
+    /// calibrate` has measured (--profile); without, they are unknown. Nothing is changed: `warmcore host
+    /// apply` takes the plan. Where nothing would be gained, there is no plan, and the command fails.
+    Plan(PlanArguments),
 
     #[command(flatten)]
     Tune(TuneCommand),
@@ -60,4 +71,41 @@ pub(crate) struct CaptureArguments {
     /// Copy the picture of the `proc` and `sys` folders in this folder instead of this machine's
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanArguments {
+    /// Whose threads are meant: the number of a process, the name of a process or thread, or a control
+    /// group such as /system.slice/nginx.service [default: the busiest]
+    #[arg(long = "for", value_name = "PID|NAME|CGROUP")]
+    pub(crate) subject: Option<Subject>,
+
+    /// What the placement is to be good for
+    #[arg(long, value_name = "GOAL", value_parser = values::names::<Goal>(), default_value = "throughput")]
+    pub(crate) goal: Goal,
+
+    /// How many packets come per second [default: as many as have come on average since the start]
+    #[arg(long, value_name = "PACKETS", value_parser = values::rate)]
+    pub(crate) rate: Option<PerSecond>,
+
+    /// What packets cost there: the profile that `warmcore calibrate` has measured on that machine, or
+    /// `sgi-challenge-xl`
+    #[arg(long, value_name = "FILE", value_parser = values::profile)]
+    pub(crate) profile: Option<ProfileSource>,
+
+    /// Look at the `proc` and `sys` folders in this folder instead of this machine's
+    #[arg(long, value_name = "DIR")]
+    pub(crate) root: Option<PathBuf>,
+
+    /// Write the plan to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Overwrite an earlier plan
+    #[arg(long, requires = "out")]
+    pub(crate) force: bool,
+
+    /// Print one JSON object instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
 }

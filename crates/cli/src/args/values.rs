@@ -9,6 +9,7 @@ use core::time::Duration;
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
 use std::sync::Arc;
 use warmcore_scenario::{Process, ProfileSource};
+use warmcore_units::PerSecond;
 use warmcore_workload::Size;
 
 /// Reads the names that documents use for `T`; the help lists them.
@@ -62,6 +63,12 @@ pub(crate) fn seed() -> impl TypedValueParser<Value = u64> {
 pub(crate) fn pause(text: &str) -> Result<Duration, &'static str> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| (0.01..=86_400.0).contains(seconds));
     seconds.map(Duration::from_secs_f64).ok_or("expected a number of seconds from 0.01 to 86400")
+}
+
+/// Packets per second: a number above 0.
+pub(crate) fn rate(text: &str) -> Result<PerSecond, &'static str> {
+    let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
+    rate.map(PerSecond).ok_or("expected a number of packets per second, above 0")
 }
 
 /// A fraction: `0.005` or `0.5%`.

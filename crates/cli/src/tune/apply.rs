@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::terminal::table;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::Path;
-use warmcore_linux::tuning::{Directory, Disk, Outcome, Proposal, Step, apply, changes, undo};
+use warmcore_linux::tuning::{Directory, Disk, Outcome, Proposal, Step, apply, changes, rivals, undo};
 
 pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
@@ -19,6 +19,7 @@ pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
         None => Disk::default(),
     };
     let proposals = document.proposals(&disk, &arguments.admission)?;
+    tell_hands(&document, &disk)?;
     crate::print(difference(&document, &proposals).as_bytes())?;
     let steps = changes(proposals);
     if steps.is_empty() {
@@ -28,6 +29,14 @@ pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
         return crate::print(b"Nothing was changed. Give --yes to change it.\n");
     }
     make(arguments, &directory(&arguments.journal)?, &disk, steps)
+}
+
+/// Says who else has a hand in what the plan sets.
+pub(super) fn tell_hands(document: &Document, disk: &Disk) -> miette::Result<()> {
+    for hand in rivals::of_system(&document.plan, disk).into_diagnostic()? {
+        eprintln!("note: {hand}");
+    }
+    Ok(())
 }
 
 /// Makes the changes.

@@ -144,3 +144,64 @@ fn watching_shows_rates_until_nobody_reads() {
     drop(lines);
     assert!(child.wait().expect("it ends").success(), "a reader that went away is no error");
 }
+
+/// A plan of a made-up host is written, admitted as it is, applied, and taken back.
+#[test]
+fn a_plan_goes_from_the_picture_to_the_host_and_back() {
+    let (folder, root) = written(&hosts::crossed());
+    let plan = ["host", "plan", "--root", &root, "--profile", "sgi-challenge-xl", "--out", "plan.toml"];
+    let output = warmcore(&plan, folder.path());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = words(&text(&output.stdout));
+    for expected in
+        ["RPS cpus of eth0 rx-0", "packets follow their readers", " ± ", "% less", "host apply plan.toml"]
+    {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    assert!(refusal(&plan, folder.path()).contains("plan.toml"), "an earlier plan is not overwritten");
+
+    let mask = folder.path().join(&root).join("sys/class/net/eth0/queues/rx-0/rps_cpus");
+    let before = fs::read_to_string(&mask).expect("a mask");
+    let apply = ["host", "apply", "plan.toml", "--yes", "--root", &root, "--journal", "journals"];
+    let applied = warmcore(&apply, folder.path());
+    assert!(applied.status.success(), "{}", text(&applied.stderr));
+    assert_ne!(fs::read_to_string(&mask).expect("a mask"), before);
+    let undone = warmcore(&["host", "undo", "--journal", "journals"], folder.path());
+    assert!(undone.status.success(), "{}", text(&undone.stderr));
+    assert_eq!(fs::read_to_string(&mask).expect("a mask"), before);
+}
+
+#[test]
+fn where_there_is_no_plan_the_reason_is_said_and_nothing_is_written() {
+    for (tree, flags, expected) in [
+        (hosts::container(), vec![], "this is a container"),
+        (hosts::bare(), vec![], "no interface with a device"),
+        (hosts::small_vm(), vec!["--for", "writer"], "no busy thread of a process or thread named `writer`"),
+        (hosts::small_vm(), vec![], "nothing to gain"),
+        (hosts::crossed(), vec!["--goal", "isolation"], "nothing is left for interrupts"),
+    ] {
+        let (folder, root) = written(&tree);
+        let plan = [&["host", "plan", "--root", &root, "--out", "plan.toml"], &flags[..]].concat();
+        let error = words(&refusal(&plan, folder.path()));
+        assert!(error.contains(expected), "{expected}: {error}");
+        assert!(!folder.path().join("plan.toml").exists(), "{error}");
+    }
+}
+
+#[test]
+fn without_a_profile_gains_are_unknown_and_the_plan_says_how_to_know() {
+    let (folder, root) = written(&hosts::two_socket_server());
+    let plan = ["host", "plan", "--root", &root, "--for", "server", "--json"];
+    let output = warmcore(&plan, folder.path());
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let plan: Value = serde_json::from_str(&text(&output.stdout)).expect("one JSON object");
+    assert_eq!(plan["now"], Value::Null);
+    let unforeseen = plan["unforeseen"].as_str().expect("a reason");
+    assert!(unforeseen.contains("`warmcore calibrate` measures one"), "{unforeseen}");
+    let gains = plan["lines"].as_array().expect("lines").iter().map(|line| line["gain"].as_str());
+    let gains: Vec<&str> = gains.flatten().collect();
+    assert!(
+        gains.len() > 32 && gains.iter().any(|gain| gain.starts_with("unknown: no profile")),
+        "{gains:?}"
+    );
+}

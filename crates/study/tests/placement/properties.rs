@@ -207,23 +207,4 @@ proptest! {
             }
         }
     }
-
-    /// Any names: gains do not depend on them.
-    #[test]
-    fn no_name_of_a_cpu_is_worth_more_than_another(
-        (sketch, names) in sketch().prop_flat_map(|sketch| {
-            let names: Vec<u32> = (0..sketch.machine.cpus.len() as u32).collect();
-            (Just(sketch), Just(names).prop_shuffle())
-        })
-    ) {
-        let renamed = sketch.renamed(&names);
-        for goal in [Goal::Throughput, Goal::Latency] {
-            let [one, other] = [&sketch, &renamed].map(|of| planned(&picture(of.tree()), &Subject::Busiest, goal));
-            prop_assert_eq!(one.is_ok(), other.is_ok());
-            if let (Ok(one), Ok(other)) = (one, other) {
-                let cost = |of: &Placement| of.then.as_ref().map(|side| side.cost.mean.0);
-                prop_assert!((cost(&one).unwrap_or(0.0) - cost(&other).unwrap_or(0.0)).abs() < 1e-3);
-            }
-        }
-    }
 }

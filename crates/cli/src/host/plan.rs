@@ -1,0 +1,47 @@
+//! `warmcore host plan`.
+
+use super::{probe, show};
+use crate::args::host::PlanArguments;
+use crate::{point, terminal};
+use miette::{IntoDiagnostic, miette};
+use std::path::Path;
+use warmcore_record::whole::{self, Existing};
+use warmcore_study::placement::{Placement, Request, Subject, place};
+
+pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
+    let profile = arguments.profile.as_ref().map(point::profile).transpose()?;
+    let picture = show::looked(probe(arguments.root.as_ref()).inventory())?;
+    let busiest = Subject::Busiest;
+    let request = Request {
+        subject: arguments.subject.as_ref().unwrap_or(&busiest),
+        goal: arguments.goal,
+        rate: arguments.rate,
+        profile: profile.as_ref(),
+    };
+    let placement = place(&picture, &request).map_err(|why| miette!("no plan: {why}"))?;
+    if let Some(file) = &arguments.out {
+        write(file, arguments.force, &placement)?;
+    }
+    let text = match arguments.json {
+        true => serde_json::to_string_pretty(&placement).into_diagnostic()? + "\n",
+        false => terminal::plan::summary(&placement) + &next(arguments, &placement)?,
+    };
+    crate::print(text.as_bytes())
+}
+
+fn write(file: &Path, force: bool, placement: &Placement) -> miette::Result<()> {
+    let existing = if force { Existing::Replace } else { Existing::Refuse };
+    let text = toml::to_string(&placement.plan).into_diagnostic()?;
+    whole::write(file, text.as_bytes(), existing).into_diagnostic()
+}
+
+/// How to go on: with the file, or with the plan itself.
+fn next(arguments: &PlanArguments, placement: &Placement) -> miette::Result<String> {
+    match &arguments.out {
+        Some(file) => {
+            let file = file.display();
+            Ok(format!("The plan: {file}. `warmcore host apply {file}` shows what it would change.\n"))
+        }
+        None => Ok(format!("\n{}", toml::to_string(&placement.plan).into_diagnostic()?)),
+    }
+}

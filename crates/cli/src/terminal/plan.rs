@@ -1,0 +1,67 @@
+//! A plan on a screen: what moves from where to where, why, and what that brings.
+
+use super::table;
+use warmcore_study::placement::{Drafted, Placement, Side};
+use warmcore_units::Estimate;
+
+/// Lines that get a row.
+const ROWS: usize = 24;
+
+pub(crate) fn summary(placement: &Placement) -> String {
+    let moves: Vec<&Drafted> = placement.lines.iter().filter(|line| line.changes).collect();
+    let mut table = table(["setting", "from", "to", "why", "gain"]);
+    for line in moves.iter().take(ROWS) {
+        table.add_row([
+            line.set.to_string(),
+            line.from.clone(),
+            line.to.clone(),
+            line.reason.clone(),
+            line.gain.to_string(),
+        ]);
+    }
+    let mut text = format!("{table}\n");
+    if let Some(more) = moves.len().checked_sub(ROWS).filter(|&more| more > 0) {
+        text += &format!("{more} more changes are in the plan.\n");
+    }
+    let kept = placement.lines.len() - moves.len();
+    if kept > 0 {
+        text += &format!("{kept} more lines hold what is placed well already.\n");
+    }
+    text += &format!("\n{}", forecast(placement));
+    for note in &placement.notes {
+        text += &format!("{note}\n");
+    }
+    text
+}
+
+/// What the host amounts to, now and then.
+fn forecast(placement: &Placement) -> String {
+    let (Some(now), Some(then)) = (&placement.now, &placement.then) else {
+        let why = placement.unforeseen.as_deref().unwrap_or("nothing was computed");
+        return format!("Gain for {}: unknown: {why}.\n", placement.goal);
+    };
+    let rate = placement.rate.map(|rate| format!(" at {rate}")).unwrap_or_default();
+    let mut table = table(["predicted", "now", "then"]);
+    let rows: [(_, fn(&Side) -> String); 4] = [
+        ("a packet costs", |side| side.cost.to_string()),
+        ("the busiest cpu can take in, of all packets", |side| side.capacity.to_string()),
+        ("room for so many times the packets", |side| {
+            side.room.map_or_else(|| "unknown: no rate; give --rate".to_owned(), factor)
+        }),
+        ("mean delay on the busiest cpu", |side| {
+            side.delay.map_or_else(
+                || "none: it cannot keep up, or no rate is known".to_owned(),
+                |delay| delay.to_string(),
+            )
+        }),
+    ];
+    for (what, of) in rows {
+        table.add_row([what.to_owned(), of(now), of(then)]);
+    }
+    format!("For {}{rate}:\n{table}\n\n", placement.goal)
+}
+
+fn factor(factor: Estimate<f64>) -> String {
+    let half = factor.half_width.map_or_else(String::new, |half| format!(" ± {half:.2}"));
+    format!("{:.2}{half}", factor.mean)
+}
