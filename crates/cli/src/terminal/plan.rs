@@ -7,6 +7,9 @@ use warmcore_units::Estimate;
 /// Lines that get a row.
 const ROWS: usize = 24;
 
+/// What a row tells of either side.
+type Row = (&'static str, fn(&Side) -> String);
+
 pub(crate) fn summary(placement: &Placement) -> String {
     let moves: Vec<&Drafted> = placement.lines.iter().filter(|line| line.changes).collect();
     let mut table = table(["setting", "from", "to", "why", "gain"]);
@@ -42,7 +45,7 @@ fn forecast(placement: &Placement) -> String {
     };
     let rate = placement.rate.map(|rate| format!(" at {rate}")).unwrap_or_default();
     let mut table = table(["predicted", "now", "then"]);
-    let rows: [(_, fn(&Side) -> String); 4] = [
+    let rows: [Row; 4] = [
         ("a packet costs", |side| side.cost.to_string()),
         ("the busiest cpu can take in, of all packets", |side| side.capacity.to_string()),
         ("room for so many times the packets", |side| {

@@ -30,12 +30,6 @@ pub(super) struct Crossing {
     pub(super) farthest: Option<Distance>,
 }
 
-impl Default for Steering {
-    fn default() -> Self {
-        Self::None
-    }
-}
-
 impl Layout {
     /// The mean over all packets.
     pub(super) fn crossing(&self, ground: &Ground) -> Crossing {
