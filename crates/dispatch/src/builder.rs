@@ -7,12 +7,12 @@ use crate::handler::Handler;
 use crate::options::{Idle, OnPanic, Overload, Rule};
 use crate::report::PanicReport;
 use crate::shared::{Settings, Shared};
-use crate::sync::Arc;
+use crate::sync::{Arc, Scope, scope, spawn, spawn_scoped};
 use crate::worker::Worker;
 use core::hash::Hash;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread::{self, Scope};
+use std::thread::available_parallelism;
 
 /// How a dispatcher is to be.
 #[derive(Clone, Debug)]
@@ -49,7 +49,7 @@ const ASIDE: usize = 65_536;
 impl Default for Builder {
     fn default() -> Self {
         Self {
-            workers: thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            workers: available_parallelism().map_or(1, NonZeroUsize::get),
             settings: Settings {
                 rule: Rule::default(),
                 capacity: CAPACITY,
@@ -158,7 +158,7 @@ impl Builder {
             let on_start = self.on_start.clone();
             let run = move || work(me, &*handle, &*handler, &on_start);
             // Those that were started end with the dispatcher.
-            let thread = thread::Builder::new().name(format!("{}-{me}", self.name)).spawn(run);
+            let thread = spawn(format!("{}-{me}", self.name), run);
             dispatcher.threads.push(thread.map_err(|error| BuildError::NoThread(error.to_string()))?);
         }
         Ok(dispatcher)
@@ -176,7 +176,7 @@ impl Builder {
         H: Handler<K, E>,
     {
         let handle = self.handle()?;
-        thread::scope(|scope| {
+        scope(|scope| {
             let open = Open(&handle);
             for me in 0..self.workers {
                 self.start(scope, me, &handle, &handler)?;
@@ -199,10 +199,10 @@ impl Builder {
         E: Send,
         H: Handler<K, E>,
     {
-        let named = thread::Builder::new().name(format!("{}-{me}", self.name));
         let on_start = self.on_start.clone();
-        let thread = named.spawn_scoped(scope, move || work(me, handle, handler, &on_start));
-        thread.map(drop).map_err(|error| BuildError::NoThread(error.to_string()))
+        let run = move || work(me, handle, handler, &on_start);
+        let thread = spawn_scoped(scope, format!("{}-{me}", self.name), run);
+        thread.map_err(|error| BuildError::NoThread(error.to_string()))
     }
 
     fn handle<K: Eq + Hash + Clone, E>(&self) -> Result<Handle<K, E>, BuildError> {

@@ -2,10 +2,9 @@
 
 use crate::builder::Builder;
 use crate::handle::Handle;
-use crate::sync::Arc;
+use crate::sync::{Arc, JoinHandle};
 use core::hash::Hash;
 use core::ops::Deref;
-use std::thread::JoinHandle;
 
 /// Dispatches events with keys of type `K` to handlers: those with the same key one after the other,
 /// in order, and all others in parallel. See the [crate's documentation](crate), and [`Handle`] for

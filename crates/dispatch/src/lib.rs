@@ -90,7 +90,7 @@ mod room;
 mod seats;
 mod shared;
 mod sync;
-#[cfg(all(test, not(loom)))]
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;
 mod worker;
 

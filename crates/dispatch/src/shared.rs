@@ -11,11 +11,10 @@ use crate::ready::Ready;
 use crate::report::Reports;
 use crate::room::Room;
 use crate::seats::Seats;
-use crate::sync::{AtomicBool, AtomicU32, Clock, Mutex, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, Clock, HashBuilder, Mutex, Ordering};
 use core::hash::Hash;
 use core::task::Waker;
 use crossbeam_utils::CachePadded;
-use hashbrown::DefaultHashBuilder;
 use std::cell::Cell;
 use std::collections::VecDeque;
 
@@ -29,7 +28,7 @@ pub(crate) struct Shared<K, E> {
     pub(crate) ready: Ready,
     pub(crate) seats: Seats,
     pub(crate) settings: Settings,
-    pub(crate) hasher: DefaultHashBuilder,
+    pub(crate) hasher: HashBuilder,
     pub(crate) clock: Clock,
     pub(crate) counters: Box<[CachePadded<Counters>]>,
     /// Held while an event is put into several queues.
@@ -80,7 +79,7 @@ loom::thread_local! {
 }
 
 #[cfg(not(loom))]
-thread_local! {
+crate::sync::thread_local! {
     /// The dispatcher whose handler runs on this thread, by address, and the worker.
     static HANDLING: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
@@ -105,7 +104,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             ready: Ready::new(queues),
             seats: Seats::new(workers),
             settings,
-            hasher: DefaultHashBuilder::default(),
+            hasher: HashBuilder::default(),
             clock: Clock::new(),
             counters: (0..workers).map(|_| CachePadded::new(Counters::default())).collect(),
             joint: Mutex::new(()),

@@ -21,7 +21,7 @@ use crate::options::{Idle, OnPanic, Rule};
 use crate::queue::{Claim, Found, Joint, MUCH, NOTHING};
 use crate::report::PanicReport;
 use crate::shared::{Lane, Shared};
-use crate::sync::{Ordering, spin_loop};
+use crate::sync::{CHECKED, Ordering, spin_loop};
 use core::cell::{Cell, RefCell};
 use core::hash::Hash;
 use core::time::Duration;
@@ -35,13 +35,13 @@ const MOST: u64 = 64;
 /// Claims after which a worker looks at other queues though its own has more.
 const STAY: u32 = 32;
 /// Searches without success before a worker sleeps.
-const SEARCHES: u32 = if cfg!(loom) { AFTER_NAP } else { 2_000 };
+const SEARCHES: u32 = if CHECKED { AFTER_NAP } else { 2_000 };
 /// Searches after a sleep that nobody has ended: those who work are not to be disturbed by it.
 const AFTER_NAP: u32 = 2;
 /// A search among queues that others attend counts for so many: it takes their locks.
 const IN_VAIN: u32 = 40;
 /// Pauses after such a search.
-const PAUSES: u32 = 64;
+const PAUSES: u32 = if CHECKED { 1 } else { 64 };
 /// The longest sleep while somebody works: what that one holds up unexpectedly is found then.
 const NAP: Duration = Duration::from_millis(1);
 
