@@ -83,6 +83,8 @@ mod options;
 mod poisoned;
 mod put;
 mod queue;
+#[cfg(all(test, not(loom)))]
+mod random;
 mod ready;
 mod report;
 mod ring;

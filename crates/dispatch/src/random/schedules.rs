@@ -1,0 +1,84 @@
+//! Plans under schedules that shuttle draws, by `scripts/check-schedules`. `WARMCORE_SCHEDULES` says how many
+//! of each kind, `WARMCORE_SCHEDULE_SECONDS` for how long at most, and `WARMCORE_SCHEDULE` which one again:
+//! the file that a failure leaves.
+
+use super::again::Again;
+use super::plan::{Plan, Size};
+use super::run;
+use crate::sync::let_naps_end;
+use core::str::FromStr;
+use core::time::Duration;
+use shuttle::rand::RngCore;
+use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler, Scheduler};
+use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
+use std::time::Instant;
+
+/// Schedules of each kind that are drawn, if nothing is said.
+const SCHEDULES: usize = 20_000;
+/// Schedules after which the clock is looked at.
+const SOME: usize = 2_000;
+/// What has not ended after so many steps does not end.
+const STEPS: usize = 500_000;
+/// The most that is drawn of everything: few of each, so that all of them meet.
+const SIZE: Size = Size {
+    workers: 1..=3,
+    producers: 1..=2,
+    events: 1..=7,
+    keys: 1..=3,
+    capacity: 2..=4,
+    window: 1..=4,
+    panics: 0.4,
+    interludes: true,
+};
+
+/// At each step, any thread may be next.
+#[test]
+fn schedules_drawn_step_by_step() {
+    explore(RandomScheduler::new);
+}
+
+/// Threads have priorities, which change a few times (Burckhardt, Kothari, Musuvathi & Nagarakatte, ASPLOS
+/// 2010): what goes wrong if few things come in a rare order is found sooner.
+#[test]
+fn schedules_with_few_changes() {
+    explore(|schedules| PctScheduler::new(4, schedules));
+}
+
+fn explore<S: Scheduler + 'static>(scheduler: impl Fn(usize) -> S) {
+    let mut config = Config::new();
+    config.max_steps = MaxSteps::FailAfter(STEPS);
+    config.silence_warnings = true;
+    config.ungraceful_shutdown_config.immediately_return_on_panic = true;
+    if let Ok(file) = std::env::var("WARMCORE_SCHEDULE") {
+        let scheduler = ReplayScheduler::new_from_file(&file).expect("a file that can be read");
+        Runner::new(scheduler, config).run(|| execute(|plan| println!("{plan:#?}")));
+        return;
+    }
+    let failures = tempfile::tempdir().expect("a folder").keep();
+    config.failure_persistence = FailurePersistence::File(Some(failures.clone()));
+    let file = failures.join("schedule000.txt");
+    let _again = Again(format!("WARMCORE_SCHEDULE={} scripts/check-schedules", file.display()));
+    let schedules = given("WARMCORE_SCHEDULES").unwrap_or(SCHEDULES);
+    let longest = given("WARMCORE_SCHEDULE_SECONDS").map_or(Duration::MAX, Duration::from_secs);
+    let (begun, mut drawn) = (Instant::now(), 0);
+    while drawn < schedules && begun.elapsed() < longest {
+        let some = (schedules - drawn).min(SOME);
+        drawn += Runner::new(scheduler(some), config.clone()).run(|| execute(|_| {}));
+    }
+    std::fs::remove_dir(&failures).expect("nothing has failed");
+    println!("{drawn} schedules");
+    assert!(drawn > 0, "expected some time, and some schedules");
+}
+
+fn given<T: FromStr>(name: &str) -> Option<T> {
+    let value = std::env::var(name).ok()?;
+    Some(value.parse().unwrap_or_else(|_| panic!("{name}=`{value}`; expected a number")))
+}
+
+fn execute(look: impl Fn(&Plan)) {
+    let plan = Plan::draw(shuttle::rand::thread_rng().next_u64(), &SIZE);
+    look(&plan);
+    // Those who keep something aside look for room themselves. All others are woken when they must.
+    let_naps_end(plan.has_follows());
+    run(plan);
+}
