@@ -4,6 +4,7 @@ mod completions;
 mod conformance;
 mod ends;
 mod keyed;
+mod memory;
 mod order;
 mod overload;
 mod panics;
