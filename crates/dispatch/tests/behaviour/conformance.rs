@@ -1,5 +1,8 @@
 //! One log of events through the dispatcher that the simulator drives, with a stack for each key, and
-//! through this crate: both obey the same partial order.
+//! through this crate: what happens is in a partial order that the log allows.
+//!
+//! The simulator's rules know events of one key. For an event of several or of all, their driver here waits until
+//! everything has ended, and lets it run before the next arrives: the log allows that too.
 
 use crate::{RULES, builder};
 use core::cmp::Reverse;
@@ -7,9 +10,9 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::BinaryHeap;
 use std::sync::Mutex;
-use warmcore_dispatch::Turn;
+use warmcore_dispatch::{Handle, Turn};
 use warmcore_policy::dispatch::{Change, Job, Layout, Next, StackLines};
-use warmcore_policy::policies::{LeastRecentlyUsed, MostRecentlyUsed};
+use warmcore_policy::policies::{HomeStealing, LeastRecentlyUsed, MostRecentlyUsed, WiredStreams};
 use warmcore_policy::{Dispatcher, Policy};
 use warmcore_units::{CpuId, Nanos, StreamId};
 
@@ -20,9 +23,25 @@ const PROCESSORS: u32 = 3;
 #[derive(Clone, Copy, Debug)]
 struct Event {
     number: usize,
-    key: u32,
+    touches: Touches,
     arrived: Nanos,
     takes: f64,
+}
+
+/// What an event touches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Touches {
+    Key(u32),
+    Keys([u32; 2]),
+    Nothing,
+    All,
+}
+
+impl Event {
+    /// Whether it has other neighbours than those of one key.
+    fn is_joint(&self) -> bool {
+        matches!(self.touches, Touches::Keys(_) | Touches::All)
+    }
 }
 
 impl Job for Event {
@@ -31,7 +50,10 @@ impl Job for Event {
     }
 
     fn stream(&self) -> StreamId {
-        StreamId(self.key)
+        match self.touches {
+            Touches::Key(key) | Touches::Keys([key, _]) => StreamId(key),
+            Touches::Nothing | Touches::All => StreamId(KEYS),
+        }
     }
 }
 
@@ -48,78 +70,173 @@ fn log(random: &mut Xoshiro256PlusPlus) -> Vec<Event> {
         .map(|number| {
             now += (random.next_u64() % 1_000) as f64;
             let takes = (random.next_u64() % 2_500) as f64 + 1.0;
-            Event { number, key: (random.next_u64() % u64::from(KEYS)) as u32, arrived: Nanos(now), takes }
+            let [key, other] = [(); 2].map(|()| (random.next_u64() % u64::from(KEYS)) as u32);
+            let touches = match random.next_u64() % 100 {
+                0..85 => Touches::Key(key),
+                85..95 => Touches::Keys([key, other]),
+                95..98 => Touches::Nothing,
+                _ => Touches::All,
+            };
+            Event { number, touches, arrived: Nanos(now), takes }
         })
         .collect()
 }
 
-/// Every event began and ended once, and of two with the same key the first ended before the second
-/// began.
-fn check(log: &[Event], happened: &[Happened]) {
-    let mut at = vec![[usize::MAX; 2]; log.len()];
-    for (time, what) in happened.iter().enumerate() {
+/// When something ended last; 0 is never.
+struct Ends {
+    keys: [usize; KEYS as usize],
+    alone: usize,
+    any: usize,
+}
+
+impl Ends {
+    /// When the last of those ended that must, before what `touches` this begins.
+    fn before(&self, touches: Touches) -> usize {
+        match touches {
+            Touches::Key(key) => self.alone.max(self.keys[key as usize]),
+            Touches::Keys(keys) => {
+                keys.map(|key| self.before(Touches::Key(key))).into_iter().fold(0, usize::max)
+            }
+            Touches::Nothing => self.alone,
+            Touches::All => self.any,
+        }
+    }
+
+    /// What `touches` this has `ended`.
+    fn note(&mut self, touches: Touches, ended: usize) {
+        let keys: &[u32] = match &touches {
+            Touches::Key(key) => core::slice::from_ref(key),
+            Touches::Keys(keys) => keys,
+            Touches::Nothing | Touches::All => &[],
+        };
+        keys.iter().for_each(|&key| self.keys[key as usize] = self.keys[key as usize].max(ended));
+        if touches == Touches::All {
+            self.alone = ended;
+        }
+        self.any = self.any.max(ended);
+    }
+}
+
+/// Whether every event began and ended once, and after all before it in the log that touch what it does.
+///
+/// # Errors
+/// With what is wrong.
+fn check(log: &[Event], happened: &[Happened]) -> Result<(), String> {
+    let mut at = vec![[0; 2]; log.len()];
+    for (time, what) in (1..).zip(happened) {
         let place = match *what {
             Happened::Began(number) => &mut at[number][0],
             Happened::Ended(number) => &mut at[number][1],
         };
-        assert_eq!(*place, usize::MAX, "{what:?} twice");
+        if *place != 0 {
+            return Err(format!("{what:?} twice"));
+        }
         *place = time;
     }
-    let mut last = [None::<usize>; KEYS as usize];
+    let mut ends = Ends { keys: [0; KEYS as usize], alone: 0, any: 0 };
     for event in log {
         let [began, ended] = at[event.number];
-        assert!(began < ended && ended < usize::MAX, "{event:?} was not handled");
-        if let Some(before) = last[event.key as usize].replace(event.number) {
-            assert!(at[before][1] < began, "{event:?} began before event {before} had ended");
+        if began == 0 || ended < began {
+            return Err(format!("{event:?} was not handled"));
         }
+        if began < ends.before(event.touches) {
+            return Err(format!("{event:?} began before one had ended that it must follow"));
+        }
+        ends.note(event.touches, ended);
+    }
+    Ok(())
+}
+
+/// The dispatcher of the simulator, stepped in virtual time.
+struct Simulated<'a, P> {
+    dispatcher: Dispatcher<P, StackLines<Event>>,
+    log: &'a [Event],
+    /// By when they end, in whole nanoseconds: which event, and where.
+    running: BinaryHeap<Reverse<(u64, usize, u32)>>,
+    happened: Vec<Happened>,
+}
+
+impl<P: Policy> Simulated<'_, P> {
+    fn begin(&mut self, event: Event, cpu: CpuId, now: f64) {
+        self.happened.push(Happened::Began(event.number));
+        self.running.push(Reverse(((now + event.takes) as u64, event.number, cpu.0)));
+    }
+
+    fn arrive(&mut self, event: Event, random: &mut Xoshiro256PlusPlus) {
+        if let Some((cpu, first)) = self.dispatcher.arrive(event, None, random) {
+            self.begin(first, cpu, event.arrived.0);
+        }
+    }
+
+    /// The next one ends, if any runs; when.
+    fn end_one(&mut self) -> Option<f64> {
+        let Reverse((now, number, cpu)) = self.running.pop()?;
+        let (now, cpu) = (now as f64, CpuId(cpu));
+        self.happened.push(Happened::Ended(number));
+        match self.dispatcher.finish(cpu, &self.log[number], Nanos(now)) {
+            Next::GoOn(next, change) => {
+                if let Some(change) = change {
+                    self.dispatcher.see(cpu, change);
+                }
+                self.begin(next, cpu, now);
+            }
+            Next::Stop => self.dispatcher.see(cpu, Change::Idle),
+        }
+        Some(now)
+    }
+
+    /// Ends all that would end before `time`.
+    fn run_until(&mut self, time: f64) {
+        while self.running.peek().is_some_and(|Reverse((ends, ..))| *ends as f64 <= time) {
+            self.end_one();
+        }
+    }
+
+    /// Ends everything; when that was, if anything ran.
+    fn run_out(&mut self) -> Option<f64> {
+        core::iter::from_fn(|| self.end_one()).last()
     }
 }
 
-/// The log by the dispatcher of the simulator, in virtual time.
 fn simulated<P: Policy>(policy: P, log: &[Event], random: &mut Xoshiro256PlusPlus) -> Vec<Happened> {
-    let layout =
-        Layout { processors: PROCESSORS, streams: KEYS, stacks: KEYS, stack_each: false, hashed: false };
-    let mut dispatcher = Dispatcher::<P, StackLines<Event>>::new(policy, &layout);
-    let mut happened = Vec::new();
-    // By when they end, in whole nanoseconds.
-    let mut running = BinaryHeap::<Reverse<(u64, usize, u32)>>::new();
-    let begin = |event: Event, cpu: CpuId, now: f64, happened: &mut Vec<Happened>| {
-        happened.push(Happened::Began(event.number));
-        Reverse(((now + event.takes) as u64, event.number, cpu.0))
-    };
-    let mut arrivals = log.iter().peekable();
-    loop {
-        let ends = running.peek().map(|Reverse((ends, ..))| *ends as f64);
-        let comes = arrivals.peek().map(|event| event.arrived.0);
-        if comes.is_some_and(|comes| ends.is_none_or(|ends| comes < ends)) {
-            let event = *arrivals.next().expect("it was there");
-            if let Some((cpu, first)) = dispatcher.arrive(event, None, random) {
-                running.push(begin(first, cpu, event.arrived.0, &mut happened));
-            }
-        } else if let Some(Reverse((now, number, cpu))) = running.pop() {
-            happened.push(Happened::Ended(number));
-            match dispatcher.finish(CpuId(cpu), &log[number], Nanos(now as f64)) {
-                Next::GoOn(next, change) => {
-                    if let Some(change) = change {
-                        dispatcher.see(CpuId(cpu), change);
-                    }
-                    running.push(begin(next, CpuId(cpu), now as f64, &mut happened));
-                }
-                Next::Stop => dispatcher.see(CpuId(cpu), Change::Idle),
-            }
-        } else {
-            return happened;
+    let (streams, processors) = (KEYS + 1, PROCESSORS);
+    let layout = Layout { processors, streams, stacks: streams, stack_each: false, hashed: false };
+    let dispatcher = Dispatcher::new(policy, &layout);
+    let mut simulated = Simulated { dispatcher, log, running: BinaryHeap::new(), happened: Vec::new() };
+    let mut now = 0.0_f64;
+    for &event in log {
+        now = now.max(event.arrived.0);
+        if event.is_joint() {
+            now = simulated.run_out().unwrap_or(now).max(now);
+        }
+        simulated.run_until(now);
+        simulated.arrive(Event { arrived: Nanos(now), ..event }, random);
+        if event.is_joint() {
+            now = simulated.run_out().unwrap_or(now);
         }
     }
+    simulated.run_out();
+    simulated.happened
+}
+
+fn dispatch(handle: &Handle<u32, usize>, event: &Event) {
+    let dispatched = match event.touches {
+        Touches::Key(key) => handle.dispatch(key, event.number),
+        Touches::Keys(keys) => handle.dispatch_keys(keys, event.number),
+        Touches::Nothing => handle.dispatch_unordered(event.number),
+        Touches::All => handle.dispatch_sequential(event.number),
+    };
+    dispatched.unwrap();
 }
 
 #[test]
-fn the_simulators_dispatcher_and_this_one_obey_the_same_partial_order() {
-    let seed = 20_250_101;
-    let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+fn the_simulators_dispatcher_and_this_one_obey_the_order_of_the_log() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(20_250_101);
     let log = log(&mut random);
-    check(&log, &simulated(MostRecentlyUsed, &log, &mut random));
-    check(&log, &simulated(LeastRecentlyUsed, &log, &mut random));
+    assert_eq!(check(&log, &simulated(MostRecentlyUsed, &log, &mut random)), Ok(()));
+    assert_eq!(check(&log, &simulated(LeastRecentlyUsed, &log, &mut random)), Ok(()));
+    assert_eq!(check(&log, &simulated(WiredStreams, &log, &mut random)), Ok(()));
+    assert_eq!(check(&log, &simulated(HomeStealing::new(PROCESSORS), &log, &mut random)), Ok(()));
     for rule in RULES {
         let happened = Mutex::new(Vec::new());
         let handle = |_: &Turn<'_, u32, usize>, number: usize| {
@@ -128,11 +245,30 @@ fn the_simulators_dispatcher_and_this_one_obey_the_same_partial_order() {
             happened.lock().unwrap().push(Happened::Ended(number));
         };
         let workers = builder().workers(PROCESSORS as usize).rule(rule).capacity(64);
-        workers
-            .scope(handle, |dispatcher| {
-                log.iter().for_each(|event| dispatcher.dispatch(event.key, event.number).unwrap());
-            })
-            .unwrap();
-        check(&log, &happened.into_inner().unwrap());
+        workers.scope(handle, |handle| log.iter().for_each(|event| dispatch(handle, event))).unwrap();
+        assert_eq!(check(&log, &happened.into_inner().unwrap()), Ok(()), "{rule:?}");
     }
+}
+
+#[test]
+fn what_the_log_does_not_allow_is_found() {
+    use Happened::{Began, Ended};
+    use Touches::{All, Key, Keys, Nothing};
+    let touches = [Key(1), Key(2), Keys([1, 2]), All, Nothing];
+    let event = |(number, touches)| Event { number, touches, arrived: Nanos(0.0), takes: 1.0 };
+    let log: Vec<Event> = touches.into_iter().enumerate().map(event).collect();
+    let in_order: Vec<Happened> = (0..log.len()).flat_map(|number| [Began(number), Ended(number)]).collect();
+    let exchanged = |one: Happened, other: Happened| {
+        let at = |what| in_order.iter().position(|&happened| happened == what).unwrap();
+        let mut happened = in_order.clone();
+        happened.swap(at(one), at(other));
+        check(&log, &happened)
+    };
+    assert_eq!(check(&log, &in_order), Ok(()));
+    assert_eq!(exchanged(Ended(0), Began(1)), Ok(()), "two keys at once");
+    for next in 2..log.len() {
+        assert!(exchanged(Ended(next - 1), Began(next)).is_err(), "{:?} goes before", log[next]);
+    }
+    assert!(check(&log, &in_order[1..]).is_err(), "one never began");
+    assert!(check(&log, &[&in_order[..], &[Ended(4)]].concat()).is_err(), "one ended twice");
 }
