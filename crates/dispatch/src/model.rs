@@ -3,6 +3,7 @@
 
 mod dispatcher;
 mod keyed;
+mod withdrawn;
 
 use crate::joint::KeySet;
 use crate::label::{Label, Tagged};
@@ -44,7 +45,16 @@ fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
 
 /// What those who dispatch and workers share, with two places in each queue.
 fn shared(rule: Rule, workers: usize, overload: Overload) -> Shared<u32, u32> {
-    let settings = Settings {
+    Shared::new(workers, settings(rule, overload))
+}
+
+/// The same, where each key may have one event.
+fn shared_with_a_limit(overload: Overload) -> Shared<u32, u32> {
+    Shared::new(1, Settings { key_limit: Some(1), ..settings(Rule::Sharded, overload) })
+}
+
+fn settings(rule: Rule, overload: Overload) -> Settings {
+    Settings {
         rule,
         capacity: 2,
         overload,
@@ -53,8 +63,12 @@ fn shared(rule: Rule, workers: usize, overload: Overload) -> Shared<u32, u32> {
         partition_bits: None,
         key_limit: None,
         aside: 2,
-    };
-    Shared::new(workers, settings)
+    }
+}
+
+/// A key of each of two queues.
+fn apart(shared: &Shared<u32, u32>) -> [u32; 2] {
+    [0, 1].map(|queue| (0..).find(|&key| shared.tagged(key).1 == queue).expect("keys are spread"))
 }
 
 fn tagged<K>(key: K, tag: u32) -> Tagged<K> {

@@ -1,13 +1,15 @@
 //! Whole dispatchers, with workers that live as they do, from the first event to the close.
 
-use super::shared;
+use super::{apart, shared, shared_with_a_limit};
 use crate::handle::Handle;
+use crate::shared::Shared;
 use crate::worker::Worker;
-use crate::{Overload, Rule, Turn};
+use crate::{Handler, Overload, Rule, Runs, Turn};
 use core::time::Duration;
 use loom::sync::Arc;
 use loom::thread::{self, JoinHandle};
 use std::sync::Mutex;
+use std::vec::Drain;
 
 /// Time for one model: as many interleavings are tried as there is time for.
 const LONGEST: Duration = Duration::from_secs(12);
@@ -23,22 +25,29 @@ fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
 struct Whole {
     handle: Arc<Handle<u32, u32>>,
     workers: Vec<JoinHandle<()>>,
-    /// What was handled, in order. Loom need not see it.
-    seen: std::sync::Arc<Mutex<Vec<u32>>>,
+    seen: Seen,
+}
+
+/// What was handled, in order. Loom need not see it.
+type Seen = std::sync::Arc<Mutex<Vec<u32>>>;
+
+fn one_by_one(seen: Seen) -> impl Handler<u32, u32> {
+    move |_: &Turn<'_, u32, u32>, event| seen.lock().unwrap().push(event)
+}
+
+fn in_runs(seen: Seen) -> impl Handler<u32, u32> {
+    Runs(move |_: &Turn<'_, u32, u32>, events: Drain<'_, u32>| seen.lock().unwrap().extend(events))
 }
 
 impl Whole {
-    fn start(rule: Rule, workers: usize) -> Self {
-        let handle = Arc::new(Handle(shared(rule, workers, Overload::Block)));
-        let seen = std::sync::Arc::new(Mutex::new(Vec::new()));
+    fn start<H: Handler<u32, u32> + 'static>(shared: Shared<u32, u32>, handler: fn(Seen) -> H) -> Self {
+        let handle = Arc::new(Handle(shared));
+        let seen = Seen::default();
         let work = |me| {
-            let (handle, seen) = (Arc::clone(&handle), std::sync::Arc::clone(&seen));
-            thread::spawn(move || {
-                let handler = |_: &Turn<'_, u32, u32>, event| seen.lock().unwrap().push(event);
-                Worker::new(me, &*handle, &handler).run();
-            })
+            let (handle, seen) = (Arc::clone(&handle), seen.clone());
+            thread::spawn(move || Worker::new(me, &*handle, &handler(seen)).run())
         };
-        let workers = (0..workers).map(work).collect();
+        let workers = (0..handle.0.seats.workers()).map(work).collect();
         Self { handle, workers, seen }
     }
 
@@ -65,7 +74,7 @@ fn dispatcher(
     expected: &'static [u32],
 ) {
     check(preemptions, move || {
-        let whole = Whole::start(rule, workers);
+        let whole = Whole::start(shared(rule, workers, Overload::Block), one_by_one);
         put(&whole.handle);
         let mut seen = whole.wait_idle();
         seen.sort_unstable();
@@ -114,7 +123,7 @@ fn a_dispatcher_with_a_batch() {
 #[test]
 fn a_dispatcher_of_the_freshest() {
     check(2, || {
-        let whole = Whole::start(Rule::Sharded, 1);
+        let whole = Whole::start(shared(Rule::Sharded, 1, Overload::Block), one_by_one);
         (1..=3).for_each(|event| whole.handle.dispatch_freshest(7, event).unwrap());
         let seen = whole.wait_idle();
         assert!(seen.is_sorted() && seen.last() == Some(&3), "{seen:?}");
@@ -129,7 +138,7 @@ fn a_dispatcher_of_the_freshest() {
 #[test]
 fn what_comes_while_it_is_closed_is_handled_or_comes_back() {
     check(2, || {
-        let whole = Whole::start(Rule::Sharded, 1);
+        let whole = Whole::start(shared(Rule::Sharded, 1, Overload::Block), one_by_one);
         let producer = thread::spawn({
             let handle = Arc::clone(&whole.handle);
             move || handle.dispatch(7, 1).is_ok()
@@ -137,5 +146,41 @@ fn what_comes_while_it_is_closed_is_handled_or_comes_back() {
         whole.handle.close();
         let taken = producer.join().unwrap();
         assert_eq!(whole.join(), if taken { vec![1] } else { vec![] });
+    });
+}
+
+/// A limit of one event, and room for two: who waits does so for the key.
+#[test]
+fn who_waits_for_a_key_to_have_fewer_events_is_told() {
+    check(2, || {
+        let whole = Whole::start(shared_with_a_limit(Overload::Block), one_by_one);
+        (1..=3).for_each(|event| whole.handle.dispatch(7, event).unwrap());
+        whole.handle.close();
+        assert_eq!(whole.join(), [1, 2, 3]);
+    });
+}
+
+#[test]
+fn a_dispatcher_of_runs() {
+    check(2, || {
+        let whole = Whole::start(shared(Rule::Sharded, 1, Overload::Block), in_runs);
+        (1..=3).for_each(|event| whole.handle.dispatch(7, event).unwrap());
+        assert_eq!(whole.wait_idle(), [1, 2, 3]);
+        whole.handle.close();
+        assert_eq!(whole.join(), [1, 2, 3]);
+    });
+}
+
+/// Two workers, each with a queue of its own.
+#[test]
+fn an_event_that_runs_alone_is_after_all_before_it_and_before_all_after_it() {
+    check(1, || {
+        let whole = Whole::start(shared(Rule::Sharded, 2, Overload::Block), one_by_one);
+        let [one, other] = apart(&whole.handle.0);
+        whole.handle.dispatch(one, 1).unwrap();
+        whole.handle.dispatch_sequential(2).unwrap();
+        whole.handle.dispatch(other, 3).unwrap();
+        whole.handle.close();
+        assert_eq!(whole.join(), [1, 2, 3]);
     });
 }

@@ -1,6 +1,7 @@
-//! Events of which only the freshest counts, which are replaced while a worker comes to them.
+//! Events of which only the freshest counts, which are replaced while a worker comes to them; and keys that may
+//! have so many events and no more.
 
-use super::{check, shared};
+use super::{check, shared, shared_with_a_limit};
 use crate::queue::Claim;
 use crate::shared::Shared;
 use crate::{Metrics, Overload, Rule};
@@ -34,7 +35,12 @@ fn assert_empty(shared: &Shared<u32, u32>) {
 
 /// A queue with two places, and a worker that takes from it `turns` times.
 fn with_worker(turns: u32) -> (Arc<Shared<u32, u32>>, JoinHandle<Vec<u32>>) {
-    let shared = Arc::new(shared(Rule::Sharded, 1, Overload::Reject));
+    attend(shared(Rule::Sharded, 1, Overload::Reject), turns)
+}
+
+/// A worker that takes from the only queue of `shared` so many times.
+fn attend(shared: Shared<u32, u32>, turns: u32) -> (Arc<Shared<u32, u32>>, JoinHandle<Vec<u32>>) {
+    let shared = Arc::new(shared);
     let worker = thread::spawn({
         let shared = Arc::clone(&shared);
         move || take(&shared, turns)
@@ -109,6 +115,26 @@ fn what_is_discarded_is_counted_once_whether_it_was_replaced_or_not() {
         let discarded = shared.discard();
         let taken = producer.join().unwrap();
         assert_eq!(seen + superseded(&shared) + discarded, taken);
+        assert_empty(&shared);
+    });
+}
+
+#[test]
+fn a_key_has_no_more_events_than_it_may_and_loses_none() {
+    check(3, || {
+        let (shared, worker) = attend(shared_with_a_limit(Overload::Reject), 1);
+        let other = thread::spawn({
+            let shared = Arc::clone(&shared);
+            move || shared.dispatch(7, 11).is_ok()
+        });
+        let mut taken: Vec<u32> = (1..=2).filter(|&event| shared.dispatch(7, event).is_ok()).collect();
+        taken.extend(other.join().unwrap().then_some(11));
+        let mut seen = worker.join().unwrap();
+        assert!(taken.len() <= 1 + seen.len(), "{taken:?} were taken, and only {seen:?} handled meanwhile");
+        seen.extend(take(&shared, 1));
+        assert!(seen.iter().filter(|&&event| event < 11).is_sorted(), "{seen:?}");
+        seen.sort_unstable();
+        assert_eq!(seen, taken, "what was taken is handled");
         assert_empty(&shared);
     });
 }
