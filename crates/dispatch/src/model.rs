@@ -3,6 +3,7 @@
 
 mod dispatcher;
 mod keyed;
+mod quiet;
 mod withdrawn;
 
 use crate::joint::KeySet;
