@@ -40,7 +40,7 @@ test-long: test fuzz
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-runtime --lib --target-dir target/loom model
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-dispatch --lib --target-dir target/loom model
 	WARMCORE_SCHEDULES=1000000 scripts/check-schedules
-	WARMCORE_PLANS=20000 WARMCORE_DISPATCH_SOAK_SECONDS=60 cargo test --locked --package warmcore-dispatch --lib random
+	WARMCORE_PLANS=10000 WARMCORE_DISPATCH_SOAK_SECONDS=60 cargo test --locked --package warmcore-dispatch --lib random
 	scripts/check-miri
 	scripts/check-races
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak

@@ -32,8 +32,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const SLICE_NS: u64 = 4_000;
 /// Events in a claim at most.
 const MOST: u64 = 64;
-/// Claims after which a worker looks at other queues though its own has more.
-const STAY: u32 = 32;
+/// Claims after which a worker looks at other queues though its own has more: checkers see few events.
+const STAY: u32 = if CHECKED { 2 } else { 32 };
 /// Searches without success before a worker sleeps.
 const SEARCHES: u32 = if CHECKED { AFTER_NAP } else { 2_000 };
 /// Searches after a sleep that nobody has ended: those who work are not to be disturbed by it.

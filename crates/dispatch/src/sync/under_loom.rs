@@ -1,10 +1,10 @@
 //! Loom's threads.
 //!
 //! Loom takes sequentially consistent operations to acquire and release only, and would let two
-//! threads miss each other that cannot; but it knows fences. So here such a store is followed by a
-//! fence, and such a load comes after one, as compilers for x86 have it. That orders what is around
-//! them a little more than the language promises: a model may miss a relaxed access that relies on
-//! a sequentially consistent one of another variable.
+//! threads miss each other that cannot; but it knows fences. So here such a store or change is followed
+//! by a fence, as compilers for x86 have it; a load is not, or it would order what is before it. That
+//! still orders what is around a store a little more than the language promises: a model may miss a relaxed
+//! access before a sequentially consistent one of another variable. Miri and ThreadSanitizer do not.
 //!
 //! Who parks is woken by another or never, so that a lost wake-up shows as a deadlock.
 
@@ -40,7 +40,6 @@ macro_rules! atomic {
             }
 
             pub(crate) fn load(&self, order: Ordering) -> $value {
-                fence_if_total(order);
                 self.0.load(order)
             }
 
