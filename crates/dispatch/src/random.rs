@@ -8,7 +8,6 @@
 //! It is here and not with the other tests as it counts to the last event, also after an abort, when users
 //! have no dispatcher any more to ask.
 
-mod again;
 mod ledger;
 mod plan;
 #[cfg(not(shuttle))]

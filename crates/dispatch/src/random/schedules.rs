@@ -2,7 +2,6 @@
 //! of each kind, `WARMCORE_SCHEDULE_SECONDS` for how long at most, and `WARMCORE_SCHEDULE` which one again:
 //! the file that a failure leaves.
 
-use super::again::Again;
 use super::plan::{Plan, Size};
 use super::run;
 use crate::sync::let_naps_end;
@@ -11,7 +10,9 @@ use core::time::Duration;
 use shuttle::rand::RngCore;
 use shuttle::scheduler::{PctScheduler, RandomScheduler, ReplayScheduler, Scheduler};
 use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
-use std::time::Instant;
+use std::fs::DirEntry;
+use std::path::PathBuf;
+use std::time::{Instant, SystemTime};
 
 /// Schedules of each kind that are drawn, if nothing is said.
 const SCHEDULES: usize = 20_000;
@@ -54,10 +55,9 @@ fn explore<S: Scheduler + 'static>(scheduler: impl Fn(usize) -> S) {
         Runner::new(scheduler, config).run(|| execute(|plan| println!("{plan:#?}")));
         return;
     }
-    let failures = tempfile::tempdir().expect("a folder").keep();
-    config.failure_persistence = FailurePersistence::File(Some(failures.clone()));
-    let file = failures.join("schedule000.txt");
-    let _again = Again(format!("WARMCORE_SCHEDULE={} scripts/check-schedules", file.display()));
+    // The times of files are coarse.
+    let failed = Failed { folder: folder(), since: SystemTime::now() - Duration::from_secs(1) };
+    config.failure_persistence = FailurePersistence::File(Some(failed.folder.clone()));
     let schedules = given("WARMCORE_SCHEDULES").unwrap_or(SCHEDULES);
     let longest = given("WARMCORE_SCHEDULE_SECONDS").map_or(Duration::MAX, Duration::from_secs);
     let (begun, mut drawn) = (Instant::now(), 0);
@@ -65,9 +65,39 @@ fn explore<S: Scheduler + 'static>(scheduler: impl Fn(usize) -> S) {
         let some = (schedules - drawn).min(SOME);
         drawn += Runner::new(scheduler(some), config.clone()).run(|| execute(|_| {}));
     }
-    std::fs::remove_dir(&failures).expect("nothing has failed");
     println!("{drawn} schedules");
     assert!(drawn > 0, "expected some time, and some schedules");
+}
+
+/// Where schedules are left that fail: beside this program.
+fn folder() -> PathBuf {
+    let program = std::env::current_exe().expect("it runs");
+    program.parent().expect("it is in a folder").to_owned()
+}
+
+/// Prints how the schedules are repeated that have failed since.
+struct Failed {
+    folder: PathBuf,
+    since: SystemTime,
+}
+
+impl Failed {
+    fn is_new(&self, file: &DirEntry) -> bool {
+        let is_schedule = file.file_name().to_string_lossy().starts_with("schedule");
+        let changed = file.metadata().and_then(|about| about.modified());
+        is_schedule && changed.is_ok_and(|changed| changed >= self.since)
+    }
+}
+
+impl Drop for Failed {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let files = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
+            for file in files.filter(|file| self.is_new(file)) {
+                eprintln!("again: WARMCORE_SCHEDULE={} scripts/check-schedules", file.path().display());
+            }
+        }
+    }
 }
 
 fn given<T: FromStr>(name: &str) -> Option<T> {

@@ -1,6 +1,5 @@
 //! Who watches those that may hang: a test that does not end does not fail.
 
-use super::again::Again;
 use core::convert::Infallible;
 use core::time::Duration;
 use std::io::{Write, stderr};
@@ -10,12 +9,12 @@ use std::thread::{self, JoinHandle};
 /// Far longer than a plan takes, on a busy machine too.
 const LONGEST: Duration = Duration::from_secs(300);
 
-/// Aborts the process if it is not dropped for long.
+/// Aborts the process if it is not dropped for long, and tells how a failure is repeated.
 pub(super) struct Watchdog {
     /// `None` when it is over.
     alive: Option<Sender<Infallible>>,
     watch: Option<JoinHandle<()>>,
-    _again: Again,
+    again: String,
 }
 
 impl Watchdog {
@@ -31,7 +30,7 @@ impl Watchdog {
                 std::process::abort();
             }
         });
-        Self { alive: Some(alive), watch: Some(watch), _again: Again(again) }
+        Self { alive: Some(alive), watch: Some(watch), again }
     }
 }
 
@@ -40,6 +39,9 @@ impl Drop for Watchdog {
         self.alive = None;
         if let Some(watch) = self.watch.take() {
             watch.join().expect("it only waits");
+        }
+        if thread::panicking() {
+            eprintln!("again: {}", self.again);
         }
     }
 }
