@@ -10,6 +10,7 @@
 //! | [`disturbance`] | whether a measurement was preempted, migrated or faulted |
 //! | [`program`] | to run a user's program, and to end it with all it has started |
 //! | [`meter`] | what a run took of the cpus, and what others had of them meanwhile |
+//! | [`scheduled`] | how often a thread was moved and kept waiting |
 //! | [`steal`] | how long a hypervisor ran something else |
 //! | [`executable`] | a block of code large enough to displace an instruction cache |
 //! | [`region`] | resident memory for walks that displace a data cache, in huge pages if wanted |
@@ -49,6 +50,7 @@ pub mod program;
 #[allow(unsafe_code)]
 pub mod protocol_thread;
 pub mod region;
+pub mod scheduled;
 pub mod steal;
 mod tree;
 pub mod tuning;
@@ -67,4 +69,5 @@ pub use probe::{Probe, ProbeError, Probed, Shortfall, Warning};
 pub use program::{Program, ProgramError};
 pub use protocol_thread::ProtocolThread;
 pub use region::{Pages, Region};
+pub use scheduled::{Scheduled, ThreadNumber};
 pub use steal::Steal;

@@ -25,6 +25,7 @@
 //! | `sockets` | how many there are |
 //! | `rivals` | irqbalance, TuneD and others, and `.link` files |
 //! | `container` | signs of a container, and what is mounted so that it cannot be changed |
+//! | `activity` | softirqs and rescheduling interrupts alone, for who counts them around a run |
 //! | `rates` | two pictures, and what happened in between |
 //! | `on_cpu` | nothing: the picture as one cpu sees it |
 //! | `blind_spot` | what is not to be seen here, and what it would take |
@@ -35,6 +36,7 @@
 //! (addresses, serial numbers, host names, arguments of programs); what vanishes between two files is
 //! no error; and a picture of a [recorded](crate::capture) tree is the picture that was recorded.
 
+mod activity;
 mod blind_spot;
 mod container;
 mod identity;
@@ -51,6 +53,7 @@ mod table;
 mod threads;
 
 pub use crate::proc_stat::CpuTimes;
+pub use activity::Activity;
 pub use blind_spot::BlindSpot;
 pub use identity::{Direction, InterruptId, Queue, Source};
 pub use interfaces::{Interface, ReceiveQueue, TransmitQueue};

@@ -65,7 +65,7 @@ pub(super) fn read(tree: &Tree, online: &[CpuId], table: &Table) -> Result<Vec<P
 }
 
 /// A header of cpus, every possible one, and a line for each kind.
-fn softirqs(tree: &Tree) -> Result<Vec<(String, Counts)>, Malformed> {
+pub(super) fn softirqs(tree: &Tree) -> Result<Vec<(String, Counts)>, Malformed> {
     let Some(text) = tree.text(SOFTIRQS) else { return Ok(Vec::new()) };
     let mut lines = text.lines();
     let header = lines.next().unwrap_or_default();

@@ -99,7 +99,7 @@ impl Rates {
 
 /// How far a counter of the kernel has come. Counters of interrupts and packets have 32 bits and begin
 /// again at zero; so does a counter that is new under an old name, and then it has come from there.
-fn passed(before: u64, now: u64) -> u64 {
+pub(super) fn passed(before: u64, now: u64) -> u64 {
     const WRAP: u64 = 1 << 32;
     match now.checked_sub(before) {
         Some(passed) => passed,

@@ -11,7 +11,7 @@
 //! Around them: [`Interface`] says what is there, [`Filter`] which frames are wanted,
 //! [`wait_readable`] lets an idle worker sleep until a frame or a [`Bell`] comes,
 //! [`privilege_missing`] says beforehand whether any of it can work, [`lab`] builds networks of
-//! [`Namespace`]s to try it in, and [`Datagrams`] is the kernel's own UDP in batches, to compare with and to load others.
+//! [`Namespace`]s to try it in, whose packets can be [steered](Namespace::steer), and [`Datagrams`] is the kernel's own UDP in batches, to compare with and to load others.
 //!
 //! # What must hold
 //! - A frame's bytes are lent to the receiver's closure and to nobody else; when it returns, or
@@ -48,6 +48,7 @@ mod packet;
 mod privilege;
 #[allow(unsafe_code)]
 mod shared;
+mod steering;
 mod tun;
 mod wait;
 #[allow(unsafe_code)]
@@ -60,6 +61,7 @@ pub use interface::Interface;
 pub use namespace::{Inside, Namespace, NamespaceError};
 pub use packet::{Fanout, FanoutMode, PacketOptions, PacketSocket};
 pub use privilege::privilege_missing;
+pub use steering::SteerError;
 pub use tun::{Tun, TunHeader, TunMode, TunOptions};
 pub use wait::{Bell, WaitError, wait_readable};
 pub use xdp::{AttachMode, XdpInterface, XdpOptions, XdpSocket};

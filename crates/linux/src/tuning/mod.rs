@@ -29,7 +29,7 @@
 
 pub mod admission;
 pub mod apply;
-mod bitmap;
+pub(crate) mod bitmap;
 pub mod entries;
 pub mod fingerprint;
 mod interrupt;

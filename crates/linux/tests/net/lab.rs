@@ -3,7 +3,9 @@
 use crate::plain_lab;
 use std::fs;
 use std::path::PathBuf;
-use warmcore_linux::net::Interface;
+use warmcore_linux::net::{Interface, SteerError};
+use warmcore_topology::CpuSet;
+use warmcore_units::CpuId;
 
 fn own_namespace() -> PathBuf {
     fs::read_link("/proc/thread-self/ns/net").unwrap()
@@ -51,4 +53,24 @@ fn what_ip_refuses_is_told() {
         refused.starts_with("`ip link set absent up` failed: ") && refused.contains("absent"),
         "{refused}"
     );
+}
+
+#[test]
+fn packets_are_steered_in_their_own_namespace_only() {
+    let Some(lab) = plain_lab() else { return };
+    let first = CpuSet::from_iter([CpuId(0)]);
+    let (near, far) = (&lab.link.near.name, &lab.link.far.name);
+    assert!(lab.near.steered(near, 0).unwrap().is_empty());
+    lab.near.steer(near, 0, &first).unwrap();
+    assert_eq!(lab.near.steered(near, 0), Ok(first));
+    assert!(lab.far.steered(far, 0).unwrap().is_empty());
+    lab.near.steer(near, 0, &CpuSet::default()).unwrap();
+    assert!(lab.near.steered(near, 0).unwrap().is_empty());
+    for (interface, queue) in [("absent", 0), (near.as_str(), 9)] {
+        let refused = lab.near.steer(interface, queue, &CpuSet::default()).unwrap_err();
+        assert!(
+            matches!(&refused, SteerError::Refused { file, .. } if file.contains("rps_cpus")),
+            "{refused}"
+        );
+    }
 }

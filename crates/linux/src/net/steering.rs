@@ -1,0 +1,110 @@
+//! Receive packet steering (RPS) in a namespace: which cpus work off the packets that an interface
+//! receives (`Documentation/networking/scaling.rst` of the kernel). Where packets come over a virtual
+//! wire and no interrupt brings them, this mask plays the part of the interrupt's.
+//!
+//! `/sys` shows the interfaces of whoever mounted it, so the files are reached through a sysfs of the
+//! namespace's own, which is mounted nowhere and gone when it is closed (`fsmount`, Linux 5.2).
+
+use super::{Namespace, NamespaceError};
+use crate::tuning::bitmap;
+use rustix::fs::{Mode, OFlags, openat};
+use rustix::io::{self, Errno};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+use std::os::fd::OwnedFd;
+use warmcore_topology::CpuSet;
+use warmcore_units::CpuId;
+
+/// Packets cannot be steered.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SteerError {
+    /// The namespace cannot be entered.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// Its sysfs cannot be had.
+    #[error("cannot mount sysfs: {0}; it needs CAP_SYS_ADMIN and Linux 5.2: run as root")]
+    NoSysfs(Errno),
+    /// The mask cannot be read or written.
+    #[error("cannot steer the packets of `{interface}` (`{file}`): {source}")]
+    Refused {
+        /// The interface.
+        interface: String,
+        /// The file of the mask, below `/sys`.
+        file: String,
+        /// What the kernel says.
+        source: Errno,
+    },
+    /// The mask is another one than was written.
+    #[error("`{interface}` was to be steered to cpus `{wanted}`, but `{found}` is what its mask says")]
+    Otherwise {
+        /// The interface.
+        interface: String,
+        /// The cpus that were asked for.
+        wanted: CpuSet,
+        /// What stands there instead.
+        found: String,
+    },
+}
+
+impl Namespace {
+    /// Lets what receive queue `queue` of an interface of this namespace receives be worked off on
+    /// `cpus` only; without any, wherever it arrives. The mask is read back.
+    ///
+    /// # Errors
+    /// If there is no such queue, or the kernel does not take the mask as it is.
+    pub fn steer(&self, interface: &str, queue: u32, cpus: &CpuSet) -> Result<(), SteerError> {
+        let sysfs = self.sysfs()?;
+        let file = mask_file(interface, queue);
+        let refused =
+            |source| SteerError::Refused { interface: interface.to_owned(), file: file.clone(), source };
+        let numbers = cpus.iter().map(|cpu| cpu.0).collect();
+        write(&sysfs, &file, &bitmap::to_text(&numbers)).map_err(refused)?;
+        let found = read(&sysfs, &file).map_err(refused)?;
+        if bitmap::from_text(&found).as_ref() == Some(&numbers) {
+            return Ok(());
+        }
+        let (interface, found) = (interface.to_owned(), found.trim().to_owned());
+        Err(SteerError::Otherwise { interface, wanted: cpus.clone(), found })
+    }
+
+    /// The cpus that work off what a receive queue receives; none where it is worked off wherever it
+    /// arrives.
+    ///
+    /// # Errors
+    /// If there is no such queue, or its mask is none.
+    pub fn steered(&self, interface: &str, queue: u32) -> Result<CpuSet, SteerError> {
+        let file = mask_file(interface, queue);
+        let text = read(&self.sysfs()?, &file);
+        let numbers = text.and_then(|text| bitmap::from_text(&text).ok_or(Errno::INVAL));
+        match numbers {
+            Ok(numbers) => Ok(numbers.into_iter().map(CpuId).collect()),
+            Err(source) => Err(SteerError::Refused { interface: interface.to_owned(), file, source }),
+        }
+    }
+
+    /// A sysfs that shows this namespace.
+    fn sysfs(&self) -> Result<OwnedFd, SteerError> {
+        let mounted = || {
+            let context = fsopen("sysfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+            fsconfig_create(&context)?;
+            fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())
+        };
+        self.run(mounted)?.map_err(SteerError::NoSysfs)
+    }
+}
+
+fn mask_file(interface: &str, queue: u32) -> String {
+    format!("class/net/{interface}/queues/rx-{queue}/rps_cpus")
+}
+
+fn read(sysfs: &OwnedFd, file: &str) -> Result<String, Errno> {
+    let file = openat(sysfs, file, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let mut bytes = [0; 4096]; // sysfs gives no more of any file
+    let length = io::read(&file, &mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
+}
+
+/// In one call: the kernel takes each write as the whole value.
+fn write(sysfs: &OwnedFd, file: &str, text: &str) -> Result<(), Errno> {
+    let file = openat(sysfs, file, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    io::write(&file, text.as_bytes()).map(drop)
+}
