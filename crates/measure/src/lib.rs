@@ -83,6 +83,7 @@ mod run;
 mod script;
 mod summary;
 pub mod verify;
+pub mod transfer;
 
 pub use calibrate::{Calibration, calibrate};
 pub use clock::Timer;

@@ -1,0 +1,113 @@
+//! Moving bytes over a connection, as ttcp does: nothing but writes of one size, or reads.
+
+use super::order::Work;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use warmcore_units::{Bytes, PerSecond};
+
+/// What is read at once at most: as much as the second cache level of today's cores has room for
+/// several times, so that what was copied here is not out of it before it is written to again.
+const READ: usize = 128 << 10;
+
+/// Between two bursts of a sender with a rate.
+const TICK: Duration = Duration::from_millis(1);
+
+/// Does `work` on `stream` until the other end or somebody else closes it, which is an error. `moved`
+/// says meanwhile how many bytes were.
+///
+/// # Errors
+/// Why it ended.
+pub(super) fn bulk(mut stream: &TcpStream, work: Work, moved: &AtomicU64) -> io::Result<()> {
+    match work {
+        Work::Send(size, None) => send(&mut stream, size, moved),
+        Work::Send(size, Some(rate)) => send_at(&mut stream, size, rate, moved),
+        Work::Receive => receive(&mut stream, moved),
+    }
+}
+
+fn send(to: &mut impl Write, size: Bytes, moved: &AtomicU64) -> io::Result<()> {
+    let bytes = vec![0x5a; size.len()];
+    loop {
+        to.write_all(&bytes)?;
+        advance(moved, size.0);
+    }
+}
+
+/// At most at `rate` bits per second, caught up with after a delay.
+fn send_at(to: &mut impl Write, size: Bytes, rate: PerSecond, moved: &AtomicU64) -> io::Result<()> {
+    let bytes = vec![0x5a; size.len()];
+    let (begun, mut sent) = (Instant::now(), 0.0);
+    loop {
+        let due = begun.elapsed().as_secs_f64() * rate.0 / 8.0;
+        if sent + size.0 as f64 > due {
+            sleep(TICK);
+        } else {
+            to.write_all(&bytes)?;
+            advance(moved, size.0);
+            sent += size.0 as f64;
+        }
+    }
+}
+
+fn receive(from: &mut impl Read, moved: &AtomicU64) -> io::Result<()> {
+    let mut bytes = vec![0; READ];
+    loop {
+        match from.read(&mut bytes) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(length) => advance(moved, length as u64),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Nobody else writes it, so that it needs no locked instruction.
+fn advance(moved: &AtomicU64, bytes: u64) {
+    moved.store(moved.load(Ordering::Relaxed) + bytes, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes so many bytes and fails.
+    struct Narrow(usize);
+
+    impl Write for Narrow {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let taken = bytes.len().min(self.0);
+            self.0 -= taken;
+            if taken == 0 { Err(ErrorKind::BrokenPipe.into()) } else { Ok(taken) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_was_written_whole_is_counted() {
+        let moved = AtomicU64::new(0);
+        let ended = send(&mut Narrow(1000), Bytes(64), &moved).unwrap_err();
+        assert_eq!((ended.kind(), moved.into_inner()), (ErrorKind::BrokenPipe, 1000 / 64 * 64));
+    }
+
+    #[test]
+    fn what_was_read_is_counted_until_nothing_comes() {
+        let moved = AtomicU64::new(0);
+        let ended = receive(&mut &vec![1; 300_000][..], &moved).unwrap_err();
+        assert_eq!((ended.kind(), moved.into_inner()), (ErrorKind::UnexpectedEof, 300_000));
+    }
+
+    #[test]
+    fn a_sender_with_a_rate_takes_its_time() {
+        let (moved, begun) = (AtomicU64::new(0), Instant::now());
+        let rate = PerSecond(8.0 * 64_000.0);
+        send_at(&mut Narrow(6_400), Bytes(64), rate, &moved).unwrap_err();
+        assert_eq!(moved.into_inner(), 6_400);
+        assert!(begun.elapsed() >= Duration::from_millis(99), "{:?}", begun.elapsed());
+    }
+}

@@ -1,0 +1,181 @@
+//! What runs come to: the source's figures, how they spread, and by how much models differ.
+
+use super::model::Model;
+use super::run::Outcome;
+use crate::blocks::Tried;
+use warmcore_stats::Spread;
+use warmcore_stats::blocks::{Verdict, verdict};
+use warmcore_stats::paired::{Change, change};
+use warmcore_units::PerSecond;
+
+/// The figures of one run. `None` where the kernel does not tell what it takes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Figures {
+    /// Bits received per second, over all connections.
+    pub throughput: f64,
+    /// The part of the cpus' time in which they were busy, from 0 to 1.
+    pub cpu_use: f64,
+    /// Bits received for each second in which a cpu was busy.
+    pub bits_per_busy_second: Option<f64>,
+    /// Cycles for each bit, the GHz/Gbps of the source: the clock rate over the figure before.
+    pub cycles_per_bit: Option<f64>,
+    /// The part of the cpus' time in which they had nothing to do.
+    pub idle: f64,
+    /// The part that a hypervisor took.
+    pub stolen: f64,
+    /// The part in softirqs.
+    pub softirq: f64,
+    /// How often ends on this machine were moved to another cpu, per second.
+    pub migrations: Option<f64>,
+    /// How often their cpu was taken away, per second.
+    pub preemptions: f64,
+    /// Softirqs in which received packets were worked off, per second.
+    pub receive_softirqs: Option<f64>,
+    /// Interrupts by which cpus made each other reschedule, per second.
+    pub rescheduling: Option<f64>,
+}
+
+impl Figures {
+    /// Those of a run on so many cpus with this clock rate.
+    #[must_use]
+    pub fn of(tried: &Tried<Outcome>, cpus: usize, clock: Option<PerSecond>) -> Self {
+        let Tried { outcome, spent, .. } = tried;
+        let bits = outcome.bytes.iter().sum::<u64>() as f64 * 8.0;
+        let (seconds, all) = (spent.time.secs(), spent.time * cpus as f64);
+        let each = |count: u64| count as f64 / seconds;
+        let bits_per_busy_second = (spent.busy.0 > 0.0 && bits > 0.0).then(|| bits / spent.busy.secs());
+        let used = spent.busy / all;
+        let stolen = spent.stolen / all;
+        Self {
+            throughput: bits / seconds,
+            cpu_use: used,
+            bits_per_busy_second,
+            cycles_per_bit: clock.zip(bits_per_busy_second).map(|(clock, bits)| clock.0 / bits),
+            // The kernel counts in ticks, so the parts may come to a little more than all.
+            idle: (1.0 - used - stolen).max(0.0),
+            stolen,
+            softirq: spent.softirq / all,
+            migrations: outcome.scheduled.migrations.map(each),
+            preemptions: each(outcome.scheduled.involuntary),
+            receive_softirqs: outcome.activity.receive_softirqs.map(each),
+            rescheduling: outcome.activity.rescheduling.map(each),
+        }
+    }
+}
+
+/// What a model came to, block by block.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Results {
+    /// Which one.
+    pub model: Model,
+    /// The figures of each block.
+    pub blocks: Vec<Figures>,
+    /// Runs that others disturbed and that were made again.
+    pub discarded: usize,
+    /// Blocks in which others disturbed every run.
+    pub disturbed: usize,
+}
+
+impl Results {
+    /// Those of the runs of a `model`.
+    #[must_use]
+    pub fn of(model: Model, runs: &[Tried<Outcome>], cpus: usize, clock: Option<PerSecond>) -> Self {
+        Self {
+            model,
+            blocks: runs.iter().map(|run| Figures::of(run, cpus, clock)).collect(),
+            discarded: runs.iter().map(|run| run.discarded).sum(),
+            disturbed: runs.iter().filter(|run| run.disturbed).count(),
+        }
+    }
+
+    /// One figure of each block; `None` if a block has none.
+    #[must_use]
+    pub fn values(&self, figure: impl Fn(&Figures) -> Option<f64>) -> Option<Vec<f64>> {
+        self.blocks.iter().map(figure).collect()
+    }
+
+    /// The median and the extremes of a figure.
+    #[must_use]
+    pub fn spread(&self, figure: impl Fn(&Figures) -> Option<f64>) -> Option<Spread> {
+        Spread::of(&self.values(figure)?)
+    }
+}
+
+/// By how much a figure of a model is more than that of the base, and what that amounts to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Compared {
+    /// The change, block by block.
+    pub change: Change,
+    /// That of the base against itself.
+    pub control: Change,
+    /// What follows from both.
+    pub verdict: Verdict,
+}
+
+/// How much more of `figure` `one` has than `base`, held against a second time of the base, `control`;
+/// `None` where a figure could not be had in some block, or was zero.
+#[must_use]
+pub fn compare(
+    one: &Results,
+    base: &Results,
+    control: &Results,
+    figure: impl Fn(&Figures) -> Option<f64>,
+) -> Option<Compared> {
+    let against = |results: &Results| change(&results.values(&figure)?, &base.values(&figure)?);
+    let (changed, control) = (against(one)?, against(control)?);
+    Some(Compared { change: changed, control, verdict: verdict(&changed, &control) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warmcore_linux::inventory::Activity;
+    use warmcore_linux::{Scheduled, Spent};
+    use warmcore_units::Nanos;
+
+    fn tried(bytes: u64, busy: f64) -> Tried<Outcome> {
+        let scheduled = Scheduled { voluntary: 1, involuntary: 4, migrations: None };
+        let activity = Activity { receive_softirqs: Some(10), rescheduling: None };
+        let outcome = Outcome { bytes: vec![bytes, bytes], scheduled, activity };
+        let spent = Spent {
+            time: Nanos::from_secs(2.0),
+            busy: Nanos::from_secs(busy),
+            stolen: Nanos::from_secs(0.4),
+            ..Spent::default()
+        };
+        Tried { outcome, spent, discarded: 1, disturbed: false }
+    }
+
+    #[test]
+    fn figures_are_those_of_the_source() {
+        // 16 Gbit in 2 s on two cpus, one and a half of them busy.
+        let figures = Figures::of(&tried(1_000_000_000, 3.0), 2, Some(PerSecond(3e9)));
+        assert_eq!((figures.throughput, figures.cpu_use), (8e9, 0.75));
+        assert_eq!(figures.bits_per_busy_second, Some(16e9 / 3.0));
+        assert!((figures.cycles_per_bit.unwrap() - 9.0 / 16.0).abs() < 1e-12, "3 GHz · 1.5 cpus / 8 Gbps");
+        assert!((figures.stolen - 0.1).abs() < 1e-12 && (figures.idle - 0.15).abs() < 1e-12);
+        assert_eq!((figures.preemptions, figures.migrations), (2.0, None));
+        assert_eq!((figures.receive_softirqs, figures.rescheduling), (Some(5.0), None));
+        let silent = Figures::of(&tried(1, 0.0), 2, None);
+        assert_eq!((silent.bits_per_busy_second, silent.cycles_per_bit), (None, None));
+    }
+
+    #[test]
+    fn a_model_is_compared_with_the_base_and_the_base_with_itself() {
+        let results = |scale: f64| {
+            let busy = [3.0, 3.2, 2.9, 3.1, 3.05].map(|busy| tried(1_000_000_000, busy / scale));
+            Results::of(Model::Full, &busy, 2, Some(PerSecond(3e9)))
+        };
+        let (base, more) = (results(1.0), results(1.25));
+        assert_eq!((base.discarded, base.disturbed), (5, 0));
+        let efficiency = |figures: &Figures| figures.bits_per_busy_second;
+        let compared = compare(&more, &base, &results(1.0), efficiency).unwrap();
+        assert!(
+            (compared.change.mean - 0.25).abs() < 1e-9 && compared.verdict == Verdict::More,
+            "{compared:?}"
+        );
+        let cost = compare(&more, &base, &results(1.0), |figures| figures.cycles_per_bit).unwrap();
+        assert!((cost.change.mean + 0.2).abs() < 1e-9 && cost.verdict == Verdict::Less, "{cost:?}");
+        assert_eq!(compare(&more, &base, &base, |figures| figures.migrations), None);
+    }
+}

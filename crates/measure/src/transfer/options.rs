@@ -1,0 +1,162 @@
+//! What is transferred, by whom, and how it is compared.
+
+use super::lead::Ends;
+use super::model::Model;
+use super::order::SIZES;
+use crate::blocks::Blocks;
+use std::time::Duration;
+use warmcore_linux::affinity;
+use warmcore_units::{Bytes, CpuId, Fault, PerSecond};
+
+/// Which end is the one under test. Over a virtual wire both are on this machine, and this says only at
+/// which of them the connection was made from.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Direction {
+    /// It sends.
+    Transmit,
+    /// It receives.
+    Receive,
+}
+
+impl Direction {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Transmit, Self::Receive];
+
+    /// What it is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Transmit => "transmit",
+            Self::Receive => "receive",
+        }
+    }
+}
+
+/// What each connection carries.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Load {
+    /// Which end is under test.
+    pub direction: Direction,
+    /// Bytes of each write of the sender. The receiver reads all there is at once.
+    pub size: Bytes,
+    /// Bits per second of each connection; as many as can be without.
+    pub rate: Option<PerSecond>,
+}
+
+/// A comparison of affinity models.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Options {
+    /// Connections at once, each with an end of its own on either side.
+    pub connections: u8,
+    /// The cpus that connections take turns on; no end runs elsewhere.
+    pub cpus: Vec<CpuId>,
+    /// What the ends are.
+    pub ends: Ends,
+    /// What each connection carries.
+    pub load: Load,
+    /// What is compared. The first is what the others are compared with, and is tried twice.
+    pub models: Vec<Model>,
+    /// How long each run is measured, after a moment that is not.
+    pub window: Duration,
+    /// How often, and when again.
+    pub blocks: Blocks,
+}
+
+/// More connections than any machine has use for in one comparison.
+const CONNECTIONS: u8 = 64;
+/// Below this the kernel's ticks are too coarse, and beyond an hour nobody waits.
+const SECONDS: std::ops::RangeInclusive<f64> = 0.2..=3600.0;
+/// More blocks than anybody waits for.
+const BLOCKS: usize = 1000;
+
+impl Options {
+    /// Finds out whether that can be transferred, before anything is made.
+    ///
+    /// # Errors
+    /// The first field that cannot be used.
+    pub fn check(&self) -> Result<(), Fault> {
+        let (size, seconds) = (self.load.size, self.window.as_secs_f64());
+        let within = |field: &str, found: String, is_within: bool, expected: String| {
+            if is_within { Ok(()) } else { Err(Fault::new(field, found, expected)) }
+        };
+        let connections = (1..=CONNECTIONS).contains(&self.connections);
+        within("connections", self.connections.to_string(), connections, format!("from 1 to {CONNECTIONS}"))?;
+        let expected = format!("from {} to {} bytes", SIZES.start(), SIZES.end());
+        within("size", size.0.to_string(), SIZES.contains(&size.0), expected)?;
+        let expected = format!("from {} to {}", SECONDS.start(), SECONDS.end());
+        within("seconds", seconds.to_string(), SECONDS.contains(&seconds), expected)?;
+        let blocks = self.blocks.count;
+        let expected = format!("from 2, with which a difference has an interval, to {BLOCKS}");
+        within("blocks", blocks.to_string(), (2..=BLOCKS).contains(&blocks), expected)?;
+        if let Some(PerSecond(rate)) = self.load.rate {
+            within("rate", rate.to_string(), rate.is_finite() && rate > 0.0, "above 0".to_owned())?;
+        }
+        self.check_models()?;
+        self.check_cpus()
+    }
+
+    fn check_models(&self) -> Result<(), Fault> {
+        let twice =
+            self.models.iter().enumerate().find(|(place, model)| self.models[..*place].contains(model));
+        match (twice, self.models.is_empty()) {
+            (Some((_, model)), _) => Err(Fault::new("models", format!("{model} twice"), "each model once")),
+            (None, true) => Err(Fault::new("models", "none", "at least one model")),
+            (None, false) => Ok(()),
+        }
+    }
+
+    fn check_cpus(&self) -> Result<(), Fault> {
+        let usable = affinity::mask().unwrap_or_default();
+        let expected = || format!("each once, of {usable}, which this process may use");
+        let wrong =
+            |(place, cpu): &(usize, &CpuId)| !usable.contains(**cpu) || self.cpus[..*place].contains(*cpu);
+        if let Some((_, cpu)) = self.cpus.iter().enumerate().find(wrong) {
+            return Err(Fault::new("cpus", cpu.0, expected()));
+        }
+        let least = if self.models.contains(&Model::Crossed) { 2 } else { 1 };
+        if self.cpus.len() < least {
+            let expected = format!("at least {least}: the model `crossed` keeps packets and ends apart");
+            return Err(Fault::new("cpus", format!("{} of them", self.cpus.len()), expected));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sound() -> Options {
+        let load = Load { direction: Direction::Transmit, size: Bytes(4096), rate: None };
+        Options {
+            connections: 2,
+            cpus: vec![affinity::mask().unwrap().first().unwrap()],
+            ends: Ends::Threads,
+            load,
+            models: vec![Model::None, Model::Full],
+            window: Duration::from_secs(1),
+            blocks: Blocks::default(),
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_its_field() {
+        assert_eq!(sound().check(), Ok(()));
+        let wrong: [(&str, fn(&mut Options)); 9] = [
+            ("connections", |options| options.connections = 0),
+            ("size", |options| options.load.size = Bytes(63)),
+            ("size", |options| options.load.size = Bytes(65_537)),
+            ("seconds", |options| options.window = Duration::from_millis(10)),
+            ("blocks", |options| options.blocks.count = 1),
+            ("rate", |options| options.load.rate = Some(PerSecond(0.0))),
+            ("models", |options| options.models.push(Model::Full)),
+            ("cpus", |options| options.cpus.push(CpuId(60_000))),
+            ("cpus", |options| options.models = vec![Model::Crossed]),
+        ];
+        for (field, spoil) in wrong {
+            let mut options = sound();
+            spoil(&mut options);
+            assert_eq!(options.check().unwrap_err().field, field);
+        }
+    }
+}

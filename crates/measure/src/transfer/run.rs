@@ -1,0 +1,102 @@
+//! One run of one model: connections are made, begin to move, and are counted for a while.
+
+use super::error::TransferError;
+use super::lead::{Count, Led};
+use super::model::Model;
+use super::options::Options;
+use super::site::{Pair, Site};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+use warmcore_linux::inventory::Activity;
+use warmcore_linux::{Meter, Probe, Scheduled, Spent};
+use warmcore_units::CpuId;
+
+/// What is not counted: connections find their pace.
+const WARM_UP: Duration = Duration::from_millis(300);
+/// Between two looks at whether the user has stopped.
+const TICK: Duration = Duration::from_millis(50);
+/// Between two looks at whether every end is still there.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// What came of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Outcome {
+    /// Bytes received, by connection.
+    pub bytes: Vec<u64>,
+    /// What the scheduler did to the ends on this machine, all together.
+    pub scheduled: Scheduled,
+    /// What the kernel did on the cpus.
+    pub activity: Activity,
+}
+
+/// Runs `model` once. Time is counted on `cpus`.
+pub(super) fn run(
+    options: &Options,
+    site: &Site,
+    cpus: &[CpuId],
+    model: Model,
+    stop: &AtomicBool,
+) -> Result<(Outcome, Spent), TransferError> {
+    let mut pairs = site.connect(options, model)?;
+    let programs: Vec<u32> = ends(&mut pairs).filter_map(|end| end.process_id()).collect();
+    wait(WARM_UP, &mut pairs, stop)?;
+
+    let probe = Probe::new();
+    let before = Counted::take(&mut pairs, options)?;
+    let (activity, meter) = (probe.activity(cpus)?, Meter::start(cpus, &programs));
+    wait(options.window, &mut pairs, stop)?;
+    let spent = meter.stop();
+    let after = Counted::take(&mut pairs, options)?;
+    let activity = probe.activity(cpus)?.since(&activity);
+    Ok((after.since(&before, activity), spent))
+}
+
+fn ends(pairs: &mut [Pair]) -> impl Iterator<Item = &mut Led> {
+    pairs.iter_mut().flat_map(|pair| [&mut pair.near, &mut pair.far])
+}
+
+/// Lets the ends work for so long.
+fn wait(length: Duration, pairs: &mut [Pair], stop: &AtomicBool) -> Result<(), TransferError> {
+    let begun = Instant::now();
+    let mut look = LOOK;
+    while let Some(left) = length.checked_sub(begun.elapsed()) {
+        if stop.load(Ordering::Relaxed) {
+            return Err(TransferError::Interrupted);
+        }
+        if begun.elapsed() > look {
+            ends(pairs).try_for_each(|end| end.count().map(drop))?;
+            look += LOOK;
+        }
+        sleep(left.min(TICK));
+    }
+    Ok(())
+}
+
+/// How far all ends are.
+struct Counted {
+    received: Vec<u64>,
+    scheduled: Vec<Scheduled>,
+}
+
+impl Counted {
+    fn take(pairs: &mut [Pair], options: &Options) -> Result<Self, TransferError> {
+        let received = pairs
+            .iter_mut()
+            .map(|pair| pair.receiver(options.load.direction).count().map(|count| count.bytes));
+        let received = received.collect::<Result<_, _>>()?;
+        let here = ends(pairs).filter(|end| end.is_here());
+        let scheduled = here.map(|end| end.count().map(|Count { scheduled, .. }| scheduled));
+        Ok(Self { received, scheduled: scheduled.collect::<Result<_, _>>()? })
+    }
+
+    fn since(&self, earlier: &Self, activity: Activity) -> Outcome {
+        let received = self.received.iter().zip(&earlier.received);
+        let scheduled = self.scheduled.iter().zip(&earlier.scheduled).map(|(now, before)| now.since(before));
+        Outcome {
+            bytes: received.map(|(now, before)| now.saturating_sub(*before)).collect(),
+            scheduled: scheduled.sum(),
+            activity,
+        }
+    }
+}

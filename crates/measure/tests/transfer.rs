@@ -1,0 +1,161 @@
+//! Transfers between namespaces that each test makes, by threads of the test.
+
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use warmcore_linux::affinity;
+use warmcore_linux::net::privilege_missing;
+use warmcore_measure::blocks::Blocks;
+use warmcore_measure::transfer::{
+    Direction, Ends, Experiment, Figures, Load, Model, Network, Options, Server, Site, TransferError,
+    experiment,
+};
+use warmcore_units::{Bytes, CpuId, PerSecond};
+
+fn options(models: &[Model]) -> Options {
+    let cpus: Vec<CpuId> = affinity::mask().expect("a mask").iter().take(2).collect();
+    Options {
+        connections: 2,
+        cpus,
+        ends: Ends::Threads,
+        load: Load { direction: Direction::Transmit, size: Bytes::kib(64), rate: None },
+        models: models.to_vec(),
+        window: Duration::from_millis(300),
+        // What others have of this machine is no matter here.
+        blocks: Blocks { count: 2, gate: 1.0, repeats: 0 },
+    }
+}
+
+fn tried(options: &Options, site: &Site) -> Result<Experiment, TransferError> {
+    let (mut seen, stop) = ((0, 0), AtomicBool::new(false));
+    let result = experiment(options, site, &mut |done, of| seen = (done, of), &stop);
+    if result.is_ok() {
+        assert_eq!(seen, (seen.1, (options.models.len() + 1) * options.blocks.count));
+    }
+    result
+}
+
+fn lab(connections: u8, offloads: bool) -> Option<Site> {
+    if let Some(missing) = privilege_missing() {
+        println!("skipped: needs {missing}");
+        return None;
+    }
+    Some(Site::Lab(Network::new(connections, offloads).unwrap_or_else(|error| panic!("{error}"))))
+}
+
+fn all_moved(experiment: &Experiment) {
+    for results in experiment.results.iter().chain([&experiment.control]) {
+        assert_eq!(results.blocks.len(), 2);
+        for Figures { throughput, cpu_use, .. } in &results.blocks {
+            assert!(*throughput > 1e6 && (0.0..=1.5).contains(cpu_use), "{results:?}");
+        }
+    }
+}
+
+#[test]
+fn every_model_moves_bytes_over_wires_of_its_own() {
+    let Some(site) = lab(2, true) else { return };
+    let two = affinity::mask().unwrap().len() > 1;
+    let models: Vec<Model> = Model::ALL.into_iter().filter(|&model| two || model != Model::Crossed).collect();
+    let experiment = tried(&options(&models), &site).unwrap_or_else(|error| panic!("{error}"));
+    all_moved(&experiment);
+    let named: Vec<Model> = experiment.results.iter().map(|results| results.model).collect();
+    assert_eq!((named, experiment.control.model), (models, Model::None));
+    let compared = experiment.compared(1, |figures| Some(figures.throughput)).expect("two blocks of both");
+    assert!(compared.change.low <= compared.change.mean && compared.change.mean <= compared.change.high);
+    assert_eq!(experiment.compared(0, |figures| Some(figures.throughput)), None, "the base has no base");
+}
+
+#[test]
+fn the_other_direction_small_writes_and_plain_frames_move_bytes_too() {
+    let Some(site) = lab(2, false) else { return };
+    let load = Load { direction: Direction::Receive, size: Bytes(64), rate: None };
+    let options = Options { load, ..options(&[Model::Full]) };
+    all_moved(&tried(&options, &site).unwrap_or_else(|error| panic!("{error}")));
+}
+
+#[test]
+fn a_rate_is_kept() {
+    let Some(site) = lab(2, true) else { return };
+    let load = Load { rate: Some(PerSecond(40e6)), size: Bytes::kib(4), direction: Direction::Transmit };
+    let experiment = tried(&Options { load, ..options(&[Model::Full]) }, &site).unwrap();
+    for figures in &experiment.results[0].blocks {
+        // A sender that was kept waiting catches up, so for a moment it may be above.
+        assert!((1e6..160e6).contains(&figures.throughput), "{figures:?}");
+    }
+}
+
+/// A server on loopback, until `work` is done.
+fn with_server(work: impl FnOnce(SocketAddr)) {
+    let server = Server::bind("127.0.0.1:0".parse().unwrap()).expect("loopback is there");
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let serving = scope.spawn(|| server.serve(&stop));
+        work(server.address());
+        stop.store(true, Ordering::Relaxed);
+        serving.join().expect("no panic").expect("it is heard");
+    });
+}
+
+#[test]
+fn another_host_is_an_end_and_needs_no_privilege() {
+    with_server(|address| {
+        let site = Site::Host(address);
+        for direction in Direction::ALL {
+            let load = Load { direction, size: Bytes::kib(16), rate: None };
+            let options = Options { load, ..options(&[Model::None, Model::ProcessOnly]) };
+            all_moved(&tried(&options, &site).unwrap_or_else(|error| panic!("{error}")));
+        }
+        let refused = tried(&options(&[Model::None, Model::Full]), &site).unwrap_err().to_string();
+        assert!(
+            refused.contains("`full` places packets") && refused.contains("warmcore host apply"),
+            "{refused}"
+        );
+    });
+}
+
+#[test]
+fn a_host_that_is_not_there_or_not_one_of_ours_is_told() {
+    let vacant = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.local_addr().unwrap()
+    };
+    let absent = tried(&options(&[Model::None]), &Site::Host(vacant)).unwrap_err();
+    assert!(absent.to_string().contains("cannot reach 127.0.0.1"), "{absent}");
+
+    let stranger = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = stranger.local_addr().unwrap();
+    let hang_up = thread::spawn(move || drop(stranger.accept()));
+    let gone = tried(&options(&[Model::None]), &Site::Host(address)).unwrap_err();
+    assert!(matches!(gone, TransferError::Ended { .. }), "{gone}");
+    hang_up.join().unwrap();
+}
+
+#[test]
+fn a_stranger_cannot_send_a_host_anywhere() {
+    use std::io::{BufRead, BufReader, Write};
+    use std::net::TcpStream;
+    with_server(|address| {
+        let ask = |line: &str| {
+            let mut stream = TcpStream::connect(address).unwrap();
+            writeln!(stream, "{line}").unwrap();
+            let mut answer = String::new();
+            BufReader::new(stream).read_line(&mut answer).unwrap();
+            answer
+        };
+        assert!(ask("connect 127.0.0.1:22 send 64 - -").starts_with("failed this host goes to nobody"));
+        assert!(ask("nonsense").starts_with("failed expected `listen"));
+        assert!(ask("listen 0.0.0.0 receive - - -").starts_with("listening "), "at its own address");
+        assert!(ask(&"x".repeat(4096)).is_empty(), "a line without end is not read");
+    });
+}
+
+#[test]
+fn a_stopped_experiment_ends_in_between() {
+    let stop = AtomicBool::new(true);
+    with_server(|address| {
+        let stopped = experiment(&options(&[Model::None]), &Site::Host(address), &mut |_, _| {}, &stop);
+        assert!(matches!(stopped, Err(TransferError::Interrupted)));
+    });
+}
