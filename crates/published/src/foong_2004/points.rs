@@ -1,0 +1,138 @@
+//! What was measured at one size and in one direction, under each affinity model.
+
+use core::fmt;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use warmcore_stats::Interval;
+use warmcore_stats::blocks::{Verdict, verdict};
+use warmcore_stats::paired::{Change, change};
+use warmcore_units::Estimate;
+
+/// The affinity models of the source, and today's kernel beside them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Affinity {
+    /// I: none. All packets come to the first cpu, as all interrupts did there; the scheduler places
+    /// programs.
+    Nobody,
+    /// III: programs are placed, and all packets come to the first cpu.
+    ProcessOnly,
+    /// II: packets of each connection come to one cpu.
+    InterruptOnly,
+    /// IV: packets of each connection come to the cpu of its programs.
+    Full,
+    /// Not in the source: nothing is placed and packets are worked off where they arrive.
+    Today,
+}
+
+impl Affinity {
+    /// The models, those of the source in its order of growing effect.
+    pub const ALL: [Self; 5] =
+        [Self::Nobody, Self::ProcessOnly, Self::InterruptOnly, Self::Full, Self::Today];
+}
+
+impl fmt::Display for Affinity {
+    /// As the source calls it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Nobody => "no affinity",
+            Self::ProcessOnly => "process affinity only",
+            Self::InterruptOnly => "interrupt affinity only",
+            Self::Full => "full affinity",
+            Self::Today => "no steering (not in the source)",
+        })
+    }
+}
+
+/// Which way bytes went, for the system under test.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// TX.
+    Transmit,
+    /// RX.
+    Receive,
+}
+
+impl fmt::Display for Direction {
+    /// As the source writes it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Transmit => "TX",
+            Self::Receive => "RX",
+        })
+    }
+}
+
+/// One figure of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quantity {
+    /// Bits per second.
+    Throughput,
+    /// The busy part of the cpus' time, from 0 to 1.
+    CpuUse,
+    /// Cycles per bit: the source's GHz/Gbps.
+    Cost,
+}
+
+/// What one model came to, block by block.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Runs {
+    /// Bits received per second.
+    pub throughput: Vec<f64>,
+    /// The busy part of the cpus' time, from 0 to 1.
+    pub cpu_use: Vec<f64>,
+    /// Cycles per bit; empty where the kernel does not tell what it takes.
+    pub cost: Vec<f64>,
+}
+
+impl Runs {
+    /// One figure, block by block.
+    #[must_use]
+    pub fn of(&self, quantity: Quantity) -> &[f64] {
+        match quantity {
+            Quantity::Throughput => &self.throughput,
+            Quantity::CpuUse => &self.cpu_use,
+            Quantity::Cost => &self.cost,
+        }
+    }
+
+    /// The mean of a figure over the blocks; `None` with fewer than two.
+    #[must_use]
+    pub fn estimate(&self, quantity: Quantity) -> Option<Estimate<f64>> {
+        let interval = Interval::of(self.of(quantity));
+        let known = interval.mean.is_finite() && interval.half_width.is_finite();
+        known.then(|| Estimate::new(interval.mean, interval.half_width))
+    }
+}
+
+/// What was measured at one size and in one direction.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Point {
+    /// Which way.
+    pub direction: Direction,
+    /// Bytes of each write.
+    pub size: u64,
+    /// What each model came to.
+    pub runs: BTreeMap<Affinity, Runs>,
+    /// No affinity a second time in each block.
+    pub control: Runs,
+}
+
+impl Point {
+    /// By how much `one` has more of a figure than `base`, and what that amounts to, beside how much no
+    /// affinity differed from itself; `None` if the figure could not be had.
+    #[must_use]
+    pub fn compared(&self, one: Affinity, base: Affinity, quantity: Quantity) -> Option<(Change, Verdict)> {
+        let of = |affinity: Affinity| self.runs.get(&affinity).map(|runs| runs.of(quantity));
+        let changed = change(of(one)?, of(base)?)?;
+        let control = change(self.control.of(quantity), of(Affinity::Nobody)?)?;
+        Some((changed, verdict(&changed, &control)))
+    }
+
+    /// Where it is, for a reader: `TX, 64 bytes`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        format!("{}, {} bytes", self.direction, self.size)
+    }
+}
