@@ -5,7 +5,7 @@ SHELL := /bin/bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export RUSTDOCFLAGS := -D warnings
 
-.PHONY: help study test test-long bench bench-sim bench-runtime bench-dispatch fuzz
+.PHONY: help study test test-long bench bench-sim bench-runtime bench-dispatch bench-transfer fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
@@ -15,6 +15,7 @@ help:
 	@echo 'make bench               the receive path against its peer, in one run'
 	@echo 'make bench-sim           the packet simulator against its peers, in one run'
 	@echo 'make bench-runtime       the live runtime against its peers, in one run'
+	@echo 'make bench-transfer      bulk transfers against iperf3, on the same wires in one run; needs root'
 	@echo 'make bench-dispatch      the dispatch queue against its peers, in one run; ARGS=--quick for a first look'
 
 study:
@@ -58,6 +59,11 @@ bench-sim:
 bench-runtime:
 	@scripts/install-toolchain
 	cargo bench --locked --package warmcore-runtime --bench peers
+
+bench-transfer:
+	@scripts/install-toolchain
+	@scripts/install-bench-peers transfer
+	cargo bench --locked --package warmcore-measure --bench transfer
 
 bench-dispatch:
 	@scripts/install-toolchain

@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod host;
 pub(crate) mod live;
 pub(crate) mod packet;
+pub(crate) mod transfer;
 pub(crate) mod tune;
 pub(crate) mod values;
 pub(crate) mod verify;
@@ -15,6 +16,7 @@ use host::HostCommand;
 use live::RunLiveArguments;
 use packet::{AxisArguments, PointArguments};
 use std::path::PathBuf;
+use transfer::TransferArguments;
 use values::ProgramLine;
 use warmcore_scenario::{ProcessorPolicy, ProfileSource};
 
@@ -30,6 +32,10 @@ pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
 }
+
+/// What a comparison of affinity models costs.
+const TRANSFER_COST: &str = "It loads the cpus fully unless --rate-mbps is given, and wants an otherwise quiet machine: a \
+                             run that others have disturbed is made again, at most twice.";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
@@ -83,6 +89,16 @@ pub(crate) enum Command {
     /// See what touches which processor on this host, change that, and take it back
     #[command(subcommand)]
     Host(HostCommand),
+
+    /// Move bytes under every affinity model, and compare
+    ///
+    /// Bulk transfers over TCP between two network namespaces of this machine, which are made for it and
+    /// gone with it: nothing of the machine is changed. Packets of a connection are steered to a cpu, its
+    /// programs are kept on one, both (full), neither, or each on another (crossed); or all packets go to
+    /// the first cpu (cpu0). Models take turns in blocks, the first of them twice, so that the difference
+    /// it shows against itself tells which others can be believed.
+    #[command(after_help = TRANSFER_COST)]
+    Transfer(TransferArguments),
 
     /// Print a completion script for a shell
     ///
@@ -169,6 +185,37 @@ pub(crate) enum ReproduceCommand {
     /// machine's profile the figures are redrawn for that machine.
     #[command(name = "salehi-1994")]
     Salehi1994(SalehiArguments),
+
+    /// Foong, Fung & Newell 2004: bulk transfers under four models of affinity
+    ///
+    /// Transfers anew, between two network namespaces of this machine, over sizes from 64 bytes to
+    /// 64 KB in both directions: figures 2 (cpu use and throughput), 3 (cost) and 5 (reductions). Writes
+    /// into the output folder: report.html; and claims.json, what was measured in every block, and
+    /// published values and ours with verdicts. It takes about ten minutes, and wants a quiet machine.
+    #[command(name = "foong-2004")]
+    Foong2004(FoongArguments),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FoongArguments {
+    /// A first look in a minute: two sizes, shorter runs, fewer blocks
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Only these sizes of a write, in bytes [default: 64, 256, 1024, 4096, 16384, 65536]
+    #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',')]
+    pub(crate) sizes: Vec<u64>,
+
+    /// Connections at once, each with a sender, a receiver and a wire of its own
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) connections: u8,
+
+    /// The folder to write into
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub(crate) out: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArguments,
 }
 
 #[derive(Args, Debug)]

@@ -18,6 +18,7 @@ mod study;
 mod sweep;
 mod terminal;
 mod told;
+mod transfer;
 mod tune;
 
 use args::{Arguments, Command, ReproduceCommand, SimulateCommand, SweepCommand};
@@ -69,8 +70,10 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Sweep(SweepCommand::Packet(arguments))) => sweep::run(&arguments),
         Some(Command::Reproduce(ReproduceCommand::Salehi1994(arguments))) => reproduce::run(&arguments),
+        Some(Command::Reproduce(ReproduceCommand::Foong2004(arguments))) => reproduce::foong::run(&arguments),
         Some(Command::Machine(arguments)) => machine::run(&arguments),
         Some(Command::Host(command)) => host::run(&command),
+        Some(Command::Transfer(arguments)) => transfer::run(&arguments),
         Some(Command::Completions { shell }) => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "warmcore", &mut script);

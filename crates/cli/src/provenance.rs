@@ -51,6 +51,14 @@ pub(crate) fn manifest(
     Ok(manifest)
 }
 
+/// The manifest of what was measured on `machine`.
+pub(crate) fn of_measurement(machine: &Machine) -> Manifest {
+    let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
+    manifest.command = env::args().collect();
+    manifest.facts.extend([hardware(machine), conditions()]);
+    manifest
+}
+
 fn costs(profile: &Profile) -> FactGroup {
     let provenance = &profile.provenance;
     FactGroup::new("Costs", [("source", provenance.source.clone()), ("date", provenance.date.clone())])

@@ -1,4 +1,7 @@
-//! `warmcore reproduce salehi-1994`.
+//! `warmcore reproduce salehi-1994`; a source that is measured rather than simulated has a module of its
+//! own.
+
+pub(crate) mod foong;
 
 use crate::args::SalehiArguments;
 use crate::folder::Folder;

@@ -7,6 +7,7 @@ pub(crate) mod live;
 pub(crate) mod plan;
 pub(crate) mod point;
 pub(crate) mod sweep;
+pub(crate) mod transfer;
 pub(crate) mod verify;
 
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};

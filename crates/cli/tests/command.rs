@@ -3,6 +3,7 @@
 
 mod host;
 mod packet;
+mod transfer;
 mod tuning;
 
 use std::fs;
@@ -76,9 +77,12 @@ fn every_level_explains_itself() {
         &["host", "capture", "--help"],
         &["simulate", "packet", "--help"],
         &["run", "--help"],
+        &["transfer", "--help"],
+        &["transfer", "serve", "--help"],
         &["host", "apply", "--help"],
         &["sweep", "packet", "--help"],
         &["reproduce", "salehi-1994", "--help"],
+        &["reproduce", "foong-2004", "--help"],
     ] {
         let output = warmcore(arguments, Path::new("."));
         let help = text(&output.stdout);

@@ -44,7 +44,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     ("report", &["units", "record"]),
     // Of what benchmarks share, no room is built: it stands in nobody's list.
-    ("bench", &["units", "linux"]),
+    ("bench", &["units", "stats", "linux"]),
 ];
 
 /// Rooms whose code decides or transforms, and must be able to run anywhere.

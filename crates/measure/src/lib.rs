@@ -82,8 +82,8 @@ mod rounds;
 mod run;
 mod script;
 mod summary;
-pub mod verify;
 pub mod transfer;
+pub mod verify;
 
 pub use calibrate::{Calibration, calibrate};
 pub use clock::Timer;

@@ -71,6 +71,12 @@ pub(crate) fn rate(text: &str) -> Result<PerSecond, &'static str> {
     rate.map(PerSecond).ok_or("expected a number of packets per second, above 0")
 }
 
+/// A rate of bits, in units of a million a second.
+pub(crate) fn megabits(text: &str) -> Result<PerSecond, &'static str> {
+    let rate = text.parse::<f64>().ok().filter(|rate| (0.001..=1e7).contains(rate));
+    rate.map(|rate| PerSecond(rate * 1e6)).ok_or("expected a number of Mbit/s from 0.001 to 10000000")
+}
+
 /// A fraction: `0.005` or `0.5%`.
 pub(crate) fn fraction(text: &str) -> Result<f64, String> {
     let number = |text: &str| {

@@ -25,8 +25,8 @@ use warmcore_linux::net::wait_readable;
 use warmcore_linux::{Scheduled, ThreadNumber};
 use warmcore_topology::CpuSet;
 
-/// For how long the ends of a connection wait for each other.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+/// For how long the ends of a connection wait for each other; on a busy machine one may come late.
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// No order is longer.
 const LINE: u64 = 1024;

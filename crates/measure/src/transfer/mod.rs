@@ -52,5 +52,5 @@ pub use lead::Ends;
 pub use model::{Model, Placement};
 pub use options::{Direction, Load, Options};
 pub use order::SIZES;
-pub use run::Outcome;
+pub use run::{Outcome, WARM_UP, run};
 pub use site::{Network, Site};

@@ -12,8 +12,8 @@ use warmcore_linux::inventory::Activity;
 use warmcore_linux::{Meter, Probe, Scheduled, Spent};
 use warmcore_units::CpuId;
 
-/// What is not counted: connections find their pace.
-const WARM_UP: Duration = Duration::from_millis(300);
+/// What is not counted of a run: connections find their pace.
+pub const WARM_UP: Duration = Duration::from_millis(300);
 /// Between two looks at whether the user has stopped.
 const TICK: Duration = Duration::from_millis(50);
 /// Between two looks at whether every end is still there.
@@ -30,8 +30,11 @@ pub struct Outcome {
     pub activity: Activity,
 }
 
-/// Runs `model` once. Time is counted on `cpus`.
-pub(super) fn run(
+/// Runs `model` once. Time is counted on `cpus`. The options are [checked](Options::check) before.
+///
+/// # Errors
+/// If an end fails, or `stop` is set. Nothing is left behind then either.
+pub fn run(
     options: &Options,
     site: &Site,
     cpus: &[CpuId],

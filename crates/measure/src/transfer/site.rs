@@ -23,9 +23,12 @@ pub enum Site {
 /// process ends.
 #[derive(Debug)]
 pub struct Network {
-    near: Namespace,
-    far: Namespace,
-    links: Vec<Link>,
+    /// Where the ends under test are.
+    pub near: Namespace,
+    /// Where the others are.
+    pub far: Namespace,
+    /// What joins them, by connection.
+    pub links: Vec<Link>,
 }
 
 /// The two ends of one connection.

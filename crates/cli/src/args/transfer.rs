@@ -1,0 +1,106 @@
+//! The arguments of `warmcore transfer`.
+
+use super::values;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use std::net::SocketAddr;
+use std::time::Duration;
+use warmcore_measure::transfer::{Direction, Model};
+use warmcore_units::PerSecond;
+
+#[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct TransferArguments {
+    #[command(subcommand)]
+    pub(crate) command: Option<TransferCommand>,
+
+    #[command(flatten)]
+    pub(crate) comparison: ComparisonArguments,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum TransferCommand {
+    /// Be the other host of `warmcore transfer --to`, until Ctrl-C
+    ///
+    /// Whoever reaches the address can make this host send and receive bytes there, and nothing else.
+    Serve(ServeArguments),
+
+    /// Be one end of a connection, over standard input and output; started by `transfer`
+    #[command(hide = true)]
+    End,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ServeArguments {
+    /// Where to listen; port 0 is one of the kernel's choice
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:5077")]
+    pub(crate) bind: SocketAddr,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ComparisonArguments {
+    /// Connections at once, each with a sender, a receiver and a wire of its own
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) connections: u8,
+
+    /// Let threads of this process be the ends, rather than a process each
+    #[arg(long)]
+    pub(crate) threads: bool,
+
+    /// Which end is under test. Over virtual wires both run on this machine, so it hardly matters; with
+    /// --to it says whether this host sends or receives
+    #[arg(long, value_name = "NAME", value_parser = direction(), default_value = "transmit")]
+    pub(crate) direction: Direction,
+
+    /// Bytes of each write of the senders, from 64 to 65536; several are compared one after the other.
+    /// Receivers read all there is at once
+    #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',', default_value = "65536")]
+    pub(crate) sizes: Vec<u64>,
+
+    /// Affinity models, of which the first is what the others are compared with [default: all but
+    /// process-cpu0; with --to: none,process-only]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = model())]
+    pub(crate) models: Vec<Model>,
+
+    /// The cpus that connections take turns on [default: all that this process may use]
+    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    pub(crate) cpus: Vec<u32>,
+
+    /// How long each run is measured
+    #[arg(long, value_name = "SECONDS", value_parser = values::pause, default_value = "2")]
+    pub(crate) seconds: Duration,
+
+    /// How often each model is tried; in each block every model once, and the first one twice
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) blocks: usize,
+
+    /// Send at this rate on each connection, rather than as fast as it goes, so that cpu use can be
+    /// compared
+    #[arg(long, value_name = "MBIT/S", value_parser = values::megabits)]
+    pub(crate) rate_mbps: Option<PerSecond>,
+
+    /// Let the virtual wires carry frames as an Ethernet wire does, without segmentation offload
+    #[arg(long, conflicts_with = "to")]
+    pub(crate) no_offloads: bool,
+
+    /// Transfer to or from the host where `warmcore transfer serve` runs, rather than over virtual wires.
+    /// Models then place this host's programs only
+    #[arg(long, value_name = "HOST:PORT")]
+    pub(crate) to: Option<String>,
+
+    /// Print one JSON object instead of words
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Reads the name of a model; the help lists them.
+fn model() -> impl TypedValueParser<Value = Model> {
+    PossibleValuesParser::new(Model::ALL.map(Model::name)).try_map(|name| name.parse::<Model>())
+}
+
+/// Reads the name of a direction.
+fn direction() -> impl TypedValueParser<Value = Direction> {
+    let named = |name: String| Direction::ALL.into_iter().find(|direction| direction.name() == name);
+    PossibleValuesParser::new(Direction::ALL.map(Direction::name))
+        .try_map(move |name| named(name).ok_or("expected a direction"))
+}

@@ -1,0 +1,154 @@
+//! `warmcore transfer`.
+
+pub(crate) mod figures;
+
+use crate::args::transfer::{ComparisonArguments, ServeArguments, TransferArguments, TransferCommand};
+use crate::{interrupt, progress, terminal};
+use figures::Comparisons;
+use miette::{IntoDiagnostic, WrapErr, miette};
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::atomic::AtomicBool;
+use warmcore_linux::affinity;
+use warmcore_linux::net::privilege_missing;
+use warmcore_measure::blocks::Blocks;
+use warmcore_measure::transfer::{
+    Ends, Experiment, Giver, Load, Model, Network, Options, Server, Site, TransferError, attend, experiment,
+};
+use warmcore_units::{Bytes, CpuId};
+
+/// What is compared over virtual wires.
+const OVER_WIRES: [Model; 6] =
+    [Model::None, Model::InterruptOnly, Model::ProcessOnly, Model::Full, Model::Crossed, Model::Cpu0];
+
+/// What can be compared between real hosts without touching their interrupts.
+const BETWEEN_HOSTS: [Model; 2] = [Model::None, Model::ProcessOnly];
+
+pub(crate) fn run(arguments: &TransferArguments) -> miette::Result<()> {
+    match &arguments.command {
+        None => compare(&arguments.comparison),
+        Some(TransferCommand::Serve(arguments)) => serve(arguments),
+        Some(TransferCommand::End) => {
+            // It fails when who led it is gone, and then there is nobody to tell.
+            let _ = attend(io::stdin().lock(), io::stdout().lock(), Giver::Own);
+            Ok(())
+        }
+    }
+}
+
+fn compare(arguments: &ComparisonArguments) -> miette::Result<()> {
+    let options = arguments.sizes.iter().map(|&size| options(arguments, Bytes(size)));
+    let options: Vec<Options> = options.collect::<miette::Result<_>>()?;
+    for options in &options {
+        options.check().map_err(|fault| explained(fault.into()))?;
+    }
+    let site = match &arguments.to {
+        None => wires(arguments.connections, !arguments.no_offloads)?,
+        Some(host) => Site::Host(resolved(host)?),
+    };
+    let experiments = experiments(&options, &site, interrupt::catch()?)?;
+    let text = if arguments.json {
+        let object = Comparisons::of(&experiments, !arguments.no_offloads, arguments.to.as_deref());
+        serde_json::to_string_pretty(&object).into_diagnostic()? + "\n"
+    } else {
+        experiments.iter().map(terminal::transfer::comparison).collect()
+    };
+    crate::print(text.as_bytes())
+}
+
+/// One experiment after the other.
+pub(crate) fn experiments(
+    options: &[Options],
+    site: &Site,
+    stop: &AtomicBool,
+) -> miette::Result<Vec<Experiment>> {
+    let bar = progress::bar("transferring");
+    let of_one = |(place, one): (usize, &Options)| {
+        let mut tell = |done: usize, of: usize| {
+            let done = place as f64 + done as f64 / of as f64;
+            progress::set(&bar, done / options.len() as f64);
+        };
+        experiment(one, site, &mut tell, stop).map_err(explained)
+    };
+    let experiments = options.iter().enumerate().map(of_one).collect();
+    bar.finish_and_clear();
+    experiments
+}
+
+fn options(arguments: &ComparisonArguments, size: Bytes) -> miette::Result<Options> {
+    let default = if arguments.to.is_some() { &BETWEEN_HOSTS[..] } else { &OVER_WIRES };
+    let models = if arguments.models.is_empty() { default } else { &arguments.models };
+    let load = Load { direction: arguments.direction, size, rate: arguments.rate_mbps };
+    let cpus = match &arguments.cpus[..] {
+        [] => usable_cpus()?,
+        cpus => cpus.iter().copied().map(CpuId).collect(),
+    };
+    // A machine with one cpu has nowhere to put packets apart from their programs.
+    let is_left_out =
+        |model: &Model| arguments.models.is_empty() && *model == Model::Crossed && cpus.len() < 2;
+    if models.iter().any(is_left_out) {
+        eprintln!("note: with one cpu the model `crossed` is left out: it keeps packets and programs apart");
+    }
+    Ok(Options {
+        connections: arguments.connections,
+        ends: if arguments.threads { Ends::Threads } else { processes()? },
+        load,
+        models: models.iter().copied().filter(|model| !is_left_out(model)).collect(),
+        window: arguments.seconds,
+        blocks: Blocks { count: arguments.blocks, ..Blocks::default() },
+        cpus,
+    })
+}
+
+/// The cpus that this process may use.
+pub(crate) fn usable_cpus() -> miette::Result<Vec<CpuId>> {
+    Ok(affinity::mask().into_diagnostic()?.iter().collect())
+}
+
+/// This program as a process for each end.
+pub(crate) fn processes() -> miette::Result<Ends> {
+    let program = std::env::current_exe().into_diagnostic().wrap_err("cannot tell where this program is")?;
+    Ok(Ends::Processes(vec![program.into(), "transfer".into(), "end".into()]))
+}
+
+/// Virtual wires for so many connections.
+pub(crate) fn wires(connections: u8, offloads: bool) -> miette::Result<Site> {
+    if let Some(missing) = privilege_missing() {
+        return Err(miette!(
+            "virtual wires need {missing}: run as root, or transfer to another host with --to HOST:PORT"
+        ));
+    }
+    Network::new(connections, offloads).map(Site::Lab).map_err(explained)
+}
+
+fn resolved(host: &str) -> miette::Result<SocketAddr> {
+    let found = host.to_socket_addrs().into_diagnostic();
+    let first = found.map(|mut addresses| addresses.next());
+    let expected = || format!("--to is `{host}`, expected HOST:PORT of a host that can be found");
+    first.wrap_err_with(expected)?.ok_or_else(|| miette!("{}", expected()))
+}
+
+/// An error with flags in place of fields.
+pub(crate) fn explained(error: TransferError) -> miette::Report {
+    match error {
+        TransferError::Field(fault) => {
+            miette!("--{} is {}, expected {}", fault.field, fault.found, fault.expected)
+        }
+        TransferError::NotHere { .. } => miette!("--models with --to: {error}"),
+        error => miette!("{error}"),
+    }
+}
+
+fn serve(arguments: &ServeArguments) -> miette::Result<()> {
+    let bind = arguments.bind;
+    let server = Server::bind(bind)
+        .into_diagnostic()
+        .wrap_err_with(|| format!("--bind {bind} cannot be listened at"))?;
+    let stop = interrupt::catch()?;
+    let address = server.address();
+    crate::print(
+        format!("serving at {address}: `warmcore transfer --to {address}`; Ctrl-C ends it\n").as_bytes(),
+    )?;
+    server.serve(stop).into_diagnostic()?;
+    Err(miette!("interrupted"))
+}

@@ -1,0 +1,176 @@
+//! What a comparison came to, for other programs. A figure that could not be had is null.
+
+use serde::Serialize;
+use warmcore_measure::transfer::{Compared, Ends, Experiment, Figures, Results};
+use warmcore_stats::blocks::Verdict;
+use warmcore_stats::paired::Change;
+
+/// Comparisons that were made one after the other.
+#[derive(Serialize)]
+pub(super) struct Comparisons<'a> {
+    schema: u32,
+    /// The other host; null over virtual wires.
+    to: Option<&'a str>,
+    /// Whether virtual wires carried segments as large as they do by themselves.
+    offloads: bool,
+    comparisons: Vec<Comparison>,
+}
+
+/// One of them.
+#[derive(Serialize)]
+struct Comparison {
+    size_bytes: u64,
+    direction: &'static str,
+    connections: u8,
+    ends: &'static str,
+    /// Of each connection; null for as many as can be.
+    rate_bits_per_s: Option<f64>,
+    seconds: f64,
+    blocks: usize,
+    cpus: Vec<u32>,
+    /// The clock rate by which cycles are counted.
+    clock_hz: Option<f64>,
+    clock_of: &'static str,
+    /// Why there are no cache misses here.
+    cache_misses: &'static str,
+    /// The model that the others are compared with.
+    base: &'static str,
+    models: Vec<OfModel>,
+    /// The base a second time, compared with itself: A/A.
+    control: OfModel,
+}
+
+#[derive(Serialize)]
+struct OfModel {
+    model: &'static str,
+    throughput_bits_per_s: Option<Spread>,
+    cpu_use: Option<Spread>,
+    bits_per_busy_cpu_second: Option<Spread>,
+    cycles_per_bit: Option<Spread>,
+    idle: Option<Spread>,
+    stolen: Option<Spread>,
+    softirq: Option<Spread>,
+    migrations_per_s: Option<Spread>,
+    preemptions_per_s: Option<Spread>,
+    receive_softirqs_per_s: Option<Spread>,
+    rescheduling_interrupts_per_s: Option<Spread>,
+    /// Runs that were disturbed and made again.
+    discarded_runs: usize,
+    /// Blocks in which every run was disturbed.
+    disturbed_blocks: usize,
+    change_of_throughput: Option<Changed>,
+    change_of_bits_per_busy_cpu_second: Option<Changed>,
+    change_of_cycles_per_bit: Option<Changed>,
+}
+
+/// Median and extremes over the blocks, and what they are of.
+#[derive(Serialize)]
+struct Spread {
+    median: f64,
+    least: f64,
+    greatest: f64,
+    blocks: Vec<f64>,
+}
+
+/// A change against the base, as a fraction of it, with its 95% interval.
+#[derive(Serialize)]
+struct Changed {
+    mean: f64,
+    low: f64,
+    high: f64,
+    /// `more`, `less`, `not-visible`, or `unsound` where the base differed from itself; null for the
+    /// control.
+    verdict: Option<&'static str>,
+}
+
+/// Why cache misses are not among the figures.
+pub(crate) const NO_MISSES: &str = "not counted: this version does not read the processor's counters";
+
+impl<'a> Comparisons<'a> {
+    pub(super) fn of(experiments: &[Experiment], offloads: bool, to: Option<&'a str>) -> Self {
+        let offloads = offloads && to.is_none();
+        Self { schema: 1, to, offloads, comparisons: experiments.iter().map(Comparison::of).collect() }
+    }
+}
+
+impl Comparison {
+    fn of(experiment: &Experiment) -> Self {
+        let Experiment { options, results, control, .. } = experiment;
+        let of_place = |(place, results): (usize, &Results)| {
+            OfModel::of(results, &|figure| experiment.compared(place, figure).map(Changed::of))
+        };
+        Self {
+            size_bytes: options.load.size.0,
+            direction: options.load.direction.name(),
+            connections: options.connections,
+            ends: match options.ends {
+                Ends::Threads => "threads",
+                Ends::Processes(_) => "processes",
+            },
+            rate_bits_per_s: options.load.rate.map(|rate| rate.0),
+            seconds: options.window.as_secs_f64(),
+            blocks: options.blocks.count,
+            cpus: options.cpus.iter().map(|cpu| cpu.0).collect(),
+            clock_hz: experiment.clock.map(|clock| clock.0),
+            clock_of: "the first cpu before the first run, as the kernel tells it",
+            cache_misses: NO_MISSES,
+            base: results[0].model.name(),
+            models: results.iter().enumerate().map(of_place).collect(),
+            control: OfModel::of(control, &|figure| experiment.against_itself(figure).map(Changed::bare)),
+        }
+    }
+}
+
+/// What a figure is taken by.
+type Figure = fn(&Figures) -> Option<f64>;
+
+impl OfModel {
+    fn of(results: &Results, changed: &dyn Fn(Figure) -> Option<Changed>) -> Self {
+        let spread = |figure: Figure| Spread::of(results, figure);
+        let throughput: Figure = |figures| Some(figures.throughput);
+        let (efficiency, cost): (Figure, Figure) =
+            (|figures| figures.bits_per_busy_second, |figures| figures.cycles_per_bit);
+        Self {
+            model: results.model.name(),
+            throughput_bits_per_s: spread(throughput),
+            cpu_use: spread(|figures| Some(figures.cpu_use)),
+            bits_per_busy_cpu_second: spread(efficiency),
+            cycles_per_bit: spread(cost),
+            idle: spread(|figures| Some(figures.idle)),
+            stolen: spread(|figures| Some(figures.stolen)),
+            softirq: spread(|figures| Some(figures.softirq)),
+            migrations_per_s: spread(|figures| figures.migrations),
+            preemptions_per_s: spread(|figures| Some(figures.preemptions)),
+            receive_softirqs_per_s: spread(|figures| figures.receive_softirqs),
+            rescheduling_interrupts_per_s: spread(|figures| figures.rescheduling),
+            discarded_runs: results.discarded,
+            disturbed_blocks: results.disturbed,
+            change_of_throughput: changed(throughput),
+            change_of_bits_per_busy_cpu_second: changed(efficiency),
+            change_of_cycles_per_bit: changed(cost),
+        }
+    }
+}
+
+impl Spread {
+    fn of(results: &Results, figure: Figure) -> Option<Self> {
+        let (blocks, spread) = (results.values(figure)?, results.spread(figure)?);
+        Some(Self { median: spread.median, least: spread.least, greatest: spread.greatest, blocks })
+    }
+}
+
+impl Changed {
+    fn bare(Change { mean, low, high }: Change) -> Self {
+        Self { mean, low, high, verdict: None }
+    }
+
+    fn of(compared: Compared) -> Self {
+        let verdict = match compared.verdict {
+            Verdict::More => "more",
+            Verdict::Less => "less",
+            Verdict::NotVisible => "not-visible",
+            Verdict::Unsound => "unsound",
+        };
+        Self { verdict: Some(verdict), ..Self::bare(compared.change) }
+    }
+}

@@ -1,0 +1,184 @@
+//! `warmcore transfer` against iperf3, on the same virtual wires in the same run: bits for each second in
+//! which a cpu was busy. Both make two connections between two processes each, and take turns in blocks;
+//! ours comes twice in each.
+//!
+//! What iperf3 has moved is what its wires have received, of which headers are less than 0.2%.
+
+use std::error::Error;
+use std::fs;
+use std::io::{self, BufRead, BufReader};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::thread::sleep;
+use std::time::Duration;
+use warmcore_bench::Provenance;
+use warmcore_linux::net::{Namespace, privilege_missing};
+use warmcore_linux::{Meter, Spent, affinity};
+use warmcore_measure::blocks::{Blocks, Tried};
+use warmcore_measure::transfer::{
+    Direction, Ends, Giver, Load, Model, Network, Options, Site, WARM_UP, attend, run,
+};
+use warmcore_stats::Spread;
+use warmcore_stats::blocks::{Verdict, verdict};
+use warmcore_stats::paired::change;
+use warmcore_units::{Bytes, CpuId};
+
+const CONNECTIONS: u8 = 2;
+const SIZE: Bytes = Bytes::kib(64);
+const WINDOW: Duration = Duration::from_secs(2);
+const BLOCKS: Blocks = Blocks { count: 8, gate: 0.05, repeats: 2 };
+
+/// What takes turns. 128 KiB is what iperf3 writes by itself.
+const ALTERNATIVES: [&str; 4] = ["warmcore", "iperf3, 64 KiB", "iperf3, 128 KiB", "warmcore again"];
+
+type Failure = Box<dyn Error>;
+
+fn main() -> Result<ExitCode, Failure> {
+    if std::env::args().nth(1).as_deref() == Some("end") {
+        attend(io::stdin().lock(), io::stdout().lock(), Giver::Own)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(missing) = privilege_missing() {
+        println!("skipped: needs {missing}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let version = Command::new("iperf3")
+        .arg("--version")
+        .output()
+        .map_err(|error| format!("cannot run iperf3 ({error}): `make bench-transfer` installs it"))?;
+    let mut provenance = Provenance::read(&[]);
+    let version = String::from_utf8_lossy(&version.stdout);
+    provenance.add("iperf3", version.split_whitespace().nth(1).unwrap_or("unknown"));
+    let (efficiencies, is_quiet) = measured()?;
+    provenance.finish();
+    provenance.print();
+    Ok(report(&efficiencies, is_quiet))
+}
+
+/// Bits per busy cpu-second of each alternative, by block; and whether other programs left most runs
+/// alone.
+fn measured() -> Result<(Vec<Vec<f64>>, bool), Failure> {
+    let options = options()?;
+    let site = Site::Lab(Network::new(CONNECTIONS, true)?);
+    let Site::Lab(network) = &site else { unreachable!("it was made so") };
+    let stop = AtomicBool::new(false);
+    let once = |alternative: usize| match alternative {
+        1 => iperf3(network, &options.cpus, "64K"),
+        2 => iperf3(network, &options.cpus, "128K"),
+        _ => {
+            let (outcome, spent) = run(&options, &site, &options.cpus, Model::None, &stop)?;
+            Ok((outcome.bytes.iter().sum::<u64>(), spent))
+        }
+    };
+    let tried = BLOCKS.run::<_, Failure>(ALTERNATIVES.len(), &stop, once);
+    let tried = tried.map_err(|error| error.to_string())?;
+    let disturbed = tried.iter().flatten().filter(|run| run.disturbed).count();
+    let all = BLOCKS.count * ALTERNATIVES.len();
+    println!("{disturbed} of {all} runs count though other programs disturbed them");
+    let efficiency = |run: &Tried<u64>| run.outcome as f64 * 8.0 / run.spent.busy.secs();
+    let efficiencies = tried.iter().map(|runs| runs.iter().map(efficiency).collect()).collect();
+    Ok((efficiencies, disturbed * 2 <= all))
+}
+
+fn options() -> Result<Options, Failure> {
+    let options = Options {
+        connections: CONNECTIONS,
+        cpus: affinity::mask()?.iter().collect(),
+        ends: Ends::Processes(vec![std::env::current_exe()?.into(), "end".into()]),
+        load: Load { direction: Direction::Transmit, size: SIZE, rate: None },
+        models: vec![Model::None],
+        window: WINDOW,
+        blocks: BLOCKS,
+    };
+    options.check()?;
+    Ok(options)
+}
+
+/// What iperf3 moves in a window, and what that takes. It is ended while it still sends, which it would
+/// complain of.
+fn iperf3(network: &Network, cpus: &[CpuId], size: &str) -> Result<(u64, Spent), Failure> {
+    let mut programs = Programs(Vec::new());
+    for link in &network.links {
+        let address = link.far.address.to_string();
+        let server = programs.start(&network.far, &["-s", "-1", "--forceflush", "-B", &address])?;
+        listens(server)?;
+        let seconds = (WINDOW + WARM_UP * 10).as_secs_f64().ceil().to_string();
+        programs.start(&network.near, &["-c", &address, "-l", size, "-t", &seconds])?;
+    }
+    // It talks to its server for a while before it sends.
+    sleep(WARM_UP * 3);
+    let numbers: Vec<u32> = programs.0.iter().map(Child::id).collect();
+    let before = received(network)?;
+    let meter = Meter::start(cpus, &numbers);
+    sleep(WINDOW);
+    let spent = meter.stop();
+    Ok((received(network)? - before, spent))
+}
+
+/// Programs that end with this.
+struct Programs(Vec<Child>);
+
+impl Programs {
+    fn start(&mut self, inside: &Namespace, arguments: &[&str]) -> Result<&mut Child, Failure> {
+        let mut command = Command::new("iperf3");
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        self.0.push(inside.spawn(&mut command)??);
+        Ok(self.0.last_mut().expect("it was just put there"))
+    }
+}
+
+impl Drop for Programs {
+    fn drop(&mut self) {
+        for program in &mut self.0 {
+            let _ = program.kill();
+            let _ = program.wait();
+        }
+    }
+}
+
+/// Waits until a server says that it does. What it says later is not read, and fits its pipe.
+fn listens(server: &mut Child) -> Result<(), Failure> {
+    let said = server.stdout.as_mut().ok_or("iperf3 says nothing")?;
+    let mut lines = BufReader::new(said).lines();
+    let listening = lines.any(|line| line.is_ok_and(|line| line.contains("listening")));
+    if listening { Ok(()) } else { Err("the server of iperf3 has ended".into()) }
+}
+
+/// Bytes that the far ends of all wires have received.
+fn received(network: &Network) -> Result<u64, Failure> {
+    let table = network.far.run(|| fs::read_to_string("/proc/thread-self/net/dev"))??;
+    let bytes = |line: &str| {
+        let (name, counts) = line.split_once(':')?;
+        name.trim().starts_with("wire").then(|| counts.split_whitespace().next()?.parse::<u64>().ok())?
+    };
+    Ok(table.lines().filter_map(bytes).sum())
+}
+
+/// Prints medians and ratios; fails if ours is less, and that can be told.
+fn report(efficiencies: &[Vec<f64>], is_quiet: bool) -> ExitCode {
+    println!(
+        "\nGbit per busy cpu-second, two connections: median [least, greatest], and ours over it [95% interval]"
+    );
+    let over = |values: &[f64]| change(&efficiencies[0], values);
+    let mut is_less = false;
+    for (name, values) in ALTERNATIVES.iter().zip(efficiencies) {
+        let spread = Spread::of(values).expect("there are blocks");
+        let [median, least, greatest] =
+            [spread.median, spread.least, spread.greatest].map(|value| value * 1e-9);
+        print!("{name:16} {median:6.2} [{least:.2}, {greatest:.2}]");
+        let Some((ours, itself)) = over(values).zip(over(&efficiencies[3])) else {
+            println!("   unknown");
+            continue;
+        };
+        println!("   {:.3} [{:.3}, {:.3}]", 1.0 + ours.mean, 1.0 + ours.low, 1.0 + ours.high);
+        is_less |= name.starts_with("iperf3") && verdict(&ours, &itself) == Verdict::Less;
+    }
+    match (is_quiet, is_less) {
+        (false, _) => println!("not judged: other programs disturbed most runs"),
+        (true, true) => println!("ours moves fewer bits per busy cpu-second than iperf3"),
+        (true, false) => {
+            println!("ours moves no fewer bits per busy cpu-second than iperf3, as far as can be told")
+        }
+    }
+    if is_quiet && is_less { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
