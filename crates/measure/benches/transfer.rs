@@ -177,7 +177,7 @@ fn report(efficiencies: &[Vec<f64>], is_quiet: bool) -> ExitCode {
         (false, _) => println!("not judged: other programs disturbed most runs"),
         (true, true) => println!("ours moves fewer bits per busy cpu-second than iperf3"),
         (true, false) => {
-            println!("ours moves no fewer bits per busy cpu-second than iperf3, as far as can be told")
+            println!("ours moves no fewer bits per busy cpu-second than iperf3, as far as can be told");
         }
     }
     if is_quiet && is_less { ExitCode::FAILURE } else { ExitCode::SUCCESS }
