@@ -142,7 +142,8 @@ mod tests {
     #[test]
     fn what_cannot_be_is_refused_by_its_field() {
         assert_eq!(sound().check(), Ok(()));
-        let wrong: [(&str, fn(&mut Options)); 9] = [
+        type Spoil = fn(&mut Options);
+        let wrong: [(&str, Spoil); 9] = [
             ("connections", |options| options.connections = 0),
             ("size", |options| options.load.size = Bytes(63)),
             ("size", |options| options.load.size = Bytes(65_537)),
