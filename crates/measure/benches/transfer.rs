@@ -162,10 +162,7 @@ fn report(efficiencies: &[Vec<f64>], is_quiet: bool) -> ExitCode {
     let over = |values: &[f64]| change(&efficiencies[0], values);
     let mut is_less = false;
     for (name, values) in ALTERNATIVES.iter().zip(efficiencies) {
-        let spread = Spread::of(values).expect("there are blocks");
-        let [median, least, greatest] =
-            [spread.median, spread.least, spread.greatest].map(|value| value * 1e-9);
-        print!("{name:16} {median:6.2} [{least:.2}, {greatest:.2}]");
+        print!("{name:16} {:.2}", Spread(values.clone()).map(|bits| bits * 1e-9));
         let Some((ours, itself)) = over(values).zip(over(&efficiencies[3])) else {
             println!("   unknown");
             continue;

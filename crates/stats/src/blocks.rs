@@ -33,6 +33,19 @@ pub enum Verdict {
     Unsound,
 }
 
+impl Verdict {
+    /// In a word, for other programs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::More => "more",
+            Self::Less => "less",
+            Self::NotVisible => "not-visible",
+            Self::Unsound => "unsound",
+        }
+    }
+}
+
 /// What `change` amounts to if the control changed by `control` against itself.
 #[must_use]
 pub fn verdict(change: &Change, control: &Change) -> Verdict {

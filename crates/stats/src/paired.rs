@@ -3,6 +3,7 @@
 //! narrower than the two intervals apart suggest, since what the conditions did to both cancels.
 
 use crate::interval::Interval;
+use core::fmt;
 
 /// The interval of the mean of `a - b`, replication by replication; `None` unless both have the
 /// same number of replications.
@@ -36,6 +37,14 @@ impl Change {
     #[must_use]
     pub fn at_most(&self) -> f64 {
         self.low.abs().max(self.high.abs())
+    }
+}
+
+/// `+29.1% [+25.0, +33.4]`.
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [mean, low, high] = [self.mean, self.low, self.high].map(|part| part * 100.0);
+        write!(f, "{mean:+.1}% [{low:+.1}, {high:+.1}]")
     }
 }
 
@@ -75,6 +84,10 @@ mod tests {
         let change = super::change(&more, &other).unwrap();
         assert!((change.mean - 0.3).abs() < 1e-3 && !change.may_be_none(), "{change:?}");
         assert!(change.low < 0.3 && change.high > 0.3 && change.at_most() == change.high);
+        assert_eq!(
+            change.to_string(),
+            format!("+30.0% [{:+.1}, {:+.1}]", change.low * 100.0, change.high * 100.0)
+        );
         let back = super::change(&other, &more).unwrap();
         assert!(((1.0 + back.mean) * (1.0 + change.mean) - 1.0).abs() < 1e-9);
     }

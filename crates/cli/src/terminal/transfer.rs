@@ -4,7 +4,6 @@ use super::table;
 use crate::transfer::figures::NO_MISSES;
 use warmcore_measure::transfer::{Ends, Experiment, Figures, Results};
 use warmcore_stats::blocks::Verdict;
-use warmcore_stats::paired::Change;
 use warmcore_units::PerSecond;
 
 /// What a comparison came to.
@@ -71,13 +70,13 @@ fn changes(experiment: &Experiment) -> String {
         |figures| figures.bits_per_busy_second,
         |figures| figures.cycles_per_bit,
     ];
-    let control =
-        figures.map(|figure| experiment.against_itself(figure).as_ref().map_or_else(unknown, percent));
+    let control = figures
+        .map(|figure| experiment.against_itself(figure).as_ref().map_or_else(unknown, ToString::to_string));
     table.add_row([format!("{base} itself (A/A)")].into_iter().chain(control).chain(["–".to_owned()]));
     for (place, results) in experiment.results.iter().enumerate().skip(1) {
         let compared = figures.map(|figure| experiment.compared(place, figure));
         let cells =
-            compared.map(|compared| compared.map_or_else(unknown, |compared| percent(&compared.change)));
+            compared.map(|compared| compared.map_or_else(unknown, |compared| compared.change.to_string()));
         let verdict = compared[1].map_or_else(unknown, |compared| told(compared.verdict).to_owned());
         table.add_row([results.model.to_string()].into_iter().chain(cells).chain([verdict]));
     }
@@ -134,18 +133,9 @@ fn notes(experiment: &Experiment) -> String {
 
 /// `12.3 [12.0, 12.5]`.
 fn spread(results: &Results, scale: f64, digits: usize, figure: fn(&Figures) -> Option<f64>) -> String {
-    let shown = results.spread(figure).map(|spread| {
-        let [median, least, greatest] =
-            [spread.median, spread.least, spread.greatest].map(|value| value * scale);
-        format!("{median:.digits$} [{least:.digits$}, {greatest:.digits$}]")
-    });
+    let shown =
+        results.spread(figure).map(|spread| format!("{:.digits$}", spread.map(|value| value * scale)));
     shown.unwrap_or_else(unknown)
-}
-
-/// `+29.1% [+25.0, +33.4]`.
-fn percent(change: &Change) -> String {
-    let [mean, low, high] = [change.mean, change.low, change.high].map(|part| part * 100.0);
-    format!("{mean:+.1}% [{low:+.1}, {high:+.1}]")
 }
 
 fn unknown() -> String {

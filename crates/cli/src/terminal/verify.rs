@@ -4,7 +4,6 @@ use super::table;
 use warmcore_measure::verify::findings::{Changes, Conclusion, Findings, Found};
 use warmcore_measure::verify::watch::Taken;
 use warmcore_stats::blocks::Verdict;
-use warmcore_stats::paired::Change;
 use warmcore_units::PerSecond;
 
 /// The models, the control, and what it says of the plan.
@@ -30,7 +29,7 @@ fn row(findings: &Findings, found: &Found) -> [String; 7] {
         None => Default::default(),
         Some((changes, amount)) => {
             let visible = format!("{}, per cpu {}", word(amount.rate), word(amount.per_cpu));
-            (percent(&changes.rate), percent(&changes.per_cpu), visible)
+            (changes.rate.to_string(), changes.per_cpu.to_string(), visible)
         }
     };
     let cost =
@@ -55,13 +54,8 @@ const fn word(verdict: Verdict) -> &'static str {
     }
 }
 
-fn percent(change: &Change) -> String {
-    let of = |part: f64| format!("{:+.1}%", part * 100.0);
-    format!("{} [{}, {}]", of(change.mean), of(change.low), of(change.high))
-}
-
 fn told(changes: &Changes) -> String {
-    format!("{}, per busy cpu {}", percent(&changes.rate), percent(&changes.per_cpu))
+    format!("{}, per busy cpu {}", changes.rate, changes.per_cpu)
 }
 
 /// What else the runs took, and what was wrong with some.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use warmcore_measure::transfer::{Compared, Ends, Experiment, Figures, Results};
-use warmcore_stats::blocks::Verdict;
+use warmcore_stats::Spread;
 use warmcore_stats::paired::Change;
 
 /// Comparisons that were made one after the other.
@@ -63,15 +63,6 @@ struct OfModel {
     change_of_cycles_per_bit: Option<Changed>,
 }
 
-/// Median and extremes over the blocks, and what they are of.
-#[derive(Serialize)]
-struct Spread {
-    median: f64,
-    least: f64,
-    greatest: f64,
-    blocks: Vec<f64>,
-}
-
 /// A change against the base, as a fraction of it, with its 95% interval.
 #[derive(Serialize)]
 struct Changed {
@@ -126,7 +117,7 @@ type Figure = fn(&Figures) -> Option<f64>;
 
 impl OfModel {
     fn of(results: &Results, changed: &dyn Fn(Figure) -> Option<Changed>) -> Self {
-        let spread = |figure: Figure| Spread::of(results, figure);
+        let spread = |figure: Figure| results.spread(figure);
         let throughput: Figure = |figures| Some(figures.throughput);
         let (efficiency, cost): (Figure, Figure) =
             (|figures| figures.bits_per_busy_second, |figures| figures.cycles_per_bit);
@@ -152,25 +143,12 @@ impl OfModel {
     }
 }
 
-impl Spread {
-    fn of(results: &Results, figure: Figure) -> Option<Self> {
-        let (blocks, spread) = (results.values(figure)?, results.spread(figure)?);
-        Some(Self { median: spread.median, least: spread.least, greatest: spread.greatest, blocks })
-    }
-}
-
 impl Changed {
     fn bare(Change { mean, low, high }: Change) -> Self {
         Self { mean, low, high, verdict: None }
     }
 
     fn of(compared: Compared) -> Self {
-        let verdict = match compared.verdict {
-            Verdict::More => "more",
-            Verdict::Less => "less",
-            Verdict::NotVisible => "not-visible",
-            Verdict::Unsound => "unsound",
-        };
-        Self { verdict: Some(verdict), ..Self::bare(compared.change) }
+        Self { verdict: Some(compared.verdict.name()), ..Self::bare(compared.change) }
     }
 }

@@ -39,7 +39,7 @@ fn assert_whole(comparison: &Value, models: &[&str]) {
             assert!(least.is_some() && least <= median && median <= greatest, "{key}: {one}");
         }
         assert!(one["throughput_bits_per_s"]["least"].as_f64() > Some(1e6), "{one}");
-        assert_eq!(one["throughput_bits_per_s"]["blocks"].as_array().map(Vec::len), Some(2));
+        assert_eq!(one["throughput_bits_per_s"]["rounds"].as_array().map(Vec::len), Some(2));
     }
     for changed in of[1..].iter().chain([&comparison["control"]]) {
         let change = &changed["change_of_bits_per_busy_cpu_second"];

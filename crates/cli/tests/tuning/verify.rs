@@ -80,7 +80,7 @@ fn models_are_tried_in_turn_and_nothing_is_left_of_them() {
     let full = &models[1]["against_none"]["per_busy_cpu"];
     let ends = ["low", "change", "high"].map(|end| full[end].as_f64().expect("a change"));
     assert!(ends.is_sorted(), "{full}");
-    assert!(full["visible"].is_string() && results["control"]["rate"]["change"].is_f64(), "{results}");
+    assert!(full["verdict"].is_string() && results["control"]["rate"]["change"].is_f64(), "{results}");
     assert!(scene.is_as_before());
     let undo = [PROGRAM, "host", "undo", "--journal", "journals"];
     let undone = inside(&scene.lab, &undo, scene.folder.path());

@@ -94,10 +94,10 @@ impl Results {
         self.blocks.iter().map(figure).collect()
     }
 
-    /// The median and the extremes of a figure.
+    /// A figure, block by block.
     #[must_use]
     pub fn spread(&self, figure: impl Fn(&Figures) -> Option<f64>) -> Option<Spread> {
-        Spread::of(&self.values(figure)?)
+        self.values(figure).filter(|values| !values.is_empty()).map(Spread)
     }
 }
 

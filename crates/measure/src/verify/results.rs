@@ -15,7 +15,7 @@ pub struct Results {
     pub work: String,
     /// The unit of `rate`.
     pub unit: &'static str,
-    /// `gain`, `loss`, `mixed`, `not visible` or `unsound`.
+    /// `gain`, `loss`, `mixed`, `not-visible` or `unsound`.
     pub conclusion: &'static str,
     /// No affinity first.
     pub models: Vec<OfModel>,
@@ -72,8 +72,8 @@ pub struct By {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// `more`, `less`, `no` or `unsound`; `null` for the control, which the others are held against.
-    pub visible: Option<&'static str>,
+    /// `more`, `less`, `not-visible` or `unsound`; `null` for the control, which the others are held against.
+    pub verdict: Option<&'static str>,
 }
 
 impl Findings {
@@ -88,7 +88,7 @@ impl Findings {
                 Conclusion::Gain => "gain",
                 Conclusion::Loss => "loss",
                 Conclusion::Mixed => "mixed",
-                Conclusion::NotVisible => "not visible",
+                Conclusion::NotVisible => "not-visible",
                 Conclusion::Unsound => "unsound",
             },
             models: self.models.iter().map(|found| self.of_model(found)).collect(),
@@ -134,11 +134,5 @@ impl Found {
 
 fn by(change: &Change, verdict: Option<Verdict>) -> By {
     let Change { mean, low, high } = *change;
-    let visible = verdict.map(|verdict| match verdict {
-        Verdict::More => "more",
-        Verdict::Less => "less",
-        Verdict::NotVisible => "no",
-        Verdict::Unsound => "unsound",
-    });
-    By { change: mean, low, high, visible }
+    By { change: mean, low, high, verdict: verdict.map(Verdict::name) }
 }
