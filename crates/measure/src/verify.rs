@@ -112,9 +112,7 @@ impl Verification<'_> {
         if changes(steps(self.plan, self.system)?).is_empty() {
             return Err(VerifyError::InForce);
         }
-        if let Some(content) = self.directory.active()? {
-            return Err(JournalError::Active { path: self.directory.path().join(content.head.token) }.into());
-        }
+        self.directory.refuse_applied(self.system)?;
         let models = model::of(self.plan);
         let watch = Watch::of(self.plan)?;
         let tried = self.blocks.run(models.len(), stop, |number| self.once(models[number], &watch, stop));

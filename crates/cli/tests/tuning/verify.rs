@@ -114,3 +114,21 @@ fn what_cannot_be_verified_is_refused_and_nothing_is_left() {
     assert!(text(&told.stdout).contains("12.500 [12.500, 12.500]"), "{}", text(&told.stdout));
     assert!(scene.is_as_before());
 }
+
+#[test]
+fn a_plan_that_is_applied_is_not_taken_back_by_trying_another() {
+    let Some(scene) = Scene::new() else { return };
+    let run = |arguments: &[&str]| {
+        let all = [&[PROGRAM, "host"][..], arguments, &["--journal", "journals"]].concat();
+        inside(&scene.lab, &all, scene.folder.path())
+    };
+    assert!(run(&["apply", "plan.toml", "--partial", "--yes"]).status.success());
+    let applied = queues(&scene.lab, scene.folder.path());
+    fs::write(scene.folder.path().join("plan.toml"), plan().replace("4096", "2048")).expect("a plan");
+    let refused = scene.verify(&["--load", LOAD, "--yes"]);
+    let error = on_one_line(&refused.stderr);
+    assert!(!refused.status.success() && error.contains("applied already"), "{error}");
+    assert!(error.contains("active.journal") && error.contains("host undo"), "{error}");
+    assert_eq!(queues(&scene.lab, scene.folder.path()), applied);
+    assert!(run(&["undo"]).status.success() && scene.is_as_before());
+}

@@ -131,6 +131,19 @@ impl Directory {
         parse(&text[..whole], &path).map(|content| Some((content, whole as u64)))
     }
 
+    /// Refuses to go on while a plan is applied that the machine has not forgotten since.
+    ///
+    /// # Errors
+    /// If one is, or that cannot be told.
+    pub fn refuse_applied(&self, system: &dyn System) -> Result<(), JournalError> {
+        match self.active()? {
+            Some(earlier) if !earlier.head.is_of_earlier_life(system) => {
+                Err(JournalError::Active { path: self.0.join(ACTIVE) })
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Begins a journal of `steps`. Nothing may be changed before; all may be changed after.
     ///
     /// # Errors
@@ -144,10 +157,8 @@ impl Directory {
         let mut builder = DirBuilder::new();
         builder.recursive(true).mode(0o700).create(&self.0).map_err(self.failed("create"))?;
         let lock = self.lock(false)?;
-        if let Some(earlier) = self.active()? {
-            if !earlier.head.is_of_earlier_life(system) {
-                return Err(JournalError::Active { path: self.0.join(ACTIVE) });
-            }
+        self.refuse_applied(system)?;
+        if self.active()?.is_some() {
             self.retire(system)?;
         }
         let head = Head::new(system, awaits_confirmation);
