@@ -213,7 +213,7 @@ impl Builder {
         if !(2..=1 << 31).contains(&capacity) {
             return Err(BuildError::Capacity(capacity));
         }
-        if let Some(bits) = partition_bits.filter(|bits| !(1..=30).contains(bits)) {
+        if let Some(bits) = partition_bits.filter(|bits| !(1..=26).contains(bits)) {
             return Err(BuildError::PartitionBits(bits));
         }
         if key_limit == Some(0) {

@@ -1,7 +1,7 @@
 //! An event on its way into queues.
 
 use crate::error::DispatchError;
-use crate::label::Tagged;
+use crate::label::{Tagged, Touched};
 use crate::ring::Refused;
 
 /// An event on its way into queues.
@@ -9,7 +9,7 @@ pub(crate) enum Entry<K, E> {
     /// Into one.
     Plain { queue: usize, label: Plain<K>, event: E },
     /// Into those of several keys.
-    Keys { keys: Box<[Tagged<K>]>, queues: Box<[usize]>, event: E },
+    Keys { touched: Touched<K>, queues: Box<[usize]>, event: E },
     /// Into all.
     Sequential { event: E },
 }

@@ -64,7 +64,7 @@ pub enum BuildError {
     #[error("queues for {0} events; expected at least 2, and at most 2^31")]
     Capacity(usize),
     /// A key is told apart by some bits.
-    #[error("keys told apart by {0} bits; expected 1 to 30")]
+    #[error("keys told apart by {0} bits; expected 1 to 26")]
     PartitionBits(u32),
     /// No event could ever come in.
     #[error("a limit of 0 events for each key; expected at least 1")]

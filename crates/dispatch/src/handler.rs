@@ -1,7 +1,6 @@
 //! What is done with events.
 
 use crate::handle::Handle;
-use crate::label::Tagged;
 use core::ops::Deref;
 use std::vec::Drain;
 
@@ -70,7 +69,7 @@ impl<K, E, F: Fn(&Turn<'_, K, E>, E) + Sync> Handler<K, E> for F {
 /// What a handler knows of the event it handles.
 pub struct Turn<'a, K, E> {
     pub(crate) handle: &'a Handle<K, E>,
-    pub(crate) keys: &'a [Tagged<K>],
+    pub(crate) keys: &'a [K],
     pub(crate) worker: usize,
 }
 
@@ -79,14 +78,14 @@ impl<K, E> Turn<'_, K, E> {
     #[must_use]
     pub fn key(&self) -> Option<&K> {
         match self.keys {
-            [key] => Some(&key.key),
+            [key] => Some(key),
             _ => None,
         }
     }
 
     /// All keys that the event touches.
     pub fn keys(&self) -> impl Iterator<Item = &K> {
-        self.keys.iter().map(|key| &key.key)
+        self.keys.iter()
     }
 
     /// The worker, counted from 0.

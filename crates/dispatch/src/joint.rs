@@ -5,13 +5,13 @@
 //! in a circle. The last queue in which one comes to the front is where it runs; the others hold
 //! what it touches until it has.
 
-use crate::label::Tagged;
+use crate::label::Touched;
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
 
 /// An event that touches several partitions.
 #[derive(Debug)]
 pub(crate) struct KeySet<K, E> {
-    pub(crate) keys: Box<[Tagged<K>]>,
+    pub(crate) touched: Touched<K>,
     /// The queues it stands in, and where.
     pub(crate) parts: Box<[Part]>,
     meeting: Meeting<E>,
@@ -71,11 +71,11 @@ impl<E> Meeting<E> {
 
 impl<K, E> KeySet<K, E> {
     /// `queues` are those of the keys, each once.
-    pub(crate) fn new(keys: Box<[Tagged<K>]>, queues: impl Iterator<Item = usize>, event: E) -> Self {
+    pub(crate) fn new(touched: Touched<K>, queues: impl Iterator<Item = usize>, event: E) -> Self {
         let part = |queue| Part { queue, position: AtomicU64::new(0) };
         let parts: Box<[Part]> = queues.map(part).collect();
         let meeting = Meeting::new(parts.len(), event);
-        Self { keys, parts, meeting }
+        Self { touched, parts, meeting }
     }
 
     /// In `queue`, at `position`, none of its keys is touched by anyone before it; whether that is

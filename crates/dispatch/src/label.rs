@@ -3,7 +3,7 @@
 use crate::joint::{Barrier, KeySet};
 use crate::sync::Arc;
 
-/// What stands before an event in a queue.
+/// What is put into a queue before an event.
 #[derive(Debug)]
 pub(crate) enum Label<K, E> {
     /// It touches the partition with this key.
@@ -16,17 +16,33 @@ pub(crate) enum Label<K, E> {
     Sequential(Arc<Barrier<E>>),
 }
 
+/// A label in its queue.
+#[derive(Debug)]
+pub(crate) enum Seen<'a, K, E> {
+    Key(Tagged<&'a K>),
+    Unordered,
+    Keys(&'a Arc<KeySet<K, E>>),
+    Sequential(&'a Arc<Barrier<E>>),
+}
+
 /// A key and some bits of its hash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tagged<K> {
+    /// Less than 2 to the [`TAG_BITS`], and neither [`NOTHING`] nor [`MUCH`].
     pub(crate) tag: u32,
-    /// Whether keys are told apart by themselves; by their tags alone, if not. The values that it
-    /// cannot have tell the other labels from a key, so that a label is no larger than this.
-    pub(crate) exact: bool,
     /// Whether the event is kept with the [key](crate::keyed), where a newer one may replace it.
     pub(crate) freshest: bool,
     pub(crate) key: K,
 }
+
+/// Bits of a tag.
+pub(crate) const TAG_BITS: u32 = 28;
+/// In the place of a tag: no key.
+pub(crate) const NOTHING: u32 = 0;
+/// Likewise: several keys, or who knows what.
+pub(crate) const MUCH: u32 = 1;
+/// Set in every tag, and so in neither of these.
+pub(crate) const IS_TAG: u32 = 2;
 
 impl<K: Eq> Tagged<K> {
     /// Whether both name the same partition. Tags tell most that do not.
@@ -37,6 +53,32 @@ impl<K: Eq> Tagged<K> {
 }
 
 impl<K, E> Label<K, E> {
+    /// Whether nothing is left to be done when the label of a plain event is forgotten.
+    #[inline]
+    pub(crate) const fn is_plain_trivial() -> bool {
+        !core::mem::needs_drop::<K>()
+    }
+
+    /// Whether the event itself is in the queue, rather than with its key or its other queues.
+    #[inline]
+    pub(crate) const fn is_plain(&self) -> bool {
+        match self {
+            Self::Key(key) => !key.freshest,
+            Self::Unordered => true,
+            Self::Keys(_) | Self::Sequential(_) => false,
+        }
+    }
+}
+
+impl<K, E> Clone for Seen<'_, K, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<K, E> Copy for Seen<'_, K, E> {}
+
+impl<'a, K, E> Seen<'a, K, E> {
     /// Whether the event itself is in the queue, rather than with its key or its other queues.
     #[inline]
     pub(crate) const fn is_plain(&self) -> bool {
@@ -49,17 +91,21 @@ impl<K, E> Label<K, E> {
 
     /// The key of an event that has one.
     #[inline]
-    pub(crate) const fn key(&self) -> &[Tagged<K>] {
+    pub(crate) const fn key(&self) -> &'a [K] {
         match self {
-            Self::Key(key) => core::slice::from_ref(key),
+            Self::Key(key) => core::slice::from_ref(key.key),
             Self::Unordered | Self::Keys(_) | Self::Sequential(_) => &[],
         }
     }
 
-    /// Whether nothing is left to be done when the label of a plain event is forgotten.
-    #[inline]
-    pub(crate) const fn is_plain_trivial() -> bool {
-        !core::mem::needs_drop::<K>()
+    /// All keys that the event touches, but for one that touches all there are.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = Tagged<&'a K>> {
+        let (one, several) = match *self {
+            Self::Key(key) => (Some(key), None),
+            Self::Keys(set) => (None, Some(set.touched.iter())),
+            Self::Unordered | Self::Sequential(_) => (None, None),
+        };
+        one.into_iter().chain(several.into_iter().flatten())
     }
 
     /// Whether it belongs to an event that could not be put into all its queues.
@@ -72,13 +118,22 @@ impl<K, E> Label<K, E> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Several keys.
+#[derive(Clone, Debug)]
+pub(crate) struct Touched<K> {
+    tags: Box<[u32]>,
+    pub(crate) keys: Box<[K]>,
+}
 
-    #[test]
-    fn a_label_is_no_larger_than_a_tagged_key() {
-        assert_eq!(size_of::<Label<u64, u64>>(), 16);
-        assert_eq!(size_of::<Label<u64, u64>>(), size_of::<Tagged<u64>>());
+impl<K> Touched<K> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Tagged<&K>> {
+        self.tags.iter().zip(&self.keys).map(|(&tag, key)| Tagged { tag, freshest: false, key })
+    }
+}
+
+impl<K> FromIterator<Tagged<K>> for Touched<K> {
+    fn from_iter<I: IntoIterator<Item = Tagged<K>>>(keys: I) -> Self {
+        let (tags, keys): (Vec<u32>, Vec<K>) = keys.into_iter().map(|key| (key.tag, key.key)).unzip();
+        Self { tags: tags.into(), keys: keys.into() }
     }
 }

@@ -7,7 +7,7 @@ mod quiet;
 mod withdrawn;
 
 use crate::joint::KeySet;
-use crate::label::{Label, Tagged};
+use crate::label::{Label, Seen, Tagged};
 use crate::queue::{Claim, Found, Joint, Queue, QueueRule};
 use crate::ready::Ready;
 use crate::ring::Reserved;
@@ -73,11 +73,11 @@ fn apart(shared: &Shared<u32, u32>) -> [u32; 2] {
 }
 
 fn tagged<K>(key: K, tag: u32) -> Tagged<K> {
-    Tagged { tag: tag << 2 | 2, exact: true, freshest: false, key }
+    Tagged { tag: tag << 2 | 2, freshest: false, key }
 }
 
 fn queue<K: Eq, E>(index: usize, capacity: usize) -> Arc<Queue<K, E>> {
-    Arc::new(Queue::new(capacity, QueueRule { index, window: capacity as u64, shared: true }))
+    Arc::new(Queue::new(capacity, QueueRule { index, window: capacity as u64, shared: true, exact: true }))
 }
 
 fn key<E>(key: u32) -> Label<u32, E> {
@@ -222,8 +222,8 @@ fn two_workers_at_a_queue_are_never_at_one_key() {
                 let Some(_) = queue.try_claim(&mut claim, 1, |_| {}) else { return };
                 while !claim.is_empty() {
                     queue.run(&mut claim, |_, label, event| {
-                        let (Label::Key(key), Some(event)) = (label, event) else { unreachable!() };
-                        let key = key.key as usize - 1;
+                        let (Seen::Key(key), Some(event)) = (label, event) else { unreachable!() };
+                        let key = *key.key as usize - 1;
                         assert!(!busy[key].load(Ordering::Relaxed), "two are at a key");
                         busy[key].store(true, Ordering::Relaxed);
                         assert_eq!(next[key].load(Ordering::Relaxed), event, "out of order");
@@ -434,8 +434,8 @@ fn who_waits_for_room_is_told_of_it() {
 fn what_stands_in_two_queues_runs_once_between_its_neighbours() {
     check(2, || {
         let queues = [queue::<u32, u32>(0, 4), queue::<u32, u32>(1, 4)];
-        let keys: Box<[_]> = [1, 2].map(|key| tagged(key, key)).into();
-        let set = crate::sync::Arc::new(KeySet::new(keys, 0..2, 7));
+        let touched = [1, 2].map(|key| tagged(key, key)).into_iter().collect();
+        let set = crate::sync::Arc::new(KeySet::new(touched, 0..2, 7));
         for (queue, label) in queues.iter().zip([1, 2]) {
             try_put(queue, key(label), 0).unwrap();
             queue.ring().reserve().ok().unwrap().fill(Label::Keys(set.clone()), None);
@@ -478,8 +478,8 @@ fn attend_both(queues: &[Arc<Queue<u32, u32>>; 2], steps: &[AtomicU32; 2], first
                 }
             }
             queues[queue].run(&mut claim, |_, label, event| {
-                let Label::Key(key) = label else { unreachable!() };
-                step(key.key as usize - 1, event.unwrap() * 2);
+                let Seen::Key(key) = label else { unreachable!() };
+                step(*key.key as usize - 1, event.unwrap() * 2);
             });
         }
     }

@@ -4,9 +4,8 @@ use crate::batch::Part;
 use crate::entry::{Entry, Plain, Why};
 use crate::error::{DispatchError, Refusals};
 use crate::joint::{Barrier, KeySet};
-use crate::label::{Label, Tagged};
+use crate::label::{IS_TAG, Label, NOTHING, TAG_BITS, Tagged};
 use crate::options::Overload;
-use crate::queue::NOTHING;
 use crate::ring::Reserved;
 use crate::shared::Shared;
 use crate::sync::{Arc, Ordering};
@@ -17,16 +16,16 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     #[inline]
     pub(crate) fn tagged(&self, key: K) -> (Tagged<K>, usize) {
         let hash = self.hasher.hash_one(&key);
-        // Tags 0 and 1 mean something else.
-        let tag = match self.settings.partition_bits {
-            None => (hash >> 32) as u32 | 2,
-            Some(bits) => (((hash >> 32) as u32 & ((1 << bits) - 1)) << 2) | 2,
+        let (tag, spread) = match self.settings.partition_bits {
+            None => ((hash >> (u64::BITS - TAG_BITS)) as u32 | IS_TAG, hash & u64::from(u32::MAX)),
+            // The same queue for all keys that are not told apart.
+            Some(bits) => {
+                let tag = ((hash >> 32) as u32 & ((1 << bits) - 1)) << 2 | IS_TAG;
+                (tag, u64::from(tag).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32)
+            }
         };
-        // The same queue for all keys that are not told apart.
-        let spread = u64::from(tag).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
         let queue = (spread * self.queues.len() as u64) >> 32;
-        let exact = self.settings.partition_bits.is_none();
-        (Tagged { tag, exact, freshest: false, key }, queue as usize)
+        (Tagged { tag, freshest: false, key }, queue as usize)
     }
 
     /// An event that touches `key`.
@@ -77,8 +76,8 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         let mut queues: Vec<usize> = tagged.iter().map(|&(_, queue)| queue).collect();
         queues.sort_unstable();
         queues.dedup();
-        let keys = tagged.into_iter().map(|(key, _)| key).collect();
-        self.put_any(Entry::Keys { keys, queues: queues.into(), event })
+        let touched = tagged.into_iter().map(|(key, _)| key).collect();
+        self.put_any(Entry::Keys { touched, queues: queues.into(), event })
     }
 
     /// An event that runs alone.
@@ -217,14 +216,14 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                 }
                 Err(refused) => Err((Why::of(refused, queue), Entry::Plain { queue, label, event })),
             },
-            Entry::Keys { keys, queues, event } => {
-                let set = Arc::new(KeySet::new(keys, queues.iter().copied(), event));
+            Entry::Keys { touched, queues, event } => {
+                let set = Arc::new(KeySet::new(touched, queues.iter().copied(), event));
                 match self.put_jointly(&queues, || Label::Keys(set.clone())) {
                     Ok(()) => Ok(()),
                     Err(why) => {
                         let event = set.withdraw().expect("it has not come to the front of all its queues");
                         self.announce_withdrawal(&queues);
-                        Err((why, Entry::Keys { keys: set.keys.clone(), queues, event }))
+                        Err((why, Entry::Keys { touched: set.touched.clone(), queues, event }))
                     }
                 }
             }

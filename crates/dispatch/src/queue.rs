@@ -18,9 +18,10 @@
 //! release, and then done; `head` passes done positions only.
 
 use crate::joint::{Barrier, KeySet};
-use crate::label::{Label, Tagged};
+use crate::label::{Label, MUCH, NOTHING, Seen};
 use crate::ring::Ring;
 use crate::sync::{Arc, AtomicU32, Mutex, MutexGuard, Ordering, spin_loop};
+use crossbeam_utils::CachePadded;
 
 mod run;
 mod search;
@@ -28,16 +29,11 @@ mod search;
 /// See the module's documentation.
 pub(crate) struct Queue<K, E> {
     ring: Ring<K, E>,
-    front: Mutex<Front>,
+    front: CachePadded<Mutex<Front>>,
     rule: QueueRule,
     /// What the claims now in hand touch: [`NOTHING`], [`MUCH`], or one tag.
     touched: AtomicU32,
 }
-
-/// What is claimed when nothing is.
-pub(crate) const NOTHING: u32 = 0;
-/// More than one key is claimed.
-pub(crate) const MUCH: u32 = 1;
 
 /// How a queue is searched.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +44,8 @@ pub(crate) struct QueueRule {
     pub(crate) window: u64,
     /// Whether several workers may have claims at once.
     pub(crate) shared: bool,
+    /// Whether keys are told apart by themselves; by their tags alone, if not.
+    pub(crate) exact: bool,
 }
 
 /// What the lock guards.
@@ -94,7 +92,7 @@ pub(crate) struct Found<K, E> {
     pub(crate) joint: Option<Joint<K, E>>,
     /// Whether more is there that somebody might run.
     pub(crate) more: bool,
-    /// Where the next event will stand: what comes later was not seen.
+    /// Where the next event will stand, if nothing more is there: what comes later was not seen.
     pub(crate) tail: u64,
     /// Events that must wait for others.
     pub(crate) conflicts: u32,
@@ -137,7 +135,12 @@ impl<K: Eq, E> Queue<K, E> {
             claims: 0,
             at_barrier: false,
         };
-        Self { ring: Ring::new(capacity), front: Mutex::new(front), rule, touched: AtomicU32::new(NOTHING) }
+        Self {
+            ring: Ring::new(capacity),
+            front: CachePadded::new(Mutex::new(front)),
+            rule,
+            touched: AtomicU32::new(NOTHING),
+        }
     }
 
     /// What producers put in, and all may look at.
@@ -220,7 +223,7 @@ impl<K: Eq, E> Queue<K, E> {
 
     /// Takes out everything that waits, and hands it over; what runs goes on. For a queue that is
     /// closed.
-    pub(crate) fn clear(&self, mut discard: impl FnMut(&Label<K, E>, Option<E>)) {
+    pub(crate) fn clear(&self, mut discard: impl FnMut(Seen<'_, K, E>, Option<E>)) {
         let mut front = crate::lock(&self.front);
         while front.fresh < self.ring.tail() {
             // What is reserved is published in a moment.
@@ -295,8 +298,8 @@ impl<K: Eq, E> Queue<K, E> {
     #[inline]
     fn claim(&self, front: &mut Front, claim: &mut Claim, limit: usize) -> Found<K, E> {
         let found = if front.head == front.fresh && self.claim_run(front, claim, limit) {
-            let tail = self.ring.tail();
-            Found { joint: None, more: front.fresh < tail, tail, conflicts: 0, false_conflicts: 0 }
+            let (more, tail) = self.beyond(front.fresh);
+            Found { joint: None, more, tail, conflicts: 0, false_conflicts: 0 }
         } else {
             self.search(front, claim, limit)
         };
@@ -309,29 +312,30 @@ impl<K: Eq, E> Queue<K, E> {
         found
     }
 
+    /// Whether there is more from `fresh` on, and where the next event will stand, if not. Producers
+    /// write the tail with every event: it is looked at only if there seems to be nothing.
+    #[inline]
+    fn beyond(&self, fresh: u64) -> (bool, u64) {
+        if self.ring.is_published(fresh) {
+            return (true, fresh + 1);
+        }
+        let tail = self.ring.tail();
+        (fresh < tail, tail)
+    }
+
     /// Claims what is next in line, as nothing is claimed and nothing was passed over; false if
     /// what is next stands elsewhere too.
     #[inline]
     fn claim_run(&self, front: &mut Front, claim: &mut Claim, limit: usize) -> bool {
         let start = front.fresh;
-        let end = start + limit as u64;
-        let (mut position, mut touched) = (start, NOTHING);
-        while position < end && self.ring.is_published(position) {
-            // SAFETY: it is published, and not freed as the lock is held.
-            let tag = match unsafe { self.ring.label(position) } {
-                Label::Key(Tagged { tag, .. }) => *tag,
-                Label::Unordered => MUCH,
-                Label::Keys(_) | Label::Sequential(_) => break,
-            };
-            touched = if touched == NOTHING || touched == tag { tag } else { MUCH };
-            position += 1;
+        let (length, touched) = self.ring.single(start, limit as u64);
+        if length == 0 {
+            return !self.ring.is_published(start);
         }
-        if position == start {
-            return !self.ring.is_published(position);
-        }
+        let position = start + length;
         front.set_all(start, position, State::Claimed);
         front.fresh = position;
-        (claim.start, claim.length) = (start, (position - start) as usize);
+        (claim.start, claim.length) = (start, length as usize);
         self.touched.store(touched, Ordering::Relaxed);
         true
     }

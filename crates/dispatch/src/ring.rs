@@ -11,8 +11,8 @@
 //! ```
 //!
 //! * A producer **reserves** the position at `tail` by a compare-and-swap, if it is less than
-//!   `capacity` beyond `head`; it writes the slot, and **publishes** it by storing the position, plus
-//!   one, in the slot. A reserved position is its producer's alone until then.
+//!   `capacity` beyond `head`; it writes the slot, and **publishes** it by a [mark](slot) in it. A reserved
+//!   position is its producer's alone until then.
 //! * A published position belongs to whoever holds the lock of the queue. Its label stays in place
 //!   until the position is freed, and may be read under the lock; its event is taken once.
 //! * The holder of the lock **frees** all positions before a new `head`. The slots' next producers
@@ -20,26 +20,31 @@
 //!
 //! Bit 63 of `tail` says that the ring is closed: a reservation and the closing cannot both succeed.
 
-use crate::label::Label;
-use crate::sync::{AtomicU64, Ordering, UnsafeCell};
-use core::mem::MaybeUninit;
+use crate::label::{Label, MUCH, NOTHING, Seen};
+use crate::sync::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
+use slot::Slot;
+
+mod slot;
 
 const CLOSED: u64 = 1 << 63;
 
 /// See the module's documentation.
+///
+/// What producers write, what the holder of the lock writes, and what nobody writes lie in different
+/// cache lines.
 pub(crate) struct Ring<K, E> {
-    tail: CachePadded<AtomicU64>,
+    entry: CachePadded<Entry>,
     head: CachePadded<AtomicU64>,
-    slots: Box<[Slot<K, E>]>,
+    slots: CachePadded<Box<[Slot<K, E>]>>,
 }
 
-struct Slot<K, E> {
-    /// The position that is published here, plus one.
-    published: AtomicU64,
-    label: UnsafeCell<MaybeUninit<Label<K, E>>>,
-    /// Only with a plain label, and until it is taken.
-    event: UnsafeCell<MaybeUninit<E>>,
+/// Where producers come in.
+struct Entry {
+    tail: AtomicU64,
+    /// `tail` may go so far: `head` was no further back than `capacity` before it when somebody looked
+    /// last. Whoever holds the lock moves `head` with every claim, and to look at it costs a cache miss.
+    limit: AtomicU64,
 }
 
 // SAFETY: labels and events move from thread to thread, and labels are read by several threads, by
@@ -60,6 +65,7 @@ pub(crate) enum Refused {
 pub(crate) struct Reserved<'a, K, E> {
     slot: &'a Slot<K, E>,
     position: u64,
+    lap: u32,
 }
 
 /// Slots so far ahead of the one that is written are fetched meanwhile.
@@ -69,26 +75,36 @@ impl<K, E> Ring<K, E> {
     /// With room for `capacity` events, a power of two.
     pub(crate) fn new(capacity: usize) -> Self {
         assert!(capacity.is_power_of_two());
-        let slot = |_| Slot {
-            published: AtomicU64::new(0),
-            label: UnsafeCell::new(MaybeUninit::uninit()),
-            event: UnsafeCell::new(MaybeUninit::uninit()),
-        };
         Self {
-            tail: CachePadded::new(AtomicU64::new(0)),
+            entry: CachePadded::new(Entry {
+                tail: AtomicU64::new(0),
+                limit: AtomicU64::new(capacity as u64),
+            }),
             head: CachePadded::new(AtomicU64::new(0)),
-            slots: (0..capacity).map(slot).collect(),
+            slots: CachePadded::new((0..capacity).map(|_| Slot::new()).collect()),
         }
     }
 
-    pub(crate) const fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.slots.len()
     }
 
     #[inline(always)]
     fn slot(&self, position: u64) -> &Slot<K, E> {
-        // The number of slots is a power of two.
-        &self.slots[position as usize & (self.slots.len() - 1)]
+        let slot = position as usize & (self.slots.len() - 1);
+        // SAFETY: the number of slots is a power of two, and so this is less.
+        unsafe { self.slots.get_unchecked(slot) }
+    }
+
+    /// The lap of what is published at `position`: it changes when positions come to the first slot again.
+    #[inline(always)]
+    fn lap(&self, position: u64) -> u32 {
+        u32::from(position & self.slots.len() as u64 == 0)
+    }
+
+    #[inline(always)]
+    fn reserved(&self, position: u64) -> Reserved<'_, K, E> {
+        Reserved { slot: self.slot(position), position, lap: self.lap(position) }
     }
 
     /// Reserves the next position. It is to be [filled](Reserved::fill) at once.
@@ -98,7 +114,7 @@ impl<K, E> Ring<K, E> {
     #[inline]
     pub(crate) fn reserve(&self) -> Result<Reserved<'_, K, E>, Refused> {
         let (position, _) = self.grab(1)?;
-        Ok(Reserved { slot: self.slot(position), position })
+        Ok(self.reserved(position))
     }
 
     /// Reserves the next positions: `most`, or as many as there are. All are to be filled at once.
@@ -113,34 +129,44 @@ impl<K, E> Ring<K, E> {
         let (start, count) = self.grab(most as u64)?;
         Ok((start..start + count).map(|position| {
             self.fetch(position + AHEAD);
-            Reserved { slot: self.slot(position), position }
+            self.reserved(position)
         }))
     }
 
     /// Moves the tail by `most`, or less if there is less room: from where, and by how much.
     #[inline(always)]
     fn grab(&self, most: u64) -> Result<(u64, u64), Refused> {
-        let mut tail = self.tail.load(Ordering::Relaxed);
+        let Entry { tail: place, limit } = &*self.entry;
+        let mut tail = place.load(Ordering::Relaxed);
         loop {
-            if tail & CLOSED != 0 {
-                return Err(Refused::Closed);
+            // What was freed before the limit was set happened before what is written there now.
+            let mut left = left(tail, limit.load(Ordering::Acquire));
+            if left < most {
+                if tail & CLOSED != 0 {
+                    return Err(Refused::Closed);
+                }
+                left = self.look_for_room(tail);
+                if left == 0 {
+                    return Err(Refused::Full);
+                }
             }
-            // `tail` may be out of date, and then `head` beyond it; the exchange fails then.
-            let taken = tail.wrapping_sub(self.head.load(Ordering::Acquire)).cast_signed();
-            let left = self.slots.len() as i64 - taken;
-            if left <= 0 {
-                return Err(Refused::Full);
-            }
-            if left > AHEAD as i64 {
-                self.fetch(tail + AHEAD);
-            }
-            let count = most.min(left.cast_unsigned());
+            self.fetch(tail + AHEAD);
+            let count = most.min(left);
             // Sequentially consistent, as a sleeper looks at `tail` for the last time before it sleeps.
-            match self.tail.compare_exchange_weak(tail, tail + count, Ordering::SeqCst, Ordering::Relaxed) {
+            match place.compare_exchange_weak(tail, tail + count, Ordering::SeqCst, Ordering::Relaxed) {
                 Ok(start) => return Ok((start, count)),
                 Err(now) => tail = now,
             }
         }
+    }
+
+    /// Moves the limit; how many positions are left from `tail` on.
+    #[cold]
+    fn look_for_room(&self, tail: u64) -> u64 {
+        let limit = self.head.load(Ordering::Acquire) + self.slots.len() as u64;
+        // Another producer may have set one that is further on: this one is not wrong, only nearer.
+        self.entry.limit.store(limit, Ordering::Release);
+        left(tail, limit)
     }
 
     /// Asks for the cache line of a slot that will be written soon. The exchange that reserves the
@@ -159,13 +185,13 @@ impl<K, E> Ring<K, E> {
 
     /// Nothing more can be put in.
     pub(crate) fn close(&self) {
-        self.tail.fetch_or(CLOSED, Ordering::SeqCst);
+        self.entry.tail.fetch_or(CLOSED, Ordering::SeqCst);
     }
 
     /// Where the next event will stand.
     #[inline]
     pub(crate) fn tail(&self) -> u64 {
-        self.tail.load(Ordering::SeqCst) & !CLOSED
+        self.entry.tail.load(Ordering::SeqCst) & !CLOSED
     }
 
     /// Everything before it has finished.
@@ -184,7 +210,26 @@ impl<K, E> Ring<K, E> {
     /// Whether `position`, which is not freed, is published.
     #[inline(always)]
     pub(crate) fn is_published(&self, position: u64) -> bool {
-        self.slot(position).published.load(Ordering::Acquire) == position + 1
+        self.slot(position).mark().is_of(self.lap(position))
+    }
+
+    /// How many events from `start` on, up to `most`, are published and stand in this queue alone; and what
+    /// they touch: [`NOTHING`], [`MUCH`], or one tag.
+    #[inline]
+    pub(crate) fn single(&self, start: u64, most: u64) -> (u64, u32) {
+        let (mut position, end, mut first, mut differ) = (start, start + most, NOTHING, 0);
+        while position < end {
+            let mark = self.slot(position).mark();
+            if !mark.is_of(self.lap(position)) || !mark.is_single() {
+                break;
+            }
+            if position == start {
+                first = mark.tag();
+            }
+            differ |= mark.tag() ^ first;
+            position += 1;
+        }
+        (position - start, if differ == 0 { first } else { MUCH })
     }
 
     /// The label at `position`.
@@ -192,9 +237,9 @@ impl<K, E> Ring<K, E> {
     /// # Safety
     /// The position is published and not freed, and not freed as long as the reference lives.
     #[inline(always)]
-    pub(crate) unsafe fn label(&self, position: u64) -> &Label<K, E> {
-        // SAFETY: written before it was published, and only read since.
-        self.slot(position).label.with(|place| unsafe { (*place).assume_init_ref() })
+    pub(crate) unsafe fn label(&self, position: u64) -> Seen<'_, K, E> {
+        // SAFETY: it is dropped only before it is freed.
+        unsafe { self.slot(position).label() }
     }
 
     /// The event at `position`.
@@ -204,8 +249,8 @@ impl<K, E> Ring<K, E> {
     /// or will.
     #[inline(always)]
     pub(crate) unsafe fn take(&self, position: u64) -> E {
-        // SAFETY: written before it was published, with a plain label; nobody else takes it.
-        self.slot(position).event.with(|place| unsafe { (*place).assume_init_read() })
+        // SAFETY: the same.
+        unsafe { self.slot(position).take() }
     }
 
     /// Drops the label at `position`, which is to be freed.
@@ -215,10 +260,8 @@ impl<K, E> Ring<K, E> {
     /// uses the label now or later.
     #[inline(always)]
     pub(crate) unsafe fn drop_label(&self, position: u64) {
-        if core::mem::needs_drop::<Label<K, E>>() {
-            // SAFETY: written before it was published; nobody uses it any more.
-            self.slot(position).label.with_mut(|place| unsafe { (*place).assume_init_drop() });
-        }
+        // SAFETY: the same.
+        unsafe { self.slot(position).drop_label() };
     }
 
     /// Frees all positions before `head`.
@@ -231,6 +274,12 @@ impl<K, E> Ring<K, E> {
     }
 }
 
+/// Positions from `tail` to `limit`; none if `tail` is closed, or the limit out of date.
+#[inline(always)]
+fn left(tail: u64, limit: u64) -> u64 {
+    limit.saturating_sub(tail)
+}
+
 impl<K, E> Reserved<'_, K, E> {
     /// Where it is.
     #[inline]
@@ -241,15 +290,8 @@ impl<K, E> Reserved<'_, K, E> {
     /// Puts in a `label`, and the `event` that goes with it if it is plain.
     #[inline]
     pub(crate) fn fill(self, label: Label<K, E>, event: Option<E>) {
-        debug_assert_eq!(label.is_plain(), event.is_some());
-        let slot = self.slot;
         // SAFETY: the position is reserved: nobody else touches the slot until it is published, and
         // what was in it before was taken and dropped before `head` passed it.
-        slot.label.with_mut(|place| unsafe { (*place).write(label) });
-        if let Some(event) = event {
-            // SAFETY: as above.
-            slot.event.with_mut(|place| unsafe { (*place).write(event) });
-        }
-        slot.published.store(self.position + 1, Ordering::Release);
+        unsafe { self.slot.publish(label, event, self.lap) };
     }
 }

@@ -3,10 +3,10 @@
 use crate::counters::{Counters, Sample};
 use crate::entry::{Entry, Plain, Why};
 use crate::keyed::Keyed;
-use crate::label::{Label, Tagged};
+use crate::label::{NOTHING, Seen};
 use crate::options::{Idle, OnPanic, Overload, Rule};
 use crate::poisoned::Poisoned;
-use crate::queue::{NOTHING, Queue, QueueRule};
+use crate::queue::{Queue, QueueRule};
 use crate::ready::Ready;
 use crate::report::Reports;
 use crate::room::Room;
@@ -34,7 +34,7 @@ pub(crate) struct Shared<K, E> {
     /// Held while an event is put into several queues.
     pub(crate) joint: Mutex<()>,
     /// What handlers dispatched that found no room, by worker.
-    pub(crate) aside: Box<[Aside<K, E>]>,
+    pub(crate) aside: Box<[CachePadded<Aside<K, E>>]>,
     pub(crate) closed: AtomicBool,
     pub(crate) aborted: AtomicBool,
     pub(crate) poisoned: Poisoned<K>,
@@ -90,7 +90,8 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         let queues = rule.queues(workers);
         let window = rule.window().unwrap_or(capacity) as u64;
         let lane = |index| {
-            let rule = QueueRule { index, window, shared: rule.shares() };
+            let exact = settings.partition_bits.is_none();
+            let rule = QueueRule { index, window, shared: rule.shares(), exact };
             CachePadded::new(Lane {
                 queue: Queue::new(capacity, rule),
                 pace: AtomicU32::new(PATIENCE_NS as u32 / 2),
@@ -108,7 +109,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             clock: Clock::new(),
             counters: (0..workers).map(|_| CachePadded::new(Counters::default())).collect(),
             joint: Mutex::new(()),
-            aside: (0..workers).map(|_| Mutex::new(VecDeque::new())).collect(),
+            aside: (0..workers).map(|_| CachePadded::new(Mutex::new(VecDeque::new()))).collect(),
             closed: AtomicBool::new(false),
             aborted: AtomicBool::new(false),
             poisoned: Poisoned::none(),
@@ -232,11 +233,11 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         let mut discarded = 0;
         for lane in &self.queues {
             lane.queue.clear(|label, event| match label {
-                Label::Key(_) | Label::Unordered => {
+                Seen::Key(_) | Seen::Unordered => {
                     discarded += u64::from(self.begin(lane, label, event).is_some());
                 }
-                Label::Keys(set) => discarded += u64::from(set.withdraw().is_some()),
-                Label::Sequential(barrier) => discarded += u64::from(barrier.withdraw().is_some()),
+                Seen::Keys(set) => discarded += u64::from(set.withdraw().is_some()),
+                Seen::Sequential(barrier) => discarded += u64::from(barrier.withdraw().is_some()),
             });
         }
         for aside in &self.aside {
@@ -248,10 +249,10 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     /// The event with this plain `label` that is to be handled now: `event`, which stood in the queue, or
     /// that which is kept for its key.
     #[inline]
-    pub(crate) fn begin(&self, lane: &Lane<K, E>, label: &Label<K, E>, event: Option<E>) -> Option<E> {
+    pub(crate) fn begin(&self, lane: &Lane<K, E>, label: Seen<'_, K, E>, event: Option<E>) -> Option<E> {
         match label {
-            Label::Key(key) if key.freshest || self.settings.key_limit.is_some() => {
-                let kept = crate::lock(&lane.keyed).leave(&key.key, key.freshest);
+            Seen::Key(key) if key.freshest || self.settings.key_limit.is_some() => {
+                let kept = crate::lock(&lane.keyed).leave(key.key, key.freshest);
                 event.or(kept)
             }
             _ => event,
@@ -260,8 +261,8 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
 
     /// Whether an event that touches `keys` is not to be handled.
     #[inline]
-    pub(crate) fn is_poisoned(&self, keys: &[Tagged<K>]) -> bool {
-        self.poisoned.any() && keys.iter().any(|key| self.poisoned.has(&key.key))
+    pub(crate) fn is_poisoned(&self, keys: &[K]) -> bool {
+        self.poisoned.any() && keys.iter().any(|key| self.poisoned.has(key))
     }
 
     /// Events that are in, those that run among them; each of those that stand in several queues as

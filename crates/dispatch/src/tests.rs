@@ -3,7 +3,7 @@
 //! was freed, or freed twice.
 
 use crate::joint::{Barrier, KeySet};
-use crate::label::{Label, Tagged};
+use crate::label::{Label, Seen, Tagged};
 use crate::queue::{Claim, Joint, Queue, QueueRule};
 use crate::ring::Refused;
 use crate::sync::Arc;
@@ -18,11 +18,11 @@ type Boxed = Queue<String, Box<(u32, u64)>>;
 const KEYS: u32 = 3;
 
 fn queue<K: Eq, E>(index: usize, capacity: usize, window: u64) -> Queue<K, E> {
-    Queue::new(capacity, QueueRule { index, window, shared: true })
+    Queue::new(capacity, QueueRule { index, window, shared: true, exact: true })
 }
 
 fn tagged(key: u32) -> Tagged<String> {
-    Tagged { tag: key << 2 | 2, exact: true, freshest: false, key: key.to_string() }
+    Tagged { tag: key << 2 | 2, freshest: false, key: key.to_string() }
 }
 
 fn put<K: Eq, E>(queue: &Queue<K, E>, label: Label<K, E>, event: Option<E>) {
@@ -46,8 +46,8 @@ fn work(queue: &Boxed, next: &[Mutex<u64>], left: &AtomicU64, mut turn: impl FnM
             thread::yield_now();
         }
         queue.run(&mut claim, |_, label, event| {
-            let (Label::Key(key), Some(event)) = (label, event) else { unreachable!() };
-            assert_eq!(key.key, event.0.to_string());
+            let (Seen::Key(key), Some(event)) = (label, event) else { unreachable!() };
+            assert_eq!(*key.key, event.0.to_string());
             let mut next = next[event.0 as usize].try_lock().expect("nobody else is at this key");
             assert_eq!(*next, event.1, "in the order of the producer");
             *next += 1;
@@ -101,7 +101,7 @@ fn what_is_in_every_state_is_dropped_with_the_queue() {
     queue.run(&mut second, |_, _, _| {});
     queue.release(&mut second);
     // Joint events that never run.
-    let set = Arc::new(KeySet::new([tagged(0), tagged(2)].into(), 0..2, Box::new((2, 0))));
+    let set = Arc::new(KeySet::new([tagged(0), tagged(2)].into_iter().collect(), 0..2, Box::new((2, 0))));
     put(&queue, Label::Keys(set), None);
     put(&queue, Label::Sequential(Arc::new(Barrier::new(2, Box::new((3, 0))))), None);
     put(&queue, Label::Unordered, Some(Box::new((4, 0))));
@@ -125,7 +125,7 @@ fn what_is_cleared_is_handed_over_once() {
     assert_eq!(queue.ring().reserve().err(), Some(Refused::Closed));
     let mut discarded = Vec::new();
     queue.clear(|label, event| match label {
-        Label::Sequential(barrier) => discarded.extend(barrier.withdraw()),
+        Seen::Sequential(barrier) => discarded.extend(barrier.withdraw()),
         _ => discarded.extend(event),
     });
     let sorted: Vec<_> = discarded.iter().map(|event| **event).collect();
@@ -151,7 +151,7 @@ fn a_panic_loses_one_event() {
         });
     }));
     assert!(first.is_err());
-    assert!(matches!(queue.last_label(&claim), Some(Label::Key(key)) if key.key == "0"));
+    assert!(matches!(queue.last_label(&claim), Some(Seen::Key(key)) if key.key == "0"));
     queue.run(&mut claim, |_, _, event| seen.push(event.unwrap().1));
     assert!(!queue.release(&mut claim));
     assert_eq!(seen, [0, 2]);
@@ -166,7 +166,8 @@ fn joint_events_and_their_neighbours_in_two_queues() {
     thread::scope(|scope| {
         scope.spawn(|| {
             for round in 0..ROUNDS {
-                let set = KeySet::new([tagged(0), tagged(1)].into(), 0..2, Box::new((9, round)));
+                let set =
+                    KeySet::new([tagged(0), tagged(1)].into_iter().collect(), 0..2, Box::new((9, round)));
                 let set = Arc::new(set);
                 for (key, queue) in queues.iter().enumerate() {
                     put(queue, Label::Keys(set.clone()), None);

@@ -16,9 +16,9 @@
 use crate::counters::{Claimed, Sample};
 use crate::handle::Handle;
 use crate::handler::{Handler, Turn};
-use crate::label::{Label, Tagged};
+use crate::label::{MUCH, NOTHING, Seen};
 use crate::options::{Idle, OnPanic, Rule};
-use crate::queue::{Claim, Found, Joint, MUCH, NOTHING};
+use crate::queue::{Claim, Found, Joint};
 use crate::report::PanicReport;
 use crate::shared::{Lane, Shared};
 use crate::sync::{CHECKED, Ordering, spin_loop};
@@ -216,7 +216,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             return 0;
         }
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.run_events(lane))) {
-            let keys = lane.queue.last_label(&self.claim).map_or(&[][..], Label::key);
+            let keys = lane.queue.last_label(&self.claim).map_or(&[][..], |label| label.key());
             self.panicked(keys, &*panic);
         }
         let now = self.shared.clock.raw();
@@ -252,13 +252,13 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     fn run_by_key(&mut self, lane: &Lane<K, E>) {
         let (me, handle, shared, handler) = (self.me, self.handle, self.shared, self.handler);
         let (events, sampled) = (RefCell::new(&mut self.together), Cell::new(None));
-        let gather = |position, label: &Label<K, E>, event| {
+        let gather = |position, label: Seen<'_, K, E>, event| {
             events.borrow_mut().extend(shared.begin(lane, label, event));
             if Sample::takes(position) {
                 sampled.set(Some(position));
             }
         };
-        let run = |label: &Label<K, E>| {
+        let run = |label: Seen<'_, K, E>| {
             let mut events = events.borrow_mut();
             let turn = Turn { handle, keys: label.key(), worker: me };
             let run = events.len();
@@ -279,7 +279,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         match joint {
             Joint::Keys(set) => {
                 if let Some(event) = set.take() {
-                    self.handle_one(&set.keys, event);
+                    self.handle_one(&set.touched.keys, event);
                 }
                 for part in &set.parts {
                     shared.queues[part.queue].queue.finish_joint(part.position());
@@ -301,7 +301,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         self.looked = shared.clock.raw();
     }
 
-    fn handle_one(&self, keys: &[Tagged<K>], event: E) {
+    fn handle_one(&self, keys: &[K], event: E) {
         let shared = self.shared;
         shared.counters[self.me].claimed(Claimed { events: 1, ..Claimed::default() });
         if shared.is_poisoned(keys) {
@@ -314,10 +314,10 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     }
 
     #[cold]
-    fn panicked(&self, keys: &[Tagged<K>], panic: &(dyn core::any::Any + Send)) {
+    fn panicked(&self, keys: &[K], panic: &(dyn core::any::Any + Send)) {
         let shared = self.shared;
         shared.counters[self.me].panicked();
-        let keys = || keys.iter().map(|key| &key.key);
+        let keys = || keys.iter();
         shared.reports.add(PanicReport::new(keys().cloned().collect(), panic));
         match shared.settings.on_panic {
             OnPanic::Skip => {}

@@ -1,7 +1,7 @@
 //! Running what is claimed: one event after the other, or those of a key together.
 
 use super::{Claim, Queue};
-use crate::label::Label;
+use crate::label::{NOTHING, Seen};
 
 impl Claim {
     /// The position of the event that runs as the `index`-th.
@@ -15,7 +15,7 @@ impl<K: Eq, E> Queue<K, E> {
     /// Runs what is left of `claim` in order; if `run` panics, it goes on with the next if it is called
     /// again. An event that is not in the queue is `None`.
     #[inline]
-    pub(crate) fn run(&self, claim: &mut Claim, mut run: impl FnMut(u64, &Label<K, E>, Option<E>)) {
+    pub(crate) fn run(&self, claim: &mut Claim, mut run: impl FnMut(u64, Seen<'_, K, E>, Option<E>)) {
         while claim.next < claim.length {
             let position = claim.position(claim.next);
             claim.next += 1;
@@ -31,8 +31,8 @@ impl<K: Eq, E> Queue<K, E> {
     pub(crate) fn run_by_key(
         &self,
         claim: &mut Claim,
-        mut gather: impl FnMut(u64, &Label<K, E>, Option<E>),
-        mut run: impl FnMut(&Label<K, E>),
+        mut gather: impl FnMut(u64, Seen<'_, K, E>, Option<E>),
+        mut run: impl FnMut(Seen<'_, K, E>),
     ) {
         if claim.next == 0 {
             self.order_by_key(claim);
@@ -52,7 +52,7 @@ impl<K: Eq, E> Queue<K, E> {
     }
 
     /// The label of the event that was run last.
-    pub(crate) fn last_label<'a>(&'a self, claim: &'a Claim) -> Option<&'a Label<K, E>> {
+    pub(crate) fn last_label<'a>(&'a self, claim: &'a Claim) -> Option<Seen<'a, K, E>> {
         let position = claim.turn(claim.next.checked_sub(1)?);
         // SAFETY: the position is claimed, and stays so as long as the claim is borrowed.
         Some(unsafe { self.ring.label(position) })
@@ -63,7 +63,7 @@ impl<K: Eq, E> Queue<K, E> {
     /// # Safety
     /// It is claimed, stays so as long as the label is used, and nobody has taken its event or will.
     #[inline(always)]
-    unsafe fn claimed(&self, position: u64) -> (&Label<K, E>, Option<E>) {
+    unsafe fn claimed(&self, position: u64) -> (Seen<'_, K, E>, Option<E>) {
         // SAFETY: what is claimed is published and not freed.
         let label = unsafe { self.ring.label(position) };
         // SAFETY: as above; its label is plain, and nobody else takes it.
@@ -76,16 +76,16 @@ impl<K: Eq, E> Queue<K, E> {
         claim.order.sort_unstable_by_key(|&position| {
             // SAFETY: it is claimed.
             let label = unsafe { self.ring.label(position) };
-            (label.key().first().map_or(0, |key| key.tag), position)
+            (label.keys().next().map_or(NOTHING, |key| key.tag), position)
         });
     }
 
     /// Whether the events at two claimed positions have the same key, or none.
     fn is_alike(&self, one: u64, other: u64) -> bool {
         // SAFETY: both are claimed.
-        match unsafe { (self.ring.label(one).key(), self.ring.label(other).key()) } {
-            ([one], [other]) => one.is(other),
-            (one, other) => one.is_empty() && other.is_empty(),
+        match unsafe { (self.ring.label(one), self.ring.label(other)) } {
+            (Seen::Key(one), Seen::Key(other)) => one.is(&other),
+            (one, other) => one.key().is_empty() && other.key().is_empty(),
         }
     }
 }

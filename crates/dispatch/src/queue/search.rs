@@ -2,7 +2,7 @@
 
 use super::{Claim, Found, Front, Joint, Queue, State};
 use crate::joint::{Barrier, KeySet};
-use crate::label::{Label, Tagged};
+use crate::label::{Seen, Tagged};
 use crate::sync::Arc;
 
 /// What lies before the position that is looked at and may not be touched: keys that others have
@@ -15,26 +15,26 @@ struct Taboo<'a, K, E> {
 
 impl<K: Eq, E> Taboo<'_, K, E> {
     /// Nothing that touches what `label` does may run before it.
-    fn add(&mut self, positions: &mut Vec<u64>, position: u64, label: &Label<K, E>) {
-        for key in keys_of(label) {
+    fn add(&mut self, positions: &mut Vec<u64>, position: u64, label: Seen<'_, K, E>) {
+        for key in label.keys() {
             self.bits |= bit(key);
         }
         positions.push(position);
     }
 
     /// Whether `key` is among the keys at `positions`; and if so, whether it is one of them itself.
-    fn has(&self, positions: &[u64], key: &Tagged<K>) -> Option<Match> {
+    fn has(&self, positions: &[u64], key: Tagged<&K>) -> Option<Match> {
         if self.bits & bit(key) == 0 {
             return None;
         }
         let mut found = None;
         for &position in positions {
             // SAFETY: blocked and claimed positions are published and not freed under the lock.
-            for other in keys_of(unsafe { self.queue.ring.label(position) }) {
-                if other.is(key) {
+            for other in unsafe { self.queue.ring.label(position) }.keys() {
+                if other.is(&key) {
                     return Some(Match::Same);
                 }
-                if !key.exact && other.tag == key.tag {
+                if !self.queue.rule.exact && other.tag == key.tag {
                     found = Some(Match::Alike);
                 }
             }
@@ -51,16 +51,8 @@ enum Match {
     Alike,
 }
 
-fn bit<K>(key: &Tagged<K>) -> u64 {
+fn bit<K>(key: Tagged<&K>) -> u64 {
     1 << (key.tag >> 2 & 63)
-}
-
-fn keys_of<K, E>(label: &Label<K, E>) -> &[Tagged<K>] {
-    match label {
-        Label::Key(key) => core::slice::from_ref(key),
-        Label::Keys(set) => &set.keys,
-        Label::Unordered | Label::Sequential(_) => &[],
-    }
 }
 
 /// A search under way.
@@ -128,10 +120,10 @@ impl<K: Eq, E> Search<'_, K, E> {
                 return false;
             }
             State::Waiting => match label {
-                Label::Unordered => self.take(position),
-                Label::Key(key) => self.look_at_key(position, label, key),
-                Label::Keys(set) => return self.look_at_set(position, label, set),
-                Label::Sequential(barrier) => {
+                Seen::Unordered => self.take(position),
+                Seen::Key(key) => self.look_at_key(position, label, key),
+                Seen::Keys(set) => return self.look_at_set(position, label, set),
+                Seen::Sequential(barrier) => {
                     self.look_at_barrier(position, barrier);
                     return false;
                 }
@@ -147,7 +139,7 @@ impl<K: Eq, E> Search<'_, K, E> {
     }
 
     /// Nothing that touches what `label` does may run before it.
-    fn pass_over(&mut self, position: u64, label: &Label<K, E>) {
+    fn pass_over(&mut self, position: u64, label: Seen<'_, K, E>) {
         self.taboo.add(&mut self.claim.blocked, position, label);
     }
 
@@ -159,7 +151,7 @@ impl<K: Eq, E> Search<'_, K, E> {
         self.queue.advance(self.front);
     }
 
-    fn look_at_key(&mut self, position: u64, label: &Label<K, E>, key: &Tagged<K>) {
+    fn look_at_key(&mut self, position: u64, label: Seen<'_, K, E>, key: Tagged<&K>) {
         match self.taboo.has(&self.claim.blocked, key) {
             None => {
                 self.take(position);
@@ -177,10 +169,10 @@ impl<K: Eq, E> Search<'_, K, E> {
     }
 
     /// Whether to go on: not, if this was the last queue in which the event had to come to the front.
-    fn look_at_set(&mut self, position: u64, label: &Label<K, E>, set: &Arc<KeySet<K, E>>) -> bool {
+    fn look_at_set(&mut self, position: u64, label: Seen<'_, K, E>, set: &Arc<KeySet<K, E>>) -> bool {
         let Claim { found, blocked, .. } = &*self.claim;
         let meets = |key| self.taboo.has(blocked, key).is_some() || self.own.has(found, key).is_some();
-        if set.keys.iter().any(meets) {
+        if set.touched.iter().any(meets) {
             self.found.conflicts += 1;
             self.pass_over(position, label);
             return true;
