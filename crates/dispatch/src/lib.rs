@@ -63,6 +63,7 @@
 
 #![allow(rustdoc::private_intra_doc_links)]
 
+mod aside;
 mod batch;
 mod builder;
 mod completion;
@@ -80,6 +81,7 @@ mod label;
 #[cfg(all(test, loom))]
 mod model;
 mod options;
+mod patience;
 mod poisoned;
 mod put;
 mod queue;

@@ -146,7 +146,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         let worker = self.handler_here();
         let blocks = self.settings.overload == Overload::Block;
         // What a handler dispatched before goes first.
-        if let Some(worker) = worker.filter(|&worker| blocks && self.has_aside(worker)) {
+        if let Some(worker) = worker.filter(|&worker| blocks && self.aside[worker].has_any()) {
             return self.keep_aside(worker, entry);
         }
         loop {
@@ -172,32 +172,23 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
 
     /// Keeps `entry`, which a handler of `worker` dispatched, until there is room.
     fn keep_aside(&self, worker: usize, entry: Entry<K, E>) -> Result<(), DispatchError<E>> {
-        let mut aside = crate::lock(&self.aside[worker]);
-        if aside.len() >= self.settings.aside {
-            return Err(DispatchError::Full(entry.into_event()));
-        }
-        aside.push_back(entry);
-        Ok(())
+        let kept = self.aside[worker].keep(entry, self.settings.aside);
+        kept.map_err(|entry| DispatchError::Full(entry.into_event()))
     }
 
     /// Puts in what `worker` has kept aside, as far as there is room; whether anything was dropped, as
     /// the dispatcher is closed.
     pub(crate) fn put_aside(&self, worker: usize) -> bool {
-        let mut aside = crate::lock(&self.aside[worker]);
         let mut dropped = false;
-        while let Some(entry) = aside.pop_front() {
-            match self.try_put(entry) {
-                Ok(()) => {}
-                Err((Why::Full(_) | Why::KeyFull(_), entry)) => {
-                    aside.push_front(entry);
-                    break;
-                }
-                Err((Why::Closed, _)) => {
-                    self.counters[worker].shed();
-                    dropped = true;
-                }
+        self.aside[worker].put_in(|entry| match self.try_put(entry) {
+            Ok(()) => None,
+            Err((Why::Full(_) | Why::KeyFull(_), entry)) => Some(entry),
+            Err((Why::Closed, _)) => {
+                self.counters[worker].shed();
+                dropped = true;
+                None
             }
-        }
+        });
         dropped
     }
 

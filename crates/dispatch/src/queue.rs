@@ -54,10 +54,20 @@ struct Front {
     fresh: u64,
     /// By slot, for positions in `head..fresh`.
     states: Box<[State]>,
+    /// How many of them are not waiting.
+    taken: u64,
+    barren: Barren,
     /// Claims in hand.
     claims: u32,
     /// Whether the barrier at the head knows that it is there.
     at_barrier: bool,
+}
+
+/// What a search in vain has found: everything from `head` to before `end` touches `tag`.
+#[derive(Clone, Copy, Default)]
+struct Barren {
+    tag: u32,
+    end: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,8 +102,9 @@ pub(crate) struct Found<K, E> {
     pub(crate) joint: Option<Joint<K, E>>,
     /// Whether more is there that somebody might run.
     pub(crate) more: bool,
-    /// Where the next event will stand, if nothing more is there: what comes later was not seen.
-    pub(crate) tail: u64,
+    /// Where the next event will stand, if nothing more is there: what comes later was not seen. `None` if
+    /// nobody looked, as whoever has claimed something here will look soon.
+    pub(crate) tail: Option<u64>,
     /// Events that must wait for others.
     pub(crate) conflicts: u32,
     /// Those of them that would not if all keys could be told apart.
@@ -132,6 +143,8 @@ impl<K: Eq, E> Queue<K, E> {
             head: 0,
             fresh: 0,
             states: vec![State::Done; capacity].into(),
+            taken: 0,
+            barren: Barren::default(),
             claims: 0,
             at_barrier: false,
         };
@@ -231,9 +244,7 @@ impl<K: Eq, E> Queue<K, E> {
                 spin_loop();
                 continue;
             }
-            let fresh = front.fresh;
-            front.set(fresh, State::Waiting);
-            front.fresh += 1;
+            front.reach();
         }
         for position in front.head..front.fresh {
             if front.state(position) == State::Waiting {
@@ -259,6 +270,7 @@ impl<K: Eq, E> Queue<K, E> {
         if claim.found.is_empty() && front.head == claim.start && Label::<K, E>::is_plain_trivial() {
             // All of it is at the head: it need not be marked, nor its labels dropped.
             front.head = end;
+            front.taken -= claim.length as u64;
             // SAFETY: all events before it are taken, and their labels are nothing to be dropped.
             unsafe { self.ring.free_to(end) };
         } else {
@@ -288,6 +300,7 @@ impl<K: Eq, E> Queue<K, E> {
             // lock or a claim.
             unsafe { self.ring.drop_label(front.head) };
             front.head += 1;
+            front.taken -= 1;
         }
         if front.head > before {
             // SAFETY: just dropped.
@@ -297,8 +310,13 @@ impl<K: Eq, E> Queue<K, E> {
 
     #[inline]
     fn claim(&self, front: &mut Front, claim: &mut Claim, limit: usize) -> Found<K, E> {
+        if front.taken == 0 {
+            // What others have looked at and left is as if nobody had.
+            front.fresh = front.head;
+        }
         let found = if front.head == front.fresh && self.claim_run(front, claim, limit) {
-            let (more, tail) = self.beyond(front.fresh);
+            // A claim of several events is one of short events.
+            let (more, tail) = self.beyond(front.fresh, limit > 1 && !claim.is_empty());
             Found { joint: None, more, tail, conflicts: 0, false_conflicts: 0 }
         } else {
             self.search(front, claim, limit)
@@ -313,14 +331,18 @@ impl<K: Eq, E> Queue<K, E> {
     }
 
     /// Whether there is more from `fresh` on, and where the next event will stand, if not. Producers
-    /// write the tail with every event: it is looked at only if there seems to be nothing.
+    /// write the tail with every event: it is looked at only if nothing seems to be there, and whoever
+    /// claims is not `back_soon`.
     #[inline]
-    fn beyond(&self, fresh: u64) -> (bool, u64) {
+    fn beyond(&self, fresh: u64, back_soon: bool) -> (bool, Option<u64>) {
         if self.ring.is_published(fresh) {
-            return (true, fresh + 1);
+            return (true, None);
+        }
+        if back_soon {
+            return (false, None);
         }
         let tail = self.ring.tail();
-        (fresh < tail, tail)
+        (fresh < tail, Some(tail))
     }
 
     /// Claims what is next in line, as nothing is claimed and nothing was passed over; false if
@@ -333,8 +355,7 @@ impl<K: Eq, E> Queue<K, E> {
             return !self.ring.is_published(start);
         }
         let position = start + length;
-        front.set_all(start, position, State::Claimed);
-        front.fresh = position;
+        front.claim_all(start, position);
         (claim.start, claim.length) = (start, length as usize);
         self.touched.store(touched, Ordering::Relaxed);
         true
@@ -344,23 +365,40 @@ impl<K: Eq, E> Queue<K, E> {
 impl Front {
     #[inline(always)]
     fn state(&self, position: u64) -> State {
-        self.states[position as usize & (self.states.len() - 1)]
+        self.states[self.slot(position)]
     }
 
-    /// For all positions from `start` to before `end`, of which there are no more than slots.
+    /// Comes to the next position, which is published.
     #[inline]
-    fn set_all(&mut self, start: u64, end: u64, state: State) {
-        let slots = self.states.len();
-        let (first, length) = (start as usize & (slots - 1), (end - start) as usize);
-        let whole = length.min(slots - first);
-        self.states[first..first + whole].fill(state);
-        self.states[..length - whole].fill(state);
+    fn reach(&mut self) {
+        let slot = self.slot(self.fresh);
+        self.states[slot] = State::Waiting;
+        self.fresh += 1;
+    }
+
+    /// Claims all positions from `start`, the first that nobody has come to, to before `end`: no more than there
+    /// are slots.
+    #[inline]
+    fn claim_all(&mut self, start: u64, end: u64) {
+        let (first, length) = (self.slot(start), (end - start) as usize);
+        let whole = length.min(self.states.len() - first);
+        self.states[first..first + whole].fill(State::Claimed);
+        self.states[..length - whole].fill(State::Claimed);
+        self.taken += length as u64;
+        self.fresh = end;
+    }
+
+    /// `position` is claimed or done from now on.
+    #[inline(always)]
+    fn set(&mut self, position: u64, state: State) {
+        let slot = self.slot(position);
+        self.taken += u64::from(self.states[slot] == State::Waiting);
+        self.states[slot] = state;
     }
 
     #[inline(always)]
-    fn set(&mut self, position: u64, state: State) {
-        let slot = position as usize & (self.states.len() - 1);
-        self.states[slot] = state;
+    fn slot(&self, position: u64) -> usize {
+        position as usize & (self.states.len() - 1)
     }
 }
 

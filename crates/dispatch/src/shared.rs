@@ -1,5 +1,6 @@
 //! What workers and those who dispatch share.
 
+use crate::aside::Aside;
 use crate::counters::{Counters, Sample};
 use crate::entry::{Entry, Plain, Why};
 use crate::keyed::Keyed;
@@ -16,11 +17,14 @@ use core::hash::Hash;
 use core::task::Waker;
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
-use std::collections::VecDeque;
 
 /// An event waits no longer than this, by what its queue's events took lately, before a worker that
 /// has nothing else to do is called to help.
 pub(crate) const PATIENCE_NS: u64 = 2_000;
+
+/// Events that take less are done sooner by one worker alone than by several at one queue, who take from each
+/// other's caches what they share.
+const WORTH_SHARING_NS: u32 = 500;
 
 /// Everything that a dispatcher is made of, but for its threads and its handler.
 pub(crate) struct Shared<K, E> {
@@ -70,8 +74,6 @@ pub(crate) struct Settings {
     pub(crate) aside: usize,
 }
 
-type Aside<K, E> = Mutex<VecDeque<Entry<K, E>>>;
-
 #[cfg(loom)]
 loom::thread_local! {
     // All of a model's threads share one of the system's.
@@ -109,7 +111,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             clock: Clock::new(),
             counters: (0..workers).map(|_| CachePadded::new(Counters::default())).collect(),
             joint: Mutex::new(()),
-            aside: (0..workers).map(|_| CachePadded::new(Mutex::new(VecDeque::new()))).collect(),
+            aside: (0..workers).map(|_| CachePadded::new(Aside::new())).collect(),
             closed: AtomicBool::new(false),
             aborted: AtomicBool::new(false),
             poisoned: Poisoned::none(),
@@ -142,7 +144,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     fn call(&self, queue: usize, tag: u32) {
         let lane = &self.queues[queue];
         let touched = lane.queue.touched();
-        if touched == NOTHING || (touched != tag && self.is_late(queue) && self.settings.rule.shares()) {
+        if touched == NOTHING || (touched != tag && self.is_late(queue) && self.is_shared(queue)) {
             self.seats.wake(self.home(queue));
         }
     }
@@ -152,6 +154,16 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     pub(crate) fn is_late(&self, queue: usize) -> bool {
         let lane = &self.queues[queue];
         lane.queue.ring().len() * u64::from(lane.pace.load(Ordering::Relaxed)) >= PATIENCE_NS
+    }
+
+    /// Whether several workers are to serve `queue` at once.
+    #[inline]
+    pub(crate) fn is_shared(&self, queue: usize) -> bool {
+        match self.settings.rule {
+            Rule::Window { .. } => true,
+            Rule::Elastic { .. } => self.queues[queue].pace.load(Ordering::Relaxed) >= WORTH_SHARING_NS,
+            Rule::Sharded | Rule::Bound { .. } => false,
+        }
     }
 
     /// An event was dropped that belonged to `queue`.
@@ -223,11 +235,6 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         self.quiet.tell();
     }
 
-    /// Whether `worker` has events that wait for room.
-    pub(crate) fn has_aside(&self, worker: usize) -> bool {
-        !crate::lock(&self.aside[worker]).is_empty()
-    }
-
     /// Takes out all that waits; how many events that were.
     pub(crate) fn discard(&self) -> u64 {
         let mut discarded = 0;
@@ -241,7 +248,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             });
         }
         for aside in &self.aside {
-            discarded += crate::lock(aside).drain(..).count() as u64;
+            discarded += aside.discard();
         }
         discarded
     }
@@ -277,8 +284,6 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         let tails = || self.queues.iter().map(|lane| lane.queue.ring().tail()).sum::<u64>();
         let before = tails();
         // If nothing came in between, all queues were empty at one time.
-        self.pending() == 0
-            && self.aside.iter().all(|aside| crate::lock(aside).is_empty())
-            && tails() == before
+        self.pending() == 0 && self.aside.iter().all(|aside| aside.is_empty()) && tails() == before
     }
 }

@@ -112,6 +112,39 @@ fn what_is_in_every_state_is_dropped_with_the_queue() {
 }
 
 #[test]
+fn what_waits_for_the_key_in_hand_is_looked_at_once() {
+    let queue: Boxed = queue(0, 16, 16);
+    let put_key = |key, number| put(&queue, Label::Key(tagged(key)), Some(Box::new((key, number))));
+    let mut order = Vec::new();
+    let mut run = |claim: &mut Claim| queue.run(claim, |_, _, event| order.extend(event));
+    (0..6).for_each(|number| put_key(0, number));
+    let (mut first, mut second) = (Claim::default(), Claim::default());
+    queue.turn(&mut first, 2, |_| {});
+    assert_eq!(queue.try_claim(&mut second, 8, |_| {}).unwrap().conflicts, 4);
+    assert_eq!(queue.try_claim(&mut second, 8, |_| {}).unwrap().conflicts, 0);
+    put_key(0, 6);
+    put_key(1, 7);
+    // What has come since is, and the other key does not wait.
+    assert_eq!(queue.try_claim(&mut second, 8, |_| {}).unwrap().conflicts, 1);
+    run(&mut second);
+    queue.release(&mut second);
+    // The key in hand stays the same, and some of what it has is claimed.
+    run(&mut first);
+    queue.turn(&mut first, 2, |_| {});
+    assert_eq!(queue.try_claim(&mut second, 8, |_| {}).unwrap().conflicts, 3);
+    run(&mut first);
+    // Another key is in hand, and all of the first can run.
+    queue.release(&mut first);
+    (8..10).for_each(|number| put_key(2, number));
+    assert_eq!(queue.turn(&mut second, 8, |_| {}).conflicts, 0);
+    run(&mut second);
+    queue.release(&mut second);
+    let numbers: Vec<u64> = order.iter().map(|event| event.1).collect();
+    assert_eq!(numbers, [7, 0, 1, 2, 3, 4, 5, 6, 8, 9]);
+    assert_eq!(queue.ring().len(), 0);
+}
+
+#[test]
 fn what_is_cleared_is_handed_over_once() {
     let queue: Boxed = queue(0, 8, 8);
     for number in 0..3 {

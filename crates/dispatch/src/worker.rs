@@ -18,6 +18,7 @@ use crate::handle::Handle;
 use crate::handler::{Handler, Turn};
 use crate::label::{MUCH, NOTHING, Seen};
 use crate::options::{Idle, OnPanic, Rule};
+use crate::patience::Patience;
 use crate::queue::{Claim, Found, Joint};
 use crate::report::PanicReport;
 use crate::shared::{Lane, Shared};
@@ -38,10 +39,13 @@ const STAY: u32 = if CHECKED { 2 } else { 32 };
 const SEARCHES: u32 = if CHECKED { AFTER_NAP } else { 2_000 };
 /// Searches after a sleep that nobody has ended: those who work are not to be disturbed by it.
 const AFTER_NAP: u32 = 2;
+/// Searches without success after which a worker goes where others are, whatever events take there: one of
+/// them may be held up.
+const PATIENT: u32 = if CHECKED { 1 } else { 40 * IN_VAIN };
 /// A search among queues that others attend counts for so many: it takes their locks.
-const IN_VAIN: u32 = 40;
+const IN_VAIN: u32 = 10;
 /// Pauses after such a search.
-const PAUSES: u32 = if CHECKED { 1 } else { 64 };
+const PAUSES: u32 = if CHECKED { 1 } else { 16 };
 /// The longest sleep while somebody works: what that one holds up unexpectedly is found then.
 const NAP: Duration = Duration::from_millis(1);
 
@@ -53,6 +57,7 @@ pub(crate) struct Worker<'a, K, E, H> {
     claim: Claim,
     /// Events of a key that are handled together.
     together: Vec<E>,
+    patience: Patience,
     /// The queue attended last.
     last: usize,
     /// The last look at the clock.
@@ -68,6 +73,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             handler,
             claim: Claim::default(),
             together: Vec::new(),
+            patience: Patience::default(),
             last: me,
             looked: 0,
         }
@@ -78,7 +84,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         self.shared.handle_here(self.me);
         let mut fruitless = 0_u32;
         while !self.is_over() {
-            fruitless = if self.search() { 0 } else { self.rest(fruitless.saturating_add(1)) };
+            fruitless = if self.search(fruitless) { 0 } else { self.rest(fruitless.saturating_add(1)) };
         }
         self.shared.seats.wake_all();
     }
@@ -86,19 +92,45 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     fn is_over(&self) -> bool {
         let shared = self.shared;
         shared.aborted.load(Ordering::Relaxed)
-            || shared.closed.load(Ordering::SeqCst) && shared.pending() == 0 && !shared.has_aside(self.me)
+            || shared.closed.load(Ordering::SeqCst) && shared.pending() == 0 && !self.has_aside()
     }
 
-    /// Attends a queue that has something for it; whether there was one.
-    fn search(&mut self) -> bool {
-        if self.shared.put_aside(self.me) {
+    /// Attends a queue that has something for it, after so many searches in vain; whether there was one.
+    fn search(&mut self, fruitless: u32) -> bool {
+        if self.has_aside() && self.shared.put_aside(self.me) {
             self.tell_if_quiet();
         }
+        if self.shared.ready.queues().next().is_none() {
+            return false;
+        }
         let rule = self.shared.settings.rule;
-        self.find(|worker, queue| worker.is_home(queue) && (rule.shares() || worker.is_free(queue)))
-            || rule.moves()
-                && (self.find(Self::may_take)
-                    || rule.shares() && self.find(|worker, queue| !worker.is_free(queue)))
+        if self.find(|worker, queue| worker.is_home(queue) && worker.is_free(queue))
+            || rule.moves() && self.find(Self::may_take)
+        {
+            return true;
+        }
+        rule.shares() && self.patience.is_at_end() && self.join(fruitless >= PATIENT)
+    }
+
+    /// Attends a queue where others are, at home first, if what is there takes long enough or it is `urgent`;
+    /// whether there was one.
+    fn join(&mut self, urgent: bool) -> bool {
+        let joins =
+            |worker: &Self, queue| !worker.is_free(queue) && (urgent || worker.shared.is_shared(queue));
+        let joined = self.find(|worker, queue| worker.is_home(queue) && joins(worker, queue))
+            || self.find(|worker, queue| !worker.is_home(queue) && joins(worker, queue));
+        if joined {
+            self.patience.lose();
+        } else {
+            self.patience.grow();
+        }
+        joined
+    }
+
+    /// Whether what its handlers dispatched waits for room.
+    #[inline]
+    fn has_aside(&self) -> bool {
+        self.shared.aside[self.me].has_any()
     }
 
     fn is_home(&self, queue: usize) -> bool {
@@ -158,7 +190,9 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             shared.counters[self.me].claimed(claimed);
             rebound = false;
             let leave = shared.aborted.load(Ordering::Relaxed) || stay % STAY == 0 && self.others_wait(queue);
-            shared.put_aside(self.me);
+            if self.has_aside() {
+                shared.put_aside(self.me);
+            }
             if leave {
                 if lane.queue.release(&mut self.claim) {
                     shared.announce(queue, NOTHING);
@@ -199,7 +233,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     fn help_wanted(&self, queue: usize, lane: &Lane<K, E>, more: bool) {
         let shared = self.shared;
         if more
-            && shared.settings.rule.shares()
+            && shared.is_shared(queue)
             && shared.seats.could_wake()
             && lane.queue.touched() == MUCH
             && shared.is_late(queue)
@@ -327,7 +361,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     }
 
     /// Does what is done by those who found nothing, so many times in a row; as how many they count.
-    fn rest(&self, fruitless: u32) -> u32 {
+    fn rest(&mut self, fruitless: u32) -> u32 {
         let shared = self.shared;
         if fruitless < SEARCHES || shared.settings.idle == Idle::Spin {
             if shared.ready.queues().next().is_none() {
@@ -338,9 +372,10 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             return fruitless.saturating_add(IN_VAIN);
         }
         let others_work = (0..shared.seats.workers()).any(|worker| shared.seats.works(worker));
-        let longest = (others_work || shared.has_aside(self.me)).then_some(NAP);
+        let longest = (others_work || self.has_aside()).then_some(NAP);
         let awake = || self.is_over() || shared.ready.queues().any(|queue| self.may_take(queue));
         let woken = shared.seats.sleep(self.me, longest, awake);
+        self.patience.end();
         if woken { 0 } else { SEARCHES - AFTER_NAP }
     }
 }
@@ -351,9 +386,9 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
 fn settle<K: Eq, E>(shared: &Shared<K, E>, queue: usize, lane: &Lane<K, E>, found: &Found<K, E>) {
     if found.more {
         shared.ready.set(queue);
-    } else {
+    } else if let Some(tail) = found.tail {
         shared.ready.clear(queue);
-        if lane.queue.ring().tail() != found.tail {
+        if lane.queue.ring().tail() != tail {
             shared.ready.set(queue);
         }
     }

@@ -1,8 +1,8 @@
 //! The search for events that may run beside those that do (Falsafi 1998, §2.3.2).
 
-use super::{Claim, Found, Front, Joint, Queue, State};
+use super::{Barren, Claim, Found, Front, Joint, Queue, State};
 use crate::joint::{Barrier, KeySet};
-use crate::label::{Seen, Tagged};
+use crate::label::{MUCH, NOTHING, Seen, Tagged};
 use crate::sync::Arc;
 
 /// What lies before the position that is looked at and may not be touched: keys that others have
@@ -64,6 +64,8 @@ struct Search<'a, K, E> {
     /// Keys of this claim: others of them may follow in it, but not in a set.
     own: Taboo<'a, K, E>,
     found: Found<K, E>,
+    /// Whether anything but single keys was passed over.
+    mixed: bool,
 }
 
 impl<K: Eq, E> Queue<K, E> {
@@ -74,36 +76,54 @@ impl<K: Eq, E> Queue<K, E> {
         let tail = self.ring.tail();
         claim.blocked.clear();
         let nothing = || Taboo { queue: self, bits: 0 };
-        let found = Found { joint: None, more: false, tail, conflicts: 0, false_conflicts: 0 };
-        let mut search = Search { queue: self, front, claim, taboo: nothing(), own: nothing(), found };
+        let found = Found { joint: None, more: false, tail: Some(tail), conflicts: 0, false_conflicts: 0 };
+        let mut search =
+            Search { queue: self, front, claim, taboo: nothing(), own: nothing(), found, mixed: false };
         let mut position = search.front.head;
+        let mut barren = search.barren();
         loop {
             if position >= search.front.head + self.rule.window {
                 // What lies beyond comes into the window when something before is released, by whoever
                 // does that.
-                return search.found;
+                return search.end(position);
             }
             if position >= search.front.fresh && !search.reach(position) {
                 // What is reserved and not published yet is looked for again.
                 search.found.more = position < tail;
-                return search.found;
+                return search.end(position);
             }
             if !search.look(position, limit) {
                 return search.found;
             }
-            position += 1;
+            // The head tells what is claimed.
+            position = (position + 1).max(core::mem::take(&mut barren));
         }
     }
 }
 
 impl<K: Eq, E> Search<'_, K, E> {
+    /// The position before which everything waits for the one key that is claimed.
+    fn barren(&self) -> u64 {
+        let Barren { tag, end } = self.front.barren;
+        if tag == self.queue.touched() { end } else { 0 }
+    }
+
+    /// Ends before `position`, and remembers it if this was in vain and would be again, as long as the same
+    /// key is claimed.
+    fn end(self, position: u64) -> Found<K, E> {
+        let tag = self.queue.touched();
+        if self.claim.is_empty() && !self.mixed && tag != NOTHING && tag != MUCH {
+            self.front.barren = Barren { tag, end: position };
+        }
+        self.found
+    }
+
     /// Comes to `position` as the first; false if nothing is there.
     fn reach(&mut self, position: u64) -> bool {
         if !self.queue.ring.is_published(position) {
             return false;
         }
-        self.front.set(position, State::Waiting);
-        self.front.fresh = position + 1;
+        self.front.reach();
         true
     }
 
@@ -141,6 +161,7 @@ impl<K: Eq, E> Search<'_, K, E> {
     /// Nothing that touches what `label` does may run before it.
     fn pass_over(&mut self, position: u64, label: Seen<'_, K, E>) {
         self.taboo.add(&mut self.claim.blocked, position, label);
+        self.mixed |= !matches!(label, Seen::Key(_));
     }
 
     fn drop_withdrawn(&mut self, position: u64) {
