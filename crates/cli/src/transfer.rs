@@ -11,9 +11,10 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::AtomicBool;
 use warmcore_linux::affinity;
 use warmcore_linux::net::privilege_missing;
+use warmcore_measure::Model;
 use warmcore_measure::blocks::Blocks;
 use warmcore_measure::transfer::{
-    Ends, Experiment, Giver, Load, Model, Network, Options, Server, Site, TransferError, attend, experiment,
+    Ends, Experiment, Giver, Load, Network, Options, Server, Site, TransferError, attend, experiment,
 };
 use warmcore_units::{Bytes, CpuId};
 

@@ -14,9 +14,10 @@ use std::time::Duration;
 use warmcore_bench::Provenance;
 use warmcore_linux::net::{Namespace, privilege_missing};
 use warmcore_linux::{Meter, Spent, affinity};
+use warmcore_measure::Model;
 use warmcore_measure::blocks::{Blocks, Tried};
 use warmcore_measure::transfer::{
-    Direction, Ends, Giver, Load, Model, Network, Options, Site, WARM_UP, attend, run,
+    Direction, Ends, Giver, Load, Network, Options, Site, WARM_UP, attend, run,
 };
 use warmcore_stats::Spread;
 use warmcore_stats::blocks::{Verdict, verdict};

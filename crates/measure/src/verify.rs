@@ -9,7 +9,7 @@
 //!
 //! | module | knows |
 //! |---|---|
-//! | [`model`] | which lines of a plan belong to which affinity model |
+//! | [`parts`] | which lines of a plan belong to which affinity model |
 //! | [`work`] | how much was done |
 //! | [`watch`] | what it took: the cpus' time, moves of threads, softirqs |
 //! | [`findings`] | whether a model differs from no affinity by more than that differs from itself |
@@ -19,14 +19,15 @@
 //! run ends, however it ends.
 
 pub mod findings;
-pub mod model;
+pub mod parts;
 pub mod results;
 pub mod watch;
 pub mod work;
 
 use crate::blocks::{Blocks, BlocksError, Tried};
+use crate::model::Model;
 use findings::Findings;
-use model::Model;
+use parts::part;
 use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
@@ -113,7 +114,7 @@ impl Verification<'_> {
             return Err(VerifyError::InForce);
         }
         self.directory.refuse_applied(self.system)?;
-        let models = model::of(self.plan);
+        let models = parts::tried(self.plan);
         let watch = Watch::of(self.plan)?;
         let tried = self.blocks.run(models.len(), stop, |number| self.once(models[number], &watch, stop));
         let tried = tried.map_err(|error| match error {
@@ -125,7 +126,7 @@ impl Verification<'_> {
 
     /// One run under `model`, with nothing left of it afterwards.
     fn once(&self, model: Model, watch: &Watch, stop: &AtomicBool) -> Result<(Observed, Spent), VerifyError> {
-        let steps = changes(steps(&model.part_of(self.plan), self.system)?);
+        let steps = changes(steps(&part(self.plan, model), self.system)?);
         if steps.is_empty() {
             return self.observe(watch, stop);
         }

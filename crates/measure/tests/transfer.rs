@@ -6,10 +6,10 @@ use std::thread;
 use std::time::Duration;
 use warmcore_linux::affinity;
 use warmcore_linux::net::privilege_missing;
+use warmcore_measure::Model;
 use warmcore_measure::blocks::Blocks;
 use warmcore_measure::transfer::{
-    Direction, Ends, Experiment, Figures, Load, Model, Network, Options, Server, Site, TransferError,
-    experiment,
+    Direction, Ends, Experiment, Figures, Load, Network, Options, Server, Site, TransferError, experiment,
 };
 use warmcore_units::{Bytes, CpuId, PerSecond};
 

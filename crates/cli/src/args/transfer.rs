@@ -5,7 +5,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use std::net::SocketAddr;
 use std::time::Duration;
-use warmcore_measure::transfer::{Direction, Model};
+use warmcore_measure::Model;
+use warmcore_measure::transfer::Direction;
 use warmcore_units::PerSecond;
 
 #[derive(Args, Debug)]

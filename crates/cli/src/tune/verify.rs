@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use warmcore_linux::tuning::Disk;
 use warmcore_measure::blocks::Blocks;
 use warmcore_measure::verify::work::Work;
-use warmcore_measure::verify::{Verification, model};
+use warmcore_measure::verify::{Verification, parts};
 
 pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
@@ -65,7 +65,7 @@ fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work
 
 /// What will be tried, and for how long.
 fn announced(document: &Document, work: &Work, arguments: &VerifyArguments) -> String {
-    let models = model::of(&document.plan);
+    let models = parts::tried(&document.plan);
     let runs = models.len() * usize::from(arguments.blocks);
     let names = models.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let least = arguments.time * u32::try_from(runs).unwrap_or(u32::MAX);

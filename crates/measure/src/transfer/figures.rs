@@ -1,8 +1,8 @@
 //! What runs come to: the source's figures, how they spread, and by how much models differ.
 
-use super::model::Model;
 use super::run::Outcome;
 use crate::blocks::Tried;
+use crate::model::Model;
 use warmcore_stats::Spread;
 use warmcore_stats::blocks::{Verdict, verdict};
 use warmcore_stats::paired::{Change, change};

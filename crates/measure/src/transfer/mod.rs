@@ -14,7 +14,7 @@
 //!
 //! | module | knows |
 //! |---|---|
-//! | `model` | where packets and ends of a connection are |
+//! | `placement` | where packets and ends of a connection are |
 //! | `options` | what is asked for, and whether it can be had |
 //! | `site` | the wires and their steering, or the other host |
 //! | `run` | one run of one model |
@@ -37,9 +37,9 @@ mod experiment;
 mod figures;
 mod host;
 mod lead;
-mod model;
 mod options;
 mod order;
+mod placement;
 mod run;
 mod site;
 
@@ -49,8 +49,8 @@ pub use experiment::{Experiment, experiment};
 pub use figures::{Compared, Figures, Results, compare};
 pub use host::Server;
 pub use lead::Ends;
-pub use model::{Model, Placement};
 pub use options::{Direction, Load, Options};
 pub use order::SIZES;
+pub use placement::Placement;
 pub use run::{Outcome, WARM_UP, run};
 pub use site::{Network, Site};

@@ -1,9 +1,9 @@
 //! What is transferred, by whom, and how it is compared.
 
 use super::lead::Ends;
-use super::model::Model;
 use super::order::SIZES;
 use crate::blocks::Blocks;
+use crate::model::Model;
 use std::time::Duration;
 use warmcore_linux::affinity;
 use warmcore_units::{Bytes, CpuId, Fault, PerSecond};

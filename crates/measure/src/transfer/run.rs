@@ -2,9 +2,9 @@
 
 use super::error::TransferError;
 use super::lead::{Count, Led};
-use super::model::Model;
 use super::options::Options;
 use super::site::{Pair, Site};
+use crate::model::Model;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};

@@ -2,9 +2,10 @@
 
 use super::error::TransferError;
 use super::lead::Led;
-use super::model::{Model, Placement};
 use super::options::{Direction, Load, Options};
 use super::order::{Meet, Order, Work};
+use super::placement::Placement;
+use crate::model::Model;
 use std::net::SocketAddr;
 use warmcore_linux::net::Namespace;
 use warmcore_linux::net::lab::{self, Link, LinkOptions};
@@ -70,7 +71,7 @@ impl Site {
     }
 
     fn pair(&self, options: &Options, connection: usize, model: Model) -> Result<Pair, TransferError> {
-        let Placement { packets, ends: cpus } = model.placement(connection, &options.cpus);
+        let Placement { packets, ends: cpus } = Placement::of(model, connection, &options.cpus);
         let [near_work, far_work] = options.load.works();
         let named = |work: Work| format!("the {} end of connection {connection}", role(work));
         let start = |work, inside| Led::start(named(work), &options.ends, inside);

@@ -1,9 +1,9 @@
 //! Whether a model differs from no affinity by more than that differs from itself.
 
 use super::OfModel;
-use super::model::Model;
 use super::watch::Taken;
 use super::work::Work;
+use crate::model::Model;
 use warmcore_stats::Spread;
 use warmcore_stats::blocks::{Verdict, verdict};
 use warmcore_stats::paired::{Change, change};
@@ -95,7 +95,7 @@ impl Findings {
             Some(series.found(model, of_it, Some((changes, changes.amount(&control)))))
         };
         let found: Option<Vec<Found>> = models[2..].iter().zip(others).map(found).collect();
-        let mut all = vec![base.found(Model::NoAffinity, none, None)];
+        let mut all = vec![base.found(Model::None, none, None)];
         all.extend(found?);
         let runs = || tried.iter().flatten();
         Some(Self {
@@ -212,7 +212,7 @@ mod tests {
         let none = tried([100.0, 102.0, 98.0, 101.0, 99.0], 2.0);
         let again = tried([101.0, 100.0, 99.0, 102.0, 98.0], 2.0);
         let work = Work::Interfaces { names: vec!["a".to_owned()], load: None };
-        let models = [Model::NoAffinity, Model::NoAffinity, Model::Full];
+        let models = [Model::None, Model::None, Model::Full];
         Findings::of(&models, &[none, again, full], &work, Some(PerSecond(200.0))).expect("five blocks")
     }
 
@@ -231,6 +231,6 @@ mod tests {
         let cost = gained.cycles_per_bit(&gained.models[0]).expect("a clock rate and bits");
         assert_eq!(cost.median(), 4.0);
         let models: Vec<Model> = gained.models.iter().map(|found| found.model).collect();
-        assert_eq!(models, [Model::NoAffinity, Model::Full]);
+        assert_eq!(models, [Model::None, Model::Full]);
     }
 }

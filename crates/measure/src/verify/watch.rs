@@ -1,6 +1,7 @@
 //! What a run took.
 
-use super::model::Model;
+use super::parts::part;
+use crate::model::Model;
 use warmcore_linux::inventory::Inventory;
 use warmcore_linux::probe::ProbeError;
 use warmcore_linux::tuning::{Plan, Setting, System};
@@ -43,7 +44,7 @@ impl Watch {
             Setting::Thread { pid, .. } => Some(*pid),
             _ => None,
         };
-        let threads = Model::ProcessOnly.part_of(plan).lines;
+        let threads = part(plan, Model::ProcessOnly).lines;
         let mut processes: Vec<u32> = threads.iter().filter_map(|line| process(&line.set)).collect();
         processes.sort_unstable();
         processes.dedup();

@@ -1,0 +1,59 @@
+//! Where a connection and its packets are under each affinity model.
+
+use crate::model::Model;
+use warmcore_topology::CpuSet;
+use warmcore_units::CpuId;
+
+/// Where one connection is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Placement {
+    /// Where its packets are worked off; nowhere in particular if empty.
+    pub packets: CpuSet,
+    /// Where its ends may run.
+    pub ends: CpuSet,
+}
+
+impl Placement {
+    /// Where `model` puts connection number `connection`, of connections that take turns on `cpus`. A model
+    /// that does not place the ends lets them run on any of these.
+    #[must_use]
+    pub fn of(model: Model, connection: usize, cpus: &[CpuId]) -> Self {
+        let turn = |ahead: usize| cpus.iter().cycle().nth((connection + ahead) % cpus.len().max(1)).copied();
+        let (own, next) = (CpuSet::from_iter(turn(0)), CpuSet::from_iter(turn(1)));
+        let all: CpuSet = cpus.iter().copied().collect();
+        let first = CpuSet::from_iter(cpus.first().copied());
+        let (packets, ends) = match model {
+            Model::None => (CpuSet::default(), all),
+            Model::InterruptOnly => (own, all),
+            Model::ProcessOnly => (CpuSet::default(), own),
+            Model::Full => (own.clone(), own),
+            Model::Crossed => (next, own),
+            Model::Cpu0 => (first, all),
+            Model::ProcessCpu0 => (first, own),
+        };
+        Self { packets, ends }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_take_turns_and_crossed_ones_are_apart_from_their_packets() {
+        let cpus = [CpuId(2), CpuId(5)];
+        let on = |cpu| CpuSet::from_iter([CpuId(cpu)]);
+        let of = |model, connection| Placement::of(model, connection, &cpus);
+        assert_eq!(of(Model::Full, 0), Placement { packets: on(2), ends: on(2) });
+        assert_eq!(of(Model::Full, 3), Placement { packets: on(5), ends: on(5) });
+        assert_eq!(of(Model::Crossed, 1), Placement { packets: on(2), ends: on(5) });
+        for connection in 0..3 {
+            for model in [Model::Cpu0, Model::ProcessCpu0] {
+                assert_eq!(of(model, connection).packets, on(2));
+            }
+            assert!(of(Model::None, connection).packets.is_empty());
+            assert!(of(Model::ProcessOnly, connection).packets.is_empty());
+            assert_eq!(of(Model::InterruptOnly, connection).ends.len(), 2);
+        }
+    }
+}

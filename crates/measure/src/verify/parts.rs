@@ -1,0 +1,57 @@
+//! What an affinity model means for a plan: the source's four are its parts.
+
+use crate::model::Model;
+use warmcore_linux::tuning::{Line, Plan};
+
+/// The lines of `plan` that `model` is about. The models besides the source's put things where no plan
+/// says, so that none of its lines is about them.
+#[must_use]
+pub fn part(plan: &Plan, model: Model) -> Plan {
+    let wanted = |line: &&Line| match model {
+        Model::InterruptOnly => !line.set.places_threads(),
+        Model::ProcessOnly => line.set.places_threads(),
+        Model::Full => true,
+        Model::None | Model::Crossed | Model::Cpu0 | Model::ProcessCpu0 => false,
+    };
+    Plan { lines: plan.lines.iter().filter(wanted).cloned().collect(), ..plan.clone() }
+}
+
+/// What is to be tried of `plan`: no affinity, the same again (A/A), its halves if it has both, and all of
+/// it.
+#[must_use]
+pub fn tried(plan: &Plan) -> Vec<Model> {
+    let has = |model: Model| !part(plan, model).lines.is_empty();
+    let mut models = vec![Model::None, Model::None];
+    if has(Model::InterruptOnly) && has(Model::ProcessOnly) {
+        models.extend([Model::InterruptOnly, Model::ProcessOnly]);
+    }
+    models.push(Model::Full);
+    models
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warmcore_linux::tuning::{Fingerprint, Setting, plan::SCHEMA};
+    use warmcore_topology::CpuSet;
+
+    fn plan(sets: &[Setting]) -> Plan {
+        let line =
+            |set: &Setting| Line { set: set.clone(), reason: String::new(), expected_gain: String::new() };
+        let machine = Fingerprint { cpus: CpuSet::default(), nodes: Vec::new(), interfaces: Vec::new() };
+        Plan { schema: SCHEMA, machine, lines: sets.iter().map(line).collect() }
+    }
+
+    #[test]
+    fn a_half_plan_has_no_halves() {
+        let cpus = || "1".parse().expect("a set");
+        let steering = Setting::DefaultInterrupt { cpus: cpus() };
+        let thread = Setting::Thread { pid: 1, started: 1, name: "a".to_owned(), thread: None, cpus: cpus() };
+        let whole = plan(&[steering.clone(), thread]);
+        let names: Vec<String> = tried(&whole).iter().map(Model::to_string).collect();
+        assert_eq!(names, ["none", "none", "interrupt-only", "process-only", "full"]);
+        let lines = tried(&whole).iter().map(|model| part(&whole, *model).lines.len()).collect::<Vec<_>>();
+        assert_eq!(lines, [0, 0, 1, 1, 2]);
+        assert_eq!(tried(&plan(&[steering])), [Model::None, Model::None, Model::Full]);
+    }
+}
