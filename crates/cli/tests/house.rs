@@ -55,7 +55,7 @@ const IMPURE: &[&str] =
     &["std::time", "std::fs", "std::net", "std::thread", "std::env", "std::process", "SystemTime", "Instant"];
 
 /// Crates whose whole purpose is to make system calls.
-const SYSTEM_CALLS: &[&str] = &["rustix", "libc", "nix"];
+const SYSTEM_CALLS: &[&str] = &["rustix", "libc", "nix", "perf-event"];
 
 /// Where `unsafe` may stand.
 const UNSAFE: &[&str] = &["linux/src/", "measure/src/", "dispatch/src/ring.rs", "dispatch/src/queue"];

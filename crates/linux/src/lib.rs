@@ -9,6 +9,7 @@
 //! | [`cpu_time`] | for how long threads have run |
 //! | [`disturbance`] | whether a measurement was preempted, migrated or faulted |
 //! | [`program`] | to run a user's program, and to end it with all it has started |
+//! | [`counters`] | what the processor counts on cpus: cycles, instructions, cache misses |
 //! | [`meter`] | what a run took of the cpus, and what others had of them meanwhile |
 //! | [`scheduled`] | how often a thread was moved and kept waiting |
 //! | [`steal`] | how long a hypervisor ran something else |
@@ -32,6 +33,7 @@
 
 pub mod affinity;
 pub mod capture;
+pub mod counters;
 pub mod cpu_time;
 pub mod disturbance;
 #[allow(unsafe_code)]
@@ -59,6 +61,7 @@ mod usage;
 
 pub use affinity::{AffinityError, Pinned, current_cpu, pin_to};
 pub use capture::Recording;
+pub use counters::{Counted, Counters};
 pub use disturbance::{Disturbance, Snapshot};
 pub use executable::{CodeBlock, CodeBlockError};
 pub use host::{Host, HugePageMode, Hypervisor};

@@ -3,7 +3,7 @@
 //! ([`Probe::fake`](crate::Probe::fake)) or from a directory.
 //!
 //! [`Tree::of`] writes a [`Machine`] alone; a [`Host`] adds devices, interrupts, steering and
-//! threads, and [`hosts`] has one of each kind that matters.
+//! threads, and [`hosts`] has one of each kind that matters. Its [`counters`] are no files.
 //!
 //! What the kernel's notation cannot say is rounded: cache sizes to 1 KiB, the quota to 10⁻⁵ of a
 //! cpu.
@@ -20,6 +20,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+pub mod counters;
 pub mod hosts;
 pub mod interrupts;
 

@@ -1,0 +1,61 @@
+//! Counters by the kernel: `perf_event_open`, through the crate `perf-event`.
+
+use super::code::{Asked, Code, Processor};
+use super::{Counter, Reading, Source};
+use crate::Probe;
+use perf_event::Builder;
+use perf_event::events::{Cache, CacheOp, CacheResult, WhichCache};
+use std::io;
+use warmcore_units::{CpuId, Nanos};
+
+/// The kind of event whose code is the processor's own: `PERF_TYPE_RAW` in the kernel's
+/// `include/uapi/linux/perf_event.h`, for which the crate has no name.
+const RAW: u32 = 4;
+
+/// The misses of loads in the last level, which the kernel's tables have for most processors.
+const LAST_LEVEL: Cache =
+    Cache { which: WhichCache::LL, operation: CacheOp::READ, result: CacheResult::MISS };
+
+/// This machine's counters.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    processor: Processor,
+}
+
+impl Default for Kernel {
+    fn default() -> Self {
+        Self { processor: Probe::new().processor() }
+    }
+}
+
+impl Source for Kernel {
+    fn processor(&self) -> &Processor {
+        &self.processor
+    }
+
+    fn open(&self, code: Code, cpu: CpuId) -> io::Result<Box<dyn Counter>> {
+        let mut builder = Builder::new().any_pid().one_cpu(cpu.0 as usize);
+        builder.include_kernel().include_hv();
+        let builder = match code.asked {
+            Asked::Hardware(event) => builder.kind(event),
+            Asked::Software(event) => builder.kind(event),
+            Asked::LastLevel => builder.kind(LAST_LEVEL),
+            Asked::Raw(config) => {
+                let attributes = builder.attrs_mut();
+                (attributes.type_, attributes.config) = (RAW, config);
+                builder
+            }
+        };
+        let mut counter = builder.build()?;
+        counter.enable()?;
+        Ok(Box::new(counter))
+    }
+}
+
+impl Counter for perf_event::Counter {
+    fn read(&mut self) -> io::Result<Reading> {
+        let read = self.read_count_and_time()?;
+        let [enabled, running] = [read.time_enabled, read.time_running].map(|time| Nanos(time as f64));
+        Ok(Reading { count: read.count, enabled, running })
+    }
+}

@@ -1,0 +1,96 @@
+use super::*;
+use crate::fake::counters::{Made, Source as Fake};
+use crate::{affinity, pin_to};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// On two made-up cpus.
+fn counted(source: &Fake) -> Counted {
+    let mut counters = Counters::open(source, &[CpuId(0), CpuId(1)]);
+    let before = counters.read();
+    counters.read().since(&before)
+}
+
+#[test]
+fn events_are_added_up_over_cpus() {
+    let source = Fake::zen().with("cycles", Made::whole(1000)).with("instructions", Made::whole(700));
+    let counted = counted(&source);
+    assert_eq!(counted.of(Event::Cycles), Ok(Tally { count: 2000.0, running: 1.0 }));
+    assert_eq!(counted.of(Event::Instructions).map(|tally| tally.count), Ok(1400.0));
+    let absent = counted.of(Event::L2Misses).expect_err("it was not made").to_string();
+    assert!(absent.starts_with("the system answered `No such file or directory"), "{absent}");
+    assert!(absent.contains("to `l2_cache_req_stat.ic_dc_miss_in_l2` on cpu0: this processor"), "{absent}");
+}
+
+#[test]
+fn a_count_of_part_of_the_time_is_scaled_and_of_a_small_part_left_out() {
+    let source = Fake::zen()
+        .with("cycles", Made { step: 600, running: 0.75 })
+        .with("instructions", Made { step: 600, running: 0.4 });
+    let counted = counted(&source);
+    assert_eq!(counted.of(Event::Cycles), Ok(Tally { count: 1600.0, running: 0.75 }));
+    let why = counted.of(Event::Instructions).expect_err("too little").to_string();
+    assert!(why.contains("counted in 40% of the time: less than 50%"), "{why}");
+}
+
+/// What the kernel counts itself goes the same way as what the processor does, on every machine.
+#[test]
+fn the_kernel_counts_on_a_cpu() {
+    let cpu = affinity::mask().expect("a mask").first().expect("a cpu");
+    let _pinned = pin_to(cpu).expect("it may be used");
+    let kernel = Kernel::default();
+    let open = |code: Code| kernel.open(code, cpu);
+    let mut switches = match open(Code::CONTEXT_SWITCHES) {
+        Ok(switches) => switches,
+        Err(error) => {
+            let why = Uncounted::refused(Code::CONTEXT_SWITCHES, cpu, &error);
+            return println!("skipped: {why}");
+        }
+    };
+    let mut others = [Code::CPU_CLOCK, Code::CPU_MIGRATIONS, Code::PAGE_FAULTS]
+        .map(|code| open(code).unwrap_or_else(|error| panic!("{code}: {error}")));
+    let mut read = || {
+        let of_all = others.each_mut().map(|counter| counter.read().expect("it is open"));
+        (switches.read().expect("it is open"), of_all)
+    };
+    let (before, [clock_before, ..]) = read();
+    let fresh = vec![1_u8; 4 << 20];
+    for _ in 0..20 {
+        sleep(Duration::from_millis(1));
+    }
+    let (after, [clock, moves, faults]) = read();
+    assert!(fresh.iter().all(|&byte| byte == 1));
+    assert!(after.count >= before.count + 20, "{before:?} {after:?}");
+    assert!(clock.count > clock_before.count && faults.count > 0, "{clock:?} {faults:?}");
+    for reading in [after, clock, moves, faults] {
+        assert!(reading.enabled.0 > 20e6 && reading.running == reading.enabled, "{reading:?}");
+    }
+}
+
+#[test]
+fn this_machine_counts_or_says_what_the_system_answered() {
+    let cpu = affinity::mask().expect("a mask").first().expect("a cpu");
+    let mut counters = Counters::open(&Kernel::default(), &[cpu]);
+    let before = counters.read();
+    sleep(Duration::from_millis(20));
+    let counted = counters.read().since(&before);
+    for event in Event::ALL {
+        match counted.of(event) {
+            Ok(tally) => assert!(tally.count >= 0.0 && tally.running > 0.0, "{event}: {tally:?}"),
+            Err(why) => assert!(!why.to_string().is_empty()),
+        }
+        assert!(counters.code(event).is_ok() || counted.of(event).is_err(), "{event}");
+    }
+}
+
+#[test]
+fn what_the_system_means_is_told() {
+    let told = |number: i32| {
+        let answer = io::Error::from_raw_os_error(number);
+        Uncounted::refused(Code::CYCLES, CpuId(3), &answer).to_string()
+    };
+    assert!(told(libc::EACCES).contains("to `cycles` on cpu3: it needs CAP_PERFMON"));
+    assert!(told(libc::EPERM).contains("perf_event_paranoid"));
+    assert!(told(libc::ENOSYS).contains("without counters") && told(libc::EOPNOTSUPP).contains("hypervisor"));
+    assert!(told(libc::EINVAL).ends_with("on cpu3"));
+}
