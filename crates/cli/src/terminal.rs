@@ -2,6 +2,7 @@
 
 pub(crate) mod claims;
 pub(crate) mod compare;
+mod counts;
 pub(crate) mod host;
 pub(crate) mod live;
 pub(crate) mod plan;
@@ -90,6 +91,12 @@ pub(crate) fn summary(findings: &Findings) -> String {
 fn parts<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) -> [String; 2] {
     let half = estimate.half_width.filter(|&half| half.into().is_finite());
     [estimate.mean.to_string(), half.map_or_else(|| "unknown".to_owned(), |half| half.to_string())]
+}
+
+/// With a capital letter and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
 /// `129 µs ± 0.15 µs`; a half-width that is not known is said not to be.

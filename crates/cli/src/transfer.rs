@@ -10,6 +10,7 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::atomic::AtomicBool;
 use warmcore_linux::affinity;
+use warmcore_linux::counters::Kernel;
 use warmcore_linux::net::privilege_missing;
 use warmcore_measure::Model;
 use warmcore_measure::blocks::Blocks;
@@ -69,7 +70,7 @@ pub(crate) fn experiments(
             let done = place as f64 + done as f64 / of as f64;
             progress::set(&bar, done / options.len() as f64);
         };
-        experiment(one, site, &mut tell, stop).map_err(explained)
+        experiment(one, site, &Kernel::default(), &mut tell, stop).map_err(explained)
     };
     let experiments = options.iter().enumerate().map(of_one).collect();
     bar.finish_and_clear();

@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
 use warmcore_bench::Provenance;
+use warmcore_linux::counters::{Counters, Kernel};
 use warmcore_linux::net::{Namespace, privilege_missing};
 use warmcore_linux::{Meter, Spent, affinity};
 use warmcore_measure::Model;
@@ -63,11 +64,12 @@ fn measured() -> Result<(Vec<Vec<f64>>, bool), Failure> {
     let site = Site::Lab(Network::new(CONNECTIONS, true)?);
     let Site::Lab(network) = &site else { unreachable!("it was made so") };
     let stop = AtomicBool::new(false);
+    let mut counters = Counters::open(&Kernel::default(), &options.cpus);
     let once = |alternative: usize| match alternative {
         1 => iperf3(network, &options.cpus, "64K"),
         2 => iperf3(network, &options.cpus, "128K"),
         _ => {
-            let (outcome, spent) = run(&options, &site, &options.cpus, Model::None, &stop)?;
+            let (outcome, spent) = run(&options, &site, &mut counters, Model::None, &stop)?;
             Ok((outcome.bytes.iter().sum::<u64>(), spent))
         }
     };

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | [`parts`] | which lines of a plan belong to which affinity model |
 //! | [`work`] | how much was done |
-//! | [`watch`] | what it took: the cpus' time, moves of threads, softirqs |
+//! | [`watch`] | what it took: the cpus' time, moves of threads, softirqs, what the processor counted |
 //! | [`findings`] | whether a model differs from no affinity by more than that differs from itself |
 //! | [`results`] | the figures for other programs |
 //!
@@ -31,6 +31,7 @@ use parts::part;
 use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
+use warmcore_linux::counters::{Counters, Source};
 use warmcore_linux::tuning::apply::ApplyError;
 use warmcore_linux::tuning::step::StepError;
 use warmcore_linux::tuning::{Directory, JournalError, Plan, System, apply, changes, steps, undo};
@@ -49,6 +50,8 @@ pub struct Verification<'a> {
     pub plan: &'a Plan,
     /// Where its settings stand.
     pub system: &'a dyn System,
+    /// Where counters come from.
+    pub source: &'a dyn Source,
     /// Where its changes are journalled.
     pub directory: &'a Directory,
     /// What counts as work.
@@ -116,31 +119,44 @@ impl Verification<'_> {
         self.directory.refuse_applied(self.system)?;
         let models = parts::tried(self.plan);
         let watch = Watch::of(self.plan)?;
-        let tried = self.blocks.run(models.len(), stop, |number| self.once(models[number], &watch, stop));
+        let mut counters = Counters::open(self.source, watch.cpus());
+        let once = |number: usize| self.once(models[number], &watch, &mut counters, stop);
+        let tried = self.blocks.run(models.len(), stop, once);
         let tried = tried.map_err(|error| match error {
             BlocksError::Run(error) => error,
             BlocksError::Interrupted => VerifyError::Interrupted,
         })?;
-        Findings::of(&models, &tried, &self.work, watch.clock_rate()).ok_or(VerifyError::Idle)
+        Findings::of(&models, &tried, &self.work, &watch, &counters).ok_or(VerifyError::Idle)
     }
 
     /// One run under `model`, with nothing left of it afterwards.
-    fn once(&self, model: Model, watch: &Watch, stop: &AtomicBool) -> Result<(Observed, Spent), VerifyError> {
+    fn once(
+        &self,
+        model: Model,
+        watch: &Watch,
+        counters: &mut Counters,
+        stop: &AtomicBool,
+    ) -> Result<(Observed, Spent), VerifyError> {
         let steps = changes(steps(&part(self.plan, model), self.system)?);
         if steps.is_empty() {
-            return self.observe(watch, stop);
+            return self.observe(watch, counters, stop);
         }
         apply(self.directory.begin(self.system, steps, false)?, stop)?;
-        let observed = self.observe(watch, stop);
+        let observed = self.observe(watch, counters, stop);
         self.take_back()?;
         observed
     }
 
-    fn observe(&self, watch: &Watch, stop: &AtomicBool) -> Result<(Observed, Spent), VerifyError> {
+    fn observe(
+        &self,
+        watch: &Watch,
+        counters: &mut Counters,
+        stop: &AtomicBool,
+    ) -> Result<(Observed, Spent), VerifyError> {
         sleep(SETTLE);
-        let mut watching = watch.start(self.system)?;
-        let (rate, spent) = self.work.run(self.system, self.time, stop, &mut watching)?;
-        Ok((Observed { rate, taken: watching.taken(&spent)? }, spent))
+        let mut watching = watch.start(self.system, counters)?;
+        let (rate, spent, counted) = self.work.run(self.system, self.time, stop, &mut watching)?;
+        Ok((Observed { rate, taken: watching.taken(&spent, counted)? }, spent))
     }
 
     fn take_back(&self) -> Result<(), VerifyError> {

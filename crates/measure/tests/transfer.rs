@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 use warmcore_linux::affinity;
+use warmcore_linux::counters::{Event, Kernel, Source};
+use warmcore_linux::fake::counters::{Made, Source as Fake};
 use warmcore_linux::net::privilege_missing;
-use warmcore_measure::Model;
 use warmcore_measure::blocks::Blocks;
 use warmcore_measure::transfer::{
     Direction, Ends, Experiment, Figures, Load, Network, Options, Server, Site, TransferError, experiment,
 };
+use warmcore_measure::{Cycles, Model};
 use warmcore_units::{Bytes, CpuId, PerSecond};
 
 fn options(models: &[Model]) -> Options {
@@ -28,8 +30,12 @@ fn options(models: &[Model]) -> Options {
 }
 
 fn tried(options: &Options, site: &Site) -> Result<Experiment, TransferError> {
+    counted(options, site, &Kernel::default())
+}
+
+fn counted(options: &Options, site: &Site, source: &dyn Source) -> Result<Experiment, TransferError> {
     let (mut seen, stop) = ((0, 0), AtomicBool::new(false));
-    let result = experiment(options, site, &mut |done, of| seen = (done, of), &stop);
+    let result = experiment(options, site, source, &mut |done, of| seen = (done, of), &stop);
     if result.is_ok() {
         assert_eq!(seen, (seen.1, (options.models.len() + 1) * options.blocks.count));
     }
@@ -115,6 +121,34 @@ fn another_host_is_an_end_and_needs_no_privilege() {
     });
 }
 
+/// What a machine whose processor counts would say.
+#[test]
+fn what_the_processor_counts_is_told_for_each_bit() {
+    with_server(|address| {
+        let all = Fake::zen()
+            .with("cycles", Made::whole(6_000_000_000))
+            .with("instructions", Made::whole(3_000_000_000))
+            .with("l2_cache_req_stat.ic_dc_miss_in_l2", Made { step: 600_000, running: 0.6 });
+        let (site, options) = (Site::Host(address), options(&[Model::None]));
+        let experiment = counted(&options, &site, &all).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(experiment.cycles, Cycles::Counted);
+        for figures in experiment.results.iter().flat_map(|results| &results.blocks) {
+            let of = |event| figures.counted.of(event).expect("it is counted");
+            let cycles = of(Event::Cycles);
+            assert_eq!(figures.cycles_per_bit, Some(cycles));
+            assert!((cycles / of(Event::Instructions) - 2.0).abs() < 1e-9, "{figures:?}");
+            assert!((cycles / of(Event::L2Misses) - 6000.0).abs() < 1e-6, "{figures:?}");
+            assert_eq!(figures.counted.of(Event::L3Misses), None);
+        }
+        let told = experiment.coverage.to_string();
+        assert!(told.contains("counted in 60% of the time or more"), "{told}");
+        assert!(told.contains("L3 misses are not counted: the system answered"), "{told}");
+
+        let none = counted(&options, &site, &Fake::zen()).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!none.coverage.is_any() && none.cycles != Cycles::Counted, "{:?}", none.cycles);
+    });
+}
+
 #[test]
 fn a_host_that_is_not_there_or_not_one_of_ours_is_told() {
     let vacant = {
@@ -155,7 +189,13 @@ fn a_stranger_cannot_send_a_host_anywhere() {
 fn a_stopped_experiment_ends_in_between() {
     let stop = AtomicBool::new(true);
     with_server(|address| {
-        let stopped = experiment(&options(&[Model::None]), &Site::Host(address), &mut |_, _| {}, &stop);
+        let stopped = experiment(
+            &options(&[Model::None]),
+            &Site::Host(address),
+            &Kernel::default(),
+            &mut |_, _| {},
+            &stop,
+        );
         assert!(matches!(stopped, Err(TransferError::Interrupted)));
     });
 }

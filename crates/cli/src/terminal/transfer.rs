@@ -1,7 +1,7 @@
 //! A comparison of affinity models, for someone who has never seen one.
 
-use super::table;
-use crate::transfer::figures::NO_MISSES;
+use super::{counts, sentence, table};
+use warmcore_measure::counts::CountedResults;
 use warmcore_measure::transfer::{Ends, Experiment, Figures, Results};
 use warmcore_stats::blocks::Verdict;
 use warmcore_units::PerSecond;
@@ -9,11 +9,12 @@ use warmcore_units::PerSecond;
 /// What a comparison came to.
 pub(crate) fn comparison(experiment: &Experiment) -> String {
     format!(
-        "\n{}\n\n{}\n\n{}\n\n{}\n\n{}\n",
+        "\n{}\n\n{}\n\n{}\n\n{}\n\n{}{}\n",
         head(experiment),
         main(experiment),
         changes(experiment),
         behind(experiment),
+        counted(experiment),
         notes(experiment)
     )
 }
@@ -83,6 +84,18 @@ fn changes(experiment: &Experiment) -> String {
     format!("{table}\nChanges against `{base}`, with their 95% intervals.")
 }
 
+/// What the processor counted for each bit, if it did.
+fn counted(experiment: &Experiment) -> String {
+    if !experiment.coverage.is_any() {
+        return String::new();
+    }
+    let of = |results: &Results| {
+        let spread = |event| results.spread(|figures| figures.counted.of(event));
+        (results.model, CountedResults::of(spread))
+    };
+    counts::table("bit", experiment.results.iter().map(of)) + "\n\n"
+}
+
 /// What lies behind it; medians with the extremes.
 fn behind(experiment: &Experiment) -> String {
     let mut table = table([
@@ -109,15 +122,8 @@ fn behind(experiment: &Experiment) -> String {
 }
 
 fn notes(experiment: &Experiment) -> String {
-    let clock = match experiment.clock {
-        Some(PerSecond(clock)) => {
-            format!(
-                "Cycles are counted at {:.2} GHz, the rate of the first cpu as the kernel tells it.",
-                clock / 1e9
-            )
-        }
-        None => "The kernel tells no clock rate: no cycles.".to_owned(),
-    };
+    let cycles = sentence(&experiment.cycles.to_string());
+    let coverage = &experiment.coverage;
     let all = || experiment.results.iter().chain([&experiment.control]);
     let (discarded, disturbed): (usize, usize) =
         (all().map(|results| results.discarded).sum(), all().map(|results| results.disturbed).sum());
@@ -128,7 +134,7 @@ fn notes(experiment: &Experiment) -> String {
     let alone =
         "Both ends of a virtual wire work on this machine: figures are of sender and receiver together.";
     let alone = if experiment.is_on_one_machine { format!("{alone}\n") } else { String::new() };
-    format!("{clock}\nL2 and L3 misses per bit: {NO_MISSES}.\n{alone}{disturbance}")
+    format!("{cycles}\n{coverage}\n{alone}{disturbance}")
 }
 
 /// `12.3 [12.0, 12.5]`.

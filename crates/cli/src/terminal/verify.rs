@@ -1,6 +1,7 @@
 //! What a verification found, in a terminal.
 
-use super::table;
+use super::{counts, sentence, table};
+use warmcore_measure::counts::CountedResults;
 use warmcore_measure::verify::findings::{Changes, Conclusion, Findings, Found};
 use warmcore_measure::verify::watch::Taken;
 use warmcore_stats::blocks::Verdict;
@@ -32,8 +33,8 @@ fn row(findings: &Findings, found: &Found) -> [String; 7] {
             (changes.rate.to_string(), changes.per_cpu.to_string(), visible)
         }
     };
-    let cost =
-        findings.cycles_per_bit(found).map_or_else(|| "not known".to_owned(), |cost| format!("{cost:.3}"));
+    let cost = found.cycles_per_bit.as_ref();
+    let cost = cost.map_or_else(|| "not known".to_owned(), |cost| format!("{cost:.3}"));
     [
         found.model.to_string(),
         format!("{:.3}", found.rate.map(|rate| rate * scale)),
@@ -77,7 +78,7 @@ fn noted(findings: &Findings) -> String {
             counted(|taken| taken.migrations),
         );
     }
-    text += "Cache misses per bit: no counters are read here.\n";
+    text += &counted(findings);
     if findings.discarded > 0 {
         text += &format!(
             "{} runs were made again because other programs, or the hypervisor, had too much of the cpus; {} count \
@@ -86,6 +87,20 @@ fn noted(findings: &Findings) -> String {
         );
     }
     text
+}
+
+/// What the processor counted, and what cycles are told by.
+fn counted(findings: &Findings) -> String {
+    let is_bits = findings.work.is_bits();
+    let cycles = if is_bits { sentence(&findings.cycles.to_string()) + "\n" } else { String::new() };
+    let table = if findings.coverage.is_any() {
+        let of = |found: &Found| (found.model, CountedResults::of(|event| found.counted(event)));
+        let unit = if is_bits { "bit" } else { "unit of what the program says" };
+        counts::table(unit, findings.models.iter().map(of)) + "\n"
+    } else {
+        String::new()
+    };
+    format!("{table}{cycles}{}\n", findings.coverage)
 }
 
 fn conclusion(findings: &Findings) -> &'static str {

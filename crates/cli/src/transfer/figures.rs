@@ -1,6 +1,8 @@
 //! What a comparison came to, for other programs. A figure that could not be had is null.
 
 use serde::Serialize;
+use warmcore_measure::Cycles;
+use warmcore_measure::counts::{CountedResults, CoverageResults};
 use warmcore_measure::transfer::{Compared, Ends, Experiment, Figures, Results};
 use warmcore_stats::Spread;
 use warmcore_stats::paired::Change;
@@ -28,11 +30,12 @@ struct Comparison {
     seconds: f64,
     blocks: usize,
     cpus: Vec<u32>,
-    /// The clock rate by which cycles are counted.
+    /// What cycles are told by, in words.
+    cycles: String,
+    /// The clock rate by which they are; null where they are counted, or nothing tells them.
     clock_hz: Option<f64>,
-    clock_of: &'static str,
-    /// Why there are no cache misses here.
-    cache_misses: &'static str,
+    /// What the processor's counters have counted, and why not the rest.
+    counters: [CoverageResults; 4],
     /// The model that the others are compared with.
     base: &'static str,
     models: Vec<OfModel>,
@@ -47,6 +50,8 @@ struct OfModel {
     cpu_use: Option<Spread>,
     bits_per_busy_cpu_second: Option<Spread>,
     cycles_per_bit: Option<Spread>,
+    /// What the processor counted for each bit.
+    counted: CountedResults,
     idle: Option<Spread>,
     stolen: Option<Spread>,
     softirq: Option<Spread>,
@@ -74,9 +79,6 @@ struct Changed {
     verdict: Option<&'static str>,
 }
 
-/// Why cache misses are not among the figures.
-pub(crate) const NO_MISSES: &str = "not counted: this version does not read the processor's counters";
-
 impl<'a> Comparisons<'a> {
     pub(super) fn of(experiments: &[Experiment], offloads: bool, to: Option<&'a str>) -> Self {
         let offloads = offloads && to.is_none();
@@ -102,9 +104,12 @@ impl Comparison {
             seconds: options.window.as_secs_f64(),
             blocks: options.blocks.count,
             cpus: options.cpus.iter().map(|cpu| cpu.0).collect(),
-            clock_hz: experiment.clock.map(|clock| clock.0),
-            clock_of: "the first cpu before the first run, as the kernel tells it",
-            cache_misses: NO_MISSES,
+            cycles: experiment.cycles.to_string(),
+            clock_hz: match experiment.cycles {
+                Cycles::AtClock(clock) => Some(clock.0),
+                Cycles::Counted | Cycles::Unknown => None,
+            },
+            counters: experiment.coverage.results(),
             base: results[0].model.name(),
             models: results.iter().enumerate().map(of_place).collect(),
             control: OfModel::of(control, &|figure| experiment.against_itself(figure).map(Changed::bare)),
@@ -127,6 +132,7 @@ impl OfModel {
             cpu_use: spread(|figures| Some(figures.cpu_use)),
             bits_per_busy_cpu_second: spread(efficiency),
             cycles_per_bit: spread(cost),
+            counted: CountedResults::of(|event| results.spread(|figures| figures.counted.of(event))),
             idle: spread(|figures| Some(figures.idle)),
             stolen: spread(|figures| Some(figures.stolen)),
             softirq: spread(|figures| Some(figures.softirq)),

@@ -7,6 +7,7 @@ use crate::args::verify::VerifyArguments;
 use crate::{interrupt, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::ffi::OsString;
+use warmcore_linux::counters::Kernel;
 use warmcore_linux::tuning::Disk;
 use warmcore_measure::blocks::Blocks;
 use warmcore_measure::verify::work::Work;
@@ -29,6 +30,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     let verification = Verification {
         plan: &document.plan,
         system: &disk,
+        source: &Kernel::default(),
         directory: &directory,
         work,
         time: arguments.time,

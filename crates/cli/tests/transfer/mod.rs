@@ -48,7 +48,13 @@ fn assert_whole(comparison: &Value, models: &[&str]) {
     }
     assert!(of[1..].iter().all(|one| one["change_of_throughput"]["verdict"].is_string()), "{comparison}");
     assert!(of[0]["change_of_throughput"].is_null());
-    assert!(comparison["cache_misses"].as_str().is_some_and(|why| why.starts_with("not counted")));
+    let counters = comparison["counters"].as_array().expect("counters");
+    assert_eq!(counters.len(), 4, "{comparison}");
+    for counter in counters {
+        let (counted, why) = (counter["counted_as"].as_str(), counter["why_not"].as_str());
+        assert!(counted.is_some() != why.is_some_and(|why| !why.is_empty()), "{counter}");
+    }
+    assert!(comparison["cycles"].as_str().is_some_and(|cycles| cycles.contains("cycles")), "{comparison}");
 }
 
 #[test]
@@ -83,11 +89,12 @@ fn it_is_told_in_words() {
         "receive, writes of 64 KiB, at 100 Mbit/s each",
         "none itself (A/A)",
         "with their 95% intervals",
-        "L2 and L3 misses per bit: not counted",
         "made again",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
+    let counters = ["No counters here: the system answered `", "L2 misses are"];
+    assert!(counters.iter().any(|words| said.contains(words)), "{said}");
 }
 
 #[test]

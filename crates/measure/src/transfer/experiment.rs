@@ -6,10 +6,12 @@ use super::options::Options;
 use super::run::{Outcome, run};
 use super::site::Site;
 use crate::blocks::{BlocksError, Tried};
+use crate::counts::{Coverage, Cycles};
 use std::sync::atomic::AtomicBool;
-use warmcore_linux::{Host, Probe};
+use warmcore_linux::counters::Source;
+use warmcore_linux::{Counted, Counters, Host, Probe};
 use warmcore_stats::paired::{Change, change};
-use warmcore_units::{CpuId, PerSecond};
+use warmcore_units::CpuId;
 
 /// What a comparison came to.
 #[derive(Clone, PartialEq, Debug)]
@@ -20,9 +22,10 @@ pub struct Experiment {
     pub is_on_one_machine: bool,
     /// The cpus on which time was counted.
     pub cpus: Vec<CpuId>,
-    /// The clock rate by which cycles are counted: the first cpu's before the first run, as the kernel
-    /// tells it.
-    pub clock: Option<PerSecond>,
+    /// What cycles are told by.
+    pub cycles: Cycles,
+    /// What the processor's counters have counted.
+    pub coverage: Coverage,
     /// What each model came to, in the order asked for; the first is the base.
     pub results: Vec<Results>,
     /// What the base came to when it was tried a second time in each block.
@@ -47,7 +50,7 @@ impl Experiment {
     }
 }
 
-/// Tries every model of `options` between the ends of `site`. `progress` is told how many runs are done,
+/// Tries every model of `options` between the ends of `site`, with counters from `source`. `progress` is told how many runs are done,
 /// of how many; runs that are made again come on top.
 ///
 /// # Errors
@@ -55,18 +58,19 @@ impl Experiment {
 pub fn experiment(
     options: &Options,
     site: &Site,
+    source: &dyn Source,
     progress: &mut dyn FnMut(usize, usize),
     stop: &AtomicBool,
 ) -> Result<Experiment, TransferError> {
     options.check()?;
     site.check(&options.models)?;
     let Host { clock_rate: clock, .. } = Probe::new().host();
-    let cpus = counted_cpus(options, site);
+    let mut counters = Counters::open(source, &counted_cpus(options, site));
     let base = options.models[0];
     let alternatives: Vec<_> = options.models.iter().copied().chain([base]).collect();
     let (mut done, all) = (0, alternatives.len() * options.blocks.count);
     let once = |alternative: usize| {
-        let outcome = run(options, site, &cpus, alternatives[alternative], stop)?;
+        let outcome = run(options, site, &mut counters, alternatives[alternative], stop)?;
         done += 1;
         progress(done.min(all), all);
         Ok(outcome)
@@ -75,11 +79,14 @@ pub fn experiment(
         BlocksError::Run(error) => error,
         BlocksError::Interrupted => TransferError::Interrupted,
     })?;
-    let of = |(&model, runs): (_, &Vec<Tried<Outcome>>)| Results::of(model, runs, cpus.len(), clock);
+    let counted: Vec<&Counted> = tried.iter().flatten().map(|run| &run.outcome.counted).collect();
+    let (cycles, coverage) = (Cycles::of(counted.iter().copied(), clock), Coverage::of(&counters, &counted));
+    let cpus = counters.cpus().to_vec();
+    let of = |(&model, runs): (_, &Vec<Tried<Outcome>>)| Results::of(model, runs, cpus.len(), cycles);
     let mut results: Vec<Results> = alternatives.iter().zip(&tried).map(of).collect();
     let control = results.pop().expect("the base is tried twice");
     let is_on_one_machine = matches!(site, Site::Lab(_));
-    Ok(Experiment { options: options.clone(), is_on_one_machine, cpus, clock, results, control })
+    Ok(Experiment { options: options.clone(), is_on_one_machine, cpus, cycles, coverage, results, control })
 }
 
 /// On a virtual wire all work is done where the ends run. Packets of another host come to any cpu.

@@ -2,11 +2,11 @@
 
 use super::run::Outcome;
 use crate::blocks::Tried;
+use crate::counts::{Cycles, PerUnit};
 use crate::model::Model;
 use warmcore_stats::Spread;
 use warmcore_stats::blocks::{Verdict, verdict};
 use warmcore_stats::paired::{Change, change};
-use warmcore_units::PerSecond;
 
 /// The figures of one run. `None` where the kernel does not tell what it takes.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -17,8 +17,10 @@ pub struct Figures {
     pub cpu_use: f64,
     /// Bits received for each second in which a cpu was busy.
     pub bits_per_busy_second: Option<f64>,
-    /// Cycles for each bit, the GHz/Gbps of the source: the clock rate over the figure before.
+    /// Cycles for each bit, the GHz/Gbps of the source.
     pub cycles_per_bit: Option<f64>,
+    /// What the processor counted for each bit.
+    pub counted: PerUnit,
     /// The part of the cpus' time in which they had nothing to do.
     pub idle: f64,
     /// The part that a hypervisor took.
@@ -36,21 +38,23 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// Those of a run on so many cpus with this clock rate.
+    /// Those of a run on so many cpus, whose cycles are told by `cycles`.
     #[must_use]
-    pub fn of(tried: &Tried<Outcome>, cpus: usize, clock: Option<PerSecond>) -> Self {
+    pub fn of(tried: &Tried<Outcome>, cpus: usize, cycles: Cycles) -> Self {
         let Tried { outcome, spent, .. } = tried;
         let bits = outcome.bytes.iter().sum::<u64>() as f64 * 8.0;
         let (seconds, all) = (spent.time.secs(), spent.time * cpus as f64);
         let each = |count: u64| count as f64 / seconds;
-        let bits_per_busy_second = (spent.busy.0 > 0.0 && bits > 0.0).then(|| bits / spent.busy.secs());
+        let is_busy = spent.busy.0 > 0.0 && bits > 0.0;
+        let cycles = cycles.of_run(&outcome.counted, spent.busy).filter(|_| is_busy);
         let used = spent.busy / all;
         let stolen = spent.stolen / all;
         Self {
             throughput: bits / seconds,
             cpu_use: used,
-            bits_per_busy_second,
-            cycles_per_bit: clock.zip(bits_per_busy_second).map(|(clock, bits)| clock.0 / bits),
+            bits_per_busy_second: is_busy.then(|| bits / spent.busy.secs()),
+            cycles_per_bit: cycles.map(|cycles| cycles / bits),
+            counted: PerUnit::of_run(&outcome.counted, bits),
             // The kernel counts in ticks, so the parts may come to a little more than all.
             idle: (1.0 - used - stolen).max(0.0),
             stolen,
@@ -79,10 +83,10 @@ pub struct Results {
 impl Results {
     /// Those of the runs of a `model`.
     #[must_use]
-    pub fn of(model: Model, runs: &[Tried<Outcome>], cpus: usize, clock: Option<PerSecond>) -> Self {
+    pub fn of(model: Model, runs: &[Tried<Outcome>], cpus: usize, cycles: Cycles) -> Self {
         Self {
             model,
-            blocks: runs.iter().map(|run| Figures::of(run, cpus, clock)).collect(),
+            blocks: runs.iter().map(|run| Figures::of(run, cpus, cycles)).collect(),
             discarded: runs.iter().map(|run| run.discarded).sum(),
             disturbed: runs.iter().filter(|run| run.disturbed).count(),
         }
@@ -129,14 +133,22 @@ pub fn compare(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warmcore_linux::counters::Event;
+    use warmcore_linux::fake::counters::{Made, Source};
     use warmcore_linux::inventory::Activity;
-    use warmcore_linux::{Scheduled, Spent};
-    use warmcore_units::Nanos;
+    use warmcore_linux::{Counters, Scheduled, Spent};
+    use warmcore_units::{CpuId, Nanos, PerSecond};
+
+    const CLOCK: Cycles = Cycles::AtClock(PerSecond(3e9));
 
     fn tried(bytes: u64, busy: f64) -> Tried<Outcome> {
         let scheduled = Scheduled { voluntary: 1, involuntary: 4, migrations: None };
         let activity = Activity { receive_softirqs: Some(10), rescheduling: None };
-        let outcome = Outcome { bytes: vec![bytes, bytes], scheduled, activity };
+        let source = Source::zen().with("cycles", Made::whole(4_000_000_000));
+        let mut counters = Counters::open(&source, &[CpuId(0), CpuId(1)]);
+        let before = counters.read();
+        let counted = counters.read().since(&before);
+        let outcome = Outcome { bytes: vec![bytes, bytes], scheduled, activity, counted };
         let spent = Spent {
             time: Nanos::from_secs(2.0),
             busy: Nanos::from_secs(busy),
@@ -149,14 +161,17 @@ mod tests {
     #[test]
     fn figures_are_those_of_the_source() {
         // 16 Gbit in 2 s on two cpus, one and a half of them busy.
-        let figures = Figures::of(&tried(1_000_000_000, 3.0), 2, Some(PerSecond(3e9)));
+        let figures = Figures::of(&tried(1_000_000_000, 3.0), 2, CLOCK);
         assert_eq!((figures.throughput, figures.cpu_use), (8e9, 0.75));
         assert_eq!(figures.bits_per_busy_second, Some(16e9 / 3.0));
         assert!((figures.cycles_per_bit.unwrap() - 9.0 / 16.0).abs() < 1e-12, "3 GHz · 1.5 cpus / 8 Gbps");
         assert!((figures.stolen - 0.1).abs() < 1e-12 && (figures.idle - 0.15).abs() < 1e-12);
         assert_eq!((figures.preemptions, figures.migrations), (2.0, None));
         assert_eq!((figures.receive_softirqs, figures.rescheduling), (Some(5.0), None));
-        let silent = Figures::of(&tried(1, 0.0), 2, None);
+        let counted = Figures::of(&tried(1_000_000_000, 3.0), 2, Cycles::Counted);
+        assert_eq!((counted.cycles_per_bit, counted.counted.of(Event::Cycles)), (Some(0.5), Some(0.5)));
+        assert_eq!(counted.counted.of(Event::L3Misses), None);
+        let silent = Figures::of(&tried(1, 0.0), 2, CLOCK);
         assert_eq!((silent.bits_per_busy_second, silent.cycles_per_bit), (None, None));
     }
 
@@ -164,7 +179,7 @@ mod tests {
     fn a_model_is_compared_with_the_base_and_the_base_with_itself() {
         let results = |scale: f64| {
             let busy = [3.0, 3.2, 2.9, 3.1, 3.05].map(|busy| tried(1_000_000_000, busy / scale));
-            Results::of(Model::Full, &busy, 2, Some(PerSecond(3e9)))
+            Results::of(Model::Full, &busy, 2, CLOCK)
         };
         let (base, more) = (results(1.0), results(1.25));
         assert_eq!((base.discarded, base.disturbed), (5, 0));

@@ -25,11 +25,9 @@
 //! | `host` | to be the other host |
 //!
 //! What must always hold: bytes count when they were received; every figure is of a time in which all
-//! connections moved; and nothing is left of wires, processes and threads when an experiment ends, however it
+//! connections moved; what the processor counted is of the same cpus and time; and nothing is left of wires, processes and threads when an experiment ends, however it
 //! does. An end lives no longer than the pipe from which it is told what to do.
 //!
-//! Not counted here: cache misses. The processor's counters that the source has used are not read.
-
 mod bulk;
 mod end;
 mod error;

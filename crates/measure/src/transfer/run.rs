@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use warmcore_linux::inventory::Activity;
-use warmcore_linux::{Meter, Probe, Scheduled, Spent};
-use warmcore_units::CpuId;
+use warmcore_linux::{Counted, Counters, Meter, Probe, Scheduled, Spent};
 
 /// What is not counted of a run: connections find their pace.
 pub const WARM_UP: Duration = Duration::from_millis(300);
@@ -28,16 +27,18 @@ pub struct Outcome {
     pub scheduled: Scheduled,
     /// What the kernel did on the cpus.
     pub activity: Activity,
+    /// What the processor counted on them.
+    pub counted: Counted,
 }
 
-/// Runs `model` once. Time is counted on `cpus`. The options are [checked](Options::check) before.
+/// Runs `model` once. Time is counted on the cpus of `counters`, like what they count. The options are [checked](Options::check) before.
 ///
 /// # Errors
 /// If an end fails, or `stop` is set. Nothing is left behind then either.
 pub fn run(
     options: &Options,
     site: &Site,
-    cpus: &[CpuId],
+    counters: &mut Counters,
     model: Model,
     stop: &AtomicBool,
 ) -> Result<(Outcome, Spent), TransferError> {
@@ -46,13 +47,14 @@ pub fn run(
     wait(WARM_UP, &mut pairs, stop)?;
 
     let probe = Probe::new();
-    let before = Counted::take(&mut pairs, options)?;
-    let (activity, meter) = (probe.activity(cpus)?, Meter::start(cpus, &programs));
+    let before = Progress::take(&mut pairs, options)?;
+    let (activity, meter) = (probe.activity(counters.cpus())?, Meter::start(counters.cpus(), &programs));
+    let begun = counters.read();
     wait(options.window, &mut pairs, stop)?;
-    let spent = meter.stop();
-    let after = Counted::take(&mut pairs, options)?;
-    let activity = probe.activity(cpus)?.since(&activity);
-    Ok((after.since(&before, activity), spent))
+    let (spent, counted) = (meter.stop(), counters.read().since(&begun));
+    let after = Progress::take(&mut pairs, options)?;
+    let activity = probe.activity(counters.cpus())?.since(&activity);
+    Ok((after.since(&before, activity, counted), spent))
 }
 
 fn ends(pairs: &mut [Pair]) -> impl Iterator<Item = &mut Led> {
@@ -77,12 +79,12 @@ fn wait(length: Duration, pairs: &mut [Pair], stop: &AtomicBool) -> Result<(), T
 }
 
 /// How far all ends are.
-struct Counted {
+struct Progress {
     received: Vec<u64>,
     scheduled: Vec<Scheduled>,
 }
 
-impl Counted {
+impl Progress {
     fn take(pairs: &mut [Pair], options: &Options) -> Result<Self, TransferError> {
         let received = pairs
             .iter_mut()
@@ -93,13 +95,14 @@ impl Counted {
         Ok(Self { received, scheduled: scheduled.collect::<Result<_, _>>()? })
     }
 
-    fn since(&self, earlier: &Self, activity: Activity) -> Outcome {
+    fn since(&self, earlier: &Self, activity: Activity, counted: Counted) -> Outcome {
         let received = self.received.iter().zip(&earlier.received);
         let scheduled = self.scheduled.iter().zip(&earlier.scheduled).map(|(now, before)| now.since(before));
         Outcome {
             bytes: received.map(|(now, before)| now.saturating_sub(*before)).collect(),
             scheduled: scheduled.sum(),
             activity,
+            counted,
         }
     }
 }

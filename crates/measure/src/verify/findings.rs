@@ -1,13 +1,16 @@
 //! Whether a model differs from no affinity by more than that differs from itself.
 
-use super::OfModel;
-use super::watch::Taken;
+use super::watch::{Taken, Watch};
 use super::work::Work;
+use super::{Observed, OfModel};
+use crate::blocks::Tried;
+use crate::counts::{Coverage, Cycles, PerUnit};
 use crate::model::Model;
+use warmcore_linux::Counters;
+use warmcore_linux::counters::Event;
 use warmcore_stats::Spread;
 use warmcore_stats::blocks::{Verdict, verdict};
 use warmcore_stats::paired::{Change, change};
-use warmcore_units::PerSecond;
 
 /// What came of an experiment.
 #[derive(Clone, Debug)]
@@ -18,9 +21,10 @@ pub struct Findings {
     pub models: Vec<Found>,
     /// The same again, against itself.
     pub control: Changes,
-    /// The clock rate that cycles are counted with; `None` where the kernel does not tell, or work is not in
-    /// bits.
-    pub clock_rate: Option<PerSecond>,
+    /// What cycles are told by.
+    pub cycles: Cycles,
+    /// What the processor's counters have counted.
+    pub coverage: Coverage,
     /// Runs that others disturbed, and that were made again or counted for want of a better one.
     pub discarded: usize,
     /// Those of them that count.
@@ -38,6 +42,10 @@ pub struct Found {
     pub busy_cpus: Spread,
     /// Work per second of a busy cpu.
     pub per_cpu: Spread,
+    /// Cycles of the cpus for each bit (GHz/Gbps); `None` where nothing tells cycles, or work is not in bits.
+    pub cycles_per_bit: Option<Spread>,
+    /// What the processor counted for each unit of work, run by run.
+    pub counted: Vec<PerUnit>,
     /// What else the runs took.
     pub taken: Vec<Taken>,
     /// Against no affinity, and what it amounts to; `None` for no affinity itself.
@@ -84,25 +92,30 @@ impl Findings {
         models: &[Model],
         tried: &[OfModel],
         work: &Work,
-        clock_rate: Option<PerSecond>,
+        watch: &Watch,
+        counters: &Counters,
     ) -> Option<Self> {
         let [none, again, others @ ..] = tried else { return None };
+        let counted: Vec<_> = tried.iter().flatten().map(|tried| &tried.outcome.taken.counted).collect();
+        let cycles = Cycles::of(counted.iter().copied(), watch.clock_rate());
+        let told_by = if work.is_bits() { cycles } else { Cycles::Unknown };
         let base = Series::of(none);
         let control = Series::of(again).against(&base)?;
         let found = |(&model, of_it): (&Model, &OfModel)| {
             let series = Series::of(of_it);
             let changes = series.against(&base)?;
-            Some(series.found(model, of_it, Some((changes, changes.amount(&control)))))
+            Some(series.found(model, of_it, told_by, Some((changes, changes.amount(&control)))))
         };
         let found: Option<Vec<Found>> = models[2..].iter().zip(others).map(found).collect();
-        let mut all = vec![base.found(Model::None, none, None)];
+        let mut all = vec![base.found(Model::None, none, told_by, None)];
         all.extend(found?);
         let runs = || tried.iter().flatten();
         Some(Self {
             work: work.clone(),
             models: all,
             control,
-            clock_rate: clock_rate.filter(|_| work.is_bits()),
+            cycles,
+            coverage: Coverage::of(counters, &counted),
             discarded: runs().map(|tried| tried.discarded).sum(),
             disturbed: runs().filter(|tried| tried.disturbed).count(),
         })
@@ -117,12 +130,13 @@ impl Findings {
             .next()
             .unwrap_or(Conclusion::NotVisible)
     }
+}
 
-    /// Cycles of busy cpus for each bit (GHz/Gbps), run by run.
+impl Found {
+    /// What the processor counted of an event for each unit of work; `None` if that is missing in a run.
     #[must_use]
-    pub fn cycles_per_bit(&self, found: &Found) -> Option<Spread> {
-        let clock_rate = self.clock_rate?;
-        Some(found.per_cpu.map(|bits_per_cpu_second| clock_rate.0 / bits_per_cpu_second))
+    pub fn counted(&self, event: Event) -> Option<Spread> {
+        self.counted.iter().map(|counted| counted.of(event)).collect::<Option<_>>().map(Spread)
     }
 }
 
@@ -171,10 +185,23 @@ impl Series {
         })
     }
 
-    fn found(&self, model: Model, tried: &OfModel, against_none: Option<(Changes, Amount)>) -> Found {
+    fn found(
+        &self,
+        model: Model,
+        tried: &OfModel,
+        cycles: Cycles,
+        against_none: Option<(Changes, Amount)>,
+    ) -> Found {
+        let work = |run: &Tried<Observed>| run.outcome.rate * run.spent.time.secs();
+        let cost = |run: &Tried<Observed>| {
+            Some(cycles.of_run(&run.outcome.taken.counted, run.spent.busy)? / work(run))
+        };
+        let counted = |run: &Tried<Observed>| PerUnit::of_run(&run.outcome.taken.counted, work(run));
         Found {
             model,
-            taken: tried.iter().map(|tried| tried.outcome.taken).collect(),
+            cycles_per_bit: tried.iter().map(cost).collect::<Option<_>>().map(Spread),
+            counted: tried.iter().map(counted).collect(),
+            taken: tried.iter().map(|tried| tried.outcome.taken.clone()).collect(),
             against_none,
             rate: Spread(self.rate.clone()),
             busy_cpus: Spread(self.busy_cpus.clone()),
@@ -186,51 +213,70 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::Tried;
-    use crate::verify::Observed;
     use warmcore_linux::Spent;
+    use warmcore_linux::fake::counters::{Made, Source};
+    use warmcore_units::{CpuId, Nanos, PerSecond};
 
-    fn tried(rates: [f64; 5], busy_cpus: f64) -> OfModel {
-        let taken = Taken {
-            busy_cpus,
-            softirq_cpus: 0.1,
-            stolen_cpus: 0.0,
-            receive_softirqs: PerSecond(1.0),
-            rescheduling: None,
-            migrations: None,
-        };
-        let run = |rate| Tried {
-            outcome: Observed { rate, taken },
-            spent: Spent::default(),
-            discarded: 0,
-            disturbed: false,
+    fn tried(rates: [f64; 5], busy_cpus: f64, counters: &mut Counters) -> OfModel {
+        let run = |rate| {
+            let before = counters.read();
+            let taken = Taken {
+                busy_cpus,
+                softirq_cpus: 0.1,
+                stolen_cpus: 0.0,
+                receive_softirqs: PerSecond(1.0),
+                rescheduling: None,
+                migrations: None,
+                counted: counters.read().since(&before),
+            };
+            let time = Nanos::from_secs(2.0);
+            let spent = Spent { time, busy: time * busy_cpus, ..Spent::default() };
+            Tried { outcome: Observed { rate, taken }, spent, discarded: 0, disturbed: false }
         };
         rates.map(run).to_vec()
     }
 
-    fn findings(full: OfModel) -> Findings {
-        let none = tried([100.0, 102.0, 98.0, 101.0, 99.0], 2.0);
-        let again = tried([101.0, 100.0, 99.0, 102.0, 98.0], 2.0);
+    /// On one cpu at 200 Hz.
+    fn findings_by(source: &Source, rates: [f64; 5], busy_cpus: f64) -> Findings {
+        let mut counters = Counters::open(source, &[CpuId(0)]);
+        let none = tried([100.0, 102.0, 98.0, 101.0, 99.0], 2.0, &mut counters);
+        let again = tried([101.0, 100.0, 99.0, 102.0, 98.0], 2.0, &mut counters);
+        let full = tried(rates, busy_cpus, &mut counters);
         let work = Work::Interfaces { names: vec!["a".to_owned()], load: None };
         let models = [Model::None, Model::None, Model::Full];
-        Findings::of(&models, &[none, again, full], &work, Some(PerSecond(200.0))).expect("five blocks")
+        let watch = Watch::at(PerSecond(200.0));
+        Findings::of(&models, &[none, again, full], &work, &watch, &counters).expect("five blocks")
+    }
+
+    fn findings(rates: [f64; 5], busy_cpus: f64) -> Findings {
+        findings_by(&Source::zen(), rates, busy_cpus)
     }
 
     #[test]
     fn a_gain_is_one_only_beyond_what_the_control_does() {
-        let gained = findings(tried([130.0, 133.0, 127.0, 131.0, 129.0], 2.0));
+        let gained = findings([130.0, 133.0, 127.0, 131.0, 129.0], 2.0);
         assert_eq!(gained.conclusion(), Conclusion::Gain);
-        assert_eq!(
-            findings(tried([101.0, 101.0, 99.0, 101.0, 100.0], 2.0)).conclusion(),
-            Conclusion::NotVisible
-        );
-        assert_eq!(findings(tried([80.0, 81.0, 79.0, 81.0, 79.0], 2.0)).conclusion(), Conclusion::Loss);
+        let same = findings([101.0, 101.0, 99.0, 101.0, 100.0], 2.0);
+        assert_eq!(same.conclusion(), Conclusion::NotVisible);
+        assert_eq!(findings([80.0, 81.0, 79.0, 81.0, 79.0], 2.0).conclusion(), Conclusion::Loss);
         // As much work with half of the cpus' time.
-        assert_eq!(findings(tried([100.0, 101.0, 99.0, 101.0, 99.0], 1.0)).conclusion(), Conclusion::Gain);
-        assert_eq!(findings(tried([130.0, 133.0, 127.0, 131.0, 129.0], 4.0)).conclusion(), Conclusion::Mixed);
-        let cost = gained.cycles_per_bit(&gained.models[0]).expect("a clock rate and bits");
-        assert_eq!(cost.median(), 4.0);
+        assert_eq!(findings([100.0, 101.0, 99.0, 101.0, 99.0], 1.0).conclusion(), Conclusion::Gain);
+        assert_eq!(findings([130.0, 133.0, 127.0, 131.0, 129.0], 4.0).conclusion(), Conclusion::Mixed);
+        let cost = gained.models[0].cycles_per_bit.as_ref().expect("a clock rate and bits");
+        assert_eq!((cost.median(), gained.cycles), (4.0, Cycles::AtClock(PerSecond(200.0))));
         let models: Vec<Model> = gained.models.iter().map(|found| found.model).collect();
         assert_eq!(models, [Model::None, Model::Full]);
+    }
+
+    #[test]
+    fn what_the_processor_counted_is_of_each_bit_and_better_than_its_clock_rate() {
+        let source = Source::zen().with("cycles", Made::whole(1000)).with("instructions", Made::whole(400));
+        let counted = findings_by(&source, [100.0; 5], 2.0);
+        assert_eq!(counted.cycles, Cycles::Counted);
+        let full = &counted.models[1];
+        // 200 bits in a run of 2 s.
+        assert_eq!(full.cycles_per_bit.as_ref().map(Spread::median), Some(5.0));
+        assert_eq!(full.counted(Event::Instructions).map(|spread| spread.median()), Some(2.0));
+        assert!(full.counted(Event::L2Misses).is_none() && counted.coverage.is_any());
     }
 }

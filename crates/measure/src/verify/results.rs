@@ -3,6 +3,7 @@
 
 use super::findings::{Changes, Conclusion, Findings, Found};
 use super::watch::Taken;
+use crate::counts::{CountedResults, CoverageResults};
 use serde::Serialize;
 use warmcore_stats::Spread;
 use warmcore_stats::blocks::Verdict;
@@ -25,6 +26,10 @@ pub struct Results {
     pub discarded_runs: usize,
     /// Runs that count though they had.
     pub disturbed_runs: usize,
+    /// What cycles are told by, in words.
+    pub cycles: String,
+    /// What the processor's counters have counted, and why not the rest.
+    pub counters: [CoverageResults; 4],
 }
 
 /// What came of one model.
@@ -38,8 +43,10 @@ pub struct OfModel {
     pub busy_cpus: Spread,
     /// Work per second of a busy cpu.
     pub per_busy_cpu: Spread,
-    /// Cycles of busy cpus for each bit; `null` where the clock rate is not known, or work is not in bits.
+    /// Cycles of the cpus for each bit; `null` where nothing tells cycles, or work is not in bits.
     pub cycles_per_bit: Option<Spread>,
+    /// What the processor counted for each unit of work; `null` where it counts nothing.
+    pub counted: CountedResults,
     /// Cpus that were in softirqs.
     pub softirq_cpus: Spread,
     /// Cpus that a hypervisor took.
@@ -91,20 +98,25 @@ impl Findings {
                 Conclusion::NotVisible => "not-visible",
                 Conclusion::Unsound => "unsound",
             },
-            models: self.models.iter().map(|found| self.of_model(found)).collect(),
+            models: self.models.iter().map(OfModel::of).collect(),
             control: Against { rate: by(rate, None), per_busy_cpu: by(per_cpu, None) },
             discarded_runs: self.discarded,
             disturbed_runs: self.disturbed,
+            cycles: self.cycles.to_string(),
+            counters: self.coverage.results(),
         }
     }
+}
 
-    fn of_model(&self, found: &Found) -> OfModel {
-        OfModel {
+impl OfModel {
+    fn of(found: &Found) -> Self {
+        Self {
             model: found.model.to_string(),
             rate: found.rate.clone(),
             busy_cpus: found.busy_cpus.clone(),
             per_busy_cpu: found.per_cpu.clone(),
-            cycles_per_bit: self.cycles_per_bit(found),
+            cycles_per_bit: found.cycles_per_bit.clone(),
+            counted: CountedResults::of(|event| found.counted(event)),
             softirq_cpus: found.each(|taken| taken.softirq_cpus),
             stolen_cpus: found.each(|taken| taken.stolen_cpus),
             receive_softirqs: found.each(|taken| taken.receive_softirqs.0),

@@ -2,10 +2,11 @@
 
 use super::parts::part;
 use crate::model::Model;
+use warmcore_linux::counters::Readings;
 use warmcore_linux::inventory::Inventory;
 use warmcore_linux::probe::ProbeError;
 use warmcore_linux::tuning::{Plan, Setting, System};
-use warmcore_linux::{Meter, Probe, Spent};
+use warmcore_linux::{Counted, Counters, Meter, Probe, Spent};
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
 /// What is watched in every run.
@@ -18,7 +19,7 @@ pub struct Watch {
 }
 
 /// What a run took.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Taken {
     /// Cpus that were busy, on average: 1.5 of 2, for instance.
     pub busy_cpus: f64,
@@ -32,6 +33,8 @@ pub struct Taken {
     pub rescheduling: Option<PerSecond>,
     /// Moves of the plan's threads from cpu to cpu; `None` where it has none or the kernel does not count.
     pub migrations: Option<PerSecond>,
+    /// What the processor counted on the cpus.
+    pub counted: Counted,
 }
 
 impl Watch {
@@ -53,23 +56,41 @@ impl Watch {
         Ok(Self { cpus, processes, clock_rate: probe.host().clock_rate })
     }
 
+    /// Nothing, on a machine with this clock rate.
+    #[cfg(test)]
+    pub(crate) fn at(clock_rate: PerSecond) -> Self {
+        Self { cpus: Vec::new(), processes: Vec::new(), clock_rate: Some(clock_rate) }
+    }
+
     /// The clock rate of the first cpu, in cycles per second, when the experiment began.
     #[must_use]
     pub const fn clock_rate(&self) -> Option<PerSecond> {
         self.clock_rate
     }
 
-    /// Begins to watch; with `system` the plan's processes are looked at.
+    /// All cpus.
+    #[must_use]
+    pub fn cpus(&self) -> &[CpuId] {
+        &self.cpus
+    }
+
+    /// Begins to watch; with `system` the plan's processes are looked at, and `counters` are read.
     ///
     /// # Errors
     /// If a file holds what no kernel writes there.
-    pub fn start<'a>(&'a self, system: &'a dyn System) -> Result<Watching<'a>, ProbeError> {
+    pub fn start<'a>(
+        &'a self,
+        system: &'a dyn System,
+        counters: &'a mut Counters,
+    ) -> Result<Watching<'a>, ProbeError> {
         Ok(Watching {
             watch: self,
             system,
             before: Probe::new().inventory()?,
             moves: self.moves(system),
             meter: Meter::start(&self.cpus, &self.processes),
+            readings: counters.read(),
+            counters,
         })
     }
 
@@ -101,6 +122,8 @@ pub struct Watching<'a> {
     before: Inventory,
     moves: Option<u64>,
     meter: Meter,
+    counters: &'a mut Counters,
+    readings: Readings,
 }
 
 impl Watching<'_> {
@@ -108,23 +131,25 @@ impl Watching<'_> {
     pub fn begin(&mut self, load: &[u32]) {
         let programs = [&self.watch.processes, load].concat();
         self.meter = Meter::start(&self.watch.cpus, &programs);
+        self.readings = self.counters.read();
     }
 
-    /// Ends, and says what the cpus did.
-    pub fn end(&self) -> Spent {
-        self.meter.stop()
+    /// Ends, and says what the cpus did, and what the processor counted on them.
+    #[must_use]
+    pub fn end(&mut self) -> (Spent, Counted) {
+        (self.meter.stop(), self.counters.read().since(&self.readings))
     }
 
-    /// What the run took, whose cpus did `spent`.
+    /// What the run took, whose cpus did `spent` and counted so.
     ///
     /// # Errors
     /// If a file holds what no kernel writes there.
-    pub fn taken(&self, spent: &Spent) -> Result<Taken, ProbeError> {
+    pub fn taken(&self, spent: &Spent, counted: Counted) -> Result<Taken, ProbeError> {
         let moves = self.watch.moves(self.system);
         let after = Probe::new().inventory()?;
         let elapsed =
             after.uptime.zip(self.before.uptime).map_or(spent.time, |(after, before)| after - before);
-        let counted = |of: fn(&Inventory) -> Option<u64>| {
+        let each_second = |of: fn(&Inventory) -> Option<u64>| {
             let passed = of(&after)?.saturating_sub(of(&self.before)?);
             Some(PerSecond(passed as f64 / elapsed.secs()))
         };
@@ -133,11 +158,12 @@ impl Watching<'_> {
             busy_cpus: cpus(spent.busy),
             softirq_cpus: cpus(spent.softirq),
             stolen_cpus: cpus(spent.stolen),
-            receive_softirqs: counted(receive_softirqs).unwrap_or_default(),
-            rescheduling: counted(rescheduling),
+            receive_softirqs: each_second(receive_softirqs).unwrap_or_default(),
+            rescheduling: each_second(rescheduling),
             migrations: moves
                 .zip(self.moves)
                 .map(|(after, before)| PerSecond(after.saturating_sub(before) as f64 / elapsed.secs())),
+            counted,
         })
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use warmcore_linux::tuning::System;
-use warmcore_linux::{Program, ProgramError, Spent};
+use warmcore_linux::{Counted, Program, ProgramError, Spent};
 
 /// Between two looks at whether the run is over, or the user has stopped it.
 const LOOK: Duration = Duration::from_millis(20);
@@ -91,7 +91,7 @@ impl Work {
     }
 
     /// Lets work be done for about `time`, and `watching` begin when it counts; how much was done a second,
-    /// and what the cpus did meanwhile.
+    /// and what the cpus did and counted meanwhile.
     ///
     /// # Errors
     /// If nothing was done, or that cannot be told; if `stop` was set.
@@ -101,7 +101,7 @@ impl Work {
         time: Duration,
         stop: &AtomicBool,
         watching: &mut Watching<'_>,
-    ) -> Result<(f64, Spent), WorkError> {
+    ) -> Result<(f64, Spent, Counted), WorkError> {
         match self {
             Self::Interfaces { names, load } => {
                 let mut load = load.as_deref().map(Program::start).transpose()?;
@@ -111,17 +111,18 @@ impl Work {
                 watching.begin(&load.as_ref().map(Program::processes).unwrap_or_default());
                 let before = bytes(system, names)?;
                 pause(time, stop)?;
-                let (after, spent) = (bytes(system, names)?, watching.end());
+                let (after, (spent, counted)) = (bytes(system, names)?, watching.end());
                 load.as_mut().map(Program::check).transpose()?;
                 if after <= before {
                     return Err(WorkError::Nothing(names.join(", ")));
                 }
-                Ok(((after - before) as f64 * 8.0 / spent.time.secs(), spent))
+                Ok(((after - before) as f64 * 8.0 / spent.time.secs(), spent, counted))
             }
             Self::Told(program) => {
                 watching.begin(&[]);
                 let figure = told(program, time * PATIENCE, stop)?;
-                Ok((figure, watching.end()))
+                let (spent, counted) = watching.end();
+                Ok((figure, spent, counted))
             }
         }
     }
