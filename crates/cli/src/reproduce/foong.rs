@@ -2,11 +2,13 @@
 
 use crate::args::FoongArguments;
 use crate::folder::Folder;
+use crate::terminal::sentence;
 use crate::transfer::{experiments, explained, processes, usable_cpus, wires};
 use crate::{interrupt, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::time::Duration;
 use warmcore_linux::Probe;
+use warmcore_linux::counters::Event;
 use warmcore_measure::Model;
 use warmcore_measure::blocks::Blocks;
 use warmcore_measure::transfer::{self, Experiment, Figures, Load, Options, Results};
@@ -94,6 +96,8 @@ fn point(experiment: &Experiment) -> Point {
         size: experiment.options.load.size.0,
         runs: experiment.results.iter().filter_map(of_model).collect(),
         control: runs(&experiment.control),
+        cycles: sentence(&experiment.cycles.to_string()),
+        counters: experiment.coverage.to_string(),
     }
 }
 
@@ -103,5 +107,7 @@ fn runs(results: &Results) -> Runs {
         throughput: values(|figures| Some(figures.throughput)),
         cpu_use: values(|figures| Some(figures.cpu_use)),
         cost: values(|figures| figures.cycles_per_bit),
+        l2_misses: values(|figures| figures.counted.of(Event::L2Misses)),
+        l3_misses: values(|figures| figures.counted.of(Event::L3Misses)),
     }
 }

@@ -5,7 +5,7 @@
 //! fifth of it; holds partly if there is a gain, of another amount; differs if none can be told from chance.
 //! That something has no substantial impact holds if every interval lies within a tenth to either side,
 //! holds partly if every mean does, and differs otherwise. Where no affinity differed from itself, a point
-//! says nothing.
+//! says nothing. Misses are fewer if they are at a point and more at none, partly if they are more at another.
 
 use super::points::{Affinity, Point, Quantity};
 use core::fmt;
@@ -41,8 +41,8 @@ pub enum Kind {
     NoImpact(Affinity),
     /// The one model's throughput is nowhere below the other's.
     Best(Affinity, Affinity),
-    /// It takes what is not measured here, and why.
-    Unmeasured(&'static str),
+    /// A model's misses are below no affinity's.
+    Fewer(Affinity, Quantity),
 }
 
 /// What became of a claim.
@@ -84,9 +84,6 @@ pub struct Concluded {
     pub reason: String,
 }
 
-const NO_COUNTERS: &str = "no counters here: cache misses are counted by the processor's counters, which are \
-                           not read";
-
 /// The claims, in the source's order.
 pub const CLAIMS: [Claim; 7] = [
     Claim {
@@ -123,13 +120,13 @@ pub const CLAIMS: [Claim; 7] = [
         id: "misses-l2",
         says: "Full affinity saves L2 misses per unit of work (figure 5).",
         published: "fewer",
-        kind: Kind::Unmeasured(NO_COUNTERS),
+        kind: Kind::Fewer(Affinity::Full, Quantity::L2Misses),
     },
     Claim {
         id: "misses-l3",
         says: "Full affinity saves L3 misses per unit of work, which matter more than those of L2 (figure 5).",
         published: "fewer",
-        kind: Kind::Unmeasured(NO_COUNTERS),
+        kind: Kind::Fewer(Affinity::Full, Quantity::L3Misses),
     },
 ];
 
@@ -157,7 +154,10 @@ fn of_one(claim: Claim, points: &[Point]) -> Concluded {
         }
         Kind::NoImpact(model) => no_impact(found(model, Affinity::Nobody, Quantity::Throughput)),
         Kind::Best(model, second) => best(found(model, second, Quantity::Throughput)),
-        Kind::Unmeasured(why) => (None, Verdict::NotMeasured, why.to_owned()),
+        Kind::Fewer(model, quantity) => match points.iter().find(|point| !point.has(quantity)) {
+            Some(point) => (None, Verdict::NotMeasured, point.counters.clone()),
+            None => fewer(found(model, Affinity::Nobody, quantity)),
+        },
     };
     let (ours, place) = deciding.map(|found| (found.change, found.place)).unzip();
     Concluded { claim, ours, place, verdict, reason }
@@ -226,6 +226,23 @@ fn no_impact(found: Vec<Found>) -> Judged {
     (Some(furthest), verdict, reason)
 }
 
+/// The change that is furthest below none is shown.
+fn fewer(found: Vec<Found>) -> Judged {
+    let (all, count) = (found.len(), |visible| found.iter().filter(|found| found.visible == visible).count());
+    let (less, more) = (count(Visible::Less), count(Visible::More));
+    let least = found.into_iter().min_by(|one, other| one.change.mean.total_cmp(&other.change.mean));
+    let Some(least) = least else { return nothing() };
+    let verdict = match (less, more) {
+        (1.., 0) => Verdict::Holds,
+        (1.., _) => Verdict::HoldsPartly,
+        (0, _) => Verdict::Differs,
+    };
+    let reason = format!(
+        "there are fewer at {less} of {all} points and more at {more}; at the others chance decides. The least is shown"
+    );
+    (Some(least), verdict, reason)
+}
+
 /// The worst comparison decides.
 fn best(found: Vec<Found>) -> Judged {
     let (all, count) = (found.len(), |visible| found.iter().filter(|found| found.visible == visible).count());
@@ -269,7 +286,7 @@ mod tests {
     /// Five blocks around `level`, alike for every model so that only the levels differ.
     fn runs(throughput: f64, cost: f64) -> Runs {
         let around = |level: f64| [1.0, 1.02, 0.98, 1.01, 0.99].map(|noise| level * noise).to_vec();
-        Runs { throughput: around(throughput), cpu_use: around(0.9), cost: around(cost) }
+        Runs { throughput: around(throughput), cpu_use: around(0.9), cost: around(cost), ..Runs::default() }
     }
 
     fn point(interrupt: f64, full: f64, process: f64) -> Point {
@@ -284,7 +301,8 @@ mod tests {
             (Affinity::Full, of(full)),
             (Affinity::ProcessOnly, of(process)),
         ];
-        Point { direction: Direction::Transmit, size: 64, runs: runs.into(), control }
+        let [cycles, counters] = ["by a clock rate", "no counters here"].map(str::to_owned);
+        Point { direction: Direction::Transmit, size: 64, runs: runs.into(), control, cycles, counters }
     }
 
     fn verdicts(points: &[Point]) -> Vec<(&'static str, Verdict)> {
@@ -302,6 +320,26 @@ mod tests {
             "{}",
             full.ours()
         );
+    }
+
+    #[test]
+    fn misses_are_judged_where_they_are_counted() {
+        let mut counted = point(0.25, 0.29, 0.0);
+        let Point { runs, control, .. } = &mut counted;
+        for (runs, level) in runs.iter_mut().map(|(affinity, runs)| match affinity {
+            Affinity::Full => (runs, 0.7),
+            _ => (runs, 1.0),
+        }) {
+            runs.l2_misses = [1.0, 1.02, 0.98, 1.01, 0.99].map(|noise| level * noise).to_vec();
+            runs.l3_misses = [1.0, 1.02, 0.98, 1.01, 0.99].map(|noise| noise / level).to_vec();
+        }
+        control.l2_misses = vec![1.01, 1.01, 0.99, 1.0, 1.0];
+        control.l3_misses = control.l2_misses.clone();
+        let found = verdicts(&[counted.clone()]);
+        assert_eq!((found[5].1, found[6].1), (Verdict::Holds, Verdict::Differs));
+        let one_without = conclude(&[counted, point(0.25, 0.29, 0.0)]);
+        assert_eq!(one_without[5].verdict, Verdict::NotMeasured);
+        assert_eq!(one_without[5].reason, "no counters here");
     }
 
     #[test]

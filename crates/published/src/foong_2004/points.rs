@@ -73,6 +73,10 @@ pub enum Quantity {
     CpuUse,
     /// Cycles per bit: the source's GHz/Gbps.
     Cost,
+    /// Misses of the second level of caches, per bit.
+    L2Misses,
+    /// Misses of the third level, per bit.
+    L3Misses,
 }
 
 /// What one model came to, block by block.
@@ -84,6 +88,10 @@ pub struct Runs {
     pub cpu_use: Vec<f64>,
     /// Cycles per bit; empty where the kernel does not tell what it takes.
     pub cost: Vec<f64>,
+    /// Misses of the second level of caches per bit; empty where they are not counted.
+    pub l2_misses: Vec<f64>,
+    /// Misses of the third level per bit; empty where they are not counted.
+    pub l3_misses: Vec<f64>,
 }
 
 impl Runs {
@@ -94,6 +102,8 @@ impl Runs {
             Quantity::Throughput => &self.throughput,
             Quantity::CpuUse => &self.cpu_use,
             Quantity::Cost => &self.cost,
+            Quantity::L2Misses => &self.l2_misses,
+            Quantity::L3Misses => &self.l3_misses,
         }
     }
 
@@ -117,9 +127,19 @@ pub struct Point {
     pub runs: BTreeMap<Affinity, Runs>,
     /// No affinity a second time in each block.
     pub control: Runs,
+    /// What the cycles of its costs are told by, in words.
+    pub cycles: String,
+    /// What the processor's counters have counted, and why not the rest, in words.
+    pub counters: String,
 }
 
 impl Point {
+    /// Whether a figure was had of every model.
+    #[must_use]
+    pub fn has(&self, quantity: Quantity) -> bool {
+        self.runs.values().chain([&self.control]).all(|runs| !runs.of(quantity).is_empty())
+    }
+
     /// By how much `one` has more of a figure than `base`, and what that amounts to, beside how much no
     /// affinity differed from itself; `None` if the figure could not be had.
     #[must_use]

@@ -102,18 +102,26 @@ fn figure_3(points: &[Point]) -> Section {
     let table = changes(points, "savings", "Cost against no affinity", Quantity::Cost);
     let intro = "Cycles for each bit, the source's GHz/Gbps: cpu use and throughput in one. Both ends work on this \
                  machine, so it is the cost of sending and receiving together.";
-    section("figure-3", "Figure 3: processing costs", &[intro], [cost, table].concat())
+    section(
+        "figure-3",
+        "Figure 3: processing costs",
+        &[intro],
+        [cost, table, notes(points, |point| &point.cycles)].concat(),
+    )
 }
 
 fn figure_5(points: &[Point]) -> Section {
     let row = |point: &Point| {
-        let time = point.compared(Affinity::Full, Affinity::Nobody, Quantity::Cost);
-        let time = time.map_or_else(
-            || Cell::missing("no cost could be had"),
-            |(change, _)| Cell::text(percent(&change)),
-        );
-        let none = || Cell::missing("no counters here");
-        Row::new(point.place(), vec![time, none(), none()])
+        let cell = |(quantity, why): (Quantity, &str)| {
+            let compared = point.compared(Affinity::Full, Affinity::Nobody, quantity);
+            compared.map_or_else(|| Cell::missing(why), |(change, _)| Cell::text(percent(&change)))
+        };
+        let cells = [
+            (Quantity::Cost, "no cost could be had"),
+            (Quantity::L2Misses, "not counted here"),
+            (Quantity::L3Misses, "not counted here"),
+        ];
+        Row::new(point.place(), cells.map(cell).to_vec())
     };
     let table = Table {
         id: "reductions".to_owned(),
@@ -122,12 +130,17 @@ fn figure_5(points: &[Point]) -> Section {
         rows: points.iter().map(row).collect(),
         notes: Vec::new(),
     };
-    let note = "No counters here: misses are counted by the processor's own counters, which are not read. So the \
-                reductions of L2 and L3 misses could not be measured.";
-    let blocks = vec![Block::Table(table), Block::Note(note.to_owned())];
+    let blocks = [vec![Block::Table(table)], notes(points, |point| &point.counters)].concat();
     let intro = "The source's figure 5 sets the reduction in time beside those in L2 and L3 misses, from no to full \
                  affinity, normalised to work done.";
     section("figure-5", "Figure 5: reductions from no to full affinity", &[intro], blocks)
+}
+
+/// What the points say of themselves, once for all that say the same.
+fn notes(points: &[Point], note: fn(&Point) -> &String) -> Vec<Block> {
+    let mut told: Vec<&String> = points.iter().map(note).collect();
+    told.dedup();
+    told.into_iter().map(|note| Block::Note(note.clone())).collect()
 }
 
 fn readings() -> Section {
@@ -211,7 +224,12 @@ mod tests {
     use crate::foong_2004::{Runs, conclude};
 
     fn points(cost: &[f64]) -> Vec<Point> {
-        let runs = Runs { throughput: vec![1e10, 1.1e10], cpu_use: vec![0.9, 1.0], cost: cost.to_vec() };
+        let runs = Runs {
+            throughput: vec![1e10, 1.1e10],
+            cpu_use: vec![0.9, 1.0],
+            cost: cost.to_vec(),
+            ..Runs::default()
+        };
         let each = [Direction::Transmit, Direction::Receive].map(|direction| {
             let of_model = Affinity::ALL.map(|affinity| (affinity, runs.clone()));
             [64, 65_536].map(|size| Point {
@@ -219,6 +237,8 @@ mod tests {
                 size,
                 runs: of_model.clone().into(),
                 control: runs.clone(),
+                cycles: "Cycles are busy time.".to_owned(),
+                counters: "No counters here: the system said so.".to_owned(),
             })
         });
         each.concat()
@@ -237,7 +257,8 @@ mod tests {
         assert_eq!(charts, ["throughput", "cpu-use", "cost"]);
         assert!(document.charts().all(|chart| chart.views.len() == 2 && chart.views[0].series.len() == 5));
         let page = warmcore_report::render(&document);
-        assert!(page.contains("No counters here"));
+        assert!(page.contains("No counters here: the system said so.") && page.contains("not counted here"));
+        assert!(page.contains("Cycles are busy time."));
     }
 
     #[test]
