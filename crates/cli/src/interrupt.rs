@@ -1,12 +1,12 @@
-//! Ctrl-C: what runs is told to stop, so that every file is left whole and every child ended.
+//! Ctrl-C, termination and hanging up: what runs is told to stop, so that every file is left whole, every
+//! change taken back and every child ended.
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
-/// Catches Ctrl-C and termination from now on; the flag is set when it comes. A second Ctrl-C
-/// ends the process at once.
+/// Catches them from now on; the flag is set when one comes. A second one ends the process at once.
 pub(crate) fn catch() -> miette::Result<&'static AtomicBool> {
     ctrlc::set_handler(|| {
         if REQUESTED.swap(true, Ordering::SeqCst) {

@@ -185,7 +185,7 @@ fn no_end_outlives_the_command() {
     if !is_privileged() {
         return;
     }
-    for (how, code) in [("-INT", Some(130)), ("-TERM", None), ("-KILL", None)] {
+    for (how, code) in [("-INT", Some(130)), ("-TERM", Some(130)), ("-KILL", None)] {
         let child = start(&["transfer", "--seconds", "600"]);
         let ends = children(child.id(), 4);
         signal(how, child.id());
