@@ -3,19 +3,23 @@
 use crate::{text, warmcore};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use warmcore_linux::net::lab::{Lab, LinkOptions};
 use warmcore_linux::tuning::{Disk, Fingerprint};
 
 /// Runs a program in the near namespace, with a `/sys` that shows it. That is mounted in a mount
 /// namespace of the program's own, and gone with it.
 pub(super) fn inside(lab: &Lab, program: &[&str], folder: &Path) -> Output {
+    start_inside(lab, program, folder).wait_with_output().expect("a child's output")
+}
+
+/// Starts it likewise; the child is the program itself.
+pub(super) fn start_inside(lab: &Lab, program: &[&str], folder: &Path) -> Child {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--propagation", "private", "sh", "-c"]);
     command.args(["mount -t sysfs sysfs /sys && exec \"$@\"", "sh"]).args(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = lab.near.spawn(&mut command).expect("a namespace can be entered").expect("unshare is there");
-    child.wait_with_output().expect("a child's output")
+    lab.near.spawn(&mut command).expect("a namespace can be entered").expect("unshare is there")
 }
 
 /// What stands in every steering file of the interface.

@@ -1,10 +1,12 @@
 //! `warmcore host verify`, on a veth in a namespace of its own.
 
-use super::real::{inside, plan, queues};
+use super::real::{inside, plan, queues, start_inside};
 use crate::{on_one_line, text};
 use serde_json::Value;
 use std::fs;
-use std::process::Output;
+use std::process::{Child, Command, Output};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use warmcore_linux::net::lab::{Lab, LinkOptions};
 
@@ -18,10 +20,14 @@ while True:
     s.sendto(bytes(1000), ('10.77.0.2', 9))
 \"";
 
+const VERIFY: [&str; 7] = [PROGRAM, "host", "verify", "plan.toml", "--partial", "--journal", "journals"];
+
 struct Scene {
     lab: Lab,
     folder: TempDir,
     before: String,
+    /// With the whole plan in force.
+    applied: String,
 }
 
 impl Scene {
@@ -34,13 +40,42 @@ impl Scene {
         let lab = Lab::new(&LinkOptions { queues: 4, ..LinkOptions::default() }).expect("a lab");
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::write(folder.path().join("plan.toml"), plan()).expect("a plan can be written");
+        // So that one value is not the default before.
+        let steered = ["sh", "-c", "echo 1 > /sys/class/net/wire0/queues/rx-1/rps_cpus"];
+        assert!(inside(&lab, &steered, folder.path()).status.success());
         let before = queues(&lab, folder.path());
-        Some(Self { lab, folder, before })
+        let mut scene = Self { lab, folder, before, applied: String::new() };
+        let apply = ["host", "apply", "plan.toml", "--partial", "--yes", "--journal", "journals"];
+        let applied = inside(&scene.lab, &[&[PROGRAM][..], &apply].concat(), scene.folder.path());
+        assert!(applied.status.success(), "{}", text(&applied.stderr));
+        scene.applied = queues(&scene.lab, scene.folder.path());
+        assert!(scene.applied != scene.before && scene.undo().contains("5 values restored"));
+        Some(scene)
     }
 
     fn verify(&self, flags: &[&str]) -> Output {
-        let verify = ["host", "verify", "plan.toml", "--partial", "--journal", "journals", "--time", "200ms"];
-        inside(&self.lab, &[&[PROGRAM][..], &verify, flags].concat(), self.folder.path())
+        inside(&self.lab, &[&VERIFY[..], &["--time", "200ms"], flags].concat(), self.folder.path())
+    }
+
+    /// Starts one that is in the middle of a run with the plan in force for a long time: its workload says
+    /// its figure at once where nothing is steered, and takes a minute where `rx-0` is.
+    fn start_long(&self) -> Child {
+        let program = "sh -c 'grep -q 1 /sys/class/net/wire0/queues/rx-0/rps_cpus && sleep 60; echo 5'";
+        let flags = ["--told-by", program, "--yes", "--foreign", "100%", "--time", "5s"];
+        let child = start_inside(&self.lab, &[&VERIFY[..], &flags].concat(), self.folder.path());
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while queues(&self.lab, self.folder.path()) != self.applied {
+            assert!(Instant::now() < deadline, "the plan is not in force");
+            sleep(Duration::from_millis(20));
+        }
+        child
+    }
+
+    fn undo(&self) -> String {
+        let undo = [PROGRAM, "host", "undo", "--journal", "journals"];
+        let undone = inside(&self.lab, &undo, self.folder.path());
+        assert!(undone.status.success(), "{}", text(&undone.stderr));
+        text(&undone.stdout)
     }
 
     fn is_as_before(&self) -> bool {
@@ -58,7 +93,7 @@ fn models_are_tried_in_turn_and_nothing_is_left_of_them() {
     {
         assert!(shown.contains(told), "{shown}");
     }
-    assert!(!scene.folder.path().join("journals").exists());
+    assert!(scene.undo().contains("Nothing to undo") && scene.is_as_before());
 
     // The tests beside this one are foreign load, and may be.
     let tried = scene.verify(&["--load", LOAD, "--yes", "--json", "--foreign", "100%"]);
@@ -82,9 +117,8 @@ fn models_are_tried_in_turn_and_nothing_is_left_of_them() {
     assert!(ends.is_sorted(), "{full}");
     assert!(full["verdict"].is_string() && results["control"]["rate"]["change"].is_f64(), "{results}");
     assert!(scene.is_as_before());
-    let undo = [PROGRAM, "host", "undo", "--journal", "journals"];
-    let undone = inside(&scene.lab, &undo, scene.folder.path());
-    assert!(text(&undone.stdout).contains("Nothing to undo"), "{}", text(&undone.stdout));
+    let undone = scene.undo();
+    assert!(undone.contains("Nothing to undo"), "{undone}");
 }
 
 #[test]
@@ -131,4 +165,29 @@ fn a_plan_that_is_applied_is_not_taken_back_by_trying_another() {
     assert!(error.contains("active.journal") && error.contains("host undo"), "{error}");
     assert_eq!(queues(&scene.lab, scene.folder.path()), applied);
     assert!(run(&["undo"]).status.success() && scene.is_as_before());
+}
+
+#[test]
+fn killed_with_the_plan_in_force_it_is_undone_bit_for_bit() {
+    let Some(scene) = Scene::new() else { return };
+    let mut child = scene.start_long();
+    child.kill().expect("it runs");
+    child.wait().expect("a child can be waited for");
+    assert_eq!(queues(&scene.lab, scene.folder.path()), scene.applied);
+    let undone = scene.undo();
+    assert!(undone.contains("5 values restored"), "{undone}");
+    assert!(scene.is_as_before() && scene.undo().contains("Nothing to undo"));
+}
+
+#[test]
+fn asked_to_end_with_the_plan_in_force_it_takes_its_changes_back() {
+    let Some(scene) = Scene::new() else { return };
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let child = scene.start_long();
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
+        assert!(sent.expect("kill is there").success());
+        let ended = child.wait_with_output().expect("a child's output");
+        assert_eq!(ended.status.code(), Some(130), "{signal}: {}", text(&ended.stderr));
+        assert!(scene.is_as_before() && scene.undo().contains("Nothing to undo"), "{signal}");
+    }
 }
