@@ -11,6 +11,7 @@
 //! |---|---|
 //! | [`parts`] | which lines of a plan belong to which affinity model |
 //! | [`work`] | how much was done |
+//! | [`built_in`] | the load that is there where the user gives none |
 //! | [`watch`] | what it took: the cpus' time, moves of threads, softirqs, what the processor counted |
 //! | [`findings`] | whether a model differs from no affinity by more than that differs from itself |
 //! | [`results`] | the figures for other programs |
@@ -18,6 +19,7 @@
 //! What must hold: a run's changes are journalled like those of `host apply`, and none is left when the
 //! run ends, however it ends.
 
+pub mod built_in;
 pub mod findings;
 pub mod parts;
 pub mod results;
@@ -137,25 +139,28 @@ impl Verification<'_> {
         counters: &mut Counters,
         stop: &AtomicBool,
     ) -> Result<(Observed, Spent), VerifyError> {
-        let steps = changes(steps(&part(self.plan, model), self.system)?);
+        let part = part(self.plan, model);
+        let steps = changes(steps(&part, self.system)?);
         if steps.is_empty() {
-            return self.observe(watch, counters, stop);
+            return self.observe(&part, watch, counters, stop);
         }
         apply(self.directory.begin(self.system, steps, false)?, stop)?;
-        let observed = self.observe(watch, counters, stop);
+        let observed = self.observe(&part, watch, counters, stop);
         self.take_back()?;
         observed
     }
 
+    /// A run with `part` of the plan in force.
     fn observe(
         &self,
+        part: &Plan,
         watch: &Watch,
         counters: &mut Counters,
         stop: &AtomicBool,
     ) -> Result<(Observed, Spent), VerifyError> {
         sleep(SETTLE);
         let mut watching = watch.start(self.system, counters)?;
-        let (rate, spent, counted) = self.work.run(self.system, self.time, stop, &mut watching)?;
+        let (rate, spent, counted) = self.work.run(part, self.system, self.time, stop, &mut watching)?;
         Ok((Observed { rate, taken: watching.taken(&spent, counted)? }, spent))
     }
 

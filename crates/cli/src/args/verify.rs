@@ -16,8 +16,9 @@ pub(crate) struct VerifyArguments {
     #[arg(long)]
     pub(crate) yes: bool,
 
-    /// The program that makes the load, started for every run and ended with it; without one, what
-    /// runs anyway is the workload
+    /// The program that makes the load, started for every run and ended with it [default: what runs
+    /// anyway, if the plan places its threads or --interface says where it is seen; else a transfer
+    /// between two network namespaces, on the cpus that the plan sends packets to]
     #[arg(long, value_name = "PROGRAM", value_parser = values::program)]
     pub(crate) load: Option<ProgramLine>,
 

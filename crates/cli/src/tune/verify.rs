@@ -4,12 +4,15 @@ use super::plan::{self, Document};
 use super::{apply, counted, directory};
 use crate::args::values::ProgramLine;
 use crate::args::verify::VerifyArguments;
+use crate::transfer::processes;
 use crate::{interrupt, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::ffi::OsString;
 use warmcore_linux::counters::Kernel;
+use warmcore_linux::net::privilege_missing;
 use warmcore_linux::tuning::Disk;
 use warmcore_measure::blocks::Blocks;
+use warmcore_measure::verify::built_in::BuiltIn;
 use warmcore_measure::verify::work::Work;
 use warmcore_measure::verify::{Verification, parts};
 
@@ -25,6 +28,12 @@ pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     }
     if !arguments.yes {
         return crate::print(b"Nothing was changed. Give --yes to try it.\n");
+    }
+    if let (Work::BuiltIn(_), Some(missing)) = (&work, privilege_missing()) {
+        return Err(miette!(
+            "the plan places no thread, so the load would be a transfer between two network namespaces, which needs \
+             {missing}: run as root, or name a workload with --load, --told-by or --interface"
+        ));
     }
     let directory = directory(&arguments.journal)?;
     let verification = Verification {
@@ -51,6 +60,10 @@ fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work
     if let Some(program) = &arguments.told_by {
         return Ok(Work::Told(words(program)));
     }
+    let is_running = document.plan.lines.iter().any(|line| line.set.places_threads());
+    if arguments.load.is_none() && arguments.interfaces.is_empty() && !is_running {
+        return Ok(Work::BuiltIn(BuiltIn::new(&document.plan, processes()?)));
+    }
     let of_plan = document.plan.machine.interfaces.iter().map(|interface| interface.name.clone());
     let names = match arguments.interfaces.is_empty() {
         true => of_plan.collect(),
@@ -71,8 +84,12 @@ fn announced(document: &Document, work: &Work, arguments: &VerifyArguments) -> S
     let runs = models.len() * usize::from(arguments.blocks);
     let names = models.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let least = arguments.time * u32::try_from(runs).unwrap_or(u32::MAX);
+    let unasked = match work {
+        Work::BuiltIn(_) => "No load is given and the plan places no thread: the load is a transfer.\n",
+        Work::Interfaces { .. } | Work::Told(_) => "",
+    };
     format!(
-        "To be tried in turn: {names} ({} of {:?}, {:.0} s or more in all); counted: {work}.\n",
+        "{unasked}To be tried in turn: {names} ({} of {:?}, {:.0} s or more in all); counted: {work}.\n",
         counted(runs, "run"),
         arguments.time,
         least.as_secs_f64()

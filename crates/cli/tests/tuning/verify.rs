@@ -191,3 +191,32 @@ fn asked_to_end_with_the_plan_in_force_it_takes_its_changes_back() {
         assert!(scene.is_as_before() && scene.undo().contains("Nothing to undo"), "{signal}");
     }
 }
+
+#[test]
+fn without_a_load_a_transfer_is_the_load() {
+    let Some(scene) = Scene::new() else { return };
+    let shown = text(&scene.verify(&[]).stdout);
+    for told in [
+        "No load is given and the plan places no thread: the load is a transfer",
+        "none, none, full (15 runs",
+        "bits of a transfer over 2 virtual wires",
+        "Nothing was changed",
+    ] {
+        assert!(shown.contains(told), "{shown}");
+    }
+    let tried = scene.verify(&["--yes", "--foreign", "100%"]);
+    let said = text(&tried.stdout);
+    assert!(tried.status.success(), "{}", text(&tried.stderr));
+    for told in ["Gbit/s", "The same twice (A/A", "ycles are"] {
+        assert!(said.contains(told), "{told}: {said}");
+    }
+    assert!(scene.is_as_before() && scene.undo().contains("Nothing to undo"));
+
+    let unprivileged =
+        [&["setpriv", "--bounding-set", "-all", "--inh-caps", "-all"], &VERIFY[..], &["--yes"]];
+    let refused = inside(&scene.lab, &unprivileged.concat(), scene.folder.path());
+    let error = on_one_line(&refused.stderr);
+    assert!(!refused.status.success(), "{}", text(&refused.stdout));
+    assert!(error.contains("needs CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN"), "{error}");
+    assert!(error.contains("--load, --told-by or --interface"), "{error}");
+}

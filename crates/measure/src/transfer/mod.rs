@@ -17,6 +17,7 @@
 //! | `placement` | where packets and ends of a connection are |
 //! | `options` | what is asked for, and whether it can be had |
 //! | `site` | the wires and their steering, or the other host |
+//! | `moving` | connections that move |
 //! | `run` | one run of one model |
 //! | `experiment` | all models, in blocks, one of them twice |
 //! | `figures` | what runs come to, and by how much models differ |
@@ -35,6 +36,7 @@ mod experiment;
 mod figures;
 mod host;
 mod lead;
+mod moving;
 mod options;
 mod order;
 mod placement;
@@ -47,6 +49,7 @@ pub use experiment::{Experiment, experiment};
 pub use figures::{Compared, Figures, Results, compare};
 pub use host::Server;
 pub use lead::Ends;
+pub use moving::Moving;
 pub use options::{Direction, Load, Options};
 pub use order::SIZES;
 pub use placement::Placement;

@@ -1,22 +1,18 @@
 //! One run of one model: connections are made, begin to move, and are counted for a while.
 
 use super::error::TransferError;
-use super::lead::{Count, Led};
+use super::moving::Moving;
 use super::options::Options;
-use super::site::{Pair, Site};
+use super::placement::Placement;
+use super::site::Site;
 use crate::model::Model;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use warmcore_linux::inventory::Activity;
 use warmcore_linux::{Counted, Counters, Meter, Probe, Scheduled, Spent};
 
 /// What is not counted of a run: connections find their pace.
 pub const WARM_UP: Duration = Duration::from_millis(300);
-/// Between two looks at whether the user has stopped.
-const TICK: Duration = Duration::from_millis(50);
-/// Between two looks at whether every end is still there.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// What came of a run.
 #[derive(Clone, PartialEq, Debug)]
@@ -31,7 +27,8 @@ pub struct Outcome {
     pub counted: Counted,
 }
 
-/// Runs `model` once. Time is counted on the cpus of `counters`, like what they count. The options are [checked](Options::check) before.
+/// Runs `model` once. Time is counted on the cpus of `counters`, like what they count. The options are
+/// [checked](Options::check) before.
 ///
 /// # Errors
 /// If an end fails, or `stop` is set. Nothing is left behind then either.
@@ -42,40 +39,21 @@ pub fn run(
     model: Model,
     stop: &AtomicBool,
 ) -> Result<(Outcome, Spent), TransferError> {
-    let mut pairs = site.connect(options, model)?;
-    let programs: Vec<u32> = ends(&mut pairs).filter_map(|end| end.process_id()).collect();
-    wait(WARM_UP, &mut pairs, stop)?;
+    let place = |connection: u8| Placement::of(model, connection.into(), &options.cpus);
+    let places: Vec<Placement> = (0..options.connections).map(place).collect();
+    let mut moving = Moving::start(site, &options.ends, options.load, &places)?;
+    let programs = moving.programs();
+    moving.wait(WARM_UP, stop)?;
 
     let probe = Probe::new();
-    let before = Progress::take(&mut pairs, options)?;
+    let before = Progress::take(&mut moving)?;
     let (activity, meter) = (probe.activity(counters.cpus())?, Meter::start(counters.cpus(), &programs));
     let begun = counters.read();
-    wait(options.window, &mut pairs, stop)?;
+    moving.wait(options.window, stop)?;
     let (spent, counted) = (meter.stop(), counters.read().since(&begun));
-    let after = Progress::take(&mut pairs, options)?;
+    let after = Progress::take(&mut moving)?;
     let activity = probe.activity(counters.cpus())?.since(&activity);
     Ok((after.since(&before, activity, counted), spent))
-}
-
-fn ends(pairs: &mut [Pair]) -> impl Iterator<Item = &mut Led> {
-    pairs.iter_mut().flat_map(|pair| [&mut pair.near, &mut pair.far])
-}
-
-/// Lets the ends work for so long.
-fn wait(length: Duration, pairs: &mut [Pair], stop: &AtomicBool) -> Result<(), TransferError> {
-    let begun = Instant::now();
-    let mut look = LOOK;
-    while let Some(left) = length.checked_sub(begun.elapsed()) {
-        if stop.load(Ordering::Relaxed) {
-            return Err(TransferError::Interrupted);
-        }
-        if begun.elapsed() > look {
-            ends(pairs).try_for_each(|end| end.count().map(drop))?;
-            look += LOOK;
-        }
-        sleep(left.min(TICK));
-    }
-    Ok(())
 }
 
 /// How far all ends are.
@@ -85,14 +63,8 @@ struct Progress {
 }
 
 impl Progress {
-    fn take(pairs: &mut [Pair], options: &Options) -> Result<Self, TransferError> {
-        let received = pairs
-            .iter_mut()
-            .map(|pair| pair.receiver(options.load.direction).count().map(|count| count.bytes));
-        let received = received.collect::<Result<_, _>>()?;
-        let here = ends(pairs).filter(|end| end.is_here());
-        let scheduled = here.map(|end| end.count().map(|Count { scheduled, .. }| scheduled));
-        Ok(Self { received, scheduled: scheduled.collect::<Result<_, _>>()? })
+    fn take(moving: &mut Moving) -> Result<Self, TransferError> {
+        Ok(Self { received: moving.received()?, scheduled: moving.scheduled()? })
     }
 
     fn since(&self, earlier: &Self, activity: Activity, counted: Counted) -> Outcome {

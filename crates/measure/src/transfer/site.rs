@@ -1,8 +1,8 @@
 //! Between what a transfer goes: the ends of virtual wires on this machine, or this and another host.
 
 use super::error::TransferError;
-use super::lead::Led;
-use super::options::{Direction, Load, Options};
+use super::lead::{Ends, Led};
+use super::options::{Direction, Load};
 use super::order::{Meet, Order, Work};
 use super::placement::Placement;
 use crate::model::Model;
@@ -63,29 +63,38 @@ impl Network {
 }
 
 impl Site {
-    /// Places packets as `model` says, and makes connections whose ends are where it says. They move
-    /// bytes from then on.
-    pub(super) fn connect(&self, options: &Options, model: Model) -> Result<Vec<Pair>, TransferError> {
-        let connect = |connection: u8| self.pair(options, connection.into(), model);
-        (0..options.connections).map(connect).collect()
+    /// Makes a connection for each of `places`, its packets and ends there. They move bytes from then on.
+    pub(super) fn connect(
+        &self,
+        ends: &Ends,
+        load: Load,
+        places: &[Placement],
+    ) -> Result<Vec<Pair>, TransferError> {
+        let connect = |(connection, place)| self.pair(ends, load, connection, place);
+        places.iter().enumerate().map(connect).collect()
     }
 
-    fn pair(&self, options: &Options, connection: usize, model: Model) -> Result<Pair, TransferError> {
-        let Placement { packets, ends: cpus } = Placement::of(model, connection, &options.cpus);
-        let [near_work, far_work] = options.load.works();
+    fn pair(
+        &self,
+        ends: &Ends,
+        load: Load,
+        connection: usize,
+        place: &Placement,
+    ) -> Result<Pair, TransferError> {
+        let [near_work, far_work] = load.works();
         let named = |work: Work| format!("the {} end of connection {connection}", role(work));
-        let start = |work, inside| Led::start(named(work), &options.ends, inside);
+        let start = |work, inside| Led::start(named(work), ends, inside);
         let (mut near, mut far, address) = match self {
             Self::Lab(network) => {
-                network.steer(connection, &packets)?;
+                network.steer(connection, &place.packets)?;
                 let address = network.links[connection].far.address.into();
                 (start(near_work, Some(&network.near))?, start(far_work, Some(&network.far))?, address)
             }
             Self::Host(host) => (start(near_work, None)?, Led::at(named(far_work), *host)?, host.ip()),
         };
-        far.order(&Order { meet: Meet::Listen(address), work: far_work, cpus: cpus.clone() })?;
+        far.order(&Order { meet: Meet::Listen(address), work: far_work, cpus: place.ends.clone() })?;
         let meet = Meet::Connect((address, far.port()?).into());
-        near.order(&Order { meet, work: near_work, cpus })?;
+        near.order(&Order { meet, work: near_work, cpus: place.ends.clone() })?;
         near.ready()?;
         far.ready()?;
         Ok(Pair { near, far })

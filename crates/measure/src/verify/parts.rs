@@ -30,12 +30,13 @@ pub fn tried(plan: &Plan) -> Vec<Model> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use warmcore_linux::tuning::{Fingerprint, Setting, plan::SCHEMA};
     use warmcore_topology::CpuSet;
 
-    fn plan(sets: &[Setting]) -> Plan {
+    /// A plan of these settings, in this order.
+    pub(in crate::verify) fn plan(sets: &[Setting]) -> Plan {
         let line =
             |set: &Setting| Line { set: set.clone(), reason: String::new(), expected_gain: String::new() };
         let machine = Fingerprint { cpus: CpuSet::default(), nodes: Vec::new(), interfaces: Vec::new() };

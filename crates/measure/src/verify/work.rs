@@ -1,13 +1,15 @@
 //! How much was done in a run.
 
+use super::built_in::BuiltIn;
 use super::watch::Watching;
+use crate::transfer::TransferError;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use warmcore_linux::tuning::System;
+use warmcore_linux::tuning::{Plan, System};
 use warmcore_linux::{Counted, Program, ProgramError, Spent};
 
 /// Between two looks at whether the run is over, or the user has stopped it.
@@ -29,6 +31,8 @@ pub enum Work {
         /// The program that makes the load, started for every run and ended with it.
         load: Option<Vec<OsString>>,
     },
+    /// Bits of the built-in load.
+    BuiltIn(BuiltIn),
     /// What a program says of itself: the number in the last line it prints, higher being better, per
     /// second. It is started for every run and ends by itself.
     Told(Vec<OsString>),
@@ -40,6 +44,9 @@ pub enum WorkError {
     /// The program cannot be run, or has ended.
     #[error(transparent)]
     Program(#[from] ProgramError),
+    /// The built-in load cannot be started, or has ended.
+    #[error("the built-in load: {0}")]
+    BuiltIn(#[from] TransferError),
     /// An interface's counters cannot be read.
     #[error("cannot read how much went through `{interface}`: {source}")]
     Counters {
@@ -79,7 +86,7 @@ impl Work {
     #[must_use]
     pub const fn unit(&self) -> &'static str {
         match self {
-            Self::Interfaces { .. } => "bit/s",
+            Self::Interfaces { .. } | Self::BuiltIn(_) => "bit/s",
             Self::Told(_) => "as the program says, per second",
         }
     }
@@ -87,16 +94,17 @@ impl Work {
     /// Whether rates are bits per second.
     #[must_use]
     pub const fn is_bits(&self) -> bool {
-        matches!(self, Self::Interfaces { .. })
+        matches!(self, Self::Interfaces { .. } | Self::BuiltIn(_))
     }
 
-    /// Lets work be done for about `time`, and `watching` begin when it counts; how much was done a second,
+    /// Lets work be done for about `time`, with `part` of the plan in force, and `watching` begin when it counts; how much was done a second,
     /// and what the cpus did and counted meanwhile.
     ///
     /// # Errors
     /// If nothing was done, or that cannot be told; if `stop` was set.
     pub fn run(
         &self,
+        part: &Plan,
         system: &dyn System,
         time: Duration,
         stop: &AtomicBool,
@@ -116,7 +124,19 @@ impl Work {
                 if after <= before {
                     return Err(WorkError::Nothing(names.join(", ")));
                 }
-                Ok(((after - before) as f64 * 8.0 / spent.time.secs(), spent, counted))
+                Ok((bits_per_second(after - before, &spent), spent, counted))
+            }
+            Self::BuiltIn(load) => {
+                let mut load = load.start(part)?;
+                pause(WARM_UP, stop)?;
+                watching.begin(&load.moving.programs());
+                let before: u64 = load.moving.received()?.iter().sum();
+                pause(time, stop)?;
+                let (after, (spent, counted)) = (load.moving.received()?.iter().sum::<u64>(), watching.end());
+                if after <= before {
+                    return Err(WorkError::Nothing("the virtual wires".to_owned()));
+                }
+                Ok((bits_per_second(after - before, &spent), spent, counted))
             }
             Self::Told(program) => {
                 watching.begin(&[]);
@@ -133,12 +153,17 @@ impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Interfaces { names, .. } => write!(f, "bits through {}", names.join(", ")),
+            Self::BuiltIn(load) => load.fmt(f),
             Self::Told(program) => {
                 let name = program.first().map(|name| name.to_string_lossy());
                 write!(f, "what `{}` says", name.unwrap_or_default())
             }
         }
     }
+}
+
+fn bits_per_second(bytes: u64, spent: &Spent) -> f64 {
+    bytes as f64 * 8.0 / spent.time.secs()
 }
 
 /// Bytes in and out of interfaces since they were made.

@@ -1,0 +1,109 @@
+//! The load that is there where the user gives none: bytes over virtual wires between two network
+//! namespaces ([`transfer`](crate::transfer)), placed as a plan places what it is about.
+//!
+//! The wires are not the interfaces that a plan names, so its lines do not touch them. What is tried is its
+//! choice of cpus: packets of the connections go where its lines send packets, and their programs run
+//! where its lines put threads, line by line in turn.
+
+use crate::transfer::{Direction, Ends, Load, Moving, Network, Placement, Site, TransferError};
+use core::fmt;
+use warmcore_linux::tuning::{Plan, Setting};
+use warmcore_topology::CpuSet;
+use warmcore_units::Bytes;
+
+/// At least and at most so many connections.
+const CONNECTIONS: std::ops::RangeInclusive<usize> = 2..=8;
+/// As much as the source's largest writes.
+const LOAD: Load = Load { direction: Direction::Transmit, size: Bytes::kib(64), rate: None };
+
+/// The built-in load for a plan.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BuiltIn {
+    ends: Ends,
+    connections: usize,
+}
+
+/// A load that runs until this is dropped, with its wires.
+pub(super) struct Running {
+    pub(super) moving: Moving,
+    _site: Site,
+}
+
+impl BuiltIn {
+    /// With a connection for each line of `plan` that places packets, or threads if there are more of
+    /// those.
+    #[must_use]
+    pub fn new(plan: &Plan, ends: Ends) -> Self {
+        let [packets, threads] = sets(plan).map(|sets| sets.len());
+        Self { ends, connections: packets.max(threads).clamp(*CONNECTIONS.start(), *CONNECTIONS.end()) }
+    }
+
+    /// Starts it, placed as `part` of the plan says; where that says nothing, the kernel places it.
+    pub(super) fn start(&self, part: &Plan) -> Result<Running, TransferError> {
+        let places = self.places(part);
+        let site = Site::Lab(Network::new(places.len() as u8, true)?);
+        Ok(Running { moving: Moving::start(&site, &self.ends, LOAD, &places)?, _site: site })
+    }
+
+    /// Where each connection is.
+    fn places(&self, part: &Plan) -> Vec<Placement> {
+        let sets = sets(part);
+        let place = |connection: usize| {
+            let [packets, ends] = sets.each_ref().map(|sets| {
+                let turns = sets.iter().cycle();
+                turns.copied().nth(connection).cloned().unwrap_or_default()
+            });
+            Placement { packets, ends }
+        };
+        (0..self.connections).map(place).collect()
+    }
+}
+
+impl fmt::Display for BuiltIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "bits of a transfer over {} virtual wires between two network namespaces, placed on the plan's cpus",
+            self.connections
+        )
+    }
+}
+
+/// The cpus of the lines that place packets, and of those that place threads.
+fn sets(plan: &Plan) -> [Vec<&CpuSet>; 2] {
+    [Setting::places_packets, Setting::places_threads].map(|places| {
+        let placing = plan.lines.iter().map(|line| &line.set).filter(|set| places(set));
+        placing.filter_map(Setting::cpus).filter(|cpus| !cpus.is_empty()).collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+    use crate::verify::parts::{part, tests::plan};
+
+    fn on(cpus: &str) -> CpuSet {
+        cpus.parse().expect("a set")
+    }
+
+    #[test]
+    fn connections_take_turns_on_the_cpus_of_lines() {
+        let rps =
+            |queue, cpus: &str| Setting::RpsCpus { interface: "eth0".to_owned(), queue, cpus: on(cpus) };
+        let thread =
+            Setting::Thread { pid: 1, started: 1, name: "a".to_owned(), thread: None, cpus: on("4-5") };
+        let flows = Setting::RpsFlows { interface: "eth0".to_owned(), queue: 0, flows: 64 };
+        let whole = plan(&[rps(0, "1"), rps(1, ""), rps(2, "2"), rps(3, "3"), flows, thread]);
+        let built_in = BuiltIn::new(&whole, Ends::Threads);
+        let places = |model| built_in.places(&part(&whole, model));
+        let place = |packets: &str, ends: &str| Placement { packets: on(packets), ends: on(ends) };
+        assert_eq!(places(Model::Full), [place("1", "4-5"), place("2", "4-5"), place("3", "4-5")]);
+        assert_eq!(places(Model::InterruptOnly)[2], place("3", ""));
+        assert_eq!(places(Model::ProcessOnly)[1], place("", "4-5"));
+        assert_eq!(places(Model::None), vec![place("", ""); 3]);
+        let global = plan(&[Setting::GlobalFlows { flows: 64 }]);
+        assert_eq!(BuiltIn::new(&global, Ends::Threads).places(&global), vec![place("", ""); 2]);
+        assert!(built_in.to_string().contains("over 3 virtual wires"), "{built_in}");
+    }
+}
