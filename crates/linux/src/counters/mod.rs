@@ -5,9 +5,9 @@
 //! halts counts no cycles.
 //!
 //! ```text
-//! Processor ──► Code ──► Source ──► Counters ──► Readings ──► Counted
-//! (/proc/cpuinfo) (what to  (the kernel,   (open on    (at the two    (what a run has, scaled
-//!                 ask for)   or a fake)     every cpu)  ends of a run)  or left out with a reason)
+//! Processor ──────► Code ──────► Source ───────► Counters ───► Readings ───► Counted
+//! (/proc/cpuinfo)   (what to     (the kernel,    (open on      (at both      (what a run has, scaled
+//!                    ask for)     or a fake)      every cpu)    its ends)     or left out, and why)
 //! ```
 //!
 //! | module | knows |
