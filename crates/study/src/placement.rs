@@ -7,6 +7,7 @@
 //! | module | decides or knows |
 //! |---|---|
 //! | `ground` | the cpus that work may be put on, and what they share |
+//! | `order` | which of them is taken where several are equally good |
 //! | `subject` | which threads are meant |
 //! | `traffic` | which queues there are, how many packets come, and who takes them in |
 //! | `threads` | the cpu of each thread |
@@ -20,7 +21,8 @@
 //!
 //! What must always hold: no line names a cpu that is offline, isolated or outside its thread's
 //! cpuset; no line is about an interrupt that the kernel manages; what a restricted process sees is
-//! not taken for the host; every gain is computed, or says why it cannot be.
+//! not taken for the host; every gain is computed, or says why it cannot be; and another numbering of
+//! the same cpus gives the same plan, but for cpus that nothing tells apart.
 
 mod circumstances;
 mod crossing;
@@ -28,6 +30,7 @@ mod draft;
 mod forecast;
 mod ground;
 mod isolation;
+mod order;
 mod queues;
 mod subject;
 mod threads;
@@ -228,12 +231,12 @@ pub fn place(picture: &Inventory, request: &Request<'_>) -> Result<Placement, Un
 
 impl<'a> Scene<'a> {
     fn of(picture: &'a Inventory, request: &Request<'a>) -> Result<Self, Unplaceable> {
-        let ground = Ground::of(picture);
+        let ground = Ground::of(picture, request.goal);
         Ok(Self {
             picture,
             goal: request.goal,
             meant: subject::meant(picture, &ground, request.subject)?,
-            flows: traffic::flows(picture)?,
+            flows: traffic::flows(picture, &ground)?,
             ground,
             rate: request.rate.or_else(|| traffic::rate(picture)),
             costs: Costs::of(request.profile),

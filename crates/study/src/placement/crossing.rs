@@ -104,10 +104,12 @@ fn mean(crossings: impl Iterator<Item = (f64, Crossing)>) -> Crossing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::placement::Goal;
     use warmcore_linux::{Probe, fake};
 
     fn ground() -> Ground {
-        Ground::of(&Probe::fake(fake::hosts::two_socket_server()).inventory().expect("a sound tree"))
+        let picture = Probe::fake(fake::hosts::two_socket_server()).inventory().expect("a sound tree");
+        Ground::of(&picture, Goal::Throughput)
     }
 
     fn layout(queue: u32, steering: Steering, threads: [u32; 2]) -> Layout {

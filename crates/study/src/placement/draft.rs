@@ -348,14 +348,16 @@ impl Drafts<'_> {
             let at = self.chosen.queues[queue];
             (at != cpu, self.scene.ground.distance(at, cpu))
         };
-        let cpus: CpuSet = self.chosen.threads.iter().copied().collect();
+        let mut cpus: Vec<CpuId> = self.chosen.threads.clone();
+        cpus.sort_by_key(|&cpu| (self.scene.ground.seat(cpu), cpu));
+        cpus.dedup();
         let sends = |(turn, cpu): &(usize, CpuId)| {
             let nearest = own.iter().map(|&queue| distance(queue, *cpu)).min();
             let near: Vec<usize> =
                 own.iter().copied().filter(|&queue| Some(distance(queue, *cpu)) == nearest).collect();
             near.get(turn % near.len().max(1)) == Some(&index)
         };
-        cpus.iter().enumerate().filter(sends).map(|(_, cpu)| cpu).collect()
+        cpus.into_iter().enumerate().filter(sends).map(|(_, cpu)| cpu).collect()
     }
 
     fn thread(&self, index: usize) -> Drafted {

@@ -211,7 +211,8 @@ fn room(layout: &Layout, cost: Estimate<Nanos>, rate: PerSecond, work: f64) -> E
         let of_threads = layout.threads.iter().filter(|&&(of, _)| of == cpu).map(|&(_, part)| part * work);
         (protocol + of_threads.sum::<f64>(), protocol)
     };
-    let fullest = cpus.map(load).max_by(|one, other| one.0.total_cmp(&other.0));
+    let fullest =
+        cpus.map(load).max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
     let (load, protocol) = fullest.unwrap_or_default();
     let room = 1.0 / load;
     Estimate::new(room, room * (protocol / load) * (half(cost) / cost.mean))

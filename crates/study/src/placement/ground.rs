@@ -1,21 +1,23 @@
 //! Where work can be put: the cpus of a machine, what they share, and in which order they are filled.
 
-use std::collections::BTreeMap;
+use super::Goal;
+use super::order::{self, Place};
+use std::collections::{BTreeMap, BTreeSet};
 use warmcore_linux::Inventory;
-use warmcore_topology::{CpuSet, Machine};
+use warmcore_topology::{Cpu, CpuSet};
 use warmcore_units::CpuId;
 
-/// One online cpu.
+/// One online cpu. Those before it are taken first; the cpu's own number never decides.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Seat {
     /// The NUMA node.
     pub(super) node: u32,
-    /// The last-level cache, by the lowest cpu that shares it.
-    pub(super) cache: CpuId,
+    /// The last-level cache, by its place in the order.
+    pub(super) cache: usize,
     /// Which hardware thread of its core it is, from 0.
     pub(super) rank: usize,
-    /// The core, by its lowest cpu.
-    pub(super) core: CpuId,
+    /// The core, by its place in the order.
+    pub(super) core: usize,
     /// Which one.
     pub(super) cpu: CpuId,
     /// Whether other cpus of the machine are faster.
@@ -44,19 +46,17 @@ pub(super) struct Ground {
 }
 
 impl Ground {
-    pub(super) fn of(picture: &Inventory) -> Self {
-        let machine = &picture.machine;
-        let seats = machine.cpus.iter().map(|cpu| {
-            let core = cpu.smt_siblings.first().unwrap_or(cpu.id);
-            let rank = cpu.smt_siblings.iter().position(|other| other == cpu.id).unwrap_or(0);
+    /// The cpus of `picture`, in the order that suits `goal`.
+    pub(super) fn of(picture: &Inventory, goal: Goal) -> Self {
+        let places = order::places(picture, goal);
+        let seat = |cpu: &Cpu| {
+            let Place { cache, core, rank } = places[&cpu.id];
             let slow = picture.apart.slow.contains(cpu.id);
-            let seat =
-                Seat { node: cpu.node, cache: last_level(machine, cpu.id), rank, core, cpu: cpu.id, slow };
-            (cpu.id, seat)
-        });
+            (cpu.id, Seat { node: cpu.node, cache, rank, core, cpu: cpu.id, slow })
+        };
         let mut apart = picture.apart.isolated.clone();
         apart.extend(picture.apart.nohz_full.iter());
-        Self { seats: seats.collect(), apart }
+        Self { seats: picture.machine.cpus.iter().map(seat).collect(), apart }
     }
 
     /// The seat of `cpu`, if that is online.
@@ -73,6 +73,12 @@ impl Ground {
         open.into_iter()
     }
 
+    /// Of `cpus`, the one that comes first in the order; the first one of them that is offline, if all are.
+    pub(super) fn first(&self, cpus: &CpuSet) -> Option<CpuId> {
+        let seats = cpus.iter().filter_map(|cpu| self.seat(cpu));
+        seats.min().map(|seat| seat.cpu).or_else(|| cpus.first())
+    }
+
     /// How far `one` is from `other`; as far as can be where one of them is offline.
     pub(super) fn distance(&self, one: CpuId, other: CpuId) -> Distance {
         match (self.seat(one), self.seat(other)) {
@@ -85,13 +91,8 @@ impl Ground {
 
     /// `cpus` with the other hardware threads of their cores.
     pub(super) fn cores_of(&self, cpus: &CpuSet) -> CpuSet {
-        let cores: CpuSet = cpus.iter().filter_map(|cpu| self.seat(cpu)).map(|seat| seat.core).collect();
-        self.seats.values().filter(|seat| cores.contains(seat.core)).map(|seat| seat.cpu).collect()
+        let cores: BTreeSet<usize> =
+            cpus.iter().filter_map(|cpu| self.seat(cpu)).map(|seat| seat.core).collect();
+        self.seats.values().filter(|seat| cores.contains(&seat.core)).map(|seat| seat.cpu).collect()
     }
-}
-
-/// The last cache on the way of `cpu` to memory, by its lowest cpu; the cpu itself without caches.
-fn last_level(machine: &Machine, cpu: CpuId) -> CpuId {
-    let last = machine.data_caches(cpu).max_by_key(|cache| cache.level);
-    last.and_then(|cache| cache.shared_by.first()).unwrap_or(cpu)
 }

@@ -1,7 +1,7 @@
 //! On which cpu each thread is to run.
 //!
-//! Near the packets first, then on fast cores, then where least runs already. A thread that runs on
-//! such a cpu stays there. One cpu takes threads up to the whole of its time before the next best
+//! Near the packets first, then on fast cores, then where least runs already, then in the order of
+//! the cpus. A thread that runs on such a cpu stays there. One cpu takes threads up to the whole of its time before the next best
 //! kind of cpu is used.
 
 use super::Goal;
@@ -9,7 +9,7 @@ use super::ground::{Ground, Seat};
 use super::subject::Meant;
 use super::traffic::Flow;
 use core::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
@@ -31,7 +31,7 @@ struct Choice<'a> {
     /// What each chosen cpu has to do.
     load: BTreeMap<CpuId, f64>,
     /// The cores with a chosen cpu.
-    cores: CpuSet,
+    cores: BTreeSet<usize>,
 }
 
 /// The cpu of each thread, in their order; where one may run nowhere, the cpu it is on.
@@ -41,7 +41,7 @@ pub(super) fn choose(ground: &Ground, goal: Goal, meant: &[Meant<'_>], flows: &[
     let all_fixed = !flows.iter().any(Flow::is_movable);
     let node = (goal != Goal::Isolation).then(|| busiest_node(flows)).flatten();
     let mut choice =
-        Choice { ground, goal, fixed, all_fixed, node, load: BTreeMap::new(), cores: CpuSet::default() };
+        Choice { ground, goal, fixed, all_fixed, node, load: BTreeMap::new(), cores: BTreeSet::new() };
     let mut chosen: Vec<Option<CpuId>> = meant.iter().map(|of| choice.keep(of)).collect();
     for (of, chosen) in meant.iter().zip(&mut chosen) {
         *chosen = chosen.or_else(|| choice.find(of));
@@ -61,15 +61,17 @@ fn busiest_node(flows: &[Flow<'_>]) -> Option<u32> {
 }
 
 impl Choice<'_> {
-    /// The cpu `of` runs on, if none is better and nothing else has been put on its core.
+    /// The cpu `of` runs on, if none is better and nothing else has been put on its core: which of the
+    /// core's hardware threads that is does not matter then.
     fn keep(&mut self, of: &Meant<'_>) -> Option<CpuId> {
         let seat = self.ground.seat(of.now())?;
         let best = self.open(of).map(|seat| self.kind(seat)).min();
+        let (misplaced, far, slow, _) = self.kind(seat);
         let stays = of.settled
             || of.limit.contains(seat.cpu)
                 && !self.ground.apart.contains(seat.cpu)
-                && best == Some(self.kind(seat))
-                && !self.cores.contains(seat.core);
+                && best.is_some_and(|best| (misplaced, far, slow, false) <= best)
+                && !self.cores.contains(&seat.core);
         stays.then(|| self.take(seat, of))
     }
 
@@ -99,7 +101,7 @@ impl Choice<'_> {
 
     /// The less loaded cpu first, then the one whose core is free, then where packets come in.
     fn order(&self, one: Seat, other: Seat) -> Ordering {
-        let key = |seat: Seat| (self.cores.contains(seat.core), !self.fixed.contains(seat.cpu));
+        let key = |seat: Seat| (self.cores.contains(&seat.core), !self.fixed.contains(seat.cpu));
         self.load_of(one.cpu).total_cmp(&self.load_of(other.cpu)).then(key(one).cmp(&key(other)))
     }
 
@@ -109,7 +111,7 @@ impl Choice<'_> {
 
     fn take(&mut self, seat: Seat, of: &Meant<'_>) -> CpuId {
         *self.load.entry(seat.cpu).or_default() += of.share();
-        self.cores.extend([seat.core]);
+        self.cores.insert(seat.core);
         seat.cpu
     }
 }

@@ -62,7 +62,7 @@ fn load(scene: &Scene<'_>) -> f64 {
 fn overloaded(scene: &Scene<'_>, threads: &[CpuId]) -> Option<CpuId> {
     let cpus: CpuSet = threads.iter().copied().collect();
     let packets = load(scene) / cpus.len().max(1) as f64;
-    cpus.iter().find(|&cpu| {
+    threads.iter().copied().find(|&cpu| {
         let of_cpu = scene.meant.iter().zip(threads).filter(|&(_, &chosen)| chosen == cpu);
         let work: f64 = of_cpu.map(|(of, _)| of.share()).sum();
         work <= WHOLE && work + packets > WHOLE

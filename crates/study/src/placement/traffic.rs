@@ -1,6 +1,7 @@
 //! Which queues packets come through, how many, and where each is taken in.
 
 use super::Unplaceable;
+use super::ground::Ground;
 use warmcore_linux::Inventory;
 use warmcore_linux::inventory::{Direction, Interface, Interrupt, Managed, Queue};
 use warmcore_topology::CpuSet;
@@ -46,11 +47,21 @@ pub(super) fn is_movable(interrupt: &Interrupt) -> bool {
     named && interrupt.allowed.is_some() && interrupt.managed != Managed::Yes
 }
 
+/// The cpus that `interrupt` goes to; of several, those that took most of it.
+pub(super) fn takers(interrupt: &Interrupt) -> CpuSet {
+    let most = interrupt.counts.values().max();
+    let busiest: CpuSet =
+        interrupt.counts.iter().filter(|&(_, count)| Some(count) == most).map(|(&cpu, _)| cpu).collect();
+    let Some(effective) = &interrupt.effective else { return busiest };
+    let both = effective.intersection(&busiest);
+    if both.is_empty() { effective.clone() } else { both }
+}
+
 /// The receive queues of the devices that carry packets, in order of interface and number.
-pub(super) fn flows(picture: &Inventory) -> Result<Vec<Flow<'_>>, Unplaceable> {
+pub(super) fn flows<'a>(picture: &'a Inventory, ground: &Ground) -> Result<Vec<Flow<'a>>, Unplaceable> {
     let interfaces = picture.interfaces.iter().filter(|interface| carries(interface));
-    let mut flows: Vec<Flow<'_>> =
-        interfaces.flat_map(|interface| of_interface(picture, interface)).collect();
+    let mut flows: Vec<Flow<'a>> =
+        interfaces.flat_map(|interface| of_interface(picture, ground, interface)).collect();
     if flows.is_empty() {
         return Err(Unplaceable::NoQueues);
     }
@@ -67,10 +78,9 @@ fn carries(interface: &Interface) -> bool {
     interface.is_physical() && interface.state.as_deref() != Some("down")
 }
 
-fn of_interface<'a>(picture: &'a Inventory, interface: &'a Interface) -> Vec<Flow<'a>> {
+fn of_interface<'a>(picture: &'a Inventory, ground: &Ground, interface: &'a Interface) -> Vec<Flow<'a>> {
     let flow = |interrupt: &'a Interrupt, number| {
-        let now = interrupt.busiest().filter(|&cpu| interrupt.goes_to().contains(cpu));
-        let now = now.or_else(|| interrupt.goes_to().first())?;
+        let now = ground.first(&takers(interrupt))?;
         let steering = steering(picture, interface, number);
         Some(Flow { interface, interrupt, number, now, part: 0.0, steering })
     };

@@ -3,6 +3,8 @@
 mod applied;
 mod hosts;
 mod properties;
+mod renaming;
+mod sketch;
 mod tables;
 
 use hosts::{Host, all};

@@ -1,15 +1,13 @@
 //! What holds of every plan.
 
-use super::{GOALS, hosts, picture, planned, plans};
+use super::sketch::sketch;
+use super::{GOALS, picture, planned, plans};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
-use warmcore_linux::fake::{Cgroup, Device, Host, Messages, Nic, Tree, Vector};
 use warmcore_linux::inventory::Managed;
 use warmcore_linux::tuning::Setting;
 use warmcore_linux::{Inventory, fake};
 use warmcore_study::placement::{Goal, Placement, Subject};
-use warmcore_topology::{CpuSet, Machine, synthetic};
-use warmcore_units::CpuId;
 
 /// What is wrong with a plan for the host in `picture`.
 fn fault(picture: &Inventory, goal: Goal, placement: &Placement) -> Option<String> {
@@ -88,96 +86,6 @@ fn a_host_of_128_cpus_and_64_queues_takes_no_time() {
     }
 }
 
-/// A host of one NIC and one server.
-#[derive(Clone, Debug)]
-struct Sketch {
-    machine: Machine,
-    /// The cpu of each queue's interrupt, how often it came, and whether the kernel manages it.
-    queues: Vec<(u32, u64, bool)>,
-    /// The cpu of each thread.
-    threads: Vec<u32>,
-    isolated: CpuSet,
-}
-
-impl Sketch {
-    fn tree(&self) -> Tree {
-        let all = self.machine.online();
-        let mut host = Host::new(self.machine.clone());
-        host.debugfs = true;
-        host.cgroup = Cgroup::V2;
-        host.messages = Messages::ByDevice;
-        let queues = self.queues.len() as u32;
-        let vector = |(number, &(cpu, count, managed)): (usize, &(u32, u64, bool))| Vector {
-            action: format!("eth0-TxRx-{number}"),
-            allowed: [CpuId(cpu)].into_iter().collect(),
-            effective: CpuId(cpu),
-            count,
-            managed,
-        };
-        host.devices = vec![Device {
-            address: "0000:01:00.0".to_owned(),
-            driver: "ice".to_owned(),
-            node: Some(0),
-            virtio: None,
-            nic: Some(Nic { name: "eth0".to_owned(), receive: queues, transmit: queues }),
-            vectors: self.queues.iter().enumerate().map(vector).collect(),
-        }];
-        let mut tree = host.tree().running(&hosts::server(&self.threads, &all.to_string()));
-        tree.put("sys/devices/system/cpu/isolated", &self.isolated);
-        tree
-    }
-
-    /// The same with cpu `n` called `names[n]`.
-    fn renamed(&self, names: &[u32]) -> Self {
-        let name = |cpu: u32| names[cpu as usize];
-        let set = |cpus: &CpuSet| cpus.iter().map(|cpu| CpuId(name(cpu.0))).collect::<CpuSet>();
-        let mut machine = self.machine.clone();
-        for cpu in &mut machine.cpus {
-            (cpu.id, cpu.smt_siblings) = (CpuId(name(cpu.id.0)), set(&cpu.smt_siblings));
-        }
-        machine.cpus.sort_by_key(|cpu| cpu.id);
-        for cache in &mut machine.caches {
-            cache.shared_by = set(&cache.shared_by);
-        }
-        machine.limits.allowed = set(&machine.limits.allowed);
-        Self {
-            machine,
-            queues: self.queues.iter().map(|&(cpu, count, managed)| (name(cpu), count, managed)).collect(),
-            threads: self.threads.iter().map(|&cpu| name(cpu)).collect(),
-            isolated: set(&self.isolated),
-        }
-    }
-}
-
-fn sketch() -> impl Strategy<Value = Sketch> {
-    let machines = vec![
-        synthetic::two_socket_server(),
-        synthetic::hybrid_laptop(),
-        synthetic::virtual_machine(2),
-        synthetic::virtual_machine(8),
-    ];
-    prop::sample::select(machines).prop_flat_map(|machine| {
-        let cpus = machine.cpus.len() as u32;
-        let queue = (0..cpus, 1..1_000_000_u64, any::<bool>());
-        let queues = prop::collection::vec(queue, 1..8);
-        let threads = prop::collection::vec(0..cpus, 1..8);
-        let isolated = prop::collection::btree_set(1..cpus, 0..2);
-        (Just(machine), queues, threads, isolated).prop_map(|(machine, queues, threads, isolated)| Sketch {
-            machine,
-            queues,
-            threads,
-            isolated: isolated.into_iter().map(CpuId).collect(),
-        })
-    })
-}
-
-/// Which cpus lines name together: the same for hosts that differ by the names of their cpus only.
-fn structure(placement: &Placement, names: &dyn Fn(CpuId) -> CpuId) -> Vec<(String, CpuSet)> {
-    let lines = placement.plan.lines.iter();
-    let cpus = |set: &Setting| set.cpus().map(|cpus| cpus.iter().map(names).collect()).unwrap_or_default();
-    lines.map(|line| (line.set.to_string(), cpus(&line.set))).collect()
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
@@ -189,21 +97,6 @@ proptest! {
             prop_assert_eq!(&placement, &planned(&picture, &Subject::Busiest, goal));
             if let Ok(placement) = placement {
                 prop_assert_eq!(fault(&picture, goal, &placement), None);
-            }
-        }
-    }
-
-    /// Names that keep the order of cpus leave nothing to chance between those that are alike.
-    #[test]
-    fn other_names_of_cpus_give_the_plan_with_those_names(sketch in sketch(), gap in 2..5_u32) {
-        let names: Vec<u32> = (0..sketch.machine.cpus.len() as u32).map(|cpu| cpu * gap + 1).collect();
-        let renamed = sketch.renamed(&names);
-        for goal in GOALS {
-            let [one, other] = [&sketch, &renamed].map(|of| planned(&picture(of.tree()), &Subject::Busiest, goal));
-            prop_assert_eq!(one.is_ok(), other.is_ok());
-            if let (Ok(one), Ok(other)) = (one, other) {
-                let name = |cpu: CpuId| CpuId(names[cpu.0 as usize]);
-                prop_assert_eq!(structure(&one, &name), structure(&other, &|cpu| cpu));
             }
         }
     }
