@@ -3,7 +3,8 @@
 //! ([`Probe::fake`](crate::Probe::fake)) or from a directory.
 //!
 //! [`Tree::of`] writes a [`Machine`] alone; a [`Host`] adds devices, interrupts, steering and
-//! threads, and [`hosts`] has one of each kind that matters. Its [`counters`] are no files.
+//! threads, and [`hosts`] has one of each kind that matters. Its [`counters`] are no files. What is
+//! changed on such a machine goes through a [`Jammed`] door where a change is to fail.
 //!
 //! What the kernel's notation cannot say is rounded: cache sizes to 1 KiB, the quota to 10⁻⁵ of a
 //! cpu.
@@ -25,9 +26,11 @@ pub mod hosts;
 pub mod interrupts;
 
 mod host;
+mod jammed;
 mod processes;
 
 pub use host::{Device, Host, Messages, Nic, Vector, mask};
+pub use jammed::{Fault, Jammed};
 pub use processes::Thread;
 
 use std::collections::BTreeMap;

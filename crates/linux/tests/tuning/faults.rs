@@ -1,7 +1,8 @@
 //! Every single change is refused once: each write of a value, and each write, cut, sync and rename
 //! of the journal.
 
-use crate::scene::{Fault, Jammed, Scene};
+use crate::scene::Scene;
+use warmcore_linux::fake::{Fault, Jammed};
 
 const NEVER: usize = usize::MAX;
 

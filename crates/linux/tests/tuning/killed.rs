@@ -2,11 +2,12 @@
 //! process that is this program again.
 
 use crate::faults::changes;
-use crate::scene::{Fault, Jammed, Scene};
+use crate::scene::Scene;
 use std::env;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
+use warmcore_linux::fake::{Fault, Jammed};
 
 /// Where the child finds its machine, and how it is to die.
 const PLACE: &str = "WARMCORE_TEST_PLACE";

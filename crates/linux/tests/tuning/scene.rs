@@ -1,12 +1,8 @@
-//! A made-up machine of four cpus, a network card with two queues and a server with two threads; a
-//! plan for it; and a door to it that can be jammed.
+//! A made-up machine of four cpus, a network card with two queues and a server with two threads; and a
+//! plan for it.
 
-use rustix::io::Errno;
-use rustix::process::{Signal, getpid, kill_process};
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -15,7 +11,7 @@ use warmcore_linux::fake::Tree;
 use warmcore_linux::tuning::{
     Admission, Directory, Disk, Plan, Step, System, Undone, admit, apply, changes, steps, undo,
 };
-use warmcore_topology::{CpuSet, synthetic};
+use warmcore_topology::synthetic;
 
 /// Every kind of setting, most of them twice.
 const PLAN: &str = r#"
@@ -193,125 +189,5 @@ pub(crate) fn put_process(tree: &mut Tree, pid: u32, name: &str, threads: &[u32]
     for thread in threads {
         let status = format!("Name:\t{name}\nCpus_allowed_list:\t0-3\nMems_allowed_list:\t0");
         tree.put(format!("proc/{pid}/task/{thread}/status"), status);
-    }
-}
-
-/// What happens at one of the changes, or at it and all after it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fault {
-    /// It is refused.
-    Refuse,
-    /// Half of what is added to the journal gets there, then it is refused. What is no journal is
-    /// refused whole: a kernel takes a value in one piece.
-    Tear,
-    /// The process is killed before it, and so after the one before.
-    Kill,
-    /// The process is killed in the middle of what is added to the journal.
-    KillTorn,
-}
-
-/// A door that is jammed at the change number `at`, from 0; and at all later ones, if `for_good`.
-#[derive(Debug)]
-pub(crate) struct Jammed {
-    disk: Disk,
-    at: usize,
-    for_good: bool,
-    fault: Fault,
-    changes: Cell<usize>,
-}
-
-impl Jammed {
-    pub(crate) fn at(disk: Disk, at: usize, fault: Fault) -> Self {
-        Self { disk, at, for_good: false, fault, changes: Cell::new(0) }
-    }
-
-    pub(crate) fn from(disk: Disk, at: usize, fault: Fault) -> Self {
-        Self { for_good: true, ..Self::at(disk, at, fault) }
-    }
-
-    /// How many changes were tried.
-    pub(crate) fn changes(&self) -> usize {
-        self.changes.get()
-    }
-
-    fn change(
-        &self,
-        whole: impl Fn() -> io::Result<()>,
-        half: impl Fn() -> io::Result<()>,
-    ) -> io::Result<()> {
-        let number = self.changes.replace(self.changes.get() + 1);
-        if number != self.at && !(self.for_good && number > self.at) {
-            return whole();
-        }
-        match self.fault {
-            Fault::Refuse => {}
-            Fault::Tear => half()?,
-            Fault::Kill => die(),
-            Fault::KillTorn => {
-                half()?;
-                die();
-            }
-        }
-        Err(Errno::IO.into())
-    }
-}
-
-fn die() {
-    kill_process(getpid(), Signal::KILL).unwrap();
-}
-
-fn nothing() -> io::Result<()> {
-    Ok(())
-}
-
-impl System for Jammed {
-    fn root(&self) -> &Path {
-        self.disk.root()
-    }
-
-    fn read(&self, file: &str) -> io::Result<String> {
-        self.disk.read(file)
-    }
-
-    fn entries(&self, directory: &str) -> io::Result<Vec<String>> {
-        self.disk.entries(directory)
-    }
-
-    fn link(&self, file: &str) -> io::Result<PathBuf> {
-        self.disk.link(file)
-    }
-
-    fn write(&self, file: &str, text: &str) -> io::Result<()> {
-        self.change(|| self.disk.write(file, text), nothing)
-    }
-
-    fn mask(&self, process: u32, thread: u32) -> io::Result<CpuSet> {
-        self.disk.mask(process, thread)
-    }
-
-    fn set_mask(&self, process: u32, thread: u32, cpus: &CpuSet) -> io::Result<()> {
-        self.change(|| self.disk.set_mask(process, thread, cpus), nothing)
-    }
-
-    fn create(&self, path: &Path, text: &str) -> io::Result<()> {
-        let half = || self.disk.create(path, &text[..text.len() / 2]);
-        self.change(|| self.disk.create(path, text), half)
-    }
-
-    fn append(&self, path: &Path, text: &str) -> io::Result<()> {
-        let half = || self.disk.append(path, &text[..text.len() / 2]);
-        self.change(|| self.disk.append(path, text), half)
-    }
-
-    fn cut(&self, path: &Path, bytes: u64) -> io::Result<()> {
-        self.change(|| self.disk.cut(path, bytes), nothing)
-    }
-
-    fn sync(&self, path: &Path) -> io::Result<()> {
-        self.change(|| self.disk.sync(path), nothing)
-    }
-
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.change(|| self.disk.rename(from, to), nothing)
     }
 }

@@ -1,9 +1,11 @@
 //! Plans for hosts of every kind: reviewed tables, properties, and what `apply` makes of them.
 
 mod applied;
+mod faults;
 mod hosts;
 mod properties;
 mod renaming;
+mod scene;
 mod sketch;
 mod tables;
 

@@ -1,0 +1,133 @@
+//! The plan of a host of 128 cpus and 64 queues, one of whose changes is refused, or at one of whose
+//! changes the process is killed: everything is as it was, byte for byte.
+//!
+//! The changes are those of values and of the journal. Some are tried, spread over all of them;
+//! `WARMCORE_CHANGES=all` tries each.
+
+use super::scene::{self, Scene};
+use super::{picture, planned};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+use tempfile::TempDir;
+use warmcore_linux::Inventory;
+use warmcore_linux::fake::{Fault, Jammed, hosts};
+use warmcore_linux::tuning::{Plan, Step};
+use warmcore_study::placement::{Goal, Subject};
+
+/// How many changes are tried of each fault.
+const TRIED: usize = 9;
+
+/// Where a child finds the host, and at which change it is to die.
+const PLACE: &str = "WARMCORE_TEST_PLACE";
+const DEATH: &str = "WARMCORE_TEST_DEATH";
+const PLAN: &str = "plan.toml";
+
+/// The host in a folder of its own, with its plan beside it.
+struct Large {
+    place: TempDir,
+    scene: Scene,
+    steps: Vec<Step>,
+}
+
+fn look(place: &Path) -> (Scene, Vec<Step>) {
+    let plan: Plan = toml::from_str(&fs::read_to_string(place.join(PLAN)).expect("a file")).expect("a plan");
+    let scene = Scene::at(place, &plan);
+    let steps = scene.steps(&here(place)).expect("a plan that may be applied");
+    (scene, steps)
+}
+
+fn here(place: &Path) -> Inventory {
+    warmcore_linux::Probe::new().root(place.join("root")).inventory().expect("a sound tree")
+}
+
+impl Large {
+    fn new() -> Self {
+        let tree = hosts::two_socket_server();
+        let placement = planned(&picture(tree.clone()), &Subject::Busiest, Goal::Throughput).expect("a plan");
+        let place = tempfile::tempdir().expect("a temporary folder");
+        scene::write(&tree, place.path());
+        let text = toml::to_string(&placement.plan).expect("a plan is a document");
+        fs::write(place.path().join(PLAN), text).expect("a file can be written");
+        let (scene, steps) = look(place.path());
+        assert!(steps.len() > 128, "{}", steps.len());
+        Self { place, scene, steps }
+    }
+
+    /// How many changes it takes to apply the plan.
+    fn changes(&self) -> usize {
+        let whole = Jammed::at(self.scene.disk(), usize::MAX, Fault::Refuse);
+        self.scene.apply(self.steps.clone(), &whole).expect("it is applied");
+        assert_eq!(self.scene.undo(), Ok(true));
+        whole.changes()
+    }
+
+    /// Runs a child that applies the plan; panics unless it was killed.
+    fn kill(&self, fault: Fault, at: usize) {
+        let output = Command::new(env::current_exe().expect("this program"))
+            .args(["--exact", "faults::a_child_applies_the_plan"])
+            .env(PLACE, self.place.path())
+            .env(DEATH, format!("{fault:?} {at}"))
+            .output()
+            .expect("this program can be started");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.signal(), Some(9), "{fault:?} {at}: {said}");
+    }
+}
+
+/// Of changes 0 to `count`, those that are tried: with the first and the last.
+fn tried(count: usize) -> Vec<usize> {
+    match env::var("WARMCORE_CHANGES").as_deref() {
+        Ok("all") => (0..count).collect(),
+        Ok(other) => panic!("WARMCORE_CHANGES is `{other}`; expected `all`"),
+        Err(_) => (0..TRIED).map(|place| place * (count - 1) / (TRIED - 1)).collect(),
+    }
+}
+
+#[test]
+fn one_refusal_among_hundreds_of_changes_leaves_everything_as_it_was() {
+    let large = Large::new();
+    let (before, count) = (large.scene.files(), large.changes());
+    for fault in [Fault::Refuse, Fault::Tear] {
+        for at in tried(count) {
+            let told = format!("change {at} of {count}: {fault:?}");
+            let jammed = Jammed::at(large.scene.disk(), at, fault);
+            let refused = large.scene.apply(large.steps.clone(), &jammed);
+            assert!(refused.is_err(), "{told}");
+            assert_eq!(large.scene.files(), before, "{told}: {refused:?}");
+            // Of a journal that could not be closed there is something left to do.
+            assert_eq!(large.scene.undo(), Ok(true), "{told}");
+            assert!(!large.scene.is_applied() && large.scene.files() == before, "{told}");
+        }
+    }
+}
+
+#[test]
+fn killed_among_hundreds_of_changes_the_plan_can_be_undone() {
+    let large = Large::new();
+    let (before, count) = (large.scene.files(), large.changes());
+    for fault in [Fault::Kill, Fault::KillTorn] {
+        for at in tried(count) {
+            let told = format!("change {at} of {count}: {fault:?}");
+            large.kill(fault, at);
+            assert_eq!(large.scene.undo(), Ok(true), "{told}");
+            assert!(!large.scene.is_applied(), "{told}");
+            assert_eq!(large.scene.files(), before, "{told}");
+        }
+    }
+}
+
+/// As what its parent wants it, a child that dies on its way; else the way itself.
+#[test]
+fn a_child_applies_the_plan() {
+    let (Ok(place), Ok(death)) = (env::var(PLACE), env::var(DEATH)) else {
+        assert!(Large::new().changes() > 3 * 128);
+        return;
+    };
+    let (scene, steps) = look(Path::new(&place));
+    let (fault, at) = death.split_once(' ').expect("two words");
+    let fault = if fault == "Kill" { Fault::Kill } else { Fault::KillTorn };
+    let jammed = Jammed::at(scene.disk(), at.parse().expect("a number"), fault);
+    scene.apply(steps, &jammed).expect("it is applied or killed");
+}
