@@ -6,6 +6,7 @@
 //! | [`probe`] | which machine this is, as a [`Machine`](warmcore_topology::Machine) |
 //! | [`host`] | under which conditions it runs: kernel, memory, hypervisor, clock, load |
 //! | [`affinity`] | which cpu this thread runs on, and may run on |
+//! | [`near`] | which cpu takes in a socket's packets, and to stay near it |
 //! | [`cpu_time`] | for how long threads have run |
 //! | [`disturbance`] | whether a measurement was preempted, migrated or faulted |
 //! | [`program`] | to run a user's program, and to end it with all it has started |
@@ -44,6 +45,7 @@ pub mod inventory;
 #[allow(unsafe_code)]
 mod mapping;
 pub mod meter;
+pub mod near;
 pub mod net;
 mod pid_stat;
 pub mod probe;
@@ -74,3 +76,7 @@ pub use protocol_thread::ProtocolThread;
 pub use region::{Pages, Region};
 pub use scheduled::{Scheduled, ThreadNumber};
 pub use steal::Steal;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

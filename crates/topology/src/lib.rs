@@ -12,6 +12,7 @@ mod cache;
 mod cpu_set;
 mod level;
 mod machine;
+mod near;
 pub mod synthetic;
 mod validate;
 
@@ -19,3 +20,4 @@ pub use cache::{Cache, CacheKind, Geometry};
 pub use cpu_set::{CpuSet, ParseCpuSetError};
 pub use level::UnifiedLevel;
 pub use machine::{Cpu, Limits, Machine};
+pub use near::Within;

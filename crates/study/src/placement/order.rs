@@ -11,7 +11,7 @@ use super::traffic;
 use std::collections::{BTreeMap, BTreeSet};
 use warmcore_linux::Inventory;
 use warmcore_linux::inventory::{Direction, Interrupt, Queue};
-use warmcore_topology::{Cpu, CpuSet, Machine};
+use warmcore_topology::{Cpu, CpuSet, Machine, Within};
 use warmcore_units::CpuId;
 
 /// Where a cpu comes in the order of its machine. All count from 0.
@@ -51,16 +51,11 @@ pub(super) fn places(picture: &Inventory, goal: Goal) -> BTreeMap<CpuId, Place> 
 fn caches(machine: &Machine) -> Vec<Vec<Vec<CpuId>>> {
     let mut caches: BTreeMap<CpuId, BTreeMap<CpuId, Vec<CpuId>>> = BTreeMap::new();
     for cpu in &machine.cpus {
-        let core = cpu.smt_siblings.first().unwrap_or(cpu.id);
-        caches.entry(last_level(machine, cpu.id)).or_default().entry(core).or_default().push(cpu.id);
+        let [cache, core] = [Within::LastLevelCache, Within::Core]
+            .map(|within| machine.around(cpu.id, within).first().unwrap_or(cpu.id));
+        caches.entry(cache).or_default().entry(core).or_default().push(cpu.id);
     }
     caches.into_values().map(|cores| cores.into_values().collect()).collect()
-}
-
-/// The last cache on the way of `cpu` to memory, by its lowest cpu; the cpu itself without caches.
-fn last_level(machine: &Machine, cpu: CpuId) -> CpuId {
-    let last = machine.data_caches(cpu).max_by_key(|cache| cache.level);
-    last.and_then(|cache| cache.shared_by.first()).unwrap_or(cpu)
 }
 
 /// Numbers of what cpus bear: equal for those that nothing tells apart.

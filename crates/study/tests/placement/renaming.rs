@@ -12,7 +12,7 @@ use super::{GOALS, picture, planned};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use warmcore_study::placement::{Placement, Subject};
-use warmcore_topology::Machine;
+use warmcore_topology::Within;
 use warmcore_units::CpuId;
 
 /// What is said of one cpu; of those of a core, of the cores of a cache, and of the caches, sorted.
@@ -24,9 +24,9 @@ type Cache = Vec<Core>;
 fn unnumbered(sketch: &Sketch, placement: &Placement) -> Vec<Cache> {
     let mut caches: BTreeMap<CpuId, BTreeMap<CpuId, Core>> = BTreeMap::new();
     for cpu in &sketch.machine.cpus {
-        let core = cpu.smt_siblings.first().unwrap_or(cpu.id);
-        let cores = caches.entry(last_level(&sketch.machine, cpu.id)).or_default();
-        cores.entry(core).or_default().push(said(sketch, placement, cpu.id));
+        let first = |within| sketch.machine.around(cpu.id, within).first().expect("a cpu is near itself");
+        let cores = caches.entry(first(Within::LastLevelCache)).or_default();
+        cores.entry(first(Within::Core)).or_default().push(said(sketch, placement, cpu.id));
     }
     let sorted = |mut cores: Vec<Core>| {
         cores.iter_mut().for_each(|core| core.sort());
@@ -37,12 +37,6 @@ fn unnumbered(sketch: &Sketch, placement: &Placement) -> Vec<Cache> {
         caches.into_values().map(|cores| sorted(cores.into_values().collect())).collect();
     caches.sort();
     caches
-}
-
-fn last_level(machine: &Machine, cpu: CpuId) -> CpuId {
-    let caches = machine.caches.iter().filter(|cache| cache.shared_by.contains(cpu));
-    let last = caches.max_by_key(|cache| cache.level);
-    last.and_then(|cache| cache.shared_by.first()).unwrap_or(cpu)
 }
 
 /// What was on `cpu`, and which lines name it.
