@@ -1,5 +1,6 @@
 //! The README's examples do what they say: every `warmcore` line of its shell blocks is run, in
-//! their order, in one folder; those with `sudo` before them if this process has the privilege.
+//! their order, in one folder; those with `sudo` before them if this process has the privilege. What
+//! stands behind `  # ` in such a line has to be among what it prints.
 
 use std::env;
 use std::fs;
@@ -29,6 +30,7 @@ fn the_readmes_commands_run() {
     let binary = Path::new(env!("CARGO_BIN_EXE_warmcore"));
     let path =
         format!("{}:{}", binary.parent().expect("a folder").display(), env::var("PATH").unwrap_or_default());
+    let mut checked = 0;
     for line in lines {
         let output = Command::new("sh")
             .args(["-c", line])
@@ -38,5 +40,16 @@ fn the_readmes_commands_run() {
             .expect("a shell is there");
         assert!(output.status.success(), "`{line}`: {}", String::from_utf8_lossy(&output.stderr));
         assert!(!output.stdout.is_empty(), "`{line}` says nothing");
+        if let Some((_, expected)) = line.split_once("  # ") {
+            let said = words(&String::from_utf8_lossy(&output.stdout));
+            assert!(said.contains(expected), "`{line}`: {said}");
+            checked += 1;
+        }
     }
+    assert!(checked > 0, "no outcome is checked");
+}
+
+/// What is printed, the wrapping within the cells of tables undone.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -93,7 +93,8 @@ fn an_interrupt_keeps_its_name_when_its_number_changes() {
 
 #[test]
 fn no_two_interrupts_of_a_host_have_one_name() {
-    for (name, tree) in hosts::all() {
+    for (name, tree) in hosts::ALL {
+        let tree = tree();
         let picture = picture(&tree);
         let names: BTreeSet<_> = picture.interrupts.iter().map(|interrupt| &interrupt.id).collect();
         assert_eq!(names.len(), picture.interrupts.len(), "{name}");
@@ -207,7 +208,8 @@ fn a_kernel_that_shows_nothing_else_is_still_a_picture() {
 
 #[test]
 fn a_capture_gives_the_same_picture_and_names_no_address() {
-    for (name, tree) in hosts::all() {
+    for (name, tree) in hosts::ALL {
+        let tree = tree();
         let (probe, recording) = Probe::fake(tree.clone()).recorded();
         let seen = probe.inventory().expect("a sound tree");
         let copy = recording.tree();

@@ -2,9 +2,11 @@
 
 use super::tune::TuneCommand;
 use super::values;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
+use warmcore_linux::fake::hosts;
 use warmcore_scenario::ProfileSource;
 use warmcore_study::placement::{Goal, Subject};
 use warmcore_units::PerSecond;
@@ -71,6 +73,16 @@ pub(crate) struct CaptureArguments {
     /// Copy the picture of the `proc` and `sys` folders in this folder instead of this machine's
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
+
+    /// Write a made-up host, to try `host plan`, `host apply` and `host undo` on with --root
+    #[arg(long, value_name = "HOST", value_parser = example_names(), conflicts_with = "root")]
+    pub(crate) example: Option<hosts::Maker>,
+}
+
+fn example_names() -> impl TypedValueParser<Value = hosts::Maker> {
+    let find = |name: String| hosts::ALL.iter().find(|host| host.0 == name).map(|host| host.1);
+    PossibleValuesParser::new(hosts::ALL.map(|host| host.0))
+        .try_map(move |name| find(name).ok_or("no such host"))
 }
 
 #[derive(Args, Debug)]

@@ -2,29 +2,36 @@
 
 use crate::args::host::CaptureArguments;
 use miette::{IntoDiagnostic, WrapErr, miette};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use warmcore_linux::fake::Tree;
 
 pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
     let folder = &arguments.folder;
     refuse_what_is_there(folder)?;
-    let (probe, recording) = super::probe(arguments.root.as_ref()).recorded();
-    let looked = probe.inventory();
-    let tree = recording.tree();
+    let (tree, more) = match arguments.example {
+        Some(made_up) => (made_up(), String::new()),
+        None => seen(arguments.root.as_ref()),
+    };
     tree.write_to(folder)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write the capture into {}", folder.display()))?;
     let shown = folder.display();
-    // A host that cannot be looked at is what a capture is wanted for.
-    let ended = looked.err().map(|error| {
-        format!("\nThe look ended early, and so does the copy: {error}. With --root it ends there as well.")
-    });
     let text = format!(
-        "{shown}: {} files, looked at with `warmcore host show --root {shown}`.\n\
-         Names of programs, interfaces and control groups are in it: look through it before you hand it on.{}\n",
-        tree.files.len(),
-        ended.unwrap_or_default()
+        "{shown}: {} files, looked at with `warmcore host show --root {shown}`.\n{more}",
+        tree.files.len()
     );
     crate::print(text.as_bytes())
+}
+
+/// The files that a look at this machine, or at what is below `root`, reads, and what to know of them.
+fn seen(root: Option<&PathBuf>) -> (Tree, String) {
+    let (probe, recording) = super::probe(root).recorded();
+    // A host that cannot be looked at is what a capture is wanted for.
+    let ended = probe.inventory().err().map(|error| {
+        format!("The look ended early, and so does the copy: {error}. With --root it ends there as well.\n")
+    });
+    let warning = "Names of programs, interfaces and control groups are in it: look through it before you hand it on.\n";
+    (recording.tree(), warning.to_owned() + &ended.unwrap_or_default())
 }
 
 /// A folder with files in it would be a mixture of two machines afterwards.
