@@ -71,6 +71,11 @@ fn row<const N: usize>(header: impl Into<String>, cells: [String; N]) -> Row {
     Row::new(header, cells.into_iter().map(Cell::text).collect())
 }
 
+/// A cell for what the kernel may not tell.
+fn told<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
 fn cpus_section(inventory: &Inventory) -> Section {
     let rows = words::cpus(inventory, None).into_iter().map(|of| {
         let lists = [of.interrupts, of.steering, of.threads].map(|names| names.join(", "));
@@ -99,8 +104,7 @@ fn interfaces(inventory: &Inventory) -> Section {
         let [goes, may] = words::targets(inventory, interface);
         let [rps, rfs, xps] = words::steering(interface);
         let kind = interface.driver.clone().or_else(|| interface.kind.clone());
-        let place = interface.device.as_ref().map(ToString::to_string).unwrap_or_default();
-        let node = interface.node.map(|node| node.to_string()).unwrap_or_default();
+        let (place, node) = (told(interface.device.as_ref()), told(interface.node));
         let queues = format!("{}/{}", interface.receive.len(), interface.transmit.len());
         let kind = kind.unwrap_or_else(|| "virtual".to_owned());
         row(interface.name.clone(), [kind, place, node, queues, goes, may, rps, rfs, xps])
@@ -135,7 +139,7 @@ fn interrupts(inventory: &Inventory) -> Section {
         Managed::Unknown => "unknown",
     };
     let rows = inventory.interrupts.iter().map(|interrupt| {
-        let allowed = interrupt.allowed.as_ref().map(ToString::to_string).unwrap_or_default();
+        let allowed = told(interrupt.allowed.as_ref());
         let goes = interrupt.goes_to().to_string();
         let count = interrupt.total().to_string();
         row(interrupt.id.to_string(), [count, goes, allowed, managed(interrupt).to_owned()])
@@ -151,10 +155,10 @@ fn interrupts(inventory: &Inventory) -> Section {
 fn threads(inventory: &Inventory) -> Section {
     let rows = inventory.threads.iter().map(|thread| {
         let share = thread.share.map(words::percent).unwrap_or_default();
-        let allowed = thread.allowed.as_ref().map(ToString::to_string).unwrap_or_default();
+        let (allowed, group) = (told(thread.allowed.as_ref()), told(thread.group.as_ref()));
         let process = format!("{} ({})", thread.process, thread.key.pid);
         let cpu = thread.last_cpu.0.to_string();
-        row(thread.name.clone(), [process, share, cpu, allowed, thread.group.clone().unwrap_or_default()])
+        row(thread.name.clone(), [process, share, cpu, allowed, group])
     });
     let header = ["thread", "process", "busy over its life", "last cpu", "may run on", "control group"];
     let block = table("by-thread", "Busy threads, the busiest first", &header, rows.collect());
