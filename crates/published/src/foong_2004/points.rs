@@ -146,8 +146,13 @@ impl Point {
     pub fn compared(&self, one: Affinity, base: Affinity, quantity: Quantity) -> Option<(Change, Verdict)> {
         let of = |affinity: Affinity| self.runs.get(&affinity).map(|runs| runs.of(quantity));
         let changed = change(of(one)?, of(base)?)?;
-        let control = change(self.control.of(quantity), of(Affinity::Nobody)?)?;
-        Some((changed, verdict(&changed, &control)))
+        Some((changed, verdict(&changed, &self.itself(quantity)?)))
+    }
+
+    /// By how much no affinity differed from itself; `None` if the figure could not be had.
+    #[must_use]
+    pub fn itself(&self, quantity: Quantity) -> Option<Change> {
+        change(self.control.of(quantity), self.runs.get(&Affinity::Nobody)?.of(quantity))
     }
 
     /// Where it is, for a reader: `TX, 64 bytes`.

@@ -6,6 +6,8 @@ use warmcore_record::chart::{Axis, Choice, Series, Style, Unit, View};
 use warmcore_record::document::{Confidence, Level, Statement};
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Chart, Document, Manifest, Section, Table, Verdict as Answer};
+use warmcore_stats::blocks::Verdict as Visible;
+use warmcore_stats::paired::Change;
 use warmcore_units::Estimate;
 
 /// The report on `points` and what was concluded from them, with their provenance.
@@ -113,8 +115,7 @@ fn figure_3(points: &[Point]) -> Section {
 fn figure_5(points: &[Point]) -> Section {
     let row = |point: &Point| {
         let cell = |(quantity, why): (Quantity, &str)| {
-            let compared = point.compared(Affinity::Full, Affinity::Nobody, quantity);
-            compared.map_or_else(|| Cell::missing(why), |(change, _)| Cell::text(percent(&change)))
+            changed(point.compared(Affinity::Full, Affinity::Nobody, quantity), why)
         };
         let cells = [
             (Quantity::Cost, "no cost could be had"),
@@ -128,7 +129,7 @@ fn figure_5(points: &[Point]) -> Section {
         caption: "Changes from no to full affinity, for each bit, with 95 % intervals".to_owned(),
         header: Table::simple_header(["", "time (cycles)", "L2 misses", "L3 misses"]),
         rows: points.iter().map(row).collect(),
-        notes: Vec::new(),
+        notes: vec![MARKS.to_owned()],
     };
     let blocks = [vec![Block::Table(table)], notes(points, |point| &point.counters)].concat();
     let intro = "The source's figure 5 sets the reduction in time beside those in L2 and L3 misses, from no to full \
@@ -202,20 +203,36 @@ fn chart(
 fn changes(points: &[Point], id: &str, caption: &str, quantity: Quantity) -> Vec<Block> {
     let models = [Affinity::ProcessOnly, Affinity::InterruptOnly, Affinity::Full, Affinity::Today];
     let row = |point: &Point| {
-        let cell = |model| match point.compared(model, Affinity::Nobody, quantity) {
-            Some((change, _)) => Cell::text(percent(&change)),
-            None => Cell::missing("it could not be had"),
-        };
-        Row::new(point.place(), models.map(cell).to_vec())
+        let why = "it could not be had";
+        let cell = |model| changed(point.compared(model, Affinity::Nobody, quantity), why);
+        let itself = point.itself(quantity);
+        let itself = itself.map_or_else(|| Cell::missing(why), |change| Cell::text(percent(&change)));
+        Row::new(point.place(), [itself].into_iter().chain(models.map(cell)).collect())
     };
-    let names = [String::new()].into_iter().chain(models.map(|model| model.to_string()));
+    let first = ["", "no affinity, again"].map(str::to_owned);
+    let names = first.into_iter().chain(models.map(|model| model.to_string()));
     vec![Block::Table(Table {
         id: id.to_owned(),
         caption: format!("{caption}, with 95 % intervals"),
         header: Table::simple_header(names),
         rows: points.iter().map(row).collect(),
-        notes: Vec::new(),
+        notes: vec![MARKS.to_owned()],
     })]
+}
+
+/// What the marks of [`changed`] mean.
+const MARKS: &str = "A change without a mark can be told from chance, and is more than no affinity differed from \
+                     itself. ‡ cannot be told from these. † no affinity differed from itself: nothing can be told.";
+
+/// A change, marked where it is none or may be none; `why` it is missing.
+fn changed(compared: Option<(Change, Visible)>, why: &str) -> Cell {
+    let Some((change, visible)) = compared else { return Cell::missing(why) };
+    let mark = match visible {
+        Visible::More | Visible::Less => "",
+        Visible::NotVisible => " ‡",
+        Visible::Unsound => " †",
+    };
+    Cell::text(percent(&change) + mark)
 }
 
 #[cfg(test)]
@@ -259,6 +276,25 @@ mod tests {
         let page = warmcore_report::render(&document);
         assert!(page.contains("No counters here: the system said so.") && page.contains("not counted here"));
         assert!(page.contains("Cycles are busy time."));
+    }
+
+    #[test]
+    fn a_change_that_chance_may_have_made_is_marked() {
+        let runs = |around: f64| Runs {
+            throughput: [0.98, 1.0, 1.02].map(|of| of * around).to_vec(),
+            ..Runs::default()
+        };
+        let tables = |full: f64, control: f64| {
+            let each = [(Affinity::Nobody, runs(1e10)), (Affinity::Full, runs(full))];
+            let (direction, size) = (Direction::Transmit, 64);
+            let point = Point { direction, size, runs: each.into(), control: runs(control) };
+            warmcore_report::render(&report(&[point]))
+        };
+        let marked = |page: &str, mark: &str| page.contains(&format!("] {mark}<"));
+        let page = tables(1.4e10, 1e10);
+        assert!(page.contains("no affinity, again") && !marked(&page, "‡") && !marked(&page, "†"), "{page}");
+        assert!(marked(&tables(1e10, 1e10), "‡"));
+        assert!(marked(&tables(1.4e10, 1.4e10), "†"));
     }
 
     #[test]
