@@ -2,7 +2,8 @@
 //!
 //! A gain "of up to" a figure is looked for at every size and in both directions, and the greatest that can
 //! be told from chance is ours. It holds if its 95% interval reaches the published figure or ends within a
-//! fifth of it; holds partly if there is a gain, of another amount; differs if none can be told from chance.
+//! fifth of it; holds partly if there is a gain, of another amount, or if none can be told from chance while
+//! the interval of the greatest reaches the published figure; differs otherwise.
 //! That something has no substantial impact holds if every interval lies within a tenth to either side,
 //! holds partly if every mean does, and differs otherwise. Where no affinity differed from itself, a point
 //! says nothing. Misses are fewer if they are at a point and more at none, partly if they are more at another.
@@ -196,7 +197,10 @@ fn up_to(found: Vec<Found>, published: f64, sign: f64) -> Judged {
     let reaches = least <= published * (1.0 + ABOUT) && most >= published * (1.0 - ABOUT);
     let told = format!("it can be told from chance at {visible} of {all} points");
     let (verdict, reason) = match (visible > 0, reaches) {
-        (false, _) => (Verdict::Differs, format!("{told}; the greatest is shown")),
+        (false, true) => {
+            (Verdict::HoldsPartly, format!("{told}, and the interval of the greatest does not decide"))
+        }
+        (false, false) => (Verdict::Differs, format!("{told}; the greatest is shown")),
         (true, true) => (Verdict::Holds, format!("{told}, and the greatest is about the published one")),
         (true, false) if least > published => {
             (Verdict::HoldsPartly, format!("{told}, and the greatest is larger"))
@@ -353,6 +357,16 @@ mod tests {
             (found[1].1, found[2].1, found[3].1),
             (Verdict::Differs, Verdict::Differs, Verdict::Differs)
         );
+    }
+
+    #[test]
+    fn an_interval_that_decides_nothing_refutes_nothing() {
+        let mut vague = point(0.25, 0.29, 0.0);
+        let full = vague.runs.get_mut(&Affinity::Full).expect("it was measured");
+        full.throughput = vec![6.0, 20.0, 9.0, 18.0, 12.0];
+        let concluded = &conclude(&[vague])[2];
+        assert_eq!(concluded.verdict, Verdict::HoldsPartly, "{}", concluded.ours());
+        assert!(concluded.reason.contains("does not decide"), "{}", concluded.reason);
     }
 
     #[test]

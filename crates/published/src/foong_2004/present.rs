@@ -71,7 +71,7 @@ fn section(anchor: &str, heading: &str, intro: &[&str], blocks: Vec<Block>) -> S
 fn all_claims(claims: &[Concluded]) -> Section {
     let rule = "A gain \"of up to\" a figure is looked for at every size, in both directions; ours is the greatest that \
                 can be told from chance. It holds if its interval reaches to within a fifth of the published figure, \
-                and holds partly if there is a gain of another amount. Intervals are of 95 %; no affinity is tried \
+                and holds partly if there is a gain of another amount, or if the interval does not decide. Intervals are of 95 %; no affinity is tried \
                 twice in every block, and where it differs from itself a point says nothing.";
     let row = |concluded: &Concluded| {
         let verdict = concluded.verdict.to_string();
