@@ -287,7 +287,9 @@ mod tests {
         let tables = |full: f64, control: f64| {
             let each = [(Affinity::Nobody, runs(1e10)), (Affinity::Full, runs(full))];
             let (direction, size) = (Direction::Transmit, 64);
-            let point = Point { direction, size, runs: each.into(), control: runs(control) };
+            let [cycles, counters] = ["by a clock rate", "none"].map(str::to_owned);
+            let control = runs(control);
+            let point = Point { direction, size, runs: each.into(), control, cycles, counters };
             warmcore_report::render(&report(&[point]))
         };
         let marked = |page: &str, mark: &str| page.contains(&format!("] {mark}<"));
