@@ -58,7 +58,7 @@ const IMPURE: &[&str] =
 const SYSTEM_CALLS: &[&str] = &["rustix", "libc", "nix", "perf-event"];
 
 /// Where `unsafe` may stand.
-const UNSAFE: &[&str] = &["linux/src/", "measure/src/", "dispatch/src/ring.rs", "dispatch/src/queue"];
+const UNSAFE: &[&str] = &["linux/src/", "measure/src/", "dispatch/src/ring", "dispatch/src/queue"];
 
 fn workspace() -> Metadata {
     MetadataCommand::new().no_deps().exec().expect("cargo describes this workspace")
