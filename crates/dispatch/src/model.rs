@@ -98,9 +98,9 @@ fn try_put<K: Eq, E>(queue: &Queue<K, E>, label: Label<K, E>, event: E) -> Resul
 fn settle<K: Eq, E>(ready: &Ready, queue: &Queue<K, E>, found: &Found<K, E>) {
     if found.more {
         ready.set(0);
-    } else if let Some(tail) = found.tail {
+    } else {
         ready.clear(0);
-        if queue.ring().tail() != tail {
+        if queue.ring().tail() != found.tail {
             ready.set(0);
         }
     }

@@ -102,9 +102,8 @@ pub(crate) struct Found<K, E> {
     pub(crate) joint: Option<Joint<K, E>>,
     /// Whether more is there that somebody might run.
     pub(crate) more: bool,
-    /// Where the next event will stand, if nothing more is there: what comes later was not seen. `None` if
-    /// nobody looked, as whoever has claimed something here will look soon.
-    pub(crate) tail: Option<u64>,
+    /// Where the next event will stand, if nothing more is there: what comes later was not seen.
+    pub(crate) tail: u64,
     /// Events that must wait for others.
     pub(crate) conflicts: u32,
     /// Those of them that would not if all keys could be told apart.
@@ -315,8 +314,7 @@ impl<K: Eq, E> Queue<K, E> {
             front.fresh = front.head;
         }
         let found = if front.head == front.fresh && self.claim_run(front, claim, limit) {
-            // A claim of several events is one of short events.
-            let (more, tail) = self.beyond(front.fresh, limit > 1 && !claim.is_empty());
+            let (more, tail) = self.beyond(front.fresh);
             Found { joint: None, more, tail, conflicts: 0, false_conflicts: 0 }
         } else {
             self.search(front, claim, limit)
@@ -331,18 +329,14 @@ impl<K: Eq, E> Queue<K, E> {
     }
 
     /// Whether there is more from `fresh` on, and where the next event will stand, if not. Producers
-    /// write the tail with every event: it is looked at only if nothing seems to be there, and whoever
-    /// claims is not `back_soon`.
+    /// write the tail with every event: it is looked at only if there seems to be nothing.
     #[inline]
-    fn beyond(&self, fresh: u64, back_soon: bool) -> (bool, Option<u64>) {
+    fn beyond(&self, fresh: u64) -> (bool, u64) {
         if self.ring.is_published(fresh) {
-            return (true, None);
-        }
-        if back_soon {
-            return (false, None);
+            return (true, fresh + 1);
         }
         let tail = self.ring.tail();
-        (fresh < tail, Some(tail))
+        (fresh < tail, tail)
     }
 
     /// Claims what is next in line, as nothing is claimed and nothing was passed over; false if

@@ -144,7 +144,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     fn call(&self, queue: usize, tag: u32) {
         let lane = &self.queues[queue];
         let touched = lane.queue.touched();
-        if touched == NOTHING || (touched != tag && self.is_late(queue) && self.is_shared(queue)) {
+        if touched == NOTHING || (touched != tag && self.is_late(queue) && self.settings.rule.shares()) {
             self.seats.wake(self.home(queue));
         }
     }

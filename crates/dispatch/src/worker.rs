@@ -386,9 +386,9 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
 fn settle<K: Eq, E>(shared: &Shared<K, E>, queue: usize, lane: &Lane<K, E>, found: &Found<K, E>) {
     if found.more {
         shared.ready.set(queue);
-    } else if let Some(tail) = found.tail {
+    } else {
         shared.ready.clear(queue);
-        if lane.queue.ring().tail() != tail {
+        if lane.queue.ring().tail() != found.tail {
             shared.ready.set(queue);
         }
     }

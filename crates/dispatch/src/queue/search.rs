@@ -76,7 +76,7 @@ impl<K: Eq, E> Queue<K, E> {
         let tail = self.ring.tail();
         claim.blocked.clear();
         let nothing = || Taboo { queue: self, bits: 0 };
-        let found = Found { joint: None, more: false, tail: Some(tail), conflicts: 0, false_conflicts: 0 };
+        let found = Found { joint: None, more: false, tail, conflicts: 0, false_conflicts: 0 };
         let mut search =
             Search { queue: self, front, claim, taboo: nothing(), own: nothing(), found, mixed: false };
         let mut position = search.front.head;

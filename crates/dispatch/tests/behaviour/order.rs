@@ -2,6 +2,7 @@
 
 use crate::{RULES, builder};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 use warmcore_dispatch::{Idle, Rule, Turn};
 
 /// What is checked of each key.
@@ -188,6 +189,8 @@ fn no_key_waits_for_another_because_they_share_a_queue() {
             .workers(2)
             .rule(rule)
             .scope(handle, |dispatcher| {
+                // Both sleep by then, as long as nobody wakes them.
+                std::thread::sleep(Duration::from_millis(20));
                 dispatcher.dispatch(0, 0).unwrap();
                 while !began.load(Ordering::SeqCst) {
                     std::thread::yield_now();
