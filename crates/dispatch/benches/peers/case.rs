@@ -24,20 +24,31 @@ impl Event {
     }
 }
 
+/// Counts in a cache line.
+const LINE: usize = 64 / size_of::<AtomicU32>();
+/// Keys that have a cache line each for their count, as what handlers keep for a key has: else those who
+/// handle different keys would write to the same lines. More would not fit into caches any more, and share
+/// lines; two keys of a line are rarely handled at once then.
+const KEYS_WITH_LINES: usize = 1_024;
+
 /// Events, and what their handler needs: made anew for every run.
 pub(crate) struct Case {
     events: Arc<[Event]>,
     count: usize,
+    keys: usize,
     turns: u64,
-    next: Vec<AtomicU32>,
+    /// How many events of each key were handled, every `step`-th.
+    handled: Vec<AtomicU32>,
+    step: usize,
     wrong: AtomicU64,
 }
 
 impl Case {
     /// The first `count` of `events`, for whose `keys` so many turns of work are done each.
     pub(crate) fn new(events: Arc<[Event]>, count: usize, keys: usize, turns: u64) -> Self {
-        let next = (0..keys).map(|_| AtomicU32::new(0)).collect();
-        Self { events, count, turns, next, wrong: AtomicU64::new(0) }
+        let step = if keys <= KEYS_WITH_LINES { LINE } else { 1 };
+        let handled = (0..keys * step).map(|_| AtomicU32::new(0)).collect();
+        Self { events, count, keys, turns, handled, step, wrong: AtomicU64::new(0) }
     }
 
     pub(crate) fn events(&self) -> &[Event] {
@@ -45,23 +56,24 @@ impl Case {
     }
 
     pub(crate) fn keys(&self) -> usize {
-        self.next.len()
+        self.keys
     }
 
     /// Handles an event: the work, and the check.
     #[inline(never)]
     pub(crate) fn handle(&self, event: Event) {
-        let next = &self.next[event.key as usize];
-        if next.load(Ordering::Relaxed) != event.number {
+        let handled = &self.handled[event.key as usize * self.step];
+        if handled.load(Ordering::Relaxed) != event.number {
             self.wrong.fetch_add(1, Ordering::Relaxed);
         }
         work(self.turns);
-        next.store(event.number + 1, Ordering::Relaxed);
+        handled.store(event.number + 1, Ordering::Relaxed);
     }
 
     /// How often an event was not the next of its key, or was left out.
     pub(crate) fn violations(&self) -> u64 {
-        let handled: u64 = self.next.iter().map(|next| u64::from(next.load(Ordering::Relaxed))).sum();
+        let handled: u64 =
+            self.handled.iter().map(|handled| u64::from(handled.load(Ordering::Relaxed))).sum();
         self.wrong.load(Ordering::Relaxed) + (self.count as u64).abs_diff(handled)
     }
 }

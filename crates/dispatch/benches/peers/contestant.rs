@@ -80,6 +80,7 @@ pub(crate) fn here() -> Vec<Box<dyn Contestant>> {
         Here { name: "inline, one thread", role: Role::Yardstick, run: bare::inline },
         Here { name: "split by key, no queue", role: Role::Yardstick, run: bare::split },
         Here { name: "ours", role: Role::Ours, run: ours::elastic },
+        Here { name: "ours, 64 at once", role: Role::Variant, run: ours::in_batches },
         Here { name: "ours, sharded", role: Role::Variant, run: ours::sharded },
         Here { name: "ours, bound", role: Role::Variant, run: ours::bound },
         Here { name: "ours, one window", role: Role::Variant, run: ours::window },

@@ -1,7 +1,7 @@
-//! This crate, under each rule: bounded, metrics on, an event at a time.
+//! This crate, under each rule: bounded, metrics on, an event at a time but where it says otherwise.
 
-use crate::WORKERS;
 use crate::case::{Case, Event};
+use crate::{BATCH, WORKERS};
 use std::sync::Arc;
 use warmcore_dispatch::{Dispatcher, Rule, Turn};
 
@@ -28,6 +28,19 @@ fn run(case: &Case, rule: Rule) {
         for &event in case.events() {
             dispatcher.dispatch(event.key, event).expect("it is open");
         }
+    });
+    done.expect("workers can be started");
+}
+
+/// The first with events put in many at once.
+pub(crate) fn in_batches(case: &Arc<Case>) {
+    let handle = |_: &Turn<'_, u32, Event>, event: Event| case.handle(event);
+    let done = Dispatcher::<u32, Event>::builder().workers(WORKERS).scope(handle, |dispatcher| {
+        let mut batch = dispatcher.batch(BATCH);
+        for &event in case.events() {
+            batch.dispatch(event.key, event).expect("it is open");
+        }
+        batch.flush().expect("it is open");
     });
     done.expect("workers can be started");
 }
