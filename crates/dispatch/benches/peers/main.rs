@@ -147,5 +147,5 @@ fn beyond(extent: &Extent, handler: Handler) -> io::Result<Beyond> {
     let events = extent.most_events();
     let traffic = Traffic::new(Mix::Uniform, events)?;
     let barriers = barriers::measure(&traffic, handler, events, extent.rounds);
-    Ok(Beyond { barriers, moves: affinity::measure(), waits: latency::measure() })
+    Ok(Beyond { barriers, moves: affinity::measure(), waits: latency::measure(extent.rounds) })
 }
