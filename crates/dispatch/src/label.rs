@@ -28,7 +28,7 @@ pub(crate) enum Seen<'a, K, E> {
 /// A key and some bits of its hash.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Tagged<K> {
-    /// Less than 2 to the [`TAG_BITS`], and neither [`NOTHING`] nor [`MUCH`].
+    /// Less than 2 to the [`TAG_BITS`], with [`IS_TAG`] set.
     pub(crate) tag: u32,
     /// Whether the event is kept with the [key](crate::keyed), where a newer one may replace it.
     pub(crate) freshest: bool,
@@ -41,7 +41,9 @@ pub(crate) const TAG_BITS: u32 = 28;
 pub(crate) const NOTHING: u32 = 0;
 /// Likewise: several keys, or who knows what.
 pub(crate) const MUCH: u32 = 1;
-/// Set in every tag, and so in neither of these.
+/// Likewise: all there is. An event that runs alone is next.
+pub(crate) const ALL: u32 = 4;
+/// Set in every tag, and so in none of these.
 pub(crate) const IS_TAG: u32 = 2;
 
 impl<K: Eq> Tagged<K> {
@@ -57,16 +59,6 @@ impl<K, E> Label<K, E> {
     #[inline]
     pub(crate) const fn is_plain_trivial() -> bool {
         !core::mem::needs_drop::<K>()
-    }
-
-    /// Whether the event itself is in the queue, rather than with its key or its other queues.
-    #[inline]
-    pub(crate) const fn is_plain(&self) -> bool {
-        match self {
-            Self::Key(key) => !key.freshest,
-            Self::Unordered => true,
-            Self::Keys(_) | Self::Sequential(_) => false,
-        }
     }
 }
 

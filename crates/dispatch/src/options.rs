@@ -22,7 +22,7 @@ pub enum Rule {
     /// Queues as in [`Bound`](Self::Bound), with one difference: a worker that finds nothing else to
     /// do searches the first `window` events of queues that others serve, so that no key waits long
     /// for another because they share a queue. It does so at once where events take half a microsecond
-    /// or more, and otherwise when it has looked around in vain for a while: short events
+    /// or more, and otherwise where nothing has left the queue for a while: short events
     /// are done sooner by one worker alone.
     Elastic {
         /// Queues for each worker.

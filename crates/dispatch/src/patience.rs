@@ -1,6 +1,7 @@
 //! How often a worker searches queues that others attend: it takes their locks, and holds them up.
 
 use crate::sync::CHECKED;
+use core::cell::Cell;
 
 /// Searches that are left out at most.
 const MOST: u32 = if CHECKED { 0 } else { 63 };
@@ -39,6 +40,22 @@ impl Patience {
     }
 }
 
+/// How far queues had come when somebody looked last.
+#[derive(Debug)]
+pub(crate) struct Standstill(Box<[Cell<u64>]>);
+
+impl Standstill {
+    /// Of so many queues, at which nobody has looked.
+    pub(crate) fn new(queues: usize) -> Self {
+        Self((0..queues).map(|_| Cell::new(u64::MAX)).collect())
+    }
+
+    /// Whether `queue`, which has come to `head`, had come so far when this was asked last.
+    pub(crate) fn is_at(&self, queue: usize, head: u64) -> bool {
+        self.0[queue].replace(head) == head
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,5 +80,15 @@ mod tests {
         assert_eq!(searches(&mut patience, 65), [0, 64]);
         patience.lose();
         assert_eq!(searches(&mut patience, 7), [0, 2, 6]);
+    }
+
+    #[test]
+    fn a_queue_is_at_a_standstill_if_nothing_has_left_it_since_the_last_look() {
+        let standstill = Standstill::new(2);
+        assert!(!standstill.is_at(0, 7));
+        assert!(standstill.is_at(0, 7));
+        assert!(!standstill.is_at(1, 7), "nobody had looked at that one");
+        assert!(!standstill.is_at(0, 8));
+        assert!(standstill.is_at(0, 8));
     }
 }

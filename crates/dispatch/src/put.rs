@@ -300,6 +300,6 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     /// What was put into `queues` was withdrawn, where it may have been seen already.
     fn announce_withdrawal(&self, queues: &[usize]) {
         queues.iter().for_each(|&queue| self.queues[queue].queue.pass());
-        self.announce_all(queues);
+        queues.iter().for_each(|&queue| self.reopen(queue));
     }
 }

@@ -18,7 +18,7 @@
 //! release, and then done; `head` passes done positions only.
 
 use crate::joint::{Barrier, KeySet};
-use crate::label::{Label, MUCH, NOTHING, Seen};
+use crate::label::{ALL, Label, MUCH, NOTHING, Seen};
 use crate::ring::Ring;
 use crate::sync::{Arc, AtomicU32, Mutex, MutexGuard, Ordering, spin_loop};
 use crossbeam_utils::CachePadded;
@@ -31,7 +31,8 @@ pub(crate) struct Queue<K, E> {
     ring: Ring<K, E>,
     front: CachePadded<Mutex<Front>>,
     rule: QueueRule,
-    /// What the claims now in hand touch: [`NOTHING`], [`MUCH`], or one tag.
+    /// What the claims now in hand touch: [`NOTHING`], [`MUCH`], or one tag; [`ALL`], if there are none and
+    /// none can be made before the event at the head, which runs alone, has finished.
     touched: AtomicU32,
 }
 
@@ -161,7 +162,8 @@ impl<K: Eq, E> Queue<K, E> {
         &self.ring
     }
 
-    /// What the claims now in hand touch: [`NOTHING`], [`MUCH`], or one tag. Soon out of date.
+    /// What the claims now in hand touch, or an event that runs alone: [`NOTHING`], [`MUCH`], [`ALL`], or one
+    /// tag. Soon out of date.
     #[inline]
     pub(crate) fn touched(&self) -> u32 {
         self.touched.load(Ordering::Relaxed)
@@ -180,7 +182,7 @@ impl<K: Eq, E> Queue<K, E> {
         self.give_up(&mut front, claim);
         let found = self.claim(&mut front, claim, limit);
         // Not before: a queue that is attended is not to look free in between.
-        self.touch_nothing_if_unclaimed(&front);
+        self.touch_if_unclaimed(&front);
         noted(&found);
         found
     }
@@ -199,6 +201,7 @@ impl<K: Eq, E> Queue<K, E> {
             return None;
         }
         let found = self.claim(&mut front, claim, limit);
+        self.touch_if_unclaimed(&front);
         noted(&found);
         Some(found)
     }
@@ -207,7 +210,7 @@ impl<K: Eq, E> Queue<K, E> {
     pub(crate) fn release(&self, claim: &mut Claim) -> bool {
         let mut front = crate::lock(&self.front);
         self.give_up(&mut front, claim);
-        self.touch_nothing_if_unclaimed(&front);
+        self.touch_if_unclaimed(&front);
         front.head < self.ring.tail()
     }
 
@@ -226,11 +229,16 @@ impl<K: Eq, E> Queue<K, E> {
         front.at_barrier = false;
         front.set(head, State::Done);
         self.advance(&mut front);
+        self.touch_if_unclaimed(&front);
     }
 
-    /// Whoever looks at the queue from now on sees what was done before.
+    /// Whoever looks at the queue from now on sees what was done before; and somebody is to look, as what is
+    /// at the head may be withdrawn.
     pub(crate) fn pass(&self) {
-        drop(crate::lock(&self.front));
+        let front = crate::lock(&self.front);
+        if front.claims == 0 {
+            self.touched.store(NOTHING, Ordering::Relaxed);
+        }
     }
 
     /// Takes out everything that waits, and hands it over; what runs goes on. For a queue that is
@@ -281,9 +289,10 @@ impl<K: Eq, E> Queue<K, E> {
         self.advance(front);
     }
 
-    fn touch_nothing_if_unclaimed(&self, front: &Front) {
+    /// Says what is touched where no claim is in hand.
+    fn touch_if_unclaimed(&self, front: &Front) {
         if front.claims == 0 {
-            self.touched.store(NOTHING, Ordering::Relaxed);
+            self.touched.store(if front.at_barrier { ALL } else { NOTHING }, Ordering::Relaxed);
         }
     }
 

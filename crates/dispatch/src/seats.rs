@@ -10,10 +10,13 @@
 //! sequentially consistent: either the worker sees the work, or the producer sees no searcher, and
 //! the sleeper.
 //!
+//! Who sleeps **watches** if it looks around again soon, by itself. Where somebody does, nobody need be woken for
+//! what another worker will come to soon.
+//!
 //! Of those who sleep, the one that was asked for is woken, or else the one that went to sleep last,
 //! whose caches are the warmest (`policy`'s most-recently-used order).
 
-use crate::sync::{AtomicBool, AtomicU32, Mutex, Ordering, Thread, current, park, park_timeout};
+use crate::sync::{AtomicBool, AtomicU32, Mutex, Ordering, Thread, current, fence, park, park_timeout};
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
 use std::sync::OnceLock;
@@ -24,11 +27,15 @@ pub(crate) struct Seats {
     /// Who sleeps, by how recently they worked.
     asleep: Mutex<Recency>,
     sleepers: CachePadded<AtomicU32>,
+    /// Sleepers who look around again soon.
+    watchers: CachePadded<AtomicU32>,
     searchers: CachePadded<AtomicU32>,
 }
 
 struct Seat {
     asleep: AtomicBool,
+    /// Whether it looks around again soon, if it sleeps. Changed with those who sleep.
+    watches: AtomicBool,
     working: AtomicBool,
     thread: OnceLock<Thread>,
 }
@@ -39,6 +46,7 @@ impl Seats {
         let seat = |_| {
             CachePadded::new(Seat {
                 asleep: AtomicBool::new(false),
+                watches: AtomicBool::new(false),
                 working: AtomicBool::new(false),
                 thread: OnceLock::new(),
             })
@@ -47,6 +55,7 @@ impl Seats {
             seats: (0..workers).map(seat).collect(),
             asleep: Mutex::new(Recency::empty(workers as u32)),
             sleepers: CachePadded::new(AtomicU32::new(0)),
+            watchers: CachePadded::new(AtomicU32::new(0)),
             searchers: CachePadded::new(AtomicU32::new(workers as u32)),
         }
     }
@@ -76,6 +85,12 @@ impl Seats {
     #[inline]
     pub(crate) fn could_wake(&self) -> bool {
         self.searchers.load(Ordering::SeqCst) == 0 && self.sleepers.load(Ordering::SeqCst) > 0
+    }
+
+    /// Whether one of those who sleep looks around again soon.
+    #[inline]
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watchers.load(Ordering::SeqCst) > 0
     }
 
     /// `me`, who searched, has found something; whether nobody else searches now.
@@ -125,6 +140,9 @@ impl Seats {
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         self.searchers.fetch_add(1, Ordering::SeqCst);
         let seat = &self.seats[worker as usize];
+        if seat.watches.load(Ordering::Relaxed) {
+            self.watchers.fetch_sub(1, Ordering::SeqCst);
+        }
         seat.asleep.store(false, Ordering::Release);
         if let Some(thread) = seat.thread.get() {
             thread.unpark();
@@ -140,9 +158,13 @@ impl Seats {
             let mut asleep = crate::lock(&self.asleep);
             seat.asleep.store(true, Ordering::SeqCst);
             asleep.push(me as u32);
+            seat.watches.store(longest.is_some(), Ordering::Relaxed);
+            self.watchers.fetch_add(u32::from(longest.is_some()), Ordering::SeqCst);
             self.sleepers.fetch_add(1, Ordering::SeqCst);
             self.searchers.fetch_sub(1, Ordering::SeqCst);
         }
+        // What it looks at now it looks at after it was to be seen as a sleeper.
+        fence(Ordering::SeqCst);
         if !awake() {
             match longest {
                 Some(longest) if seat.asleep.load(Ordering::Acquire) => park_timeout(longest),

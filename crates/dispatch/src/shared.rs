@@ -4,7 +4,7 @@ use crate::aside::Aside;
 use crate::counters::{Counters, Sample};
 use crate::entry::{Entry, Plain, Why};
 use crate::keyed::Keyed;
-use crate::label::{NOTHING, Seen};
+use crate::label::{ALL, NOTHING, Seen};
 use crate::options::{Idle, OnPanic, Overload, Rule};
 use crate::poisoned::Poisoned;
 use crate::queue::{Queue, QueueRule};
@@ -12,7 +12,7 @@ use crate::ready::Ready;
 use crate::report::Reports;
 use crate::room::Room;
 use crate::seats::Seats;
-use crate::sync::{AtomicBool, AtomicU32, Clock, HashBuilder, Mutex, Ordering};
+use crate::sync::{AtomicBool, AtomicU32, Clock, HashBuilder, Mutex, Ordering, fence};
 use core::hash::Hash;
 use core::task::Waker;
 use crossbeam_utils::CachePadded;
@@ -130,21 +130,37 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     #[inline]
     pub(crate) fn announce(&self, queue: usize, tag: u32) {
         if self.ready.set(queue) {
-            if !self.settings.rule.moves() {
-                self.seats.wake_exactly(self.home(queue));
-            } else if self.seats.could_wake() {
-                self.call(queue, tag);
-            }
+            self.rouse(queue, tag);
+        }
+    }
+
+    /// There may be something to do in `queue` again, in which nothing could be done, so that nobody came
+    /// though it was announced.
+    pub(crate) fn reopen(&self, queue: usize) {
+        self.ready.set(queue);
+        // Whoever falls asleep looks at what is touched after, and a fence: one of both sees the other.
+        fence(Ordering::SeqCst);
+        self.rouse(queue, NOTHING);
+    }
+
+    /// Wakes somebody for `queue`, in which there is something that touches `tag`, if nobody is up.
+    #[inline]
+    fn rouse(&self, queue: usize, tag: u32) {
+        if !self.settings.rule.moves() {
+            self.seats.wake_exactly(self.home(queue));
+        } else if self.seats.could_wake() {
+            self.call(queue, tag);
         }
     }
 
     /// Wakes somebody for `queue`, if that is worth the while: not if a worker that is there already
-    /// will come to it soon, or must finish first.
+    /// must finish first, or will come to it soon; and if it does not, somebody sees that soon.
     #[cold]
     fn call(&self, queue: usize, tag: u32) {
         let lane = &self.queues[queue];
         let touched = lane.queue.touched();
-        if touched == NOTHING || (touched != tag && self.is_late(queue) && self.settings.rule.shares()) {
+        let helps = || touched != tag && touched != ALL && (self.is_late(queue) || !self.seats.is_watched());
+        if touched == NOTHING || self.settings.rule.shares() && helps() {
             self.seats.wake(self.home(queue));
         }
     }

@@ -16,9 +16,9 @@
 use crate::counters::{Claimed, Sample};
 use crate::handle::Handle;
 use crate::handler::{Handler, Turn};
-use crate::label::{MUCH, NOTHING, Seen};
+use crate::label::{ALL, MUCH, NOTHING, Seen};
 use crate::options::{Idle, OnPanic, Rule};
-use crate::patience::Patience;
+use crate::patience::{Patience, Standstill};
 use crate::queue::{Claim, Found, Joint};
 use crate::report::PanicReport;
 use crate::shared::{Lane, Shared};
@@ -39,8 +39,7 @@ const STAY: u32 = if CHECKED { 2 } else { 32 };
 const SEARCHES: u32 = if CHECKED { AFTER_NAP } else { 2_000 };
 /// Searches after a sleep that nobody has ended: those who work are not to be disturbed by it.
 const AFTER_NAP: u32 = 2;
-/// Searches without success after which a worker goes where others are, whatever events take there: one of
-/// them may be held up.
+/// Searches without success after which a worker goes where others are held up, whatever events take there.
 const PATIENT: u32 = if CHECKED { 1 } else { 40 * IN_VAIN };
 /// A search among queues that others attend counts for so many: it takes their locks.
 const IN_VAIN: u32 = 10;
@@ -58,6 +57,9 @@ pub(crate) struct Worker<'a, K, E, H> {
     /// Events of a key that are handled together.
     together: Vec<E>,
     patience: Patience,
+    standstill: Standstill,
+    /// Whether it has slept for a while since it was of use.
+    napped: bool,
     /// The queue attended last.
     last: usize,
     /// The last look at the clock.
@@ -74,6 +76,8 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             claim: Claim::default(),
             together: Vec::new(),
             patience: Patience::default(),
+            standstill: Standstill::new(handle.0.queues.len()),
+            napped: false,
             last: me,
             looked: 0,
         }
@@ -84,7 +88,12 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         self.shared.handle_here(self.me);
         let mut fruitless = 0_u32;
         while !self.is_over() {
-            fruitless = if self.search(fruitless) { 0 } else { self.rest(fruitless.saturating_add(1)) };
+            fruitless = if self.search(fruitless) {
+                self.napped = false;
+                0
+            } else {
+                self.rest(fruitless.saturating_add(1))
+            };
         }
         self.shared.seats.wake_all();
     }
@@ -112,11 +121,13 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         rule.shares() && self.patience.is_at_end() && self.join(fruitless >= PATIENT)
     }
 
-    /// Attends a queue where others are, at home first, if what is there takes long enough or it is `urgent`;
-    /// whether there was one.
+    /// Attends a queue where others are, at home first, if what is there takes long enough, or if they make no
+    /// progress and it is `urgent`; whether there was one.
     fn join(&mut self, urgent: bool) -> bool {
-        let joins =
-            |worker: &Self, queue| !worker.is_free(queue) && (urgent || worker.shared.is_shared(queue));
+        let joins = |worker: &Self, queue| {
+            worker.is_attended(queue)
+                && (worker.shared.is_shared(queue) || urgent && worker.is_at_standstill(queue))
+        };
         let joined = self.find(|worker, queue| worker.is_home(queue) && joins(worker, queue))
             || self.find(|worker, queue| !worker.is_home(queue) && joins(worker, queue));
         if joined {
@@ -125,6 +136,11 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             self.patience.grow();
         }
         joined
+    }
+
+    /// Whether nothing has left `queue` since this was asked last.
+    fn is_at_standstill(&self, queue: usize) -> bool {
+        self.standstill.is_at(queue, self.shared.queues[queue].queue.ring().head())
     }
 
     /// Whether what its handlers dispatched waits for room.
@@ -137,9 +153,14 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         matches!(self.shared.settings.rule, Rule::Window { .. }) || self.shared.home(queue) == self.me
     }
 
-    /// Whether nobody attends `queue`.
+    /// Whether nobody attends `queue`, and something can be done there.
     fn is_free(&self, queue: usize) -> bool {
         self.shared.queues[queue].queue.touched() == NOTHING
+    }
+
+    /// Whether somebody attends `queue`.
+    fn is_attended(&self, queue: usize) -> bool {
+        !matches!(self.shared.queues[queue].queue.touched(), NOTHING | ALL)
     }
 
     /// Whether this worker is to serve `queue`, which nobody attends: at home, and elsewhere if the
@@ -223,9 +244,10 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         }
     }
 
-    /// Whether a queue other than `queue` has something.
+    /// Whether a queue other than `queue` has something that can be done.
     fn others_wait(&self, queue: usize) -> bool {
-        self.shared.ready.queues().any(|other| other != queue)
+        let shared = self.shared;
+        shared.ready.queues().any(|other| other != queue && shared.queues[other].queue.touched() != ALL)
     }
 
     /// Calls another worker to `queue` if there is more than this one can do soon.
@@ -328,7 +350,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
                 for queue in 0..shared.queues.len() {
                     shared.queues[queue].queue.finish_alone();
                     shared.tell_of_room(queue);
-                    shared.announce(queue, NOTHING);
+                    shared.reopen(queue);
                 }
             }
         }
@@ -371,12 +393,30 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             (0..PAUSES).for_each(|_| spin_loop());
             return fruitless.saturating_add(IN_VAIN);
         }
-        let others_work = (0..shared.seats.workers()).any(|worker| shared.seats.works(worker));
-        let longest = (others_work || self.has_aside()).then_some(NAP);
-        let awake = || self.is_over() || shared.ready.queues().any(|queue| self.may_take(queue));
+        let longest = self.has_reason_to_watch().then_some(NAP);
+        let awake = || {
+            self.is_over()
+                || longest.is_none() && self.may_join_others()
+                || shared.ready.queues().any(|queue| self.may_take(queue))
+        };
         let woken = shared.seats.sleep(self.me, longest, awake);
+        self.napped = !woken;
         self.patience.end();
         if woken { 0 } else { SEARCHES - AFTER_NAP }
+    }
+
+    /// Whether to sleep for a while only: as others work, something is to be done, or it was just of use.
+    fn has_reason_to_watch(&self) -> bool {
+        let seats = &self.shared.seats;
+        !self.napped
+            || (0..seats.workers()).any(|worker| seats.works(worker))
+            || self.has_aside()
+            || self.may_join_others()
+    }
+
+    /// Whether something waits where others are, who may be held up.
+    fn may_join_others(&self) -> bool {
+        self.shared.settings.rule.shares() && self.shared.ready.queues().next().is_some()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Barren, Claim, Found, Front, Joint, Queue, State};
 use crate::joint::{Barrier, KeySet};
-use crate::label::{MUCH, NOTHING, Seen, Tagged};
+use crate::label::{IS_TAG, Seen, Tagged};
 use crate::sync::Arc;
 
 /// What lies before the position that is looked at and may not be touched: keys that others have
@@ -112,7 +112,7 @@ impl<K: Eq, E> Search<'_, K, E> {
     /// key is claimed.
     fn end(self, position: u64) -> Found<K, E> {
         let tag = self.queue.touched();
-        if self.claim.is_empty() && !self.mixed && tag != NOTHING && tag != MUCH {
+        if self.claim.is_empty() && !self.mixed && tag & IS_TAG != 0 {
             self.front.barren = Barren { tag, end: position };
         }
         self.found
@@ -208,8 +208,13 @@ impl<K: Eq, E> Search<'_, K, E> {
         !arrived
     }
 
+    /// What comes behind it need not be announced, as what was finished is when it has finished.
     fn look_at_barrier(&mut self, position: u64, barrier: &Arc<Barrier<E>>) {
-        if position == self.front.head && !self.front.at_barrier {
+        if position != self.front.head {
+            return;
+        }
+        self.found.more = true;
+        if !self.front.at_barrier {
             self.front.at_barrier = true;
             if barrier.arrive() {
                 self.found.joint = Some(Joint::Alone(barrier.clone()));

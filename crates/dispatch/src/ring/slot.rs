@@ -105,7 +105,7 @@ impl<K, E> Slot<K, E> {
     /// Nobody else touches the slot; it is free, and its lap was the other one.
     #[inline(always)]
     pub(super) unsafe fn publish(&self, label: Label<K, E>, event: Option<E>, lap: u32) {
-        debug_assert_eq!(label.is_plain(), event.is_some());
+        let has_event = event.is_some();
         let write = |body| {
             // SAFETY: nobody else touches the slot.
             self.body.with_mut(|place| unsafe { *place = MaybeUninit::new(body) });
@@ -129,6 +129,7 @@ impl<K, E> Slot<K, E> {
                 Mark::new(MUCH, Kind::SEQUENTIAL, lap)
             }
         };
+        debug_assert_eq!(has_event, matches!(mark.kind(), Kind::KEY | Kind::UNORDERED));
         self.mark.store(mark.0, Ordering::Release);
     }
 

@@ -182,13 +182,17 @@ fn no_key_waits_for_another_because_they_share_a_queue() {
             go_on.store(true, Ordering::SeqCst);
         }
     };
-    for rule in [Rule::Window { window: 256 }, Rule::default()] {
+    let one_queue = Rule::Window { window: 256 };
+    for (rule, quick, first) in [(one_queue, 0, 1), (Rule::default(), 0, 1), (one_queue, 20_000, 99)] {
         began.store(false, Ordering::SeqCst);
         go_on.store(false, Ordering::SeqCst);
         builder()
             .workers(2)
             .rule(rule)
             .scope(handle, |dispatcher| {
+                // After these, one event more does not look as if it were to wait for long.
+                (0..quick).for_each(|key| dispatcher.dispatch(1_000 + key, 0).unwrap());
+                dispatcher.wait_idle();
                 // Both sleep by then, as long as nobody wakes them.
                 std::thread::sleep(Duration::from_millis(20));
                 dispatcher.dispatch(0, 0).unwrap();
@@ -196,7 +200,7 @@ fn no_key_waits_for_another_because_they_share_a_queue() {
                     std::thread::yield_now();
                 }
                 // The first of these keys waits for the last of them.
-                (1..100).for_each(|key| dispatcher.dispatch(key, 0).unwrap());
+                (first..100).for_each(|key| dispatcher.dispatch(key, 0).unwrap());
             })
             .unwrap();
     }
