@@ -81,7 +81,6 @@ mod label;
 #[cfg(all(test, loom))]
 mod model;
 mod options;
-mod patience;
 mod poisoned;
 mod put;
 mod queue;
