@@ -184,3 +184,20 @@ fn an_event_that_runs_alone_is_after_all_before_it_and_before_all_after_it() {
         assert_eq!(whole.join(), [1, 2, 3]);
     });
 }
+
+/// A worker may have seen it at the head of the first queue, and sleep.
+#[test]
+fn what_follows_an_event_that_came_back_and_was_to_run_alone_is_handled() {
+    check(2, || {
+        let shared = shared(Rule::Bound { queues: 2 }, 1, Overload::Block);
+        let [key, _] = apart(&shared);
+        shared.queues[1].queue.ring().close();
+        let whole = Whole::start(shared, one_by_one);
+        whole.handle.dispatch(key, 1).unwrap();
+        assert!(whole.handle.dispatch_sequential(2).is_err());
+        whole.handle.dispatch(key, 3).unwrap();
+        assert_eq!(whole.wait_idle(), [1, 3]);
+        whole.handle.close();
+        assert_eq!(whole.join(), [1, 3]);
+    });
+}
