@@ -49,8 +49,8 @@ pub(crate) struct Worker<'a, K, E, H> {
     together: Vec<E>,
     patience: Patience,
     standstill: Standstill,
-    /// Whether it has slept for a while since it was of use.
-    napped: bool,
+    /// Whether it was woken, and has found nothing since.
+    called: bool,
     /// The queue attended last.
     last: usize,
     /// The last look at the clock.
@@ -68,7 +68,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             together: Vec::new(),
             patience: Patience::default(),
             standstill: Standstill::new(handle.0.queues.len()),
-            napped: false,
+            called: false,
             last: me,
             looked: 0,
         }
@@ -80,7 +80,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         let mut fruitless = 0_u32;
         while !self.is_over() {
             fruitless = if self.search(fruitless) {
-                self.napped = false;
+                self.called = false;
                 0
             } else {
                 self.rest(fruitless.saturating_add(1))

@@ -37,15 +37,16 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
                 || shared.ready.queues().any(|queue| self.may_take(queue))
         };
         let woken = shared.seats.sleep(self.me, longest, awake);
-        self.napped = !woken;
+        self.called = woken;
         self.patience.end();
         if woken { 0 } else { SEARCHES - AFTER_NAP }
     }
 
-    /// Whether to sleep for a while only: as others work, something is to be done, or it was just of use.
+    /// Whether to sleep for a while only: as others work, something is to be done, or what it was woken for may be
+    /// held up.
     fn has_reason_to_watch(&self) -> bool {
         let seats = &self.shared.seats;
-        !self.napped
+        self.called
             || (0..seats.workers()).any(|worker| seats.works(worker))
             || self.has_aside()
             || self.may_join_others()
