@@ -134,7 +134,7 @@ impl Builder {
     }
 
     /// What each worker does first, on its thread: it is told its number, from 0. The place to pin a
-    /// thread to a processor; this crate makes no system calls of its own but to park. If it panics, the
+    /// thread to a processor; this crate makes no system calls of its own but to park and to give way. If it panics, the
     /// dispatcher stops.
     #[must_use]
     pub fn on_start(self, on_start: impl Fn(usize) + Send + Sync + 'static) -> Self {

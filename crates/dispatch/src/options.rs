@@ -99,6 +99,6 @@ pub enum Idle {
     /// other work on its processor (Falsafi 1998, ch. 3).
     #[default]
     Sleep,
-    /// It goes on looking: its processor is dedicated.
+    /// It goes on looking: its processor is dedicated. Now and then it gives way to whoever else waits for it.
     Spin,
 }

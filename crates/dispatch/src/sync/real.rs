@@ -8,5 +8,5 @@ pub(crate) use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, 
 #[cfg(not(miri))]
 pub(crate) use quanta::Clock;
 pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-pub(crate) use std::thread::{Thread, current, park, park_timeout};
+pub(crate) use std::thread::{Thread, current, park, park_timeout, yield_now};
 pub(crate) use std::thread_local;

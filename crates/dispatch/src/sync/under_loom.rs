@@ -13,7 +13,7 @@ pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::{Ordering, fence};
 pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
-pub(crate) use loom::thread::{Thread, current, park};
+pub(crate) use loom::thread::{Thread, current, park, yield_now};
 
 use loom::sync::atomic;
 

@@ -10,7 +10,7 @@ pub(crate) use super::cell::UnsafeCell;
 pub(crate) use shuttle::hint::spin_loop;
 pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
-pub(crate) use shuttle::thread::{JoinHandle, Scope, Thread, current, park, scope};
+pub(crate) use shuttle::thread::{JoinHandle, Scope, Thread, current, park, scope, yield_now};
 pub(crate) use shuttle::thread_local;
 
 use core::cell::Cell;

@@ -3,12 +3,14 @@
 use super::Worker;
 use crate::handler::Handler;
 use crate::options::Idle;
-use crate::sync::{CHECKED, spin_loop};
+use crate::sync::{CHECKED, spin_loop, yield_now};
 use core::hash::Hash;
 use core::time::Duration;
 
-/// Searches without success before a worker sleeps.
+/// Searches without success before a worker sleeps, or one that never does gives way to others on its processor.
 const SEARCHES: u32 = if CHECKED { AFTER_NAP } else { 2_000 };
+/// As how many they count after it has.
+const AGAIN: u32 = SEARCHES / 2;
 /// Searches after a sleep that nobody has ended: those who work are not to be disturbed by it.
 const AFTER_NAP: u32 = 2;
 /// A search among queues that others attend counts for so many: it takes their locks.
@@ -22,13 +24,17 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
     /// Does what is done by those who found nothing, so many times in a row; as how many they count.
     pub(super) fn rest(&mut self, fruitless: u32) -> u32 {
         let shared = self.shared;
-        if fruitless < SEARCHES || shared.settings.idle == Idle::Spin {
+        if fruitless < SEARCHES {
             if shared.ready.queues().next().is_none() {
                 spin_loop();
                 return fruitless;
             }
             (0..PAUSES).for_each(|_| spin_loop());
             return fruitless.saturating_add(IN_VAIN);
+        }
+        if shared.settings.idle == Idle::Spin {
+            yield_now();
+            return AGAIN;
         }
         let longest = self.has_reason_to_watch().then_some(NAP);
         let awake = || {
