@@ -34,8 +34,8 @@ pub struct Batch<'a, K: Eq + Hash + Clone, E> {
     size: usize,
 }
 
-/// Events for one queue.
-pub(crate) type Part<K, E> = Vec<(Tagged<K>, E)>;
+/// Events for one queue, with their keys and what these are tagged with.
+pub(crate) type Part<K, E> = Vec<(u32, K, E)>;
 
 impl<'a, K: Eq + Hash + Clone, E> Batch<'a, K, E> {
     pub(crate) fn new(handle: &'a Handle<K, E>, size: usize) -> Self {
@@ -51,9 +51,9 @@ impl<'a, K: Eq + Hash + Clone, E> Batch<'a, K, E> {
     /// As [`Handle::dispatch`], with all events that were to be put in now and could not.
     #[inline]
     pub fn dispatch(&mut self, key: K, event: E) -> Result<(), DispatchError<Vec<E>>> {
-        let (key, queue) = self.handle.0.tagged(key);
+        let (Tagged { tag, key, .. }, queue) = self.handle.0.tagged(key);
         let part = &mut self.parts[queue];
-        part.push((key, event));
+        part.push((tag, key, event));
         if part.len() < self.size {
             return Ok(());
         }

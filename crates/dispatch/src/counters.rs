@@ -1,6 +1,7 @@
 //! What is counted: by each worker for itself, and of every so many-th event by the clock.
 
 use crate::sync::{AtomicU64, Clock, Ordering};
+use core::ops::Range;
 
 /// The clock is asked of one event in so many.
 const SAMPLED: u64 = 64;
@@ -57,8 +58,20 @@ impl Sample {
     #[inline]
     pub(crate) fn came(&self, position: u64, clock: &Clock) {
         if Self::takes(position) {
-            self.slot(position).store(clock.raw(), Ordering::Relaxed);
+            self.note(position, clock);
         }
+    }
+
+    /// Events came, and stand at `positions`.
+    #[inline]
+    pub(crate) fn came_together(&self, positions: Range<u64>, clock: &Clock) {
+        let first = positions.start.next_multiple_of(SAMPLED);
+        (first..positions.end).step_by(SAMPLED as usize).for_each(|position| self.note(position, clock));
+    }
+
+    #[cold]
+    fn note(&self, position: u64, clock: &Clock) {
+        self.slot(position).store(clock.raw(), Ordering::Relaxed);
     }
 
     /// When the event at `position` came, if that is known already.
@@ -204,5 +217,22 @@ impl Histogram {
 fn add(counter: &AtomicU64, more: u64) {
     if more > 0 {
         counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, not(any(loom, miri, shuttle))))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sampled_among_events_that_come_together_are_noted() {
+        let (sample, clock) = (Sample::new(256), Clock::new());
+        let noted = || [0, 64, 128, 192].map(|position| sample.when(position) != 0);
+        sample.came_together(1..64, &clock);
+        assert_eq!(noted(), [false; 4]);
+        sample.came_together(64..129, &clock);
+        assert_eq!(noted(), [false, true, true, false]);
+        sample.came_together(250..257, &clock);
+        assert_eq!(noted(), [true, true, true, false], "the place of 256 is that of 0");
     }
 }

@@ -55,6 +55,12 @@ impl<K: Eq> Tagged<K> {
 }
 
 impl<K, E> Label<K, E> {
+    /// That of an event that has one key, and stands in its place itself.
+    #[inline(always)]
+    pub(crate) const fn key(tag: u32, key: K) -> Self {
+        Self::Key(Tagged { tag, freshest: false, key })
+    }
+
     /// Whether nothing is left to be done when the label of a plain event is forgotten.
     #[inline]
     pub(crate) const fn is_plain_trivial() -> bool {

@@ -10,7 +10,6 @@ use crate::joint::KeySet;
 use crate::label::{Label, Seen, Tagged};
 use crate::queue::{Claim, Found, Joint, Queue, QueueRule};
 use crate::ready::Ready;
-use crate::ring::Reserved;
 use crate::room::Room;
 use crate::seats::Seats;
 use crate::shared::{Settings, Shared};
@@ -126,11 +125,9 @@ fn put_together<K: Eq>(
     events: Vec<(u32, u32)>,
 ) -> Vec<(u32, u32)> {
     let Ok(places) = queue.ring().reserve_run(events.len()) else { return Vec::new() };
-    let fill = |(place, event): (Reserved<'_, _, _>, (u32, u32))| {
-        place.fill(label(event.0), Some(Box::new(event)));
-        event
-    };
-    places.zip(events).map(fill).collect()
+    let put = events[..places.positions().count()].to_vec();
+    places.fill(&mut events.into_iter().map(|event| (label(event.0), Box::new(event))));
+    put
 }
 
 type Put<K> = fn(&Queue<K, Numbered>, &dyn Fn(u32) -> Label<K, Numbered>, Vec<(u32, u32)>) -> Vec<(u32, u32)>;

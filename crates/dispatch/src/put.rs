@@ -104,15 +104,14 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             if self.is_simple()
                 && let Ok(places) = lane.queue.ring().reserve_run(events.len())
             {
-                for (place, (key, event)) in places.zip(&mut events) {
-                    lane.samples.came(place.position(), &self.clock);
-                    place.fill(Label::Key(key), Some(event));
-                }
+                lane.samples.came_together(places.positions(), &self.clock);
+                places.fill(&mut events.by_ref().map(|(tag, key, event)| (Label::key(tag, key), event)));
                 self.announce(queue, NOTHING);
-            } else if let Some((key, event)) = events.next()
-                && let Err(error) = self.put_any(Entry::Plain { queue, label: Plain::Key(key), event })
-            {
-                refused.add(error);
+            } else if let Some((tag, key, event)) = events.next() {
+                let label = Plain::Key(Tagged { tag, freshest: false, key });
+                if let Err(error) = self.put_any(Entry::Plain { queue, label, event }) {
+                    refused.add(error);
+                }
             }
         }
     }
@@ -124,7 +123,8 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         self.handler_here().is_none() && self.settings.key_limit.is_none()
     }
 
-    #[inline]
+    // Where it is known what the label is, nothing of it goes through memory.
+    #[inline(always)]
     fn fill(&self, place: Reserved<'_, K, E>, queue: usize, label: Plain<K>, event: Option<E>) {
         self.queues[queue].samples.came(place.position(), &self.clock);
         match label {

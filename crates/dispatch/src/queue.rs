@@ -19,7 +19,7 @@
 
 use crate::joint::{Barrier, KeySet};
 use crate::label::{ALL, Label, MUCH, NOTHING, Seen};
-use crate::ring::Ring;
+use crate::ring::{Ring, Run};
 use crate::sync::{Arc, AtomicU32, Mutex, MutexGuard, Ordering, spin_loop};
 use crossbeam_utils::CachePadded;
 
@@ -86,6 +86,8 @@ pub(crate) struct Claim {
     start: u64,
     /// How many there are.
     length: usize,
+    /// Whether they are, and each has a key and stands in its place itself.
+    keyed: bool,
     /// Which they are, if they are not all that follow.
     found: Vec<u64>,
     /// In which order they run, if it is not that of the queue.
@@ -127,6 +129,11 @@ impl Claim {
 
     pub(crate) const fn is_empty(&self) -> bool {
         self.length == 0
+    }
+
+    /// Whether all have a key, and stand in their places themselves, one after the other.
+    pub(crate) const fn is_keyed(&self) -> bool {
+        self.keyed
     }
 
     /// The position that is the `index`-th of them.
@@ -285,7 +292,7 @@ impl<K: Eq, E> Queue<K, E> {
         }
         claim.found.clear();
         claim.order.clear();
-        (claim.length, claim.next) = (0, 0);
+        (claim.length, claim.next, claim.keyed) = (0, 0, false);
         self.advance(front);
     }
 
@@ -353,13 +360,12 @@ impl<K: Eq, E> Queue<K, E> {
     #[inline]
     fn claim_run(&self, front: &mut Front, claim: &mut Claim, limit: usize) -> bool {
         let start = front.fresh;
-        let (length, touched) = self.ring.single(start, limit as u64);
+        let Run { length, touched, keyed } = self.ring.single(start, limit);
         if length == 0 {
             return !self.ring.is_published(start);
         }
-        let position = start + length;
-        front.claim_all(start, position);
-        (claim.start, claim.length) = (start, length as usize);
+        front.claim_all(start, start + length as u64);
+        (claim.start, claim.length, claim.keyed) = (start, length, keyed);
         self.touched.store(touched, Ordering::Relaxed);
         true
     }

@@ -20,11 +20,13 @@
 //!
 //! Bit 63 of `tail` says that the ring is closed: a reservation and the closing cannot both succeed.
 
-use crate::label::{Label, MUCH, NOTHING, Seen};
+use crate::label::{MUCH, NOTHING, Seen};
 use crate::sync::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
+pub(crate) use reserved::{Reserved, ReservedRun};
 use slot::Slot;
 
+mod reserved;
 mod slot;
 
 const CLOSED: u64 = 1 << 63;
@@ -60,16 +62,19 @@ pub(crate) enum Refused {
     Closed,
 }
 
-/// A position that is reserved for whoever has this.
-#[must_use = "what is reserved and not filled stays in everybody's way"]
-pub(crate) struct Reserved<'a, K, E> {
-    slot: &'a Slot<K, E>,
-    position: u64,
-    lap: u32,
+/// Events one after the other that stand in one queue alone.
+pub(crate) struct Run {
+    pub(crate) length: usize,
+    /// What they touch: [`NOTHING`], [`MUCH`], or one tag.
+    pub(crate) touched: u32,
+    /// Whether each has a key, and stands in its place itself.
+    pub(crate) keyed: bool,
 }
 
 /// Slots so far ahead of the one that is written are fetched meanwhile.
 const AHEAD: u64 = 4;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 
 impl<K, E> Ring<K, E> {
     /// With room for `capacity` events, a power of two.
@@ -102,9 +107,13 @@ impl<K, E> Ring<K, E> {
         u32::from(position & self.slots.len() as u64 == 0)
     }
 
-    #[inline(always)]
-    fn reserved(&self, position: u64) -> Reserved<'_, K, E> {
-        Reserved { slot: self.slot(position), position, lap: self.lap(position) }
+    /// The slots of `length` positions from `start` on, and their lap: as far as the end of the ring, and from its
+    /// first slot on.
+    #[inline]
+    fn stretch(&self, start: u64, length: usize) -> [(&[Slot<K, E>], u32); 2] {
+        let (first, lap) = (start as usize & (self.slots.len() - 1), self.lap(start));
+        let before_end = length.min(self.slots.len() - first);
+        [(&self.slots[first..first + before_end], lap), (&self.slots[..length - before_end], 1 - lap)]
     }
 
     /// Reserves the next position. It is to be [filled](Reserved::fill) at once.
@@ -114,7 +123,7 @@ impl<K, E> Ring<K, E> {
     #[inline]
     pub(crate) fn reserve(&self) -> Result<Reserved<'_, K, E>, Refused> {
         let (position, _) = self.grab(1)?;
-        Ok(self.reserved(position))
+        Ok(Reserved::new(self, position))
     }
 
     /// Reserves the next positions: `most`, or as many as there are. All are to be filled at once.
@@ -122,15 +131,11 @@ impl<K, E> Ring<K, E> {
     /// # Errors
     /// If the ring is full or closed.
     #[inline]
-    pub(crate) fn reserve_run(
-        &self,
-        most: usize,
-    ) -> Result<impl Iterator<Item = Reserved<'_, K, E>>, Refused> {
+    pub(crate) fn reserve_run(&self, most: usize) -> Result<ReservedRun<'_, K, E>, Refused> {
         let (start, count) = self.grab(most as u64)?;
-        Ok((start..start + count).map(|position| {
-            self.fetch(position + AHEAD);
-            self.reserved(position)
-        }))
+        let in_line = (LINE / size_of::<Slot<K, E>>()).max(1);
+        (start..start + count).step_by(in_line).for_each(|position| self.fetch(position));
+        Ok(ReservedRun::new(self, start, count as usize))
     }
 
     /// Moves the tail by `most`, or less if there is less room: from where, and by how much.
@@ -169,17 +174,21 @@ impl<K, E> Ring<K, E> {
         left(tail, limit)
     }
 
-    /// Asks for the cache line of a slot that will be written soon. The exchange that reserves the
-    /// next position waits until the stores before it are done, and so for their cache lines.
+    /// Asks for the cache line of a slot that will be written soon, to be this processor's alone. The exchange
+    /// that reserves the next position waits until the stores before it are done, and so for their cache
+    /// lines.
     #[inline(always)]
     fn fetch(&self, position: u64) {
-        #[cfg(target_arch = "x86_64")]
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
         {
-            use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-            // SAFETY: a prefetch changes nothing but caches.
-            unsafe { _mm_prefetch::<_MM_HINT_ET0>(core::ptr::from_ref(self.slot(position)).cast()) };
+            let slot = core::ptr::from_ref(self.slot(position));
+            // SAFETY: a prefetch changes nothing but caches; processors that do not know this one do nothing.
+            // The intrinsic for it asks for a line that others keep, if not all processors know it.
+            unsafe {
+                core::arch::asm!("prefetchw [{}]", in(reg) slot, options(nostack, preserves_flags, readonly));
+            }
         }
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(any(not(target_arch = "x86_64"), miri))]
         let _ = position;
     }
 
@@ -207,29 +216,53 @@ impl<K, E> Ring<K, E> {
         self.tail().saturating_sub(head)
     }
 
+    /// Whether more than `count` events are in, those that run among them. Soon out of date.
+    #[inline]
+    pub(crate) fn has_more_than(&self, count: u64) -> bool {
+        count < self.slots.len() as u64 && self.is_published(self.head() + count)
+    }
+
     /// Whether `position`, which is not freed, is published.
     #[inline(always)]
     pub(crate) fn is_published(&self, position: u64) -> bool {
         self.slot(position).mark().is_of(self.lap(position))
     }
 
-    /// How many events from `start` on, up to `most`, are published and stand in this queue alone; and what
-    /// they touch: [`NOTHING`], [`MUCH`], or one tag.
+    /// The events from `start` on, up to `most`, that are published and stand in this queue alone.
     #[inline]
-    pub(crate) fn single(&self, start: u64, most: u64) -> (u64, u32) {
-        let (mut position, end, mut first, mut differ) = (start, start + most, NOTHING, 0);
-        while position < end {
-            let mark = self.slot(position).mark();
-            if !mark.is_of(self.lap(position)) || !mark.is_single() {
-                break;
+    pub(crate) fn single(&self, start: u64, most: usize) -> Run {
+        let (mut length, mut first, mut differ, mut keyed) = (0, None, 0, true);
+        'run: for (slots, lap) in self.stretch(start, most.min(self.slots.len())) {
+            for mark in slots.iter().map(Slot::mark) {
+                if !mark.is_of(lap) || !mark.is_single() {
+                    break 'run;
+                }
+                length += 1;
+                differ |= mark.tag() ^ *first.get_or_insert(mark.tag());
+                keyed &= mark.is_keyed();
             }
-            if position == start {
-                first = mark.tag();
-            }
-            differ |= mark.tag() ^ first;
-            position += 1;
         }
-        (position - start, if differ == 0 { first } else { MUCH })
+        let touched = if differ == 0 { first.unwrap_or(NOTHING) } else { MUCH };
+        Run { length, touched, keyed }
+    }
+
+    /// Takes `length` events from `start` on, one after the other, and hands over `each` with its position and
+    /// key.
+    ///
+    /// # Safety
+    /// The positions are published and not freed, nor are they before this returns; each has a key and
+    /// stands in its place itself, and nobody has taken it or will. Not all need be taken: `each` may panic.
+    #[inline]
+    pub(crate) unsafe fn take_keyed(&self, start: u64, length: usize, mut each: impl FnMut(u64, &K, E)) {
+        let mut position = start;
+        for (slots, _) in self.stretch(start, length) {
+            for slot in slots {
+                // SAFETY: the same.
+                let (key, event) = unsafe { (slot.key(), slot.take()) };
+                each(position, key, event);
+                position += 1;
+            }
+        }
     }
 
     /// The label at `position`.
@@ -278,20 +311,4 @@ impl<K, E> Ring<K, E> {
 #[inline(always)]
 fn left(tail: u64, limit: u64) -> u64 {
     limit.saturating_sub(tail)
-}
-
-impl<K, E> Reserved<'_, K, E> {
-    /// Where it is.
-    #[inline]
-    pub(crate) const fn position(&self) -> u64 {
-        self.position
-    }
-
-    /// Puts in a `label`, and the `event` that goes with it if it is plain.
-    #[inline]
-    pub(crate) fn fill(self, label: Label<K, E>, event: Option<E>) {
-        // SAFETY: the position is reserved: nobody else touches the slot until it is published, and
-        // what was in it before was taken and dropped before `head` passed it.
-        unsafe { self.slot.publish(label, event, self.lap) };
-    }
 }

@@ -191,6 +191,52 @@ fn a_panic_loses_one_event() {
 }
 
 #[test]
+fn events_with_keys_run_round_the_end_of_the_ring_and_after_a_panic() {
+    let queue: Boxed = queue(0, 4, 4);
+    let (mut claim, mut seen) = (Claim::default(), Vec::new());
+    for start in [0, 3, 6, 9] {
+        for number in start..start + 3 {
+            put(&queue, Label::Key(tagged(number)), Some(Box::new((number, 0))));
+        }
+        assert!(queue.ring().has_more_than(2) && !queue.ring().has_more_than(3));
+        queue.turn(&mut claim, 3, |_| {});
+        assert!(claim.is_keyed());
+        let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            queue.run_keyed(&mut claim, |position, key, event| {
+                assert_eq!((position, &key[..]), (event.0.into(), &event.0.to_string()[..]));
+                assert_ne!(event.0, 7, "this one panics");
+                seen.push(event.0);
+            });
+        }));
+        assert_eq!(run.is_err(), start == 6);
+        queue.run_keyed(&mut claim, |_, _, event| seen.push(event.0));
+        assert!(!queue.release(&mut claim));
+    }
+    assert_eq!(seen, [0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11]);
+    assert!(
+        !queue.ring().has_more_than(0) && !queue.ring().has_more_than(4),
+        "no more than there is room for"
+    );
+}
+
+#[test]
+fn a_claim_is_keyed_if_nothing_else_is_in_it() {
+    let queue: Boxed = queue(0, 8, 8);
+    let freshest = || Label::Key(Tagged { freshest: true, ..tagged(1) });
+    put(&queue, Label::Key(tagged(0)), Some(Box::new((0, 0))));
+    put(&queue, freshest(), None);
+    put(&queue, Label::Key(tagged(0)), Some(Box::new((0, 1))));
+    put(&queue, Label::Unordered, Some(Box::new((2, 0))));
+    let mut claim = Claim::default();
+    for (limit, is_keyed) in [(1, true), (1, false), (1, true), (1, false)] {
+        queue.turn(&mut claim, limit, |_| {});
+        assert_eq!((claim.len(), claim.is_keyed()), (1, is_keyed));
+        queue.run(&mut claim, |_, _, _| {});
+    }
+    assert!(!queue.release(&mut claim));
+}
+
+#[test]
 fn joint_events_and_their_neighbours_in_two_queues() {
     const ROUNDS: u64 = 6;
     let queues: [Boxed; 2] = [queue(0, 4, 4), queue(1, 4, 4)];

@@ -25,6 +25,20 @@ impl<K: Eq, E> Queue<K, E> {
         }
     }
 
+    /// The same for a claim that [is keyed](Claim::is_keyed), with as little as possible between one event and
+    /// the next: the shorter that is, the more of the next handler a processor does ahead.
+    #[inline]
+    pub(crate) fn run_keyed(&self, claim: &mut Claim, mut run: impl FnMut(u64, &K, E)) {
+        debug_assert!(claim.keyed);
+        let (start, length) = (claim.start + claim.next as u64, claim.length - claim.next);
+        let each = |position, key: &K, event| {
+            claim.next += 1;
+            run(position, key, event);
+        };
+        // SAFETY: the positions are claimed until this returns, have keys, and this worker comes here once for each.
+        unsafe { self.ring.take_keyed(start, length, each) };
+    }
+
     /// Runs what is left of `claim` key by key, and in order for each: `gather` is called with each event
     /// of a key, and then `run` for all of these. If one of them panics, it goes on with the next key if it
     /// is called again.

@@ -77,6 +77,12 @@ impl Mark {
         self.kind().0 <= Kind::UNORDERED.0
     }
 
+    /// Whether the event has a key, and stands in its place itself.
+    #[inline(always)]
+    pub(super) const fn is_keyed(self) -> bool {
+        self.kind().0 == Kind::KEY.0
+    }
+
     /// The tag of its key; [`MUCH`], if it has no key.
     #[inline(always)]
     pub(super) const fn tag(self) -> u32 {
@@ -142,8 +148,8 @@ impl<K, E> Slot<K, E> {
         let mark = self.mark();
         match mark.kind() {
             kind @ (Kind::KEY | Kind::FRESHEST) => {
-                // SAFETY: a slot of this kind has a key, written before it was published, and only read since.
-                let key = self.key.with(|place| unsafe { (*place).assume_init_ref() });
+                // SAFETY: a slot of this kind has a key.
+                let key = unsafe { self.key() };
                 Seen::Key(Tagged { tag: mark.tag(), freshest: kind == Kind::FRESHEST, key })
             }
             Kind::UNORDERED => Seen::Unordered,
@@ -152,6 +158,16 @@ impl<K, E> Slot<K, E> {
             // SAFETY: likewise.
             _ => Seen::Sequential(self.body.with(|place| unsafe { &(*place).assume_init_ref().barrier })),
         }
+    }
+
+    /// The key.
+    ///
+    /// # Safety
+    /// It is published, has a key, and is not dropped as long as the reference lives.
+    #[inline(always)]
+    pub(super) unsafe fn key(&self) -> &K {
+        // SAFETY: written before it was published, and only read since.
+        self.key.with(|place| unsafe { (*place).assume_init_ref() })
     }
 
     /// The event.

@@ -42,15 +42,26 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
     #[inline]
     fn run_one_by_one(&mut self, lane: &Lane<K, E>) {
         let (me, handle, shared, handler) = (self.me, self.handle, self.shared, self.handler);
-        lane.queue.run(&mut self.claim, |position, label, event| {
-            let Some(event) = shared.begin(lane, label, event) else { return };
-            let turn = Turn { handle, keys: label.key(), worker: me };
-            if shared.is_poisoned(turn.keys) {
-                shared.counters[me].skipped_poisoned();
-            } else if Sample::takes(position) {
+        let run = |position, keys: &[K], event| {
+            let turn = Turn { handle, keys, worker: me };
+            if Sample::takes(position) {
                 timed(&turn, lane, position, 1, || handler.handle(&turn, event));
             } else {
                 handler.handle(&turn, event);
+            }
+        };
+        // While the keys are claimed, nobody else poisons them; and whatever panics here comes here again.
+        if self.claim.is_keyed() && shared.settings.key_limit.is_none() && !shared.poisoned.any() {
+            return lane.queue.run_keyed(&mut self.claim, |position, key, event| {
+                run(position, core::slice::from_ref(key), event);
+            });
+        }
+        lane.queue.run(&mut self.claim, |position, label, event| {
+            let Some(event) = shared.begin(lane, label, event) else { return };
+            if shared.is_poisoned(label.key()) {
+                shared.counters[me].skipped_poisoned();
+            } else {
+                run(position, label.key(), event);
             }
         });
     }
