@@ -87,6 +87,12 @@ impl Seats {
         self.searchers.load(Ordering::SeqCst) == 0 && self.sleepers.load(Ordering::SeqCst) > 0
     }
 
+    /// Whether somebody searches or sleeps. Soon out of date.
+    #[inline]
+    pub(crate) fn is_anyone_idle(&self) -> bool {
+        self.searchers.load(Ordering::Relaxed) + self.sleepers.load(Ordering::Relaxed) > 0
+    }
+
     /// Whether one of those who sleep looks around again soon.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {

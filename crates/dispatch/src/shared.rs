@@ -58,6 +58,25 @@ pub(crate) struct Lane<K, E> {
     pub(crate) keyed: Mutex<Keyed<K, E>>,
 }
 
+impl<K: Eq, E> Lane<K, E> {
+    /// Those who wait for room are told when so many events are left: they should come before the workers have
+    /// nothing to do, and not more often than that needs.
+    fn low(&self) -> u64 {
+        (self.queue.ring().capacity() as u64).div_ceil(4)
+    }
+
+    /// Whether there is enough room for those who wait for some.
+    fn has_room(&self) -> bool {
+        self.queue.ring().len() <= self.low()
+    }
+
+    /// Whether there is less room than that, as far as is known without looking at what producers write.
+    #[inline]
+    pub(crate) fn is_filling(&self) -> bool {
+        self.queue.ring().has_more_than(self.low())
+    }
+}
+
 /// What was chosen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
@@ -201,23 +220,17 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                 let events = crate::lock(&self.queues[queue].keyed).events(&key.key);
                 self.settings.key_limit.is_none_or(|limit| events <= limit / 2)
             }
-            (Why::Full(queue) | Why::KeyFull(queue), _) => self.has_room(queue),
+            (Why::Full(queue) | Why::KeyFull(queue), _) => self.queues[queue].has_room(),
             (Why::Closed, _) => true,
         };
         has_room || self.closed.load(Ordering::SeqCst)
-    }
-
-    /// Whether `queue` is at most half full.
-    fn has_room(&self, queue: usize) -> bool {
-        let ring = self.queues[queue].queue.ring();
-        ring.len() <= ring.capacity() as u64 / 2
     }
 
     /// Tells those who wait for room in `queue`, if there is enough, or may be for some key.
     #[inline]
     pub(crate) fn tell_of_room(&self, queue: usize) {
         let lane = &self.queues[queue];
-        if lane.room.is_awaited() && (self.settings.key_limit.is_some() || self.has_room(queue)) {
+        if lane.room.is_awaited() && (self.settings.key_limit.is_some() || lane.has_room()) {
             lane.room.tell();
         }
     }

@@ -13,6 +13,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`search`], [`patience`] | where it goes, and how often to queues that others attend |
+//! | [`extent`] | how much it takes at once, and how long it stays |
 //! | [`run`] | handlers, by event or by key, and their panics |
 //! | [`rest`] | what it does that finds nothing |
 
@@ -22,22 +23,16 @@ use crate::handler::Handler;
 use crate::label::{ALL, MUCH, NOTHING};
 use crate::queue::{Claim, Found};
 use crate::shared::{Lane, Shared};
-use crate::sync::{CHECKED, Ordering};
+use crate::sync::Ordering;
 use core::hash::Hash;
+use extent::Stay;
 use patience::{Patience, Standstill};
 
+mod extent;
 mod patience;
 mod rest;
 mod run;
 mod search;
-
-/// A claim is to take about so long: what is claimed waits for nothing else any more, but nobody else
-/// can take it either.
-const SLICE_NS: u64 = 4_000;
-/// Events in a claim at most.
-const MOST: u64 = 64;
-/// Claims after which a worker looks at other queues though its own has more: checkers see few events.
-const STAY: u32 = if CHECKED { 2 } else { 32 };
 
 pub(crate) struct Worker<'a, K, E, H> {
     me: usize,
@@ -106,7 +101,8 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         let shared = self.shared;
         let lane = &*shared.queues[queue];
         let note = |found: &Found<K, E>| settle(shared, queue, lane, found);
-        let Some(mut found) = lane.queue.try_claim(&mut self.claim, limit(lane), note) else { return false };
+        let limit = self.limit(queue, lane);
+        let Some(mut found) = lane.queue.try_claim(&mut self.claim, limit, note) else { return false };
         if self.claim.is_empty() && found.joint.is_none() {
             // What stood here for an event that ran elsewhere may be gone now.
             shared.tell_of_room(queue);
@@ -120,18 +116,20 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         if alone && shared.seats.could_wake() && self.others_wait(queue) {
             shared.seats.wake(shared.home(queue));
         }
-        for stay in 1.. {
+        let mut stay = Stay::default();
+        loop {
             let Found { conflicts, false_conflicts, .. } = found;
             self.help_wanted(queue, lane, found.more);
             if let Some(joint) = found.joint.take() {
                 self.run_joint(joint);
             }
-            let events = self.run_claim(lane);
+            let (events, taken) = self.run_claim(lane);
             let away = shared.home(queue) != self.me;
             let claimed = Claimed { events, conflicts, false_conflicts, away, rebound };
             shared.counters[self.me].claimed(claimed);
             rebound = false;
-            let leave = shared.aborted.load(Ordering::Relaxed) || stay % STAY == 0 && self.others_wait(queue);
+            let leave = shared.aborted.load(Ordering::Relaxed)
+                || stay.is_over(taken, lane) && self.others_wait(queue);
             if self.has_aside() {
                 shared.put_aside(self.me);
             }
@@ -142,7 +140,8 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
                 shared.tell_of_room(queue);
                 break;
             }
-            found = lane.queue.turn(&mut self.claim, limit(lane), note);
+            let limit = self.limit(queue, lane);
+            found = lane.queue.turn(&mut self.claim, limit, note);
             shared.tell_of_room(queue);
             if self.claim.is_empty() && found.joint.is_none() {
                 break;
@@ -198,10 +197,4 @@ fn settle<K: Eq, E>(shared: &Shared<K, E>, queue: usize, lane: &Lane<K, E>, foun
             shared.ready.set(queue);
         }
     }
-}
-
-/// Events to claim at once from `lane`.
-#[inline]
-fn limit<K, E>(lane: &Lane<K, E>) -> usize {
-    (SLICE_NS / u64::from(lane.pace.load(Ordering::Relaxed).max(1))).clamp(1, MOST) as usize
 }

@@ -14,24 +14,25 @@ use core::hash::Hash;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
-    /// Handles all events of the claim, however many of them panic; how many.
+    /// Handles all events of the claim, however many of them panic; how many, and how many nanoseconds it took
+    /// since the last time.
     #[inline]
-    pub(super) fn run_claim(&mut self, lane: &Lane<K, E>) -> u64 {
+    pub(super) fn run_claim(&mut self, lane: &Lane<K, E>) -> (u64, u64) {
         let events = self.claim.len() as u64;
         if events == 0 {
-            return 0;
+            return (0, 0);
         }
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.run_events(lane))) {
             let keys = lane.queue.last_label(&self.claim).map_or(&[][..], |label| label.key());
             self.panicked(keys, &*panic);
         }
         let now = self.shared.clock.raw();
-        let taken = self.shared.clock.delta_as_nanos(self.looked, now) / events;
+        let taken = self.shared.clock.delta_as_nanos(self.looked, now);
         self.looked = now;
-        let before = u64::from(lane.pace.load(Ordering::Relaxed));
-        let pace = if taken > 4 * before { taken } else { (3 * before + taken) / 4 };
+        let (each, before) = (taken / events, u64::from(lane.pace.load(Ordering::Relaxed)));
+        let pace = if each > 4 * before { each } else { (3 * before + each) / 4 };
         lane.pace.store(pace.clamp(1, u64::from(u32::MAX)) as u32, Ordering::Relaxed);
-        events
+        (events, taken)
     }
 
     #[inline]
