@@ -174,21 +174,18 @@ impl<K, E> Ring<K, E> {
         left(tail, limit)
     }
 
-    /// Asks for the cache line of a slot that will be written soon, to be this processor's alone. The exchange
-    /// that reserves the next position waits until the stores before it are done, and so for their cache
-    /// lines.
+    /// Asks for the cache line of a slot that will be written soon; to be this processor's alone, where the
+    /// crate is built for processors that all can ask for that. The exchange that reserves the next position
+    /// waits until the stores before it are done, and so for their cache lines.
     #[inline(always)]
     fn fetch(&self, position: u64) {
-        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        #[cfg(target_arch = "x86_64")]
         {
-            let slot = core::ptr::from_ref(self.slot(position));
-            // SAFETY: a prefetch changes nothing but caches; processors that do not know this one do nothing.
-            // The intrinsic for it asks for a line that others keep, if not all processors know it.
-            unsafe {
-                core::arch::asm!("prefetchw [{}]", in(reg) slot, options(nostack, preserves_flags, readonly));
-            }
+            use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+            // SAFETY: a prefetch changes nothing but caches.
+            unsafe { _mm_prefetch::<_MM_HINT_ET0>(core::ptr::from_ref(self.slot(position)).cast()) };
         }
-        #[cfg(any(not(target_arch = "x86_64"), miri))]
+        #[cfg(not(target_arch = "x86_64"))]
         let _ = position;
     }
 
