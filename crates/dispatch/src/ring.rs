@@ -23,9 +23,11 @@
 use crate::label::{MUCH, NOTHING, Seen};
 use crate::sync::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
+use line::Lines;
 pub(crate) use reserved::{Reserved, ReservedRun};
 use slot::Slot;
 
+mod line;
 mod reserved;
 mod slot;
 
@@ -38,7 +40,13 @@ const CLOSED: u64 = 1 << 63;
 pub(crate) struct Ring<K, E> {
     entry: CachePadded<Entry>,
     head: CachePadded<AtomicU64>,
-    slots: CachePadded<Box<[Slot<K, E>]>>,
+    slots: CachePadded<Slots<K, E>>,
+}
+
+/// What nobody writes.
+struct Slots<K, E> {
+    all: Box<[Slot<K, E>]>,
+    lines: Lines,
 }
 
 /// Where producers come in.
@@ -86,34 +94,37 @@ impl<K, E> Ring<K, E> {
                 limit: AtomicU64::new(capacity as u64),
             }),
             head: CachePadded::new(AtomicU64::new(0)),
-            slots: CachePadded::new((0..capacity).map(|_| Slot::new()).collect()),
+            slots: CachePadded::new(Slots {
+                all: (0..capacity).map(|_| Slot::new()).collect(),
+                lines: Lines::of_this_processor(),
+            }),
         }
     }
 
     pub(crate) fn capacity(&self) -> usize {
-        self.slots.len()
+        self.slots.all.len()
     }
 
     #[inline(always)]
     fn slot(&self, position: u64) -> &Slot<K, E> {
-        let slot = position as usize & (self.slots.len() - 1);
+        let slot = position as usize & (self.slots.all.len() - 1);
         // SAFETY: the number of slots is a power of two, and so this is less.
-        unsafe { self.slots.get_unchecked(slot) }
+        unsafe { self.slots.all.get_unchecked(slot) }
     }
 
     /// The lap of what is published at `position`: it changes when positions come to the first slot again.
     #[inline(always)]
     fn lap(&self, position: u64) -> u32 {
-        u32::from(position & self.slots.len() as u64 == 0)
+        u32::from(position & self.slots.all.len() as u64 == 0)
     }
 
     /// The slots of `length` positions from `start` on, and their lap: as far as the end of the ring, and from its
     /// first slot on.
     #[inline]
     fn stretch(&self, start: u64, length: usize) -> [(&[Slot<K, E>], u32); 2] {
-        let (first, lap) = (start as usize & (self.slots.len() - 1), self.lap(start));
-        let before_end = length.min(self.slots.len() - first);
-        [(&self.slots[first..first + before_end], lap), (&self.slots[..length - before_end], 1 - lap)]
+        let (first, lap) = (start as usize & (self.slots.all.len() - 1), self.lap(start));
+        let before_end = length.min(self.slots.all.len() - first);
+        [(&self.slots.all[first..first + before_end], lap), (&self.slots.all[..length - before_end], 1 - lap)]
     }
 
     /// Reserves the next position. It is to be [filled](Reserved::fill) at once.
@@ -168,25 +179,17 @@ impl<K, E> Ring<K, E> {
     /// Moves the limit; how many positions are left from `tail` on.
     #[cold]
     fn look_for_room(&self, tail: u64) -> u64 {
-        let limit = self.head.load(Ordering::Acquire) + self.slots.len() as u64;
+        let limit = self.head.load(Ordering::Acquire) + self.slots.all.len() as u64;
         // Another producer may have set one that is further on: this one is not wrong, only nearer.
         self.entry.limit.store(limit, Ordering::Release);
         left(tail, limit)
     }
 
-    /// Asks for the cache line of a slot that will be written soon; to be this processor's alone, where the
-    /// crate is built for processors that all can ask for that. The exchange that reserves the next position
+    /// Asks for the cache line of a slot that will be written soon. The exchange that reserves the next position
     /// waits until the stores before it are done, and so for their cache lines.
     #[inline(always)]
     fn fetch(&self, position: u64) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use core::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
-            // SAFETY: a prefetch changes nothing but caches.
-            unsafe { _mm_prefetch::<_MM_HINT_ET0>(core::ptr::from_ref(self.slot(position)).cast()) };
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = position;
+        self.slots.lines.want(self.slot(position));
     }
 
     /// Nothing more can be put in.
@@ -216,7 +219,7 @@ impl<K, E> Ring<K, E> {
     /// Whether more than `count` events are in, those that run among them. Soon out of date.
     #[inline]
     pub(crate) fn has_more_than(&self, count: u64) -> bool {
-        count < self.slots.len() as u64 && self.is_published(self.head() + count)
+        count < self.slots.all.len() as u64 && self.is_published(self.head() + count)
     }
 
     /// Whether `position`, which is not freed, is published.
@@ -229,7 +232,7 @@ impl<K, E> Ring<K, E> {
     #[inline]
     pub(crate) fn single(&self, start: u64, most: usize) -> Run {
         let (mut length, mut first, mut differ, mut keyed) = (0, None, 0, true);
-        'run: for (slots, lap) in self.stretch(start, most.min(self.slots.len())) {
+        'run: for (slots, lap) in self.stretch(start, most.min(self.slots.all.len())) {
             for mark in slots.iter().map(Slot::mark) {
                 if !mark.is_of(lap) || !mark.is_single() {
                     break 'run;
