@@ -142,6 +142,14 @@ impl Seats {
     }
 
     fn rouse(&self, asleep: &mut Recency, worker: u32) {
+        self.rise(asleep, worker);
+        if let Some(thread) = self.seats[worker as usize].thread.get() {
+            thread.unpark();
+        }
+    }
+
+    /// `worker` is among the searchers again.
+    fn rise(&self, asleep: &mut Recency, worker: u32) {
         asleep.remove(worker);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         self.searchers.fetch_add(1, Ordering::SeqCst);
@@ -150,9 +158,6 @@ impl Seats {
             self.watchers.fetch_sub(1, Ordering::SeqCst);
         }
         seat.asleep.store(false, Ordering::Release);
-        if let Some(thread) = seat.thread.get() {
-            thread.unpark();
-        }
     }
 
     /// `me`, who searches, sleeps, unless `awake` finds a reason not to: until it is woken, or for
@@ -185,8 +190,26 @@ impl Seats {
         let mut asleep = crate::lock(&self.asleep);
         let woken = !asleep.contains(me as u32);
         if !woken {
-            self.rouse(&mut asleep, me as u32);
+            // Not by waking itself: its next sleep would end at once.
+            self.rise(&mut asleep, me as u32);
         }
         woken
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle, miri))))]
+mod tests {
+    use super::*;
+    use std::time::Instant;
+
+    #[test]
+    fn every_nap_lasts_though_nobody_ended_the_last_one() {
+        const NAP: Duration = Duration::from_millis(10);
+        let seats = Seats::new(1);
+        seats.sit(0);
+        let begun = Instant::now();
+        let woken = (0..10).filter(|_| seats.sleep(0, Some(NAP), || false)).count();
+        assert_eq!(woken, 0);
+        assert!(begun.elapsed() >= 8 * NAP, "{:?}", begun.elapsed());
     }
 }
