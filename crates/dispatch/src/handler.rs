@@ -19,6 +19,16 @@ pub trait Handler<K, E>: Sync {
     fn handle_run(&self, turn: &Turn<'_, K, E>, events: Drain<'_, E>) {
         events.for_each(|event| self.handle(turn, event));
     }
+
+    /// Whether [`prepare`](Self::prepare) is called.
+    const PREPARES: bool = false;
+
+    /// Shown an event, and its key if it has one, some events before it is handled, by the same worker: to
+    /// [ask](crate::prefetch) for memory that will be needed. Events of the key that come before it may still be
+    /// waiting; it may be shown again, or not at all. If this panics, the event is handled all the same.
+    fn prepare(&self, key: Option<&K>, event: &E) {
+        let _ = (key, event);
+    }
 }
 
 /// A handler of runs: it is given all events of a key that are there, as a slice or one by one. What is
@@ -56,6 +66,56 @@ impl<K, E, F: Fn(&Turn<'_, K, E>, Drain<'_, E>) + Sync> Handler<K, E> for Runs<F
     #[inline]
     fn handle_run(&self, turn: &Turn<'_, K, E>, events: Drain<'_, E>) {
         (self.0)(turn, events);
+    }
+}
+
+/// A handler that is shown events, by the first of the two, some events before it handles them: while one is
+/// handled, memory that the next ones need comes near. That pays where the state of keys does not fit into caches.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU32, Ordering};
+/// use warmcore_dispatch::{Dispatcher, LookAhead, Turn, prefetch};
+///
+/// let seen: Vec<AtomicU32> = (0..1_000_000).map(|_| AtomicU32::new(0)).collect();
+/// let of = |key: &u32| &seen[*key as usize];
+/// let ask = |key: Option<&u32>, _: &()| key.into_iter().for_each(|key| prefetch(of(key)));
+/// let count = |turn: &Turn<'_, u32, ()>, ()| {
+///     for key in turn.keys() {
+///         of(key).fetch_add(1, Ordering::Relaxed);
+///     }
+/// };
+/// Dispatcher::<u32, ()>::builder().scope(LookAhead(ask, count), |dispatcher| {
+///     (0..10_000).for_each(|number| dispatcher.dispatch(number * 97 % 1_000_000, ()).unwrap());
+/// })?;
+/// assert_eq!(seen.into_iter().map(AtomicU32::into_inner).sum::<u32>(), 10_000);
+/// # Ok::<(), warmcore_dispatch::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct LookAhead<P, H>(
+    /// What is done with events that come soon: see [`Handler::prepare`].
+    pub P,
+    /// What is done with them in their turn.
+    pub H,
+);
+
+impl<K, E, P: Fn(Option<&K>, &E) + Sync, H: Handler<K, E>> Handler<K, E> for LookAhead<P, H> {
+    #[inline]
+    fn handle(&self, turn: &Turn<'_, K, E>, event: E) {
+        self.1.handle(turn, event);
+    }
+
+    const RUNS: bool = H::RUNS;
+
+    #[inline]
+    fn handle_run(&self, turn: &Turn<'_, K, E>, events: Drain<'_, E>) {
+        self.1.handle_run(turn, events);
+    }
+
+    const PREPARES: bool = true;
+
+    #[inline]
+    fn prepare(&self, key: Option<&K>, event: &E) {
+        (self.0)(key, event);
     }
 }
 

@@ -37,7 +37,8 @@
 //! waits.
 //!
 //! Events may be dispatched in [batches](Batch), and by [futures](Dispatching); they may be handled in
-//! [runs](Runs), have [results](Request), or be [closures](Job).
+//! [runs](Runs), be [shown](LookAhead) to the handler before their turn, have [results](Request), or be
+//! [closures](Job).
 //!
 //! # How it works
 //!
@@ -78,6 +79,7 @@ mod job;
 mod joint;
 mod keyed;
 mod label;
+mod lines;
 #[cfg(all(test, loom))]
 mod model;
 mod options;
@@ -105,8 +107,9 @@ pub use dispatcher::Dispatcher;
 pub use error::{BuildError, DispatchError};
 pub use future::Dispatching;
 pub use handle::{Drained, Handle};
-pub use handler::{Handler, Runs, Turn};
+pub use handler::{Handler, LookAhead, Runs, Turn};
 pub use job::Job;
+pub use lines::prefetch;
 pub use options::{Idle, OnPanic, Overload, Rule};
 pub use report::PanicReport;
 

@@ -56,6 +56,15 @@ impl<const RUNS: bool> Handler<u64, Event> for Visitor<RUNS> {
             self.handle(turn, event);
         }
     }
+
+    const PREPARES: bool = true;
+
+    fn prepare(&self, key: Option<&u64>, event: &Event) {
+        self.0.show(event, key.copied());
+        if self.0.planned(event).panics {
+            std::panic::resume_unwind(Box::new("as planned, which nobody is to note"));
+        }
+    }
 }
 
 /// Runs `plan` to its end, and checks what has become of every event.

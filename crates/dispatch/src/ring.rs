@@ -21,13 +21,12 @@
 //! Bit 63 of `tail` says that the ring is closed: a reservation and the closing cannot both succeed.
 
 use crate::label::{MUCH, NOTHING, Seen};
+use crate::lines::Lines;
 use crate::sync::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
-use line::Lines;
 pub(crate) use reserved::{Reserved, ReservedRun};
 use slot::Slot;
 
-mod line;
 mod reserved;
 mod slot;
 
@@ -284,6 +283,17 @@ impl<K, E> Ring<K, E> {
     pub(crate) unsafe fn take(&self, position: u64) -> E {
         // SAFETY: the same.
         unsafe { self.slot(position).take() }
+    }
+
+    /// A look at the event at `position`.
+    ///
+    /// # Safety
+    /// The position is published and not freed, its label is plain, and nobody takes its event as long as the
+    /// reference lives.
+    #[inline(always)]
+    pub(crate) unsafe fn event(&self, position: u64) -> &E {
+        // SAFETY: the same.
+        unsafe { self.slot(position).event() }
     }
 
     /// Drops the label at `position`, which is to be freed.

@@ -5,6 +5,9 @@ use crate::case::{Case, Event};
 use std::sync::Arc;
 use std::thread;
 
+/// Events between one that is looked at and the one that is handled.
+const AHEAD: usize = 8;
+
 /// Whose an event is where workers have keys: as even a split as there is, whatever the keys are.
 pub(crate) fn worker_of(event: Event) -> usize {
     (event.key.wrapping_mul(0x9e37_79b9) >> 16) as usize % WORKERS
@@ -13,6 +16,15 @@ pub(crate) fn worker_of(event: Event) -> usize {
 /// No queue, no other thread.
 pub(crate) fn inline(case: &Arc<Case>) {
     case.events().iter().for_each(|&event| case.handle(event));
+}
+
+/// The same, with a look at an event that comes soon before each.
+pub(crate) fn looking_ahead(case: &Arc<Case>) {
+    let events = case.events();
+    for (index, &event) in events.iter().enumerate() {
+        events.get(index + AHEAD).into_iter().for_each(|&soon| case.prepare(soon));
+        case.handle(event);
+    }
 }
 
 /// Two threads that know their events from the beginning.

@@ -3,6 +3,7 @@
 use crate::work::work;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use warmcore_dispatch::prefetch;
 
 /// An event: the `number`-th of its key.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +69,12 @@ impl Case {
         }
         work(self.turns);
         handled.store(event.number + 1, Ordering::Relaxed);
+    }
+
+    /// Asks for the memory that an event's handler will need.
+    #[inline]
+    pub(crate) fn prepare(&self, event: Event) {
+        prefetch(&self.handled[event.key as usize * self.step]);
     }
 
     /// How often an event was not the next of its key, or was left out.

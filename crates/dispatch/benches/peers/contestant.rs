@@ -78,9 +78,11 @@ impl Contestant for Here {
 pub(crate) fn here() -> Vec<Box<dyn Contestant>> {
     let all = [
         Here { name: "inline, one thread", role: Role::Yardstick, run: bare::inline },
+        Here { name: "inline, looking ahead", role: Role::Yardstick, run: bare::looking_ahead },
         Here { name: "split by key, no queue", role: Role::Yardstick, run: bare::split },
         Here { name: "ours", role: Role::Ours, run: ours::elastic },
         Here { name: "ours, 64 at once", role: Role::Variant, run: ours::in_batches },
+        Here { name: "ours, looking ahead", role: Role::Variant, run: ours::looking_ahead },
         Here { name: "ours, sharded", role: Role::Variant, run: ours::sharded },
         Here { name: "ours, bound", role: Role::Variant, run: ours::bound },
         Here { name: "ours, one window", role: Role::Variant, run: ours::window },

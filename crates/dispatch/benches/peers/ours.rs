@@ -3,7 +3,7 @@
 use crate::case::{Case, Event};
 use crate::{BATCH, WORKERS};
 use std::sync::Arc;
-use warmcore_dispatch::{Dispatcher, Rule, Turn};
+use warmcore_dispatch::{Dispatcher, LookAhead, Rule, Turn};
 
 pub(crate) fn elastic(case: &Arc<Case>) {
     run(case, Rule::default());
@@ -25,6 +25,19 @@ fn run(case: &Case, rule: Rule) {
     let handle = |_: &Turn<'_, u32, Event>, event: Event| case.handle(event);
     let builder = Dispatcher::<u32, Event>::builder().workers(WORKERS).rule(rule);
     let done = builder.scope(handle, |dispatcher| {
+        for &event in case.events() {
+            dispatcher.dispatch(event.key, event).expect("it is open");
+        }
+    });
+    done.expect("workers can be started");
+}
+
+/// The first with handlers that are shown what comes.
+pub(crate) fn looking_ahead(case: &Arc<Case>) {
+    let ask = |_: Option<&u32>, event: &Event| case.prepare(*event);
+    let handle = |_: &Turn<'_, u32, Event>, event: Event| case.handle(event);
+    let builder = Dispatcher::<u32, Event>::builder().workers(WORKERS);
+    let done = builder.scope(LookAhead(ask, handle), |dispatcher| {
         for &event in case.events() {
             dispatcher.dispatch(event.key, event).expect("it is open");
         }

@@ -65,6 +65,19 @@ impl<K: Eq, E> Queue<K, E> {
         }
     }
 
+    /// The events of `claim`, none of which has run, with their keys; not those that are kept elsewhere.
+    pub(crate) fn look<'a>(&'a self, claim: &'a Claim) -> impl Iterator<Item = (Option<&'a K>, &'a E)> {
+        debug_assert_eq!(claim.next, 0);
+        (0..claim.length).filter_map(move |index| {
+            let position = claim.position(index);
+            // SAFETY: it is claimed, and stays so as long as the claim is borrowed.
+            let label = unsafe { self.ring.label(position) };
+            // SAFETY: as above; nobody else takes it, and this worker needs the claim for that.
+            let event = label.is_plain().then(|| unsafe { self.ring.event(position) })?;
+            Some((label.key().first(), event))
+        })
+    }
+
     /// The label of the event that was run last.
     pub(crate) fn last_label<'a>(&'a self, claim: &'a Claim) -> Option<Seen<'a, K, E>> {
         let position = claim.turn(claim.next.checked_sub(1)?);

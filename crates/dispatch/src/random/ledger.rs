@@ -161,6 +161,21 @@ impl Ledger {
         }
     }
 
+    /// A handler is shown `event`, which has this `key`, before it handles it.
+    pub(super) fn show(&self, event: &Event, key: Option<u64>) {
+        let planned = self.planned(event);
+        let is_so = match planned.touches {
+            Touches::Key(planned) => key == Some(planned),
+            Touches::Nothing => key.is_none(),
+            // One key, where all of a set are the same; it is shown as such then.
+            Touches::Keys(ref keys) => key.is_some_and(|key| keys.contains(&key)),
+            Touches::Freshest(_) | Touches::All => false,
+        };
+        self.demand(is_so, || format!("{planned:?} is shown with {key:?}"));
+        let fate = self.fates[event.id].load(Relaxed);
+        self.demand(fate == UNDER_WAY, || format!("{planned:?} is shown when {fate} has become of it"));
+    }
+
     /// A handler begins with `event`, of which it is told that it touches `told`.
     pub(super) fn enter(&self, event: &Event, told: impl Iterator<Item = u64>) -> Visit {
         let planned = self.planned(event);

@@ -180,6 +180,16 @@ impl<K, E> Slot<K, E> {
         self.body.with(|place| unsafe { ManuallyDrop::into_inner((*place).assume_init_read().event) })
     }
 
+    /// A look at the event.
+    ///
+    /// # Safety
+    /// It is published and not freed, its label is plain, and nobody takes its event as long as the reference lives.
+    #[inline(always)]
+    pub(super) unsafe fn event(&self) -> &E {
+        // SAFETY: written before it was published, with a plain label, and still there.
+        self.body.with(|place| unsafe { &(*place).assume_init_ref().event })
+    }
+
     /// Drops the label.
     ///
     /// # Safety

@@ -22,6 +22,10 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         if events == 0 {
             return (0, 0);
         }
+        if H::PREPARES {
+            // Whatever is wrong with an event shows when it is handled.
+            let _ = catch_unwind(AssertUnwindSafe(|| self.prepare(lane)));
+        }
         while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.run_events(lane))) {
             let keys = lane.queue.last_label(&self.claim).map_or(&[][..], |label| label.key());
             self.panicked(keys, &*panic);
@@ -33,6 +37,12 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         let pace = if each > 4 * before { each } else { (3 * before + each) / 4 };
         lane.pace.store(pace.clamp(1, u64::from(u32::MAX)) as u32, Ordering::Relaxed);
         (events, taken)
+    }
+
+    /// Shows the handler what it will handle. All at once: what it asks for comes while it asks for more.
+    #[inline]
+    fn prepare(&self, lane: &Lane<K, E>) {
+        lane.queue.look(&self.claim).for_each(|(key, event)| self.handler.prepare(key, event));
     }
 
     #[inline]

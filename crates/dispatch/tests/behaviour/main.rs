@@ -1,5 +1,6 @@
 //! What a dispatcher promises, on real threads.
 
+mod ahead;
 mod completions;
 mod conformance;
 mod ends;

@@ -2,11 +2,19 @@
 
 /// How this processor is asked.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     /// Whether a line can be asked for to be this processor's alone (`prefetchw`): otherwise it comes shared,
     /// and the first write takes it from all others still.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     owned: bool,
+}
+
+/// Asks for the cache line in which `place` begins, to be written soon, and does not wait for it: for
+/// [handlers that look ahead](crate::LookAhead). It changes nothing but what is in caches, and does nothing at all
+/// where it is not known how to ask.
+#[inline]
+pub fn prefetch<T: ?Sized>(place: &T) {
+    Lines::of_this_processor().want(place);
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -21,21 +29,21 @@ mod x86 {
     static OWNED: LazyLock<bool> = LazyLock::new(|| __cpuid(0x8000_0001).ecx & 1 << 8 != 0);
 
     impl Lines {
-        pub(in super::super) fn of_this_processor() -> Self {
+        pub(crate) fn of_this_processor() -> Self {
             Self { owned: *OWNED }
         }
 
         /// Asks for the line in which `place` lies.
         #[inline(always)]
-        pub(in super::super) fn want<T>(self, place: &T) {
-            let place = core::ptr::from_ref(place);
+        pub(crate) fn want<T: ?Sized>(self, place: &T) {
+            let place = core::ptr::from_ref(place).cast::<i8>();
             if self.owned {
                 // SAFETY: it changes nothing but caches, and the processor knows it. There is an intrinsic, but
                 // it becomes this instruction only in programs built for newer processors.
                 unsafe { asm!("prefetchw [{}]", in(reg) place, options(nostack, preserves_flags, readonly)) };
             } else {
                 // SAFETY: it changes nothing but caches.
-                unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
+                unsafe { _mm_prefetch::<_MM_HINT_T0>(place) };
             }
         }
     }
@@ -43,9 +51,9 @@ mod x86 {
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 impl Lines {
-    pub(super) const fn of_this_processor() -> Self {
+    pub(crate) const fn of_this_processor() -> Self {
         Self {}
     }
 
-    pub(super) const fn want<T>(self, _: &T) {}
+    pub(crate) const fn want<T: ?Sized>(self, _: &T) {}
 }
