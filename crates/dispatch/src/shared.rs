@@ -13,6 +13,7 @@ use crate::report::Reports;
 use crate::room::Room;
 use crate::seats::Seats;
 use crate::sync::{AtomicBool, AtomicU32, Clock, HashBuilder, Mutex, Ordering, fence};
+use crate::worker::searches;
 use core::hash::Hash;
 use core::task::Waker;
 use crossbeam_utils::CachePadded;
@@ -32,6 +33,8 @@ pub(crate) struct Shared<K, E> {
     pub(crate) ready: Ready,
     pub(crate) seats: Seats,
     pub(crate) settings: Settings,
+    /// Searches without success before a worker sleeps.
+    pub(crate) searches: u32,
     pub(crate) hasher: HashBuilder,
     pub(crate) clock: Clock,
     pub(crate) counters: Box<[CachePadded<Counters>]>,
@@ -126,6 +129,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             ready: Ready::new(queues),
             seats: Seats::new(workers),
             settings,
+            searches: searches(),
             hasher: HashBuilder::default(),
             clock: Clock::new(),
             counters: (0..workers).map(|_| CachePadded::new(Counters::default())).collect(),

@@ -27,6 +27,7 @@ use crate::sync::Ordering;
 use core::hash::Hash;
 use extent::Stay;
 use patience::{Patience, Standstill};
+pub(crate) use rest::searches;
 
 mod extent;
 mod patience;
