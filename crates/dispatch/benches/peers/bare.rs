@@ -4,6 +4,7 @@ use crate::WORKERS;
 use crate::case::{Case, Event};
 use std::sync::Arc;
 use std::thread;
+use warmcore_dispatch::prefetch;
 
 /// Events between one that is looked at and the one that is handled.
 const AHEAD: usize = 8;
@@ -22,7 +23,7 @@ pub(crate) fn inline(case: &Arc<Case>) {
 pub(crate) fn looking_ahead(case: &Arc<Case>) {
     let events = case.events();
     for (index, &event) in events.iter().enumerate() {
-        events.get(index + AHEAD).into_iter().for_each(|&soon| case.prepare(soon));
+        events.get(index + AHEAD).into_iter().for_each(|&soon| prefetch(case.handled(soon)));
         case.handle(event);
     }
 }

@@ -3,7 +3,6 @@
 use crate::work::work;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use warmcore_dispatch::prefetch;
 
 /// An event: the `number`-th of its key.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +62,7 @@ impl Case {
     /// Handles an event: the work, and the check.
     #[inline(never)]
     pub(crate) fn handle(&self, event: Event) {
-        let handled = &self.handled[event.key as usize * self.step];
+        let handled = self.handled(event);
         if handled.load(Ordering::Relaxed) != event.number {
             self.wrong.fetch_add(1, Ordering::Relaxed);
         }
@@ -71,10 +70,10 @@ impl Case {
         handled.store(event.number + 1, Ordering::Relaxed);
     }
 
-    /// Asks for the memory that an event's handler will need.
+    /// What an event's handler reads and writes: how many of its key were handled.
     #[inline]
-    pub(crate) fn prepare(&self, event: Event) {
-        prefetch(&self.handled[event.key as usize * self.step]);
+    pub(crate) fn handled(&self, event: Event) -> &AtomicU32 {
+        &self.handled[event.key as usize * self.step]
     }
 
     /// How often an event was not the next of its key, or was left out.

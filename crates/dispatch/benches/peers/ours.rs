@@ -3,7 +3,7 @@
 use crate::case::{Case, Event};
 use crate::{BATCH, WORKERS};
 use std::sync::Arc;
-use warmcore_dispatch::{Dispatcher, LookAhead, Rule, Turn};
+use warmcore_dispatch::{Dispatcher, LookAhead, Rule, Turn, prefetch};
 
 pub(crate) fn elastic(case: &Arc<Case>) {
     run(case, Rule::default());
@@ -34,7 +34,7 @@ fn run(case: &Case, rule: Rule) {
 
 /// The first with handlers that are shown what comes.
 pub(crate) fn looking_ahead(case: &Arc<Case>) {
-    let ask = |_: Option<&u32>, event: &Event| case.prepare(*event);
+    let ask = |_: Option<&u32>, event: &Event| prefetch(case.handled(*event));
     let handle = |_: &Turn<'_, u32, Event>, event: Event| case.handle(event);
     let builder = Dispatcher::<u32, Event>::builder().workers(WORKERS);
     let done = builder.scope(LookAhead(ask, handle), |dispatcher| {
