@@ -47,6 +47,8 @@ pub(crate) struct Worker<'a, K, E, H> {
     standstill: Standstill,
     /// Whether it was woken, and has found nothing since.
     called: bool,
+    /// Sleeps that nobody has ended, since it found something.
+    naps: u32,
     /// The queue attended last.
     last: usize,
     /// The last look at the clock.
@@ -65,6 +67,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             patience: Patience::default(),
             standstill: Standstill::new(handle.0.queues.len()),
             called: false,
+            naps: 0,
             last: me,
             looked: 0,
         }
@@ -76,7 +79,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         let mut fruitless = 0_u32;
         while !self.is_over() {
             fruitless = if self.search(fruitless) {
-                self.called = false;
+                (self.called, self.naps) = (false, 0);
                 0
             } else {
                 self.rest(fruitless.saturating_add(1))

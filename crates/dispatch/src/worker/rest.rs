@@ -18,6 +18,9 @@ pub(super) const IN_VAIN: u32 = 10;
 const PAUSES: u32 = if CHECKED { 1 } else { 16 };
 /// The longest sleep while somebody works: what that one holds up unexpectedly is found then.
 const NAP: Duration = Duration::from_millis(1);
+/// So often it is doubled, as long as nothing is held up: each nap costs the processor that is woken from it more than
+/// many events take.
+const DOUBLINGS: u32 = 2;
 
 /// How many searches without success the workers of a dispatcher make that is built here: next to none where there
 /// is one processor, on which nothing comes while they search.
@@ -42,7 +45,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             yield_now();
             return shared.searches / 2;
         }
-        let longest = self.has_reason_to_watch().then_some(NAP);
+        let longest = self.has_reason_to_watch().then(|| self.nap());
         let awake = || {
             self.is_over()
                 || longest.is_none() && self.may_join_others()
@@ -50,8 +53,14 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         };
         let woken = shared.seats.sleep(self.me, longest, awake);
         self.called = woken;
+        self.naps = if woken { 0 } else { self.naps.saturating_add(1) };
         self.patience.end();
         if woken { 0 } else { shared.searches - AFTER_NAP }
+    }
+
+    /// How long to sleep at most, if something may be held up: not long where that is this worker's own.
+    fn nap(&self) -> Duration {
+        if self.called || self.has_aside() { NAP } else { NAP * (1 << self.naps.min(DOUBLINGS)) }
     }
 
     /// Whether to sleep for a while only: as others work, something is to be done, or what it was woken for may be
