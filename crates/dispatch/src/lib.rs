@@ -79,7 +79,6 @@ mod job;
 mod joint;
 mod keyed;
 mod label;
-mod lines;
 #[cfg(all(test, loom))]
 mod model;
 mod options;
@@ -109,9 +108,9 @@ pub use future::Dispatching;
 pub use handle::{Drained, Handle};
 pub use handler::{Handler, LookAhead, Runs, Turn};
 pub use job::Job;
-pub use lines::prefetch;
 pub use options::{Idle, OnPanic, Overload, Rule};
 pub use report::PanicReport;
+pub use ring::prefetch;
 
 /// Takes a lock. What it guards is whole at all times: whoever panics does so elsewhere.
 #[inline]

@@ -21,12 +21,14 @@
 //! Bit 63 of `tail` says that the ring is closed: a reservation and the closing cannot both succeed.
 
 use crate::label::{MUCH, NOTHING, Seen};
-use crate::lines::Lines;
 use crate::sync::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
+use lines::Lines;
+pub use lines::prefetch;
 pub(crate) use reserved::{Reserved, ReservedRun};
 use slot::Slot;
 
+mod lines;
 mod reserved;
 mod slot;
 

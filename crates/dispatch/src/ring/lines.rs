@@ -2,7 +2,7 @@
 
 /// How this processor is asked.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lines {
+pub(super) struct Lines {
     /// Whether a line can be asked for to be this processor's alone (`prefetchw`): otherwise it comes shared,
     /// and the first write takes it from all others still.
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -51,9 +51,9 @@ mod x86 {
 
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 impl Lines {
-    pub(crate) const fn of_this_processor() -> Self {
+    pub(super) const fn of_this_processor() -> Self {
         Self {}
     }
 
-    pub(crate) const fn want<T: ?Sized>(self, _: &T) {}
+    pub(super) const fn want<T: ?Sized>(self, _: &T) {}
 }
