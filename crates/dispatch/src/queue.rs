@@ -20,16 +20,17 @@
 use crate::joint::{Barrier, KeySet};
 use crate::label::{ALL, Label, MUCH, NOTHING, Seen};
 use crate::ring::{Ring, Run};
-use crate::sync::{Arc, AtomicU32, Mutex, MutexGuard, Ordering, spin_loop};
-use crossbeam_utils::CachePadded;
+use crate::sync::{Arc, AtomicU32, MutexGuard, Ordering, spin_loop};
+use front::{Front, FrontLock, State};
 
+mod front;
 mod run;
 mod search;
 
 /// See the module's documentation.
 pub(crate) struct Queue<K, E> {
     ring: Ring<K, E>,
-    front: CachePadded<Mutex<Front>>,
+    front: FrontLock,
     rule: QueueRule,
     /// What the claims now in hand touch: [`NOTHING`], [`MUCH`], or one tag; [`ALL`], if there are none and
     /// none can be made before the event at the head, which runs alone, has finished.
@@ -47,35 +48,6 @@ pub(crate) struct QueueRule {
     pub(crate) shared: bool,
     /// Whether keys are told apart by themselves; by their tags alone, if not.
     pub(crate) exact: bool,
-}
-
-/// What the lock guards.
-struct Front {
-    head: u64,
-    fresh: u64,
-    /// By slot, for positions in `head..fresh`.
-    states: Box<[State]>,
-    /// How many of them are not waiting.
-    taken: u64,
-    barren: Barren,
-    /// Claims in hand.
-    claims: u32,
-    /// Whether the barrier at the head knows that it is there.
-    at_barrier: bool,
-}
-
-/// What a search in vain has found: everything from `head` to before `end` touches `tag`.
-#[derive(Clone, Copy, Default)]
-struct Barren {
-    tag: u32,
-    end: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
-    Waiting,
-    Claimed,
-    Done,
 }
 
 /// Positions that a worker has claimed, in order: either all from one to another, or some that a
@@ -146,18 +118,9 @@ impl Claim {
 impl<K: Eq, E> Queue<K, E> {
     /// With room for `capacity` events, a power of two.
     pub(crate) fn new(capacity: usize, rule: QueueRule) -> Self {
-        let front = Front {
-            head: 0,
-            fresh: 0,
-            states: vec![State::Done; capacity].into(),
-            taken: 0,
-            barren: Barren::default(),
-            claims: 0,
-            at_barrier: false,
-        };
         Self {
             ring: Ring::new(capacity),
-            front: CachePadded::new(Mutex::new(front)),
+            front: FrontLock::new(capacity),
             rule,
             touched: AtomicU32::new(NOTHING),
         }
@@ -185,7 +148,7 @@ impl<K: Eq, E> Queue<K, E> {
         limit: usize,
         noted: impl FnOnce(&Found<K, E>),
     ) -> Found<K, E> {
-        let mut front = crate::lock(&self.front);
+        let mut front = self.front.take();
         self.give_up(&mut front, claim);
         let found = self.claim(&mut front, claim, limit);
         // Not before: a queue that is attended is not to look free in between.
@@ -203,7 +166,7 @@ impl<K: Eq, E> Queue<K, E> {
         noted: impl FnOnce(&Found<K, E>),
     ) -> Option<Found<K, E>> {
         debug_assert!(claim.is_empty());
-        let mut front = crate::try_lock(&self.front)?;
+        let mut front = self.front.try_take()?;
         if front.claims > 0 && !self.rule.shared {
             return None;
         }
@@ -215,7 +178,7 @@ impl<K: Eq, E> Queue<K, E> {
 
     /// Releases `claim`, all of which has run; whether something waits here.
     pub(crate) fn release(&self, claim: &mut Claim) -> bool {
-        let mut front = crate::lock(&self.front);
+        let mut front = self.front.take();
         self.give_up(&mut front, claim);
         self.touch_if_unclaimed(&front);
         front.head < self.ring.tail()
@@ -223,14 +186,14 @@ impl<K: Eq, E> Queue<K, E> {
 
     /// What stood at `position` and in other queues has run.
     pub(crate) fn finish_joint(&self, position: u64) {
-        let mut front = crate::lock(&self.front);
+        let mut front = self.front.take();
         front.set(position, State::Done);
         self.advance(&mut front);
     }
 
     /// The event that runs alone, and stands at the head of every queue, has run.
     pub(crate) fn finish_alone(&self) {
-        let mut front = crate::lock(&self.front);
+        let mut front = self.front.take();
         let head = front.head;
         debug_assert!(front.at_barrier && head < front.fresh);
         front.at_barrier = false;
@@ -242,7 +205,7 @@ impl<K: Eq, E> Queue<K, E> {
     /// Whoever looks at the queue from now on sees what was done before; and somebody is to look, as what is
     /// at the head may be withdrawn.
     pub(crate) fn pass(&self) {
-        let front = crate::lock(&self.front);
+        let front = self.front.take();
         if front.claims == 0 {
             self.touched.store(NOTHING, Ordering::Relaxed);
         }
@@ -251,7 +214,7 @@ impl<K: Eq, E> Queue<K, E> {
     /// Takes out everything that waits, and hands it over; what runs goes on. For a queue that is
     /// closed.
     pub(crate) fn clear(&self, mut discard: impl FnMut(Seen<'_, K, E>, Option<E>)) {
-        let mut front = crate::lock(&self.front);
+        let mut front = self.front.take();
         while front.fresh < self.ring.tail() {
             // What is reserved is published in a moment.
             if !self.ring.is_published(front.fresh) {
@@ -371,55 +334,15 @@ impl<K: Eq, E> Queue<K, E> {
     }
 }
 
-impl Front {
-    #[inline(always)]
-    fn state(&self, position: u64) -> State {
-        self.states[self.slot(position)]
-    }
-
-    /// Comes to the next position, which is published.
-    #[inline]
-    fn reach(&mut self) {
-        let slot = self.slot(self.fresh);
-        self.states[slot] = State::Waiting;
-        self.fresh += 1;
-    }
-
-    /// Claims all positions from `start`, the first that nobody has come to, to before `end`: no more than there
-    /// are slots.
-    #[inline]
-    fn claim_all(&mut self, start: u64, end: u64) {
-        let (first, length) = (self.slot(start), (end - start) as usize);
-        let whole = length.min(self.states.len() - first);
-        self.states[first..first + whole].fill(State::Claimed);
-        self.states[..length - whole].fill(State::Claimed);
-        self.taken += length as u64;
-        self.fresh = end;
-    }
-
-    /// `position` is claimed or done from now on.
-    #[inline(always)]
-    fn set(&mut self, position: u64, state: State) {
-        let slot = self.slot(position);
-        self.taken += u64::from(self.states[slot] == State::Waiting);
-        self.states[slot] = state;
-    }
-
-    #[inline(always)]
-    fn slot(&self, position: u64) -> usize {
-        position as usize & (self.states.len() - 1)
-    }
-}
-
 impl<K, E> Drop for Queue<K, E> {
     fn drop(&mut self) {
         // Nobody has a claim any more: what is in is waiting, or done and not freed.
         let (head, fresh, tail) = {
-            let front = crate::lock(&self.front);
+            let front = self.front.take();
             (front.head, front.fresh, self.ring.tail())
         };
         for position in head..tail {
-            let waiting = position >= fresh || crate::lock(&self.front).state(position) == State::Waiting;
+            let waiting = position >= fresh || self.front.take().state(position) == State::Waiting;
             // SAFETY: all producers are gone, so that all that is reserved is published; what is not
             // waiting has been taken.
             unsafe {

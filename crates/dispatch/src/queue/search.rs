@@ -1,6 +1,7 @@
 //! The search for events that may run beside those that do (Falsafi 1998, §2.3.2).
 
-use super::{Barren, Claim, Found, Front, Joint, Queue, State};
+use super::front::{Barren, Front, State};
+use super::{Claim, Found, Joint, Queue};
 use crate::joint::{Barrier, KeySet};
 use crate::label::{IS_TAG, Seen, Tagged};
 use crate::sync::Arc;
