@@ -4,13 +4,13 @@
 mod dispatcher;
 mod keyed;
 mod quiet;
+mod room;
 mod withdrawn;
 
 use crate::joint::KeySet;
 use crate::label::{Label, Seen, Tagged};
 use crate::queue::{Claim, Found, Joint, Queue, QueueRule};
 use crate::ready::Ready;
-use crate::room::Room;
 use crate::seats::Seats;
 use crate::shared::{Settings, Shared};
 use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -393,36 +393,6 @@ fn of_two_sleepers_enough_are_woken() {
             }
         }
         workers.into_iter().for_each(|worker| worker.join().unwrap());
-    });
-}
-
-#[test]
-fn who_waits_for_room_is_told_of_it() {
-    check(3, || {
-        let (queue, room) = (queue::<u32, u32>(0, 2), Arc::new(Room::default()));
-        try_put(&queue, key(1), 0).unwrap();
-        try_put(&queue, key(1), 1).unwrap();
-        let producer = thread::spawn({
-            let (queue, room) = (Arc::clone(&queue), Arc::clone(&room));
-            move || {
-                let mut event = 2;
-                while let Err(again) = try_put(&queue, key(1), event) {
-                    event = again;
-                    room.wait(|| queue.ring().len() <= 1);
-                }
-            }
-        });
-        let mut claim = Claim::default();
-        for _ in 0..2 {
-            queue.turn(&mut claim, 1, |_| {});
-            queue.run(&mut claim, |_, _, _| {});
-            queue.release(&mut claim);
-            // As `Shared::tell_of_room` has it.
-            if room.is_awaited() && queue.ring().len() <= 1 {
-                room.tell();
-            }
-        }
-        producer.join().unwrap();
     });
 }
 
