@@ -42,7 +42,7 @@ impl OnStart {
 }
 
 /// Room in a queue, if nothing is said.
-const CAPACITY: usize = 4096;
+const CAPACITY: usize = 8192;
 /// Events that a worker keeps aside, likewise.
 const ASIDE: usize = 65_536;
 
@@ -79,7 +79,7 @@ impl Builder {
         Self { settings: Settings { rule, ..self.settings }, ..self }
     }
 
-    /// Events that each queue has room for, rounded up to a power of two; 4,096 by default.
+    /// Events that each queue has room for, rounded up to a power of two; 8,192 by default.
     #[must_use]
     pub fn capacity(self, capacity: usize) -> Self {
         Self { settings: Settings { capacity, ..self.settings }, ..self }
