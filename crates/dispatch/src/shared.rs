@@ -27,6 +27,10 @@ pub(crate) const PATIENCE_NS: u64 = 2_000;
 /// other's caches what they share.
 const WORTH_SHARING_NS: u32 = 500;
 
+/// Who waits for room is told of it by a worker that has nothing to do where what would find room takes so long: to
+/// wake somebody takes tens of microseconds.
+const WORTH_COMING_NS: u64 = 500_000;
+
 /// Everything that a dispatcher is made of, but for its threads and its handler.
 pub(crate) struct Shared<K, E> {
     pub(crate) queues: Box<[CachePadded<Lane<K, E>>]>,
@@ -62,15 +66,24 @@ pub(crate) struct Lane<K, E> {
 }
 
 impl<K: Eq, E> Lane<K, E> {
-    /// Those who wait for room are told when so many events are left: they should come before the workers have
-    /// nothing to do, and not more often than that needs.
+    /// Those who wait for room are told by those who work when so many events are left: they should come before the
+    /// workers have nothing to do, and not more often than that needs.
     fn low(&self) -> u64 {
         (self.queue.ring().capacity() as u64).div_ceil(4)
     }
 
-    /// Whether there is enough room for those who wait for some.
-    fn has_room(&self) -> bool {
+    /// Whether there is so much room that those who wait for some are to be told by those who work.
+    fn has_much_room(&self) -> bool {
         self.queue.ring().len() <= self.low()
+    }
+
+    /// Whether there is so much that it is worth the while to go on, and for a worker that has nothing to do to tell
+    /// of it. There is wherever there is much.
+    fn has_room(&self) -> bool {
+        let ring = self.queue.ring();
+        let capacity = ring.capacity() as u64;
+        let events = WORTH_COMING_NS / u64::from(self.pace.load(Ordering::Relaxed).max(1));
+        ring.len() + events.clamp(1, capacity - self.low()) <= capacity
     }
 
     /// Whether there is less room than that, as far as is known without looking at what producers write.
@@ -230,12 +243,28 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         has_room || self.closed.load(Ordering::SeqCst)
     }
 
-    /// Tells those who wait for room in `queue`, if there is enough, or may be for some key.
+    /// Tells those who wait for room in `queue`, if there is much, or may be some for their key. Until then, somebody
+    /// who has nothing to do is to look whether there is enough.
     #[inline]
     pub(crate) fn tell_of_room(&self, queue: usize) {
         let lane = &self.queues[queue];
-        if lane.room.is_awaited() && (self.settings.key_limit.is_some() || lane.has_room()) {
+        if !lane.room.is_awaited() {
+            return;
+        }
+        if self.settings.key_limit.is_some() || lane.has_much_room() {
             lane.room.tell();
+        } else if self.settings.rule.moves() && self.seats.could_wake() && !self.seats.is_watched() {
+            self.seats.wake(self.home(queue));
+        }
+    }
+
+    /// Tells those who wait for room, wherever it is worth the while. For a worker that has nothing to do: they may
+    /// bring something for it too.
+    pub(crate) fn tell_of_room_anywhere(&self) {
+        for lane in &self.queues {
+            if lane.room.is_awaited() && lane.has_room() {
+                lane.room.tell();
+            }
         }
     }
 

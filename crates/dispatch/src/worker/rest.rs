@@ -1,4 +1,4 @@
-//! What a worker does that finds nothing: it looks again, and sleeps.
+//! What a worker does that finds nothing: it looks again, tells those who wait for room of what there is, and sleeps.
 
 use super::Worker;
 use crate::handler::Handler;
@@ -41,6 +41,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             (0..PAUSES).for_each(|_| spin_loop());
             return fruitless.saturating_add(IN_VAIN);
         }
+        shared.tell_of_room_anywhere();
         if shared.settings.idle == Idle::Spin {
             yield_now();
             return shared.searches / 2;

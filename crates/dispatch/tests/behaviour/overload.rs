@@ -3,6 +3,7 @@
 use crate::{RULES, builder};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 use warmcore_dispatch::{DispatchError, Dispatcher, Overload, Turn};
 
 /// A dispatcher of one worker that is at work on an event until it may go on.
@@ -52,7 +53,7 @@ fn who_is_blocked_goes_on_when_there_is_room_and_ends_when_it_is_closed() {
     let (dispatcher, go_on, handled) = stuck(Overload::Block);
     std::thread::scope(|scope| {
         let blocked = scope.spawn(|| (1..=10).filter(|&event| dispatcher.dispatch(1, event).is_ok()).count());
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
         assert!(!blocked.is_finished());
         go_on.store(true, Ordering::SeqCst);
         assert_eq!(blocked.join().unwrap(), 10);
@@ -63,11 +64,26 @@ fn who_is_blocked_goes_on_when_there_is_room_and_ends_when_it_is_closed() {
     let (dispatcher, go_on, _) = stuck(Overload::Block);
     std::thread::scope(|scope| {
         let blocked = scope.spawn(|| (1..=10).filter(|&event| dispatcher.dispatch(1, event).is_ok()).count());
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
         dispatcher.close();
         assert_eq!(blocked.join().unwrap(), 3);
         go_on.store(true, Ordering::SeqCst);
     });
+}
+
+#[test]
+fn who_waits_for_room_is_told_early_by_a_worker_with_nothing_to_do() {
+    const ROOM: u64 = 128;
+    let handled = AtomicU64::new(0);
+    let handle = |_: &Turn<'_, u64, u64>, _: u64| {
+        std::thread::sleep(Duration::from_millis(2));
+        handled.fetch_add(1, Ordering::SeqCst);
+    };
+    let waited = builder().workers(2).capacity(ROOM as usize).scope(handle, |dispatcher| {
+        (0..=ROOM).for_each(|event| dispatcher.dispatch(1, event).unwrap());
+        handled.load(Ordering::SeqCst)
+    });
+    assert!(waited.unwrap() < ROOM / 2, "the worker at the queue tells when a quarter is left");
 }
 
 #[test]
