@@ -54,14 +54,15 @@ impl Moves<'_> {
         self.scene.flows.iter().map(cpu).collect()
     }
 
-    /// Packets that follow their readers would follow them onto these cpus.
+    /// Packets that follow their readers would follow them onto these cpus; those that are spread over some of them
+    /// go to what is left of the others.
     fn steering(&self, flow: &Flow<'_>) -> Steering {
-        match &flow.steering {
-            Steering::Spread(cpus) if !cpus.difference(&self.private).is_empty() => {
-                Steering::Spread(cpus.difference(&self.private))
-            }
-            _ => Steering::None,
+        let Steering::Spread(cpus) = &flow.steering else { return Steering::None };
+        if cpus.intersection(&self.private).is_empty() {
+            return flow.steering.clone();
         }
+        let left = cpus.intersection(&self.outside);
+        if left.is_empty() { Steering::None } else { Steering::Spread(left) }
     }
 
     fn lines(&self, chosen: &Chosen) -> Vec<Drafted> {
