@@ -29,7 +29,10 @@ const WORTH_SHARING_NS: u32 = 500;
 
 /// Who waits for room is told of it by a worker that has nothing to do where what would find room takes so long: to
 /// wake somebody takes tens of microseconds.
-const WORTH_COMING_NS: u64 = 500_000;
+pub(crate) const WORTH_COMING_NS: u64 = 500_000;
+/// By one that could do something where others are, only if it takes so long: that is cheaper than to wake somebody
+/// often, and dearer than to have something of its own for long.
+pub(crate) const WORTH_MUCH_NS: u64 = 2_000_000;
 
 /// Everything that a dispatcher is made of, but for its threads and its handler.
 pub(crate) struct Shared<K, E> {
@@ -77,12 +80,11 @@ impl<K: Eq, E> Lane<K, E> {
         self.queue.ring().len() <= self.low()
     }
 
-    /// Whether there is so much that it is worth the while to go on, and for a worker that has nothing to do to tell
-    /// of it. There is wherever there is much.
-    fn has_room(&self) -> bool {
+    /// Whether there is room for what takes so many nanoseconds. There is wherever there is much.
+    fn has_room(&self, nanos: u64) -> bool {
         let ring = self.queue.ring();
         let capacity = ring.capacity() as u64;
-        let events = WORTH_COMING_NS / u64::from(self.pace.load(Ordering::Relaxed).max(1));
+        let events = nanos / u64::from(self.pace.load(Ordering::Relaxed).max(1));
         ring.len() + events.clamp(1, capacity - self.low()) <= capacity
     }
 
@@ -237,7 +239,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                 let events = crate::lock(&self.queues[queue].keyed).events(&key.key);
                 self.settings.key_limit.is_none_or(|limit| events <= limit / 2)
             }
-            (Why::Full(queue) | Why::KeyFull(queue), _) => self.queues[queue].has_room(),
+            (Why::Full(queue) | Why::KeyFull(queue), _) => self.queues[queue].has_room(WORTH_COMING_NS),
             (Why::Closed, _) => true,
         };
         has_room || self.closed.load(Ordering::SeqCst)
@@ -258,11 +260,11 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         }
     }
 
-    /// Tells those who wait for room, wherever it is worth the while. For a worker that has nothing to do: they may
-    /// bring something for it too.
-    pub(crate) fn tell_of_room_anywhere(&self) {
+    /// Tells those who wait for room, wherever there is some for what takes so many nanoseconds. For a worker that has
+    /// nothing to do: they may bring something for it too.
+    pub(crate) fn tell_of_room_anywhere(&self, nanos: u64) {
         for lane in &self.queues {
-            if lane.room.is_awaited() && lane.has_room() {
+            if lane.room.is_awaited() && lane.has_room(nanos) {
                 lane.room.tell();
             }
         }

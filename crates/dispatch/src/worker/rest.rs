@@ -3,6 +3,7 @@
 use super::Worker;
 use crate::handler::Handler;
 use crate::options::Idle;
+use crate::shared::WORTH_COMING_NS;
 use crate::sync::{CHECKED, spin_loop, yield_now};
 use core::hash::Hash;
 use core::time::Duration;
@@ -41,7 +42,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             (0..PAUSES).for_each(|_| spin_loop());
             return fruitless.saturating_add(IN_VAIN);
         }
-        shared.tell_of_room_anywhere();
+        shared.tell_of_room_anywhere(WORTH_COMING_NS);
         if shared.settings.idle == Idle::Spin {
             yield_now();
             return shared.searches / 2;

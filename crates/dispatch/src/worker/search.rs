@@ -6,6 +6,7 @@ use super::rest::IN_VAIN;
 use crate::handler::Handler;
 use crate::label::{ALL, NOTHING};
 use crate::options::Rule;
+use crate::shared::WORTH_MUCH_NS;
 use crate::sync::CHECKED;
 use core::hash::Hash;
 
@@ -27,7 +28,11 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         {
             return true;
         }
-        rule.shares() && self.patience.is_at_end() && self.join(fruitless >= PATIENT)
+        if !rule.shares() || !self.patience.is_at_end() {
+            return false;
+        }
+        self.shared.tell_of_room_anywhere(WORTH_MUCH_NS);
+        self.join(fruitless >= PATIENT)
     }
 
     /// Attends a queue where others are, at home first, if what is there takes long enough, or if they make no
