@@ -10,7 +10,7 @@ export RUSTDOCFLAGS := -D warnings
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
 	@echo 'make study ARGS=--quick  the same within a minute; ARGS is passed to `warmcore study`'
-	@echo 'make test                format, lints, docs, tests, licences, the report in a browser'
+	@echo 'make test                format, lints, docs, tests, licences, packages, the report in a browser'
 	@echo 'make test-long           what takes longer: fuzzing, loom, schedules, Miri, races, faults, soak, two calibrations compared'
 	@echo 'make bench               the receive path against its peer, in one run'
 	@echo 'make bench-sim           the packet simulator against its peers, in one run'
@@ -30,6 +30,7 @@ test:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo doc --workspace --no-deps --locked --quiet
 	@scripts/check-dependencies
+	@scripts/check-packages
 	WARMCORE_SOAK_SECONDS=60 cargo test --workspace --locked
 	WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=30 scripts/check-schedules
 
