@@ -30,8 +30,8 @@ const WORTH_SHARING_NS: u32 = 500;
 /// Who waits for room is told of it by a worker that has nothing to do where what would find room takes so long: to
 /// wake somebody takes tens of microseconds.
 pub(crate) const WORTH_COMING_NS: u64 = 500_000;
-/// By one that could do something where others are, only if it takes so long: that is cheaper than to wake somebody
-/// often, and dearer than to have something of its own for long.
+/// By a worker that could take part where others are, only where it takes so long: to take part costs less than to wake
+/// somebody often, and more than to wake somebody who then brings enough for long.
 pub(crate) const WORTH_MUCH_NS: u64 = 2_000_000;
 
 /// Everything that a dispatcher is made of, but for its threads and its handler.
