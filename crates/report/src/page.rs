@@ -17,6 +17,7 @@ pub(crate) struct Page<'a> {
     title: &'a str,
     subtitle: &'a str,
     verdict: &'a Verdict,
+    verdict_chart: Option<ChartPart<'a>>,
     sections: Vec<SectionPart<'a>>,
     manifest: &'a Manifest,
     command: String,
@@ -36,6 +37,7 @@ enum BlockPart<'a> {
     Chart(ChartPart<'a>),
     Table(Grid<'a>),
     Note(&'a str),
+    Statements(&'a [Statement]),
     Glossary(&'a [Term]),
 }
 
@@ -67,6 +69,7 @@ impl<'a> Page<'a> {
             title: &document.title,
             subtitle: &document.subtitle,
             verdict: &document.verdict,
+            verdict_chart: document.verdict.chart.as_ref().map(ChartPart::of),
             sections: document.sections.iter().map(SectionPart::of).collect(),
             manifest: &document.manifest,
             command: document.manifest.command.join(" "),
@@ -85,6 +88,7 @@ impl<'a> SectionPart<'a> {
             Block::Chart(chart) => BlockPart::Chart(ChartPart::of(chart)),
             Block::Table(table) => BlockPart::Table(Grid::of(table)),
             Block::Note(text) => BlockPart::Note(text),
+            Block::Statements(statements) => BlockPart::Statements(statements),
             Block::Glossary(terms) => BlockPart::Glossary(terms),
         });
         Self { section, blocks: blocks.collect() }

@@ -65,6 +65,7 @@ fn question() -> Section {
         .map(str::to_owned)
         .to_vec(),
         blocks: Vec::new(),
+        folded: false,
     }
 }
 
@@ -99,6 +100,7 @@ fn limits(findings: &Findings) -> Section {
             "What the figures do not say, and under which assumptions they were obtained.".to_owned(),
         ],
         blocks: notes.into_iter().map(Block::Note).collect(),
+        folded: false,
     }
 }
 

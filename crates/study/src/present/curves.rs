@@ -32,6 +32,7 @@ pub fn section(findings: &Findings) -> Section {
             Block::Chart(service(findings)),
             Block::Chart(capacity(findings)),
         ],
+        folded: false,
     }
 }
 

@@ -22,6 +22,7 @@ pub fn verdict(findings: &Findings) -> Verdict {
         headline: findings.advice.first().map_or_else(|| "Nothing was predicted.".to_owned(), headline),
         figures: findings.advice.first().map_or_else(Vec::new, key_figures),
         statements: statements.collect(),
+        ..Verdict::default()
     }
 }
 
