@@ -3,14 +3,18 @@
 //! | module | part of the report |
 //! |---|---|
 //! | [`verdict`] | what to do, what it gains, how sure that is |
+//! | [`scope`] | for which path and machine it speaks |
+//! | [`actions`] | what to do about it on Linux |
 //! | [`curves`] | delay and service time against rate, capacity |
 //! | [`times`] | the measured times in the layout of the source's Table 2, and the source's own |
 //! | [`reload`] | t(x) measured and modelled, and the flush curves F(x) |
 //! | [`glossary`] | the words of the field |
 
+pub mod actions;
 pub mod curves;
 pub mod glossary;
 pub mod reload;
+pub mod scope;
 pub mod times;
 pub mod verdict;
 

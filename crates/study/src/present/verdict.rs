@@ -2,6 +2,7 @@
 
 use crate::Findings;
 use crate::decide::{Advice, Gain, GainAt, Region};
+use crate::present::{actions::actions, scope::scope};
 use warmcore_costs::Approach;
 use warmcore_record::document::Verdict;
 use warmcore_record::document::{Confidence, KeyFigure, Level, Statement};
@@ -21,7 +22,9 @@ pub fn verdict(findings: &Findings) -> Verdict {
     Verdict {
         headline: findings.advice.first().map_or_else(|| "Nothing was predicted.".to_owned(), headline),
         figures: findings.advice.first().map_or_else(Vec::new, key_figures),
+        scope: scope(findings),
         statements: statements.collect(),
+        actions: actions(findings),
         ..Verdict::default()
     }
 }
