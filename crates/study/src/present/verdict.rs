@@ -12,21 +12,25 @@ use warmcore_units::Estimate;
 /// The verdict on `findings`; the first number of processors leads.
 #[must_use]
 pub fn verdict(findings: &Findings) -> Verdict {
-    let statements = findings.advice.iter().flat_map(|advice| {
-        advice
-            .regions
-            .iter()
-            .map(move |region| region_statement(advice, region))
-            .chain([capacity_statement(advice)])
-    });
     Verdict {
         headline: findings.advice.first().map_or_else(|| "Nothing was predicted.".to_owned(), headline),
         figures: findings.advice.first().map_or_else(Vec::new, key_figures),
         scope: scope(findings),
-        statements: statements.collect(),
+        statements: findings.advice.first().map_or_else(Vec::new, statements),
         actions: actions(findings),
         ..Verdict::default()
     }
+}
+
+/// What is found for the numbers of processors that do not lead.
+#[must_use]
+pub fn ahead(findings: &Findings) -> Vec<Statement> {
+    findings.advice.iter().skip(1).flat_map(statements).collect()
+}
+
+fn statements(advice: &Advice) -> Vec<Statement> {
+    let regions = advice.regions.iter().map(|region| region_statement(advice, region));
+    regions.chain([capacity_statement(advice)]).collect()
 }
 
 /// The advice in one sentence, for who reads no further.
