@@ -1,6 +1,6 @@
 //! The chart of the advice: what is recommended, against what is common.
 
-use super::curves::{Delay, rate_line, regions};
+use super::curves::{Delay, rate_line, regions, undetermined};
 use super::verdict::in_words;
 use crate::Findings;
 use crate::decide::Advice;
@@ -21,14 +21,15 @@ pub fn chart(findings: &Findings) -> Option<Chart> {
         picks: vec![pick],
         series: series(host, advice, delay),
         regions: regions(Some(advice)),
-        ..View::default()
+        marks: undetermined(Some(advice)),
     };
     Some(Chart {
         id: "advice".to_owned(),
         title: "How long a packet takes".to_owned(),
         caption: "Predicted, from a packet's arrival to the end of its processing. To the left packets are rare, and \
                   other work displaces the protocol from the caches in between; to the right they wait for each \
-                  other. The shading says what to use at which rate."
+                  other. The shading says what to use at which rate; between two choices lies where \
+                  their border may be."
             .to_owned(),
         x: Axis::log("packets arriving per second", Unit::per_second()),
         y: Axis::log("delay of a packet", Unit::seconds()),
