@@ -54,7 +54,7 @@ fn verdict(all: &[Compared]) -> Verdict {
             points().count()
         );
     }
-    Verdict { headline, figures: Vec::new(), statements: all.iter().filter_map(statement).collect() }
+    Verdict { headline, statements: all.iter().filter_map(statement).collect(), ..Verdict::default() }
 }
 
 fn statement(compared: &Compared) -> Option<Statement> {
@@ -160,6 +160,7 @@ fn delays(all: &[Compared], doubt: Option<String>) -> Section {
         .map(str::to_owned)
         .to_vec(),
         blocks: doubt.map(Block::Note).into_iter().chain(charts.map(Block::Chart)).collect(),
+        folded: false,
     }
 }
 
@@ -246,6 +247,7 @@ fn errors(all: &[Compared]) -> Section {
             rows: rows.collect(),
             notes: iter::once(left_out.to_owned()).chain(meaning_of_marks(all)).collect(),
         })],
+        folded: false,
     }
 }
 
@@ -311,6 +313,7 @@ fn explained(all: &[Compared]) -> Section {
                 notes: Vec::new(),
             }),
         ],
+        folded: false,
     }
 }
 
@@ -326,6 +329,7 @@ fn limits() -> Section {
         anchor: "limits".to_owned(),
         intro: Vec::new(),
         blocks: notes.map(|note| Block::Note(note.to_owned())).to_vec(),
+        folded: false,
     }
 }
 
