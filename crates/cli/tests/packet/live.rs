@@ -15,8 +15,13 @@ use std::time::{Duration, Instant};
 /// A run with `flags` that is over in moments, and leaves the processors to other tests when it has
 /// no packet, unless they say otherwise.
 fn run<'a>(flags: &[&'a str]) -> Vec<&'a str> {
+    let polls = flags.contains(&"fixed");
     let otherwise = [["--rate", "5000"], ["--seconds", "0.4"], ["--work-kib", "0"]];
-    let otherwise = otherwise.into_iter().filter(|[flag, _]| !flags.contains(flag)).flatten();
+    let otherwise = otherwise
+        .into_iter()
+        .take(if polls { 2 } else { 3 })
+        .filter(|[flag, _]| !flags.contains(flag))
+        .flatten();
     ["run"].into_iter().chain(otherwise).chain(flags.iter().copied()).collect()
 }
 
