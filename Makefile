@@ -11,7 +11,7 @@ help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
 	@echo 'make study ARGS=--quick  the same within a minute; ARGS is passed to `warmcore study`'
 	@echo 'make test                format, lints, docs, tests, licences, packages, the report in a browser'
-	@echo 'make test-long           what takes longer: fuzzing, loom, schedules, Miri, races, faults, soak, two calibrations compared'
+	@echo 'make test-long           what takes longer: fuzzing, loom, schedules, Miri, races, faults, soak, two calibrations compared, mutants'
 	@echo 'make bench               the receive path against its peer, in one run'
 	@echo 'make bench-sim           the packet simulator against its peers, in one run'
 	@echo 'make bench-runtime       the live runtime against its peers, in one run'
@@ -37,7 +37,8 @@ test:
 # Holds what noise or time keeps out of `make test`: a fuzzer's minute on each target, the live
 # runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
 # of the latter, Miri and ThreadSanitizer at it, a refusal and a kill at each change of a plan for 128 cpus, ten minutes
-# of the runtime's soak test, and the agreement of two calibrations on a quiet machine.
+# of the runtime's soak test, the agreement of two calibrations on a quiet machine, and a sample of 200 spoilt places
+# in the rooms that decide and reckon, which their tests must notice.
 test-long: test fuzz
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-runtime --lib --target-dir target/loom model
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-dispatch --lib --target-dir target/loom model
@@ -48,6 +49,7 @@ test-long: test fuzz
 	WARMCORE_CHANGES=all cargo test --locked --package warmcore-study --test placement faults
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
+	scripts/check-mutants
 
 bench:
 	@scripts/install-toolchain
