@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     bar.finish_and_clear();
     let findings = findings.wrap_err("cannot predict")?;
 
-    let summary = serde_json::to_string_pretty(&results::Summary::of(&findings)).into_diagnostic()?;
+    let summary = serde_json::to_string_pretty(&results::Summary::new(&findings)).into_diagnostic()?;
     write(&folder, &study, &findings, &summary)?;
     if arguments.output.json {
         return crate::print(format!("{summary}\n").as_bytes());

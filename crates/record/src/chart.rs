@@ -95,6 +95,8 @@ pub struct Series {
     pub look: Option<Look>,
     /// Whether the series starts switched off; the legend switches it on.
     pub hidden: bool,
+    /// Whether it is the one to look at, and drawn so.
+    pub emphasised: bool,
     /// The points, by ascending x.
     pub points: Vec<Point>,
 }
@@ -210,7 +212,7 @@ impl Axis {
 impl Series {
     /// A visible series of no group with the look of its place.
     pub fn new(name: impl Into<String>, style: Style, points: Vec<Point>) -> Self {
-        Self { name: name.into(), group: None, style, look: None, hidden: false, points }
+        Self { name: name.into(), group: None, style, look: None, hidden: false, emphasised: false, points }
     }
 }
 

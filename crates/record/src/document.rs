@@ -20,15 +20,22 @@ pub struct Document {
     pub manifest: Manifest,
 }
 
-/// The answer to the question that the study asked.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+/// The answer to the question that the study asked: what a reader finds on the first screen.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Verdict {
     /// One sentence that a hurried reader can act on.
     pub headline: String,
+    /// For what the answer speaks (which machine, which path), and for what it does not: one
+    /// sentence, or empty.
+    pub scope: String,
+    /// The picture of the answer.
+    pub chart: Option<Chart>,
     /// The few figures that matter most; may be empty.
     pub figures: Vec<KeyFigure>,
     /// What is claimed, each claim with its evidence.
     pub statements: Vec<Statement>,
+    /// What a reader can do about it; may be empty.
+    pub actions: Vec<Action>,
 }
 
 /// One figure of the verdict, shown large.
@@ -40,6 +47,15 @@ pub struct KeyFigure {
     pub half_width: String,
     /// What it is the value of.
     pub meaning: String,
+}
+
+/// Something to do, with the commands that do it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Action {
+    /// What to do, and what for, in a sentence or two.
+    pub text: String,
+    /// Commands for a shell, one per line; may be empty.
+    pub commands: Vec<String>,
 }
 
 /// A claim, with what it rests on.
@@ -85,6 +101,8 @@ pub struct Section {
     pub intro: Vec<String>,
     /// The evidence.
     pub blocks: Vec<Block>,
+    /// Whether the section starts folded: the reader sees its heading, and opens it if he wants.
+    pub folded: bool,
 }
 
 /// A piece of a section.
@@ -99,6 +117,8 @@ pub enum Block {
     Table(Table),
     /// Something a reader must know before trusting what stands beside it.
     Note(String),
+    /// Claims beside those of the verdict.
+    Statements(Vec<Statement>),
     /// The words that the report uses.
     Glossary(Vec<Term>),
 }
@@ -122,10 +142,12 @@ impl Term {
 impl Document {
     /// Every chart, in reading order.
     pub fn charts(&self) -> impl Iterator<Item = &Chart> {
-        self.sections.iter().flat_map(|section| &section.blocks).filter_map(|block| match block {
+        let blocks = self.sections.iter().flat_map(|section| &section.blocks);
+        let in_sections = blocks.filter_map(|block| match block {
             Block::Chart(chart) => Some(chart),
             _ => None,
-        })
+        });
+        self.verdict.chart.iter().chain(in_sections)
     }
 
     /// Checks what the types cannot: names that links need are unique and well formed, every choice
@@ -135,7 +157,11 @@ impl Document {
     /// The first fault found, with the path of the field.
     pub fn validate(&self) -> Result<(), Fault> {
         // What every report has besides its sections has a name too.
-        let mut names = BTreeSet::from(["verdict", "provenance"]);
+        let mut names = BTreeSet::from(["verdict", "actions", "provenance"]);
+        if let Some(chart) = &self.verdict.chart {
+            unique_name(&mut names, "verdict.chart.id".to_owned(), &chart.id)?;
+            chart.validate("verdict.chart")?;
+        }
         for (i, section) in self.sections.iter().enumerate() {
             let path = format!("sections[{i}]");
             unique_name(&mut names, format!("{path}.anchor"), &section.anchor)?;
@@ -150,7 +176,7 @@ impl Document {
                         unique_name(&mut names, format!("{path}.id"), &table.id)?;
                         table.validate(&path)?;
                     }
-                    Block::Paragraph(_) | Block::Note(_) | Block::Glossary(_) => {}
+                    Block::Paragraph(_) | Block::Note(_) | Block::Statements(_) | Block::Glossary(_) => {}
                 }
             }
         }

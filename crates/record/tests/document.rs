@@ -43,12 +43,13 @@ fn document() -> Document {
     Document {
         title: "Where?".into(),
         subtitle: String::new(),
-        verdict: Verdict { headline: "There.".into(), figures: vec![], statements: vec![] },
+        verdict: Verdict { headline: "There.".into(), ..Verdict::default() },
         sections: vec![Section {
             heading: "Delay".into(),
             anchor: "how-long".into(),
             intro: vec![],
             blocks: vec![Block::Chart(chart()), Block::Table(table())],
+            folded: false,
         }],
         manifest: Manifest::now("warmcore", "0.1.0"),
     }

@@ -17,6 +17,7 @@ pub(crate) struct Page<'a> {
     title: &'a str,
     subtitle: &'a str,
     verdict: &'a Verdict,
+    verdict_chart: Option<ChartPart<'a>>,
     sections: Vec<SectionPart<'a>>,
     manifest: &'a Manifest,
     command: String,
@@ -36,6 +37,7 @@ enum BlockPart<'a> {
     Chart(ChartPart<'a>),
     Table(Grid<'a>),
     Note(&'a str),
+    Statements(&'a [Statement]),
     Glossary(&'a [Term]),
 }
 
@@ -45,6 +47,8 @@ struct ChartPart<'a> {
     legend: Vec<LegendGroup<'a>>,
     data: String,
     behind: Vec<BehindView>,
+    /// Whether some marker is hollow, and so has to be explained.
+    has_missed: bool,
 }
 
 /// Entries of the legend under one heading.
@@ -57,6 +61,7 @@ struct LegendEntry<'a> {
     index: usize,
     name: &'a str,
     shown: bool,
+    emphasised: bool,
     swatch: String,
 }
 
@@ -67,6 +72,7 @@ impl<'a> Page<'a> {
             title: &document.title,
             subtitle: &document.subtitle,
             verdict: &document.verdict,
+            verdict_chart: document.verdict.chart.as_ref().map(ChartPart::of),
             sections: document.sections.iter().map(SectionPart::of).collect(),
             manifest: &document.manifest,
             command: document.manifest.command.join(" "),
@@ -85,6 +91,7 @@ impl<'a> SectionPart<'a> {
             Block::Chart(chart) => BlockPart::Chart(ChartPart::of(chart)),
             Block::Table(table) => BlockPart::Table(Grid::of(table)),
             Block::Note(text) => BlockPart::Note(text),
+            Block::Statements(statements) => BlockPart::Statements(statements),
             Block::Glossary(terms) => BlockPart::Glossary(terms),
         });
         Self { section, blocks: blocks.collect() }
@@ -100,18 +107,25 @@ impl<'a> ChartPart<'a> {
             data: embed::json(&Figure::of(chart, &legend)),
             legend: legend_groups(&legend),
             behind: BehindView::all_of(chart),
+            has_missed: has_missed(chart),
         }
     }
+}
+
+fn has_missed(chart: &Chart) -> bool {
+    let mut points = chart.views.iter().flat_map(|view| &view.series).flat_map(|series| &series.points);
+    points.any(|point| point.missed_target)
 }
 
 /// The entries by their group, groups in order of appearance.
 fn legend_groups<'a>(legend: &Legend<'a>) -> Vec<LegendGroup<'a>> {
     let mut groups: Vec<LegendGroup<'a>> = Vec::new();
-    for (index, Entry { series, appearance }) in legend.entries.iter().enumerate() {
+    for (index, Entry { series, appearance, shown, emphasised }) in legend.entries.iter().enumerate() {
         let entry = LegendEntry {
             index,
             name: &series.name,
-            shown: !series.hidden,
+            shown: *shown,
+            emphasised: *emphasised,
             swatch: appearance.swatch(series.style),
         };
         let heading = series.group.as_deref();

@@ -54,12 +54,13 @@ fn verdict(inventory: &Inventory) -> Verdict {
             figure(inventory.threads.len(), "busy threads"),
         ],
         statements: words::circumstances(inventory).into_iter().map(statement).collect(),
+        ..Verdict::default()
     }
 }
 
 fn section(heading: &str, anchor: &str, intro: &str, blocks: Vec<Block>) -> Section {
     let intro = vec![intro.to_owned()];
-    Section { heading: heading.to_owned(), anchor: anchor.to_owned(), intro, blocks }
+    Section { heading: heading.to_owned(), anchor: anchor.to_owned(), intro, blocks, folded: false }
 }
 
 fn table(id: &str, caption: &str, header: &[&str], rows: Vec<Row>) -> Block {

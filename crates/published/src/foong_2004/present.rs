@@ -47,8 +47,8 @@ fn answer(claims: &[Concluded]) -> Answer {
     };
     Answer {
         headline: format!("Of {} claims: {}.", claims.len(), counted.join(", ")),
-        figures: Vec::new(),
         statements: claims.iter().map(statement).collect(),
+        ..Answer::default()
     }
 }
 
@@ -65,7 +65,7 @@ fn question() -> Section {
 
 fn section(anchor: &str, heading: &str, intro: &[&str], blocks: Vec<Block>) -> Section {
     let intro = intro.iter().map(|paragraph| (*paragraph).to_owned()).collect();
-    Section { heading: heading.to_owned(), anchor: anchor.to_owned(), intro, blocks }
+    Section { heading: heading.to_owned(), anchor: anchor.to_owned(), intro, blocks, folded: false }
 }
 
 fn all_claims(claims: &[Concluded]) -> Section {

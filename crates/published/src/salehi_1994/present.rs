@@ -63,5 +63,6 @@ fn question(published: bool) -> Section {
         anchor: "question".to_owned(),
         intro: vec![story.to_owned(), report.to_owned()],
         blocks: Vec::new(),
+        folded: false,
     }
 }

@@ -42,7 +42,7 @@ pub fn document(comparison: &Comparison, profile: &Profile, manifest: Manifest) 
 fn verdict(comparison: &Comparison) -> Verdict {
     let all = &comparison.compared;
     let statements = all.iter().map(statement).chain(choice(all)).collect();
-    Verdict { headline: headline(comparison), figures: Vec::new(), statements }
+    Verdict { headline: headline(comparison), statements, ..Verdict::default() }
 }
 
 /// What came of it in a few sentences.
@@ -266,6 +266,7 @@ fn delays(comparison: &Comparison, doubt: Option<String>) -> Section {
                 .to_owned(),
         ],
         blocks: doubt.map(Block::Note).into_iter().chain(charts.map(Block::Chart)).collect(),
+        folded: false,
     }
 }
 
@@ -376,6 +377,7 @@ fn errors(all: &[Compared]) -> Section {
             rows: rows.collect(),
             notes: iter::once(left_out.to_owned()).chain(meaning_of_marks(all)).collect(),
         })],
+        folded: false,
     }
 }
 
@@ -422,6 +424,7 @@ fn between(all: &[Compared]) -> Section {
             rows: differences(all).iter().map(row).collect(),
             notes: Vec::new(),
         })],
+        folded: false,
     }
 }
 
@@ -483,6 +486,7 @@ fn explained(comparison: &Comparison) -> Section {
                 notes: Vec::new(),
             }),
         ],
+        folded: false,
     }
 }
 
@@ -500,6 +504,7 @@ fn limits() -> Section {
         anchor: "limits".to_owned(),
         intro: Vec::new(),
         blocks: notes.map(|note| Block::Note(note.to_owned())).to_vec(),
+        folded: false,
     }
 }
 

@@ -42,5 +42,6 @@ pub fn section() -> Section {
         anchor: "glossary".to_owned(),
         intro: Vec::new(),
         blocks: vec![Block::Glossary(terms.map(|(word, meaning)| Term::new(word, meaning)).to_vec())],
+        folded: false,
     }
 }

@@ -59,6 +59,7 @@ pub fn section(findings: &Findings) -> Section {
                 .to_owned(),
         ],
         blocks,
+        folded: false,
     }
 }
 

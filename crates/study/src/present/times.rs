@@ -41,6 +41,7 @@ pub fn section(findings: &Findings) -> Section {
         .map(str::to_owned)
         .to_vec(),
         blocks,
+        folded: false,
     }
 }
 

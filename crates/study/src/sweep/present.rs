@@ -37,7 +37,7 @@ fn verdict(swept: &Swept) -> Verdict {
         hosts(swept).iter().filter_map(|host| most_capable(swept, host)).collect();
     let headline =
         statements.first().map_or_else(|| "Nothing was simulated.".to_owned(), |first| first.text.clone());
-    Verdict { headline, figures: Vec::new(), statements }
+    Verdict { headline, statements, ..Verdict::default() }
 }
 
 fn most_capable(swept: &Swept, host: &Host) -> Option<Statement> {
@@ -82,6 +82,7 @@ fn delays(swept: &Swept) -> Section {
             Block::Chart(chart(swept, "p99", "99th percentile of packet delay", "One packet in a hundred takes longer.", |outcome| outcome.quantiles.p99)),
             Block::Chart(chart(swept, "service", "mean processing time", "The part of the delay in which a processor works on the packet: what the caches cost.", |outcome| outcome.service)),
         ],
+        folded: false,
     }
 }
 
@@ -147,6 +148,7 @@ fn capacities(swept: &Swept) -> Section {
             rows: swept.curves().filter_map(row).collect(),
             notes: Vec::new(),
         })],
+        folded: false,
     }
 }
 
@@ -162,6 +164,7 @@ fn limits() -> Section {
         anchor: "limits".to_owned(),
         intro: Vec::new(),
         blocks: notes.into_iter().map(|note| Block::Note(note.to_owned())).collect(),
+        folded: false,
     }
 }
 

@@ -31,6 +31,7 @@ pub fn section(reproduction: &Reproduction) -> Option<Section> {
         anchor: "claims".to_owned(),
         intro: intro.map(str::to_owned).to_vec(),
         blocks: vec![Block::Table(all(reproduction))],
+        folded: false,
     })
 }
 

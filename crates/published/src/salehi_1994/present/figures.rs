@@ -28,6 +28,7 @@ fn section(reproduction: &Reproduction, figure: Figure) -> Section {
         anchor: format!("figure-{}", figure.name()),
         intro: vec![words.about.to_owned(), format!("In the source: {}", words.source)],
         blocks,
+        folded: false,
     }
 }
 

@@ -49,6 +49,7 @@ pub fn readings(reproduction: &Reproduction) -> Section {
             .map(str::to_owned)
             .collect(),
         blocks: caveats.chain(precision).chain(notes).map(Block::Note).collect(),
+        folded: false,
     }
 }
 
@@ -97,5 +98,6 @@ pub fn glossary() -> Section {
         anchor: "glossary".to_owned(),
         intro: Vec::new(),
         blocks: vec![Block::Glossary(terms.map(|(word, meaning)| Term::new(word, meaning)).to_vec())],
+        folded: false,
     }
 }

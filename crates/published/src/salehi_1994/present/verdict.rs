@@ -58,6 +58,7 @@ pub fn verdict(reproduction: &Reproduction) -> Answer {
         headline: if published { headline(&reproduction.claims) } else { elsewhere(reproduction) },
         figures: figures(&reproduction.evidence),
         statements: if published { statements(&reproduction.claims) } else { Vec::new() },
+        ..Answer::default()
     }
 }
 
