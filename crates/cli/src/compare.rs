@@ -47,11 +47,15 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     let comparison = compared.map_err(explained)?;
 
     let summary = write(&folder, &request, &profile, &comparison)?;
-    if arguments.json {
-        return crate::print(format!("{summary}\n").as_bytes());
-    }
-    let words = terminal::compare::summary(&comparison);
-    crate::print(format!("{words}\nThe report: {}\n", folder.file(REPORT).display()).as_bytes())
+    let text = match arguments.json {
+        true => format!("{summary}\n"),
+        false => {
+            let words = terminal::compare::summary(&comparison);
+            format!("{words}\nThe report: {}\n", folder.file(REPORT).display())
+        }
+    };
+    crate::print(text.as_bytes())?;
+    present::nothing_judged(&comparison).map_or(Ok(()), |why| Err(miette!("{why}")))
 }
 
 /// What `--json` prints.
