@@ -4,7 +4,7 @@
 //! All combinations at one rate see the same arrivals. Points are independent of each other and
 //! run in parallel; the result does not depend on how many run at once.
 
-use crate::resample::{self, Draw};
+use crate::resample::{self, DRAWS, Draw};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::execution::IncompleteProfile;
@@ -117,7 +117,9 @@ fn predict_host(
     let rates = rates(asked, processors, &combinations, &capacities)?;
 
     let done = std::sync::atomic::AtomicUsize::new(0);
-    let all = combinations.len() * rates.len();
+    // A draw, which is short runs at every rate, counts like a combination.
+    let all = (combinations.len() + DRAWS) * rates.len();
+    let advance = |steps: usize| progress(steps + done.fetch_add(steps, Ordering::Relaxed), all);
     let precision = |rate: PerSecond| Precision {
         relative: asked.precision,
         max_packets: asked.max_packets,
@@ -131,7 +133,7 @@ fn predict_host(
         let mut arrivals = Poisson::new(rate, processors, key(1 + index))?;
         let keeps_up = rate.0 < capacity.rate.mean.0 * SATURATED;
         let outcome = keeps_up.then(|| run(&host(combination), &mut arrivals, precision(rate)));
-        progress(1 + done.fetch_add(1, Ordering::Relaxed), all);
+        advance(1);
         Ok(outcome)
     };
     let curves = combinations
@@ -142,8 +144,9 @@ fn predict_host(
             Ok(Curve { combination, capacity: *capacity, points: points.collect::<Result<_, _>>()? })
         })
         .collect::<Result<Vec<_>, PredictError>>()?;
-    let mut host = Host { processors, rates, curves, draws: Vec::new() };
-    host.draws = resample::draws(profile, &host, seed, stop)?;
+    let drawn = || advance(rates.len());
+    let mut host = Host { processors, rates: rates.clone(), curves, draws: Vec::new() };
+    host.draws = resample::draws(profile, &host, seed, &drawn, stop)?;
     Ok(host)
 }
 
