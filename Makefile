@@ -5,13 +5,14 @@ SHELL := /bin/bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export RUSTDOCFLAGS := -D warnings
 
-.PHONY: help study test test-long bench bench-sim bench-runtime bench-dispatch bench-transfer fuzz
+.PHONY: help study test test-long audit bench bench-sim bench-runtime bench-dispatch bench-transfer fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
 	@echo 'make study ARGS=--quick  the same within a minute; ARGS is passed to `warmcore study`'
 	@echo 'make test                format, lints, docs, tests, licences, packages, the report in a browser'
-	@echo 'make test-long           what takes longer: fuzzing, loom, schedules, Miri, races, faults, soak, two calibrations compared'
+	@echo 'make test-long           what takes longer: fuzzing, loom, schedules, Miri, races, faults, soak, calibrations and studies that must agree'
+	@echo 'make audit               licences and known vulnerabilities of every dependency; builds the auditor'
 	@echo 'make bench               the receive path against its peer, in one run'
 	@echo 'make bench-sim           the packet simulator against its peers, in one run'
 	@echo 'make bench-runtime       the live runtime against its peers, in one run'
@@ -29,7 +30,6 @@ test:
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo doc --workspace --no-deps --locked --quiet
-	@scripts/check-dependencies
 	@scripts/check-packages
 	WARMCORE_SOAK_SECONDS=60 cargo test --workspace --locked
 	WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=30 scripts/check-schedules
@@ -37,8 +37,8 @@ test:
 # Holds what noise or time keeps out of `make test`: a fuzzer's minute on each target, the live
 # runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
 # of the latter, Miri and ThreadSanitizer at it, a refusal and a kill at each change of a plan for 128 cpus, ten minutes
-# of the runtime's soak test, and the agreement of two calibrations on a quiet machine.
-test-long: test fuzz
+# of the runtime's soak test, and the agreement of two calibrations and of ten quick studies on a quiet machine.
+test-long: test fuzz audit
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-runtime --lib --target-dir target/loom model
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-dispatch --lib --target-dir target/loom model
 	WARMCORE_SCHEDULES=1000000 scripts/check-schedules
@@ -48,6 +48,7 @@ test-long: test fuzz
 	WARMCORE_CHANGES=all cargo test --locked --package warmcore-study --test placement faults
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
+	WARMCORE_STUDIES=10 cargo test --release --locked --package warmcore-cli --test repeat -- --nocapture
 
 bench:
 	@scripts/install-toolchain
@@ -71,6 +72,10 @@ bench-dispatch:
 	@scripts/install-toolchain
 	@scripts/install-bench-peers dispatch
 	cargo bench --locked --package warmcore-dispatch --bench peers -- $(ARGS)
+
+audit:
+	@scripts/install-toolchain
+	@scripts/audit
 
 fuzz:
 	@scripts/fuzz

@@ -3,18 +3,27 @@
 use crate::args::{CalibrateArguments, InterveningArguments, OutputArguments};
 use crate::{interrupt, progress, terminal};
 use miette::{IntoDiagnostic, WrapErr};
+use std::ffi::OsString;
 use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::Duration;
 use warmcore_costs::Profile;
-use warmcore_linux::Probe;
+use warmcore_linux::{Probe, Program};
 use warmcore_record::whole::{self, Existing};
 use warmcore_scenario::{Calibration, Study};
 use warmcore_study::costs;
 use warmcore_topology::Machine;
 
+/// For how long an intervening program is tried.
+const TRIAL: Duration = Duration::from_millis(200);
+
+const NOT_INTERVENING: &str = "--intervening (in a scenario: `calibration.intervening`)";
+
 pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
     let mut study = if arguments.quick { Study::quick(vec![1]) } else { Study::standard(vec![1]) };
     study.seed = arguments.seed.unwrap_or(study.seed);
     study.calibration.intervening = words(&arguments.intervening);
+    try_program(&study.calibration.intervening)?;
     let existing = existing(&arguments.output);
     whole::check(&arguments.out, existing).into_diagnostic()?;
 
@@ -60,6 +69,18 @@ pub(crate) fn measure(
     let profile = costs::measure(machine, plan, seed, &mut observer, stop);
     bar.finish_and_clear();
     profile.into_diagnostic().wrap_err("cannot measure this machine")
+}
+
+/// Starts the user's intervening program for a moment: one that cannot be started, or ends at once, is
+/// refused before anything is measured.
+pub(crate) fn try_program(words: &[String]) -> miette::Result<()> {
+    if words.is_empty() {
+        return Ok(());
+    }
+    let words: Vec<OsString> = words.iter().map(Into::into).collect();
+    let mut program = Program::start(&words).into_diagnostic().wrap_err(NOT_INTERVENING)?;
+    thread::sleep(TRIAL);
+    program.check().into_diagnostic().wrap_err(NOT_INTERVENING)
 }
 
 /// The words of the user's intervening program; none for the built-in work.

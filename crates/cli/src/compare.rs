@@ -3,7 +3,7 @@
 use crate::args::compare::CompareArguments;
 use crate::calibrate::look_at_machine;
 use crate::folder::Folder;
-use crate::{interrupt, live, point, progress, provenance, terminal};
+use crate::{effect, interrupt, live, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::Serialize;
 use std::path::Path;
@@ -66,6 +66,7 @@ struct Summary<'a> {
 }
 
 fn request(arguments: &CompareArguments) -> miette::Result<Request> {
+    check_effects(arguments)?;
     let mut scenario = live::described(&arguments.runnable).wrap_err("cannot compare")?;
     if scenario.live.driver != DriverKind::Memory {
         return Err(miette!("--driver is not memory: what peers will send cannot be predicted"));
@@ -90,6 +91,18 @@ fn request(arguments: &CompareArguments) -> miette::Result<Request> {
         check_can_run(scenario)?;
     }
     Ok(Request { scenario, schedulings, loads: arguments.loads.clone() })
+}
+
+/// Refuses what a comparison makes no use of.
+fn check_effects(arguments: &CompareArguments) -> miette::Result<()> {
+    let given = &arguments.runnable.scenario;
+    let reason = "rates follow from --loads, the fractions of each predicted capacity";
+    effect::refuse("rate", given.traffic.rate.is_some(), reason)?;
+    effect::refuse("time-scale", given.traffic.time_scale.is_some(), reason)?;
+    let published = given.host.profile == Some(ProfileSource::SgiChallengeXl);
+    let reason = "runs on this machine are predicted with costs of this machine, which are measured unless a file \
+                  has them";
+    Ok(effect::refuse("profile", published, reason)?)
 }
 
 /// Refuses what cannot be run here before anything is measured. Costs do not decide that, nor does

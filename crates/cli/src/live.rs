@@ -5,7 +5,7 @@ mod view;
 
 use crate::args::live::{LiveArguments, RunLiveArguments, RunnableArguments};
 use crate::point::{self, set};
-use crate::{interrupt, terminal};
+use crate::{effect, interrupt, terminal};
 use console::Term;
 use figures::Figures;
 use miette::{IntoDiagnostic, miette};
@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use view::View;
+use warmcore_files::{LONGEST_DOCUMENT, read_text};
 use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
 use warmcore_runtime::metrics::{Endpoint, text};
 use warmcore_runtime::{Report, RunError, Setup, SetupError, Watch};
@@ -36,6 +37,7 @@ pub(crate) struct Finished {
 
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let scenario = described(&arguments.runnable)?;
+    effect::check_profile(&arguments.runnable, &scenario)?;
     if arguments.print_scenario {
         return crate::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
     }
@@ -67,12 +69,13 @@ pub(crate) fn described(flags: &RunnableArguments) -> miette::Result<PacketScena
         (None, _) => u32::try_from(usable_cores().into_diagnostic()?.len()).into_diagnostic()?,
     };
     scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
+    effect::check_live(flags, &scenario)?;
     Ok(scenario)
 }
 
 /// Whether the document says how many processors there are.
 fn names_processors(document: Option<&Path>) -> bool {
-    let read = document.and_then(|path| std::fs::read_to_string(path).ok());
+    let read = document.and_then(|path| read_text(path, LONGEST_DOCUMENT).ok());
     read.and_then(|text| text.parse::<toml::Table>().ok())
         .is_some_and(|table| table.contains_key("processors"))
 }

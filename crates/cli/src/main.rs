@@ -3,6 +3,7 @@
 mod args;
 mod calibrate;
 mod compare;
+mod effect;
 mod folder;
 mod host;
 mod interrupt;
@@ -44,6 +45,8 @@ warmcore finds out on which processor protocol work should run.
 
 /// The status of a process that the user interrupted: 128 plus the signal's number.
 const INTERRUPTED: u8 = 130;
+/// The status of a process whose options do not go together, which clap ends with too.
+const MISUSED: u8 = 2;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -56,7 +59,8 @@ fn main() -> ExitCode {
         Err(report) if is_closed_pipe(&report) => ExitCode::SUCCESS,
         Err(report) => {
             eprintln!("Error: {:?}", told::once(&report));
-            ExitCode::FAILURE
+            let is_misuse = report.downcast_ref::<effect::WithoutEffect>().is_some();
+            if is_misuse { ExitCode::from(MISUSED) } else { ExitCode::FAILURE }
         }
     }
 }

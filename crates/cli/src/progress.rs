@@ -1,22 +1,149 @@
-//! Progress bars on standard error; silent when it is not a terminal.
+//! How far a long command is, on standard error: a bar where that is a terminal, and elsewhere a line
+//! every few seconds, so that no command is silent for minutes.
 
 use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 /// How fine the bars are.
 const STEPS: u64 = 1_000;
+/// Between two lines.
+const PAUSE: Duration = Duration::from_secs(5);
 
-/// A bar named `stage`.
-pub(crate) fn bar(stage: &'static str) -> ProgressBar {
+/// How far one stage after the other is.
+pub(crate) enum Progress {
+    Bar(ProgressBar),
+    Lines(Lines),
+}
+
+/// Begins with the stage of this name.
+pub(crate) fn bar(stage: &str) -> Progress {
+    match io::stderr().is_terminal() {
+        true => Progress::Bar(drawn(stage)),
+        false => Progress::Lines(Lines::begin(stage, PAUSE, |line| eprintln!("{line}"))),
+    }
+}
+
+/// `part` (0 to 1) of the stage is done.
+pub(crate) fn set(progress: &Progress, part: f64) {
+    let part = part.clamp(0.0, 1.0);
+    match progress {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the bar")]
+        Progress::Bar(bar) => bar.set_position((part * STEPS as f64) as u64),
+        Progress::Lines(lines) => lines.shared.state().part = part,
+    }
+}
+
+impl Progress {
+    /// What is done now.
+    pub(crate) fn set_message(&self, stage: impl Into<String>) {
+        match self {
+            Self::Bar(bar) => bar.set_message(stage.into()),
+            Self::Lines(lines) => lines.shared.state().stage = stage.into(),
+        }
+    }
+
+    /// All is done: nothing is left on a terminal.
+    pub(crate) fn finish_and_clear(self) {
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn drawn(stage: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg:22} {bar:40} {percent:>3}%  {elapsed_precise}");
-    let bar = ProgressBar::new(STEPS).with_message(stage);
+    let bar = ProgressBar::new(STEPS).with_message(stage.to_owned());
     match style {
         Ok(style) => bar.with_style(style),
         Err(_) => bar,
     }
 }
 
-/// `part` (0 to 1) of the bar's stage is done.
-pub(crate) fn set(bar: &ProgressBar, part: f64) {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the bar")]
-    bar.set_position((part.clamp(0.0, 1.0) * STEPS as f64) as u64);
+/// Lines that a thread writes until this is dropped.
+pub(crate) struct Lines {
+    shared: Arc<Shared>,
+    writer: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    over: Condvar,
+}
+
+struct State {
+    stage: String,
+    part: f64,
+    is_over: bool,
+}
+
+impl Lines {
+    /// Hands a line to `write` after every `pause`.
+    fn begin(stage: &str, pause: Duration, mut write: impl FnMut(String) + Send + 'static) -> Self {
+        let state = State { stage: stage.to_owned(), part: 0.0, is_over: false };
+        let shared = Arc::new(Shared { state: Mutex::new(state), over: Condvar::new() });
+        let (theirs, began) = (Arc::clone(&shared), Instant::now());
+        let writer = thread::spawn(move || {
+            while let Some(line) = theirs.line_after(pause, began) {
+                write(line);
+            }
+        });
+        Self { shared, writer: Some(writer) }
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What there is to say after `pause`; `None` once all is over.
+    fn line_after(&self, pause: Duration, began: Instant) -> Option<String> {
+        let goes_on = |state: &mut State| !state.is_over;
+        let waited = self.over.wait_timeout_while(self.state(), pause, goes_on);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let percent = (state.part * 100.0).floor();
+        let seconds = began.elapsed().as_secs();
+        (!state.is_over).then(|| format!("{}: {percent}%, {seconds} s so far", state.stage))
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        self.shared.state().is_over = true;
+        self.shared.over.notify_all();
+        // It has nothing to tell but that it panicked.
+        let _ = self.writer.take().map(JoinHandle::join);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+
+    #[test]
+    fn lines_say_stage_and_part_and_end_with_the_stage() {
+        let (say, said) = mpsc::channel();
+        let lines = Lines::begin("measuring", Duration::from_millis(1), move |line| drop(say.send(line)));
+        let first = said.recv().unwrap();
+        assert!(first.starts_with("measuring: 0%, 0 s"), "{first}");
+        let progress = Progress::Lines(lines);
+        set(&progress, 0.255);
+        progress.set_message("t(x)");
+        let later = said.iter().find(|line| line.starts_with("t(x)")).unwrap();
+        assert!(later.starts_with("t(x): 25%, "), "{later}");
+        progress.finish_and_clear();
+        // Nobody is left who could say more.
+        said.iter().for_each(drop);
+    }
+
+    #[test]
+    fn what_is_over_soon_says_nothing() {
+        let (say, said) = mpsc::channel();
+        drop(Lines::begin("brief", Duration::from_secs(600), move |line| drop(say.send(line))));
+        assert_eq!(said.iter().count(), 0);
+    }
 }

@@ -1,6 +1,8 @@
 //! Where a result comes from: the manifest of a report.
 
 use std::env;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use toml::ser::Error;
 use warmcore_costs::Profile;
 use warmcore_linux::Probe;
@@ -12,11 +14,20 @@ use warmcore_topology::Machine;
 /// The program, by name.
 pub(crate) const PROGRAM: &str = "warmcore";
 
+/// The words of this command. One that is no text in UTF-8 stands as `$'…'`, which a shell reads back.
+pub(crate) fn command() -> Vec<String> {
+    env::args_os().map(in_utf8).collect()
+}
+
+fn in_utf8(word: OsString) -> String {
+    word.into_string().unwrap_or_else(|word| format!("$'{}'", word.as_bytes().escape_ascii()))
+}
+
 /// The manifest of what was simulated with the costs of `profile`; `scenario` is the document that
 /// repeats it, where there is one.
 pub(crate) fn of_simulation(profile: &Profile, seed: u64, scenario: Option<String>) -> Manifest {
     let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
-    manifest.command = env::args().collect();
+    manifest.command = command();
     manifest.facts.push(costs(profile));
     manifest.seeds.push(Seed { purpose: "arrivals".to_owned(), value: seed });
     manifest.scenario = scenario;
@@ -39,7 +50,7 @@ pub(crate) fn manifest(
     machine: Option<&Machine>,
 ) -> Result<Manifest, Error> {
     let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
-    manifest.command = env::args().collect();
+    manifest.command = command();
     manifest.facts.push(costs(profile));
     if let Some(machine) = machine {
         manifest.facts.push(hardware(machine));
@@ -54,7 +65,7 @@ pub(crate) fn manifest(
 /// The manifest of what was measured on `machine`.
 pub(crate) fn of_measurement(machine: &Machine) -> Manifest {
     let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
-    manifest.command = env::args().collect();
+    manifest.command = command();
     manifest.facts.extend([hardware(machine), conditions()]);
     manifest
 }
@@ -97,4 +108,16 @@ fn conditions() -> FactGroup {
     ];
     let known = |fact: Option<String>| fact.unwrap_or_else(|| "not told by the kernel".to_owned());
     FactGroup::new("Conditions", facts.map(|(label, value)| (label, known(value))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::ffi::OsStringExt;
+
+    #[test]
+    fn a_word_that_is_no_text_stands_as_a_shell_reads_it_back() {
+        assert_eq!(in_utf8("résumé's".into()), "résumé's");
+        assert_eq!(in_utf8(OsString::from_vec(b"o'\xff\n".to_vec())), r"$'o\'\xff\n'");
+    }
 }

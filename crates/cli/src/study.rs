@@ -1,9 +1,9 @@
 //! `warmcore study`.
 
 use crate::args::StudyArguments;
-use crate::calibrate::{existing, look_at_machine, measure, words};
+use crate::calibrate::{existing, look_at_machine, measure, try_program, words};
 use crate::folder::Folder;
-use crate::{interrupt, progress, provenance, terminal};
+use crate::{effect, interrupt, progress, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -18,10 +18,11 @@ const LOOK_AHEAD: [u32; 2] = [8, 64];
 
 pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     let files = [REPORT, PROFILE, RESULTS, SUMMARY, SCENARIO];
+    let mut study = scenario(arguments)?;
+    let given = given_profile(&study)?;
     let folder = Folder::open(&arguments.out, existing(&arguments.output), &files)?;
     let stop = interrupt::catch()?;
-    let mut study = scenario(arguments)?;
-    let (profile, machine) = costs(&mut study, arguments, &folder, stop)?;
+    let (profile, machine) = costs(&mut study, given, arguments, &folder, stop)?;
 
     let bar = progress::bar("predicting");
     let tell = |done: usize, of: usize| progress::set(&bar, done as f64 / of as f64);
@@ -29,7 +30,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     bar.finish_and_clear();
     let findings = findings.wrap_err("cannot predict")?;
 
-    let summary = serde_json::to_string_pretty(&results::Summary::of(&findings)).into_diagnostic()?;
+    let summary = serde_json::to_string_pretty(&results::Summary::new(&findings)).into_diagnostic()?;
     write(&folder, &study, &findings, &summary)?;
     if arguments.output.json {
         return crate::print(format!("{summary}\n").as_bytes());
@@ -59,11 +60,17 @@ fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {
         study.calibration.profile =
             ProfileSource::try_from(profile.clone()).map_err(|problem| miette::miette!(problem))?;
     }
-    if arguments.intervening.intervening.is_some() {
+    let measures = study.calibration.profile == ProfileSource::Measure;
+    let asked = arguments.intervening.intervening.is_some();
+    effect::refuse("intervening", asked && !measures, "the profile is given, and nothing is measured")?;
+    if asked {
         study.calibration.intervening = words(&arguments.intervening);
     }
     study.seed = arguments.seed.unwrap_or(study.seed);
     check(&study)?;
+    if measures {
+        try_program(&study.calibration.intervening)?;
+    }
     Ok(study)
 }
 
@@ -84,18 +91,27 @@ fn beside(scenario: &Path, profile: ProfileSource) -> ProfileSource {
     }
 }
 
+/// The profile that `study` names; `None` if this machine is to be measured.
+fn given_profile(study: &Study) -> miette::Result<Option<Profile>> {
+    match &study.calibration.profile {
+        ProfileSource::SgiChallengeXl => Ok(Some(Profile::sgi_challenge_xl())),
+        ProfileSource::File(path) => document::read(path).map(Some).into_diagnostic(),
+        ProfileSource::Measure => Ok(None),
+    }
+}
+
 /// The profile the study rests on and, if it was measured now, the machine it is of; what was
 /// measured is written at once, so that it survives whatever comes after.
 fn costs(
     study: &mut Study,
+    given: Option<Profile>,
     arguments: &StudyArguments,
     folder: &Folder,
     stop: &AtomicBool,
 ) -> miette::Result<(Profile, Option<Machine>)> {
-    let (profile, machine) = match &study.calibration.profile {
-        ProfileSource::SgiChallengeXl => (Profile::sgi_challenge_xl(), None),
-        ProfileSource::File(path) => (document::read::<Profile>(path).into_diagnostic()?, None),
-        ProfileSource::Measure => {
+    let (profile, machine) = match given {
+        Some(profile) => (profile, None),
+        None => {
             let machine = look_at_machine(arguments.output.json)?;
             let profile = measure(&machine, &study.calibration, study.seed, stop)?;
             (profile, Some(machine))

@@ -1,6 +1,7 @@
 //! The command as a user types it: what it prints, what it writes, what it refuses, and that
 //! nothing is lost.
 
+mod arguments;
 mod host;
 mod packet;
 mod transfer;
@@ -173,7 +174,7 @@ fn a_file_that_is_not_there_is_told_once() {
         (&["sweep", "packet", "--loads", "0.5"], &profile),
         (&["sweep", "packet"], &["--scenario", "nowhere.toml"]),
         (&["sweep", "packet"], &trace),
-        (&["run"], &profile),
+        (&["run", "--policy", "adaptive"], &profile),
         (&["run"], &["--scenario", "nowhere.toml"]),
         (&["run"], &trace),
         (&["compare"], &profile),

@@ -2,10 +2,14 @@
 //! it, ended and reaped however the measurement ends.
 
 use crate::{Probe, pid_stat};
+use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::ffi::OsString;
+use std::env;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle};
 
@@ -79,6 +83,18 @@ impl Program {
             })
         });
         Ok(program)
+    }
+
+    /// Finds out whether the program that `arguments` begin with is there and may be run, as far as that
+    /// can be told without running it.
+    ///
+    /// # Errors
+    /// If no program is named or it could not be started.
+    pub fn find(arguments: &[OsString]) -> Result<(), ProgramError> {
+        let program = arguments.first().ok_or(ProgramError::Unnamed)?;
+        let not_started =
+            |source| ProgramError::NotStarted { program: program.to_string_lossy().into_owned(), source };
+        candidates(program).fold(Err(io::ErrorKind::NotFound.into()), best).map_err(not_started)
     }
 
     fn spawn(arguments: &[OsString], output: Stdio) -> Result<Self, ProgramError> {
@@ -158,6 +174,31 @@ impl Drop for Program {
     }
 }
 
+/// Where a program of this name may be: at the path it is, or in a folder of `PATH`.
+fn candidates(program: &OsStr) -> impl Iterator<Item = PathBuf> {
+    let is_path = program.as_bytes().contains(&b'/');
+    let folders = env::var_os("PATH").filter(|_| !is_path).unwrap_or_default();
+    let beside: Vec<PathBuf> = env::split_paths(&folders).map(|folder| folder.join(program)).collect();
+    is_path.then(|| program.into()).into_iter().chain(beside)
+}
+
+/// The better of what was found so far and what is at `candidate`: one that may be run, or else the first
+/// reason against one that is there.
+fn best(found: io::Result<()>, candidate: PathBuf) -> io::Result<()> {
+    match (found, may_be_run(&candidate)) {
+        (Ok(()), _) | (_, Ok(())) => Ok(()),
+        (Err(earlier), Err(later)) if earlier.kind() == io::ErrorKind::NotFound => Err(later),
+        (earlier, _) => earlier,
+    }
+}
+
+fn may_be_run(path: &Path) -> io::Result<()> {
+    if path.metadata()?.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    Ok(access(path, Access::EXEC_OK)?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -233,6 +274,25 @@ mod tests {
             sleep(Duration::from_millis(5));
         }
         assert!(program.processes().contains(&program.child.id()));
+    }
+
+    #[test]
+    fn a_program_is_found_without_being_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let plain = folder.path().join("plain");
+        fs::write(&plain, "").unwrap();
+        let find = |name: &Path| Program::find(&[name.into()]).map_err(|error| error.to_string());
+        assert_eq!(find(Path::new("sh")), Ok(()));
+        assert_eq!(find(Path::new("/bin/sh")), Ok(()));
+        for (name, problem) in [
+            (Path::new("no-such-program"), "cannot start `no-such-program`: "),
+            (&plain, "ermission denied"),
+            (folder.path(), "directory"),
+        ] {
+            let refusal = find(name).unwrap_err();
+            assert!(refusal.contains(problem), "{refusal}");
+        }
+        assert!(matches!(Program::find(&[]), Err(ProgramError::Unnamed)));
     }
 
     #[test]

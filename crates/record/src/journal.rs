@@ -21,11 +21,12 @@ use chrono::{SecondsFormat, Utc};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use toml::ser::ValueSerializer;
+use warmcore_files::{LONGEST_JOURNAL, check, read};
 
 /// The version of the file that this build reads and writes.
 pub const SCHEMA: u32 = 1;
@@ -144,9 +145,10 @@ impl<V: Serialize + DeserializeOwned> Journal<V> {
         if !path.exists() {
             return Self::create(path, subject, Existing::Refuse);
         }
-        let file = open(path)?;
         let failed = |step| move |source| JournalError::File { step, path: path.to_owned(), source };
-        let text = fs::read(path).map_err(failed("read"))?;
+        check(path, LONGEST_JOURNAL).map_err(failed("read"))?;
+        let file = open(path)?;
+        let text = read(path, LONGEST_JOURNAL).map_err(failed("read"))?;
         let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         let (began, entries) = parse(&text[..whole], subject, path)?;
         file.set_len(whole as u64).map_err(failed("cut the unfinished end off"))?;

@@ -6,15 +6,15 @@ use crate::text::{markup, wrapped};
 use serde_json::{Value, json};
 use warmcore_record::chart::{Axis, Direction, Scale, Unit};
 
-const INK: &str = "#1b2733";
-const GRID: &str = "#e3e8ed";
+const INK: &str = "var(--ink)";
+const GRID: &str = "var(--grid)";
 
 /// The least and the greatest positive value that an axis must show.
 pub(crate) type Extent = (f64, f64);
 
 /// An axis with the metric prefix that its values are drawn in.
 ///
-/// On a linear axis all ticks have one prefix, which the heading names: the values of every view are
+/// On a linear axis all ticks have one prefix, which the heading names: the values of the view are
 /// divided by it. On a logarithmic axis each tick has its own.
 pub(crate) struct DrawnAxis<'a> {
     axis: &'a Axis,
@@ -24,7 +24,7 @@ pub(crate) struct DrawnAxis<'a> {
 }
 
 impl<'a> DrawnAxis<'a> {
-    /// The axis for `values`, which are all that the chart can come to show on it.
+    /// The axis for `values`, which are all that the view can come to show on it.
     pub(crate) fn of(axis: &'a Axis, direction: Direction, values: impl Iterator<Item = f64>) -> Self {
         let largest = values.map(f64::abs).fold(0.0, f64::max);
         let (prefix, factor) = match axis.scale {

@@ -1,7 +1,8 @@
 //! A chart as the charting library wants it: for each view its traces and its layout.
 //!
 //! The page's script puts the two together (`templates/charts.js`); all text in them is ready to be
-//! shown, so that the script formats nothing.
+//! shown, so that the script formats nothing. Colours are variables of the style sheet, which the
+//! script looks up: they are others on dark paper.
 
 use crate::axes::{self, DrawnAxis, Extent};
 use crate::legend::{self, Legend};
@@ -13,7 +14,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use warmcore_record::chart::{Chart, Direction, Mark, Point, Series, Style, View};
 
-const INK: &str = "#1b2733";
+const INK: &str = "var(--ink)";
+const PAPER: &str = "var(--paper)";
 const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 
 /// What the page's script reads for one chart.
@@ -26,38 +28,56 @@ pub(crate) struct Figure {
 struct FigureView {
     picks: Vec<usize>,
     traces: Vec<Value>,
+    /// The layout for what is shown at first.
     layout: Value,
+    /// The layout for when the reader has switched on what is hidden at first; `None` where nothing is.
+    wide: Option<Value>,
 }
 
 /// What a view is drawn with.
 struct Drawing<'a> {
     chart: &'a Chart,
+    legend: &'a Legend<'a>,
+    view: &'a View,
     x: DrawnAxis<'a>,
     y: DrawnAxis<'a>,
 }
 
 impl Figure {
     pub(crate) fn of(chart: &Chart, legend: &Legend<'_>) -> Self {
-        let points = || chart.views.iter().flat_map(|view| &view.series).flat_map(drawable);
-        let drawing = Drawing {
-            chart,
-            x: DrawnAxis::of(&chart.x, Direction::X, points().map(|point| point.x)),
-            y: DrawnAxis::of(&chart.y, Direction::Y, points().map(|point| point.y.mean)),
+        let view = |view| {
+            let drawing = Drawing::new(chart, legend, view);
+            let hides = view.series.iter().any(|series| !drawing.is_shown(series));
+            FigureView {
+                picks: view.picks.clone(),
+                traces: drawing.traces(),
+                layout: drawing.layout(|series| drawing.is_shown(series)),
+                wide: hides.then(|| drawing.layout(|_| true)),
+            }
         };
-        let views = chart.views.iter().map(|view| FigureView {
-            picks: view.picks.clone(),
-            traces: drawing.traces(view, legend),
-            layout: drawing.layout(view),
-        });
-        Self { views: views.collect() }
+        Self { views: chart.views.iter().map(view).collect() }
     }
 }
 
-impl Drawing<'_> {
-    fn traces(&self, view: &View, legend: &Legend<'_>) -> Vec<Value> {
+impl<'a> Drawing<'a> {
+    fn new(chart: &'a Chart, legend: &'a Legend<'a>, view: &'a View) -> Self {
+        let points = || view.series.iter().flat_map(drawable);
+        let x = DrawnAxis::of(&chart.x, Direction::X, points().map(|point| point.x));
+        let y = DrawnAxis::of(&chart.y, Direction::Y, points().map(|point| point.y.mean));
+        Self { chart, legend, view, x, y }
+    }
+
+    /// Whether `series` is drawn at first.
+    fn is_shown(&self, series: &Series) -> bool {
+        self.legend.entry_of(series).is_some_and(|(index, _)| self.legend.entries[index].shown)
+    }
+
+    /// The series in the order in which they are drawn: what is emphasised lies on top.
+    fn traces(&self) -> Vec<Value> {
         let mut traces = Vec::new();
-        for series in &view.series {
-            let Some((entry, appearance)) = legend.entry_of(series) else { continue };
+        let layers = [false, true].map(|top| self.view.series.iter().filter(move |s| s.emphasised == top));
+        for series in layers.into_iter().flatten() {
+            let Some((entry, appearance)) = self.legend.entry_of(series) else { continue };
             if series.style == Style::Curve {
                 traces.extend(self.band(series, appearance, entry));
             }
@@ -71,7 +91,7 @@ impl Drawing<'_> {
         let points: Vec<&Point> = drawable(series).collect();
         let mut trace = match series.style {
             Style::Bars => bars(&points, appearance),
-            Style::Line | Style::Curve | Style::Points => scatter(&points, series.style, appearance),
+            Style::Line | Style::Curve | Style::Points => scatter(&points, series, appearance),
         };
         let mut set = |key: &str, value: Value| trace.insert(key.into(), value);
         set("meta", json!(entry));
@@ -120,29 +140,49 @@ impl Drawing<'_> {
         lines.join("<br>")
     }
 
-    fn marks(&self, view: &View, x_extent: Option<Extent>, y_extent: Option<Extent>) -> Vec<Value> {
+    /// Every x that must be shown of `series`, and the marks.
+    fn xs(&self, series: &[&Series]) -> impl Iterator<Item = f64> {
+        let points = series.iter().copied().flat_map(drawable).map(|point| point.x);
+        points.chain(self.marked(Direction::X))
+    }
+
+    /// Every y that must be shown of `series`: means and ends of half-widths; and the marks.
+    fn ys(&self, series: &[&Series]) -> impl Iterator<Item = f64> {
+        let points = series.iter().copied().flat_map(drawable);
+        let ends =
+            points.flat_map(|point| [-1.0, 0.0, 1.0].map(|sign| point.y.mean + sign * half_width(point)));
+        ends.chain(self.marked(Direction::Y))
+    }
+
+    fn marked(&self, direction: Direction) -> impl Iterator<Item = f64> {
+        self.view.marks.iter().filter(move |mark: &&Mark| mark.axis == direction).map(|mark| mark.at)
+    }
+
+    /// The marks, named where they cover the least of `shown`.
+    fn marks(&self, shown: &[&Series], x_extent: Option<Extent>, y_extent: Option<Extent>) -> Vec<Value> {
         let (Some(across), Some(up)) = (x_extent, y_extent) else { return Vec::new() };
         let place = |point: &Point| (self.x.fraction(point.x, across), self.y.fraction(point.y.mean, up));
         let path = |series: &Series| shapes::path(&drawable(series).map(place).collect::<Vec<_>>());
-        let shown = view.series.iter().filter(|series| !series.hidden);
-        let data: Vec<(f64, f64)> = shown.flat_map(path).collect();
+        let data: Vec<(f64, f64)> = shown.iter().copied().flat_map(path).collect();
         let shape = |mark: &Mark| match mark.axis {
             Direction::X => {
                 shapes::mark(mark, self.x.place(mark.at), self.x.fraction(mark.at, across), &data)
             }
             Direction::Y => shapes::mark(mark, self.y.place(mark.at), self.y.fraction(mark.at, up), &data),
         };
-        view.marks.iter().map(shape).collect()
+        self.view.marks.iter().map(shape).collect()
     }
 
-    fn layout(&self, view: &View) -> Value {
-        let (x_extent, y_extent) = (extent(xs(view)), extent(ys(view)));
-        let regions = shapes::regions(&view.regions, &self.x, x_extent);
-        let shapes = [regions, self.marks(view, x_extent, y_extent)].concat();
+    /// The layout in which all series have room of which `has_room` holds.
+    fn layout(&self, has_room: impl Fn(&Series) -> bool) -> Value {
+        let series: Vec<&Series> = self.view.series.iter().filter(|series| has_room(series)).collect();
+        let (x_extent, y_extent) = (extent(self.xs(&series)), extent(self.ys(&series)));
+        let regions = shapes::regions(&self.view.regions, &self.x, x_extent);
+        let shapes = [regions, self.marks(&series, x_extent, y_extent)].concat();
         json!({
             "autosize": true, "showlegend": false, "hovermode": "closest", "hoverdistance": 30,
             "barmode": "group", "bargap": 0.22, "bargroupgap": 0.06, "dragmode": "zoom",
-            "paper_bgcolor": "#ffffff", "plot_bgcolor": "#ffffff",
+            "paper_bgcolor": PAPER, "plot_bgcolor": PAPER,
             "font": { "family": FONT, "size": 13, "color": INK },
             "margin": { "l": 12, "r": 16, "t": 40, "b": 12 },
             "title": {
@@ -150,7 +190,7 @@ impl Drawing<'_> {
                 "x": 0, "xanchor": "left", "xref": "container", "y": 1, "yanchor": "top", "yref": "container",
                 "pad": { "t": 6, "l": 2 },
             },
-            "hoverlabel": { "bgcolor": "#ffffff", "bordercolor": INK, "align": "left",
+            "hoverlabel": { "bgcolor": PAPER, "bordercolor": INK, "align": "left",
                             "font": { "family": FONT, "size": 13.5, "color": INK } },
             "xaxis": self.x.options(x_extent),
             "yaxis": self.y.options(y_extent),
@@ -159,33 +199,34 @@ impl Drawing<'_> {
     }
 }
 
-fn scatter(points: &[&Point], style: Style, appearance: &Appearance) -> Map<String, Value> {
-    let mode = match style {
+fn scatter(points: &[&Point], series: &Series, appearance: &Appearance) -> Map<String, Value> {
+    let mode = match series.style {
         Style::Points => "markers",
         Style::Line => "lines+markers",
         Style::Curve | Style::Bars => "lines",
     };
     // A hollow marker says that the target was missed.
-    let symbol =
-        |point: &&Point| format!("{}{}", appearance.marker, if point.missed_target { "-open" } else { "" });
-    let symbols: Vec<String> = points.iter().map(symbol).collect();
+    let symbols: Vec<String> = points.iter().map(|point| appearance.symbol(point.missed_target)).collect();
+    let (width, size) = if series.emphasised { (4.5, 10) } else { (2.0, 8) };
     let outlines = points.iter().map(|point| if point.missed_target { 2.0 } else { 1.0 });
-    let outline = json!({ "color": "#ffffff", "width": outlines.collect::<Vec<_>>() });
+    let outline = json!({ "color": PAPER, "width": outlines.collect::<Vec<_>>() });
     let mut trace = Map::new();
     trace.insert("type".into(), json!("scatter"));
     trace.insert("mode".into(), json!(mode));
-    trace
-        .insert("line".into(), json!({ "color": appearance.colour, "dash": appearance.dash, "width": 2.25 }));
+    trace.insert(
+        "line".into(),
+        json!({ "color": appearance.colour, "dash": appearance.dash, "width": width }),
+    );
     trace.insert(
         "marker".into(),
-        json!({ "color": appearance.colour, "symbol": symbols, "size": 8, "line": outline }),
+        json!({ "color": appearance.colour, "symbol": symbols, "size": size, "line": outline }),
     );
     trace
 }
 
 fn bars(points: &[&Point], appearance: &Appearance) -> Map<String, Value> {
     let hatching = json!({
-        "shape": appearance.hatch, "bgcolor": appearance.colour, "fgcolor": "#ffffff", "size": 7, "solidity": 0.22,
+        "shape": appearance.hatch, "bgcolor": appearance.colour, "fgcolor": PAPER, "size": 7, "solidity": 0.22,
     });
     let outline = json!({ "color": appearance.colour, "width": 1.2 });
     let daggers = points.iter().map(|point| if point.missed_target { "†" } else { "" });
@@ -207,27 +248,56 @@ fn half_width(point: &Point) -> f64 {
     point.y.half_width.unwrap_or(0.0)
 }
 
-/// Every x that the view must show.
-fn xs(view: &View) -> impl Iterator<Item = f64> {
-    let points = view.series.iter().flat_map(drawable).map(|point| point.x);
-    points.chain(marked(view, Direction::X))
-}
-
-/// Every y that the view must show: means, ends of half-widths, and marks.
-fn ys(view: &View) -> impl Iterator<Item = f64> {
-    let points = view.series.iter().flat_map(drawable);
-    let ends = points.flat_map(|point| [-1.0, 0.0, 1.0].map(|sign| point.y.mean + sign * half_width(point)));
-    ends.chain(marked(view, Direction::Y))
-}
-
-fn marked(view: &View, direction: Direction) -> impl Iterator<Item = f64> {
-    view.marks.iter().filter(move |mark: &&Mark| mark.axis == direction).map(|mark| mark.at)
-}
-
 /// The least and greatest positive value, between which a logarithmic axis lies.
 fn extent(values: impl Iterator<Item = f64>) -> Option<Extent> {
     values.filter(|value| *value > 0.0 && value.is_finite()).fold(None, |extent, value| match extent {
         None => Some((value, value)),
         Some((from, to)) => Some((value.min(from), value.max(to))),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warmcore_record::Estimate;
+    use warmcore_record::chart::{Axis, Unit};
+
+    fn views(y: Axis, views: Vec<Vec<Series>>) -> Vec<FigureView> {
+        let view = |(pick, series)| View { picks: vec![pick], series, ..View::default() };
+        let (id, title, caption) = (String::new(), String::new(), String::new());
+        let views = views.into_iter().enumerate().map(view).collect();
+        let x = Axis::log("", Unit::per_second());
+        let chart = Chart { id, title, caption, x, y, choices: Vec::new(), views };
+        Figure::of(&chart, &Legend::of(&chart)).views
+    }
+
+    fn series(name: &str, y: f64) -> Series {
+        Series::new(name, Style::Line, vec![Point::new(1.0, Estimate::published(y))])
+    }
+
+    #[test]
+    fn each_view_has_a_prefix_that_suits_it() {
+        let linear = Axis::linear("capacity", Unit::per_second());
+        let drawn = views(linear, vec![vec![series("MRU", 35e3)], vec![series("MRU", 2e6)]]);
+        let shown = |view: &FigureView| (view.layout["title"]["text"].clone(), view.traces[0]["y"].clone());
+        assert_eq!(shown(&drawn[0]), (json!("capacity (k/s)"), json!([35.0])));
+        assert_eq!(shown(&drawn[1]), (json!("capacity (M/s)"), json!([2.0])));
+    }
+
+    #[test]
+    fn what_is_hidden_takes_no_room_until_it_is_shown() {
+        let all = vec![series("MRU", 1e-4), Series { hidden: true, ..series("LRU", 1.0) }];
+        let drawn = views(Axis::log("delay", Unit::seconds()), vec![all]);
+        let top = |layout: &Value| layout["yaxis"]["range"][1].as_f64().unwrap();
+        assert!(top(&drawn[0].layout) < -3.0 && top(drawn[0].wide.as_ref().unwrap()) > 0.0);
+    }
+
+    #[test]
+    fn what_is_emphasised_lies_on_top_and_is_bold() {
+        let all = vec![Series { emphasised: true, ..series("MRU", 1.0) }, series("LRU", 1.0)];
+        let drawn = views(Axis::log("delay", Unit::seconds()), vec![all]);
+        let traces: Vec<_> =
+            drawn[0].traces.iter().map(|t| (&t["name"], t["line"]["width"].as_f64())).collect();
+        assert!(traces[0].0 == "LRU" && traces[1].0 == "MRU" && traces[1].1 > traces[0].1, "{traces:?}");
+    }
 }

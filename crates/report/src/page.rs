@@ -47,6 +47,8 @@ struct ChartPart<'a> {
     legend: Vec<LegendGroup<'a>>,
     data: String,
     behind: Vec<BehindView>,
+    /// Whether some marker is hollow, and so has to be explained.
+    has_missed: bool,
 }
 
 /// Entries of the legend under one heading.
@@ -59,6 +61,7 @@ struct LegendEntry<'a> {
     index: usize,
     name: &'a str,
     shown: bool,
+    emphasised: bool,
     swatch: String,
 }
 
@@ -104,18 +107,25 @@ impl<'a> ChartPart<'a> {
             data: embed::json(&Figure::of(chart, &legend)),
             legend: legend_groups(&legend),
             behind: BehindView::all_of(chart),
+            has_missed: has_missed(chart),
         }
     }
+}
+
+fn has_missed(chart: &Chart) -> bool {
+    let mut points = chart.views.iter().flat_map(|view| &view.series).flat_map(|series| &series.points);
+    points.any(|point| point.missed_target)
 }
 
 /// The entries by their group, groups in order of appearance.
 fn legend_groups<'a>(legend: &Legend<'a>) -> Vec<LegendGroup<'a>> {
     let mut groups: Vec<LegendGroup<'a>> = Vec::new();
-    for (index, Entry { series, appearance }) in legend.entries.iter().enumerate() {
+    for (index, Entry { series, appearance, shown, emphasised }) in legend.entries.iter().enumerate() {
         let entry = LegendEntry {
             index,
             name: &series.name,
-            shown: !series.hidden,
+            shown: *shown,
+            emphasised: *emphasised,
             swatch: appearance.swatch(series.style),
         };
         let heading = series.group.as_deref();

@@ -1,14 +1,23 @@
 //! Colours and patterns that are told apart without colour vision, and in greyscale.
 //!
 //! The colours are those of Okabe & Ito ("Color Universal Design", 2008) without their yellow, which
-//! is too light for a line on white; the darker ones come first. Every colour has a marker of its own
-//! shape, and patterns differ by dash and hatching, so nothing is told by colour alone.
+//! is too light for a line on white; the darker ones come first. The style sheet has them, once for
+//! light and once for dark paper. Every colour has a marker of its own shape in each group of the
+//! legend, and patterns differ by dash and hatching, so nothing is told by colour alone.
 
 use warmcore_record::chart::{Look, Style};
 
-const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#b8568f", "#222222", "#e69f00", "#56b4e9"];
+const COLOURS: [&str; 7] = [
+    "var(--series-0)",
+    "var(--series-1)",
+    "var(--series-2)",
+    "var(--series-3)",
+    "var(--series-4)",
+    "var(--series-5)",
+    "var(--series-6)",
+];
 const DASHES: [&str; 4] = ["solid", "9px,4px", "2px,3px", "9px,3px,2px,3px"];
-const MARKERS: [Marker; 7] = [
+const MARKERS: [Marker; 12] = [
     Marker { symbol: "circle", outline: "M20 7 m-4 0 a4 4 0 1 0 8 0 a4 4 0 1 0 -8 0 Z" },
     Marker { symbol: "square", outline: "M16.3 3.3 H23.7 V10.7 H16.3 Z" },
     Marker { symbol: "diamond", outline: "M20 1.8 L25.2 7 L20 12.2 L14.8 7 Z" },
@@ -18,6 +27,17 @@ const MARKERS: [Marker; 7] = [
     Marker {
         symbol: "star-diamond",
         outline: "M20 1 L21.8 5.2 L26 7 L21.8 8.8 L20 13 L18.2 8.8 L14 7 L18.2 5.2 Z",
+    },
+    Marker {
+        symbol: "x",
+        outline: "M16 4.6 L17.6 3 L20 5.4 L22.4 3 L24 4.6 L21.6 7 L24 9.4 L22.4 11 L20 8.6 L17.6 11 L16 9.4 L18.4 7 Z",
+    },
+    Marker { symbol: "hourglass", outline: "M15.5 2.5 H24.5 L15.5 11.5 H24.5 Z" },
+    Marker { symbol: "bowtie", outline: "M15.5 2.5 V11.5 L24.5 2.5 V11.5 Z" },
+    Marker { symbol: "pentagon", outline: "M20 2 L25 5.6 L23.1 11.5 H16.9 L15 5.6 Z" },
+    Marker {
+        symbol: "star",
+        outline: "M20 1 L21.5 5.2 H26 L22.4 7.9 L23.7 12.2 L20 9.6 L16.3 12.2 L17.6 7.9 L14 5.2 H18.5 Z",
     },
 ];
 const HATCHES: [Hatch; 4] = [
@@ -41,7 +61,7 @@ struct Hatch {
     lines: &'static str,
 }
 
-/// What a [`Look`] looks like.
+/// What a series looks like: colours are variables of the style sheet.
 #[derive(Clone, Copy)]
 pub(crate) struct Appearance {
     pub(crate) colour: &'static str,
@@ -57,8 +77,9 @@ pub(crate) fn look_of_place(place: usize) -> Look {
     Look { colour: place, pattern: place }
 }
 
-pub(crate) fn appearance(look: Look) -> Appearance {
-    let marker = &MARKERS[look.colour % MARKERS.len()];
+/// What `look` looks like with the `marker`-th of the markers.
+pub(crate) fn appearance(look: Look, marker: usize) -> Appearance {
+    let marker = &MARKERS[marker % MARKERS.len()];
     let hatch = &HATCHES[look.pattern % HATCHES.len()];
     Appearance {
         colour: COLOURS[look.colour % COLOURS.len()],
@@ -74,6 +95,11 @@ impl Appearance {
     /// The colour with the opacity of a band.
     pub(crate) fn band(&self) -> String {
         format!("{}33", self.colour)
+    }
+
+    /// The marker, hollow where a target was missed.
+    pub(crate) fn symbol(&self, hollow: bool) -> String {
+        format!("{}{}", self.marker, if hollow { "-open" } else { "" })
     }
 
     /// A sample of the series for the legend, as inline SVG.
@@ -95,13 +121,13 @@ impl Appearance {
 
     fn marker(&self) -> String {
         let Self { colour, outline, .. } = self;
-        format!(r##"<path d="{outline}" fill="{colour}" stroke="#fff" stroke-width="0.8"/>"##)
+        format!(r##"<path d="{outline}" fill="{colour}" stroke="var(--paper)" stroke-width="0.8"/>"##)
     }
 
     fn bar(&self) -> String {
         let Self { colour, hatching, .. } = self;
         let bar = format!(r#"<rect x="8" y="0" width="24" height="14" fill="{colour}"/>"#);
-        format!(r##"{bar}<path d="{hatching}" stroke="#fff" stroke-width="1.6"/>"##)
+        format!(r##"{bar}<path d="{hatching}" stroke="var(--paper)" stroke-width="1.6"/>"##)
     }
 }
 
@@ -113,7 +139,7 @@ mod tests {
     #[test]
     fn a_dozen_series_in_order_are_told_apart_by_dash_and_marker_alone() {
         let looks: BTreeSet<_> = (0..12)
-            .map(|place| appearance(look_of_place(place)))
+            .map(|place| appearance(look_of_place(place), place))
             .map(|appearance| (appearance.dash, appearance.marker))
             .collect();
         assert_eq!(looks.len(), 12);

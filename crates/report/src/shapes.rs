@@ -1,33 +1,46 @@
 //! What is drawn behind the data: named intervals and named values.
 
 use crate::axes::{self, DrawnAxis, Extent};
-use crate::text::markup;
+use crate::text::{markup, wrapped};
 use serde_json::{Value, json};
 use warmcore_record::chart::{Direction, Mark, Region};
 
-const SHADES: [&str; 2] = ["#f1f4f8", "#ffffff"];
-const QUIET: &str = "#46566a";
+const SHADES: [&str; 2] = ["var(--region)", "var(--paper)"];
+const QUIET: &str = "var(--soft)";
 
 /// The intervals by turns shaded and white, cut to what the axis shows of `extent`.
 pub(crate) fn regions(regions: &[Region], x: &DrawnAxis<'_>, extent: Option<Extent>) -> Vec<Value> {
-    let Some((from, to)) = extent else { return Vec::new() };
+    let Some(extent) = extent else { return Vec::new() };
     let [from, to] = if x.is_log() {
-        axes::log_range((from, to)).map(|logarithm| 10_f64.powf(logarithm))
+        axes::log_range(extent).map(|logarithm| 10_f64.powf(logarithm))
     } else {
-        [from, to]
+        extent.into()
     };
     let cut = regions.iter().map(|region| (region, region.from.max(from), region.to.min(to)));
     let visible = cut.filter(|(_, from, to)| from < to).zip(SHADES.into_iter().cycle());
     visible
-        .map(|((region, from, to), shade)| interval(&region.label, [from, to].map(|v| x.place(v)), shade))
+        .map(|((region, left, right), shade)| {
+            let share = x.fraction(right, extent) - x.fraction(left, extent);
+            interval(&label(region, share), [left, right].map(|v| x.place(v)), shade)
+        })
         .collect()
+}
+
+/// The name of a region that takes up `share` of the width, in lines that fit even on a phone; none
+/// where not even a short word does.
+fn label(region: &Region, share: f64) -> String {
+    const LETTERS_ACROSS: f64 = 46.0;
+    const SHORT_WORD: usize = 5;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share is from 0 to 1")]
+    let letters = (share.clamp(0.0, 1.0) * LETTERS_ACROSS) as usize;
+    if letters < SHORT_WORD { String::new() } else { wrapped(&region.label, letters) }
 }
 
 fn interval(label: &str, [from, to]: [f64; 2], shade: &str) -> Value {
     json!({
         "type": "rect", "layer": "below", "xref": "x", "x0": from, "x1": to, "yref": "paper", "y0": 0, "y1": 1,
         "fillcolor": shade, "line": { "width": 0 },
-        "label": { "text": markup(label), "textposition": "top center", "font": { "size": 12, "color": QUIET } },
+        "label": { "text": label, "textposition": "top center", "font": { "size": 12, "color": QUIET } },
     })
 }
 

@@ -1,10 +1,14 @@
 //! Texts as the charting library shows them unchanged: it would take a few elements for markup, and
-//! `%{name}` for a place to fill in.
+//! `%{name}` for a place to fill in; and the page's script `var(--name)` for a colour.
 
 /// `text` without anything that could be markup or a place to fill in. (What cannot be escaped has an
 /// invisible word joiner put in.)
 pub(crate) fn markup(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace("%{", "%\u{2060}{")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace("%{", "%\u{2060}{")
+        .replace("var(", "var\u{2060}(")
 }
 
 /// `text` in lines of about `width` characters, broken at spaces and hyphens.
@@ -34,5 +38,6 @@ mod tests {
     #[test]
     fn no_text_is_taken_for_markup() {
         assert_eq!(wrapped("a<b>&c", 80), "a&lt;b&gt;&amp;c");
+        assert!(!markup("var(--ink) %{x}").contains("var(--") && !markup("%{x}").contains("%{"));
     }
 }

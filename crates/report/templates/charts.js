@@ -14,6 +14,14 @@
   };
   const charts = [];
 
+  // Colours stand in the data as variables of the style sheet, some with an opacity behind.
+  function coloured(data) {
+    const style = getComputedStyle(document.documentElement);
+    const lookUp = (_, name) => style.getPropertyValue(name).trim();
+    const resolve = (_, value) => typeof value === "string" ? value.replace(/^var\((--[\w-]+)\)/, lookUp) : value;
+    return JSON.parse(JSON.stringify(data, resolve));
+  }
+
   function start(figure) {
     const plot = figure.querySelector(".plot");
     const { views } = JSON.parse(figure.querySelector(".figure-data").textContent);
@@ -23,32 +31,36 @@
     const isOn = (button) => button.getAttribute("aria-pressed") === "true";
     const picks = () => choices.map((choice) => Number(choice.querySelector("input:checked").value));
 
-    let view;
+    const first = new Set(switches.filter(isOn).map((button) => Number(button.dataset.entry)));
+    let given; // the layout drawn last
 
     function draw(width) {
       const word = picks().join("-");
-      view = views.find((candidate) => candidate.picks.join("-") === word);
+      const view = views.find((candidate) => candidate.picks.join("-") === word);
       const shown = new Set(switches.filter(isOn).map((button) => Number(button.dataset.entry)));
-      const traces = view.traces.map((trace) => ({ ...trace, visible: shown.has(trace.meta) }));
-      const drawnWidth = width ?? plot.clientWidth;
+      const traces = coloured(view.traces).map((trace) => ({ ...trace, visible: shown.has(trace.meta) }));
+      const narrow = (width ?? plot.clientWidth) < NARROW;
       const size = width ? { autosize: false, width, height: 340 } : {};
-      const type = { ...view.layout.font, size: drawnWidth < NARROW ? 11.5 : view.layout.font.size };
+      // What starts hidden has room once the reader has switched it on.
+      const all = view.wide && view.traces.some((trace) => shown.has(trace.meta) && !first.has(trace.meta));
+      given = all ? view.wide : view.layout;
+      const type = { ...given.font, size: narrow ? 11.5 : given.font.size };
       for (const part of figure.querySelectorAll(".behind-view")) {
         part.hidden = part.dataset.picks !== word;
       }
       for (const button of switches) {
         button.disabled = !view.traces.some((trace) => trace.meta === Number(button.dataset.entry));
       }
-      // The library changes what it is given: hand it a copy. Within a view the reader's zoom stays.
-      const layout = structuredClone({ ...view.layout, font: type, uirevision: word, ...size });
-      return Plotly.react(plot, traces, layout, config).then(suitTicks);
+      // The library changes what it is given: this is a copy. Within a view the reader's zoom stays.
+      const layout = coloured({ ...given, font: type, uirevision: `${word} ${all}`, ...size });
+      return Plotly.react(plot, traces, layout, { ...config, displayModeBar: narrow ? false : "hover" }).then(suitTicks);
     }
 
     // The ticks we name suit the whole range; zoomed in, the library finds its own.
     function suitTicks() {
       const change = {};
       for (const axis of ["xaxis", "yaxis"]) {
-        const { type, range } = view.layout[axis];
+        const { type, range } = given[axis];
         if (type !== "log" || !range) continue;
         const whole = plot.layout[axis].range.every((end, i) => Math.abs(end - range[i]) < 1e-6);
         const mode = whole ? "array" : "auto";
@@ -72,6 +84,8 @@
     for (const choice of choices) choice.addEventListener("change", () => draw());
 
     charts.push(draw);
+    // What is folded has no width to be drawn in.
+    figure.closest("details")?.addEventListener("toggle", () => draw());
     return draw().then(() => plot.on("plotly_relayout", suitTicks));
   }
 
@@ -80,6 +94,21 @@
 
   // On paper the charts take the width of the page, and the screen's again afterwards.
   const PAPER = 660; // px, the width of a sheet's text
-  window.addEventListener("beforeprint", () => charts.forEach((draw) => draw(PAPER)));
-  window.addEventListener("afterprint", () => charts.forEach((draw) => draw()));
+  const root = document.documentElement;
+  const folds = () => [...document.querySelectorAll("details.fold, details.evidence")];
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    root.setAttribute("data-paper", "");
+    opened = folds().filter((fold) => !fold.open);
+    for (const fold of opened) fold.open = true;
+    for (const draw of charts) draw(PAPER);
+  });
+  window.addEventListener("afterprint", () => {
+    root.removeAttribute("data-paper");
+    for (const fold of opened) fold.open = false;
+    for (const draw of charts) draw();
+  });
+
+  // By day and by night.
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((draw) => draw()));
 })();

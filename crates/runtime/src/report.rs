@@ -131,6 +131,17 @@ impl Steady {
         ))
     }
 
+    /// The mean delay of all packets, of those as well that met a time in which a worker was kept from
+    /// running.
+    #[must_use]
+    pub fn overall_delay(&self) -> Estimate<Nanos> {
+        let of_batch = |batch: &Block| {
+            let delay = batch.clean.delay + batch.disturbed.delay;
+            (delay.0, batch.packets() as f64)
+        };
+        nanos(ratio::of_means(self.batches().iter().map(of_batch)))
+    }
+
     /// The mean delay in a typical part of the run: the median of the means of its parts, which a rare
     /// disturbance does not move. The interval is that of the median, by order statistics.
     #[must_use]

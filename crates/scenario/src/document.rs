@@ -8,6 +8,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 use warmcore_costs::Profile;
+use warmcore_files::{LONGEST_DOCUMENT, read_text};
 use warmcore_units::Fault;
 
 /// A document whose values can be checked beyond their types.
@@ -72,12 +73,16 @@ pub enum DocumentError {
 /// # Errors
 /// If it cannot be read, or anything in it cannot be used.
 pub fn read<D: Checked>(path: &Path) -> Result<D, DocumentError> {
-    let text = std::fs::read_to_string(path).map_err(|source| DocumentError::Unreadable {
-        what: D::WHAT,
-        path: path.to_owned(),
-        source,
-    })?;
-    parse(&text, path)
+    parse(&text::<D>(path)?, path)
+}
+
+/// The text of the document at `path`, for [`parse`].
+///
+/// # Errors
+/// If it cannot be read.
+pub fn text<D: Checked>(path: &Path) -> Result<String, DocumentError> {
+    let unreadable = |source| DocumentError::Unreadable { what: D::WHAT, path: path.to_owned(), source };
+    read_text(path, LONGEST_DOCUMENT).map_err(unreadable)
 }
 
 /// Parses and checks `text`, naming `path` in errors.

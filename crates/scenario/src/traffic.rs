@@ -148,6 +148,16 @@ impl Traffic {
     }
 }
 
+impl TraceFile {
+    fn check(&self) -> Result<(), Fault> {
+        if self.file.to_str().is_none() {
+            let expected = "a path in UTF-8, which a document can name";
+            return Err(Fault::new("file", self.file.display(), expected));
+        }
+        check_time_scale(self.time_scale)
+    }
+}
+
 impl Process {
     fn check(&self) -> Result<(), Fault> {
         let checked = match self {
@@ -155,7 +165,7 @@ impl Process {
             Self::Modulated(modulation) => modulation.check(),
             Self::Trains(train) => train.check(),
             Self::SelfSimilar(sources) => sources.check(),
-            Self::Trace(trace) => check_time_scale(trace.time_scale),
+            Self::Trace(trace) => trace.check(),
         };
         checked.map_err(within(self.name())).map_err(within("process"))
     }

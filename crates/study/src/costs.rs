@@ -1,6 +1,8 @@
 //! The costs of this machine: the calibration that a scenario asks for, and the footprint
 //! constants fitted to it.
 
+pub mod draw;
+
 use crate::compare::packets;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;

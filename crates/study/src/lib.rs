@@ -4,7 +4,9 @@
 //! |---|---|
 //! | [`costs`] | what caches cost on this machine, measured |
 //! | [`predict`] | every combination of policies at every load, simulated |
-//! | [`decide`] | which combination to use in which region of load, and how sure that is |
+//! | [`resample`] | how far all that moves with costs that are as likely as the measured |
+//! | [`decide`] | which combination to use in which region of load |
+//! | [`grade`] | how sure that is |
 //! | [`present`] | the report's words, charts and tables |
 //! | [`results`] | the figures for other programs |
 //!
@@ -16,10 +18,12 @@
 pub mod compare;
 pub mod costs;
 pub mod decide;
+pub mod grade;
 pub mod placement;
 pub mod point;
 pub mod predict;
 pub mod present;
+pub mod resample;
 pub mod results;
 pub mod sweep;
 
@@ -41,8 +45,9 @@ pub struct Findings {
     pub hosts: Vec<Host>,
     /// The advice, for each number of processors.
     pub advice: Vec<Advice>,
-    /// The uncertainty the costs bring into every prediction, as a fraction.
-    pub cost_uncertainty: f64,
+    /// How many processors there were to measure on; for more, predictions are extrapolated. Of a
+    /// profile whose machine is not at hand, as many as its costs need.
+    pub measured_processors: u32,
 }
 
 /// Predicts and decides what `study` asks, with the costs of `profile`.
@@ -57,7 +62,8 @@ pub fn conclude(
     stop: &AtomicBool,
 ) -> Result<Findings, PredictError> {
     let hosts = predict::predict(&profile, &study.prediction, study.seed, progress, stop)?;
-    let cost_uncertainty = decide::cost_uncertainty(&profile);
-    let advice = hosts.iter().filter_map(|host| decide::decide(host, cost_uncertainty)).collect();
-    Ok(Findings { profile, machine, hosts, advice, cost_uncertainty })
+    let advice = hosts.iter().filter_map(decide::decide).collect();
+    let cores = machine.as_ref().and_then(|machine| u32::try_from(machine.usable_cores().len()).ok());
+    let measured_processors = cores.unwrap_or(if profile.is_complete() { 2 } else { 1 });
+    Ok(Findings { profile, machine, hosts, advice, measured_processors })
 }

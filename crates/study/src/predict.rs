@@ -4,6 +4,7 @@
 //! All combinations at one rate see the same arrivals. Points are independent of each other and
 //! run in parallel; the result does not depend on how many run at once.
 
+use crate::resample::{self, Draw};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::execution::IncompleteProfile;
@@ -24,6 +25,8 @@ pub struct Host {
     pub rates: Vec<PerSecond>,
     /// Each combination's capacity and its points.
     pub curves: Vec<Curve>,
+    /// The same with costs that are as likely as the measured ones.
+    pub draws: Vec<Draw>,
 }
 
 /// One combination of policies over all rates.
@@ -99,21 +102,9 @@ fn predict_host(
     progress: Progress,
     stop: &AtomicBool,
 ) -> Result<Host, PredictError> {
-    let [locking, stacks] = Approach::ALL.map(|approach| ExecutionModel::new(profile, approach, processors));
-    let (locking, stacks) = (locking?, stacks?);
-    let model_of = |combination: Combination| match combination.approach {
-        Approach::Locking => &locking,
-        Approach::IndependentStacks => &stacks,
-    };
+    let models = Models::new(profile, processors)?;
     let key = |point: usize| Key { seed, point: point as u64, replication: u64::from(processors) };
-
-    let host = |combination: Combination| SimulatedHost {
-        shape: Shape::square(processors),
-        scheduling: combination.into(),
-        model: model_of(combination),
-        effects: Effects::NONE,
-        key: key(0),
-    };
+    let host = |combination: Combination| models.host(combination, key(0));
 
     let combinations: Vec<Combination> = Combination::all().collect();
     let capacities: Vec<Capacity> = combinations
@@ -150,8 +141,41 @@ fn predict_host(
             let points = (0..rates.len()).into_par_iter().map(|index| point(combination, capacity, index));
             Ok(Curve { combination, capacity: *capacity, points: points.collect::<Result<_, _>>()? })
         })
-        .collect::<Result<_, PredictError>>()?;
-    Ok(Host { processors, rates, curves })
+        .collect::<Result<Vec<_>, PredictError>>()?;
+    let mut host = Host { processors, rates, curves, draws: Vec::new() };
+    host.draws = resample::draws(profile, &host, seed, stop)?;
+    Ok(host)
+}
+
+/// What packets cost on so many processors, under either approach.
+pub(crate) struct Models {
+    locking: ExecutionModel,
+    stacks: ExecutionModel,
+    processors: u32,
+}
+
+impl Models {
+    /// # Errors
+    /// If the profile lacks what is needed.
+    pub(crate) fn new(profile: &Profile, processors: u32) -> Result<Self, IncompleteProfile> {
+        let [locking, stacks] =
+            Approach::ALL.map(|approach| ExecutionModel::new(profile, approach, processors));
+        Ok(Self { locking: locking?, stacks: stacks?, processors })
+    }
+
+    /// As many streams and stacks as processors, scheduled by `combination`.
+    pub(crate) fn host(&self, combination: Combination, key: Key) -> SimulatedHost<'_> {
+        SimulatedHost {
+            shape: Shape::square(self.processors),
+            scheduling: combination.into(),
+            model: match combination.approach {
+                Approach::Locking => &self.locking,
+                Approach::IndependentStacks => &self.stacks,
+            },
+            effects: Effects::NONE,
+            key,
+        }
+    }
 }
 
 /// The rates asked for, or from near idle to saturation of the best combination: three in each

@@ -3,6 +3,7 @@
 //! | module | part of the report |
 //! |---|---|
 //! | [`verdict`] | what to do, what it gains, how sure that is |
+//! | [`lead`] | the chart of the advice |
 //! | [`scope`] | for which path and machine it speaks |
 //! | [`actions`] | what to do about it on Linux |
 //! | [`curves`] | delay and service time against rate, capacity |
@@ -13,6 +14,7 @@
 pub mod actions;
 pub mod curves;
 pub mod glossary;
+pub mod lead;
 pub mod reload;
 pub mod scope;
 pub mod times;
@@ -20,7 +22,7 @@ pub mod verdict;
 
 use crate::Findings;
 use warmcore_costs::profile::Kind;
-use warmcore_record::{Block, Document, Manifest, Section};
+use warmcore_record::{Block, Document, Manifest, Section, Verdict};
 
 /// The report on `findings`, with its provenance.
 #[must_use]
@@ -36,17 +38,38 @@ pub fn document(findings: &Findings, manifest: Manifest) -> Document {
     Document {
         title: "On which processor should protocol work run?".to_owned(),
         subtitle: subject,
-        verdict: verdict::verdict(findings),
-        sections: vec![
-            question(),
-            curves::section(findings),
-            times::section(findings),
-            reload::section(findings),
-            limits(findings),
-            glossary::section(),
-        ],
+        verdict: Verdict { chart: lead::chart(findings), ..verdict::verdict(findings) },
+        sections: ahead(findings)
+            .into_iter()
+            .chain([
+                question(),
+                curves::section(findings),
+                times::section(findings),
+                reload::section(findings),
+                limits(findings),
+                glossary::section(),
+            ])
+            .collect(),
         manifest,
     }
+}
+
+/// The advice for other numbers of processors, where some were asked for.
+fn ahead(findings: &Findings) -> Option<Section> {
+    let counts: Vec<String> = findings.advice.iter().skip(1).map(|a| a.processors.to_string()).collect();
+    let (last, others) = counts.split_last()?;
+    let counts = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+    Some(Section {
+        heading: format!("Ahead: {counts} processors"),
+        anchor: "ahead".to_owned(),
+        intro: vec![
+            "The same costs on other numbers of processors, as if all were like those measured and as near to \
+             each other."
+                .to_owned(),
+        ],
+        blocks: vec![Block::Statements(verdict::ahead(findings))],
+        folded: true,
+    })
 }
 
 fn question() -> Section {
@@ -132,7 +155,7 @@ mod tests {
             let findings = conclude(&study, profile, None, &|_, _| (), &AtomicBool::new(false)).unwrap();
             let document = document(&findings, Manifest::now("warmcore", "0"));
             assert_eq!(document.validate(), Ok(()));
-            assert_eq!(document.charts().count(), 5);
+            assert_eq!(document.charts().count(), 6);
         }
     }
 }

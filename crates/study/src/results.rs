@@ -2,10 +2,13 @@
 //! rate, and `summary.json`.
 
 use crate::Findings;
-use crate::decide::Advice;
+use crate::costs::draw::BETWEEN_STUDIES;
+use crate::decide::{Advice, Gain, Region};
+use crate::grade::Quality;
 use crate::present::verdict::headline;
 use serde::Serialize;
 use warmcore_record::columns::ColumnsError;
+use warmcore_record::document::Confidence;
 use warmcore_record::{Column, Columns};
 use warmcore_scenario::Combination;
 use warmcore_sim::packet::columns::columns as outcome_columns;
@@ -47,9 +50,20 @@ pub struct Summary<'a> {
     schema: u32,
     machine: &'a str,
     headline: String,
-    /// The costs' own uncertainty, as a fraction.
-    cost_uncertainty: f64,
+    measured_processors: u32,
+    costs: Costs,
     advice: Vec<HostSummary>,
+}
+
+/// How the costs were measured.
+#[derive(Serialize, Debug)]
+struct Costs {
+    count: usize,
+    missed_target: usize,
+    runs: u64,
+    set_aside: u64,
+    /// How far all rates of another study may be off together: 95% half-width of their logarithm.
+    between_studies: f64,
 }
 
 #[derive(Serialize, Debug)]
@@ -57,55 +71,96 @@ struct HostSummary {
     processors: u32,
     regions: Vec<RegionSummary>,
     best_capacity: Combination,
+    capacity_as_good: Vec<Combination>,
     capacity_per_s: Estimate<PerSecond>,
+    /// Where 95% of other studies of the machine would put it.
+    capacity_between_per_s: [PerSecond; 2],
     capacity_over_default: Estimate<f64>,
     capacity_over_worst: Estimate<f64>,
+    capacity_confidence: Confidence,
 }
 
 #[derive(Serialize, Debug)]
 struct RegionSummary {
     from_per_s: f64,
     to_per_s: f64,
+    /// Between which rates 95% of other studies would put `from_per_s`: null for the first region, and
+    /// where it is not determined.
+    from_between_per_s: Option<[PerSecond; 2]>,
     best: Combination,
     as_good: Vec<Combination>,
+    /// In which part of the draws each combination is among the best.
+    among_best: Vec<(Combination, f64)>,
     default_saturates: bool,
     delay_saved_over_default: Option<[Estimate<f64>; 2]>,
     delay_saved_over_worst: Option<[Estimate<f64>; 2]>,
+    /// The most of its delay that another combination might save.
+    at_most_lost: f64,
+    confidence: Confidence,
 }
+
+/// The version of `summary.json`: 2 has intervals of borders and capacities, how often a choice is
+/// among the best, and how sure it is; it has no `cost_uncertainty`.
+const SCHEMA: u32 = 2;
 
 impl<'a> Summary<'a> {
     /// The summary of `findings`.
     #[must_use]
-    pub fn of(findings: &'a Findings) -> Self {
+    pub fn new(findings: &'a Findings) -> Self {
+        let Quality { costs, missed, runs, set_aside } = Quality::from_profile(&findings.profile);
         Self {
-            schema: 1,
+            schema: SCHEMA,
             machine: &findings.profile.name,
-            headline: findings.advice.first().map(headline).unwrap_or_default(),
-            cost_uncertainty: findings.cost_uncertainty,
-            advice: findings.advice.iter().map(HostSummary::of).collect(),
+            headline: findings.advice.first().map(|advice| headline(findings, advice)).unwrap_or_default(),
+            measured_processors: findings.measured_processors,
+            costs: Costs {
+                count: costs,
+                missed_target: missed,
+                runs,
+                set_aside,
+                between_studies: BETWEEN_STUDIES,
+            },
+            advice: findings.advice.iter().map(|advice| HostSummary::new(findings, advice)).collect(),
         }
     }
 }
 
 impl HostSummary {
-    fn of(advice: &Advice) -> Self {
-        let ends = |gain: crate::decide::Gain| [gain.least.gain, gain.most.gain];
-        let regions = advice.regions.iter().map(|region| RegionSummary {
+    fn new(findings: &Findings, advice: &Advice) -> Self {
+        let capacity = &advice.capacity;
+        Self {
+            processors: advice.processors,
+            regions: advice
+                .regions
+                .iter()
+                .map(|region| RegionSummary::new(region, findings.grade_region(advice, region)))
+                .collect(),
+            best_capacity: capacity.best,
+            capacity_as_good: capacity.as_good.clone(),
+            capacity_per_s: capacity.capacity,
+            capacity_between_per_s: capacity.between,
+            capacity_over_default: capacity.over_default,
+            capacity_over_worst: capacity.over_worst,
+            capacity_confidence: findings.grade_capacity(advice),
+        }
+    }
+}
+
+impl RegionSummary {
+    fn new(region: &Region, confidence: Confidence) -> Self {
+        let ends = |gain: Gain| [gain.least.gain, gain.most.gain];
+        Self {
             from_per_s: region.from.0,
             to_per_s: region.to.0,
+            from_between_per_s: region.border.and_then(|border| border.within),
             best: region.best,
             as_good: region.as_good.clone(),
+            among_best: region.among_best.clone(),
             default_saturates: region.default_saturates,
             delay_saved_over_default: region.over_default.map(ends),
             delay_saved_over_worst: region.over_worst.map(ends),
-        });
-        Self {
-            processors: advice.processors,
-            regions: regions.collect(),
-            best_capacity: advice.capacity.best,
-            capacity_per_s: advice.capacity.capacity,
-            capacity_over_default: advice.capacity.over_default,
-            capacity_over_worst: advice.capacity.over_worst,
+            at_most_lost: region.at_most_lost,
+            confidence,
         }
     }
 }

@@ -32,11 +32,13 @@ pub enum Purpose {
     Sojourn,
     /// What a source is in the middle of when the run starts.
     Start,
+    /// How far a machine's true costs are from the measured ones.
+    Costs,
 }
 
 impl Purpose {
     /// Every purpose.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Interarrival,
         Self::Stream,
         Self::Policy,
@@ -46,6 +48,7 @@ impl Purpose {
         Self::Gap,
         Self::Sojourn,
         Self::Start,
+        Self::Costs,
     ];
 }
 

@@ -17,6 +17,7 @@ pub(crate) struct CompareArguments {
         value_name = "FRACTION,…",
         value_delimiter = ',',
         default_value = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8",
+        conflicts_with = "rate",
         help_heading = "Compare"
     )]
     pub(crate) loads: Vec<f64>,
@@ -27,6 +28,7 @@ pub(crate) struct CompareArguments {
         value_name = "NAME,…",
         value_delimiter = ',',
         value_parser = values::names::<Parallelism>(),
+        conflicts_with = "approach",
         help_heading = "Compare"
     )]
     pub(crate) approaches: Vec<Parallelism>,
@@ -37,12 +39,13 @@ pub(crate) struct CompareArguments {
         value_name = "NAME,…",
         value_delimiter = ',',
         value_parser = values::names::<ProcessorPolicy>(),
+        conflicts_with = "policy",
         help_heading = "Compare"
     )]
     pub(crate) policies: Vec<ProcessorPolicy>,
 
     /// Calibrate for a minute rather than for five, where no --profile is given
-    #[arg(long, help_heading = "Compare")]
+    #[arg(long, conflicts_with = "profile", help_heading = "Compare")]
     pub(crate) quick: bool,
 
     /// The folder to write into

@@ -97,7 +97,7 @@ pub(crate) struct PlanArguments {
     pub(crate) goal: Goal,
 
     /// How many packets come per second [default: as many as have come on average since the start]
-    #[arg(long, value_name = "PACKETS", value_parser = values::rate)]
+    #[arg(long, value_name = "PACKETS", value_parser = values::rate, requires = "profile")]
     pub(crate) rate: Option<PerSecond>,
 
     /// What packets cost there: the profile that `warmcore calibrate` has measured on that machine, or

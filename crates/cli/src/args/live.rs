@@ -32,7 +32,7 @@ pub(crate) struct RunLiveArguments {
     pub(crate) metrics: Option<SocketAddr>,
 
     /// Print the scenario, which --scenario takes, and run nothing
-    #[arg(long, conflicts_with = "json", help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["json", "metrics"], help_heading = "Output")]
     pub(crate) print_scenario: bool,
 
     /// Print one JSON object instead of words

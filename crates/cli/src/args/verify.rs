@@ -44,7 +44,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) foreign: f64,
 
     /// Print one JSON object instead of words
-    #[arg(long)]
+    #[arg(long, requires = "yes")]
     pub(crate) json: bool,
 
     #[command(flatten)]

@@ -1,7 +1,7 @@
 //! A host as a page: the picture of a terminal, with nothing left out.
 
 use super::words;
-use crate::provenance::PROGRAM;
+use crate::provenance::{PROGRAM, command};
 use warmcore_linux::inventory::{Interrupt, Inventory, Managed};
 use warmcore_record::document::{
     Block, Confidence, Document, KeyFigure, Level, Section, Statement, Term, Verdict,
@@ -12,7 +12,7 @@ use warmcore_record::table::{Cell, Row, Table};
 /// The whole page.
 pub(super) fn document(inventory: &Inventory) -> Document {
     let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
-    manifest.command = std::env::args().collect();
+    manifest.command = command();
     let kernel = inventory.conditions.kernel.clone().unwrap_or_else(|| "not told".to_owned());
     let cpus = inventory.machine.online().to_string();
     let facts = [("processor", inventory.machine.name.clone()), ("kernel", kernel), ("online cpus", cpus)];

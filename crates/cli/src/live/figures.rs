@@ -25,6 +25,11 @@ pub(super) struct Figures<'a> {
     rate_per_s: Option<f64>,
     interrupted: bool,
 
+    /// Of the steady part, like those below, but of all packets: whatever disturbed them.
+    all_mean_delay_us: Option<f64>,
+    all_delay_half_width_us: Option<f64>,
+    /// The share of packets that nothing disturbed, which all figures from here on are of.
+    undisturbed_packets: Option<f64>,
     mean_delay_us: Option<f64>,
     delay_half_width_us: Option<f64>,
     mean_service_us: Option<f64>,
@@ -63,8 +68,7 @@ pub(super) struct Figures<'a> {
 
     workers: Vec<Worker>,
     steady_seconds: f64,
-    /// The share of packets that met a time in which a worker was kept from running: they are left out
-    /// of all but the overall figures.
+    /// The share of packets of the steady part that met a time in which a worker was kept from running.
     disturbed_packets: Option<f64>,
     wall_seconds: f64,
 }
@@ -87,6 +91,7 @@ impl<'a> Figures<'a> {
         let (total, steady) = (report.total(), report.steady());
         let (all, steady_all) = (total.seen(), steady.total());
         let seen = &steady_all.clean;
+        let all_delay = micros(steady.overall_delay());
         let [delay, service, p50, p99, p999] = [
             steady.delay(),
             steady.service(),
@@ -103,6 +108,9 @@ impl<'a> Figures<'a> {
             placed_on: setup.options.cpus.iter().map(|cpu| cpu.0).collect(),
             rate_per_s: setup.rate.map(|rate| rate.0),
             interrupted: *interrupted,
+            all_mean_delay_us: all_delay.0,
+            all_delay_half_width_us: all_delay.1,
+            undisturbed_packets: finite(1.0 - steady.disturbed()).filter(|_| steady_all.packets() > 0),
             mean_delay_us: delay.0,
             delay_half_width_us: delay.1,
             mean_service_us: service.0,

@@ -1,6 +1,6 @@
 //! A run that has ended, for someone who has never seen one.
 
-use super::{parts, table};
+use super::{estimate, parts, table};
 use crate::live::Finished;
 use warmcore_runtime::report::Steady;
 use warmcore_runtime::tally::Block;
@@ -14,7 +14,7 @@ pub(crate) fn summary(finished: &Finished) -> String {
     let measured = if steady.is_empty() {
         undisturbed_nowhere(&total)
     } else {
-        format!("{}\n\n{}", figures(&steady), situations(&steady))
+        format!("{}\n\n{}\n\n{}", means(&steady), figures(&steady), situations(&steady))
     };
     format!(
         "{head}\n\n{measured}\n\n{}\n\n{}\n{}\n",
@@ -53,6 +53,20 @@ fn head(finished: &Finished) -> String {
         (None, _) => "packets come as fast as they are taken in".to_owned(),
     };
     format!("{} on cpu {}; {arrivals}", scenario.scheduling, cpus.join(", "))
+}
+
+/// The mean delay over all packets, and over those that the tables below are of.
+fn means(steady: &Steady) -> String {
+    let overall = estimate(&steady.overall_delay());
+    match steady.disturbed() {
+        0.0 => format!("Mean delay: {overall} over all packets."),
+        disturbed => format!(
+            "Mean delay: {overall} over all packets; {} over the {:.1}% of them that met no time in which the machine \
+             kept a worker from running, which the tables below are of.",
+            estimate(&steady.delay()),
+            (1.0 - disturbed) * 100.0
+        ),
+    }
 }
 
 fn figures(steady: &Steady) -> String {

@@ -1,10 +1,10 @@
 //! Reading a plan, and saying in which of its lines something is wrong.
 
 use crate::args::tune::AdmissionArguments;
-use miette::{IntoDiagnostic, WrapErr, miette};
+use miette::{IntoDiagnostic, miette};
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::path::{Path, PathBuf};
-use std::{fmt, fs};
 use warmcore_linux::tuning::admission::Inadmissible;
 use warmcore_linux::tuning::step::StepError;
 use warmcore_linux::tuning::{Admission, Disk, Plan, Proposal, admit, steps};
@@ -33,8 +33,7 @@ pub(super) struct Document {
 
 /// Reads and checks the plan at `path`.
 pub(super) fn read(path: &Path) -> miette::Result<Document> {
-    let text = fs::read_to_string(path);
-    let text = text.into_diagnostic().wrap_err_with(|| format!("cannot read the plan {}", path.display()))?;
+    let text = document::text::<PlanDocument>(path).into_diagnostic()?;
     let PlanDocument(plan) = document::parse(&text, path).into_diagnostic()?;
     Ok(Document { plan, text, path: path.to_owned() })
 }

@@ -8,6 +8,7 @@ use crate::transfer::processes;
 use crate::{interrupt, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::ffi::OsString;
+use warmcore_linux::Program;
 use warmcore_linux::counters::Kernel;
 use warmcore_linux::net::privilege_missing;
 use warmcore_linux::tuning::Disk;
@@ -18,6 +19,9 @@ use warmcore_measure::verify::{Verification, parts};
 
 pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
+    for program in [&arguments.load, &arguments.told_by].into_iter().flatten() {
+        Program::find(&words(program)).into_diagnostic()?;
+    }
     let work = work(arguments, &document)?;
     let disk = Disk::default();
     let proposals = document.proposals(&disk, &arguments.admission)?;
@@ -54,9 +58,12 @@ pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     crate::print(text.as_bytes())
 }
 
+fn words(line: &ProgramLine) -> Vec<OsString> {
+    line.iter().map(OsString::from).collect()
+}
+
 /// What is counted as work.
 fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work> {
-    let words = |line: &ProgramLine| line.iter().map(OsString::from).collect::<Vec<_>>();
     if let Some(program) = &arguments.told_by {
         return Ok(Work::Told(words(program)));
     }

@@ -20,10 +20,11 @@
 use super::entries::{Content, Entry, Head, Progress, line, parse};
 use super::step::Step;
 use super::system::{System, is_absent};
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::{env, io};
+use warmcore_files::{LONGEST_JOURNAL, read_text};
 
 /// The version of the file that this build reads and writes.
 pub const SCHEMA: u32 = 1;
@@ -121,7 +122,7 @@ impl Directory {
     /// The active journal, and how many of its bytes are whole lines.
     fn content(&self) -> Result<Option<(Content, u64)>, JournalError> {
         let path = self.0.join(ACTIVE);
-        let text = match fs::read_to_string(&path) {
+        let text = match read_text(&path, LONGEST_JOURNAL) {
             Ok(text) => text,
             Err(error) if is_absent(&error) => return Ok(None),
             Err(source) => return Err(JournalError::File { step: "read", path, source }),

@@ -3,6 +3,7 @@
 use super::{Process, Traffic};
 use std::io;
 use std::path::{Path, PathBuf};
+use warmcore_files::{LONGEST_CAPTURE, read};
 use warmcore_units::{Fault, PerSecond, StreamId};
 use warmcore_workload::{
     Arrivals, Choice, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, Replay,
@@ -142,7 +143,7 @@ impl OpenTraffic {
 }
 
 fn read_trace(path: &Path) -> Result<Trace, TrafficError> {
-    let file =
-        std::fs::read(path).map_err(|source| TrafficError::Unreadable { path: path.to_owned(), source })?;
+    let unreadable = |source| TrafficError::Unreadable { path: path.to_owned(), source };
+    let file = read(path, LONGEST_CAPTURE).map_err(unreadable)?;
     Trace::parse(&file).map_err(|source| TrafficError::Unusable { path: path.to_owned(), source })
 }

@@ -9,11 +9,10 @@
 
 use super::crossing::{Crossing, Layout};
 use super::ground::Ground;
-use crate::decide::{cost_uncertainty, ratio};
 use serde::Serialize;
 use std::path::Path;
 use warmcore_costs::profile::{FreeMemory, Measured, ReceiveTimes};
-use warmcore_costs::{Experiment, Profile, ThreadStack};
+use warmcore_costs::{Approach, Experiment, Profile, ThreadStack};
 use warmcore_scenario::{PacketScenario, RunLength, Traffic};
 use warmcore_sim::packet::{PointError, simulate};
 use warmcore_units::{CpuId, Estimate, Nanos, PerSecond};
@@ -191,14 +190,14 @@ const PAIRS: [[Experiment; 2]; 3] =
 /// where nothing tells how many come.
 pub(super) fn growth(now: &Side, then: &Side) -> Estimate<f64> {
     match (then.room, now.room) {
-        (Some(then), Some(now)) => ratio(then, now, 0.0),
-        _ => ratio(then.capacity, now.capacity, 0.0),
+        (Some(then), Some(now)) => ratio(then, now),
+        _ => ratio(then.capacity, now.capacity),
     }
 }
 
 /// The delay `then` as a multiple of that `now`; `None` if one of them is not known.
 pub(super) fn slowdown(now: &Side, then: &Side) -> Option<Estimate<f64>> {
-    Some(ratio(then.delay?, now.delay?, 0.0))
+    Some(ratio(then.delay?, now.delay?))
 }
 
 /// How many times packets that cost `cost` could come at `rate`, and threads do `work` for them, until
@@ -258,4 +257,24 @@ where
 {
     let relative = of.relative_half_width().unwrap_or(0.0).hypot(uncertainty);
     Estimate { mean: of.mean, half_width: Some(of.mean * relative) }
+}
+
+/// `a / b`, whose errors are independent.
+fn ratio<Q: Copy + Into<f64>>(a: Estimate<Q>, b: Estimate<Q>) -> Estimate<f64> {
+    let relative = |of: Estimate<Q>| of.relative_half_width().unwrap_or(0.0);
+    let ratio = a.mean.into() / b.mean.into();
+    Estimate::new(ratio, ratio * relative(a).hypot(relative(b)))
+}
+
+/// The uncertainty that the costs bring into every prediction, as a fraction: the median of the
+/// relative half-widths of the profile's receive times. Published times count with the [1%](PUBLISHED) that
+/// their source promises.
+fn cost_uncertainty(profile: &Profile) -> f64 {
+    let approaches = Approach::ALL.map(|approach| profile.times.of(approach));
+    let receives = approaches.iter().flat_map(|times| times.cached.values().chain(times.migrates.values()));
+    let times = receives.flat_map(|receive| [&receive.hot].into_iter().chain(&receive.cold));
+    let mut relative: Vec<f64> =
+        times.map(|time| time.estimate().relative_half_width().unwrap_or(PUBLISHED)).collect();
+    relative.sort_by(f64::total_cmp);
+    relative.get(relative.len() / 2).copied().unwrap_or(0.0)
 }

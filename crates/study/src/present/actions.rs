@@ -129,13 +129,13 @@ fn one_arena() -> Action {
 
 fn steering() -> Action {
     Action {
-        text: "Have interrupts and packets (RPS, XPS) go to the processors that read them. The plan says what \
-               that would gain, and that nothing is to be done where that is so; `warmcore host undo` takes it \
-               back."
+        text: "Have interrupts and packets (RPS, XPS) go to the processors on which they are read. The plan \
+               says what that gains; where it gains nothing, there is none."
             .to_owned(),
         commands: vec![
             "warmcore host plan --for receiver --profile profile.toml --out plan.toml".to_owned(),
             "sudo warmcore host apply plan.toml --yes".to_owned(),
+            "sudo warmcore host undo  # takes it back".to_owned(),
         ],
     }
 }

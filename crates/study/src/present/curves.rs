@@ -1,8 +1,11 @@
 //! Charts of the predictions: delay and service time against rate, and capacity.
 
 use crate::Findings;
+use crate::decide::{Advice, Region as Advised};
 use crate::predict::{Curve, Host};
-use warmcore_record::chart::{Axis, Choice, Look, Point, Region, Scale, Series, Style, Unit, View};
+use warmcore_record::chart::{
+    Axis, Choice, Direction, Look, Mark, Point, Region, Scale, Series, Style, Unit, View,
+};
 use warmcore_record::{Block, Chart, Section};
 use warmcore_scenario::{Combination, Organisation};
 use warmcore_sim::packet::Outcome;
@@ -37,20 +40,46 @@ pub fn section(findings: &Findings) -> Section {
 }
 
 fn delay(findings: &Findings) -> Chart {
+    let view = |(index, host), (pick, delay): (usize, Delay)| View {
+        picks: vec![index, pick],
+        series: rate_series(host, findings.advice.get(index), delay.of),
+        regions: regions(findings.advice.get(index)),
+        marks: undetermined(findings.advice.get(index)),
+    };
+    let hosts = || findings.hosts.iter().enumerate();
     Chart {
         id: "delay".to_owned(),
-        title: "Mean packet delay against arrival rate".to_owned(),
-        caption: "From a packet's arrival to the end of its processing. The shaded regions are those of the \
-                  verdict."
+        title: "Packet delay against arrival rate, for every combination".to_owned(),
+        caption: "From a packet's arrival to the end of its processing. What the verdict advises is drawn \
+                  bold; the shading says where."
             .to_owned(),
         x: Axis::log("arrival rate", Unit::per_second()),
-        y: Axis::log("mean packet delay", Unit::seconds()),
-        choices: vec![processors(findings)],
-        views: views(findings, |index, host| View {
-            series: rate_series(host, |outcome| outcome.delay),
-            regions: regions(findings, index),
-            ..View::default()
-        }),
+        y: Axis::log("packet delay", Unit::seconds()),
+        choices: vec![processors(findings), Delay::choice()],
+        views: hosts()
+            .flat_map(|host| Delay::ALL.into_iter().enumerate().map(move |delay| view(host, delay)))
+            .collect(),
+    }
+}
+
+/// A figure of the delays of many packets.
+#[derive(Clone, Copy)]
+pub(super) struct Delay {
+    name: &'static str,
+    /// The figure, of what came out of one point.
+    pub(super) of: fn(&Outcome) -> Estimate<Nanos>,
+}
+
+impl Delay {
+    pub(super) const ALL: [Self; 2] = [
+        Self { name: "mean", of: |outcome| outcome.delay },
+        Self { name: "99th percentile", of: |outcome| outcome.quantiles.p99 },
+    ];
+
+    /// The choice between them.
+    pub(super) fn choice() -> Choice {
+        let options = Self::ALL.map(|delay| delay.name.to_owned()).to_vec();
+        Choice { label: "Delay".to_owned(), options, initial: 0 }
     }
 }
 
@@ -64,8 +93,8 @@ fn service(findings: &Findings) -> Chart {
         x: Axis::log("arrival rate", Unit::per_second()),
         y: Axis::linear("mean processing time", Unit::seconds()),
         choices: vec![processors(findings)],
-        views: views(findings, |_, host| View {
-            series: rate_series(host, |outcome| outcome.service),
+        views: views(findings, |index, host| View {
+            series: rate_series(host, findings.advice.get(index), |outcome| outcome.service),
             ..View::default()
         }),
     }
@@ -139,22 +168,19 @@ fn views(findings: &Findings, view: impl Fn(usize, &Host) -> View) -> Vec<View> 
     hosts.map(|(index, host)| View { picks: vec![index], ..view(index, host) }).collect()
 }
 
-/// A line for each combination, grouped by how pools are kept; those with a global pool start
-/// hidden.
-fn rate_series(host: &Host, of: impl Fn(&Outcome) -> Estimate<Nanos>) -> Vec<Series> {
+/// A line for each combination, grouped by how pools are kept. Those with a global pool start
+/// hidden unless they are advised.
+fn rate_series(host: &Host, advice: Option<&Advice>, of: fn(&Outcome) -> Estimate<Nanos>) -> Vec<Series> {
+    let advised = |combination| {
+        advice.is_some_and(|advice| advice.regions.iter().any(|region| region.best == combination))
+    };
     let line = |pools: &str, curve: &Curve| {
-        let points = host.rates.iter().zip(&curve.points).filter_map(|(rate, outcome)| {
-            let outcome = outcome.as_ref()?;
-            let time = of(outcome);
-            let y = Estimate { mean: time.mean.secs(), half_width: time.half_width.map(Nanos::secs) };
-            Some(Point { missed_target: !outcome.is_precise(), ..Point::new(rate.0, y) })
-        });
-        let Combination { approach, policy, .. } = curve.combination;
+        let emphasised = advised(curve.combination);
         Series {
             group: Some(pools.to_owned()),
-            look: Some(Look { colour: policy as usize, pattern: approach as usize }),
-            hidden: !curve.combination.has_own_pools(),
-            ..Series::new(row(curve.combination), Style::Line, points.collect())
+            hidden: !curve.combination.has_own_pools() && !emphasised,
+            emphasised,
+            ..rate_line(row(curve.combination), host, curve, of)
         }
     };
     let groups = by_pools(host).into_iter();
@@ -163,10 +189,46 @@ fn rate_series(host: &Host, of: impl Fn(&Outcome) -> Estimate<Nanos>) -> Vec<Ser
         .collect()
 }
 
-fn regions(findings: &Findings, host: usize) -> Vec<Region> {
-    let advice = findings.advice.get(host);
-    let regions = advice.iter().flat_map(|advice| &advice.regions);
+/// The line of `curve` of `host`, with the colour of its policy and the dash of its approach.
+pub(super) fn rate_line(
+    name: String,
+    host: &Host,
+    curve: &Curve,
+    of: fn(&Outcome) -> Estimate<Nanos>,
+) -> Series {
+    let points = host.rates.iter().zip(&curve.points).filter_map(|(rate, outcome)| {
+        let outcome = outcome.as_ref()?;
+        let time = of(outcome);
+        let y = Estimate { mean: time.mean.secs(), half_width: time.half_width.map(Nanos::secs) };
+        Some(Point { missed_target: !outcome.is_precise(), ..Point::new(rate.0, y) })
+    });
+    let Combination { approach, policy, .. } = curve.combination;
+    let look = Look { colour: policy as usize, pattern: approach as usize };
+    Series { look: Some(look), ..Series::new(name, Style::Line, points.collect()) }
+}
+
+/// The regions of load of the advice, named by what to use there, and between them where the border
+/// may lie.
+pub(super) fn regions(advice: Option<&Advice>) -> Vec<Region> {
+    let advised = advice.map_or(&[][..], |advice| &advice.regions);
+    let within = |region: &Advised| region.border.and_then(|border| border.within);
+    let mut regions = Vec::new();
+    for (index, region) in advised.iter().enumerate() {
+        let begin = within(region).map_or(region.from, |[_, high]| high);
+        let end = advised.get(index + 1).and_then(within).map_or(region.to, |[low, _]| low);
+        if let Some([low, high]) = within(region) {
+            regions.push(Region { label: "either".to_owned(), from: low.0, to: high.0 });
+        }
+        regions.push(Region { label: region.best.to_string(), from: begin.0, to: end.0 });
+    }
     regions
-        .map(|region| Region { label: region.best.to_string(), from: region.from.0, to: region.to.0 })
+}
+
+/// Borders between regions of which nobody knows where they are.
+pub(super) fn undetermined(advice: Option<&Advice>) -> Vec<Mark> {
+    let borders = advice.into_iter().flat_map(|advice| &advice.regions).filter_map(|region| region.border);
+    borders
+        .filter(|border| border.within.is_none())
+        .map(|border| Mark { label: "anywhere".to_owned(), axis: Direction::X, at: border.at.0 })
         .collect()
 }

@@ -7,14 +7,10 @@ use warmcore_costs::profile::Kind;
 #[must_use]
 pub fn scope(findings: &Findings) -> String {
     let name = &findings.profile.name;
-    let machine = match (findings.profile.provenance.kind, findings.hosts.first()) {
-        (Kind::Measured, Some(host)) => {
-            format!("the machine it was measured on ({name}), {}", cores(host.processors))
-        }
-        (Kind::Published, Some(host)) => {
-            format!("the published costs of the {name}, {}", cores(host.processors))
-        }
-        (_, None) => name.clone(),
+    let count = findings.hosts.first().map_or_else(String::new, |host| cores(host.processors));
+    let machine = match findings.profile.provenance.kind {
+        Kind::Measured => format!("{count} of the machine it was measured on ({name})"),
+        Kind::Published => format!("{count} with the costs published for the {name}"),
     };
     format!(
         "This speaks for a user-space UDP receive path in memory, not for Linux's own network stack, and for {machine}."

@@ -1,60 +1,64 @@
 //! The verdict: what to do, what it gains, how sure that is.
+//!
+//! Choices and ratios lead, as another study of the machine finds them again. Rates follow, with the
+//! interval that they have between studies.
 
 use crate::Findings;
 use crate::decide::{Advice, Gain, GainAt, Region};
+use crate::grade::{is_above_noise, percent};
 use crate::present::{actions::actions, scope::scope};
 use warmcore_costs::Approach;
-use warmcore_record::document::Verdict;
-use warmcore_record::document::{Confidence, KeyFigure, Level, Statement};
+use warmcore_record::document::{KeyFigure, Statement, Verdict};
 use warmcore_scenario::Combination;
-use warmcore_units::Estimate;
+use warmcore_units::{Estimate, PerSecond};
 
-/// The verdict on `findings`; the first number of processors leads.
+/// The most lines of advice for one number of processors.
+const LINES: usize = 3;
+
+/// The verdict on `findings`, for the first number of processors.
 #[must_use]
 pub fn verdict(findings: &Findings) -> Verdict {
-    let statements = findings.advice.iter().flat_map(|advice| {
-        advice
-            .regions
-            .iter()
-            .map(move |region| region_statement(advice, region))
-            .chain([capacity_statement(advice)])
-    });
+    let Some(advice) = findings.advice.first() else {
+        return Verdict { headline: "Nothing was predicted.".to_owned(), ..Verdict::default() };
+    };
     Verdict {
-        headline: findings.advice.first().map_or_else(|| "Nothing was predicted.".to_owned(), headline),
-        figures: findings.advice.first().map_or_else(Vec::new, key_figures),
+        headline: headline(findings, advice),
         scope: scope(findings),
-        statements: statements.collect(),
+        figures: key_figures(advice),
+        statements: lines(findings, advice),
         actions: actions(findings),
         ..Verdict::default()
     }
 }
 
+/// The advice for all other numbers of processors.
+#[must_use]
+pub fn ahead(findings: &Findings) -> Vec<Statement> {
+    findings.advice.iter().skip(1).flat_map(|advice| lines(findings, advice)).collect()
+}
+
 /// The advice in one sentence, for who reads no further.
 #[must_use]
-pub fn headline(advice: &Advice) -> String {
-    let processors = processors(advice.processors);
-    let mut sentence = match &advice.regions[..] {
-        [] => return format!("On {processors}, every combination is saturated at every rate."),
-        [only] => format!("On {processors}, use {} at every load", in_words(only.best)),
-        [first, .., last] if first.best == last.best => {
-            format!("On {processors}, use {} at most loads", in_words(first.best))
+pub fn headline(findings: &Findings, advice: &Advice) -> String {
+    let mut sentence = format!("On {}, ", processors(findings, advice));
+    sentence += &match &advice.regions[..] {
+        [] => return sentence + "every combination is saturated at every rate.",
+        [only] if only.best == Combination::COMMON_DEFAULT => {
+            "keep the common default: no policy is measurably faster".to_owned()
         }
-        [first, .., last] => format!(
-            "On {processors}, use {} below about {}, and {} above",
-            in_words(first.best),
-            first.to,
-            in_words(last.best)
-        ),
+        [only] => format!("use {} at every load", in_words(only.best)),
+        [first, .., last] if first.best == last.best => format!("use {} at most loads", in_words(first.best)),
+        [first, .., last] => {
+            format!("use {} at low loads, and {} at high loads", in_words(first.best), in_words(last.best))
+        }
     };
-    match over_default(advice).filter(|gain| is_above_noise(gain.most.gain)) {
-        Some(gain) => {
-            sentence += &format!(": packets take {} less time than under the common default", span_of(gain));
-        }
-        None => sentence += ": no policy is measurably faster than the common default",
+    let gain = over_default(advice).map(|gain| gain.most.gain).filter(|gain| is_above_noise(*gain));
+    if let Some(gain) = gain {
+        sentence += &format!(": packets take up to {} less time than under the common default", saved(gain));
     }
     let capacity = advice.capacity.over_default;
     if is_above_noise(Estimate { mean: capacity.mean - 1.0, ..capacity }) {
-        sentence += &format!(", and the machine carries {:.2} times the traffic", capacity.mean);
+        sentence += &format!(", and the machine carries {} times the traffic", times(capacity));
     }
     sentence + "."
 }
@@ -104,128 +108,137 @@ fn key_figures(advice: &Advice) -> Vec<KeyFigure> {
     over_default.into_iter().chain(over_worst).chain([carries]).collect()
 }
 
-fn region_statement(advice: &Advice, region: &Region) -> Statement {
-    let span = if region.from == region.to {
-        format!("At {}", region.from)
-    } else {
-        format!("From {} to {}", region.from, region.to)
-    };
-    let on = processors(advice.processors);
-    let mut text = format!("{span} on {on}, use {}.", in_words(region.best));
-    if let Some(gain) = region.over_default.filter(|_| region.best != Combination::COMMON_DEFAULT) {
-        text += &format!(" A packet takes {} less time than under the common default.", span_of(gain));
+/// The widest regions, from low loads to high, and what carries most where there is a line left for it.
+fn lines(findings: &Findings, advice: &Advice) -> Vec<Statement> {
+    let mut regions: Vec<usize> = (0..advice.regions.len()).collect();
+    let width = |index: &usize| advice.regions[*index].to.0 / advice.regions[*index].from.0;
+    regions.sort_by(|a, b| width(b).total_cmp(&width(a)));
+    regions.truncate(LINES);
+    regions.sort_unstable();
+    let mut lines: Vec<Statement> =
+        regions.into_iter().map(|index| region_line(findings, advice, index)).collect();
+    let capacity = capacity_line(findings, advice);
+    if lines.len() < LINES {
+        lines.push(capacity);
+    } else if let Some(last) = lines.last_mut() {
+        last.evidence.extend(capacity.evidence);
     }
+    lines
+}
+
+fn region_line(findings: &Findings, advice: &Advice, index: usize) -> Statement {
+    let region = &advice.regions[index];
+    let mut text = format!("On {}, {}, ", processors(findings, advice), loads(advice, index));
     if region.best == Combination::COMMON_DEFAULT {
-        text += " This is the common default.";
+        text += "keep the common default: no other combination is shown to be faster.";
+    } else {
+        text += &format!("use {}", in_words(region.best));
+        text += &match region.over_default {
+            Some(gain) => format!(": a packet takes {} less time than under the common default.", span(gain)),
+            None => ": the common default cannot keep up there.".to_owned(),
+        };
     }
-    if region.default_saturates {
-        text += " In the upper part of this region the common default is saturated or nearly so.";
+    Statement {
+        text,
+        evidence: region_evidence(advice, index),
+        confidence: findings.grade_region(advice, region),
     }
-    if let Some(gain) = region.over_worst {
-        text +=
-            &format!(" Against the worst combination that keeps up easily, it is {} less.", span_of(gain));
-    }
-    let evidence = |name: &str, at: GainAt| {
-        let half_width = percent(at.gain.half_width.unwrap_or(0.0));
-        format!("{name}: {} ± {half_width} at {}, against {}", percent(at.gain.mean), at.rate, at.against)
+}
+
+/// Of which loads a region is, in words and with its borders.
+fn loads(advice: &Advice, index: usize) -> String {
+    let border = |index: usize| {
+        let border = advice.regions.get(index).and_then(|region| region.border);
+        border.map(|border| match border.within {
+            Some([low, high]) => format!("about {} ({low} to {high} in other studies)", border.at),
+            None => "a rate that is not determined".to_owned(),
+        })
     };
+    match (border(index), border(index + 1)) {
+        (None, None) => "at every load".to_owned(),
+        (None, Some(end)) => format!("at low loads, up to {end}"),
+        (Some(begin), None) => format!("at high loads, from {begin}"),
+        (Some(begin), Some(end)) => format!("in between, from {begin} to {end}"),
+    }
+}
+
+fn region_evidence(advice: &Advice, index: usize) -> Vec<String> {
+    let region = &advice.regions[index];
+    let shown =
+        |name: &str, at: GainAt| format!("{name}: {} at {}, against {}", saved(at.gain), at.rate, at.against);
     let over = |name: &str, gain: Option<Gain>| {
         let ends = gain.map(|gain| {
             let ends = [("smallest", gain.least), ("largest", gain.most)];
-            ends.map(|(end, at)| evidence(&format!("{end} gain over {name}"), at))
+            ends.map(|(end, at)| shown(&format!("{end} gain over {name}"), at))
         });
         ends.into_iter().flatten()
     };
     let mut lines: Vec<String> =
         over("the common default", region.over_default).chain(over("the worst", region.over_worst)).collect();
+    if region.default_saturates {
+        lines.push("in the upper part the common default is saturated or nearly so".to_owned());
+    }
     if region.saturated > 0 {
-        lines.push(format!(
-            "{} of {} combinations are saturated at {}",
-            region.saturated,
-            Combination::COUNT,
-            region.to
-        ));
+        let (saturated, all) = (region.saturated, Combination::COUNT);
+        lines.push(format!("{saturated} of {all} combinations are saturated at {}", region.to));
     }
     if !region.as_good.is_empty() {
         let names: Vec<String> = region.as_good.iter().map(ToString::to_string).collect();
-        lines.push(format!("as good throughout: {}", names.join("; ")));
+        lines.push(format!("not to be told from it, but less simple: {}", names.join("; ")));
     }
-    Statement { text, evidence: lines, confidence: confidence(region) }
+    let among = region.among_best.iter().filter(|(_, part)| *part >= 0.05);
+    let among: Vec<String> =
+        among.map(|(combination, part)| format!("{combination} in {}", percent(*part))).collect();
+    lines.push(format!("among the best, with other costs as likely as the measured: {}", among.join("; ")));
+    lines
 }
 
-/// How sure it is that the region's choice beats what it is compared with.
-fn confidence(region: &Region) -> Confidence {
-    let Some(gain) = region.over_default.filter(|_| region.best != Combination::COMMON_DEFAULT) else {
-        let reason = match region.best == Combination::COMMON_DEFAULT {
-            true => "no other combination is better by more than its interval or by 1%",
-            false => {
-                "the common default is saturated or nearly so in this region, the advised combination is not"
-            }
-        };
-        return Confidence { level: Level::High, reason: reason.to_owned() };
-    };
-    let reason = |words: &str, at: GainAt| {
-        format!(
-            "{words} ({} ± {} at {}; the half-width holds the simulation's and the measured costs' uncertainty)",
-            percent(at.gain.mean),
-            percent(at.gain.half_width.unwrap_or(0.0)),
-            at.rate
-        )
-    };
-    let (level, reason) = if is_above_noise(gain.least.gain) {
-        (Level::High, reason("even the smallest gain exceeds its half-width", gain.least))
-    } else if is_above_noise(gain.most.gain) {
-        (
-            Level::Moderate,
-            reason("the largest gain exceeds its half-width, the smallest does not", gain.least),
-        )
-    } else {
-        (Level::Low, reason("no gain over the common default exceeds its half-width", gain.most))
-    };
-    Confidence { level, reason }
-}
-
-fn capacity_statement(advice: &Advice) -> Statement {
+fn capacity_line(findings: &Findings, advice: &Advice) -> Statement {
     let capacity = &advice.capacity;
-    let times = |of: Estimate<f64>| format!("{:.2} ± {:.2}", of.mean, of.half_width.unwrap_or(0.0));
-    let exceeds =
-        is_above_noise(Estimate { mean: capacity.over_default.mean - 1.0, ..capacity.over_default });
-    let (level, reason) = match exceeds {
-        true => (Level::High, "the ratio to the common default exceeds 1 by more than its half-width"),
-        false => (Level::Low, "the ratio to the common default is 1 within its half-width"),
+    let on = processors(findings, advice);
+    let text = if capacity.best == Combination::COMMON_DEFAULT {
+        format!("On {on}, no combination is shown to carry more than the common default.")
+    } else {
+        let (best, over) = (in_words(capacity.best), times(capacity.over_default));
+        format!("On {on}, {best} carry {over} times what the common default carries.")
     };
-    Statement {
-        text: format!(
-            "On {} the highest rate, {}, is carried by {}: {:.2} times what the common default carries.",
-            processors(advice.processors),
-            capacity.capacity.mean,
-            in_words(capacity.best),
-            capacity.over_default.mean
-        ),
-        evidence: vec![
-            format!("capacity: {}", capacity.capacity),
-            format!("times the common default's: {}", times(capacity.over_default)),
-            format!("times the lowest of all combinations: {}", times(capacity.over_worst)),
-        ],
-        confidence: Confidence { level, reason: reason.to_owned() },
+    let [low, high]: [PerSecond; 2] = capacity.between;
+    let mut evidence = vec![
+        format!("times the lowest of all combinations: {}", times(capacity.over_worst)),
+        format!("the highest rate: {} as measured now, {low} to {high} in other studies", capacity.capacity),
+    ];
+    if !capacity.as_good.is_empty() {
+        let names: Vec<String> = capacity.as_good.iter().map(ToString::to_string).collect();
+        evidence.push(format!("carry as much, as far as can be told: {}", names.join("; ")));
+    }
+    Statement { text, evidence, confidence: findings.grade_capacity(advice) }
+}
+
+fn times(ratio: Estimate<f64>) -> String {
+    format!("{:.2} ± {:.2}", ratio.mean, ratio.half_width.unwrap_or(0.0))
+}
+
+fn saved(gain: Estimate<f64>) -> String {
+    format!("{} ± {}", percent(gain.mean), percent(gain.half_width.unwrap_or(0.0)))
+}
+
+/// From the smallest gain to the largest, as far as they are shown to be gains.
+fn span(gain: Gain) -> String {
+    let [least, most] = [gain.least, gain.most].map(|at| saved(at.gain));
+    match is_above_noise(gain.least.gain) {
+        _ if least == most => least,
+        true => format!("{least} to {most}"),
+        false => format!("up to {most}"),
     }
 }
 
-/// Whether a gain is positive beyond its half-width.
-fn is_above_noise(gain: Estimate<f64>) -> bool {
-    gain.mean > gain.half_width.unwrap_or(0.0)
-}
-
-fn span_of(gain: Gain) -> String {
-    let (least, most) = (percent(gain.least.gain.mean), percent(gain.most.gain.mean));
-    if least == most { least } else { format!("{least} to {most}") }
-}
-
-fn percent(fraction: f64) -> String {
-    let percent = fraction * 100.0;
-    if percent.abs() < 9.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
-}
-
-fn processors(count: u32) -> String {
-    if count == 1 { "1 processor".to_owned() } else { format!("{count} processors") }
+/// How many processors, and whether that is more than was measured.
+fn processors(findings: &Findings, advice: &Advice) -> String {
+    let count = advice.processors;
+    let measured = findings.measured_processors;
+    match count {
+        1 => "1 processor".to_owned(),
+        _ if count > measured => format!("{count} processors (extrapolated from {measured})"),
+        _ => format!("{count} processors"),
+    }
 }

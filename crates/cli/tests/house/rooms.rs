@@ -19,9 +19,10 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("workload", &["units"]),
     ("costs", &["units", "topology"]),
     ("stats", &[]),
-    ("scenario", &["units", "topology", "policy", "stack", "workload", "costs", "stats"]),
-    ("record", &["units", "stats"]),
-    ("linux", &["units", "topology"]),
+    ("files", &[]),
+    ("scenario", &["units", "topology", "policy", "stack", "workload", "costs", "stats", "files"]),
+    ("record", &["units", "stats", "files"]),
+    ("linux", &["units", "topology", "files"]),
     ("sim", &["units", "topology", "policy", "workload", "costs", "stats", "scenario", "record"]),
     (
         "runtime",

@@ -1,0 +1,4 @@
+//! What holds for the workspace as a whole, and no compiler checks.
+
+mod licences;
+mod rooms;

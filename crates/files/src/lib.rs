@@ -1,0 +1,129 @@
+//! Reading a file that a user names: a regular file, no longer than stated.
+//!
+//! A name may lead anywhere: to a directory, to a device without end, to a pipe that nobody writes
+//! to. Each is refused at once and in words, so that no command waits or fills the memory for it.
+
+use std::fs::{File, FileType};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
+
+/// The longest document, in bytes: profiles, scenarios and plans have some kilobytes.
+pub const LONGEST_DOCUMENT: u64 = 16 << 20;
+/// The longest journal, in bytes: a finished point takes about a kilobyte.
+pub const LONGEST_JOURNAL: u64 = 1 << 30;
+/// The longest capture of packets, in bytes: it is held in memory.
+pub const LONGEST_CAPTURE: u64 = 4 << 30;
+
+/// The bytes of the regular file at `path`, which has `limit` of them at most.
+///
+/// # Errors
+/// As the system says; [`ErrorKind::IsADirectory`] and [`ErrorKind::InvalidInput`] for what is no
+/// regular file, [`ErrorKind::FileTooLarge`] for a longer one.
+pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
+    check(path, limit)?;
+    let mut bytes = Vec::new();
+    // It may have grown since, and the length of some of the kernel's files is said to be 0.
+    File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
+    refuse_longer(bytes.len() as u64, limit)?;
+    Ok(bytes)
+}
+
+/// Finds out whether [`read`] would refuse what is at `path`, without opening it: to open a pipe waits
+/// for its other end.
+///
+/// # Errors
+/// As [`read`].
+pub fn check(path: &Path, limit: u64) -> io::Result<()> {
+    let found = path.metadata()?;
+    refuse_other_than_file(found.file_type())?;
+    refuse_longer(found.len(), limit)
+}
+
+/// The text of the regular file at `path`, which has `limit` bytes at most.
+///
+/// # Errors
+/// As [`read`], and [`ErrorKind::InvalidData`] where it is not UTF-8.
+pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
+    String::from_utf8(read(path, limit)?).map_err(|error| {
+        let offset = error.utf8_error().valid_up_to();
+        let found = error.as_bytes()[offset];
+        let problem = format!("it is no text in UTF-8: the byte at offset {offset} is 0x{found:02x}");
+        io::Error::new(ErrorKind::InvalidData, problem)
+    })
+}
+
+fn refuse_other_than_file(found: FileType) -> io::Result<()> {
+    let (kind, what) = match found {
+        _ if found.is_file() => return Ok(()),
+        _ if found.is_dir() => (ErrorKind::IsADirectory, "a directory"),
+        _ if found.is_fifo() => (ErrorKind::InvalidInput, "a pipe"),
+        _ if found.is_socket() => (ErrorKind::InvalidInput, "a socket"),
+        _ => (ErrorKind::InvalidInput, "a device"),
+    };
+    Err(io::Error::new(kind, format!("it is {what}, expected a regular file")))
+}
+
+fn refuse_longer(bytes: u64, limit: u64) -> io::Result<()> {
+    if bytes <= limit {
+        return Ok(());
+    }
+    let problem = format!("it has more than {limit} bytes, which is the most that is read");
+    Err(io::Error::new(ErrorKind::FileTooLarge, problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::net::UnixListener;
+    use std::process::Command;
+
+    fn refusal(path: &Path) -> (ErrorKind, String) {
+        let error = read_text(path, 8).unwrap_err();
+        (error.kind(), error.to_string())
+    }
+
+    #[test]
+    fn a_file_is_read_up_to_its_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "12345678").unwrap();
+        assert_eq!(read_text(&path, 8).unwrap(), "12345678");
+        let (kind, problem) = {
+            fs::write(&path, "123456789").unwrap();
+            refusal(&path)
+        };
+        assert_eq!(kind, ErrorKind::FileTooLarge);
+        assert!(problem.contains("more than 8 bytes"), "{problem}");
+        // A file of the kernel that is said to have no bytes.
+        assert_eq!(read(Path::new("/proc/self/maps"), 8).unwrap_err().kind(), ErrorKind::FileTooLarge);
+    }
+
+    #[test]
+    fn what_is_no_regular_file_is_named_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let (pipe, socket) = (folder.path().join("pipe"), folder.path().join("socket"));
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let _listener = UnixListener::bind(&socket).unwrap();
+        for (path, kind, what) in [
+            (folder.path(), ErrorKind::IsADirectory, "a directory"),
+            (&pipe, ErrorKind::InvalidInput, "a pipe"),
+            (&socket, ErrorKind::InvalidInput, "a socket"),
+            (Path::new("/dev/zero"), ErrorKind::InvalidInput, "a device"),
+        ] {
+            assert_eq!(refusal(path), (kind, format!("it is {what}, expected a regular file")));
+        }
+        assert_eq!(refusal(&folder.path().join("none")).0, ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn the_first_byte_that_is_no_text_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, b"abc\xffd").unwrap();
+        let (kind, problem) = refusal(&path);
+        assert_eq!(kind, ErrorKind::InvalidData);
+        assert!(problem.ends_with("the byte at offset 3 is 0xff"), "{problem}");
+    }
+}

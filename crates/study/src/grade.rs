@@ -1,0 +1,305 @@
+//! How sure a piece of advice is: one rule for all, a pure function of what is known for and against it.
+//!
+//! Advice starts at high confidence. Each doubt caps it, and says why:
+//!
+//! | doubt | at most |
+//! |---|---|
+//! | no gain exceeds its half-width | low |
+//! | the largest gain does, the smallest does not | moderate |
+//! | others might do better by more than [`LITTLE`], or by more than [`MUCH`] | moderate, low |
+//! | among the best in fewer than [`NEARLY_ALL`] of the draws, or than half | moderate, low |
+//! | for more processors than were measured | moderate |
+//! | most costs missed their target, or most runs were disturbed | moderate |
+//! | both of these | low |
+
+use crate::Findings;
+use crate::decide::{Advice, Region};
+use warmcore_costs::Profile;
+use warmcore_costs::profile::Measured;
+use warmcore_record::document::{Confidence, Level};
+use warmcore_scenario::Combination;
+use warmcore_units::Estimate;
+
+/// Others may save this part of the delay, and the choice is still as good as sure.
+pub const LITTLE: f64 = 0.05;
+/// Others may save this part of the delay: nothing is known of the choice.
+pub const MUCH: f64 = 0.2;
+/// The part of the draws in which a sure choice is among the best.
+pub const NEARLY_ALL: f64 = 0.9;
+/// The part of costs, or of runs, above which what befell them counts.
+const MOST: f64 = 0.5;
+
+/// What is known for and against a piece of advice.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Evidence {
+    /// What it brings.
+    pub effect: Effect,
+    /// In which part of the draws it is among the best.
+    pub among_best: f64,
+    /// How many processors it is for.
+    pub processors: u32,
+    /// How many the costs are known of.
+    pub measured_processors: u32,
+    /// How the costs were measured.
+    pub quality: Quality,
+}
+
+/// What a piece of advice brings.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Effect {
+    /// A gain over the common default, as a fraction: where it is smallest, and where it is largest.
+    Gain([Estimate<f64>; 2]),
+    /// It is the common default: no other is shown to be better, and this part of the delay is the most that
+    /// another might save.
+    AtMostLost(f64),
+}
+
+/// How the costs of a profile were measured.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Quality {
+    /// How many costs there are.
+    pub costs: usize,
+    /// How many missed the half-width asked for.
+    pub missed: usize,
+    /// Runs, those set aside included.
+    pub runs: u64,
+    /// Runs that were set aside because something disturbed them.
+    pub set_aside: u64,
+}
+
+impl Quality {
+    /// That of `profile`. Published costs have no runs, and so none that was disturbed.
+    #[must_use]
+    pub fn from_profile(profile: &Profile) -> Self {
+        let mut quality = Self::default();
+        let times = [&profile.times.locking, &profile.times.independent_stacks];
+        let receive =
+            times.into_iter().flat_map(|times| times.cached.values().chain(times.migrates.values()));
+        let receive = receive.flat_map(|receive| [&receive.hot].into_iter().chain(&receive.cold));
+        let overheads = profile.free_memory.iter().flat_map(|pool| [&pool.acquire, &pool.release]);
+        let all = times.into_iter().map(|times| &times.fully_cold).chain(receive).chain(overheads);
+        all.for_each(|cost| quality.count(cost));
+        quality
+    }
+
+    fn count(&mut self, cost: &Measured) {
+        self.costs += 1;
+        self.missed += usize::from(cost.missed_target);
+        self.runs += u64::from(cost.runs) + u64::from(cost.disturbed);
+        self.set_aside += u64::from(cost.disturbed);
+    }
+}
+
+impl Findings {
+    /// How sure it is what to use in a region of `advice`.
+    #[must_use]
+    pub fn grade_region(&self, advice: &Advice, region: &Region) -> Confidence {
+        let effect = match region.over_default {
+            _ if region.best == Combination::COMMON_DEFAULT => Effect::AtMostLost(region.at_most_lost),
+            Some(gain) => Effect::Gain([gain.least.gain, gain.most.gain]),
+            None => carried(advice),
+        };
+        grade(&self.evidence(advice, effect, part_of(&region.among_best, region.best)))
+    }
+
+    /// How sure it is what carries the most.
+    #[must_use]
+    pub fn grade_capacity(&self, advice: &Advice) -> Confidence {
+        let capacity = &advice.capacity;
+        let effect = match capacity.best == Combination::COMMON_DEFAULT {
+            true => Effect::AtMostLost(capacity.at_most_lost),
+            false => carried(advice),
+        };
+        grade(&self.evidence(advice, effect, part_of(&capacity.among_best, capacity.best)))
+    }
+
+    fn evidence(&self, advice: &Advice, effect: Effect, among_best: f64) -> Evidence {
+        let quality = Quality::from_profile(&self.profile);
+        let measured_processors = self.measured_processors;
+        Evidence { effect, among_best, processors: advice.processors, measured_processors, quality }
+    }
+}
+
+/// How much more traffic is carried than under the common default.
+fn carried(advice: &Advice) -> Effect {
+    let ratio = advice.capacity.over_default;
+    Effect::Gain([Estimate { mean: ratio.mean - 1.0, ..ratio }; 2])
+}
+
+fn part_of(among_best: &[(Combination, f64)], combination: Combination) -> f64 {
+    among_best.iter().find(|(of, _)| *of == combination).map_or(0.0, |(_, part)| *part)
+}
+
+/// How sure advice is that has this `evidence`.
+#[must_use]
+pub fn grade(evidence: &Evidence) -> Confidence {
+    let (level, reason) = effect(evidence.effect);
+    let doubts = [rarely_best(evidence.among_best), extrapolated(evidence), badly_measured(evidence.quality)];
+    let doubts: Vec<(Level, String)> = doubts.into_iter().flatten().collect();
+    let level = doubts.iter().map(|doubt| doubt.0).fold(level, Level::min);
+    let reasons: Vec<String> = [reason].into_iter().chain(doubts.into_iter().map(|doubt| doubt.1)).collect();
+    Confidence { level, reason: reasons.join("; ") }
+}
+
+fn effect(effect: Effect) -> (Level, String) {
+    let shown =
+        |gain: Estimate<f64>| format!("{} ± {}", percent(gain.mean), percent(gain.half_width.unwrap_or(0.0)));
+    match effect {
+        Effect::Gain([least, _]) if is_above_noise(least) => {
+            (Level::High, format!("even the smallest gain, {}, exceeds its half-width", shown(least)))
+        }
+        Effect::Gain([least, most]) if is_above_noise(most) => (
+            Level::Moderate,
+            format!(
+                "the largest gain, {}, exceeds its half-width, the smallest, {}, does not",
+                shown(most),
+                shown(least)
+            ),
+        ),
+        Effect::Gain([_, most]) => {
+            (Level::Low, format!("no gain exceeds its half-width: {} at most", shown(most)))
+        }
+        Effect::AtMostLost(lost) => {
+            let level = match lost {
+                _ if lost <= LITTLE => Level::High,
+                _ if lost <= MUCH => Level::Moderate,
+                _ => Level::Low,
+            };
+            (
+                level,
+                format!(
+                    "no other combination is shown to be better; the intervals leave {} open",
+                    percent(lost)
+                ),
+            )
+        }
+    }
+}
+
+fn rarely_best(among_best: f64) -> Option<(Level, String)> {
+    let level = match among_best {
+        _ if among_best >= NEARLY_ALL => return None,
+        _ if among_best >= 0.5 => Level::Moderate,
+        _ => Level::Low,
+    };
+    Some((
+        level,
+        format!(
+            "with other costs as likely as these, it is among the best in {} of cases",
+            percent(among_best)
+        ),
+    ))
+}
+
+fn extrapolated(evidence: &Evidence) -> Option<(Level, String)> {
+    let Evidence { processors, measured_processors, .. } = *evidence;
+    (processors > measured_processors).then(|| {
+        (
+            Level::Moderate,
+            format!("extrapolated to {processors} processors from the costs of {measured_processors}"),
+        )
+    })
+}
+
+fn badly_measured(quality: Quality) -> Option<(Level, String)> {
+    let Quality { costs, missed, runs, set_aside } = quality;
+    let is_most = |part: f64, of: f64| part > MOST * of;
+    let missed_target = is_most(missed as f64, costs as f64)
+        .then(|| format!("{missed} of {costs} costs are known less well than asked for"));
+    let disturbed = is_most(set_aside as f64, runs as f64)
+        .then(|| format!("{set_aside} of {runs} runs were disturbed and set aside"));
+    let level = if missed_target.is_some() && disturbed.is_some() { Level::Low } else { Level::Moderate };
+    let reasons: Vec<String> = missed_target.into_iter().chain(disturbed).collect();
+    (!reasons.is_empty()).then(|| (level, reasons.join(" and ")))
+}
+
+/// Whether a gain is positive beyond its half-width.
+pub(crate) fn is_above_noise(gain: Estimate<f64>) -> bool {
+    gain.mean > gain.half_width.unwrap_or(0.0)
+}
+
+/// A fraction in percent, to what is worth reading of it.
+pub(crate) fn percent(fraction: f64) -> String {
+    let percent = fraction * 100.0;
+    if percent.abs() < 9.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SURE: Evidence = Evidence {
+        effect: Effect::Gain([Estimate { mean: 0.3, half_width: Some(0.02) }; 2]),
+        among_best: 1.0,
+        processors: 2,
+        measured_processors: 2,
+        quality: Quality { costs: 76, missed: 3, runs: 4_000, set_aside: 100 },
+    };
+
+    fn level(evidence: Evidence) -> Level {
+        grade(&evidence).level
+    }
+
+    fn gain(least: f64, most: f64) -> Effect {
+        Effect::Gain([least, most].map(|mean| Estimate::new(mean, 0.05)))
+    }
+
+    #[test]
+    fn advice_against_which_nothing_speaks_is_sure() {
+        let Confidence { level, reason } = grade(&SURE);
+        assert_eq!(
+            (level, reason.as_str()),
+            (Level::High, "even the smallest gain, 30% ± 2.0%, exceeds its half-width")
+        );
+    }
+
+    #[test]
+    fn gains_within_their_half_widths_are_not_sure() {
+        assert_eq!(level(Evidence { effect: gain(0.01, 0.3), ..SURE }), Level::Moderate);
+        assert_eq!(level(Evidence { effect: gain(0.01, 0.04), ..SURE }), Level::Low);
+    }
+
+    #[test]
+    fn what_is_extrapolated_is_never_high_and_says_so() {
+        let Confidence { level, reason } = grade(&Evidence { processors: 64, ..SURE });
+        assert_eq!(level, Level::Moderate);
+        assert!(reason.contains("extrapolated to 64 processors from the costs of 2"), "{reason}");
+    }
+
+    #[test]
+    fn what_was_disturbed_counts() {
+        let missed = Quality { missed: 75, ..SURE.quality };
+        let disturbed = Quality { runs: 6_588, set_aside: 4_680, ..SURE.quality };
+        let both = Quality { missed: 75, ..disturbed };
+        let levels = [missed, disturbed, both].map(|quality| level(Evidence { quality, ..SURE }));
+        assert_eq!(levels, [Level::Moderate, Level::Moderate, Level::Low]);
+        let reason = grade(&Evidence { quality: both, ..SURE }).reason;
+        assert!(reason.contains("75 of 76 costs") && reason.contains("4680 of 6588 runs"), "{reason}");
+    }
+
+    #[test]
+    fn a_choice_that_other_costs_would_not_make_is_not_sure() {
+        let levels = [0.95, 0.7, 0.3].map(|among_best| level(Evidence { among_best, ..SURE }));
+        assert_eq!(levels, [Level::High, Level::Moderate, Level::Low]);
+    }
+
+    #[test]
+    fn keeping_the_default_is_as_sure_as_little_can_be_lost() {
+        let levels =
+            [0.02, 0.1, 0.4].map(|lost| level(Evidence { effect: Effect::AtMostLost(lost), ..SURE }));
+        assert_eq!(levels, [Level::High, Level::Moderate, Level::Low]);
+    }
+
+    #[test]
+    fn the_worst_doubt_decides() {
+        let evidence = Evidence { effect: gain(0.01, 0.04), processors: 64, ..SURE };
+        assert_eq!(level(evidence), Level::Low);
+        assert!(grade(&evidence).reason.contains("; extrapolated"));
+    }
+
+    #[test]
+    fn published_costs_have_no_runs_and_were_not_disturbed() {
+        let quality = Quality::from_profile(&Profile::sgi_challenge_xl());
+        assert_eq!(quality, Quality { costs: 52, ..Quality::default() });
+    }
+}

@@ -1,0 +1,62 @@
+//! The chart of the advice: what is recommended, against what is common.
+
+use super::curves::{Delay, rate_line, regions, undetermined};
+use super::verdict::in_words;
+use crate::Findings;
+use crate::decide::Advice;
+use crate::predict::{Curve, Host};
+use warmcore_record::Chart;
+use warmcore_record::chart::{Axis, Look, Series, Unit, View};
+use warmcore_scenario::Combination;
+
+/// The colour that no policy has.
+const INK: usize = 4;
+
+/// The delays under what is advised, under the common default, and, switched off at first, under
+/// every other combination with pools of each processor's own. `None` if nothing was predicted.
+#[must_use]
+pub fn chart(findings: &Findings) -> Option<Chart> {
+    let (host, advice) = (findings.hosts.first()?, findings.advice.first()?);
+    let view = |(pick, delay): (usize, Delay)| View {
+        picks: vec![pick],
+        series: series(host, advice, delay),
+        regions: regions(Some(advice)),
+        marks: undetermined(Some(advice)),
+    };
+    Some(Chart {
+        id: "advice".to_owned(),
+        title: "How long a packet takes".to_owned(),
+        caption: "Predicted, from a packet's arrival to the end of its processing. To the left packets are rare, and \
+                  other work displaces the protocol from the caches in between; to the right they wait for each \
+                  other. The shading says what to use at which rate; between two choices lies where \
+                  their border may be."
+            .to_owned(),
+        x: Axis::log("packets arriving per second", Unit::per_second()),
+        y: Axis::log("delay of a packet", Unit::seconds()),
+        choices: vec![Delay::choice()],
+        views: Delay::ALL.into_iter().enumerate().map(view).collect(),
+    })
+}
+
+fn series(host: &Host, advice: &Advice, delay: Delay) -> Vec<Series> {
+    let advised = |curve: &&Curve| advice.regions.iter().any(|region| region.best == curve.combination);
+    let common = |curve: &&Curve| curve.combination == Combination::COMMON_DEFAULT;
+    let line = |group: &str, curve: &Curve| Series {
+        group: Some(group.to_owned()),
+        ..rate_line(in_words(curve.combination), host, curve, delay.of)
+    };
+    let recommended = host
+        .curves
+        .iter()
+        .filter(advised)
+        .map(|curve| Series { emphasised: true, ..line("Recommended", curve) });
+    let rest = || host.curves.iter().filter(|curve| !advised(curve));
+    let default = rest().filter(common).map(|curve| {
+        let line = line("The common default", curve);
+        Series { look: line.look.map(|look| Look { colour: INK, ..look }), ..line }
+    });
+    let others = rest()
+        .filter(|curve| !common(curve) && curve.combination.has_own_pools())
+        .map(|curve| Series { hidden: true, ..line("Others", curve) });
+    recommended.chain(default).chain(others).collect()
+}

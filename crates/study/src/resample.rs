@@ -1,0 +1,260 @@
+//! What the uncertainty of the costs does to the predictions: costs are drawn anew within what is
+//! known of them, and the same packets are played again (a parametric bootstrap: Efron & Tibshirani
+//! 1993, *An Introduction to the Bootstrap*, §6.5).
+//!
+//! A draw says by what factor each predicted figure moves. That is what two short runs on the same
+//! arrivals differ by, one with the drawn costs and one with the measured, so that chance in the
+//! arrivals cancels; times the error of the simulation itself, drawn from its own half-width. So
+//! the spread of the draws holds both.
+
+use crate::costs::draw::draw;
+use crate::predict::{Curve, Host, Models, PredictError};
+use rand_distr::{Distribution, StandardNormal};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use warmcore_costs::Profile;
+use warmcore_scenario::Combination;
+use warmcore_sim::packet::point::SATURATED;
+use warmcore_sim::packet::{Finished, Outcome, trace};
+use warmcore_units::{Estimate, Nanos, PerSecond};
+use warmcore_workload::random::Random;
+use warmcore_workload::{Key, Poisson, Purpose};
+
+/// How many times the costs are drawn: 95% of the draws are all but one at either end.
+pub const DRAWS: usize = 40;
+
+/// How far the delay of a run that ended before it was precise may be off, as a fraction: its
+/// interval, made of too few independent pieces, says less than it should.
+pub const IMPRECISE: f64 = 0.1;
+
+/// Half the width of the interval that holds 95% of a normal distribution, in standard deviations.
+pub const NORMAL_95: f64 = 1.96;
+
+/// Packets of a short run that count, and at least, and for each processor, those before.
+const COUNTED: u64 = 2_500;
+const SETTLING: (u64, u64) = (500, 8);
+
+/// How many times its capacity is offered to a host to see what it can do.
+const OVERLOAD: f64 = 3.0;
+
+/// How the predictions for a host move with costs as likely as the measured ones.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Draw {
+    /// Of each curve's capacity, what it is multiplied by.
+    pub capacities: Vec<f64>,
+    /// Of each curve's mean delay at each rate; `None` where the combination is saturated, with
+    /// these costs or with the measured.
+    pub delays: Vec<Vec<Option<f64>>>,
+}
+
+/// The draws for `host`, which `profile` predicts.
+///
+/// # Errors
+/// If `stop` is set.
+pub(crate) fn draws(
+    profile: &Profile,
+    host: &Host,
+    seed: u64,
+    stop: &AtomicBool,
+) -> Result<Vec<Draw>, PredictError> {
+    let replay = Replay { host, seed, stop };
+    let measured = replay.all(&Models::new(profile, host.processors)?)?;
+    (0..DRAWS)
+        .into_par_iter()
+        .map(|index| {
+            // All hosts of a study see the same drawn costs.
+            let mut random = Key { seed, point: index as u64, replication: 0 }.stream(Purpose::Costs);
+            let drawn = replay.all(&Models::new(&draw(profile, &mut random), host.processors)?)?;
+            Ok(moved(host, &measured, &drawn, &mut random))
+        })
+        .collect()
+}
+
+/// What short runs give for one curve.
+struct Replayed {
+    /// Mean time between packets that leave an overloaded host.
+    gap: f64,
+    /// The mean delay at each rate; `None` where the prediction is saturated.
+    delays: Vec<Option<f64>>,
+}
+
+/// Short runs of everything that a host predicts.
+struct Replay<'a> {
+    host: &'a Host,
+    seed: u64,
+    stop: &'a AtomicBool,
+}
+
+impl Replay<'_> {
+    fn all(&self, models: &Models) -> Result<Vec<Replayed>, PredictError> {
+        self.host.curves.par_iter().map(|curve| self.curve(models, curve)).collect()
+    }
+
+    fn curve(&self, models: &Models, curve: &Curve) -> Result<Replayed, PredictError> {
+        let overload = curve.capacity.rate.mean * OVERLOAD;
+        let (mut first, mut last) = (Nanos::ZERO, Nanos::ZERO);
+        self.play(models, curve.combination, overload, 0, |finished| {
+            if first == Nanos::ZERO {
+                first = finished.ended;
+            }
+            last = finished.ended;
+        })?;
+        let delay = |(index, rate): (usize, &PerSecond)| -> Result<Option<f64>, PredictError> {
+            if curve.points[index].is_none() {
+                return Ok(None);
+            }
+            let mut sum = Nanos::ZERO;
+            self.play(models, curve.combination, *rate, 1 + index, |finished| sum += finished.delay())?;
+            Ok(Some(sum.0))
+        };
+        let delays = self.host.rates.iter().enumerate().map(delay).collect::<Result<_, _>>()?;
+        Ok(Replayed { gap: (last - first).0, delays })
+    }
+
+    /// Shows `see` the packets of a short run after those that settle it.
+    fn play(
+        &self,
+        models: &Models,
+        combination: Combination,
+        rate: PerSecond,
+        point: usize,
+        mut see: impl FnMut(Finished),
+    ) -> Result<(), PredictError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(PredictError::Interrupted);
+        }
+        let processors = self.host.processors;
+        let key = Key { seed: self.seed, point: point as u64, replication: u64::from(processors) };
+        let mut arrivals = Poisson::new(rate, processors, key)?;
+        let settling = SETTLING.0.max(SETTLING.1 * u64::from(processors));
+        let mut packets = 0;
+        trace(&models.host(combination, key), &mut arrivals, settling + COUNTED, &mut |finished| {
+            packets += 1;
+            if packets > settling {
+                see(finished);
+            }
+        });
+        Ok(())
+    }
+}
+
+/// What `drawn` is of `measured`, with the simulation's own error.
+fn moved(host: &Host, measured: &[Replayed], drawn: &[Replayed], random: &mut Random) -> Draw {
+    let mut error = |relative: f64| -> f64 {
+        let normal: f64 = StandardNormal.sample(random);
+        (relative / NORMAL_95 * normal).exp()
+    };
+    let replayed = measured.iter().zip(drawn);
+    let capacities: Vec<f64> = host
+        .curves
+        .iter()
+        .zip(replayed.clone())
+        .map(|(curve, (measured, drawn))| {
+            let relative = curve.capacity.rate.relative_half_width().unwrap_or(0.0);
+            measured.gap / drawn.gap * error(relative)
+        })
+        .collect();
+    let mut delays = Vec::new();
+    for ((curve, (measured, drawn)), capacity) in host.curves.iter().zip(replayed).zip(&capacities) {
+        let keeps_up = |rate: PerSecond| rate.0 < curve.capacity.rate.mean.0 * capacity * SATURATED;
+        let factor = |index: usize| {
+            let relative = relative_error(curve.points[index].as_ref()?);
+            let factor = drawn.delays[index]? / measured.delays[index]? * error(relative);
+            keeps_up(host.rates[index]).then_some(factor)
+        };
+        delays.push((0..host.rates.len()).map(factor).collect());
+    }
+    Draw { capacities, delays }
+}
+
+/// How far the simulated mean delay may be off, as a fraction.
+fn relative_error(outcome: &Outcome) -> f64 {
+    let relative = outcome.delay.relative_half_width().unwrap_or(0.0);
+    if outcome.is_precise() { relative } else { relative.max(IMPRECISE) }
+}
+
+impl Host {
+    /// The mean delay of one curve as a multiple of another's at one rate; `None` where one of them is
+    /// saturated.
+    pub(crate) fn delay_ratio(&self, of: usize, over: usize, rate: usize) -> Option<Estimate<f64>> {
+        let delay = |curve: usize| Some(self.curves[curve].points[rate]?.delay.mean.0);
+        let factors =
+            self.draws.iter().filter_map(|draw| Some(draw.delays[of][rate]? / draw.delays[over][rate]?));
+        Some(scattered(delay(of)? / delay(over)?, factors))
+    }
+
+    /// The capacity of one curve as a multiple of another's.
+    pub(crate) fn capacity_ratio(&self, of: usize, over: usize) -> Estimate<f64> {
+        let rate = |curve: usize| self.curves[curve].capacity.rate.mean.0;
+        scattered(
+            rate(of) / rate(over),
+            self.draws.iter().map(|draw| draw.capacities[of] / draw.capacities[over]),
+        )
+    }
+
+    /// The capacity of one curve.
+    pub(crate) fn capacity(&self, of: usize) -> Estimate<PerSecond> {
+        let rate = scattered(
+            self.curves[of].capacity.rate.mean.0,
+            self.draws.iter().map(|draw| draw.capacities[of]),
+        );
+        Estimate { mean: PerSecond(rate.mean), half_width: rate.half_width.map(PerSecond) }
+    }
+}
+
+/// `mean` with the half-width that the spread of `factors` gives it; infinite with fewer than two.
+fn scattered(mean: f64, factors: impl Iterator<Item = f64>) -> Estimate<f64> {
+    let logarithms: Vec<f64> = factors.map(f64::ln).collect();
+    let count = logarithms.len() as f64;
+    let centre = logarithms.iter().sum::<f64>() / count;
+    let squares: f64 = logarithms.iter().map(|of| (of - centre).powi(2)).sum();
+    let deviation = if count < 2.0 { f64::INFINITY } else { (squares / (count - 1.0)).sqrt() };
+    Estimate::new(mean, mean * NORMAL_95 * deviation)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::predict::{Host, predict};
+    use std::sync::atomic::AtomicBool;
+    use warmcore_costs::Profile;
+    use warmcore_costs::profile::Measured;
+    use warmcore_scenario::{Combination, Prediction};
+    use warmcore_units::PerSecond;
+
+    /// Predictions for two processors with costs known to `half_width`.
+    fn host(half_width: f64) -> Host {
+        let mut profile = Profile::sgi_challenge_xl();
+        let known = |time: &mut Measured| time.half_width = Some(time.mean * half_width);
+        for times in [&mut profile.times.locking, &mut profile.times.independent_stacks] {
+            known(&mut times.fully_cold);
+            for receive in times.cached.values_mut().chain(times.migrates.values_mut()) {
+                known(&mut receive.hot);
+                receive.cold.iter_mut().for_each(known);
+            }
+        }
+        let rates_per_s = [100.0, 10_000.0].map(PerSecond).to_vec();
+        let asked = Prediction { processors: vec![2], rates_per_s, precision: 0.01, max_packets: 100_000 };
+        predict(&profile, &asked, 1, &|_, _| (), &AtomicBool::new(false)).unwrap().remove(0)
+    }
+
+    #[test]
+    fn predictions_are_as_uncertain_as_the_costs_they_rest_on() {
+        let default = Combination::COMMON_DEFAULT;
+        let relative = |half_width| {
+            let host = host(half_width);
+            let curve = host.curves.iter().position(|curve| curve.combination == default).unwrap();
+            host.capacity(curve).relative_half_width().unwrap()
+        };
+        let [sure, unsure] = [0.001, 0.1].map(relative);
+        // Streams wired to processors find one or two situations, whose errors are independent.
+        assert!(sure < 0.02 && (0.05..0.14).contains(&unsure), "{sure} {unsure}");
+    }
+
+    #[test]
+    fn what_is_certain_does_not_move() {
+        let host = host(0.0);
+        let of = |index: usize| host.delay_ratio(index, 0, 0).unwrap();
+        // Only the simulation's own error of 1% each is left.
+        assert!((1..host.curves.len()).all(|index| of(index).relative_half_width().unwrap() < 0.03));
+    }
+}
