@@ -109,8 +109,18 @@ fn ended(scenario: &PacketScenario, outcome: &Outcome, seconds: f64) -> String {
             scenario.run.max_packets,
             scenario.run.precision * 100.0
         ),
+        Ended::NearCapacity => format!(
+            "--max-packets ({}) came before the precision of {}%: the host keeps up, but so near to its capacity \
+             delays fluctuate for long",
+            scenario.run.max_packets,
+            scenario.run.precision * 100.0
+        ),
+        Ended::Unknown => format!(
+            "--max-packets ({}) came before it was decided whether the host keeps up: the figures are those of this \
+             run, and longer ones may differ",
+            scenario.run.max_packets
+        ),
         Ended::NoMoreArrivals => "all packets of the trace are processed".to_owned(),
-        Ended::Saturated => "the queues grew without end".to_owned(),
     };
     format!(
         "Ended because {reason}. {} packets in {seconds:.2} s; the first {} are left out as warm-up.",

@@ -2,7 +2,7 @@
 
 use crate::packet::capacity::{Capacity, capacity};
 use crate::packet::host::{Host, Shape};
-use crate::packet::outcome::{Ended, Outcome};
+use crate::packet::outcome::Outcome;
 use crate::packet::replications::combined;
 use crate::packet::run::{Observed, Precision, observe};
 use rayon::prelude::*;
@@ -22,8 +22,8 @@ pub struct PointResult {
     pub rate: PerSecond,
     /// The highest rate the host keeps up with.
     pub capacity: Capacity,
-    /// The steady state; `None` if the host is saturated: there is none, since its queues grow
-    /// without end.
+    /// The steady state; `None` if the host is saturated: more packets arrive than it can process, so
+    /// that its queues grow without end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
 }
@@ -42,9 +42,6 @@ pub enum PointError {
     Traffic(#[from] TrafficError),
 }
 
-/// A rate this near to the capacity counts as saturated: the queue would grow for longer than any
-/// run lasts.
-pub const SATURATED: f64 = 0.985;
 /// The replication whose arrivals the capacity is found with.
 const CAPACITY_REPLICATION: u64 = u64::MAX;
 
@@ -63,7 +60,7 @@ pub fn simulate(
 ) -> Result<PointResult, PointError> {
     let point = Point::of(scenario, profile, base)?;
     let capacity = point.capacity()?;
-    if point.is_saturated(&capacity) {
+    if point.exceeds(&capacity) {
         return Ok(PointResult { rate: point.rate, capacity, outcome: None });
     }
     let runs = scenario.run.replications;
@@ -72,7 +69,8 @@ pub fn simulate(
     let precision = Precision { relative, max_packets: scenario.run.max_packets, mean_gap: point.mean_gap() };
     let runs = (0..u64::from(runs)).into_par_iter().map(|replication| point.run(replication, precision));
     let outcome = combined(runs.collect::<Result<_, _>>()?, scenario.run.precision);
-    let outcome = outcome.filter(|outcome| outcome.ended != Ended::Saturated);
+    let outcome =
+        outcome.map(|outcome| Outcome { ended: capacity.judge(point.rate, outcome.ended), ..outcome });
     Ok(PointResult { rate: point.rate, capacity, outcome })
 }
 
@@ -127,8 +125,8 @@ impl<'s> Point<'s> {
     }
 
     /// Whether the arrivals are more than the host keeps up with. A trace ends, and so do its queues.
-    pub(super) fn is_saturated(&self, capacity: &Capacity) -> bool {
-        self.traffic.trace().is_none() && self.rate.0 >= capacity.rate.mean.0 * SATURATED
+    pub(super) fn exceeds(&self, capacity: &Capacity) -> bool {
+        self.traffic.trace().is_none() && capacity.is_exceeded_by(self.rate)
     }
 
     /// The mean time between packets, where it is known exactly.

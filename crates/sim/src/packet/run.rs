@@ -28,7 +28,7 @@ pub struct Precision {
     pub mean_gap: Option<Nanos>,
 }
 
-/// Simulates `host` under `arrivals`.
+/// Simulates `host` under `arrivals`: [`Ended::Unknown`] if its queues grow, as those of a saturated host do.
 pub fn run(host: &Host, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
     observe(host, arrivals, precision).outcome
 }
@@ -71,7 +71,7 @@ impl Task for Judged<'_, '_> {
             tally.read(system.present());
             if tally.packets() == judgements.at() {
                 if tally.is_growing() {
-                    break Ended::Saturated;
+                    break Ended::Unknown;
                 }
                 match judgements.judge(tally.delay(mean_gap)) {
                     Verdict::Continue => {}
