@@ -14,7 +14,6 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::Profile;
 use warmcore_scenario::Combination;
-use warmcore_sim::packet::point::SATURATED;
 use warmcore_sim::packet::{Finished, Outcome, trace};
 use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::random::Random;
@@ -156,7 +155,7 @@ fn moved(host: &Host, measured: &[Replayed], drawn: &[Replayed], random: &mut Ra
         .collect();
     let mut delays = Vec::new();
     for ((curve, (measured, drawn)), capacity) in host.curves.iter().zip(replayed).zip(&capacities) {
-        let keeps_up = |rate: PerSecond| rate.0 < curve.capacity.rate.mean.0 * capacity * SATURATED;
+        let keeps_up = |rate: PerSecond| rate.0 < curve.capacity.rate.mean.0 * capacity;
         let factor = |index: usize| {
             let relative = relative_error(curve.points[index].as_ref()?);
             let factor = drawn.delays[index]? / measured.delays[index]? * error(relative);

@@ -91,7 +91,7 @@ impl Task for Saturated<'_, '_> {
 
     fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) -> Capacity {
         let Shape { processors, .. } = self.host.shape;
-        let wanted = PACKETS.0.max(PACKETS.1 * u64::from(processors)).max(self.host.shape.settled());
+        let wanted = wanted(self.host.shape);
         let mut now = Nanos::ZERO;
         let backlog = (BACKLOG * processors) as usize;
         let mut more = self.offer(&mut system, backlog, now);
@@ -120,6 +120,11 @@ impl Saturated<'_, '_> {
         let offered = self.feed.take(wanted).map(|packet| system.arrive(Packet { arrived: now, ..packet }));
         offered.count() == wanted
     }
+}
+
+/// Packets from which a host of this shape is known.
+pub(super) fn wanted(shape: Shape) -> u64 {
+    PACKETS.0.max(PACKETS.1 * u64::from(shape.processors)).max(shape.settled())
 }
 
 /// An interval of observations in nanoseconds.

@@ -106,7 +106,7 @@ impl Task for Traced<'_, '_> {
 /// Events happen in order of time up to the next finished packet; of equal times, what ends comes
 /// before what arrives. `None` when all is done and nothing arrives any more.
 #[inline(always)]
-fn next<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
+pub(super) fn next<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
     feed: &mut Feed,
     system: &mut System<P, W, E>,
 ) -> Option<Finished> {
