@@ -14,7 +14,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use view::View;
-use warmcore_files::{LONGEST_DOCUMENT, read_text};
 use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
 use warmcore_runtime::metrics::{Endpoint, text};
 use warmcore_runtime::{Report, RunError, Setup, SetupError, Watch};
@@ -65,19 +64,12 @@ pub(crate) fn described(flags: &RunnableArguments) -> miette::Result<PacketScena
     scenario.processors = match (flags.processors, &scenario.live.cpus) {
         (Some(processors), _) => processors,
         (None, cpus) if !cpus.is_empty() => u32::try_from(cpus.len()).into_diagnostic()?,
-        (None, _) if names_processors(flags.scenario.document.as_deref()) => scenario.processors,
+        (None, _) if point::names(flags.scenario.document.as_deref(), "processors") => scenario.processors,
         (None, _) => u32::try_from(usable_cores().into_diagnostic()?.len()).into_diagnostic()?,
     };
     scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
     effect::check_live(flags, &scenario)?;
     Ok(scenario)
-}
-
-/// Whether the document says how many processors there are.
-fn names_processors(document: Option<&Path>) -> bool {
-    let read = document.and_then(|path| read_text(path, LONGEST_DOCUMENT).ok());
-    read.and_then(|text| text.parse::<toml::Table>().ok())
-        .is_some_and(|table| table.contains_key("processors"))
 }
 
 fn set_live(live: &mut Live, flags: &LiveArguments) {
