@@ -19,6 +19,7 @@ use warmcore_runtime::metrics::{Endpoint, text};
 use warmcore_runtime::{Report, RunError, Setup, SetupError, Watch};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
+use warmcore_workload::Capture;
 
 /// Between two looks at whether the run is to end.
 const TICK: Duration = Duration::from_millis(50);
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let profile = point::profile(&scenario.profile)?;
     let mut setup = Setup::of(&scenario, &profile, Path::new(point::HERE)).map_err(unusable)?;
     let endpoint = arguments.metrics.map(Endpoint::bind).transpose().map_err(|error| miette!("{error}"))?;
-    tell_notes(&scenario, endpoint.as_ref());
+    tell_notes(&scenario, setup.capture.as_ref(), endpoint.as_ref());
     let stop = interrupt::catch()?;
     let view = (!arguments.json).then(Term::stderr).filter(Term::is_term);
 
@@ -91,7 +92,10 @@ fn set_live(live: &mut Live, flags: &LiveArguments) {
     }
 }
 
-fn tell_notes(scenario: &PacketScenario, endpoint: Option<&Endpoint>) {
+fn tell_notes(scenario: &PacketScenario, capture: Option<&Capture>, endpoint: Option<&Endpoint>) {
+    if let Some(capture) = capture {
+        eprintln!("note: the trace: {capture}");
+    }
     if weighs_costs(scenario) && scenario.profile == ProfileSource::SgiChallengeXl {
         eprintln!(
             "note: `{}` weighs costs, and decides by those of the source's machine of 1994: give --profile with \

@@ -7,7 +7,6 @@ use warmcore_costs::Situation;
 use warmcore_scenario::PacketScenario;
 use warmcore_sim::packet::{Comparison, Ended, Outcome, PointResult};
 use warmcore_units::{Estimate, Nanos};
-use warmcore_workload::Capture;
 
 /// What came of `scenario` with these `costs`, which took `seconds` to find out.
 pub(crate) fn summary(
@@ -16,7 +15,7 @@ pub(crate) fn summary(
     result: &PointResult,
     seconds: f64,
 ) -> String {
-    let capture = result.capture.as_ref().map(read).unwrap_or_default();
+    let capture = result.capture.map(|capture| format!("\nThe trace: {capture}.")).unwrap_or_default();
     let host = format!("{}\n{}{capture}", host(scenario, result), costs.in_words());
     match &result.outcome {
         None => format!("{host}\n\n{}\n", saturated(result)),
@@ -110,18 +109,6 @@ fn found(outcome: &Outcome) -> String {
     let shares: Vec<String> =
         shares.iter().map(|(situation, share)| format!("{:.1}% {situation}", share * 100.0)).collect();
     format!("What packets found written where (Table 2 of the source): {}", shares.join("; "))
-}
-
-/// What was read of a capture, and what was not.
-fn read(capture: &Capture) -> String {
-    let Capture { packets, streams, not_ip, cut } = capture;
-    let left_out = match not_ip {
-        0 => String::new(),
-        count => format!(" Left out: {count} packets that are not IP."),
-    };
-    let cut =
-        cut.map_or_else(String::new, |cut| format!(" The file is cut off, and was read until there: {cut}."));
-    format!("\nThe trace: {packets} packets of {streams} streams.{left_out}{cut}")
 }
 
 /// What can be said of a trace.

@@ -1,5 +1,5 @@
 use super::{json, number, useless};
-use crate::{refusal, text, warmcore};
+use crate::{on_one_line, refusal, text, warmcore};
 use etherparse::PacketBuilder;
 use std::fs;
 use tempfile::TempDir;
@@ -85,8 +85,11 @@ fn what_is_left_out_of_a_capture_is_said() {
     assert_eq!((number(&result, "trace_packets"), number(&result, "trace_packets_not_ip")), (15.0, 4.0));
     assert_eq!(number(&result, "trace_cut_at_byte"), (whole.len() - 16 - arp().len()) as f64);
     let said = text(&warmcore(&trace(&[]), folder.path()).stdout);
-    assert!(said.contains("4 packets that are not IP"), "{said}");
-    assert!(said.contains("The file is cut off") && said.contains("lacks its last 7 bytes"), "{said}");
+    assert!(said.contains("left out: 4 packets that are not IP"), "{said}");
+    assert!(said.contains("the file is cut off") && said.contains("lacks its last 7 bytes"), "{said}");
+    let run = ["run", "--processors", "1", "--trace", "mine.pcap", "--seconds", "0.1"];
+    let noted = on_one_line(&warmcore(&run, folder.path()).stderr);
+    assert!(noted.contains("left out: 4 packets that are not IP; the file is cut off"), "{noted}");
 }
 
 #[test]

@@ -76,22 +76,22 @@ fn streams_that_do_not_divide_evenly_have_a_busiest_processor() {
     assert!((capacity(&scenario) / expected - 1.0).abs() < 0.01);
 }
 
-/// The delay of the last of `packets` packets of the busiest stream at `load` of the capacity.
-fn last_delay(load: f64, packets: u64) -> Nanos {
+/// The delay of the last of 200,000 packets of the busiest stream at `load` of the capacity.
+fn last_delay(approach: Parallelism, policy: ProcessorPolicy, load: f64) -> Nanos {
     let profile = Profile::sgi_challenge_xl();
-    let scenario = scenario(Parallelism::Ips, ProcessorPolicy::Mru, 1.0);
+    let scenario = scenario(approach, policy, 1.0);
     let capacity = highest_rate(&scenario, &profile, Path::new("")).unwrap().rate.mean;
     let key = Key { seed: 5, point: 0, replication: 0 };
     let host = Host {
         shape: Shape { processors: PROCESSORS, streams: STREAMS, stacks: STACKS },
         scheduling: scenario.scheduling,
-        model: &model(&profile, Parallelism::Ips, PROCESSORS),
+        model: &model(&profile, approach, PROCESSORS),
         effects: Effects::NONE,
         key,
     };
     let mut arrivals = scenario.traffic.source(capacity * load, Path::new(""), key).unwrap();
     let mut last = Nanos::ZERO;
-    trace(&host, &mut *arrivals, packets, &mut |finished| {
+    trace(&host, &mut *arrivals, 200_000, &mut |finished| {
         if finished.packet.stream.0 == 0 {
             last = finished.delay();
         }
@@ -99,11 +99,18 @@ fn last_delay(load: f64, packets: u64) -> Nanos {
     last
 }
 
-/// Below what is said to be the capacity the busiest stack's queue stays, above it grows: a twentieth of
-/// the time goes by in waiting.
+/// Below what is said to be the capacity the busiest server's queue stays; above it grows, by a thirtieth
+/// of the time that goes by. Costs are the published ones: they depend on what the others do.
 #[test]
 fn queues_grow_above_the_capacity_and_not_below() {
-    let (below, above) = (last_delay(0.9, 200_000), last_delay(1.05, 200_000));
-    assert!(below < Nanos::from_micros(10_000.0), "{below}");
-    assert!(above > Nanos::from_micros(50_000.0), "{above}");
+    for (approach, policy) in [
+        (Parallelism::Ips, ProcessorPolicy::Mru),
+        (Parallelism::Ips, ProcessorPolicy::WiredStreams),
+        (Parallelism::Locking, ProcessorPolicy::WiredStreams),
+        (Parallelism::Hybrid, ProcessorPolicy::Hash),
+    ] {
+        let [below, above] = [0.95, 1.03].map(|load| last_delay(approach, policy, load));
+        assert!(below < Nanos::from_micros(20_000.0), "{approach}, {policy}: {below}");
+        assert!(above > Nanos::from_micros(50_000.0), "{approach}, {policy}: {above}");
+    }
 }

@@ -3,7 +3,7 @@ use std::sync::Mutex;
 use warmcore_record::{Manifest, Values};
 use warmcore_scenario::document;
 use warmcore_scenario::packet::SCHEMA;
-use warmcore_scenario::{Parallelism, ProcessorPolicy, Stacks};
+use warmcore_scenario::{Parallelism, ProcessorPolicy, RunLength, Stacks};
 
 fn request(axes: Axes) -> Request {
     let run = RunLength { precision: 0.1, max_packets: 20_000, replications: 1 };

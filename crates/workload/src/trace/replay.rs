@@ -3,6 +3,7 @@
 use super::streams::{Datagrams, Streams};
 use super::{Cut, Record, Records, TraceError, flow, records};
 use crate::arrivals::{Arrival, Arrivals, ImpossibleArrivals};
+use core::fmt;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use warmcore_units::{Fault, Nanos, PerSecond, StreamId};
@@ -27,6 +28,20 @@ pub struct Capture {
     /// Where the file ends within a packet, if it does: what follows was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Cut>,
+}
+
+impl fmt::Display for Capture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { packets, streams, not_ip, cut } = self;
+        write!(f, "{packets} packets of {streams} streams")?;
+        if *not_ip > 0 {
+            write!(f, "; left out: {not_ip} packets that are not IP")?;
+        }
+        match cut {
+            Some(cut) => write!(f, "; the file is cut off, and was read until there: {cut}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Trace {
