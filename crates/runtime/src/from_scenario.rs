@@ -106,7 +106,7 @@ impl Setup {
             overload: if saturating { Overload::HoldBack } else { overload(live.overload) },
             capacity: live.capacity,
             shutdown: shutdown(live.shutdown),
-            instead: None,
+            stopwatch: None,
             stall: STALL + Nanos(2.0 * live.handler_ns),
             seed: scenario.seed,
         };

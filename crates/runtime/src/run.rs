@@ -217,7 +217,7 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
             blocks: &blocks,
             idle: &options.idle,
             link: options.link,
-            instead: options.instead,
+            stopwatch: options.stopwatch,
             overload: options.overload,
             capacity: options.capacity,
             stalled: CachePadded::new(LastStall::none()),

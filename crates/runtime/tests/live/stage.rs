@@ -42,7 +42,7 @@ pub(crate) fn options(scheduling: Scheduling, streams: u32) -> Options {
         overload: Overload::HoldBack,
         capacity: 64,
         shutdown: Shutdown::Drain,
-        instead: None,
+        stopwatch: None,
         stall: Nanos::from_micros(50.0),
         seed: 1,
     }
