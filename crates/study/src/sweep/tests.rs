@@ -63,8 +63,7 @@ fn every_combination_has_its_row_and_every_curve_its_points() {
 #[test]
 fn the_report_is_sound() {
     let swept = swept(request(axes()));
-    let document =
-        present::document(&swept, &Profile::sgi_challenge_xl(), "Costs.", Manifest::now("warmcore", "0"));
+    let document = present::document(&swept, "Costs: mine.", Manifest::now("warmcore", "0"));
     assert_eq!(document.validate(), Ok(()));
     assert_eq!(document.charts().count(), 3);
 }
