@@ -94,8 +94,12 @@ fn brief(verdict: &Verdict) -> String {
 
 /// The mean, and the half-width by itself.
 fn parts<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) -> [String; 2] {
-    let half = estimate.half_width.filter(|&half| half.into().is_finite());
-    [estimate.mean.to_string(), half.map_or_else(|| "unknown".to_owned(), |half| half.to_string())]
+    let half = match estimate.half_width {
+        Some(half) if half.into().is_finite() => half.to_string(),
+        Some(_) => "unknown".to_owned(),
+        None => "none".to_owned(),
+    };
+    [estimate.mean.to_string(), half]
 }
 
 /// With a capital letter and a full stop.
@@ -104,10 +108,10 @@ pub(crate) fn sentence(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
-/// `129 µs ± 0.15 µs`; a half-width that is not known is said not to be.
+/// `129 µs ± 0.15 µs`; a half-width that is not known is said not to be, and what has none has none.
 fn estimate<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) -> String {
     let [mean, half] = parts(estimate);
-    format!("{mean} ± {half}")
+    if estimate.half_width.is_some() { format!("{mean} ± {half}") } else { mean }
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ use warmcore_scenario::{
 use warmcore_stack::wire::LinkKind;
 use warmcore_stack::{Delivery, Flow};
 use warmcore_units::{Bytes, CpuId, Fault, Nanos, PerSecond, StreamId};
-use warmcore_workload::Key;
+use warmcore_workload::{Capture, Key, Trace};
 
 /// A worker that did not look at the clock for longer than this, besides what it was told to
 /// compute, was not running.
@@ -46,6 +46,8 @@ pub struct Setup {
     pub newcomers: Option<Newcomers>,
     /// The rate at which packets arrive. `None`: as many as are taken in, or as peers send.
     pub rate: Option<PerSecond>,
+    /// What was read of the trace that they arrive as in, if they do.
+    pub capture: Option<Capture>,
     /// What is done with each packet.
     pub handler: Computation,
 }
@@ -87,7 +89,7 @@ impl Setup {
         check(scenario)?;
         let cpus = cpus(scenario)?;
         let opened = open_driver(scenario, base)?;
-        let Frames { driver, flows, newcomers, streams, rate, link } = opened;
+        let Frames { driver, flows, newcomers, streams, rate, capture, link } = opened;
         let stacks = scenario.check_stacks(streams)?.clamp(1, streams);
         let saturating = rate.is_none() && live.driver == DriverKind::Memory;
         let costs = scenario.scheduling.approach.costs();
@@ -110,7 +112,7 @@ impl Setup {
         };
         let answers = live.driver != DriverKind::Memory;
         let handler = Computation { time: Duration::from_nanos(live.handler_ns as u64), answers };
-        Ok(Self { options, driver: Counted::new(driver), flows, newcomers, rate, handler })
+        Ok(Self { options, driver: Counted::new(driver), flows, newcomers, rate, capture, handler })
     }
 
     /// Runs it until `watch` returns.
@@ -208,6 +210,7 @@ struct Frames {
     newcomers: Option<Newcomers>,
     streams: u32,
     rate: Option<PerSecond>,
+    capture: Option<Capture>,
     link: LinkKind,
 }
 
@@ -219,7 +222,8 @@ fn open_driver(scenario: &PacketScenario, base: &Path) -> Result<Frames, SetupEr
     let streams = scenario.traffic.streams;
     let (driver, newcomers) = device::open(&scenario.live)?;
     let link = LinkKind::Ethernet;
-    Ok(Frames { driver, flows: Vec::new(), newcomers: Some(newcomers), streams, rate: None, link })
+    let (flows, newcomers) = (Vec::new(), Some(newcomers));
+    Ok(Frames { driver, flows, newcomers, streams, rate: None, capture: None, link })
 }
 
 fn memory(scenario: &PacketScenario, base: &Path) -> Result<Frames, SetupError> {
@@ -235,7 +239,8 @@ fn memory(scenario: &PacketScenario, base: &Path) -> Result<Frames, SetupError> 
         None => Memory::saturating(streams, live.payload_bytes, traffic.mix(key)?),
     };
     let flows = (0..streams).map(|stream| Memory::flow(StreamId(stream))).collect();
-    Ok(Frames { driver: Box::new(driver), flows, newcomers: None, streams, rate, link: Memory::LINK })
+    let (driver, capture) = (Box::new(driver), traffic.trace().map(Trace::capture));
+    Ok(Frames { driver, flows, newcomers: None, streams, rate, capture, link: Memory::LINK })
 }
 
 const fn overload(rule: OverloadRule) -> Overload {

@@ -14,6 +14,7 @@ pub mod policy;
 pub mod scheduling;
 pub mod study;
 pub mod traffic;
+pub mod unused;
 
 pub use combination::{Combination, Organisation};
 pub use document::DocumentError;
@@ -24,3 +25,4 @@ pub use policy::ProcessorPolicy;
 pub use scheduling::{Parallelism, QueueRule, Scheduling, ThreadOrder};
 pub use study::{Calibration, Prediction, ProfileSource, Study};
 pub use traffic::{OpenTraffic, Process, Traffic, TrafficError};
+pub use unused::Unused;

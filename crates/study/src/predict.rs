@@ -11,7 +11,6 @@ use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{Approach, ExecutionModel, Profile};
 use warmcore_scenario::{Combination, Effects, Prediction};
 use warmcore_sim::packet::host::Host as SimulatedHost;
-use warmcore_sim::packet::point::SATURATED;
 use warmcore_sim::packet::{Capacity, Outcome, Precision, Shape, capacity, run};
 use warmcore_units::PerSecond;
 use warmcore_workload::{ImpossibleArrivals, Key, Poisson};
@@ -131,8 +130,10 @@ fn predict_host(
         }
         let rate = rates[index];
         let mut arrivals = Poisson::new(rate, processors, key(1 + index))?;
-        let keeps_up = rate.0 < capacity.rate.mean.0 * SATURATED;
-        let outcome = keeps_up.then(|| run(&host(combination), &mut arrivals, precision(rate)));
+        let outcome = (!capacity.is_exceeded_by(rate)).then(|| {
+            let outcome = run(&host(combination), &mut arrivals, precision(rate));
+            Outcome { ended: capacity.judge(rate, outcome.ended), ..outcome }
+        });
         advance(1);
         Ok(outcome)
     };
@@ -189,9 +190,10 @@ fn rates(
     combinations: &[Combination],
     capacities: &[Capacity],
 ) -> Result<Vec<PerSecond>, PredictError> {
-    let ranked = combinations.iter().zip(capacities.iter().map(|capacity| capacity.rate.mean));
-    let best = ranked.max_by(|a, b| a.1.0.total_cmp(&b.1.0));
-    let Some((&combination, best)) = best else { return Ok(Vec::new()) };
+    let ranked = combinations.iter().zip(capacities);
+    let highest = ranked.max_by(|a, b| a.1.rate.mean.0.total_cmp(&b.1.rate.mean.0));
+    let Some((&combination, highest)) = highest else { return Ok(Vec::new()) };
+    let best = highest.rate.mean;
     if asked.rates_per_s.is_empty() {
         let low = (0..12).map(|step| 1e-5 * 10_f64.powf(f64::from(step) / 3.0));
         let high = (1..10).map(|tenth| f64::from(tenth) / 10.0).chain([0.95, 0.98]);
@@ -205,7 +207,7 @@ fn rates(
     let mut rates = asked.rates_per_s.clone();
     rates.sort_by(|a, b| a.0.total_cmp(&b.0));
     match rates.last() {
-        Some(&asked) if asked.0 >= best.0 * SATURATED => {
+        Some(&asked) if highest.is_exceeded_by(asked) => {
             Err(PredictError::AboveCapacity { asked, best, combination, processors })
         }
         _ => Ok(rates),

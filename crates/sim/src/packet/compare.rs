@@ -44,7 +44,7 @@ pub fn compare(
 
 /// The mean delay of each run; `None` if the host is saturated.
 fn mean_delays(point: &Point) -> Result<Option<Replications>, PointError> {
-    if point.is_saturated(&point.capacity()?) {
+    if point.exceeds(&point.capacity()?) {
         return Ok(None);
     }
     let precision =
@@ -53,7 +53,7 @@ fn mean_delays(point: &Point) -> Result<Option<Replications>, PointError> {
         .into_par_iter()
         .map(|replication| Ok(point.run(replication, precision)?.outcome))
         .collect::<Result<Vec<_>, PointError>>()?;
-    let steady = runs.iter().all(|run| run.ended != Ended::Saturated);
+    let steady = runs.iter().all(|run| run.ended != Ended::Unknown);
     Ok(steady.then(|| runs.iter().map(|run| run.delay.mean.0).collect()))
 }
 

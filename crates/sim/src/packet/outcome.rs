@@ -27,22 +27,26 @@ pub struct Outcome {
     pub warmup: u64,
     /// Packets simulated, the warm-up included.
     pub packets: u64,
-    /// How the run ended.
+    /// What is known of the mean delay.
     pub ended: Ended,
 }
 
-/// Why a run ended.
+/// What is known of the mean delay when a run ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// It was as precise as asked for.
+    /// It is as precise as asked for.
     Precise,
-    /// It had as many packets as it might have.
+    /// The run had as many packets as it might have before it was.
     Exhausted,
+    /// The same, at a rate [so near](crate::packet::capacity::NEAR) to the capacity that queues fluctuate for long.
+    /// The host keeps up.
+    NearCapacity,
+    /// Whether there is a steady state is not decided: the rate lies within the interval of the
+    /// capacity, or queues grew for as long as the run lasted.
+    Unknown,
     /// No more packets arrived.
     NoMoreArrivals,
-    /// Its queues grew without end: there is no steady state.
-    Saturated,
 }
 
 /// Quantiles of the delay.

@@ -1,8 +1,10 @@
 //! One point of an experiment, from its scenario to its figures.
 
+use crate::packet::busiest::busiest;
 use crate::packet::capacity::{Capacity, capacity};
 use crate::packet::host::{Host, Shape};
-use crate::packet::outcome::{Ended, Outcome};
+use crate::packet::outcome::Outcome;
+use crate::packet::replay::replay;
 use crate::packet::replications::combined;
 use crate::packet::run::{Observed, Precision, observe};
 use rayon::prelude::*;
@@ -13,7 +15,7 @@ use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{OpenTraffic, PacketScenario, Process, TrafficError};
 use warmcore_units::{Fault, Nanos, PerSecond};
-use warmcore_workload::Key;
+use warmcore_workload::{Capture, Key, Trace};
 
 /// What comes of a point.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -22,10 +24,14 @@ pub struct PointResult {
     pub rate: PerSecond,
     /// The highest rate the host keeps up with.
     pub capacity: Capacity,
-    /// The steady state; `None` if the host is saturated: there is none, since its queues grow
-    /// without end.
+    /// The steady state; `None` if the host is saturated: more packets arrive than it can process, so
+    /// that its queues grow without end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
+    /// What was read of the trace, if packets arrived as in one. The outcome then is what happened to
+    /// all of them, and has no intervals; there always is one, since a trace ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<Capture>,
 }
 
 /// A point cannot be simulated.
@@ -42,9 +48,6 @@ pub enum PointError {
     Traffic(#[from] TrafficError),
 }
 
-/// A rate this near to the capacity counts as saturated: the queue would grow for longer than any
-/// run lasts.
-pub const SATURATED: f64 = 0.985;
 /// The replication whose arrivals the capacity is found with.
 const CAPACITY_REPLICATION: u64 = u64::MAX;
 
@@ -63,8 +66,12 @@ pub fn simulate(
 ) -> Result<PointResult, PointError> {
     let point = Point::of(scenario, profile, base)?;
     let capacity = point.capacity()?;
-    if point.is_saturated(&capacity) {
-        return Ok(PointResult { rate: point.rate, capacity, outcome: None });
+    let result = PointResult { rate: point.rate, capacity, outcome: None, capture: point.capture() };
+    if result.capture.is_some() {
+        return Ok(PointResult { outcome: Some(point.replay()?), ..result });
+    }
+    if point.exceeds(&capacity) {
+        return Ok(result);
     }
     let runs = scenario.run.replications;
     // Together they are more precise than each by the root of their number.
@@ -72,8 +79,21 @@ pub fn simulate(
     let precision = Precision { relative, max_packets: scenario.run.max_packets, mean_gap: point.mean_gap() };
     let runs = (0..u64::from(runs)).into_par_iter().map(|replication| point.run(replication, precision));
     let outcome = combined(runs.collect::<Result<_, _>>()?, scenario.run.precision);
-    let outcome = outcome.filter(|outcome| outcome.ended != Ended::Saturated);
-    Ok(PointResult { rate: point.rate, capacity, outcome })
+    let outcome =
+        outcome.map(|outcome| Outcome { ended: capacity.judge(point.rate, outcome.ended), ..outcome });
+    Ok(PointResult { outcome, ..result })
+}
+
+/// The highest rate that the host of `scenario` keeps up with, and no more of it than that.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn highest_rate(
+    scenario: &PacketScenario,
+    profile: &Profile,
+    base: &Path,
+) -> Result<Capacity, PointError> {
+    Point::of(scenario, profile, base)?.capacity()
 }
 
 /// A scenario made ready to run.
@@ -93,11 +113,11 @@ impl<'s> Point<'s> {
     ) -> Result<Self, PointError> {
         scenario.check()?;
         let traffic = scenario.traffic.open(base)?;
-        let rate = scenario.rate_per_s.or_else(|| traffic.own_rate());
-        let rate = rate.ok_or_else(|| Fault::new("rate_per_s", "missing", "packets per second, above 0"))?;
+        let rate = traffic.rate(scenario.rate_per_s)?;
         let streams = traffic.streams();
         let stacks = scenario.check_stacks(streams)?.min(streams);
         let approach = scenario.scheduling.approach.costs();
+        scenario.check_length()?;
         Ok(Self {
             scenario,
             rate,
@@ -123,12 +143,25 @@ impl<'s> Point<'s> {
 
     pub(super) fn capacity(&self) -> Result<Capacity, PointError> {
         let host = self.host(CAPACITY_REPLICATION);
-        Ok(capacity(&host, &mut *self.traffic.source(self.rate, host.key)?))
+        let packets = || self.traffic.endless(self.rate, host.key);
+        let capacity = capacity(&host, &mut *packets()?);
+        let bound = busiest(&host, &self.traffic.shares()?, packets, [self.rate, capacity.rate.mean])?;
+        Ok(Capacity { rate: bound.unwrap_or(capacity.rate), ..capacity })
     }
 
-    /// Whether the arrivals are more than the host keeps up with. A trace ends, and so do its queues.
-    pub(super) fn is_saturated(&self, capacity: &Capacity) -> bool {
-        self.traffic.trace().is_none() && self.rate.0 >= capacity.rate.mean.0 * SATURATED
+    /// Whether the arrivals are more than the host keeps up with.
+    pub(super) fn exceeds(&self, capacity: &Capacity) -> bool {
+        capacity.is_exceeded_by(self.rate)
+    }
+
+    fn capture(&self) -> Option<Capture> {
+        self.traffic.trace().map(Trace::capture)
+    }
+
+    /// What happens to the packets of a trace, once: again it would be the same.
+    fn replay(&self) -> Result<Outcome, PointError> {
+        let host = self.host(0);
+        Ok(replay(&host, &mut *self.traffic.source(self.rate, host.key)?))
     }
 
     /// The mean time between packets, where it is known exactly.

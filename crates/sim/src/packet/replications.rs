@@ -69,8 +69,8 @@ fn estimate(runs: &[Estimate<f64>]) -> Estimate<f64> {
 }
 
 fn ended(outcomes: &[Outcome], precise: bool) -> Ended {
-    if outcomes.iter().any(|run| run.ended == Ended::Saturated) {
-        Ended::Saturated
+    if outcomes.iter().any(|run| run.ended == Ended::Unknown) {
+        Ended::Unknown
     } else if precise {
         Ended::Precise
     } else if outcomes.iter().all(|run| run.ended == Ended::NoMoreArrivals) {

@@ -28,7 +28,7 @@ pub struct Precision {
     pub mean_gap: Option<Nanos>,
 }
 
-/// Simulates `host` under `arrivals`.
+/// Simulates `host` under `arrivals`: [`Ended::Unknown`] if its queues grow, as those of a saturated host do.
 pub fn run(host: &Host, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
     observe(host, arrivals, precision).outcome
 }
@@ -71,7 +71,7 @@ impl Task for Judged<'_, '_> {
             tally.read(system.present());
             if tally.packets() == judgements.at() {
                 if tally.is_growing() {
-                    break Ended::Saturated;
+                    break Ended::Unknown;
                 }
                 match judgements.judge(tally.delay(mean_gap)) {
                     Verdict::Continue => {}
@@ -106,7 +106,7 @@ impl Task for Traced<'_, '_> {
 /// Events happen in order of time up to the next finished packet; of equal times, what ends comes
 /// before what arrives. `None` when all is done and nothing arrives any more.
 #[inline(always)]
-fn next<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
+pub(super) fn next<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
     feed: &mut Feed,
     system: &mut System<P, W, E>,
 ) -> Option<Finished> {

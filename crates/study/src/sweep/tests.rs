@@ -3,7 +3,7 @@ use std::sync::Mutex;
 use warmcore_record::{Manifest, Values};
 use warmcore_scenario::document;
 use warmcore_scenario::packet::SCHEMA;
-use warmcore_scenario::{Parallelism, ProcessorPolicy, Stacks};
+use warmcore_scenario::{Parallelism, ProcessorPolicy, RunLength, Stacks};
 
 fn request(axes: Axes) -> Request {
     let run = RunLength { precision: 0.1, max_packets: 20_000, replications: 1 };
@@ -63,7 +63,7 @@ fn every_combination_has_its_row_and_every_curve_its_points() {
 #[test]
 fn the_report_is_sound() {
     let swept = swept(request(axes()));
-    let document = present::document(&swept, &Profile::sgi_challenge_xl(), Manifest::now("warmcore", "0"));
+    let document = present::document(&swept, "Costs: mine.", Manifest::now("warmcore", "0"));
     assert_eq!(document.validate(), Ok(()));
     assert_eq!(document.charts().count(), 3);
 }
