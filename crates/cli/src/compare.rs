@@ -86,10 +86,16 @@ fn request(arguments: &CompareArguments) -> miette::Result<Request> {
         .flat_map(|approach| (0..or(arguments.policies.len())).map(move |policy| (approach, policy)))
         .map(|(a, p)| Scheduling { approach: approach(a), policy: policy(p), ..given })
         .collect();
+    let mut without_effect = Vec::new();
     for scheduling in &schedulings {
         let scenario = PacketScenario { scheduling: *scheduling, ..scenario.clone() };
         scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
+        without_effect.extend(effect::check_scenario(&arguments.runnable.scenario, &scenario.unused()).err());
         check_can_run(scenario)?;
+    }
+    // What has an effect under one way to schedule is asked for that one's sake.
+    if without_effect.len() == schedulings.len() {
+        without_effect.into_iter().try_for_each(Err)?;
     }
     Ok(Request { scenario, schedulings, loads })
 }
