@@ -7,7 +7,7 @@
 //! | [`dispatch`](mod@dispatch) | the compiled form of the model for each policy |
 //! | [`extent`] | how much of the model a host needs |
 //! | [`mod@run`], [`outcome`] | one run: warm-up, intervals, when to stop |
-//! | [`point`] | one point of an experiment: saturation, replications |
+//! | [`point`] | one point of an experiment: capacity and steady state |
 //! | [`mod@compare`] | two ways to schedule, on the same arrivals |
 //! | [`mod@columns`] | outcomes as columns of a table |
 //! | [`mod@capacity`] | the highest rate a system keeps up with |
@@ -24,6 +24,7 @@ pub mod outcome;
 pub mod point;
 mod replications;
 pub mod run;
+mod steady;
 pub mod system;
 mod tally;
 
