@@ -102,7 +102,7 @@ fn set_live(live: &mut Live, flags: &LiveArguments) {
 fn tell_notes(scenario: &PacketScenario, endpoint: Option<&Endpoint>) {
     if weighs_costs(scenario) && scenario.profile == ProfileSource::SgiChallengeXl {
         eprintln!(
-            "note: `{}` weighs costs, and decides by those of the source's machine of 1994: give --profile with \
+            "note: `{}` weighs costs, and decides by those of the machine of Salehi 1994: give --profile with \
              what `warmcore calibrate` has measured here",
             scenario.scheduling.policy
         );
