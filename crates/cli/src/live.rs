@@ -99,7 +99,7 @@ fn tell_notes(scenario: &PacketScenario, capture: Option<&Capture>, endpoint: Op
     }
     if weighs_costs(scenario) && scenario.profile == ProfileSource::SgiChallengeXl {
         eprintln!(
-            "note: `{}` weighs costs, and decides by those of the source's machine of 1994: give --profile with \
+            "note: `{}` weighs costs, and decides by those of the machine of Salehi 1994: give --profile with \
              what `warmcore calibrate` has measured here",
             scenario.scheduling.policy
         );

@@ -115,7 +115,7 @@ fn found(outcome: &Outcome) -> String {
     shares.sort_by(|one, other| other.1.total_cmp(&one.1));
     let shares: Vec<String> =
         shares.iter().map(|(situation, share)| format!("{:.1}% {situation}", share * 100.0)).collect();
-    format!("What packets found written where (Table 2 of the source): {}", shares.join("; "))
+    format!("What packets found written where (Table 2 of Salehi 1994): {}", shares.join("; "))
 }
 
 /// What can be said of a trace.
