@@ -85,6 +85,7 @@ fn set_live(live: &mut Live, flags: &LiveArguments) {
     set(&mut live.payload_bytes, flags.payload);
     live.verify_udp_checksum |= flags.verify_udp_checksum;
     set(&mut live.handler_ns, flags.handler_ns);
+    set(&mut live.handler_bytes, flags.handler_bytes);
     set(&mut live.capacity, flags.capacity);
     set(&mut live.overload, flags.overload);
     set(&mut live.shutdown, flags.shutdown);
