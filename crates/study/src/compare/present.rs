@@ -7,6 +7,7 @@ use super::point::{ComparedPoint, Quantity, Source, Term};
 use super::quiet::QUIET;
 use super::{Compared, Comparison};
 use core::iter;
+use std::collections::BTreeSet;
 use warmcore_costs::{Profile, Situation};
 use warmcore_measure::Proximity;
 use warmcore_record::chart::{Axis, Choice, Look, Point, Series, Style, Unit, View};
@@ -104,22 +105,27 @@ pub fn nothing_judged(comparison: &Comparison) -> Option<String> {
     if points.iter().any(|point| point.verdict(Source::Model).is_some()) {
         return None;
     }
-    let reasons: [(fn(&ComparedPoint) -> bool, &str); 4] = [
-        (|point| point.measured.is_none(), "no packet was finished while the workers ran"),
-        (|point| !point.is_near(), "the processors were not as near as the prediction takes them to be"),
-        (|point| !point.is_quiet(), "the machine did too much else"),
-        (
-            |point| point.by(Source::Model).is_none(),
-            "packets come faster than they could be processed, as predicted",
-        ),
-    ];
-    let first = |point: &ComparedPoint| reasons.iter().position(|(applies, _)| applies(point));
-    let told = reasons.iter().enumerate().filter_map(|(place, (_, words))| {
-        let count = points.iter().filter(|point| first(point) == Some(place)).count();
-        (count > 0).then(|| format!("at {count} of {} loads {words}", points.len()))
+    let reasons: Vec<&str> = points.iter().map(|point| unjudged(point)).collect();
+    let distinct = BTreeSet::from_iter(&reasons);
+    let told = distinct.into_iter().map(|reason| {
+        let count = reasons.iter().filter(|other| *other == reason).count();
+        format!("at {count} of {} loads {reason}", reasons.len())
     });
     let all = told.collect::<Vec<_>>().join("; ");
     Some(format!("Nothing could be judged: {all}."))
+}
+
+/// Why a point cannot be judged that cannot.
+fn unjudged(point: &ComparedPoint) -> &'static str {
+    if point.measured.is_none() {
+        "no packet was finished while the workers ran"
+    } else if !point.is_near() {
+        "the processors were not as near as the prediction takes them to be"
+    } else if !point.is_quiet() {
+        "the machine did too much else"
+    } else {
+        "packets come faster than they could be processed, as predicted"
+    }
 }
 
 /// The error of a prediction in words: none where it cannot be judged, as it would say nothing of the
@@ -581,9 +587,9 @@ mod tests {
         let mut all = compared(&[(20, true), (60, false), (80, true)]);
         all.compared[0].points[0].measured.as_mut().unwrap().disturbed = 0.975;
         all.compared[0].points[2].predicted.model = None;
-        let expected = "Nothing could be judged: at 1 of 3 loads the processors were not as near as the prediction takes \
-                        them to be; at 1 of 3 loads the machine did too much else; at 1 of 3 loads packets come faster \
-                        than they could be processed, as predicted.";
+        let expected = "Nothing could be judged: at 1 of 3 loads packets come faster than they could be processed, as \
+                        predicted; at 1 of 3 loads the machine did too much else; at 1 of 3 loads the processors were \
+                        not as near as the prediction takes them to be.";
         assert_eq!(nothing_judged(&all).as_deref(), Some(expected));
         assert_eq!(headline(&all), expected);
         let words =
