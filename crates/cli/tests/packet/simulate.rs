@@ -103,7 +103,8 @@ fn no_more_is_claimed_than_is_known() {
 
     let near = ["--process", "constant", "--approach", "ips", "--policy", "wired", "--batch", "8"];
     let capacity = number(&json(&point(&near), folder.path()), "capacity_per_s");
-    let near = [&near[..], &["--rate", &(0.97 * capacity).to_string(), "--max-packets", "60000"]].concat();
+    let rate = (0.97 * capacity).to_string();
+    let near = [&near[..], &["--rate", &rate, "--max-packets", "60000"]].concat();
     assert_eq!(json(&bare(&near), folder.path())["ended"], "near-capacity");
 
     let rare = refusal(&bare(&["--rate", "1e-7"]), folder.path());
