@@ -109,12 +109,11 @@ fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)
 }
 
 fn write(folder: &Folder, costs: &Costs, swept: &Swept) -> miette::Result<()> {
-    let profile = &costs.profile;
     let request = toml::to_string(&swept.request).into_diagnostic()?;
-    let manifest = provenance::of_simulation(profile, swept.request.scenario.seed, Some(request));
+    let manifest = provenance::of_simulation(&costs.profile, swept.request.scenario.seed, Some(request));
     let columns = swept.columns().into_diagnostic()?;
     folder.write(RESULTS, &columns.to_parquet(&provenance::repeatable(&manifest)).into_diagnostic()?)?;
-    let report = warmcore_report::render(&present::document(swept, profile, &costs.in_words(), manifest));
+    let report = warmcore_report::render(&present::document(swept, &costs.in_words(), manifest));
     folder.write(REPORT, report.as_bytes())
 }
 

@@ -2,7 +2,6 @@
 
 use super::Swept;
 use core::cmp::Ordering;
-use warmcore_costs::Profile;
 use warmcore_record::chart::{Axis, Choice, Look, Point, Series, Style, Unit, View};
 use warmcore_record::document::{Confidence, Level, Statement, Verdict};
 use warmcore_record::table::{Cell, Row};
@@ -16,17 +15,12 @@ type Curve<'a> = &'a [(PacketScenario, PointResult)];
 
 /// The report on `swept`, with its provenance; `costs` says whose the costs are, and why they.
 #[must_use]
-pub fn document(swept: &Swept, profile: &Profile, costs: &str, manifest: Manifest) -> Document {
+pub fn document(swept: &Swept, costs: &str, manifest: Manifest) -> Document {
     Document {
         title: "How policies compare on one host".to_owned(),
-        subtitle: format!(
-            "{} points of {} curves, with the costs of the {}",
-            swept.points.len(),
-            swept.curves().count(),
-            profile.name
-        ),
+        subtitle: format!("{} points of {} curves. {costs}", swept.points.len(), swept.curves().count()),
         verdict: verdict(swept),
-        sections: vec![delays(swept), capacities(swept), limits(swept, costs)],
+        sections: vec![delays(swept), capacities(swept), limits(swept)],
         manifest,
     }
 }
@@ -159,9 +153,8 @@ fn capacities(swept: &Swept) -> Section {
     }
 }
 
-fn limits(swept: &Swept, costs: &str) -> Section {
+fn limits(swept: &Swept) -> Section {
     let mut notes = vec![
-        costs,
         "Every point sees the same arrivals as the others at its rate: differences between curves are known better \
          than the half-widths of the two suggest.",
         "A half-width is that of a 95% confidence interval. It holds what the simulation leaves uncertain, not what \
