@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod host;
 pub(crate) mod live;
 pub(crate) mod packet;
+pub(crate) mod reproduce;
 pub(crate) mod transfer;
 pub(crate) mod tune;
 pub(crate) mod values;
@@ -15,10 +16,11 @@ use compare::CompareArguments;
 use host::HostCommand;
 use live::RunLiveArguments;
 use packet::{AxisArguments, PointArguments};
+use reproduce::ReproduceCommand;
 use std::path::PathBuf;
 use transfer::TransferArguments;
 use values::ProgramLine;
-use warmcore_scenario::{ProcessorPolicy, ProfileSource};
+use warmcore_scenario::ProcessorPolicy;
 
 /// On which processor should this piece of protocol work run?
 ///
@@ -76,7 +78,8 @@ pub(crate) enum Command {
     ///
     /// At each load the scenario is simulated, with the costs of a profile of this machine (measured
     /// first, unless --profile names one) and those of the runtime itself, and run; the report shows
-    /// both, how far off the prediction is, and where most of the difference comes from.
+    /// both, how far off the prediction is, and where most of the difference comes from. Where the machine
+    /// did too much else, a load is not judged; if none could be, the command fails.
     Compare(Box<CompareArguments>),
 
     /// Obtain the figures and claims of a publication again
@@ -169,76 +172,6 @@ pub(crate) struct SweepPacketArguments {
 
     #[command(flatten)]
     pub(crate) axes: AxisArguments,
-
-    #[command(flatten)]
-    pub(crate) output: ResumableArguments,
-}
-
-#[derive(Subcommand, Debug)]
-pub(crate) enum ReproduceCommand {
-    /// Salehi, Kurose & Towsley 1994: every figure, every claim
-    ///
-    /// Simulates figures 4 and 7 to 15 and the statements about Table 2, holds every claim of the
-    /// text against what comes out, and writes into the output folder: report.html; claims.parquet
-    /// and claims.json, published values and ours with verdicts; results.parquet, every simulated
-    /// point; and points.journal, from which --resume goes on after an interruption. With another
-    /// machine's profile the figures are redrawn for that machine.
-    #[command(name = "salehi-1994")]
-    Salehi1994(SalehiArguments),
-
-    /// Foong, Fung & Newell 2004: bulk transfers under four models of affinity
-    ///
-    /// Transfers anew, between two network namespaces of this machine, over sizes from 64 bytes to
-    /// 64 KB in both directions: figures 2 (cpu use and throughput), 3 (cost) and 5 (reductions). Writes
-    /// into the output folder: report.html; and claims.json, what was measured in every block, and
-    /// published values and ours with verdicts. It takes about ten minutes, and wants a quiet machine.
-    #[command(name = "foong-2004")]
-    Foong2004(FoongArguments),
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct FoongArguments {
-    /// A first look in a minute: two sizes, shorter runs, fewer blocks
-    #[arg(long)]
-    pub(crate) quick: bool,
-
-    /// Only these sizes of a write, in bytes [default: 64, 256, 1024, 4096, 16384, 65536]
-    #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',')]
-    pub(crate) sizes: Vec<u64>,
-
-    /// Connections at once, each with a sender, a receiver and a wire of its own
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    pub(crate) connections: u8,
-
-    /// The folder to write into
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    pub(crate) out: PathBuf,
-
-    #[command(flatten)]
-    pub(crate) output: OutputArguments,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct SalehiArguments {
-    /// Only these figures: `12`, `7a`, or `7` for all its parts [default: all]
-    #[arg(long = "figure", value_name = "N,…", value_delimiter = ',')]
-    pub(crate) figures: Vec<String>,
-
-    /// Redraw the figures for the machine of this profile [default: sgi-challenge-xl]
-    #[arg(long, value_name = "FILE", value_parser = values::profile)]
-    pub(crate) profile: Option<ProfileSource>,
-
-    /// Half-width of a mean delay, relative to it, that is aimed at [default: 1%]
-    #[arg(long, value_name = "PERCENT", value_parser = values::fraction, allow_hyphen_values = true)]
-    pub(crate) precision: Option<f64>,
-
-    /// A first look: a handful of rates for each curve, to 5% unless told otherwise
-    #[arg(long)]
-    pub(crate) quick: bool,
-
-    /// Seed of every random choice [default: 1]
-    #[arg(long, value_name = "N", value_parser = values::seed())]
-    pub(crate) seed: Option<u64>,
 
     #[command(flatten)]
     pub(crate) output: ResumableArguments,

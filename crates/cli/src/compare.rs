@@ -47,11 +47,15 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     let comparison = compared.map_err(explained)?;
 
     let summary = write(&folder, &request, &profile, &comparison)?;
-    if arguments.json {
-        return crate::print(format!("{summary}\n").as_bytes());
-    }
-    let words = terminal::compare::summary(&comparison);
-    crate::print(format!("{words}\nThe report: {}\n", folder.file(REPORT).display()).as_bytes())
+    let text = match arguments.json {
+        true => format!("{summary}\n"),
+        false => {
+            let words = terminal::compare::summary(&comparison);
+            format!("{words}\nThe report: {}\n", folder.file(REPORT).display())
+        }
+    };
+    crate::print(text.as_bytes())?;
+    present::nothing_judged(&comparison).map_or(Ok(()), |why| Err(miette!("{why}")))
 }
 
 /// What `--json` prints.
@@ -82,10 +86,16 @@ fn request(arguments: &CompareArguments) -> miette::Result<Request> {
         .flat_map(|approach| (0..or(arguments.policies.len())).map(move |policy| (approach, policy)))
         .map(|(a, p)| Scheduling { approach: approach(a), policy: policy(p), ..given })
         .collect();
+    let mut without_effect = Vec::new();
     for scheduling in &schedulings {
         let scenario = PacketScenario { scheduling: *scheduling, ..scenario.clone() };
         scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
+        without_effect.extend(effect::check_scenario(&arguments.runnable.scenario, &scenario.unused()).err());
         check_can_run(scenario)?;
+    }
+    // What has an effect under one way to schedule is asked for that one's sake.
+    if without_effect.len() == schedulings.len() {
+        without_effect.into_iter().try_for_each(Err)?;
     }
     Ok(Request { scenario, schedulings, loads })
 }

@@ -4,6 +4,8 @@ use crate::args::ResumableArguments;
 use crate::folder::Folder;
 use crate::provenance::PROGRAM;
 use miette::{IntoDiagnostic, miette};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::error::Error;
 use std::fs;
 use warmcore_costs::Profile;
@@ -29,26 +31,7 @@ impl Kept {
         profile: &Profile,
         traffic: &Traffic,
     ) -> miette::Result<(Folder, Self)> {
-        let journal = arguments.out.join(JOURNAL);
-        let begins = !arguments.force && !arguments.resume;
-        if begins && journal.exists() {
-            return Err(miette!(
-                "`{}` exists already: give --resume to go on with it, --force to begin anew, or another place with \
-                 --out",
-                journal.display()
-            ));
-        }
-        let existing = if begins { Existing::Refuse } else { Existing::Replace };
-        let folder = Folder::open(&arguments.out, existing, files)?;
-        let subject = subject(profile, traffic)?;
-        let journal = match arguments.resume {
-            true => Journal::resume(&journal, &subject),
-            false => Journal::create(&journal, &subject, existing),
-        };
-        let journal = journal.into_diagnostic()?;
-        if arguments.resume {
-            eprintln!("going on with {} finished points", journal.known_count());
-        }
+        let (folder, journal) = open(arguments, files, &subject(profile, traffic)?)?;
         Ok((folder, Self { journal }))
     }
 
@@ -65,6 +48,33 @@ impl Kept {
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         Ok(self.journal.append(&toml::to_string(point)?, result)?)
     }
+}
+
+/// Opens the folder for `files`, and the journal in it for results that depend on `subject`.
+pub(crate) fn open<V: Serialize + DeserializeOwned>(
+    arguments: &ResumableArguments,
+    files: &[&str],
+    subject: &str,
+) -> miette::Result<(Folder, Journal<V>)> {
+    let journal = arguments.out.join(JOURNAL);
+    let begins = !arguments.force && !arguments.resume;
+    if begins && journal.exists() {
+        return Err(miette!(
+            "`{}` exists already: give --resume to go on with it, --force to begin anew, or another place with --out",
+            journal.display()
+        ));
+    }
+    let existing = if begins { Existing::Refuse } else { Existing::Replace };
+    let folder = Folder::open(&arguments.out, existing, files)?;
+    let journal = match arguments.resume {
+        true => Journal::resume(&journal, subject),
+        false => Journal::create(&journal, subject, existing),
+    };
+    let journal = journal.into_diagnostic()?;
+    if arguments.resume {
+        eprintln!("going on with {} finished points", journal.known_count());
+    }
+    Ok((folder, journal))
 }
 
 /// What results depend on besides their scenario: the program, and what the files hold that a

@@ -38,6 +38,7 @@ pub(crate) struct Finished {
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let scenario = described(&arguments.runnable)?;
     effect::check_profile(&arguments.runnable, &scenario)?;
+    effect::check_scenario(&arguments.runnable.scenario, &scenario.unused())?;
     if arguments.print_scenario {
         return crate::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
     }

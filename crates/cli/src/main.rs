@@ -23,7 +23,8 @@ mod told;
 mod transfer;
 mod tune;
 
-use args::{Arguments, Command, ReproduceCommand, SimulateCommand, SweepCommand};
+use args::reproduce::ReproduceCommand;
+use args::{Arguments, Command, SimulateCommand, SweepCommand};
 use clap::{CommandFactory, Parser};
 use miette::{Diagnostic, IntoDiagnostic};
 use std::io::{self, Write};
@@ -74,7 +75,9 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Run(arguments)) => live::run(&arguments),
         Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Sweep(SweepCommand::Packet(arguments))) => sweep::run(&arguments),
-        Some(Command::Reproduce(ReproduceCommand::Salehi1994(arguments))) => reproduce::run(&arguments),
+        Some(Command::Reproduce(ReproduceCommand::Salehi1994(arguments))) => {
+            reproduce::salehi::run(&arguments)
+        }
         Some(Command::Reproduce(ReproduceCommand::Foong2004(arguments))) => reproduce::foong::run(&arguments),
         Some(Command::Machine(arguments)) => machine::run(&arguments),
         Some(Command::Host(command)) => host::run(&command),

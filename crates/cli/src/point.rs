@@ -173,7 +173,7 @@ const FLAGS: [(&str, &str); 8] = [
 const TABLES: [&str; 6] = ["axes.", "effects.", "live.", "run.", "scheduling.", "traffic."];
 
 /// The flag that sets `field` of the document.
-fn flag(field: &str) -> String {
+pub(crate) fn flag(field: &str) -> String {
     let field = field.replace('_', "-");
     let field = TABLES.into_iter().find_map(|table| field.strip_prefix(table)).unwrap_or(&field);
     let is_in =

@@ -1,86 +1,50 @@
-//! `warmcore reproduce salehi-1994`; a source that is measured rather than simulated has a module of its
-//! own.
+//! `warmcore reproduce SOURCE`: one flow for every source. A module for each obtains its evidence; judging,
+//! files, resuming and words are the same for all.
 
 pub(crate) mod foong;
+pub(crate) mod salehi;
 
-use crate::args::SalehiArguments;
+use crate::args::reproduce::ReproduceArguments;
 use crate::folder::Folder;
-use crate::kept::Kept;
-use crate::{interrupt, point, progress, provenance, terminal};
+use crate::{provenance, terminal};
 use miette::{IntoDiagnostic, miette};
-use std::collections::BTreeSet;
-use warmcore_published::salehi_1994::{
-    Figure, Options, Plan, ReproduceError, Reproduction, Summary, columns, present, reproduce, summary,
-};
-use warmcore_scenario::Traffic;
+use warmcore_published::{Evidence, Reproduction, Source, Summary, document};
+use warmcore_record::Manifest;
 
 const REPORT: &str = "report.html";
 const RESULTS: &str = "results.parquet";
 const CLAIMS: &str = "claims.parquet";
 const SUMMARY: &str = "claims.json";
 
-pub(crate) fn run(arguments: &SalehiArguments) -> miette::Result<()> {
-    let options = options(arguments)?;
-    // What cannot be reproduced is refused before anything is written.
-    Plan::new(&options).map_err(explained)?;
-    let output = &arguments.output;
-    let files = [REPORT, RESULTS, CLAIMS, SUMMARY];
-    let (folder, kept) = Kept::open(output, &files, &options.profile, &Traffic::default())?;
-    let stop = interrupt::catch()?;
+/// What every reproduction writes.
+const FILES: [&str; 4] = [REPORT, RESULTS, CLAIMS, SUMMARY];
 
-    let bar = progress::bar("simulating");
-    let tell = |done: usize, of: usize| progress::set(&bar, done as f64 / of as f64);
-    let reproduction =
-        reproduce(options, |point| kept.known(point), |point, result| kept.keep(point, result), tell, stop);
-    bar.finish_and_clear();
-    let reproduction = reproduction.map_err(explained)?;
+/// The names of the figures that were asked for.
+fn figures<E>(source: &Source<E>, arguments: &ReproduceArguments) -> miette::Result<Vec<&'static str>> {
+    source.figures_named(&arguments.figures).map_err(|error| miette!("--figure: {error}"))
+}
 
-    let summary = serde_json::to_string_pretty(&Summary::of(&reproduction)).into_diagnostic()?;
-    write(&folder, &reproduction, &summary)?;
-    if output.json {
-        return crate::print(format!("{summary}\n").as_bytes());
+/// Writes the files of a reproduction into `folder`, and says what came of it.
+fn finish<E: Evidence>(
+    reproduction: &Reproduction<E>,
+    manifest: Manifest,
+    folder: &Folder,
+    json: bool,
+) -> miette::Result<()> {
+    let summary = Summary::new(reproduction);
+    let object = serde_json::to_string_pretty(&summary).into_diagnostic()?;
+    let repeatable = provenance::repeatable(&manifest);
+    let results = reproduction.evidence.results().into_diagnostic()?;
+    let claims = summary.columns().into_diagnostic()?;
+    let report = warmcore_report::render(&document(reproduction, manifest));
+    folder.write(RESULTS, &results.to_parquet(&repeatable).into_diagnostic()?)?;
+    folder.write(CLAIMS, &claims.to_parquet(&repeatable).into_diagnostic()?)?;
+    folder.write(SUMMARY, object.as_bytes())?;
+    folder.write(REPORT, report.as_bytes())?;
+    if json {
+        return crate::print(format!("{object}\n").as_bytes());
     }
     let report = folder.file(REPORT);
-    let claims = terminal::claims::summary(&reproduction);
+    let claims = terminal::claims::table_of(&summary);
     crate::print(format!("{claims}\nThe report: {}\n", report.display()).as_bytes())
-}
-
-fn options(arguments: &SalehiArguments) -> miette::Result<Options> {
-    let mut options = if arguments.quick { Options::quick() } else { Options::default() };
-    if let Some(source) = &arguments.profile {
-        options.source = source.clone();
-        options.profile = point::profile(source)?;
-    }
-    options.precision = arguments.precision.unwrap_or(options.precision);
-    options.seed = arguments.seed.unwrap_or(options.seed);
-    if !arguments.figures.is_empty() {
-        let named = arguments.figures.iter().map(|figure| Figure::named(figure));
-        let figures: Vec<Vec<Figure>> =
-            named.collect::<Result<_, _>>().map_err(|error| miette!("--figure: {error}"))?;
-        options.figures = Some(BTreeSet::from_iter(figures.concat()));
-    }
-    Ok(options)
-}
-
-fn write(folder: &Folder, reproduction: &Reproduction, summary: &str) -> miette::Result<()> {
-    let options = &reproduction.options;
-    let manifest = provenance::of_simulation(&options.profile, options.seed, None);
-    let repeatable = provenance::repeatable(&manifest);
-    let points = columns::points(reproduction).into_diagnostic()?;
-    let claims = summary::claims(reproduction).into_diagnostic()?;
-    let report = warmcore_report::render(&present::document(reproduction, manifest));
-    folder.write(RESULTS, &points.to_parquet(&repeatable).into_diagnostic()?)?;
-    folder.write(CLAIMS, &claims.to_parquet(&repeatable).into_diagnostic()?)?;
-    folder.write(SUMMARY, summary.as_bytes())?;
-    folder.write(REPORT, report.as_bytes())
-}
-
-fn explained(error: ReproduceError) -> miette::Report {
-    match error {
-        ReproduceError::Point(error) => point::explained(error),
-        ReproduceError::Fault(fault) => miette!("{}", point::in_flags(&fault)),
-        ReproduceError::Profile(error) => miette!("--profile does not fit: {error}"),
-        ReproduceError::Interrupted => interrupt::resumable(),
-        error => miette!("{error}"),
-    }
 }

@@ -59,22 +59,28 @@ fn compare(arguments: &ComparisonArguments) -> miette::Result<()> {
 }
 
 /// One experiment after the other.
-pub(crate) fn experiments(
+fn experiments(options: &[Options], site: &Site, stop: &AtomicBool) -> miette::Result<Vec<Experiment>> {
+    each(options, |one, progress| {
+        experiment(one, site, &Kernel::default(), progress, stop).map_err(explained)
+    })
+}
+
+/// What comes of `run`ning each of `options` in turn, with one progress bar for all.
+pub(crate) fn each<T>(
     options: &[Options],
-    site: &Site,
-    stop: &AtomicBool,
-) -> miette::Result<Vec<Experiment>> {
+    mut run: impl FnMut(&Options, &mut dyn FnMut(usize, usize)) -> miette::Result<T>,
+) -> miette::Result<Vec<T>> {
     let bar = progress::bar("transferring");
     let of_one = |(place, one): (usize, &Options)| {
         let mut tell = |done: usize, of: usize| {
             let done = place as f64 + done as f64 / of as f64;
             progress::set(&bar, done / options.len() as f64);
         };
-        experiment(one, site, &Kernel::default(), &mut tell, stop).map_err(explained)
+        run(one, &mut tell)
     };
-    let experiments = options.iter().enumerate().map(of_one).collect();
+    let all = options.iter().enumerate().map(of_one).collect();
     bar.finish_and_clear();
-    experiments
+    all
 }
 
 fn options(arguments: &ComparisonArguments, size: Bytes) -> miette::Result<Options> {

@@ -6,24 +6,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::profile::{ApproachTimes, Measured};
 use warmcore_costs::{Approach, Profile};
 use warmcore_published::salehi_1994::{
-    Figure, Options, Plan, ReproduceError, Reproduction, Setting, Summary, Verdict, columns, present,
-    reproduce, summary,
+    FigureName, Options, Plan, ReproduceError, Setting, Simulations, columns, reproduce, source,
 };
+use warmcore_published::{Reproduction, Summary, Verdict, document};
 use warmcore_record::Manifest;
 use warmcore_scenario::{Parallelism, ProcessorPolicy, ProfileSource};
 use warmcore_units::Nanos;
 
-fn options(figures: &[Figure]) -> Options {
+fn options(figures: &[FigureName]) -> Options {
     Options { figures: Some(figures.iter().copied().collect::<BTreeSet<_>>()), ..Options::quick() }
 }
 
-fn reproduced(options: Options) -> Reproduction {
+fn simulated(options: Options) -> Simulations {
     reproduce(options, |_| None, |_, _| Ok(()), |_, _| (), &AtomicBool::new(false)).expect("a sound profile")
+}
+
+fn reproduced(options: Options) -> Reproduction<Simulations> {
+    let figures = options.wanted().map(FigureName::name).collect();
+    source().conclude(simulated(options), figures)
 }
 
 #[test]
 fn service_times_at_capacity_are_the_published_ones() {
-    let reproduction = reproduced(options(&[Figure::F15, Figure::Hosts]));
+    let reproduction = reproduced(options(&[FigureName::F15, FigureName::Hosts]));
     for (approach, policy, published) in [
         (Parallelism::Locking, ProcessorPolicy::Mru, 125.0),
         (Parallelism::Locking, ProcessorPolicy::WiredStreams, 103.0),
@@ -33,15 +38,15 @@ fn service_times_at_capacity_are_the_published_ones() {
         let service = reproduction.evidence.service(Setting::new(approach, policy)).unwrap();
         assert!((service.mean / published - 1.0).abs() <= 0.005, "{approach}, {policy}: {}", service.mean);
     }
-    assert_eq!(present::document(&reproduction, Manifest::now("warmcore", "0")).validate(), Ok(()));
+    assert_eq!(document(&reproduction, Manifest::now("warmcore", "0")).validate(), Ok(()));
 }
 
 #[test]
 fn what_is_interrupted_and_resumed_is_the_same() {
-    let asked = || options(&[Figure::F12]);
+    let asked = || options(&[FigureName::F12]);
     let manifest = Manifest::now("warmcore", "0");
     let bytes =
-        |reproduction: &Reproduction| columns::points(reproduction).unwrap().to_parquet(&manifest).unwrap();
+        |simulations: &Simulations| columns::points(simulations).unwrap().to_parquet(&manifest).unwrap();
     let kept = Mutex::new(HashMap::new());
     let stop = AtomicBool::new(false);
     let name = |scenario: &warmcore_scenario::PacketScenario| serde_json::to_string(scenario).unwrap();
@@ -74,14 +79,21 @@ fn what_is_interrupted_and_resumed_is_the_same() {
     );
     let all = Plan::new(&asked()).unwrap().scenarios().count();
     assert_eq!(*simulated.lock().unwrap() + kept.len(), all);
-    assert_eq!(bytes(&resumed.unwrap()), bytes(&reproduced(asked())));
+    assert_eq!(bytes(&resumed.unwrap()), bytes(&simulated(asked())));
 }
 
 #[test]
 fn every_figure_has_a_sound_section_and_a_claim_belongs_to_what_was_asked_for() {
-    let figures = [Figure::Table2, Figure::F4, Figure::F7a, Figure::F8a, Figure::F11a, Figure::F15];
+    let figures = [
+        FigureName::Table2,
+        FigureName::F4,
+        FigureName::F7a,
+        FigureName::F8a,
+        FigureName::F11a,
+        FigureName::F15,
+    ];
     let reproduction = reproduced(options(&figures));
-    let document = present::document(&reproduction, Manifest::now("warmcore", "0"));
+    let document = document(&reproduction, Manifest::now("warmcore", "0"));
     assert_eq!(document.validate(), Ok(()));
     for figure in figures {
         let anchor = format!("figure-{}", figure.name());
@@ -91,22 +103,24 @@ fn every_figure_has_a_sound_section_and_a_claim_belongs_to_what_was_asked_for() 
     assert_eq!(document.charts().count(), figures.len() - 1);
     for concluded in &reproduction.claims {
         assert!(
-            concluded.claim.needs.iter().all(|figure| figures.contains(figure)),
+            concluded.claim.needs.iter().all(|name| figures.iter().any(|figure| figure.name() == *name)),
             "{}",
             concluded.claim.id
         );
         assert!(!concluded.reason().is_empty() && !concluded.ours().is_empty(), "{}", concluded.claim.id);
     }
-    assert_eq!(summary::claims(&reproduction).unwrap().rows(), reproduction.claims.len());
-    assert_eq!(Summary::of(&reproduction).claims.len(), reproduction.claims.len());
+    let summary = Summary::new(&reproduction);
+    assert_eq!(summary.columns().unwrap().rows(), reproduction.claims.len());
+    assert_eq!(summary.claims.len(), reproduction.claims.len());
+    assert!(!warmcore_report::render(&document).contains("The source"), "a reader is told which source");
 }
 
 #[test]
 fn points_are_planned_once_and_shared_between_figures() {
-    let count = |figures: &[Figure]| Plan::new(&options(figures)).unwrap().scenarios().count();
-    assert_eq!(count(&[Figure::F7a, Figure::F8a]), count(&[Figure::F7a]));
-    assert_eq!(count(&[Figure::F15]), 0);
-    let plan = Plan::new(&options(&[Figure::F7a, Figure::F12])).unwrap();
+    let count = |figures: &[FigureName]| Plan::new(&options(figures)).unwrap().scenarios().count();
+    assert_eq!(count(&[FigureName::F7a, FigureName::F8a]), count(&[FigureName::F7a]));
+    assert_eq!(count(&[FigureName::F15]), 0);
+    let plan = Plan::new(&options(&[FigureName::F7a, FigureName::F12])).unwrap();
     let distinct: BTreeSet<String> = plan.scenarios().map(|s| serde_json::to_string(s).unwrap()).collect();
     assert_eq!(distinct.len(), plan.scenarios().count());
 }
@@ -129,7 +143,7 @@ fn faster(factor: f64) -> Profile {
 
 #[test]
 fn another_machine_is_drawn_at_its_own_rates_and_not_judged() {
-    let figures = [Figure::Table2, Figure::F12];
+    let figures = [FigureName::Table2, FigureName::F12];
     let source = ProfileSource::File("mine.toml".into());
     let reproduction = reproduced(Options { profile: faster(10.0), source, ..options(&figures) });
     assert!(reproduction.claims.iter().all(|concluded| concluded.verdict == Verdict::AnotherMachine));
@@ -138,7 +152,7 @@ fn another_machine_is_drawn_at_its_own_rates_and_not_judged() {
     assert!((curve.capacity.mean / (80.0 / 57.4e-6) - 1.0).abs() < 0.01, "{}", curve.capacity.mean);
     let last = curve.points.last().unwrap().rate.0;
     assert!(last > 0.9 * curve.capacity.mean, "{last}");
-    let document = present::document(&reproduction, Manifest::now("warmcore", "0"));
+    let document = document(&reproduction, Manifest::now("warmcore", "0"));
     assert_eq!(document.validate(), Ok(()));
     assert!(document.title.contains("a faster one"), "{}", document.title);
 }
@@ -148,10 +162,31 @@ fn a_profile_of_one_processor_is_refused_before_anything_is_simulated() {
     let mut profile = Profile::sgi_challenge_xl();
     profile.free_memory = None;
     profile.times.locking.migrates.clear();
-    let refused = Plan::new(&Options { profile, ..options(&[Figure::F12]) }).unwrap_err();
+    let refused = Plan::new(&Options { profile, ..options(&[FigureName::F12]) }).unwrap_err();
     assert!(matches!(refused, ReproduceError::Profile(_)), "{refused}");
     let mut broken = Profile::sgi_challenge_xl();
     broken.times.locking.fully_cold.mean = Nanos(-1.0);
-    let refused = Plan::new(&Options { profile: broken, ..options(&[Figure::F12]) }).unwrap_err();
+    let refused = Plan::new(&Options { profile: broken, ..options(&[FigureName::F12]) }).unwrap_err();
     assert!(refused.to_string().contains(Approach::Locking.short().to_lowercase().as_str()), "{refused}");
+}
+
+/// The verdicts of a full run: `id<TAB>verdict`. To write them anew: `warmcore reproduce salehi-1994 --json |
+/// jq -r '.claims[] | [.id, .verdict] | @tsv'`.
+const FULL: &str = include_str!("salehi_1994_full.tsv");
+
+/// What a quick run may say of a claim: what the full run says, or nothing.
+#[test]
+fn a_quick_run_contradicts_no_verdict_of_the_full_run() {
+    let full: HashMap<&str, &str> = FULL.lines().filter_map(|line| line.split_once('\t')).collect();
+    let quick = reproduced(Options::quick());
+    assert_eq!(quick.claims.len(), full.len());
+    let differing: Vec<String> = quick
+        .claims
+        .iter()
+        .filter(|one| one.verdict != Verdict::Undecided && one.verdict.to_string() != full[one.claim.id])
+        .map(|one| format!("{}: {}, in full {}", one.claim.id, one.verdict, full[one.claim.id]))
+        .collect();
+    assert!(differing.is_empty(), "{differing:#?}");
+    let undecided = quick.claims.iter().filter(|one| one.verdict == Verdict::Undecided).count();
+    assert!(undecided <= quick.claims.len() / 3, "{undecided} undecided: a quick run should say something");
 }

@@ -4,7 +4,7 @@
 //! All combinations at one rate see the same arrivals. Points are independent of each other and
 //! run in parallel; the result does not depend on how many run at once.
 
-use crate::resample::{self, Draw};
+use crate::resample::{self, DRAWS, Draw};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::execution::IncompleteProfile;
@@ -116,7 +116,9 @@ fn predict_host(
     let rates = rates(asked, processors, &combinations, &capacities)?;
 
     let done = std::sync::atomic::AtomicUsize::new(0);
-    let all = combinations.len() * rates.len();
+    // A draw, which is short runs at every rate, counts like a combination.
+    let all = (combinations.len() + DRAWS) * rates.len();
+    let advance = |steps: usize| progress(steps + done.fetch_add(steps, Ordering::Relaxed), all);
     let precision = |rate: PerSecond| Precision {
         relative: asked.precision,
         max_packets: asked.max_packets,
@@ -132,7 +134,7 @@ fn predict_host(
             let outcome = run(&host(combination), &mut arrivals, precision(rate));
             Outcome { ended: capacity.judge(rate, outcome.ended), ..outcome }
         });
-        progress(1 + done.fetch_add(1, Ordering::Relaxed), all);
+        advance(1);
         Ok(outcome)
     };
     let curves = combinations
@@ -143,8 +145,9 @@ fn predict_host(
             Ok(Curve { combination, capacity: *capacity, points: points.collect::<Result<_, _>>()? })
         })
         .collect::<Result<Vec<_>, PredictError>>()?;
-    let mut host = Host { processors, rates, curves, draws: Vec::new() };
-    host.draws = resample::draws(profile, &host, seed, stop)?;
+    let drawn = || advance(rates.len());
+    let mut host = Host { processors, rates: rates.clone(), curves, draws: Vec::new() };
+    host.draws = resample::draws(profile, &host, seed, &drawn, stop)?;
     Ok(host)
 }
 

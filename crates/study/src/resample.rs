@@ -31,7 +31,7 @@ pub const NORMAL_95: f64 = 1.96;
 
 /// Packets of a short run that count, and at least, and for each processor, those before.
 const COUNTED: u64 = 2_500;
-const SETTLING: (u64, u64) = (500, 8);
+const SETTLING: (u64, u64) = (500, 4);
 
 /// How many times its capacity is offered to a host to see what it can do.
 const OVERLOAD: f64 = 3.0;
@@ -46,7 +46,7 @@ pub struct Draw {
     pub delays: Vec<Vec<Option<f64>>>,
 }
 
-/// The draws for `host`, which `profile` predicts.
+/// The draws for `host`, which `profile` predicts; `drawn` is told of each.
 ///
 /// # Errors
 /// If `stop` is set.
@@ -54,6 +54,7 @@ pub(crate) fn draws(
     profile: &Profile,
     host: &Host,
     seed: u64,
+    drawn: &(dyn Fn() + Sync),
     stop: &AtomicBool,
 ) -> Result<Vec<Draw>, PredictError> {
     let replay = Replay { host, seed, stop };
@@ -63,8 +64,9 @@ pub(crate) fn draws(
         .map(|index| {
             // All hosts of a study see the same drawn costs.
             let mut random = Key { seed, point: index as u64, replication: 0 }.stream(Purpose::Costs);
-            let drawn = replay.all(&Models::new(&draw(profile, &mut random), host.processors)?)?;
-            Ok(moved(host, &measured, &drawn, &mut random))
+            let replayed = replay.all(&Models::new(&draw(profile, &mut random), host.processors)?)?;
+            drawn();
+            Ok(moved(host, &measured, &replayed, &mut random))
         })
         .collect()
 }

@@ -27,7 +27,7 @@ pub(crate) struct CompareArguments {
         long,
         value_name = "PACKETS/S,…",
         value_delimiter = ',',
-        conflicts_with = "loads",
+        conflicts_with_all = ["loads", "rate"],
         help_heading = "Compare"
     )]
     pub(crate) rates: Vec<f64>,

@@ -1,23 +1,22 @@
-//! `warmcore reproduce foong-2004`.
+//! `warmcore reproduce foong-2004`: evidence by transfers over virtual wires.
 
-use crate::args::FoongArguments;
-use crate::folder::Folder;
+use super::{FILES, figures, finish};
+use crate::args::reproduce::FoongArguments;
+use crate::provenance::PROGRAM;
 use crate::terminal::sentence;
-use crate::transfer::{experiments, explained, processes, usable_cpus, wires};
-use crate::{interrupt, provenance, terminal};
+use crate::transfer::{each, explained, processes, usable_cpus, wires};
+use crate::{interrupt, kept, provenance};
 use miette::{IntoDiagnostic, WrapErr};
 use std::time::Duration;
 use warmcore_linux::Probe;
-use warmcore_linux::counters::Event;
+use warmcore_linux::counters::{Event, Kernel};
 use warmcore_measure::Model;
 use warmcore_measure::blocks::Blocks;
-use warmcore_measure::transfer::{self, Experiment, Figures, Load, Options, Results};
-use warmcore_published::foong_2004::{Affinity, Direction, Point, Runs, Summary, conclude, present};
-use warmcore_record::Existing;
+use warmcore_measure::transfer::{
+    self, Experiment, Figures, Load, Options, Results, TransferError, experiment,
+};
+use warmcore_published::foong_2004::{Affinity, Direction, Measurements, Point, Runs, source};
 use warmcore_units::Bytes;
-
-const REPORT: &str = "report.html";
-const SUMMARY: &str = "claims.json";
 
 /// What plays the source's models. On its kernel all interrupts went to the first cpu unless they were
 /// directed elsewhere.
@@ -31,41 +30,59 @@ const PLAYED: [(Affinity, Model); 5] = [
 
 /// The sizes of the source's figures.
 const SIZES: [u64; 6] = [64, 256, 1024, 4096, 16_384, 65_536];
-const QUICK_SIZES: [u64; 2] = [1024, 65_536];
 
-/// How long a run is measured, and how often.
+/// How long a run is measured, and how often. A quick look has the same sizes: what is greatest of two
+/// would not be what is greatest of six.
 const FULL: (Duration, usize) = (Duration::from_millis(1000), 5);
-const QUICK: (Duration, usize) = (Duration::from_millis(400), 3);
+const QUICK: (Duration, usize) = (Duration::from_millis(250), 3);
 
 pub(crate) fn run(arguments: &FoongArguments) -> miette::Result<()> {
+    let figures = figures(&source(), &arguments.common)?;
     let options = options(arguments)?;
     for options in &options {
         options.check().map_err(|fault| explained(fault.into()))?;
     }
     let machine = Probe::new().machine().into_diagnostic().wrap_err("cannot look at the machine")?.machine;
     let site = wires(arguments.connections, true)?;
-    let existing = if arguments.output.force { Existing::Replace } else { Existing::Refuse };
-    let folder = Folder::open(&arguments.out, existing, &[REPORT, SUMMARY])?;
+    let output = &arguments.common.output;
+    let subject = format!("{PROGRAM} {}\n{} on {}", env!("CARGO_PKG_VERSION"), source().name, machine.name);
+    let (folder, journal) = kept::open::<Point>(output, &FILES, &subject)?;
+    let stop = interrupt::catch()?;
 
-    let experiments = experiments(&options, &site, interrupt::catch()?)?;
-    let points: Vec<Point> = experiments.iter().map(point).collect();
-    let claims = conclude(&points);
-    let summary = serde_json::to_string_pretty(&Summary::of(&points, &claims)).into_diagnostic()?;
-    let document = present::document(&points, &claims, provenance::of_measurement(&machine));
-    folder.write(SUMMARY, summary.as_bytes())?;
-    folder.write(REPORT, warmcore_report::render(&document).as_bytes())?;
-    if arguments.output.json {
-        return crate::print(format!("{summary}\n").as_bytes());
-    }
-    let (claims, report) = (terminal::claims::measured(&claims), folder.file(REPORT));
-    crate::print(format!("{claims}\nThe report: {}\n", report.display()).as_bytes())
+    let points = each(&options, |options, progress| {
+        let key = key(options);
+        if let Some(known) = journal.known(&key) {
+            return Ok(known.clone());
+        }
+        let done =
+            experiment(options, &site, &Kernel::default(), progress, stop).map_err(|error| match error {
+                TransferError::Interrupted => interrupt::resumable(),
+                error => explained(error),
+            });
+        let point = point(&done?);
+        journal.append(&key, &point).into_diagnostic()?;
+        Ok(point)
+    })?;
+    let manifest = provenance::of_measurement(&machine);
+    let measurements = Measurements { machine: machine.name, points };
+    finish(&source().conclude(measurements, figures), manifest, &folder, output.json)
+}
+
+/// What a point's runs are known by in the journal.
+fn key(options: &Options) -> String {
+    let Options { connections, cpus, load, window, blocks, .. } = options;
+    format!(
+        "{} {} bytes\n{connections} connections on {cpus:?}\n{} blocks of {window:?}",
+        load.direction.name(),
+        load.size.0,
+        blocks.count
+    )
 }
 
 /// An experiment for each direction and size.
 fn options(arguments: &FoongArguments) -> miette::Result<Vec<Options>> {
-    let (sizes, (window, blocks)) =
-        if arguments.quick { (&QUICK_SIZES[..], QUICK) } else { (&SIZES[..], FULL) };
-    let mut sizes = if arguments.sizes.is_empty() { sizes.to_vec() } else { arguments.sizes.clone() };
+    let (window, blocks) = if arguments.common.quick { QUICK } else { FULL };
+    let mut sizes = if arguments.sizes.is_empty() { SIZES.to_vec() } else { arguments.sizes.clone() };
     sizes.sort_unstable();
     sizes.dedup();
     let (cpus, ends) = (usable_cpus()?, processes()?);

@@ -3,8 +3,8 @@
 use super::{estimate, table};
 use warmcore_study::compare::Comparison;
 use warmcore_study::compare::differences::differences;
-use warmcore_study::compare::point::{ComparedPoint, Quantity, Source};
-use warmcore_study::compare::present::{headline, load, meaning_of_marks, percent};
+use warmcore_study::compare::point::{Quantity, Source};
+use warmcore_study::compare::present::{error_words, headline, load, meaning_of_marks, percent};
 
 /// Every point of `comparison`.
 pub(crate) fn summary(comparison: &Comparison) -> String {
@@ -24,8 +24,8 @@ pub(crate) fn summary(comparison: &Comparison) -> String {
         for point in &compared.points {
             let measured =
                 point.figures().map_or_else(|| "not known".to_owned(), |figures| estimate(&figures.delay));
-            let of_null = |quantity| error(point, quantity, Source::Null);
-            let of_model = |quantity| error(point, quantity, Source::Model);
+            let of_null = |quantity| error_words(point, quantity, Source::Null);
+            let of_model = |quantity| error_words(point, quantity, Source::Model);
             points.add_row([
                 compared.scheduling.to_string(),
                 load(point),
@@ -69,8 +69,4 @@ pub(crate) fn summary(comparison: &Comparison) -> String {
         headline(comparison)
     );
     text
-}
-
-fn error(point: &ComparedPoint, quantity: Quantity, source: Source) -> String {
-    point.error(quantity, source).map_or_else(String::new, |error| percent(&error))
 }

@@ -1,6 +1,7 @@
 //! The commands around packets, simulated and live.
 
 mod compare;
+mod disturbed;
 mod live;
 mod options;
 mod reproduce;

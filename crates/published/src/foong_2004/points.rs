@@ -1,7 +1,7 @@
 //! What was measured at one size and in one direction, under each affinity model.
 
 use core::fmt;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use warmcore_stats::Interval;
 use warmcore_stats::blocks::{Verdict, verdict};
@@ -9,7 +9,7 @@ use warmcore_stats::paired::{Change, change};
 use warmcore_units::Estimate;
 
 /// The affinity models of the source, and today's kernel beside them.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Affinity {
     /// I: none. All packets come to the first cpu, as all interrupts did there; the scheduler places
@@ -45,7 +45,7 @@ impl fmt::Display for Affinity {
 }
 
 /// Which way bytes went, for the system under test.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// TX.
@@ -80,7 +80,7 @@ pub enum Quantity {
 }
 
 /// What one model came to, block by block.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Runs {
     /// Bits received per second.
     pub throughput: Vec<f64>,
@@ -117,7 +117,7 @@ impl Runs {
 }
 
 /// What was measured at one size and in one direction.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Point {
     /// Which way.
     pub direction: Direction,
@@ -144,9 +144,15 @@ impl Point {
     /// affinity differed from itself; `None` if the figure could not be had.
     #[must_use]
     pub fn compared(&self, one: Affinity, base: Affinity, quantity: Quantity) -> Option<(Change, Verdict)> {
-        let of = |affinity: Affinity| self.runs.get(&affinity).map(|runs| runs.of(quantity));
-        let changed = change(of(one)?, of(base)?)?;
+        let changed = self.change(one, base, quantity)?;
         Some((changed, verdict(&changed, &self.itself(quantity)?)))
+    }
+
+    /// By how much `one` has more of a figure than `base`; `None` if the figure could not be had.
+    #[must_use]
+    pub fn change(&self, one: Affinity, base: Affinity, quantity: Quantity) -> Option<Change> {
+        let of = |affinity: Affinity| self.runs.get(&affinity).map(|runs| runs.of(quantity));
+        change(of(one)?, of(base)?)
     }
 
     /// By how much no affinity differed from itself; `None` if the figure could not be had.

@@ -1,7 +1,7 @@
 //! The points for other programs, a row for each.
 
-use crate::salehi_1994::evidence::Simulated;
-use crate::salehi_1994::{Reproduction, Setting};
+use crate::salehi_1994::simulations::Simulated;
+use crate::salehi_1994::{Setting, Simulations};
 use std::collections::BTreeMap;
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns};
@@ -30,16 +30,16 @@ impl Row<'_> {
 ///
 /// # Errors
 /// Never, as long as every column has a name of its own.
-pub fn points(reproduction: &Reproduction) -> Result<Columns, ColumnsError> {
-    let rows = rows(reproduction);
+pub fn points(simulations: &Simulations) -> Result<Columns, ColumnsError> {
+    let rows = rows(simulations);
     let mut columns = settings(&rows);
     columns.extend(outcomes(&rows));
     Columns::new(columns)
 }
 
-fn rows(reproduction: &Reproduction) -> Vec<Row<'_>> {
+fn rows(simulations: &Simulations) -> Vec<Row<'_>> {
     let mut figures: BTreeMap<Setting, Vec<&str>> = BTreeMap::new();
-    for figure in reproduction.options.wanted() {
+    for figure in simulations.options.wanted() {
         for curve in figure.curves() {
             let named = figures.entry(curve.setting).or_default();
             if named.last() != Some(&figure.name()) {
@@ -56,7 +56,7 @@ fn rows(reproduction: &Reproduction) -> Vec<Row<'_>> {
         };
         points.into_iter().map(row).collect::<Vec<Row>>()
     };
-    reproduction.evidence.settings().flat_map(|pair: (&Setting, &Simulated)| rows_of(pair)).collect()
+    simulations.settings().flat_map(|pair: (&Setting, &Simulated)| rows_of(pair)).collect()
 }
 
 fn settings(rows: &[Row]) -> Vec<Column> {

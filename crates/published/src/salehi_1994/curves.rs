@@ -1,6 +1,6 @@
 //! The curves each figure draws.
 
-use crate::salehi_1994::{Figure, Setting};
+use crate::salehi_1994::{FigureName, Setting};
 use warmcore_scenario::Organisation::{self, Global, PerProcessor};
 use warmcore_scenario::Parallelism::{self, Hybrid, Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{self, Lru, Mru, WiredStreams};
@@ -34,7 +34,7 @@ pub const BATCHES: [u32; 3] = [2, 4, 8];
 /// which one it used.
 pub const POOL_POLICIES: [ProcessorPolicy; 2] = [Mru, Lru];
 
-impl Figure {
+impl FigureName {
     /// The curves, in the legend's order. Figures 11(a, b) are computed from theirs; Table 2 and
     /// figure 4 need no simulation.
     #[must_use]
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn every_setting_can_stand() {
-        for curve in Figure::ALL.into_iter().flat_map(Figure::curves) {
+        for curve in FigureName::ALL.into_iter().flat_map(FigureName::curves) {
             assert_eq!(curve.setting.scheduling.check(), Ok(()), "{}", curve.name);
         }
     }

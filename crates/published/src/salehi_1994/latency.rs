@@ -7,7 +7,7 @@
 //! not say which policies it compared; these are the ends of its Table 1.
 
 use crate::salehi_1994::Setting;
-use crate::salehi_1994::evidence::{At, Evidence};
+use crate::salehi_1994::simulations::{At, Simulations};
 use std::ops::RangeInclusive;
 use warmcore_costs::{Approach, Situation};
 use warmcore_scenario::Organisation::Global;
@@ -22,26 +22,27 @@ pub const MULTIPLES: [f64; 4] = [0.0, 5.0, 10.0, 20.0];
 /// everything but protocol processing at the server takes `multiple` times the best receive time.
 #[must_use]
 pub fn reduction(
-    evidence: &Evidence,
+    simulations: &Simulations,
     approach: Parallelism,
     multiple: f64,
     load: RangeInclusive<f64>,
 ) -> Vec<At> {
-    let Some(best) = best_receive_time(evidence) else { return Vec::new() };
+    let Some(best) = best_receive_time(simulations) else { return Vec::new() };
     let without = Setting::new(approach, Lru).pools(Global, Global);
-    let with = [Mru, WiredStreams].map(|policy| evidence.delays(Setting::new(approach, policy), 0.0..=1.0));
+    let with =
+        [Mru, WiredStreams].map(|policy| simulations.delays(Setting::new(approach, policy), 0.0..=1.0));
     let at = |without: At| {
         let with = with.iter().flatten().filter(|with| with.rate == without.rate);
         let with = with.min_by(|a, b| a.value.mean.total_cmp(&b.value.mean))?;
         Some(At { rate: without.rate, value: shortened(with.value, without.value, multiple * best) })
     };
-    evidence.delays(without, load).into_iter().filter_map(at).collect()
+    simulations.delays(without, load).into_iter().filter_map(at).collect()
 }
 
 /// The overall best receive time, µs: a hot packet of independent stacks; 57.4 in the source.
 #[must_use]
-pub fn best_receive_time(evidence: &Evidence) -> Option<f64> {
-    let times = evidence.profile.times.of(Approach::IndependentStacks);
+pub fn best_receive_time(simulations: &Simulations) -> Option<f64> {
+    let times = simulations.options.profile.times.of(Approach::IndependentStacks);
     Some(times.of(Situation::default())?.hot.mean.micros())
 }
 
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!(shortened(with, without, 0.0).mean, 50.0);
         assert_eq!(shortened(with, without, 240.0).mean, 25.0);
         // Without anything fixed it is a ratio.
-        let ratio = super::super::evidence::below(with, without);
+        let ratio = super::super::simulations::below(with, without);
         let half_widths = [shortened(with, without, 0.0).half_width, ratio.half_width].map(Option::unwrap);
         assert!((half_widths[0] - half_widths[1]).abs() < 1e-9);
     }

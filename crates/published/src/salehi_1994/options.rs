@@ -1,6 +1,6 @@
 //! What is reproduced, for which machine, how exactly.
 
-use crate::salehi_1994::Figure;
+use crate::salehi_1994::FigureName;
 use std::collections::BTreeSet;
 use warmcore_costs::Profile;
 use warmcore_scenario::ProfileSource;
@@ -9,7 +9,7 @@ use warmcore_scenario::ProfileSource;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
     /// Which figures; `None` for all, and every claim.
-    pub figures: Option<BTreeSet<Figure>>,
+    pub figures: Option<BTreeSet<FigureName>>,
     /// What processing costs.
     pub profile: Profile,
     /// Where the profile came from, as the points' scenarios name it.
@@ -19,18 +19,6 @@ pub struct Options {
     /// Half-width of a mean delay, as a fraction of it, that is aimed at below
     /// [`NEAR_CAPACITY`](crate::salehi_1994::rates::NEAR_CAPACITY).
     pub precision: f64,
-    /// How many rates a curve has.
-    pub detail: Detail,
-}
-
-/// How many rates a curve has.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Detail {
-    /// Enough to draw it, about 25.
-    #[default]
-    Full,
-    /// A handful: a first look.
-    Quick,
 }
 
 impl Default for Options {
@@ -42,27 +30,26 @@ impl Default for Options {
             source: ProfileSource::SgiChallengeXl,
             seed: 1,
             precision: 0.01,
-            detail: Detail::Full,
         }
     }
 }
 
 impl Options {
-    /// Everything in seconds: few rates, wide intervals.
+    /// Everything in seconds: the same points, with wide intervals.
     #[must_use]
     pub fn quick() -> Self {
-        Self { precision: 0.05, detail: Detail::Quick, ..Self::default() }
+        Self { precision: 0.05, ..Self::default() }
     }
 
     /// Whether `figure` is asked for.
     #[must_use]
-    pub fn wants(&self, figure: Figure) -> bool {
+    pub fn wants(&self, figure: FigureName) -> bool {
         self.figures.as_ref().is_none_or(|figures| figures.contains(&figure))
     }
 
     /// The figures asked for, in the source's order.
-    pub fn wanted(&self) -> impl Iterator<Item = Figure> {
-        Figure::ALL.into_iter().filter(|&figure| self.wants(figure))
+    pub fn wanted(&self) -> impl Iterator<Item = FigureName> {
+        FigureName::ALL.into_iter().filter(|&figure| self.wants(figure))
     }
 
     /// Whether the costs are those of the source's machine, so that its claims can be judged.

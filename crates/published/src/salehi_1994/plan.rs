@@ -1,7 +1,7 @@
 //! The points of all figures, each once.
 
 use crate::salehi_1994::rates::{NEAR_CAPACITY, rates};
-use crate::salehi_1994::{Figure, Options, ReproduceError, Setting};
+use crate::salehi_1994::{FigureName, Options, ReproduceError, Setting};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use warmcore_costs::{Approach, ExecutionModel};
@@ -59,15 +59,15 @@ impl Plan {
 }
 
 /// The settings that `figure` needs: those of its curves, and what its claims need besides.
-fn settings(figure: Figure) -> Vec<Setting> {
+fn settings(figure: FigureName) -> Vec<Setting> {
     let curves = figure.curves().into_iter().map(|curve| curve.setting);
     curves.chain(claimed(figure)).collect()
 }
 
 /// What the claims of a figure need besides its curves.
-fn claimed(figure: Figure) -> Vec<Setting> {
+fn claimed(figure: FigureName) -> Vec<Setting> {
     match figure {
-        Figure::F11b => crate::salehi_1994::claims::CHECKSUMMED.to_vec(),
+        FigureName::F11b => crate::salehi_1994::claims::CHECKSUMMED.to_vec(),
         _ => Vec::new(),
     }
 }
@@ -78,7 +78,7 @@ fn points_of(
     best: PerSecond,
     options: &Options,
 ) -> impl Iterator<Item = (Setting, PacketScenario)> {
-    rates(capacity, best, options.detail).into_iter().map(move |rate| {
+    rates(capacity, best).into_iter().map(move |rate| {
         let near = rate.0 > capacity.0 * NEAR_CAPACITY;
         (setting, setting.scenario(options, rate, MAX_PACKETS[usize::from(near)]))
     })

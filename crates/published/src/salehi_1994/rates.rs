@@ -5,7 +5,6 @@
 //! capacity, taken from a ladder of fixed values: curves of (nearly) equal capacity share these
 //! too. A rate has three digits, so that the last bits of a capacity decide nothing.
 
-use crate::salehi_1994::Detail;
 use warmcore_units::PerSecond;
 
 /// Below this fraction of its capacity a point is simulated to the precision asked for; beyond,
@@ -21,26 +20,18 @@ const APART: f64 = 0.015;
 /// From a near idle host, whose caches hold nothing of the protocol, through the decades.
 const LOW: [f64; 9] = [1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 0.01, 0.02, 0.035, 0.05];
 /// Equal steps of a linear axis after these.
-const STEPS: (u32, f64) = (19, 0.05);
+const STEPS: (u32, f64) = (38, 0.025);
 const OWN: [f64; 5] = [0.8, 0.85, 0.89, 0.94, 0.97];
-
-const QUICK: [f64; 6] = [1e-6, 1e-3, 0.02, 0.1, 0.25, 0.6];
-const QUICK_OWN: [f64; 2] = [0.85, 0.95];
 
 /// The rates of a curve of `capacity`, ascending; the grid belongs to a host whose best curve has
 /// `best`.
 #[must_use]
-pub fn rates(capacity: PerSecond, best: PerSecond, detail: Detail) -> Vec<PerSecond> {
-    let (grid, own): (Vec<f64>, &[f64]) = match detail {
-        Detail::Full => {
-            (LOW.into_iter().chain((2..=STEPS.0).map(|i| f64::from(i) * STEPS.1)).collect(), &OWN)
-        }
-        Detail::Quick => (QUICK.to_vec(), &QUICK_OWN),
-    };
+pub fn rates(capacity: PerSecond, best: PerSecond) -> Vec<PerSecond> {
+    let grid = LOW.into_iter().chain((3..=STEPS.0).map(|i| f64::from(i) * STEPS.1));
     let best = rung(best.0);
     let own_capacity = rung(capacity.0);
-    let mut rates: Vec<f64> = grid.iter().map(|fraction| three_digits(best * fraction)).collect();
-    for fraction in own {
+    let mut rates: Vec<f64> = grid.map(|fraction| three_digits(best * fraction)).collect();
+    for fraction in OWN {
         let rate = three_digits(own_capacity * fraction);
         if rates.iter().all(|other| (rate / other - 1.0).abs() > APART) {
             rates.push(rate);
@@ -70,7 +61,7 @@ mod tests {
     #[test]
     fn rates_ascend_from_near_idle_to_near_capacity() {
         for capacity in [64_000.0, 77_600.0, 139_350.0, 3.1e6] {
-            let rates = rates(PerSecond(capacity), PerSecond(139_350.0), Detail::Full);
+            let rates = rates(PerSecond(capacity), PerSecond(139_350.0));
             assert!(rates.is_sorted_by(|a, b| a.0 < b.0), "{rates:?}");
             let (first, last) = (rates[0].0, rates[rates.len() - 1].0);
             assert!(first < 1e-5 * capacity && (0.93..0.98).contains(&(last / capacity)) || capacity > 1e6);
@@ -80,7 +71,7 @@ mod tests {
     #[test]
     fn curves_share_rates_whatever_the_last_bits_of_their_capacities() {
         let best = PerSecond(139_350.0);
-        let of = |capacity| rates(PerSecond(capacity), best, Detail::Full);
+        let of = |capacity| rates(PerSecond(capacity), best);
         assert_eq!(of(64_010.0), of(64_011.3));
         let (low, high) = (of(64_000.0), of(77_600.0));
         let shared = low.iter().filter(|rate| high.contains(rate)).count();

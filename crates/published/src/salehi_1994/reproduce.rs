@@ -1,7 +1,6 @@
-//! Simulating a plan, and what it amounts to.
+//! Simulating a plan.
 
-use crate::salehi_1994::claims::{self, Concluded};
-use crate::salehi_1994::{Evidence, Options, Plan, Setting};
+use crate::salehi_1994::{Options, Plan, Setting, Simulations};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use warmcore_costs::execution::IncompleteProfile;
@@ -41,18 +40,7 @@ pub enum ReproduceError {
     Interrupted,
 }
 
-/// A reproduction of the source.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Reproduction {
-    /// What was asked for.
-    pub options: Options,
-    /// What was simulated.
-    pub evidence: Evidence,
-    /// The claims that it bears on, in the source's order.
-    pub claims: Vec<Concluded>,
-}
-
-/// Simulates what `options` ask for, in parallel, and draws the conclusions.
+/// Simulates what `options` ask for, in parallel.
 ///
 /// What is `known` of a point from an earlier run is not simulated again. Each new result is shown
 /// to `finished`, so that it can be kept. `progress` is told how many points are done, of how
@@ -66,7 +54,7 @@ pub fn reproduce(
     finished: impl Fn(&PacketScenario, &PointResult) -> Result<(), KeepError> + Sync,
     progress: impl Fn(usize, usize) + Sync,
     stop: &AtomicBool,
-) -> Result<Reproduction, ReproduceError> {
+) -> Result<Simulations, ReproduceError> {
     let plan = Plan::new(&options)?;
     let (done, all) = (AtomicUsize::new(0), plan.points.len());
     let tell = || progress(1 + done.fetch_add(1, Ordering::Relaxed), all);
@@ -85,29 +73,21 @@ pub fn reproduce(
         SweepError::Point(error) => error,
         SweepError::Interrupted => ReproduceError::Interrupted,
     })?;
-    conclude(options, &plan, results)
+    simulations(options, &plan, results)
 }
 
-/// Draws the conclusions from the `results` of `plan`'s points, in their order.
+/// The evidence from the `results` of `plan`'s points, in their order.
 ///
 /// # Errors
 /// If their number differs.
-pub fn conclude(
+pub fn simulations(
     options: Options,
     plan: &Plan,
     results: Vec<PointResult>,
-) -> Result<Reproduction, ReproduceError> {
+) -> Result<Simulations, ReproduceError> {
     if results.len() != plan.points.len() {
         let (found, expected) = (results.len(), plan.points.len());
         return Err(ReproduceError::Results { found, expected });
     }
-    let evidence = Evidence::new(&options, plan, results);
-    let claims = claims::all()
-        .into_iter()
-        .filter(|claim| claim.needs.iter().all(|&figure| options.wants(figure)))
-        .map(|claim| claim.conclude(&evidence))
-        // Of another machine, what rests on the source's own constants says nothing.
-        .filter(|concluded| evidence.is_published_machine() || concluded.derived.is_some())
-        .collect();
-    Ok(Reproduction { options, evidence, claims })
+    Ok(Simulations::new(options, plan, results))
 }

@@ -63,17 +63,17 @@ pub fn headline(comparison: &Comparison) -> String {
     let judged = points().filter(|point| point.verdict(Source::Model).is_some()).count();
     let [good, off, undecided] = [Judgement::Good, Judgement::Off, Judgement::Undecided]
         .map(|judgement| count(Source::Model, judgement));
-    let mut headline = match judged {
-        0 => "Nothing could be judged: the machine kept the workers from running too often.".to_owned(),
-        _ => format!(
-            "{good} of {judged} predictions are good: mean delay within {:.0}% and time in the stack within {:.0}% of \
+    if let Some(nothing) = nothing_judged(comparison) {
+        return nothing;
+    }
+    let mut headline = format!(
+        "{good} of {judged} predictions are good: mean delay within {:.0}% and time in the stack within {:.0}% of \
              what was measured. {off} are not, and {undecided} cannot be told. Without a model of caches, {} would be \
              good.",
-            Quantity::Delay.limit() * 100.0,
-            Quantity::Stack.limit() * 100.0,
-            count(Source::Null, Judgement::Good),
-        ),
-    };
+        Quantity::Delay.limit() * 100.0,
+        Quantity::Stack.limit() * 100.0,
+        count(Source::Null, Judgement::Good),
+    );
     let noisy = points().filter(|point| is_noisy(point)).count();
     if noisy > 0 {
         headline += &format!(
@@ -91,6 +91,43 @@ pub fn headline(comparison: &Comparison) -> String {
     headline
 }
 
+/// That nothing could be judged, and why; `None` if something could.
+#[must_use]
+pub fn nothing_judged(comparison: &Comparison) -> Option<String> {
+    let points: Vec<&ComparedPoint> =
+        comparison.compared.iter().flat_map(|compared| &compared.points).collect();
+    if points.iter().any(|point| point.verdict(Source::Model).is_some()) {
+        return None;
+    }
+    let reasons: [(fn(&ComparedPoint) -> bool, &str); 4] = [
+        (|point| point.measured.is_none(), "no packet was finished while the workers ran"),
+        (|point| !point.is_near(), "the processors were not as near as the prediction takes them to be"),
+        (|point| !point.is_quiet(), "the machine did too much else"),
+        (
+            |point| point.by(Source::Model).is_none(),
+            "packets come faster than they could be processed, as predicted",
+        ),
+    ];
+    let first = |point: &ComparedPoint| reasons.iter().position(|(applies, _)| applies(point));
+    let told = reasons.iter().enumerate().filter_map(|(place, (_, words))| {
+        let count = points.iter().filter(|point| first(point) == Some(place)).count();
+        (count > 0).then(|| format!("at {count} of {} loads {words}", points.len()))
+    });
+    let all = told.collect::<Vec<_>>().join("; ");
+    Some(format!("Nothing could be judged: {all}."))
+}
+
+/// The error of a prediction in words: none where it cannot be judged, as it would say nothing of the
+/// prediction.
+#[must_use]
+pub fn error_words(point: &ComparedPoint, quantity: Quantity, source: Source) -> String {
+    match point.error(quantity, source) {
+        None => "not known".to_owned(),
+        Some(_) if !point.is_quiet() => "not judged".to_owned(),
+        Some(error) => percent(&error),
+    }
+}
+
 /// What is claimed of one way to schedule: as much as its points bear.
 fn statement(compared: &Compared) -> Statement {
     let share = |quantity: Quantity| {
@@ -99,9 +136,7 @@ fn statement(compared: &Compared) -> Statement {
         format!("{quantity} within {:.0}% at {good} of {}", quantity.limit() * 100.0, judged().count())
     };
     let evidence = compared.points.iter().map(|point| {
-        let error = |quantity| {
-            point.error(quantity, Source::Model).map_or("not known".to_owned(), |error| percent(&error))
-        };
+        let error = |quantity| error_words(point, quantity, Source::Model);
         format!(
             "at {} per second: mean delay {}, time in the stack {}, 99th percentile {}",
             point.rate,
@@ -284,10 +319,11 @@ fn chart(all: &[Compared], id: &str, quantity: &str, of: fn(&Figures) -> Estimat
 
 /// An error and what it is judged as.
 fn judged(point: &ComparedPoint, quantity: Quantity, source: Source) -> Cell {
-    let Some(error) = point.error(quantity, source) else { return Cell::missing("not known") };
-    let judgement =
-        point.judged(quantity, source).map_or("not judged".to_owned(), |judged| judged.to_string());
-    Cell::text(format!("{}: {judgement}", percent(&error)))
+    let words = error_words(point, quantity, source);
+    match point.judged(quantity, source) {
+        Some(judgement) => Cell::text(format!("{words}: {judgement}")),
+        None => Cell::text(words),
+    }
 }
 
 fn errors(all: &[Compared]) -> Section {
@@ -529,6 +565,22 @@ mod tests {
         let all = compared(&[(20, true), (60, true)]);
         assert_eq!(marked(&all), (["20%", "60%"].map(str::to_owned).to_vec(), false));
         assert!(!headline(&all).contains("near"), "{}", headline(&all));
+    }
+
+    #[test]
+    fn where_nothing_can_be_judged_it_says_why_and_how_far_off_it_is_not() {
+        let mut all = compared(&[(20, true), (60, false), (80, true)]);
+        all.compared[0].points[0].measured.as_mut().unwrap().disturbed = 0.975;
+        all.compared[0].points[2].predicted.model = None;
+        let expected = "Nothing could be judged: at 1 of 3 loads the processors were not as near as the prediction takes \
+                        them to be; at 1 of 3 loads the machine did too much else; at 1 of 3 loads packets come faster \
+                        than they could be processed, as predicted.";
+        assert_eq!(nothing_judged(&all).as_deref(), Some(expected));
+        assert_eq!(headline(&all), expected);
+        let words =
+            |place: usize| error_words(&all.compared[0].points[place], Quantity::Delay, Source::Model);
+        assert_eq!([words(0), words(1), words(2)], ["not judged", "not judged", "not known"]);
+        assert_eq!(nothing_judged(&compared(&[(20, true), (60, false)])), None);
     }
 
     #[test]

@@ -1,25 +1,25 @@
 //! Sections 6.4 and 6.5: Locking, IPS, and the Hybrid.
 
-use super::derive::{percent, rate, span, span_of, tally, value};
-use super::locking::APPROACHES;
-use super::{BROAD, Claim, Derived, Reading};
+use super::BROAD;
+use super::derive::{each, largest, percent, places, rate, value};
+use super::locking::{APPROACHES, LOST};
 use crate::salehi_1994::curves::{BATCHES, ways};
-use crate::salehi_1994::evidence::{At, above, below};
-use crate::salehi_1994::{Evidence, Figure, Setting};
+use crate::salehi_1994::simulations::{At, above, below, ratio};
+use crate::salehi_1994::{Setting, Simulations};
+use crate::{Claim, Finding, Reading};
 use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{self, Mru, WiredStreams};
-use warmcore_units::Estimate;
 
-const F12: &[Figure] = &[Figure::F12];
-const F14: &[Figure] = &[Figure::F14];
+const F12: &[&str] = &["12"];
+const F14: &[&str] = &["14"];
 
 const POLICIES: [ProcessorPolicy; 2] = [Mru, WiredStreams];
 
-pub(super) fn claims() -> Vec<Claim> {
+pub(super) fn claims() -> Vec<Claim<Simulations>> {
     [unbatched(), batched(), hybrid()].concat()
 }
 
-fn unbatched() -> Vec<Claim> {
+fn unbatched() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "ips-delay-50",
@@ -41,7 +41,7 @@ fn unbatched() -> Vec<Claim> {
                     middle(&mru),
                     middle(&wired)
                 );
-                span(&[mru, wired].concat(), because)
+                each([("MRU", mru), ("Wired-Streams", wired)], because)
             },
             contradicts: None,
         },
@@ -75,28 +75,28 @@ fn unbatched() -> Vec<Claim> {
             needs: F12,
             says: "For unbatched arrivals IPS is better than Locking for the single stream.",
             published: "better",
-            reading: Reading::Everywhere,
-            unit: "",
+            reading: Reading::MoreThan(0.0),
+            unit: "%",
             recipe: "mean delay under IPS against Locking under the same policy, at all rates from 1 to \
                      90% of Locking's capacity",
-            derive: |e| tally(&POLICIES.map(|policy| over_locking(e, policy)).concat(), ""),
+            derive: |e| each(POLICIES.map(|policy| (policy.to_string(), over_locking(e, policy))), ""),
             contradicts: None,
         },
     ]
 }
 
-fn batched() -> Vec<Claim> {
+fn batched() -> Vec<Claim<Simulations>> {
     let robust = "mean delay under Locking against IPS, both MRU, for b = 2, 4, 8 at all rates from 1 to \
                   90% of Locking's capacity";
     vec![
         Claim {
             id: "batches-locking-robust",
             section: "6.4",
-            needs: &[Figure::F13a],
+            needs: &["13a"],
             says: "Under batches Locking has lower mean delay than IPS for all batch sizes.",
             published: "lower for all b",
-            reading: Reading::Everywhere,
-            unit: "",
+            reading: Reading::MoreThan(0.0),
+            unit: "%",
             recipe: robust,
             derive: |e| robustness(e, false),
             contradicts: None,
@@ -104,12 +104,12 @@ fn batched() -> Vec<Claim> {
         Claim {
             id: "batches-locking-robust-geometric",
             section: "6.4",
-            needs: &[Figure::F13b],
+            needs: &["13b"],
             says: "Under batches of geometric size too, Locking has lower mean delay than IPS for all \
                    batch sizes.",
             published: "lower for all b",
-            reading: Reading::Everywhere,
-            unit: "",
+            reading: Reading::MoreThan(0.0),
+            unit: "%",
             recipe: robust,
             derive: |e| robustness(e, true),
             contradicts: None,
@@ -117,19 +117,19 @@ fn batched() -> Vec<Claim> {
         Claim {
             id: "batches-ips-capacity",
             section: "6.4",
-            needs: &[Figure::F13a],
+            needs: &["13a"],
             says: "For all batch sizes IPS supports a much higher rate.",
             published: "much higher for all b",
             reading: Reading::MoreThan(50.0),
             unit: "%",
-            recipe: "capacity of IPS over Locking, both MRU, for b = 2, 4, 8; read as more than 50%",
+            recipe: "capacity of IPS over Locking, both MRU, for b = 2, 4, 8",
             derive: |e| {
                 let gain = |mean| {
                     let [locking, ips] =
                         APPROACHES.map(|a| e.capacity(Setting::new(a, Mru).batches(mean, false)));
-                    Some(above(ips?, locking?))
+                    Some((format!("b = {mean}"), above(ips?, locking?)))
                 };
-                span_of(
+                places(
                     BATCHES.map(gain).into_iter().collect::<Option<Vec<_>>>()?,
                     "Batches of one stream follow each other: under Locking fewer history lines are \
                      written, so it gains capacity.",
@@ -140,11 +140,11 @@ fn batched() -> Vec<Claim> {
         Claim {
             id: "geometric-worse",
             section: "6.4",
-            needs: &[Figure::F13a, Figure::F13b],
+            needs: &["13a", "13b"],
             says: "Under IPS, batches of geometric size are worse than batches of equal size.",
             published: "further deterioration",
-            reading: Reading::Everywhere,
-            unit: "",
+            reading: Reading::MoreThan(0.0),
+            unit: "%",
             recipe: "mean delay with equal against geometric batches, IPS, MRU, for b = 2, 4, 8 at all \
                      rates from 1 to 90% of capacity",
             derive: |e| {
@@ -152,16 +152,16 @@ fn batched() -> Vec<Claim> {
                     |mean| [false, true].map(|geometric| Setting::new(Ips, Mru).batches(mean, geometric));
                 let worse = BATCHES.map(|mean| {
                     let [equal, geometric] = pair(mean);
-                    e.reduction(equal, geometric, BROAD)
+                    (format!("b = {mean}"), e.reduction(equal, geometric, BROAD))
                 });
-                tally(&worse.concat(), "")
+                each(worse, "")
             },
             contradicts: None,
         },
     ]
 }
 
-fn hybrid() -> Vec<Claim> {
+fn hybrid() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "hybrid-capacity",
@@ -169,31 +169,17 @@ fn hybrid() -> Vec<Claim> {
             needs: F14,
             says: "The Hybrid's capacity is close to that of IPS with single-open streams.",
             published: "close",
-            reading: Reading::AtMost(10.0),
+            reading: Reading::Within(10.0),
             unit: "%",
-            recipe: "how far the Hybrid's capacity is below that of IPS, for b = 1, 4 and both queue \
-                     rules; read as at most 10%",
+            recipe: "how far the Hybrid's capacity is below that of IPS, for b = 1, 4 and both queue rules, since \
+                     the text leaves the rule open",
             derive: |e| {
-                let [_, (_, ips), fifo, same] = ways();
-                let loss = |way: Setting| {
-                    [1, 4].map(|b| {
-                        Some(below(e.capacity(way.batches(b, true))?, e.capacity(ips.batches(b, true))?))
-                    })
+                let [_, (_, ips), ..] = ways();
+                let loss = |(rule, way, b): (&str, Setting, u32)| {
+                    let [hybrid, ips] = [way, ips].map(|way| e.capacity(way.batches(b, true)));
+                    Some((format!("{rule}, b = {b}"), below(hybrid?, ips?)))
                 };
-                let [fifo, same] = [fifo.1, same.1].map(loss);
-                let all: Vec<Estimate<f64>> = fifo.into_iter().chain(same).collect::<Option<_>>()?;
-                let [f1, f4, s1, s4] = all[..] else { return None };
-                span_of(
-                    all,
-                    format!(
-                        "First come first served: {} (b = 1), {} (b = 4). Same stream first: {}, {}. The \
-                         text leaves the rule open.",
-                        percent(f1),
-                        percent(f4),
-                        percent(s1),
-                        percent(s4)
-                    ),
-                )
+                places(hybrids().map(loss).into_iter().collect::<Option<Vec<_>>>()?, "")
             },
             contradicts: None,
         },
@@ -203,20 +189,31 @@ fn hybrid() -> Vec<Claim> {
             needs: F14,
             says: "The Hybrid responds to bursts within a stream as Locking does.",
             published: "similar",
-            reading: Reading::AtMost(20.0),
+            reading: Reading::Within(20.0),
             unit: "%",
-            recipe: "by how much the mean delay with batches of 4 is above Locking's, both queue rules, \
-                     at all rates from 1 to 90% of Locking's capacity; read as at most 20%",
+            recipe: "the factor by which mean delay grows from b = 1 to b = 4, under the Hybrid over that under \
+                     Locking, both queue rules, at all rates from 1 to 90% of Locking's capacity; a response is \
+                     how delay changes with bursts, not how long it is",
             derive: |e| {
-                let [(_, locking), _, fifo, same] = ways();
-                let longer = |way: Setting| {
-                    let shorter = e.reduction(way.batches(4, true), locking.batches(4, true), BROAD);
-                    shorter
-                        .into_iter()
-                        .map(|at| At { value: Estimate { mean: -at.value.mean, ..at.value }, ..at })
-                        .collect::<Vec<At>>()
+                let [(_, locking), ..] = ways();
+                let theirs = growth(e, locking);
+                let capacity = e.capacity(locking.batches(4, true))?.mean;
+                let more = |(rule, way, _): (&'static str, Setting, u32)| {
+                    let pair = |at: At| {
+                        let other = theirs.iter().find(|other| other.rate == at.rate)?;
+                        Some(At { value: above(at.value, other.value), ..at })
+                    };
+                    let within = |at: &At| BROAD.contains(&(at.rate / capacity));
+                    (rule, growth(e, way).into_iter().filter(within).filter_map(pair).collect())
                 };
-                span(&[fifo.1, same.1].map(longer).concat(), "Negative: the Hybrid is faster than Locking.")
+                let [fifo, _, same, _] = hybrids();
+                let shorter = e.reduction(same.1.batches(4, true), locking.batches(4, true), BROAD);
+                let note = format!(
+                    "Negative: delay grows less under the Hybrid. The delay itself is shorter under the Hybrid (same \
+                     stream first, b = 4), by up to {}.",
+                    largest(&shorter)
+                );
+                each([fifo, same].map(more), note)
             },
             contradicts: None,
         },
@@ -227,15 +224,16 @@ fn hybrid() -> Vec<Claim> {
             says: "For streams whose packets are independent of each other, the Hybrid may perform best \
                    overall.",
             published: "best",
-            reading: Reading::Everywhere,
-            unit: "",
-            recipe: "mean delay of the Hybrid (same stream first) against Locking and IPS with batches of \
-                     4, at all rates from 1 to 90% of the smaller capacity",
+            reading: Reading::MoreThan(0.0),
+            unit: "%",
+            recipe: "by how much mean delay under the Hybrid is below the lower one of Locking and IPS, for b = 1, 4 \
+                     and both queue rules, at all rates from 1 to 90% of the capacity of IPS; where the Hybrid does \
+                     not keep up, it is not the best",
             derive: |e| {
-                let [(_, locking), (_, ips), _, (_, hybrid)] = ways();
-                let over = [locking, ips]
-                    .map(|other| e.reduction(hybrid.batches(4, true), other.batches(4, true), BROAD));
-                tally(&over.concat(), "")
+                let gains = hybrids().map(|(rule, way, b)| {
+                    (format!("{rule}, b = {b}"), under_both(e, way.batches(b, true), b))
+                });
+                each(gains, "")
             },
             contradicts: None,
         },
@@ -243,25 +241,62 @@ fn hybrid() -> Vec<Claim> {
 }
 
 /// By how many percent delay is lower under IPS than under Locking.
-fn over_locking(e: &Evidence, policy: ProcessorPolicy) -> Vec<At> {
+fn over_locking(e: &Simulations, policy: ProcessorPolicy) -> Vec<At> {
     e.reduction(Setting::new(Ips, policy), Setting::new(Locking, policy), BROAD)
 }
 
-fn capacity_gain(e: &Evidence, policy: ProcessorPolicy) -> Option<Derived> {
+fn capacity_gain(e: &Simulations, policy: ProcessorPolicy) -> Option<Finding> {
     let [locking, ips] = APPROACHES.map(|approach| e.capacity(Setting::new(approach, policy)));
     value(above(ips?, locking?), format!("{} against {}.", rate(ips?.mean), rate(locking?.mean)))
 }
 
 /// By how many percent delay is lower under Locking than under IPS, for all batch sizes.
-fn robustness(e: &Evidence, geometric: bool) -> Option<Derived> {
+fn robustness(e: &Simulations, geometric: bool) -> Option<Finding> {
     let lower = BATCHES.map(|mean| {
         let [locking, ips] = APPROACHES.map(|approach| Setting::new(approach, Mru).batches(mean, geometric));
-        e.reduction(locking, ips, BROAD)
+        (format!("b = {mean}"), e.reduction(locking, ips, BROAD))
     });
-    let counts = BATCHES.iter().zip(&lower).map(|(mean, lower)| {
+    let counts = lower.iter().map(|(batch, lower)| {
         let held = lower.iter().filter(|at| at.value.mean > 0.0).count();
-        format!("b = {mean}: {held} of {}", lower.len())
+        format!("{batch}: {held} of {}", lower.len())
     });
     let counts: Vec<String> = counts.collect();
-    tally(&lower.concat(), format!("Lower at {}.", counts.join(", ")))
+    each(lower, format!("Lower at {}.", counts.join(", ")))
+}
+
+/// The Hybrid by queue rule and mean batch size.
+fn hybrids() -> [(&'static str, Setting, u32); 4] {
+    let [.., (_, fifo), (_, same)] = ways();
+    let [first, stream] = ["first come first served", "same stream first"];
+    [(first, fifo, 1), (first, fifo, 4), (stream, same, 1), (stream, same, 4)]
+}
+
+/// By which factor mean delay grows from b = 1 to b = 4, at each rate that both have.
+fn growth(e: &Simulations, way: Setting) -> Vec<At> {
+    let [single, batched] = [1, 4].map(|b| e.delays(way.batches(b, true), 0.0..=1.0));
+    let pair = |at: At| {
+        let other = single.iter().find(|other| other.rate == at.rate)?;
+        Some(At { value: ratio(at.value, other.value), ..at })
+    };
+    batched.into_iter().filter_map(pair).collect()
+}
+
+/// By how many percent the mean delay of `hybrid` is below the lower one of Locking and IPS, both with
+/// batches of `b`, at rates of the broad range of IPS.
+fn under_both(e: &Simulations, hybrid: Setting, b: u32) -> Vec<At> {
+    let [(_, locking), (_, ips), ..] = ways();
+    let [ours, locking] = [hybrid, locking.batches(b, true)].map(|way| e.delays(way, 0.0..=1.0));
+    let at_rate = |delays: &[At], rate: f64| delays.iter().find(|at| at.rate == rate).map(|at| at.value);
+    let capacity = e.capacity(hybrid).map_or(0.0, |capacity| capacity.mean);
+    let gain = |at: At| {
+        let others = [Some(at.value), at_rate(&locking, at.rate)];
+        let least = others.into_iter().flatten().min_by(|a, b| a.mean.total_cmp(&b.mean))?;
+        let value = match at_rate(&ours, at.rate) {
+            Some(ours) => below(ours, least),
+            None if at.rate > capacity => LOST,
+            None => return None,
+        };
+        Some(At { value, ..at })
+    };
+    e.delays(ips.batches(b, true), BROAD).into_iter().filter_map(gain).collect()
 }

@@ -1,62 +1,65 @@
 //! The steps that recipes are made of.
 
-use super::{Derived, Ours, Tally, shown};
-use crate::salehi_1994::evidence::{At, extremes, ratio};
-use crate::salehi_1994::{Evidence, Setting};
-use core::fmt::Display;
+use crate::salehi_1994::simulations::{At, above, extremes, ratio};
+use crate::salehi_1994::{Setting, Simulations};
+use crate::{Finding, Found, Value};
 use warmcore_sim::packet::Outcome;
 use warmcore_units::{Estimate, PerSecond};
 
-/// One figure.
-pub(super) fn value(value: Estimate<f64>, because: impl Into<String>) -> Option<Derived> {
-    Some(Derived { ours: Ours::Value(value), because: because.into() })
+/// One value.
+pub(super) fn value(value: Estimate<f64>, note: impl Into<String>) -> Option<Finding> {
+    Some(Finding::single(value, note))
+}
+
+/// A value at each rate.
+pub(super) fn rates(values: &[At], note: impl Into<String>) -> Option<Finding> {
+    let found = values.iter().map(|at| Found::new(rate(at.rate), at.value));
+    Finding::new(found.collect(), note)
+}
+
+/// A value at each rate, of several comparisons.
+pub(super) fn each<L: AsRef<str>>(
+    comparisons: impl IntoIterator<Item = (L, Vec<At>)>,
+    note: impl Into<String>,
+) -> Option<Finding> {
+    let labelled = |(label, values): (L, Vec<At>)| {
+        let found = |at: At| Found::new(format!("{} ({})", rate(at.rate), label.as_ref()), at.value);
+        values.into_iter().map(found).collect::<Vec<_>>()
+    };
+    Finding::new(comparisons.into_iter().flat_map(labelled).collect(), note)
+}
+
+/// A value at each of several named places.
+pub(super) fn places<P: Into<String>>(
+    values: impl IntoIterator<Item = (P, Estimate<f64>)>,
+    note: impl Into<String>,
+) -> Option<Finding> {
+    let found = values.into_iter().map(|(place, value)| Found::new(place, value));
+    Finding::new(found.collect(), note)
 }
 
 /// The greatest of `values`, and at which rate.
-pub(super) fn greatest(values: &[At], because: impl Display) -> Option<Derived> {
+pub(super) fn greatest(values: &[At], note: impl Into<String>) -> Option<Finding> {
     let (_, most) = extremes(values)?;
-    value(most.value, format!("Largest at {}. {because}", rate(most.rate)))
+    let value = Value::greatest(values.iter().map(|at| at.value.into()))?;
+    Finding::new(vec![Found::new(rate(most.rate), value)], note)
 }
 
-/// From the least to the greatest of `values`, and at which rates.
-pub(super) fn span(values: &[At], because: impl Display) -> Option<Derived> {
-    let (least, most) = extremes(values)?;
-    let because = format!("Least at {}, largest at {}. {because}", rate(least.rate), rate(most.rate));
-    Some(Derived { ours: Ours::Span(least.value, most.value), because })
-}
-
-/// From the least to the greatest of values that belong to no rate.
-pub(super) fn span_of(
-    values: impl IntoIterator<Item = Estimate<f64>>,
-    because: impl Into<String>,
-) -> Option<Derived> {
-    let values: Vec<At> = values.into_iter().map(|value| At { rate: 0.0, value }).collect();
-    let (least, most) = extremes(&values)?;
-    Some(Derived { ours: Ours::Span(least.value, most.value), because: because.into() })
-}
-
-/// In how many of `differences` the claim, that they are above zero, holds.
-pub(super) fn tally(differences: &[At], because: impl Display) -> Option<Derived> {
-    let mut tally = Tally::default();
-    for At { value, .. } in differences {
-        let half = value.half_width.unwrap_or(0.0);
-        if value.mean > half {
-            tally.held += 1;
-        } else if value.mean < -half {
-            tally.against += 1;
-        } else {
-            tally.undecided += 1;
-        }
-    }
-    let (least, most) = extremes(differences)?;
-    let ends = format!(
-        "From {} at {} to {} at {}.",
-        percent(least.value),
-        rate(least.rate),
-        percent(most.value),
-        rate(most.rate)
-    );
-    Some(Derived { ours: Ours::Tally(tally), because: format!("{ends} {because}") })
+/// Where one gives way to the other as the rate rises, in percent of `capacity`: from the last rate
+/// before which every decided one of `differences` is above zero, to the first from which on every
+/// decided one is below. From zero where none is above at first, without end where none is below at last.
+pub(super) fn crossover(differences: &[At], capacity: f64) -> Value {
+    let half = |at: &At| at.value.half_width.unwrap_or(0.0);
+    let is_below = |at: &At| at.value.mean < -half(at);
+    let is_above = |at: &At| at.value.mean > half(at);
+    let first_below = differences.iter().position(is_below).unwrap_or(differences.len());
+    let last_above = differences.iter().rposition(is_above);
+    let before = differences.iter().take(first_below).rposition(is_above);
+    let after = differences.iter().skip(last_above.map_or(0, |last| last + 1)).find(|at| is_below(at));
+    let percent = |rate: f64| 100.0 * rate / capacity;
+    let low = before.and_then(|place| differences.get(place)).map_or(0.0, |at| percent(at.rate));
+    let high = after.map_or(f64::INFINITY, |at| percent(at.rate));
+    Value { mean: if high.is_finite() { (low + high) / 2.0 } else { low }, low, high }
 }
 
 /// The first rate from which on `differences` are all above zero, if there is one.
@@ -67,8 +70,8 @@ pub(super) fn from_rate(differences: &[At]) -> Option<f64> {
 
 /// Mean waiting time in units of the mean service time, at each rate of `setting` up to `load`
 /// times its capacity.
-pub(super) fn waiting(evidence: &Evidence, setting: Setting, load: f64) -> Vec<At> {
-    let Some(curve) = evidence.of(setting) else { return Vec::new() };
+pub(super) fn waiting(simulations: &Simulations, setting: Setting, load: f64) -> Vec<At> {
+    let Some(curve) = simulations.of(setting) else { return Vec::new() };
     let against = |of: fn(&Outcome) -> _| curve.against_rate(0.0..=load, of);
     let both = against(|outcome| outcome.delay).into_iter().zip(against(|outcome| outcome.service));
     both.map(|(delay, service)| At { value: waits(delay.value, service.value), ..delay }).collect()
@@ -86,11 +89,17 @@ fn waits(delay: Estimate<f64>, service: Estimate<f64>) -> Estimate<f64> {
     Estimate { mean: ratio.mean - 1.0, ..ratio }
 }
 
+/// `a - b` of independent values.
+pub(super) fn minus(a: Estimate<f64>, b: Estimate<f64>) -> Estimate<f64> {
+    let half = |of: Estimate<f64>| of.half_width.unwrap_or(0.0);
+    Estimate::new(a.mean - b.mean, half(a).hypot(half(b)))
+}
+
 /// By how many percent the values of `estimates` lie apart at most, over the least of them.
 pub(super) fn apart(estimates: &[Estimate<f64>]) -> Option<Estimate<f64>> {
     let by_mean = |a: &&Estimate<f64>, b: &&Estimate<f64>| a.mean.total_cmp(&b.mean);
     let (least, most) = (estimates.iter().min_by(by_mean)?, estimates.iter().max_by(by_mean)?);
-    Some(crate::salehi_1994::evidence::above(*most, *least))
+    Some(above(*most, *least))
 }
 
 /// A rate in words.
@@ -108,10 +117,10 @@ fn short(rate: f64) -> String {
 
 /// A percentage in words.
 pub(super) fn percent(value: Estimate<f64>) -> String {
-    format!("{} %", shown(value))
+    format!("{} %", Value::from(value))
 }
 
-/// A percentage at its rate, in words; nothing if there is none.
+/// The greatest percentage at its rate, in words; nothing if there is none.
 pub(super) fn largest(values: &[At]) -> String {
     extremes(values)
         .map_or_else(String::new, |(_, most)| format!("{} at {}", percent(most.value), rate(most.rate)))
@@ -126,13 +135,23 @@ mod tests {
     }
 
     #[test]
-    fn intervals_decide_what_is_counted() {
+    fn a_crossover_lies_between_what_is_decided() {
+        let across = |differences: &[At]| {
+            let Value { low, high, .. } = crossover(differences, 10.0);
+            (low, high)
+        };
+        assert_eq!(across(&[at(1.0, 5.0), at(2.0, 3.0), at(3.0, 0.5), at(4.0, -3.0)]), (20.0, 40.0));
+        assert_eq!(across(&[at(1.0, -5.0), at(2.0, -3.0)]), (0.0, 10.0));
+        assert_eq!(across(&[at(1.0, 5.0), at(2.0, 0.5)]), (10.0, f64::INFINITY));
+        // Where they cross twice, it lies anywhere between.
+        assert_eq!(across(&[at(1.0, 5.0), at(2.0, -3.0), at(3.0, 3.0), at(4.0, -3.0)]), (10.0, 40.0));
+    }
+
+    #[test]
+    fn the_last_change_of_sign_decides_from_where_on_one_is_better() {
         let differences = [at(1.0, -5.0), at(2.0, 0.5), at(3.0, 2.0), at(4.0, 3.0)];
-        let Ours::Tally(counted) = tally(&differences, "").unwrap().ours else { panic!("a tally") };
-        assert_eq!(counted, Tally { held: 2, undecided: 1, against: 1 });
         assert_eq!(from_rate(&differences), Some(2.0));
         assert_eq!(from_rate(&[at(1.0, -1.0)]), None);
-        assert!(tally(&[], "").is_none());
     }
 
     #[test]

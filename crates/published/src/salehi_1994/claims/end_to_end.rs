@@ -1,22 +1,25 @@
 //! Section 6.3: end-to-end latency; what affinity gains in capacity (§8), and what checksumming in
 //! software adds (§5, §6).
 
-use super::derive::{greatest, largest, percent, rate, span_of, tally, value};
+use super::BROAD;
+use super::derive::{each, greatest, largest, minus, places, rate, value};
 use super::locking::APPROACHES;
-use super::{BROAD, Claim, Reading};
-use crate::salehi_1994::evidence::{At, above, extremes};
 use crate::salehi_1994::latency::{MULTIPLES, best_receive_time, reduction};
-use crate::salehi_1994::{Evidence, Figure, Setting};
+use crate::salehi_1994::simulations::{At, above, extremes};
+use crate::salehi_1994::{Setting, Simulations};
+use crate::{Claim, Finding, Reading};
 use std::ops::RangeInclusive;
 use warmcore_scenario::Organisation::Global;
 use warmcore_scenario::Parallelism::{self, Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{Lru, Mru, WiredStreams};
 use warmcore_units::Estimate;
 
-const F11: &[Figure] = &[Figure::F11a, Figure::F11b];
-const F11B: &[Figure] = &[Figure::F11b];
+const F11: &[&str] = &["11a", "11b"];
+const F11B: &[&str] = &["11b"];
 
-/// Rates at which delays are known well, the lowest included.
+/// All rates simulated, where the text names no end.
+const ALL: RangeInclusive<f64> = 0.0..=1.0;
+/// Those at which delays are known well.
 const UP_TO_90: RangeInclusive<f64> = 0.0..=0.9;
 
 const PLAIN: Setting = Setting::new(Ips, Mru);
@@ -26,11 +29,11 @@ const SIZES: [u16; 2] = [256, 4432];
 pub(crate) const CHECKSUMMED: [Setting; 3] =
     [PLAIN, PLAIN.checksumming(SIZES[0]), PLAIN.checksumming(SIZES[1])];
 
-pub(super) fn claims() -> Vec<Claim> {
+pub(super) fn claims() -> Vec<Claim<Simulations>> {
     [latency(), capacity(), checksum()].concat()
 }
 
-fn latency() -> Vec<Claim> {
+fn latency() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "latency-bound",
@@ -41,10 +44,16 @@ fn latency() -> Vec<Claim> {
             published: "around 40 to 50 %",
             reading: Reading::AboutBetween(40.0, 50.0),
             unit: "%",
-            recipe: "the largest reduction with V = 0, Locking and IPS, at rates up to 90% of the \
-                     capacity without affinity scheduling",
+            recipe: "the largest reduction with V = 0, Locking and IPS, at all rates simulated, up to 97% of the \
+                     capacity without affinity scheduling: the text bounds it without naming an end",
             derive: |e| {
-                both(e, 0.0, "Nearer to the capacity without affinity scheduling it grows toward 100 %.")
+                let up_to_90 = APPROACHES.map(|approach| largest(&reduction(e, approach, 0.0, UP_TO_90)));
+                let [locking, ips] = up_to_90;
+                let note = format!(
+                    "It grows toward 100 % at that capacity: where the curves end decides. Up to 90 % of it, {locking} \
+                     (Locking) and {ips} (IPS)."
+                );
+                both(e, 0.0, ALL, &note)
             },
             contradicts: None,
         },
@@ -54,15 +63,13 @@ fn latency() -> Vec<Claim> {
             needs: F11,
             says: "The reduction is greater under IPS than under Locking.",
             published: "greater",
-            reading: Reading::Everywhere,
-            unit: "",
+            reading: Reading::MoreThan(0.0),
+            unit: "points",
             recipe: "reduction under IPS less that under Locking, in percentage points, for V = 0, 5, 10, \
                      20 at all rates that both have, up to 90% of capacity",
             derive: |e| {
-                tally(
-                    &MULTIPLES.map(|multiple| difference(e, multiple)).concat(),
-                    "Percentage points; beyond the rates compared Locking no longer keeps up.",
-                )
+                let differences = MULTIPLES.map(|v| (format!("V = {v}"), difference(e, v)));
+                each(differences, "Beyond the rates compared Locking no longer keeps up.")
             },
             contradicts: None,
         },
@@ -72,18 +79,18 @@ fn latency() -> Vec<Claim> {
             needs: F11,
             says: "The reduction is greater under IPS than under Locking (the curves' largest values).",
             published: "greater",
-            reading: Reading::Everywhere,
-            unit: "",
+            reading: Reading::MoreThan(0.0),
+            unit: "points",
             recipe: "the largest reduction under IPS less that under Locking, in percentage points, for V \
-                     = 0, 5, 10, 20",
+                     = 0, 5, 10, 20, at all rates simulated, up to 97% of the capacity without affinity scheduling",
             derive: |e| {
-                let most =
-                    |approach, multiple| Some(extremes(&reduction(e, approach, multiple, UP_TO_90))?.1);
-                let less = |multiple| {
-                    let (ips, locking): (At, At) = (most(Ips, multiple)?, most(Locking, multiple)?);
-                    Some(At { rate: ips.rate, value: minus(ips.value, locking.value) })
+                let most = |approach, v| Some(extremes(&reduction(e, approach, v, ALL))?.1);
+                let less = |v| {
+                    let (ips, locking): (At, At) = (most(Ips, v)?, most(Locking, v)?);
+                    Some((format!("V = {v}"), minus(ips.value, locking.value)))
                 };
-                tally(&MULTIPLES.map(less).into_iter().collect::<Option<Vec<At>>>()?, "Percentage points.")
+                let differences: Option<Vec<_>> = MULTIPLES.map(less).into_iter().collect();
+                places(differences?, "Both grow toward 100 % at the capacity: where the curves end decides.")
             },
             contradicts: None,
         },
@@ -96,8 +103,9 @@ fn latency() -> Vec<Claim> {
             published: "significant",
             reading: Reading::MoreThan(5.0),
             unit: "%",
-            recipe: "the largest reduction with V = 20, Locking and IPS; read as more than 5%",
-            derive: |e| both(e, 20.0, ""),
+            recipe: "the largest reduction with V = 20, Locking and IPS, up to 90% of the capacity without affinity \
+                     scheduling, beyond which it grows still",
+            derive: |e| both(e, 20.0, UP_TO_90, ""),
             contradicts: None,
         },
         Claim {
@@ -109,50 +117,42 @@ fn latency() -> Vec<Claim> {
             published: "significant",
             reading: Reading::MoreThan(10.0),
             unit: "%",
-            recipe: "the largest reduction with V = 5 under IPS; read as more than 10%",
+            recipe: "the largest reduction with V = 5 under IPS, up to 90% of the capacity without affinity \
+                     scheduling, beyond which it grows still",
             derive: |e| {
-                greatest(
-                    &reduction(e, Ips, 5.0, UP_TO_90),
-                    format!("With V = 2.4: {}.", largest(&reduction(e, Ips, 2.4, UP_TO_90))),
-                )
+                let of = |v| reduction(e, Ips, v, UP_TO_90);
+                greatest(&of(5.0), format!("With V = 2.4: {}.", largest(&of(2.4))))
             },
             contradicts: None,
         },
     ]
 }
 
-fn capacity() -> Vec<Claim> {
+fn capacity() -> Vec<Claim<Simulations>> {
     vec![Claim {
         id: "affinity-capacity",
         section: "8",
         needs: F11,
         says: "Affinity scheduling lets the host support more packets per second.",
         published: "higher",
-        reading: Reading::Everywhere,
-        unit: "",
+        reading: Reading::MoreThan(0.0),
+        unit: "%",
         recipe: "capacity of Wired-Streams with pools per processor over that of LRU with global pools, \
                  Locking and IPS",
         derive: |e| {
             let gain = |approach| {
                 let with = e.capacity(Setting::new(approach, WiredStreams))?;
                 let without = e.capacity(Setting::new(approach, Lru).pools(Global, Global))?;
-                Some(At { rate: 0.0, value: above(with, without) })
+                Some((approach.to_string(), above(with, without)))
             };
             let [locking, ips] = APPROACHES.map(gain);
-            let gains = [locking?, ips?];
-            let mut derived = tally(&gains, "")?;
-            derived.because = format!(
-                "By {} under Locking, by {} under IPS.",
-                percent(gains[0].value),
-                percent(gains[1].value)
-            );
-            Some(derived)
+            places([locking?, ips?], "")
         },
         contradicts: None,
     }]
 }
 
-fn checksum() -> Vec<Claim> {
+fn checksum() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "checksum-small",
@@ -202,19 +202,17 @@ fn checksum() -> Vec<Claim> {
 }
 
 /// The largest reductions under Locking and IPS.
-fn both(e: &Evidence, multiple: f64, because: &str) -> Option<super::Derived> {
-    let most = |approach| Some(extremes(&reduction(e, approach, multiple, UP_TO_90))?.1);
+fn both(e: &Simulations, multiple: f64, load: RangeInclusive<f64>, note: &str) -> Option<Finding> {
+    let most = |approach: Parallelism| {
+        let (_, most) = extremes(&reduction(e, approach, multiple, load.clone()))?;
+        Some((format!("{} ({approach})", rate(most.rate)), most.value))
+    };
     let [locking, ips] = APPROACHES.map(most);
-    let (locking, ips): (At, At) = (locking?, ips?);
-    let words = |at: At| format!("{} at {}", percent(at.value), rate(at.rate));
-    span_of(
-        [locking.value, ips.value],
-        format!("Locking: {}; IPS: {}. {because}", words(locking), words(ips)),
-    )
+    places([locking?, ips?], note)
 }
 
 /// The reduction under IPS less that under Locking, where both have one.
-fn difference(e: &Evidence, multiple: f64) -> Vec<At> {
+fn difference(e: &Simulations, multiple: f64) -> Vec<At> {
     let [locking, ips]: [Vec<At>; 2] =
         APPROACHES.map(|approach: Parallelism| reduction(e, approach, multiple, BROAD));
     let pair = |ips: &At| {
@@ -226,14 +224,9 @@ fn difference(e: &Evidence, multiple: f64) -> Vec<At> {
 
 /// What checksumming packets of `bytes` adds to their service time, µs, at the rate of the
 /// source's machine.
-fn checksumming(e: &Evidence, bytes: u16) -> Option<Estimate<f64>> {
+fn checksumming(e: &Simulations, bytes: u16) -> Option<Estimate<f64>> {
     if !e.is_published_machine() {
         return None;
     }
     Some(minus(e.service(PLAIN.checksumming(bytes))?, e.service(PLAIN)?))
-}
-
-fn minus(a: Estimate<f64>, b: Estimate<f64>) -> Estimate<f64> {
-    let half = |of: Estimate<f64>| of.half_width.unwrap_or(0.0);
-    Estimate::new(a.mean - b.mean, half(a).hypot(half(b)))
 }

@@ -1,27 +1,29 @@
 //! Section 6.1: affinity scheduling under Locking.
 
 use super::derive::{
-    apart, at_same_rate, from_rate, greatest, largest, percent, rate, span, span_of, tally, value, waiting,
+    apart, at_same_rate, crossover, each, largest, minus, places, rate, rates, value, waiting,
 };
-use super::{BROAD, Claim, HIGH, LOW, Reading};
-use crate::salehi_1994::evidence::{At, above, extremes, ratio};
-use crate::salehi_1994::{Evidence, Figure, Setting};
+use super::{BROAD, HIGH, LOW};
+use crate::salehi_1994::simulations::{At, above, extremes, ratio};
+use crate::salehi_1994::{Setting, Simulations};
+use crate::{Claim, Finding, Reading};
 use warmcore_scenario::Parallelism;
 use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{self, Lru, Mru, WiredStreams};
+use warmcore_units::Estimate;
 
 const MRU: Setting = Setting::new(Locking, Mru);
 const LRU: Setting = Setting::new(Locking, Lru);
 const WIRED: Setting = Setting::new(Locking, WiredStreams);
 
-const F7A: &[Figure] = &[Figure::F7a];
-const F8A: &[Figure] = &[Figure::F8a];
+const F7A: &[&str] = &["7a"];
+const F8A: &[&str] = &["8a"];
 
-pub(super) fn claims() -> Vec<Claim> {
+pub(super) fn claims() -> Vec<Claim<Simulations>> {
     [low_rates(), shapes(), capacities()].concat()
 }
 
-fn low_rates() -> Vec<Claim> {
+fn low_rates() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "locking-mru-best",
@@ -30,19 +32,15 @@ fn low_rates() -> Vec<Claim> {
             says: "Under Locking, MRU has lower delay than LRU and Wired-Streams across the broad range \
                    of rates.",
             published: "lower",
-            reading: Reading::Everywhere,
-            unit: "",
-            recipe: "mean delay under MRU against both others, at all rates from 1 to 90% of capacity",
+            reading: Reading::MoreThan(0.0),
+            unit: "%",
+            recipe: "by how much mean delay under MRU is below that under both others, at all rates from 1 to 90% \
+                     of capacity",
             derive: |e| {
-                let over = [LRU, WIRED].map(|other| e.reduction(MRU, other, BROAD));
-                tally(
-                    &over.concat(),
-                    format!(
-                        "Most below LRU: {}; below Wired-Streams: {}.",
-                        largest(&over[0]),
-                        largest(&over[1])
-                    ),
-                )
+                let [lru, wired] = [LRU, WIRED].map(|other| e.reduction(MRU, other, BROAD));
+                let note =
+                    format!("Most below LRU: {}; below Wired-Streams: {}.", largest(&lru), largest(&wired));
+                each([("LRU", lru), ("Wired-Streams", wired)], note)
             },
             contradicts: None,
         },
@@ -55,7 +53,7 @@ fn low_rates() -> Vec<Claim> {
             reading: Reading::About(25.0),
             unit: "%",
             recipe: "the reduction at rates from 1 to 25% of capacity",
-            derive: |e| span(&e.reduction(MRU, LRU, LOW), ""),
+            derive: |e| rates(&e.reduction(MRU, LRU, LOW), ""),
             contradicts: None,
         },
         Claim {
@@ -64,14 +62,14 @@ fn low_rates() -> Vec<Claim> {
             needs: F7A,
             says: "At the lower rates Wired-Streams lies between MRU and LRU.",
             published: "between",
-            reading: Reading::Everywhere,
-            unit: "",
+            reading: Reading::MoreThan(0.0),
+            unit: "%",
             recipe: "MRU against Wired-Streams, and Wired-Streams against LRU, at rates from 1 to 25% of \
                      capacity",
             derive: |e| {
-                let below_lru = e.reduction(WIRED, LRU, LOW);
-                let both = [e.reduction(MRU, WIRED, LOW), below_lru.clone()].concat();
-                tally(&both, format!("Wired-Streams most below LRU: {}.", largest(&below_lru)))
+                let [mru, lru] = [e.reduction(MRU, WIRED, LOW), e.reduction(WIRED, LRU, LOW)];
+                let note = format!("Wired-Streams most below LRU: {}.", largest(&lru));
+                each([("MRU below Wired-Streams", mru), ("Wired-Streams below LRU", lru)], note)
             },
             contradicts: None,
         },
@@ -81,14 +79,12 @@ fn low_rates() -> Vec<Claim> {
             needs: F7A,
             says: "All three delays rise as the rate falls, because other work flushes the caches.",
             published: "rise",
-            reading: Reading::Everywhere,
-            unit: "",
+            reading: Reading::MoreThan(0.0),
+            unit: "%",
             recipe: "mean delay at the lowest rate against the least of all rates, for the three policies",
             derive: |e| {
-                tally(
-                    &policies(|policy| rise(e, Setting::new(Locking, policy)))?,
-                    "Rates here are those of the least delays.",
-                )
+                let risen = policies(|policy| rise(e, Setting::new(Locking, policy)))?;
+                places(risen, "")
             },
             contradicts: None,
         },
@@ -102,17 +98,15 @@ fn low_rates() -> Vec<Claim> {
             unit: "µs",
             recipe: "mean delay at the lowest rate simulated, for the three policies",
             derive: |e| {
-                span(
-                    &policies(|policy| e.delays(Setting::new(Locking, policy), 0.0..=1.0).first().copied())?,
-                    "",
-                )
+                let idle = |policy| Some(e.delays(Setting::new(Locking, policy), 0.0..=1.0).first()?.value);
+                places(policies(idle)?, "")
             },
             contradicts: None,
         },
     ]
 }
 
-fn shapes() -> Vec<Claim> {
+fn shapes() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "locking-wired-queues",
@@ -124,7 +118,7 @@ fn shapes() -> Vec<Claim> {
             reading: Reading::MoreThan(2.0),
             unit: "×",
             recipe: "waiting time in service times at the highest rate up to 90% of MRU's capacity, \
-                     Wired-Streams over MRU; read as more than twice",
+                     Wired-Streams over MRU",
             derive: |e| {
                 let (wired, mru) = at_same_rate(&waiting(e, WIRED, 1.0), &waiting(e, MRU, 0.9))?;
                 value(
@@ -145,16 +139,29 @@ fn shapes() -> Vec<Claim> {
             needs: F7A,
             says: "MRU and LRU converge at high rates, where code stays cached everywhere.",
             published: "converge",
-            reading: Reading::AtMost(2.0),
+            reading: Reading::Within(2.0),
             unit: "%",
-            recipe: "the largest reduction at rates from 75 to 90% of capacity; read as at most 2%",
-            derive: |e| greatest(&e.reduction(MRU, LRU, HIGH), ""),
+            recipe: "the reduction at all rates from 75 to 90% of capacity",
+            derive: |e| rates(&e.reduction(MRU, LRU, HIGH), ""),
+            contradicts: None,
+        },
+        Claim {
+            id: "locking-benefit-diminishes",
+            section: "6.1",
+            needs: F7A,
+            says: "The benefit of scheduling for code affinity diminishes with increasing rate.",
+            published: "diminishes",
+            reading: Reading::MoreThan(0.0),
+            unit: "points",
+            recipe: "by how many percentage points the reduction of delay under MRU against LRU is below that at \
+                     half the rate (the next rate simulated beneath it), at all rates from 1 to 90% of capacity",
+            derive: diminishing,
             contradicts: None,
         },
     ]
 }
 
-fn capacities() -> Vec<Claim> {
+fn capacities() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "locking-wired-capacity",
@@ -167,11 +174,8 @@ fn capacities() -> Vec<Claim> {
             recipe: "capacity of Wired-Streams over that of MRU and of LRU",
             derive: |e| {
                 let wired = e.capacity(WIRED)?;
-                let over = [MRU, LRU].map(|other| Some(above(wired, e.capacity(other)?)));
-                span_of(
-                    [over[0]?, over[1]?],
-                    format!("Over MRU {}, over LRU {}.", percent(over[0]?), percent(over[1]?)),
-                )
+                let over = |other| Some(above(wired, e.capacity(other)?));
+                places([("MRU", over(MRU)?), ("LRU", over(LRU)?)], "")
             },
             contradicts: None,
         },
@@ -202,8 +206,8 @@ fn capacities() -> Vec<Claim> {
             unit: "µs",
             recipe: "mean service time at capacity, MRU and LRU",
             derive: |e| {
-                span_of(
-                    [e.service(MRU)?, e.service(LRU)?],
+                places(
+                    [("MRU", e.service(MRU)?), ("LRU", e.service(LRU)?)],
                     "Sessions and history lines migrate, with some luck not to.",
                 )
             },
@@ -215,9 +219,9 @@ fn capacities() -> Vec<Claim> {
             needs: F8A,
             says: "The capacities of MRU and LRU are the same.",
             published: "the same",
-            reading: Reading::AtMost(1.0),
+            reading: Reading::Within(1.0),
             unit: "%",
-            recipe: "how far the two capacities lie apart; read as at most 1%",
+            recipe: "how far the two capacities lie apart",
             derive: |e| {
                 value(
                     apart(&[e.capacity(MRU)?, e.capacity(LRU)?])?,
@@ -231,37 +235,48 @@ fn capacities() -> Vec<Claim> {
             section: "8",
             needs: F8A,
             says: "Under Locking, Wired-Streams is better than MRU at high rates.",
-            published: "better",
-            reading: Reading::Everywhere,
-            unit: "",
-            recipe: "mean delay under Wired-Streams against MRU at rates beyond 75% of MRU's capacity",
+            published: "better at high rates, MRU otherwise",
+            reading: Reading::Between(75.0, 100.0),
+            unit: "%",
+            recipe: "the rate at which MRU gives way to Wired-Streams, from the lowest rate to the highest that \
+                     either keeps up with, in percent of that; a policy that does not keep up is the worse one. \
+                     High are the rates beyond 75%",
             derive: |e| {
-                let high = *HIGH.start()..=1.0;
-                let all = from_rate(&e.reduction(WIRED, MRU, 0.0..=1.0));
-                let where_ = all.map_or_else(
-                    || {
-                        "MRU is better wherever it keeps up; beyond its capacity only Wired-Streams does."
-                            .to_owned()
-                    },
-                    |from| format!("Wired-Streams is better from {} on.", rate(from)),
-                );
-                tally(&e.reduction(WIRED, MRU, high), where_)
+                let beyond = e.beyond(WIRED, MRU).into_iter().map(|rate| At { rate, value: LOST });
+                let saved: Vec<At> = e.reduction(MRU, WIRED, 0.0..=1.0).into_iter().chain(beyond).collect();
+                let wired = e.capacity(WIRED)?.mean;
+                let note = format!("MRU keeps up to {:.0} %.", 100.0 * e.capacity(MRU)?.mean / wired);
+                Some(Finding::single(crossover(&saved, wired), note))
             },
             contradicts: None,
         },
     ]
 }
 
-/// `of` the source's three policies.
-pub(super) fn policies(of: impl Fn(ProcessorPolicy) -> Option<At>) -> Option<Vec<At>> {
-    ProcessorPolicy::SOURCE.into_iter().map(of).collect()
+/// What a policy saves where it does not keep up and the other does: its delay grows without end.
+pub(super) const LOST: Estimate<f64> = Estimate::published(-f64::INFINITY);
+
+/// `of` the source's three policies, by name.
+fn policies(of: impl Fn(ProcessorPolicy) -> Option<Estimate<f64>>) -> Option<Vec<(String, Estimate<f64>)>> {
+    ProcessorPolicy::SOURCE.into_iter().map(|policy| Some((policy.to_string(), of(policy)?))).collect()
 }
 
 /// By how many percent the delay at the lowest rate is above the least one.
-fn rise(e: &Evidence, setting: Setting) -> Option<At> {
+fn rise(e: &Simulations, setting: Setting) -> Option<Estimate<f64>> {
     let delays = e.delays(setting, 0.0..=1.0);
     let (least, _) = extremes(&delays)?;
-    Some(At { rate: least.rate, value: above(delays.first()?.value, least.value) })
+    Some(above(delays.first()?.value, least.value))
+}
+
+/// How the reduction under MRU against LRU falls as the rate doubles.
+fn diminishing(e: &Simulations) -> Option<Finding> {
+    let saved = e.reduction(MRU, LRU, BROAD);
+    let falls = |at: &At| {
+        let before = saved.iter().rfind(|before| before.rate <= at.rate / 2.0)?;
+        Some(At { value: minus(before.value, at.value), ..*at })
+    };
+    let note = format!("The reduction is largest with {}.", largest(&saved));
+    rates(&saved.iter().filter_map(falls).collect::<Vec<_>>(), note)
 }
 
 /// Both approaches, in the source's order.

@@ -1,28 +1,30 @@
 //! Sections 6.1, 6.2 and 8: pools of threads and free memory.
 
-use super::derive::{percent, rate, span, tally, value};
+use super::BROAD;
+use super::derive::{each, minus, percent, rate, rates, value};
 use super::locking::APPROACHES;
-use super::{BROAD, Claim, Derived, Reading};
-use crate::salehi_1994::evidence::{above, extremes};
-use crate::salehi_1994::{Evidence, Figure, Setting};
+use crate::salehi_1994::simulations::{above, extremes};
+use crate::salehi_1994::{Setting, Simulations};
+use crate::{Claim, Finding, Reading};
 use warmcore_scenario::Organisation::{Global, PerProcessor};
 use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{self, Lru, Mru};
 use warmcore_scenario::{Organisation, Parallelism};
+use warmcore_units::Estimate;
 
-const F9B: &[Figure] = &[Figure::F9b];
-const F10B: &[Figure] = &[Figure::F10b];
+const F9B: &[&str] = &["9b"];
+const F10B: &[&str] = &["10b"];
 
-pub(super) fn claims() -> Vec<Claim> {
+pub(super) fn claims() -> Vec<Claim<Simulations>> {
     [locking(), locking_capacities(), stacks(), stacks_capacities(), both()].concat()
 }
 
-fn locking() -> Vec<Claim> {
+fn locking() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "locking-threads",
             section: "6.1",
-            needs: &[Figure::F7b],
+            needs: &["7b"],
             says: "Keeping threads per processor reduces delay by 10 to 15% across the broad range of rates.",
             published: "10 to 15 %",
             reading: Reading::Between(10.0, 15.0),
@@ -35,7 +37,7 @@ fn locking() -> Vec<Claim> {
         Claim {
             id: "locking-memory",
             section: "6.1",
-            needs: &[Figure::F7b],
+            needs: &["7b"],
             says: "Keeping free memory per processor reduces delay by 5 to 10%.",
             published: "5 to 10 %",
             reading: Reading::Between(5.0, 10.0),
@@ -48,11 +50,11 @@ fn locking() -> Vec<Claim> {
         Claim {
             id: "locking-threads-over-memory",
             section: "6.1",
-            needs: &[Figure::F7b],
+            needs: &["7b"],
             says: "Scheduling threads gains more than scheduling free memory.",
             published: "more",
-            reading: Reading::Everywhere,
-            unit: "",
+            reading: Reading::MoreThan(0.0),
+            unit: "%",
             recipe: "threads alone per processor against memory alone per processor, MRU, at all rates \
                      from 1 to 90% of capacity",
             derive: |e| threads_over_memory(e, Locking),
@@ -61,12 +63,12 @@ fn locking() -> Vec<Claim> {
     ]
 }
 
-fn locking_capacities() -> Vec<Claim> {
+fn locking_capacities() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "locking-memory-capacity",
             section: "6.1",
-            needs: &[Figure::F8b],
+            needs: &["8b"],
             says: "Free memory per processor raises the capacity by about 5%.",
             published: "about 5 %",
             reading: Reading::About(5.0),
@@ -76,22 +78,45 @@ fn locking_capacities() -> Vec<Claim> {
             contradicts: None,
         },
         Claim {
+            id: "locking-memory-migrates",
+            section: "5 and 6.1",
+            needs: &["8b"],
+            says: "At high rates the lines of a global pool of free memory migrate with every packet, both where \
+                   it acquires and where it releases memory.",
+            published: "every packet",
+            reading: Reading::Between(90.0, 100.0),
+            unit: "%",
+            recipe: "what a global pool adds to the mean service time at capacity, in percent of what acquiring and \
+                     releasing add when both find the lines elsewhere, MRU; nine in ten packets count as every one",
+            derive: |e| {
+                let own = Setting::new(Locking, Mru);
+                let added = minus(e.service(own.pools(PerProcessor, Global))?, e.service(own)?);
+                let pool = e.options.profile.free_memory.as_ref()?;
+                let both = (pool.acquire.mean.0 + pool.release.mean.0) / 1e3;
+                let part = |micros: f64| 100.0 * micros / both;
+                value(
+                    Estimate { mean: part(added.mean), half_width: added.half_width.map(part) },
+                    format!("{:.2} of {both:.2} µs.", added.mean),
+                )
+            },
+            contradicts: None,
+        },
+        Claim {
             id: "locking-threads-capacity",
             section: "6.1",
-            needs: &[Figure::F8b],
+            needs: &["8b"],
             says: "Scheduling threads does not change the capacity.",
             published: "no change",
-            reading: Reading::AtMost(1.0),
+            reading: Reading::Within(1.0),
             unit: "%",
-            recipe: "capacity with threads per processor over that with a global pool, MRU; read as at \
-                     most 1%",
+            recipe: "capacity with threads per processor over that with a global pool, MRU",
             derive: |e| capacity_gain(e, Locking, Global, PerProcessor),
             contradicts: None,
         },
     ]
 }
 
-fn stacks() -> Vec<Claim> {
+fn stacks() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "ips-threads-over-memory",
@@ -99,8 +124,8 @@ fn stacks() -> Vec<Claim> {
             needs: F9B,
             says: "Scheduling threads gains more than scheduling free memory under IPS too.",
             published: "as under Locking",
-            reading: Reading::Everywhere,
-            unit: "",
+            reading: Reading::MoreThan(0.0),
+            unit: "%",
             recipe: "threads alone per processor against memory alone per processor, MRU, at all rates \
                      from 1 to 90% of capacity",
             derive: |e| threads_over_memory(e, Ips),
@@ -135,7 +160,7 @@ fn stacks() -> Vec<Claim> {
     ]
 }
 
-fn stacks_capacities() -> Vec<Claim> {
+fn stacks_capacities() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "ips-memory-capacity",
@@ -155,25 +180,24 @@ fn stacks_capacities() -> Vec<Claim> {
             needs: F10B,
             says: "Scheduling threads does not change the capacity under IPS either.",
             published: "no change",
-            reading: Reading::AtMost(1.0),
+            reading: Reading::Within(1.0),
             unit: "%",
-            recipe: "capacity with threads per processor over that with a global pool, MRU; read as at \
-                     most 1%",
+            recipe: "capacity with threads per processor over that with a global pool, MRU",
             derive: |e| capacity_gain(e, Ips, Global, PerProcessor),
             contradicts: None,
         },
     ]
 }
 
-fn both() -> Vec<Claim> {
+fn both() -> Vec<Claim<Simulations>> {
     vec![Claim {
         id: "pools-per-processor",
         section: "8",
-        needs: &[Figure::F7b, Figure::F9b],
+        needs: &["7b", "9b"],
         says: "Threads and free memory should be kept per processor.",
         published: "for high performance",
-        reading: Reading::Everywhere,
-        unit: "",
+        reading: Reading::MoreThan(0.0),
+        unit: "%",
         recipe: "mean delay with both pools per processor against both global, Locking and IPS, MRU, at \
                  all rates from 1 to 90% of capacity",
         derive: |e| {
@@ -181,7 +205,7 @@ fn both() -> Vec<Claim> {
                 let own = Setting::new(approach, Mru);
                 e.reduction(own, own.pools(Global, Global), BROAD)
             });
-            tally(&gains.concat(), "")
+            each(["Locking", "IPS"].into_iter().zip(gains), "")
         },
         contradicts: None,
     }]
@@ -189,11 +213,11 @@ fn both() -> Vec<Claim> {
 
 /// By how much pools of each processor's own reduce delay against `threads` and `memory`.
 fn pool_gain(
-    e: &Evidence,
+    e: &Simulations,
     approach: Parallelism,
     threads: Organisation,
     memory: Organisation,
-) -> Option<Derived> {
+) -> Option<Finding> {
     let gain = |policy: ProcessorPolicy| {
         let own = Setting::new(approach, policy);
         e.reduction(own, own.pools(threads, memory), BROAD)
@@ -201,24 +225,24 @@ fn pool_gain(
     let because = extremes(&gain(Lru)).map_or_else(String::new, |(least, most)| {
         format!("Under LRU it would be {} to {}.", percent(least.value), percent(most.value))
     });
-    span(&gain(Mru), because)
+    rates(&gain(Mru), because)
 }
 
 /// By how much pools of each processor's own raise the capacity against `threads` and `memory`.
 fn capacity_gain(
-    e: &Evidence,
+    e: &Simulations,
     approach: Parallelism,
     threads: Organisation,
     memory: Organisation,
-) -> Option<Derived> {
+) -> Option<Finding> {
     let own = Setting::new(approach, Mru);
     let (with, without) = (e.capacity(own)?, e.capacity(own.pools(threads, memory))?);
     value(above(with, without), format!("{} against {}.", rate(with.mean), rate(without.mean)))
 }
 
 /// Threads alone per processor against memory alone per processor.
-fn threads_over_memory(e: &Evidence, approach: Parallelism) -> Option<Derived> {
+fn threads_over_memory(e: &Simulations, approach: Parallelism) -> Option<Finding> {
     let own = Setting::new(approach, Mru);
     let [threads, memory] = [own.pools(PerProcessor, Global), own.pools(Global, PerProcessor)];
-    tally(&e.reduction(threads, memory, BROAD), "")
+    rates(&e.reduction(threads, memory, BROAD), "")
 }

@@ -1,21 +1,21 @@
 //! Sections 6 and 6.6: one stream on more processors, and other hosts.
 
-use super::derive::{apart, percent, span_of, tally, value};
-use super::{Claim, Reading};
+use super::derive::{apart, percent, places, value};
 use crate::salehi_1994::curves::{HOSTS, SCALING};
-use crate::salehi_1994::evidence::{At, above};
-use crate::salehi_1994::{Evidence, Figure, Setting};
+use crate::salehi_1994::simulations::{above, ratio};
+use crate::salehi_1994::{Setting, Simulations};
+use crate::{Claim, Finding, Reading, Value};
 use warmcore_scenario::Parallelism::{self, Hybrid, Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{Mru, WiredStreams};
 use warmcore_units::Estimate;
 
-const F15: &[Figure] = &[Figure::F15];
+const F15: &[&str] = &["15"];
 
-pub(super) fn claims() -> Vec<Claim> {
+pub(super) fn claims() -> Vec<Claim<Simulations>> {
     [one_stream(), other_hosts()].concat()
 }
 
-fn one_stream() -> Vec<Claim> {
+fn one_stream() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "stream-hybrid-slope",
@@ -27,12 +27,7 @@ fn one_stream() -> Vec<Claim> {
             reading: Reading::Printed(57.4),
             unit: "µs",
             recipe: "processors over capacity, 1 to 16 processors",
-            derive: |e| {
-                span_of(
-                    SCALING.map(|n| per_packet(e, Hybrid, n)).into_iter().collect::<Option<Vec<_>>>()?,
-                    "Each processor's own stack stays hot.",
-                )
-            },
+            derive: |e| on(SCALING, |n| per_packet(e, Hybrid, n), "Each processor's own stack stays hot."),
             contradicts: None,
         },
         Claim {
@@ -45,15 +40,11 @@ fn one_stream() -> Vec<Claim> {
             unit: "µs",
             recipe: "processors over capacity, 2 to 16 processors",
             derive: |e| {
-                let more = SCALING.into_iter().filter(|&n| n > 1);
-                span_of(
-                    more.map(|n| per_packet(e, Locking, n)).collect::<Option<Vec<_>>>()?,
-                    format!(
-                        "The stream's session migrates with every packet. On one processor it stays: \
-                         {:.1} µs.",
-                        per_packet(e, Locking, 1)?.mean
-                    ),
-                )
+                let note = format!(
+                    "The stream's session migrates with every packet. On one processor it stays: {:.1} µs.",
+                    per_packet(e, Locking, 1)?.mean
+                );
+                on(SCALING.into_iter().filter(|&n| n > 1), |n| per_packet(e, Locking, n), note)
             },
             contradicts: None,
         },
@@ -63,9 +54,9 @@ fn one_stream() -> Vec<Claim> {
             needs: F15,
             says: "Under IPS the capacity for a single-open stream does not grow with the processors.",
             published: "slope 0",
-            reading: Reading::AtMost(1.0),
+            reading: Reading::Within(1.0),
             unit: "%",
-            recipe: "how far the capacities on 1 to 16 processors lie apart; read as at most 1%",
+            recipe: "how far the capacities on 1 to 16 processors lie apart",
             derive: |e| {
                 value(
                     apart(&SCALING.map(|n| capacity(e, Ips, n)).into_iter().collect::<Option<Vec<_>>>()?)?,
@@ -79,23 +70,15 @@ fn one_stream() -> Vec<Claim> {
             section: "6.6",
             needs: F15,
             says: "With more than two processors Locking outperforms IPS for a single-open stream.",
-            published: "more than two",
-            reading: Reading::Everywhere,
-            unit: "",
-            recipe: "capacity of Locking over IPS on 3 to 16 processors",
-            derive: |e| {
-                let two = gain(e, Locking, Ips, 2)?;
-                let more = SCALING.into_iter().filter(|&n| n > 2);
-                let gains = more.map(|n| gain(e, Locking, Ips, n)).collect::<Option<Vec<At>>>()?;
-                let mut derived = tally(&gains, "")?;
-                derived.because = format!(
-                    "From {} on 3 processors. On two processors: {}, as the slopes imply.",
-                    percent(gains.first()?.value),
-                    percent(two.value)
-                );
-                Some(derived)
-            },
-            contradicts: None,
+            published: "from three on",
+            reading: Reading::Printed(3.0),
+            unit: "processors",
+            recipe: "the fewest processors from which on Locking has the greater capacity",
+            derive: locking_ahead,
+            contradicts: Some(
+                "the slopes that it gives in the same place, 105.1 and 57.4 µs, put Locking ahead on two \
+                 processors.",
+            ),
         },
         Claim {
             id: "stream-hybrid-best",
@@ -103,78 +86,116 @@ fn one_stream() -> Vec<Claim> {
             needs: F15,
             says: "The Hybrid scales best within a stream.",
             published: "best",
-            reading: Reading::Everywhere,
-            unit: "",
+            reading: Reading::MoreThan(0.0),
+            unit: "%",
             recipe: "capacity of the Hybrid over Locking and over IPS on 2 to 16 processors",
             derive: |e| {
-                let more = || SCALING.into_iter().filter(|&n| n > 1);
-                let pairs = more().flat_map(|n| [Locking, Ips].map(|other| gain(e, Hybrid, other, n)));
-                let mut derived = tally(&pairs.collect::<Option<Vec<At>>>()?, "")?;
-                derived.because = format!(
-                    "By {} over Locking and {} over IPS on 8 processors.",
-                    percent(gain(e, Hybrid, Locking, 8)?.value),
-                    percent(gain(e, Hybrid, Ips, 8)?.value)
-                );
-                Some(derived)
+                let over = |other| {
+                    let more = SCALING.into_iter().filter(|&n| n > 1);
+                    more.map(move |n| Some((format!("{n} processors, {other}"), gain(e, Hybrid, other, n)?)))
+                };
+                places(over(Locking).chain(over(Ips)).collect::<Option<Vec<_>>>()?, "")
             },
             contradicts: None,
         },
     ]
 }
 
-fn other_hosts() -> Vec<Claim> {
+fn other_hosts() -> Vec<Claim<Simulations>> {
     vec![Claim {
         id: "other-hosts",
         section: "6",
-        needs: &[Figure::Hosts],
-        says: "On 2 to 32 processors the trends are similar.",
+        needs: &["hosts"],
+        says: "On 2 to 32 processors the trends are similar to those on 8.",
         published: "similar trends",
-        reading: Reading::Everywhere,
-        unit: "",
-        recipe: "on 2, 4, 8, 16 and 32 processors with as many streams: capacity of Wired-Streams over \
-                 MRU under Locking, and of IPS over Locking under both",
+        reading: Reading::Between(0.5, 2.0),
+        unit: "×",
+        recipe: "on 2, 4, 16 and 32 processors with as many streams: what is gained in capacity, over the same on \
+                 8 processors, by Wired-Streams over MRU under Locking and by IPS over Locking under both; from \
+                 half to twice as much is similar. The text says \"in all cases\": of each host the gain that is \
+                 least like that on 8 counts",
         derive: |e| {
-            let gains = HOSTS.map(|n| {
+            let gains = |n| {
                 let of = |approach, policy| e.capacity(Setting::new(approach, policy).host(n, n));
-                let pair = |a: Option<Estimate<f64>>, b: Option<Estimate<f64>>| {
-                    Some(At { rate: f64::from(n), value: above(a?, b?) })
+                let gain = |a: Option<Estimate<f64>>, b: Option<Estimate<f64>>| Some(above(a?, b?));
+                Some([
+                    ("Wired-Streams over MRU", gain(of(Locking, WiredStreams), of(Locking, Mru))?),
+                    ("IPS over Locking, MRU", gain(of(Ips, Mru), of(Locking, Mru))?),
+                    (
+                        "IPS over Locking, Wired-Streams",
+                        gain(of(Ips, WiredStreams), of(Locking, WiredStreams))?,
+                    ),
+                ])
+            };
+            let eight = gains(8)?;
+            let farthest = HOSTS.into_iter().filter(|&n| n != 8).map(|n| {
+                let pairs = gains(n)?.into_iter().zip(eight);
+                let relative = |((what, gain), (_, eight)): ((&str, _), (_, _))| {
+                    (format!("{n} processors, {what}"), ratio(gain, eight))
                 };
-                [
-                    pair(of(Locking, WiredStreams), of(Locking, Mru)),
-                    pair(of(Ips, Mru), of(Locking, Mru)),
-                    pair(of(Ips, WiredStreams), of(Locking, WiredStreams)),
-                ]
+                let distance = |(_, ratio): &(String, Estimate<f64>)| ratio.mean.ln().abs();
+                pairs.map(relative).max_by(|a, b| distance(a).total_cmp(&distance(b)))
             });
-            let gains = gains.concat().into_iter().collect::<Option<Vec<At>>>()?;
-            let mut derived = tally(&gains, "")?;
-            let wired = |i: usize| gains.get(3 * i).map_or_else(String::new, |at| percent(at.value));
-            derived.because = format!(
-                "Wired-Streams over MRU under Locking: {} on 2 processors, {} on 8, {} on 32. Capacities \
-                 only; delays were compared on 8.",
-                wired(0),
-                wired(2),
-                wired(4)
+            let farthest: Vec<(String, Estimate<f64>)> = farthest.collect::<Option<_>>()?;
+            let wired = |n| Some(percent(gains(n)?[0].1));
+            let note = format!(
+                "Wired-Streams over MRU under Locking: {} on 2 processors, {} on 8, {} on 32. Capacities only; \
+                 delays were compared on 8.",
+                wired(2)?,
+                wired(8)?,
+                wired(32)?
             );
-            Some(derived)
+            places(farthest, note)
         },
         contradicts: None,
     }]
 }
 
 /// The capacity for a single stream on `processors`.
-fn capacity(e: &Evidence, approach: Parallelism, processors: u32) -> Option<Estimate<f64>> {
+fn capacity(e: &Simulations, approach: Parallelism, processors: u32) -> Option<Estimate<f64>> {
     e.capacity(Setting::new(approach, Mru).host(processors, 1))
 }
 
 /// Processors over capacity, µs.
-fn per_packet(e: &Evidence, approach: Parallelism, processors: u32) -> Option<Estimate<f64>> {
+fn per_packet(e: &Simulations, approach: Parallelism, processors: u32) -> Option<Estimate<f64>> {
     let capacity = capacity(e, approach, processors)?;
     let mean = 1e6 * f64::from(processors) / capacity.mean;
     Some(Estimate { mean, half_width: capacity.relative_half_width().map(|relative| relative * mean) })
 }
 
 /// By how many percent the capacity of `approach` is above that of `other`.
-fn gain(e: &Evidence, approach: Parallelism, other: Parallelism, processors: u32) -> Option<At> {
-    let value = above(capacity(e, approach, processors)?, capacity(e, other, processors)?);
-    Some(At { rate: f64::from(processors), value })
+fn gain(
+    e: &Simulations,
+    approach: Parallelism,
+    other: Parallelism,
+    processors: u32,
+) -> Option<Estimate<f64>> {
+    Some(above(capacity(e, approach, processors)?, capacity(e, other, processors)?))
+}
+
+/// `of` each number of processors.
+fn on(
+    processors: impl IntoIterator<Item = u32>,
+    of: impl Fn(u32) -> Option<Estimate<f64>>,
+    note: impl Into<String>,
+) -> Option<Finding> {
+    let one = |n| Some((format!("{n} processors"), of(n)?));
+    places(processors.into_iter().map(one).collect::<Option<Vec<_>>>()?, note)
+}
+
+/// The fewest processors from which on Locking has a greater capacity for one stream than IPS.
+fn locking_ahead(e: &Simulations) -> Option<Finding> {
+    let gains: Vec<Value> =
+        SCALING.into_iter().map(|n| Some(Value::from(gain(e, Locking, Ips, n)?))).collect::<Option<_>>()?;
+    let fewest = |of: fn(&Value) -> f64| {
+        let behind = gains.iter().rposition(|gain| of(gain) <= 0.0);
+        SCALING.get(behind.map_or(0, |last| last + 1)).map_or(f64::INFINITY, |&n| f64::from(n))
+    };
+    let ahead = Value {
+        mean: fewest(|gain| gain.mean),
+        low: fewest(|gain| gain.high),
+        high: fewest(|gain| gain.low),
+    };
+    let on = |n| Some(format!("{} on {n}", percent(gain(e, Locking, Ips, n)?)));
+    Some(Finding::single(ahead, format!("Locking gains {} processors and {}.", on(2)?, on(3)?)))
 }

@@ -1,9 +1,10 @@
 //! Section 6.2: affinity scheduling under IPS.
 
-use super::derive::{apart, from_rate, largest, rate, span_of, tally, value, waiting};
-use super::{BROAD, Claim, LOW, Reading};
-use crate::salehi_1994::evidence::ratio;
-use crate::salehi_1994::{Figure, Setting};
+use super::BROAD;
+use super::derive::{apart, crossover, each, from_rate, largest, places, rate, value, waiting};
+use crate::salehi_1994::simulations::ratio;
+use crate::salehi_1994::{Setting, Simulations};
+use crate::{Claim, Finding, Reading};
 use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{Lru, Mru, WiredStreams};
 
@@ -11,14 +12,14 @@ const MRU: Setting = Setting::new(Ips, Mru);
 const LRU: Setting = Setting::new(Ips, Lru);
 const WIRED: Setting = Setting::new(Ips, WiredStreams);
 
-const F9A: &[Figure] = &[Figure::F9a];
-const F10A: &[Figure] = &[Figure::F10a];
+const F9A: &[&str] = &["9a"];
+const F10A: &[&str] = &["10a"];
 
-pub(super) fn claims() -> Vec<Claim> {
+pub(super) fn claims() -> Vec<Claim<Simulations>> {
     [policies(), capacities()].concat()
 }
 
-fn policies() -> Vec<Claim> {
+fn policies() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "ips-wired-best",
@@ -26,18 +27,16 @@ fn policies() -> Vec<Claim> {
             needs: F9A,
             says: "Under IPS, Wired-Streams has the lowest delay across the broad range of rates.",
             published: "lowest",
-            reading: Reading::Everywhere,
-            unit: "",
-            recipe: "mean delay under Wired-Streams against MRU and LRU, at all rates from 1 to 90% of \
-                     capacity",
+            reading: Reading::MoreThan(0.0),
+            unit: "%",
+            recipe: "by how much mean delay under Wired-Streams is below that under MRU and LRU, at all rates from \
+                     1 to 90% of capacity",
             derive: |e| {
-                let over = [MRU, LRU].map(|other| e.reduction(WIRED, other, BROAD));
-                let from = from_rate(&over[0])
+                let [mru, lru] = [MRU, LRU].map(|other| e.reduction(WIRED, other, BROAD));
+                let from = from_rate(&mru)
                     .map_or_else(String::new, |from| format!("Better than MRU from {} on. ", rate(from)));
-                tally(
-                    &over.concat(),
-                    format!("{from}Most below MRU: {}; below LRU: {}.", largest(&over[0]), largest(&over[1])),
-                )
+                let note = format!("{from}Most below MRU: {}; below LRU: {}.", largest(&mru), largest(&lru));
+                each([("MRU", mru), ("LRU", lru)], note)
             },
             contradicts: None,
         },
@@ -46,29 +45,29 @@ fn policies() -> Vec<Claim> {
             section: "8",
             needs: F9A,
             says: "Under IPS, MRU is better than wired stacks at low rates.",
-            published: "better",
-            reading: Reading::Everywhere,
-            unit: "",
-            recipe: "mean delay under MRU against Wired-Streams at rates from 1 to 25% of capacity",
+            published: "better at low rates, wired otherwise",
+            reading: Reading::Between(0.001, 25.0),
+            unit: "%",
+            recipe: "the rate at which MRU gives way to Wired-Streams, from the lowest rate to the highest, in \
+                     percent of capacity. Section 6.2 has Wired-Streams best across the broad range, so low are \
+                     the rates beneath the crossing; it must lie below 25%",
             derive: |e| {
-                let from = from_rate(&e.reduction(WIRED, MRU, 0.0..=1.0));
-                let because = from.map_or_else(String::new, |from| {
-                    format!("Wired-Streams is better from {} on.", rate(from))
-                });
-                tally(&e.reduction(MRU, WIRED, LOW), because)
+                let capacity = e.capacity(WIRED)?.mean;
+                let saved = e.reduction(MRU, WIRED, 0.0..=1.0);
+                Some(Finding::single(crossover(&saved, capacity), ""))
             },
             contradicts: None,
         },
         Claim {
             id: "ips-work-conserving",
             section: "6.2",
-            needs: &[Figure::F9a, Figure::F7a],
+            needs: &["9a", "7a"],
             says: "Under IPS all policies keep every processor busy while packets wait.",
             published: "work-conserving",
             reading: Reading::AtMost(1.5),
             unit: "×",
             recipe: "waiting time in service times at 80% of capacity, IPS over Locking, both under MRU \
-                     (Locking is work-conserving); read as at most 1.5 times",
+                     (Locking is work-conserving)",
             derive: |e| {
                 let last = |setting| waiting(e, setting, 0.81).last().copied();
                 let (ips, locking) = (last(MRU)?, last(Setting::new(Locking, Mru))?);
@@ -89,7 +88,7 @@ fn policies() -> Vec<Claim> {
     ]
 }
 
-fn capacities() -> Vec<Claim> {
+fn capacities() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "ips-capacities-equal",
@@ -97,9 +96,9 @@ fn capacities() -> Vec<Claim> {
             needs: F10A,
             says: "Under IPS the policies' capacities cannot be told apart.",
             published: "undifferentiable",
-            reading: Reading::AtMost(1.0),
+            reading: Reading::Within(1.0),
             unit: "%",
-            recipe: "how far the three capacities lie apart; read as at most 1%",
+            recipe: "how far the three capacities lie apart",
             derive: |e| {
                 value(
                     apart(&[e.capacity(MRU)?, e.capacity(LRU)?, e.capacity(WIRED)?])?,
@@ -118,8 +117,12 @@ fn capacities() -> Vec<Claim> {
             unit: "µs",
             recipe: "mean service time at capacity, all three policies",
             derive: |e| {
-                span_of(
-                    [e.service(MRU)?, e.service(LRU)?, e.service(WIRED)?],
+                places(
+                    [
+                        ("MRU", e.service(MRU)?),
+                        ("LRU", e.service(LRU)?),
+                        ("Wired-Streams", e.service(WIRED)?),
+                    ],
                     "Nothing migrates: experiment A1.",
                 )
             },

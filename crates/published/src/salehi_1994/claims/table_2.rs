@@ -1,10 +1,10 @@
 //! Sections 2.2, 4.1 and 5: what is said of Table 2 and figure 4. No simulation is needed; the
 //! times are those of the profile.
 
-use super::derive::{percent, span_of, tally, value};
-use super::{Claim, Derived, Reading};
-use crate::salehi_1994::evidence::{At, above};
-use crate::salehi_1994::{Evidence, Figure};
+use super::derive::{places, value};
+use crate::salehi_1994::Simulations;
+use crate::salehi_1994::simulations::above;
+use crate::{Claim, Finding, Reading};
 use warmcore_costs::{Approach, Displacement, Experiment, Situation, ThreadStack};
 use warmcore_units::{Estimate, Nanos};
 
@@ -13,14 +13,14 @@ const MIGRATED_LOCK: f64 = 2.5;
 /// The same with its lines in cache, µs: from, to (§2.2).
 const CACHED_LOCK: [f64; 2] = [0.7, 0.8];
 
-const TABLE_2: &[Figure] = &[Figure::Table2];
-const FIGURE_4: &[Figure] = &[Figure::F4];
+const TABLE_2: &[&str] = &["table-2"];
+const FIGURE_4: &[&str] = &["4"];
 
-pub(super) fn claims() -> Vec<Claim> {
+pub(super) fn claims() -> Vec<Claim<Simulations>> {
     [locks(), experiments(), displacement()].concat()
 }
 
-fn locks() -> Vec<Claim> {
+fn locks() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "lock-migration-factor",
@@ -29,17 +29,18 @@ fn locks() -> Vec<Claim> {
             says: "Acquiring and releasing a lock takes nearly three times as long when its lines must \
                    migrate.",
             published: "nearly 3 ×",
-            reading: Reading::About(3.0),
+            reading: Reading::Nearly(3.0),
             unit: "×",
-            recipe: "2.5 µs over 0.7 to 0.8 µs, the times given in the same place",
+            recipe: "2.5 µs over 0.7 and over 0.8 µs, the times given in the same place",
             derive: |e| {
                 if !e.is_published_machine() {
                     return None;
                 }
-                let ends = CACHED_LOCK.map(|cached| Estimate::published(MIGRATED_LOCK / cached));
-                span_of(ends, "The text's own times give somewhat more than three.")
+                let ends = CACHED_LOCK
+                    .map(|cached| (format!("{cached} µs"), Estimate::published(MIGRATED_LOCK / cached)));
+                places(ends, "")
             },
-            contradicts: None,
+            contradicts: Some("the times that it gives in the same place are more than three to one."),
         },
         Claim {
             id: "uncached-lock",
@@ -95,8 +96,7 @@ fn locks() -> Vec<Claim> {
             published: "dominates",
             reading: Reading::MoreThan(50.0),
             unit: "%",
-            recipe: "of Locking's addition in experiment B1, the part that is not there in A1; read as \
-                     more than half",
+            recipe: "of Locking's addition in experiment B1, the part that is not there in A1",
             derive: |e| {
                 let [cached, migrating] = [Experiment::A1, Experiment::B1].map(|of| extra(e, of));
                 let share = 100.0 * (1.0 - cached? / migrating?);
@@ -110,7 +110,7 @@ fn locks() -> Vec<Claim> {
     ]
 }
 
-fn experiments() -> Vec<Claim> {
+fn experiments() -> Vec<Claim<Simulations>> {
     vec![
         Claim {
             id: "thread-stack-migration",
@@ -122,13 +122,11 @@ fn experiments() -> Vec<Claim> {
             unit: "µs",
             recipe: "all twelve pairs of hot times, stack migrating less stack cached",
             derive: |e| {
-                span_of(
-                    rows(|a, x| {
-                        let [cached, migrates] = ThreadStack::ALL.map(|stack| time(e, a, x, stack));
-                        Some(Estimate::published(migrates? - cached?))
-                    })?,
-                    "In every row of Table 2.",
-                )
+                let added = rows(|a, x| {
+                    let [cached, migrates] = ThreadStack::ALL.map(|stack| time(e, a, x, stack));
+                    Some(Estimate::published(migrates? - cached?))
+                });
+                places(added?, "")
             },
             contradicts: None,
         },
@@ -141,9 +139,7 @@ fn experiments() -> Vec<Claim> {
             reading: Reading::Between(20.0, 40.0),
             unit: "%",
             recipe: "all 24 pairs of Table 2, first level cold over hot",
-            derive: |e| {
-                span_of(pairs(|a, s| above_hot(e, a, s))?, "Least where the thread's stack migrates too.")
-            },
+            derive: |e| places(pairs(|a, s| above_hot(e, a, s))?, ""),
             contradicts: Some(
                 "its text says 20 to 40% across all measurements, its Table 2 has 15.5 to 40%.",
             ),
@@ -159,14 +155,12 @@ fn experiments() -> Vec<Claim> {
             unit: "×",
             recipe: "the two fully cold times over each first-level-cold time of Table 2",
             derive: |e| {
-                span_of(
-                    pairs(|a, s| {
-                        let times = e.profile.times.of(a);
-                        let cold = times.of(s)?.cold.last()?.mean;
-                        Some(Estimate::published(times.fully_cold.mean / cold))
-                    })?,
-                    "Most for a packet of which nothing migrates, under Locking.",
-                )
+                let longer = pairs(|a, s| {
+                    let times = e.options.profile.times.of(a);
+                    let cold = times.of(s)?.cold.last()?.mean;
+                    Some(Estimate::published(times.fully_cold.mean / cold))
+                });
+                places(longer?, "")
             },
             contradicts: Some(
                 "its text says 2 to 4 times, the times it states and its Table 2 give 1.6 to 3.1.",
@@ -178,33 +172,26 @@ fn experiments() -> Vec<Claim> {
             needs: TABLE_2,
             says: "Code affinity can matter far more than the other affinities together.",
             published: "much higher",
-            reading: Reading::Everywhere,
-            unit: "",
+            reading: Reading::MoreThan(2.0),
+            unit: "×",
             recipe: "what a fully cold packet adds to a hot one (A1), over what all migrations together \
                      add (B3, stack migrating)",
             derive: |e| {
                 let gain = |approach| {
                     let hot = time(e, approach, Experiment::A1, ThreadStack::Cached)?;
                     let migrating = time(e, approach, Experiment::B3, ThreadStack::Migrates)?;
-                    let cold = e.profile.times.of(approach).fully_cold.mean.micros();
-                    Some(above(Estimate::published(cold - hot), Estimate::published(migrating - hot)))
+                    let cold = e.options.profile.times.of(approach).fully_cold.mean.micros();
+                    Some((approach.short(), Estimate::published((cold - hot) / (migrating - hot))))
                 };
                 let [locking, stacks] = Approach::ALL.map(gain);
-                let gains = [locking?, stacks?].map(|value| At { rate: 0.0, value });
-                let mut derived = tally(&gains, "")?;
-                derived.because = format!(
-                    "More by {} under Locking, by {} under IPS.",
-                    percent(locking?),
-                    percent(stacks?)
-                );
-                Some(derived)
+                places([locking?, stacks?], "")
             },
             contradicts: None,
         },
     ]
 }
 
-fn displacement() -> Vec<Claim> {
+fn displacement() -> Vec<Claim<Simulations>> {
     vec![Claim {
         id: "second-level-keeps-longer",
         section: "4.1",
@@ -213,8 +200,7 @@ fn displacement() -> Vec<Claim> {
         published: "much more slowly",
         reading: Reading::MoreThan(10.0),
         unit: "×",
-        recipe: "how long it takes to flush half of the second level, over the same of the first; read as \
-                 more than ten times",
+        recipe: "how long it takes to flush half of the second level, over the same of the first",
         derive: |e| {
             let half = |level: usize| half_flushed(e, level);
             let (first, second) = (half(0)?, half(1)?);
@@ -225,13 +211,18 @@ fn displacement() -> Vec<Claim> {
 }
 
 /// A hot receive time, µs.
-fn time(e: &Evidence, approach: Approach, experiment: Experiment, thread_stack: ThreadStack) -> Option<f64> {
-    let receive = e.profile.times.of(approach).of(Situation { experiment, thread_stack })?;
+fn time(
+    e: &Simulations,
+    approach: Approach,
+    experiment: Experiment,
+    thread_stack: ThreadStack,
+) -> Option<f64> {
+    let receive = e.options.profile.times.of(approach).of(Situation { experiment, thread_stack })?;
     Some(receive.hot.mean.micros())
 }
 
 /// By how many percent Locking is above independent stacks.
-fn locking_over_stacks(e: &Evidence, experiment: Experiment) -> Option<Derived> {
+fn locking_over_stacks(e: &Simulations, experiment: Experiment) -> Option<Finding> {
     let [locking, stacks] = Approach::ALL.map(|approach| time(e, approach, experiment, ThreadStack::Cached));
     let (locking, stacks) = (locking?, stacks?);
     let because = format!("{locking:.1} µs over {stacks:.1} µs.");
@@ -239,30 +230,38 @@ fn locking_over_stacks(e: &Evidence, experiment: Experiment) -> Option<Derived> 
 }
 
 /// What Locking adds to independent stacks, µs.
-fn extra(e: &Evidence, experiment: Experiment) -> Option<f64> {
+fn extra(e: &Simulations, experiment: Experiment) -> Option<f64> {
     let [locking, stacks] = Approach::ALL.map(|approach| time(e, approach, experiment, ThreadStack::Cached));
     Some(locking? - stacks?)
 }
 
-fn above_hot(e: &Evidence, approach: Approach, situation: Situation) -> Option<Estimate<f64>> {
-    let receive = e.profile.times.of(approach).of(situation)?;
+fn above_hot(e: &Simulations, approach: Approach, situation: Situation) -> Option<Estimate<f64>> {
+    let receive = e.options.profile.times.of(approach).of(situation)?;
     let micros = |time: Nanos| Estimate::published(time.micros());
     Some(above(micros(receive.cold.first()?.mean), micros(receive.hot.mean)))
 }
 
+/// Values of Table 2, each with the place where it stands.
+type Placed = Vec<(String, Estimate<f64>)>;
+
 /// `of` each approach and experiment.
-fn rows(of: impl Fn(Approach, Experiment) -> Option<Estimate<f64>>) -> Option<Vec<Estimate<f64>>> {
-    Approach::ALL.into_iter().flat_map(|a| Experiment::ALL.map(|x| of(a, x))).collect()
+fn rows(of: impl Fn(Approach, Experiment) -> Option<Estimate<f64>>) -> Option<Placed> {
+    let row = |a: Approach, x| Some((format!("{x}, {}", a.short()), of(a, x)?));
+    Approach::ALL.into_iter().flat_map(|a| Experiment::ALL.map(|x| row(a, x))).collect()
 }
 
 /// `of` each approach and situation.
-fn pairs(of: impl Fn(Approach, Situation) -> Option<Estimate<f64>>) -> Option<Vec<Estimate<f64>>> {
-    Approach::ALL.into_iter().flat_map(|a| Situation::all().map(|s| of(a, s)).collect::<Vec<_>>()).collect()
+fn pairs(of: impl Fn(Approach, Situation) -> Option<Estimate<f64>>) -> Option<Placed> {
+    let pair = |a: Approach, s: Situation| {
+        Some((format!("{}, {}, {}", s.experiment, a.short(), s.thread_stack), of(a, s)?))
+    };
+    Approach::ALL.into_iter().flat_map(|a| Situation::all().map(move |s| pair(a, s))).collect()
 }
 
 /// How long it takes other work to flush half of a level, found by bisection.
-fn half_flushed(e: &Evidence, level: usize) -> Option<Nanos> {
-    let displacement = Displacement::new(e.profile.intervening, e.profile.levels.get(level)?.geometry, 1);
+fn half_flushed(e: &Simulations, level: usize) -> Option<Nanos> {
+    let displacement =
+        Displacement::new(e.options.profile.intervening, e.options.profile.levels.get(level)?.geometry, 1);
     let (mut from, mut to) = (1.0_f64, 1e15_f64);
     for _ in 0..100 {
         let middle = (from * to).sqrt();

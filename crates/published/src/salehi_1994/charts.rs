@@ -1,12 +1,11 @@
 //! The charts.
 
-use super::claims::capitalised;
-use super::words::words;
+use crate::layout::capitalised;
 use crate::salehi_1994::curves::{Curve, POOL_POLICIES};
-use crate::salehi_1994::evidence::Simulated;
 use crate::salehi_1994::latency::{MULTIPLES, reduction};
 use crate::salehi_1994::rates::NEAR_CAPACITY;
-use crate::salehi_1994::{Figure, Reproduction};
+use crate::salehi_1994::simulations::Simulated;
+use crate::salehi_1994::{FigureName, Simulations};
 use warmcore_costs::{Approach, Displacement, Experiment, Profile, Situation, ThreadStack};
 use warmcore_record::chart::{Axis, Choice, Direction, Look, Mark, Point, Series, Style, Unit, View};
 use warmcore_record::table::{Cell, HeaderCell, Row};
@@ -17,21 +16,20 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// The chart of `figure`; `None` for what is shown otherwise.
 #[must_use]
-pub fn chart(reproduction: &Reproduction, figure: Figure) -> Option<Chart> {
+pub fn chart(simulations: &Simulations, figure: FigureName) -> Option<Chart> {
     let (x, y) = axes(figure)?;
     let choices = choices(figure);
     let views = match choices.first() {
-        None => vec![view(reproduction, figure, 0, Vec::new())],
+        None => vec![view(simulations, figure, 0, Vec::new())],
         Some(choice) => {
             let options = 0..choice.options.len();
-            options.map(|option| view(reproduction, figure, option, vec![option])).collect()
+            options.map(|option| view(simulations, figure, option, vec![option])).collect()
         }
     };
-    let words = words(figure);
     Some(Chart {
         id: format!("chart-{}", figure.name()),
         title: capitalised(&format!("{} against {}", y.label, x.label)),
-        caption: words.caption.to_owned(),
+        caption: caption(figure).to_owned(),
         x,
         y,
         choices,
@@ -39,23 +37,25 @@ pub fn chart(reproduction: &Reproduction, figure: Figure) -> Option<Chart> {
     })
 }
 
-fn axes(figure: Figure) -> Option<(Axis, Axis)> {
+fn axes(figure: FigureName) -> Option<(Axis, Axis)> {
     let rate = "arrival rate";
     let delay = Axis::log("mean packet delay", Unit::seconds());
     let capacity = Axis::linear("highest rate kept up with", Unit::per_second());
     Some(match figure {
-        Figure::Table2 => return None,
-        Figure::F4 => (
+        FigureName::Table2 => return None,
+        FigureName::F4 => (
             Axis::log("x, duration of the other work", Unit::seconds()),
             Axis::linear("fraction flushed, F(x)", Unit::plain("")),
         ),
-        Figure::F7a | Figure::F7b | Figure::F9a | Figure::F9b => (Axis::log(rate, Unit::per_second()), delay),
-        Figure::F11a | Figure::F11b => (
+        FigureName::F7a | FigureName::F7b | FigureName::F9a | FigureName::F9b => {
+            (Axis::log(rate, Unit::per_second()), delay)
+        }
+        FigureName::F11a | FigureName::F11b => (
             Axis::log(rate, Unit::per_second()),
             Axis::linear("reduction of end-to-end latency", Unit::plain("%")),
         ),
-        Figure::F15 => (Axis::linear("processors", Unit::plain("")), capacity),
-        Figure::Hosts => (
+        FigureName::F15 => (Axis::linear("processors", Unit::plain("")), capacity),
+        FigureName::Hosts => (
             Axis::log("processors", Unit::plain("")),
             Axis::log("highest rate kept up with", Unit::per_second()),
         ),
@@ -63,9 +63,44 @@ fn axes(figure: Figure) -> Option<(Axis, Axis)> {
     })
 }
 
-fn choices(figure: Figure) -> Vec<Choice> {
+/// What the reader should see.
+const fn caption(figure: FigureName) -> &'static str {
     match figure {
-        Figure::F7b | Figure::F8b | Figure::F9b | Figure::F10b => vec![Choice {
+        FigureName::Table2 => "",
+        FigureName::F4 => "Computed, not simulated: the curves have no intervals.",
+        FigureName::F7a => "The lower, the better. Where a curve ends, its policy no longer keeps up.",
+        FigureName::F7b => "Four ways to keep the two pools, all else equal.",
+        FigureName::F8a => {
+            "Vertical lines mark the capacities. Points beyond 90% of a capacity come from shorter runs."
+        }
+        FigureName::F8b => "Vertical lines mark the capacities.",
+        FigureName::F9a => {
+            "Delays rise to the right much earlier than under Locking: packets wait for their stack \
+              although processors are idle."
+        }
+        FigureName::F9b => {
+            "The gain of free memory grows toward high rates, where its pool limits the capacity."
+        }
+        FigureName::F10a => "One vertical line: the capacities are equal.",
+        FigureName::F10b => "Vertical lines mark the capacities.",
+        FigureName::F11a => "The higher, the more affinity scheduling gains.",
+        FigureName::F11b => "The higher, the more affinity scheduling gains.",
+        FigureName::F12 => "Colours are policies, dashes are approaches.",
+        FigureName::F13a => "Colours are batch sizes, dashes are approaches; both under MRU.",
+        FigureName::F13b => "Colours are batch sizes, dashes are approaches; both under MRU.",
+        FigureName::F14 => {
+            "Colours are the ways to run packets, dashes the mean batch sizes (geometric); all under MRU."
+        }
+        FigureName::F15 => "Every point is simulated under overload.",
+        FigureName::Hosts => {
+            "Both axes are logarithmic: a capacity that grows with the processors is a straight line."
+        }
+    }
+}
+
+fn choices(figure: FigureName) -> Vec<Choice> {
+    match figure {
+        FigureName::F7b | FigureName::F8b | FigureName::F9b | FigureName::F10b => vec![Choice {
             label: "Processors chosen by".to_owned(),
             options: POOL_POLICIES.map(|policy| policy.to_string()).to_vec(),
             initial: 0,
@@ -74,26 +109,26 @@ fn choices(figure: Figure) -> Vec<Choice> {
     }
 }
 
-fn view(reproduction: &Reproduction, figure: Figure, option: usize, picks: Vec<usize>) -> View {
+fn view(simulations: &Simulations, figure: FigureName, option: usize, picks: Vec<usize>) -> View {
     let curves: Vec<Curve> = figure.curves().into_iter().filter(|curve| curve.option == option).collect();
     let (series, marks) = match figure {
-        Figure::Table2 => (Vec::new(), Vec::new()),
-        Figure::F4 => (displacement(&reproduction.options.profile), Vec::new()),
-        Figure::F11a => (latency(reproduction, Locking), Vec::new()),
-        Figure::F11b => (latency(reproduction, Ips), Vec::new()),
-        Figure::F15 | Figure::Hosts => (by_processors(reproduction, curves), Vec::new()),
-        Figure::F8a | Figure::F8b | Figure::F10a | Figure::F10b => {
-            (against_rate(reproduction, &curves, 0.5), capacities(reproduction, &curves))
+        FigureName::Table2 => (Vec::new(), Vec::new()),
+        FigureName::F4 => (displacement(&simulations.options.profile), Vec::new()),
+        FigureName::F11a => (latency(simulations, Locking), Vec::new()),
+        FigureName::F11b => (latency(simulations, Ips), Vec::new()),
+        FigureName::F15 | FigureName::Hosts => (by_processors(simulations, curves), Vec::new()),
+        FigureName::F8a | FigureName::F8b | FigureName::F10a | FigureName::F10b => {
+            (against_rate(simulations, &curves, 0.5), capacities(simulations, &curves))
         }
-        _ => (against_rate(reproduction, &curves, 0.0), Vec::new()),
+        _ => (against_rate(simulations, &curves, 0.0), Vec::new()),
     };
     View { picks, series, marks, ..View::default() }
 }
 
 /// Mean delay from `from` times each curve's capacity on.
-fn against_rate(reproduction: &Reproduction, curves: &[Curve], from: f64) -> Vec<Series> {
+fn against_rate(simulations: &Simulations, curves: &[Curve], from: f64) -> Vec<Series> {
     let series = |curve: &Curve| {
-        let simulated = reproduction.evidence.of(curve.setting)?;
+        let simulated = simulations.of(curve.setting)?;
         let enough = |result: &&PointResult| result.rate.0 >= from * simulated.capacity.mean;
         let points = simulated.points.iter().filter(enough).filter_map(|result| delay(simulated, result));
         Some(looking(curve, Style::Line, points.collect()))
@@ -111,10 +146,10 @@ fn delay(simulated: &Simulated, result: &PointResult) -> Option<Point> {
 }
 
 /// A mark for each capacity; equal ones are one.
-fn capacities(reproduction: &Reproduction, curves: &[Curve]) -> Vec<Mark> {
+fn capacities(simulations: &Simulations, curves: &[Curve]) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for curve in curves {
-        let Some(capacity) = reproduction.evidence.capacity(curve.setting) else { continue };
+        let Some(capacity) = simulations.capacity(curve.setting) else { continue };
         match marks.iter().position(|mark| (mark.at / capacity.mean - 1.0).abs() < 0.01) {
             Some(_) => {}
             None => {
@@ -127,10 +162,10 @@ fn capacities(reproduction: &Reproduction, curves: &[Curve]) -> Vec<Mark> {
 }
 
 /// Capacity against processors; curves of one name are one series.
-fn by_processors(reproduction: &Reproduction, curves: Vec<Curve>) -> Vec<Series> {
+fn by_processors(simulations: &Simulations, curves: Vec<Curve>) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     for curve in curves {
-        let Some(capacity) = reproduction.evidence.capacity(curve.setting) else { continue };
+        let Some(capacity) = simulations.capacity(curve.setting) else { continue };
         let point = Point::new(f64::from(curve.setting.processors), capacity);
         match series.iter_mut().find(|series| series.name == curve.name) {
             Some(series) => series.points.push(point),
@@ -145,9 +180,9 @@ fn looking(curve: &Curve, style: Style, points: Vec<Point>) -> Series {
     Series { look, ..Series::new(curve.name.clone(), style, points) }
 }
 
-fn latency(reproduction: &Reproduction, approach: warmcore_scenario::Parallelism) -> Vec<Series> {
+fn latency(simulations: &Simulations, approach: warmcore_scenario::Parallelism) -> Vec<Series> {
     let of_multiple = |multiple: f64| {
-        let reductions = reduction(&reproduction.evidence, approach, multiple, 0.0..=1.0);
+        let reductions = reduction(simulations, approach, multiple, 0.0..=1.0);
         let points = reductions.into_iter().map(|at| Point::new(at.rate, at.value));
         Series::new(format!("V = {multiple}"), Style::Line, points.collect())
     };

@@ -1,118 +1,31 @@
-//! The report: for a reader who has never seen the source.
+//! The charts and tables of its figures.
 
-use super::claims::{Concluded, Verdict, percent};
 use super::points::{Affinity, Direction, Point, Quantity};
 use warmcore_record::chart::{Axis, Choice, Series, Style, Unit, View};
-use warmcore_record::document::{Confidence, Level, Statement};
 use warmcore_record::table::{Cell, Row};
-use warmcore_record::{Block, Chart, Document, Manifest, Section, Table, Verdict as Answer};
+use warmcore_record::{Block, Chart, Table};
 use warmcore_stats::blocks::Verdict as Visible;
 use warmcore_stats::paired::Change;
 use warmcore_units::Estimate;
 
-/// The report on `points` and what was concluded from them, with their provenance.
-#[must_use]
-pub fn document(points: &[Point], claims: &[Concluded], manifest: Manifest) -> Document {
-    Document {
-        title: "User-directed affinity, 2004: bulk transfers tried again".to_owned(),
-        subtitle: format!("{}. Between two network namespaces of this machine.", super::SOURCE),
-        verdict: answer(claims),
-        sections: vec![
-            question(),
-            all_claims(claims),
-            figure_2(points),
-            figure_3(points),
-            figure_5(points),
-            readings(),
-        ],
-        manifest,
-    }
-}
-
-fn answer(claims: &[Concluded]) -> Answer {
-    let count = |verdict: Verdict| claims.iter().filter(|concluded| concluded.verdict == verdict).count();
-    let all = [Verdict::Holds, Verdict::HoldsPartly, Verdict::Differs, Verdict::NotMeasured];
-    let counted: Vec<String> = all.map(|verdict| format!("{} {verdict}", count(verdict))).to_vec();
-    let statement = |concluded: &Concluded| Statement {
-        text: format!("{} – {}.", concluded.claim.says.trim_end_matches('.'), concluded.verdict),
-        evidence: vec![format!("Published: {}; ours: {}.", concluded.claim.published, concluded.ours())],
-        confidence: Confidence {
-            level: match concluded.verdict {
-                Verdict::Holds => Level::High,
-                Verdict::HoldsPartly => Level::Moderate,
-                Verdict::Differs | Verdict::NotMeasured => Level::Low,
-            },
-            reason: format!("{}.", concluded.reason),
-        },
-    };
-    Answer {
-        headline: format!("Of {} claims: {}.", claims.len(), counted.join(", ")),
-        statements: claims.iter().map(statement).collect(),
-        ..Answer::default()
-    }
-}
-
-fn question() -> Section {
-    let story = "A packet is worked off on the cpu to which its interrupt goes, and the program that reads it runs on \
-                 the cpu where the scheduler puts it. If these differ, what the one has touched is not in the cache of \
-                 the other. Foong, Fung and Newell measured in 2004 what it gains to direct both: bulk transfers by \
-                 eight ttcp processes over eight network cards, under four models of affinity.";
-    let anew = "This report transfers anew, between two network namespaces of this machine: each connection has its own \
-                virtual wire, and the softirq mask of the wire's receive queues says on which cpu its packets are \
-                worked off, as the interrupt's mask does for a card.";
-    section("question", "What this report is about", &[story, anew], Vec::new())
-}
-
-fn section(anchor: &str, heading: &str, intro: &[&str], blocks: Vec<Block>) -> Section {
-    let intro = intro.iter().map(|paragraph| (*paragraph).to_owned()).collect();
-    Section { heading: heading.to_owned(), anchor: anchor.to_owned(), intro, blocks, folded: false }
-}
-
-fn all_claims(claims: &[Concluded]) -> Section {
-    let rule = "A gain \"of up to\" a figure is looked for at every size, in both directions; ours is the greatest that \
-                can be told from chance. It holds if its interval reaches to within a fifth of the published figure, \
-                and holds partly if there is a gain of another amount, or if the interval does not decide. Intervals are of 95 %; no affinity is tried \
-                twice in every block, and where it differs from itself a point says nothing.";
-    let row = |concluded: &Concluded| {
-        let verdict = concluded.verdict.to_string();
-        let cells =
-            [concluded.claim.published.to_owned(), concluded.ours(), verdict, concluded.reason.clone()];
-        Row::new(concluded.claim.says, cells.map(Cell::text).to_vec())
-    };
-    let table = Table {
-        id: "all-claims".to_owned(),
-        caption: "Every claim of the source about these figures".to_owned(),
-        header: Table::simple_header(["The source says", "published", "ours", "verdict", "why"]),
-        rows: claims.iter().map(row).collect(),
-        notes: Vec::new(),
-    };
-    section("claims", "What the source says, and what we find", &[rule], vec![Block::Table(table)])
-}
-
-fn figure_2(points: &[Point]) -> Section {
+/// Throughput and cpu use over size, and the changes of throughput.
+pub(super) fn figure_2(points: &[Point]) -> Vec<Block> {
     let throughput =
         chart(points, "throughput", "Throughput by size", "throughput", "Gbit/s", Quantity::Throughput, 1e-9);
     let cpu_use = chart(points, "cpu-use", "Cpu use by size", "cpu use", "%", Quantity::CpuUse, 100.0);
     let table = changes(points, "gains", "Throughput against no affinity", Quantity::Throughput);
-    let intro =
-        "The source's figure 2 shows cpu use and throughput over the size of a transaction, for each model.";
-    section("figure-2", "Figure 2: cpu use and throughput", &[intro], [throughput, cpu_use, table].concat())
+    [throughput, cpu_use, table].concat()
 }
 
-fn figure_3(points: &[Point]) -> Section {
+/// Cost over size, and its changes.
+pub(super) fn figure_3(points: &[Point]) -> Vec<Block> {
     let cost = chart(points, "cost", "Cost by size", "cost", "cycles per bit", Quantity::Cost, 1.0);
     let table = changes(points, "savings", "Cost against no affinity", Quantity::Cost);
-    let intro = "Cycles for each bit, the source's GHz/Gbps: cpu use and throughput in one. Both ends work on this \
-                 machine, so it is the cost of sending and receiving together.";
-    section(
-        "figure-3",
-        "Figure 3: processing costs",
-        &[intro],
-        [cost, table, notes(points, |point| &point.cycles)].concat(),
-    )
+    [cost, table, notes(points, |point| &point.cycles)].concat()
 }
 
-fn figure_5(points: &[Point]) -> Section {
+/// Changes of cost and of misses.
+pub(super) fn figure_5(points: &[Point]) -> Vec<Block> {
     let row = |point: &Point| {
         let cell = |(quantity, why): (Quantity, &str)| {
             changed(point.compared(Affinity::Full, Affinity::Nobody, quantity), why)
@@ -131,10 +44,7 @@ fn figure_5(points: &[Point]) -> Section {
         rows: points.iter().map(row).collect(),
         notes: vec![MARKS.to_owned()],
     };
-    let blocks = [vec![Block::Table(table)], notes(points, |point| &point.counters)].concat();
-    let intro = "The source's figure 5 sets the reduction in time beside those in L2 and L3 misses, from no to full \
-                 affinity, normalised to work done.";
-    section("figure-5", "Figure 5: reductions from no to full affinity", &[intro], blocks)
+    [vec![Block::Table(table)], notes(points, |point| &point.counters)].concat()
 }
 
 /// What the points say of themselves, once for all that say the same.
@@ -142,20 +52,6 @@ fn notes(points: &[Point], note: fn(&Point) -> &String) -> Vec<Block> {
     let mut told: Vec<&String> = points.iter().map(note).collect();
     told.dedup();
     told.into_iter().map(|note| Block::Note(note.clone())).collect()
-}
-
-fn readings() -> Section {
-    let readings = [
-        "No affinity is the source's: all packets come to the first cpu, as all interrupts did on its kernel, and the \
-         scheduler places programs. Process affinity keeps it so and places programs. A veth without steering works \
-         packets off on the sender's cpu, which is nearly aligned by itself; that is the model \"no steering\".",
-        "A size is that of each write of the sender. Receivers read all there is at once, in both directions.",
-        "The source's machine under test did one side of a transfer; here both sides share the cpus, so that sending \
-         and receiving differ by who made the connection only. TX and RX are two measurements of nearly the same.",
-        "The source has eight cards and gigabit wires; virtual wires are as fast as the cpus copy.",
-    ];
-    let blocks = readings.map(|reading| Block::Paragraph(reading.to_owned())).to_vec();
-    section("readings", "How the source was read, and what is different here", &[], blocks)
 }
 
 /// A line for each model, over the sizes; a view for each direction.
@@ -206,7 +102,7 @@ fn changes(points: &[Point], id: &str, caption: &str, quantity: Quantity) -> Vec
         let why = "it could not be had";
         let cell = |model| changed(point.compared(model, Affinity::Nobody, quantity), why);
         let itself = point.itself(quantity);
-        let itself = itself.map_or_else(|| Cell::missing(why), |change| Cell::text(percent(&change)));
+        let itself = itself.map_or_else(|| Cell::missing(why), |change| Cell::text(change.to_string()));
         Row::new(point.place(), [itself].into_iter().chain(models.map(cell)).collect())
     };
     let first = ["", "no affinity, again"].map(str::to_owned);
@@ -232,13 +128,15 @@ fn changed(compared: Option<(Change, Visible)>, why: &str) -> Cell {
         Visible::NotVisible => " ‡",
         Visible::Unsound => " †",
     };
-    Cell::text(percent(&change) + mark)
+    Cell::text(format!("{change}{mark}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::foong_2004::{Runs, conclude};
+    use crate::foong_2004::{Measurements, Runs, source};
+    use crate::layout::document;
+    use warmcore_record::{Document, Manifest};
 
     fn points(cost: &[f64]) -> Vec<Point> {
         let runs = Runs {
@@ -262,7 +160,9 @@ mod tests {
     }
 
     fn report(points: &[Point]) -> Document {
-        let document = document(points, &conclude(points), Manifest::now("test", "0"));
+        let measurements = Measurements { machine: "a test".to_owned(), points: points.to_vec() };
+        let all = source().figures_named(&[]).expect("all figures");
+        let document = document(&source().conclude(measurements, all), Manifest::now("test", "0"));
         document.validate().expect("a sound document");
         document
     }

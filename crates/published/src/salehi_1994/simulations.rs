@@ -1,4 +1,4 @@
-//! What came of the points, as the claims ask for it.
+//! What came of the points: the evidence for the claims.
 //!
 //! Times are in microseconds and rates in packets per second here, the units of the source's text.
 //! The interval of a ratio or a difference is that of independent values. Points of one rate share
@@ -8,16 +8,15 @@ use crate::salehi_1994::rates::NEAR_CAPACITY;
 use crate::salehi_1994::{Options, Plan, Setting};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use warmcore_costs::Profile;
 use warmcore_sim::packet::{Outcome, PointResult};
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// Everything that was simulated, and the costs it rests on.
+/// Everything that was simulated, and what was asked for.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Evidence {
-    /// The machine's costs.
-    pub profile: Profile,
+pub struct Simulations {
+    /// What was asked for, the machine's costs among it.
+    pub options: Options,
     curves: BTreeMap<Setting, Simulated>,
 }
 
@@ -44,9 +43,9 @@ pub struct At {
 /// From so many points on, the spread of their capacities is the uncertainty of their mean.
 const ENOUGH: usize = 8;
 
-impl Evidence {
+impl Simulations {
     /// From the `results` of `plan`'s points, in their order.
-    pub(crate) fn new(options: &Options, plan: &Plan, results: Vec<PointResult>) -> Self {
+    pub(crate) fn new(options: Options, plan: &Plan, results: Vec<PointResult>) -> Self {
         let mut points: BTreeMap<Setting, Vec<PointResult>> = BTreeMap::new();
         for ((setting, _), result) in plan.points.iter().zip(results) {
             points.entry(*setting).or_default().push(result);
@@ -55,13 +54,13 @@ impl Evidence {
             (setting, Simulated::new(flood, points.remove(&setting).unwrap_or_default()))
         };
         let curves = plan.floods.iter().map(simulated).collect();
-        Self { profile: options.profile.clone(), curves }
+        Self { options, curves }
     }
 
     /// Whether the costs are those of the source's machine, which its claims are about.
     #[must_use]
     pub fn is_published_machine(&self) -> bool {
-        self.profile == Profile::sgi_challenge_xl()
+        self.options.is_published_machine()
     }
 
     /// Every setting with what came of it.
@@ -70,8 +69,9 @@ impl Evidence {
     }
 
     /// Points below [`NEAR_CAPACITY`] of which no steady state was found, or none as precise as
-    /// `asked`; there should be none.
-    pub fn unsettled(&self, asked: f64) -> impl Iterator<Item = (&Setting, &PointResult)> {
+    /// asked; there should be none.
+    pub fn unsettled(&self) -> impl Iterator<Item = (&Setting, &PointResult)> {
+        let asked = self.options.precision;
         let below =
             |curve: &Simulated, point: &PointResult| point.rate.0 <= NEAR_CAPACITY * curve.capacity.mean;
         let is_settled = move |point: &PointResult| {
@@ -122,6 +122,14 @@ impl Evidence {
                 .then(|| At { rate: at.rate, value: below(at.value, other.value) })
         });
         pairs.collect()
+    }
+
+    /// The rates simulated under `setting` that are beyond the capacity of `other`.
+    #[must_use]
+    pub fn beyond(&self, setting: Setting, other: Setting) -> Vec<f64> {
+        let Some(capacity) = self.capacity(other) else { return Vec::new() };
+        let rates = self.delays(setting, 0.0..=1.0).into_iter().map(|at| at.rate);
+        rates.filter(|rate| *rate > capacity.mean).collect()
     }
 }
 

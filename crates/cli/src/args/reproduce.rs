@@ -1,0 +1,75 @@
+//! The arguments of `warmcore reproduce`: the same for every source, and what each has besides.
+
+use super::{ResumableArguments, values};
+use clap::{Args, Subcommand};
+use warmcore_scenario::ProfileSource;
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum ReproduceCommand {
+    /// Salehi, Kurose & Towsley 1994: every figure, every claim
+    ///
+    /// Simulates figures 4 and 7 to 15 and the statements about Table 2, holds every claim of the
+    /// text against what comes out, and writes into the output folder: report.html; claims.parquet
+    /// and claims.json, published values and ours with verdicts; results.parquet, every simulated
+    /// point; and points.journal, from which --resume goes on after an interruption. With another
+    /// machine's profile the figures are redrawn for that machine.
+    #[command(name = "salehi-1994")]
+    Salehi1994(SalehiArguments),
+
+    /// Foong, Fung & Newell 2004: bulk transfers under four models of affinity
+    ///
+    /// Transfers anew, between two network namespaces of this machine, over sizes from 64 bytes to
+    /// 64 KB in both directions: figures 2 (cpu use and throughput), 3 (cost) and 5 (reductions). Writes
+    /// into the output folder: report.html; claims.parquet and claims.json, published values and ours with
+    /// verdicts; results.parquet, what was measured in every block; and points.journal, from which --resume
+    /// goes on after an interruption. It takes about ten minutes, and wants a quiet machine.
+    #[command(name = "foong-2004")]
+    Foong2004(FoongArguments),
+}
+
+/// What every source takes.
+#[derive(Args, Debug)]
+pub(crate) struct ReproduceArguments {
+    /// Only these figures: `12`, `7a`, or `7` for all its parts [default: all]
+    #[arg(long = "figure", value_name = "N,…", value_delimiter = ',')]
+    pub(crate) figures: Vec<String>,
+
+    /// A first look: wider intervals, which leave more claims undecided
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    #[command(flatten)]
+    pub(crate) output: ResumableArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SalehiArguments {
+    /// Redraw the figures for the machine of this profile [default: sgi-challenge-xl]
+    #[arg(long, value_name = "FILE", value_parser = values::profile)]
+    pub(crate) profile: Option<ProfileSource>,
+
+    /// Half-width of a mean delay, relative to it, that is aimed at [default: 1%; 5% with --quick]
+    #[arg(long, value_name = "PERCENT", value_parser = values::fraction, allow_hyphen_values = true)]
+    pub(crate) precision: Option<f64>,
+
+    /// Seed of every random choice [default: 1]
+    #[arg(long, value_name = "N", value_parser = values::seed())]
+    pub(crate) seed: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) common: ReproduceArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct FoongArguments {
+    /// Only these sizes of a write, in bytes [default: 64, 256, 1024, 4096, 16384, 65536]
+    #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',')]
+    pub(crate) sizes: Vec<u64>,
+
+    /// Connections at once, each with a sender, a receiver and a wire of its own
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) connections: u8,
+
+    #[command(flatten)]
+    pub(crate) common: ReproduceArguments,
+}

@@ -1,0 +1,52 @@
+//! `warmcore reproduce salehi-1994`: evidence by simulation.
+
+use super::{FILES, figures, finish};
+use crate::args::reproduce::SalehiArguments;
+use crate::kept::Kept;
+use crate::{interrupt, point, progress, provenance};
+use miette::miette;
+use warmcore_published::salehi_1994::{FigureName, Options, Plan, ReproduceError, reproduce, source};
+use warmcore_scenario::Traffic;
+
+pub(crate) fn run(arguments: &SalehiArguments) -> miette::Result<()> {
+    let figures = figures(&source(), &arguments.common)?;
+    let options = options(arguments, &figures)?;
+    // What cannot be reproduced is refused before anything is written.
+    Plan::new(&options).map_err(explained)?;
+    let output = &arguments.common.output;
+    let (folder, kept) = Kept::open(output, &FILES, &options.profile, &Traffic::default())?;
+    let stop = interrupt::catch()?;
+
+    let bar = progress::bar("simulating");
+    let tell = |done: usize, of: usize| progress::set(&bar, done as f64 / of as f64);
+    let simulations =
+        reproduce(options, |point| kept.known(point), |point, result| kept.keep(point, result), tell, stop);
+    bar.finish_and_clear();
+    let simulations = simulations.map_err(explained)?;
+
+    let Options { profile, seed, .. } = &simulations.options;
+    let manifest = provenance::of_simulation(profile, *seed, None);
+    finish(&source().conclude(simulations, figures), manifest, &folder, output.json)
+}
+
+fn options(arguments: &SalehiArguments, figures: &[&str]) -> miette::Result<Options> {
+    let mut options = if arguments.common.quick { Options::quick() } else { Options::default() };
+    if let Some(source) = &arguments.profile {
+        options.source = source.clone();
+        options.profile = point::profile(source)?;
+    }
+    options.precision = arguments.precision.unwrap_or(options.precision);
+    options.seed = arguments.seed.unwrap_or(options.seed);
+    options.figures = Some(figures.iter().filter_map(|name| FigureName::named(name)).collect());
+    Ok(options)
+}
+
+fn explained(error: ReproduceError) -> miette::Report {
+    match error {
+        ReproduceError::Point(error) => point::explained(error),
+        ReproduceError::Fault(fault) => miette!("{}", point::in_flags(&fault)),
+        ReproduceError::Profile(error) => miette!("--profile does not fit: {error}"),
+        ReproduceError::Interrupted => interrupt::resumable(),
+        error => miette!("{error}"),
+    }
+}

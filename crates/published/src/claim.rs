@@ -1,0 +1,118 @@
+//! A claim of a source: what the text says, how it is read, how ours is derived; and what came of it.
+
+use crate::finding::Finding;
+use crate::reading::Reading;
+use crate::verdict::{Tally, Verdict};
+
+/// Something a source says of its results, to be judged by evidence `E`.
+#[derive(Clone, Debug)]
+pub struct Claim<E> {
+    /// Its name, unique among the claims of the source.
+    pub id: &'static str,
+    /// Where the source says it: `6.1`; empty where its sections have no numbers.
+    pub section: &'static str,
+    /// The figures from whose evidence it is derived, by name; it is shown with the first.
+    pub needs: &'static [&'static str],
+    /// What it says, in our words.
+    pub says: &'static str,
+    /// The value as the source states it.
+    pub published: &'static str,
+    /// What counts as that value, in `unit`.
+    pub reading: Reading,
+    /// Unit of the values; empty for counts.
+    pub unit: &'static str,
+    /// How ours is derived, and why the text is read so where it could be read otherwise.
+    pub recipe: &'static str,
+    /// The recipe; `None` where what it needs is missing.
+    pub derive: fn(&E) -> Option<Finding>,
+    /// The other place of the source that says otherwise, if there is one.
+    pub contradicts: Option<&'static str>,
+}
+
+/// A claim with what came of it.
+#[derive(Clone, Debug)]
+pub struct Concluded<E> {
+    /// The claim.
+    pub claim: Claim<E>,
+    /// The section and the figures, for a reader: `§6.1, figure 7(a)`.
+    pub place: String,
+    /// What was found; `None` where what the recipe needs is missing.
+    pub finding: Option<Finding>,
+    /// In how much of its range the claim is as stated.
+    pub tally: Tally,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+impl<E> Claim<E> {
+    /// Derives ours from `evidence` and judges. What another machine shows is not judged.
+    pub(crate) fn conclude(self, place: String, evidence: &E, is_comparable: bool) -> Concluded<E> {
+        let finding = (self.derive)(evidence);
+        let tally = finding.as_ref().map_or_else(Tally::default, |found| Tally::new(self.reading, found));
+        let verdict = match (tally.verdict(), self.contradicts) {
+            (Verdict::NotDerived, _) => Verdict::NotDerived,
+            _ if !is_comparable => Verdict::AnotherMachine,
+            (Verdict::HoldsPartly | Verdict::Differs, Some(_)) => Verdict::SourceInconsistent,
+            (verdict, _) => verdict,
+        };
+        Concluded { claim: self, place, finding, tally, verdict }
+    }
+}
+
+impl<E> Concluded<E> {
+    /// Ours in words: `9.7 ± 0.1 to 31.0 ± 0.2 %, as stated at 3 of 5`.
+    #[must_use]
+    pub fn ours(&self) -> String {
+        let Some((least, greatest)) = self.finding.as_ref().and_then(Finding::extremes) else {
+            return "not derived".to_owned();
+        };
+        let [least, greatest] = [least, greatest].map(|found| found.value.to_string());
+        let values = if least == greatest { least } else { format!("{least} to {greatest}") };
+        let unit = self.claim.unit;
+        let values = if unit.is_empty() { values } else { format!("{values} {unit}") };
+        match self.tally.places() {
+            0 | 1 => values,
+            _ if self.verdict == Verdict::AnotherMachine => values,
+            _ => format!("{values}, {}", self.tally),
+        }
+    }
+
+    /// Why the verdict is what it is: where the extremes are, what else is to know, and which places of
+    /// the source contradict each other.
+    #[must_use]
+    pub fn reason(&self) -> String {
+        let Some(finding) = &self.finding else {
+            return "What it is derived from was not obtained.".to_owned();
+        };
+        let extremes = match finding.extremes() {
+            Some((least, _)) if least.place.is_empty() => String::new(),
+            Some((least, greatest)) if self.tally.places() > 1 => {
+                format!("Least at {}, largest at {}.", least.place, greatest.place)
+            }
+            Some((only, _)) => format!("At {}.", only.place),
+            _ => String::new(),
+        };
+        let contradiction = match (self.verdict, self.claim.contradicts) {
+            (Verdict::SourceInconsistent, Some(other)) => format!("The text contradicts itself: {other}"),
+            _ => String::new(),
+        };
+        let parts = [extremes, finding.note.clone(), contradiction];
+        parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What counts as the published value, with its unit: `within a fifth of 25 %`.
+    #[must_use]
+    pub fn accepted(&self) -> String {
+        let Claim { reading, unit, .. } = &self.claim;
+        match (reading, *unit) {
+            (Reading::MoreThan(0.0), _) | (_, "") => reading.to_string(),
+            (_, unit) => format!("{reading} {unit}"),
+        }
+    }
+}
+
+/// How many of `claims` came to `verdict`.
+#[must_use]
+pub fn count<E>(claims: &[Concluded<E>], verdict: Verdict) -> usize {
+    claims.iter().filter(|concluded| concluded.verdict == verdict).count()
+}

@@ -1,0 +1,254 @@
+//! The one layout of a source's report, for a reader who has never seen the source.
+//!
+//! Answer, what the report is about, every claim, a section for each figure, the choices made, words.
+
+use crate::claim::{Concluded, count};
+use crate::source::{Conclusion, Evidence, Figure, Reproduction, Source};
+use crate::verdict::{Verdict, rule};
+use warmcore_record::document::{Confidence, Level, Statement, Term};
+use warmcore_record::table::{Cell, Row};
+use warmcore_record::{Block, Document, Manifest, Section, Table, Verdict as Answer};
+
+/// The report on `reproduction`, with its provenance.
+#[must_use]
+pub fn document<E: Evidence>(reproduction: &Reproduction<E>, manifest: Manifest) -> Document {
+    let Reproduction { source, evidence, .. } = reproduction;
+    let machine = evidence.machine();
+    let Source { short, subject, citation, .. } = source;
+    let title = match evidence.is_comparable() {
+        true => format!("{short}, tried again: {subject}"),
+        false => format!("The figures of {short}, redrawn for {machine}"),
+    };
+    let mut sections = vec![section("question", "What this report is about", source.story, Vec::new())];
+    sections.extend(all_claims(reproduction));
+    sections
+        .extend(reproduction.figures.iter().filter_map(|name| figure(reproduction, source.figure(name)?)));
+    sections.push(choices(reproduction));
+    sections.extend(glossary(source));
+    Document {
+        title,
+        subtitle: format!("{citation}. Machine: {machine}."),
+        verdict: answer(reproduction),
+        sections,
+        manifest,
+    }
+}
+
+fn section(anchor: &str, heading: &str, intro: &[impl ToString], blocks: Vec<Block>) -> Section {
+    let intro = intro.iter().map(ToString::to_string).collect();
+    Section { heading: heading.to_owned(), anchor: anchor.to_owned(), intro, blocks, folded: false }
+}
+
+/// The answer at the top: how many claims came to what, and how the main conclusions fare.
+fn answer<E: Evidence>(reproduction: &Reproduction<E>) -> Answer {
+    let Reproduction { source, evidence, claims, .. } = reproduction;
+    let judged = evidence.is_comparable();
+    Answer {
+        headline: match judged {
+            true => headline(source.short, claims),
+            false => format!(
+                "What {} states is about its own machine: its figures are redrawn for {}, and not judged.",
+                source.short,
+                evidence.machine()
+            ),
+        },
+        figures: evidence.key_figures(),
+        statements: match judged {
+            true => source.conclusions.iter().filter_map(|one| statement(one, claims)).collect(),
+            false => Vec::new(),
+        },
+        scope: format!("It speaks of {}, and of no other machine.", evidence.machine()),
+        ..Answer::default()
+    }
+}
+
+/// `Of 64 claims of Salehi 1994, 40 hold, 9 hold partly, 6 are undecided, …`.
+fn headline<E>(short: &str, claims: &[Concluded<E>]) -> String {
+    let words = |verdict: Verdict| match verdict {
+        Verdict::Holds => "hold",
+        Verdict::HoldsPartly => "hold partly",
+        Verdict::Undecided => "are undecided",
+        Verdict::Differs => "differ",
+        Verdict::SourceInconsistent => "contradict another place of its text",
+        Verdict::AnotherMachine => "are about another machine",
+        Verdict::NotDerived => "could not be tried",
+    };
+    let counted = Verdict::ALL.map(|verdict| (count(claims, verdict), words(verdict)));
+    let parts: Vec<String> = counted
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, words)| format!("{count} {words}"))
+        .collect();
+    match claims.len() {
+        0 => format!("No claim of {short} rests on these figures alone."),
+        all => format!("Of {all} claims of {short}, {}.", parts.join(", ")),
+    }
+}
+
+/// A conclusion with its claims; `None` where none of them was tried.
+fn statement<E>(conclusion: &Conclusion, claims: &[Concluded<E>]) -> Option<Statement> {
+    let rests_on: Vec<&Concluded<E>> = claims
+        .iter()
+        .filter(|one| conclusion.claims.contains(&one.claim.id) && one.verdict != Verdict::NotDerived)
+        .collect();
+    let is_at_worst = |verdict: Verdict| rests_on.iter().all(|one| one.verdict <= verdict);
+    let level = match () {
+        () if rests_on.is_empty() => return None,
+        () if is_at_worst(Verdict::Holds) => Level::High,
+        () if is_at_worst(Verdict::HoldsPartly) => Level::Moderate,
+        () => Level::Low,
+    };
+    let evidence = |one: &&Concluded<E>| {
+        let says = one.claim.says;
+        format!("{says} Published: {}; ours: {} ({}).", one.claim.published, one.ours(), one.verdict)
+    };
+    let holding = rests_on.iter().filter(|one| one.verdict == Verdict::Holds).count();
+    let reason = format!("{holding} of the {} claims it rests on hold", rests_on.len());
+    let others = rests_on.iter().filter(|one| one.verdict != Verdict::Holds);
+    let others: Vec<String> = others.map(|one| format!("{}: {}", one.claim.id, one.verdict)).collect();
+    let reason = match others.is_empty() {
+        true => format!("{reason}."),
+        false => format!("{reason}; {}.", others.join(", ")),
+    };
+    Some(Statement {
+        text: conclusion.text.to_owned(),
+        evidence: rests_on.iter().map(evidence).collect(),
+        confidence: Confidence { level, reason },
+    })
+}
+
+/// The section with all claims and the rule; `None` where no claim was tried.
+fn all_claims<E: Evidence>(reproduction: &Reproduction<E>) -> Option<Section> {
+    let Reproduction { source, evidence, claims, .. } = reproduction;
+    if claims.is_empty() {
+        return None;
+    }
+    let short = source.short;
+    let rule = match evidence.is_comparable() {
+        true => rule(),
+        false => format!(
+            "The published values are those of the machine of {short}. This report is about another one: ours is \
+             derived in the same way from its costs, and is not judged."
+        ),
+    };
+    let row = |one: &Concluded<E>| {
+        row(
+            one.claim.says,
+            [
+                one.place.clone(),
+                one.claim.published.to_owned(),
+                one.ours(),
+                one.verdict.to_string(),
+                one.reason(),
+            ],
+        )
+    };
+    let table = Table {
+        id: "all-claims".to_owned(),
+        caption: format!("Every claim of {short} about its results"),
+        header: Table::simple_header([
+            format!("{short} says").as_str(),
+            "where",
+            "published",
+            "ours, with 95 % intervals",
+            "verdict",
+            "reason",
+        ]),
+        rows: claims.iter().map(row).collect(),
+        notes: Vec::new(),
+    };
+    Some(section(
+        "claims",
+        &format!("What {short} says, and what we find"),
+        &[rule],
+        vec![Block::Table(table)],
+    ))
+}
+
+/// A figure: what it is about, its charts, and the claims that are shown with it.
+fn figure<E: Evidence>(reproduction: &Reproduction<E>, figure: &Figure) -> Option<Section> {
+    let Reproduction { source, evidence, claims, .. } = reproduction;
+    let claims: Vec<&Concluded<E>> =
+        claims.iter().filter(|one| one.claim.needs.first() == Some(&figure.name)).collect();
+    let mut blocks = evidence.blocks(figure.name);
+    if evidence.is_comparable() {
+        blocks.extend(found(&claims).into_iter().map(Block::Paragraph));
+    }
+    blocks.extend(claims_of(figure, &claims).map(Block::Table));
+    let mut intro = vec![figure.about.to_owned()];
+    if !figure.states.is_empty() {
+        intro.push(format!("In {}: {}", source.short, figure.states));
+    }
+    let heading = capitalised(&format!("{}: {}", figure.label, figure.title));
+    Some(section(&format!("figure-{}", figure.name), &heading, &intro, blocks))
+}
+
+/// What is found of the claims about a figure: how many hold, then what is otherwise.
+fn found<E>(claims: &[&Concluded<E>]) -> Vec<String> {
+    let otherwise: Vec<String> = claims
+        .iter()
+        .filter(|one| one.verdict != Verdict::Holds)
+        .map(|one| {
+            let Concluded { claim, verdict, .. } = one;
+            let says = claim.says.trim_end_matches('.');
+            let (ours, reason) = (one.ours(), one.reason());
+            unbroken(&format!("\"{says}\" {verdict}: published {}, ours {ours}. {reason}", claim.published))
+        })
+        .collect();
+    let first = match (claims.len(), otherwise.len()) {
+        (0, _) => return Vec::new(),
+        (1, 0) => "What we find: the one claim about it holds.".to_owned(),
+        (all, 0) => format!("What we find: all {all} claims about it hold."),
+        (all, others) => format!("What we find: {} of {all} claims about it hold. Otherwise:", all - others),
+    };
+    std::iter::once(first).chain(otherwise).collect()
+}
+
+/// The claims that are shown with a figure, and how ours is derived; `None` where there are none.
+fn claims_of<E>(figure: &Figure, claims: &[&Concluded<E>]) -> Option<Table> {
+    let row = |one: &&Concluded<E>| {
+        let derivation = format!("{}. Counts as stated: {}.", capitalised(one.claim.recipe), one.accepted());
+        let claim = &one.claim;
+        row(claim.says, [claim.published.to_owned(), one.ours(), one.verdict.to_string(), derivation])
+    };
+    (!claims.is_empty()).then(|| Table {
+        id: format!("claims-{}", figure.name),
+        caption: "What the text says of it".to_owned(),
+        header: Table::simple_header(["Claim", "published", "ours", "verdict", "how ours is derived"]),
+        rows: claims.iter().map(row).collect(),
+        notes: Vec::new(),
+    })
+}
+
+fn row<const CELLS: usize>(header: &str, cells: [String; CELLS]) -> Row {
+    Row::new(unbroken(header), cells.map(|cell| Cell::text(unbroken(&cell))).to_vec())
+}
+
+/// The choices that the text leaves open, and what to keep in mind of the evidence.
+fn choices<E: Evidence>(reproduction: &Reproduction<E>) -> Section {
+    let Reproduction { source, evidence, .. } = reproduction;
+    let first = format!("What {} does not say, and what is taken here:", source.short);
+    let intro: Vec<String> =
+        std::iter::once(first).chain(source.choices.iter().map(|choice| (*choice).to_owned())).collect();
+    let notes = evidence.notes().into_iter().map(Block::Note).collect();
+    section("readings", "Where the text leaves a choice", &intro, notes)
+}
+
+/// The words of the field, if the source has any to explain.
+fn glossary<E>(source: &Source<E>) -> Option<Section> {
+    let term = |(word, meaning): &(&str, &str)| Term::new(*word, *meaning);
+    let terms: Vec<Term> = source.glossary.iter().map(term).collect();
+    (!terms.is_empty()).then(|| section("glossary", "Words", &[] as &[String], vec![Block::Glossary(terms)]))
+}
+
+/// With its first letter a capital.
+pub(crate) fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// With no line broken between a value and what belongs to it.
+fn unbroken(text: &str) -> String {
+    let pairs = [(" %", "\u{a0}%"), (" µs", "\u{a0}µs"), (" ×", "\u{a0}×"), (" ± ", "\u{a0}±\u{a0}")];
+    pairs.into_iter().fold(text.to_owned(), |text, (loose, tight)| text.replace(loose, tight))
+}

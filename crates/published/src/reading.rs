@@ -1,0 +1,99 @@
+//! What counts as a value that a source states.
+
+use core::fmt;
+
+/// How far from a printed figure still counts as that figure: measurements behind it have
+/// half-widths of about 1% each.
+pub const PRINTED: f64 = 0.02;
+/// How far from "about" a figure still counts as that.
+pub const ABOUT: f64 = 0.2;
+/// How far below a figure still is "nearly" that figure.
+pub const NEARLY: f64 = 0.1;
+
+/// What counts as the published value, in the unit of the claim.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Reading {
+    /// A figure as printed: within [`PRINTED`] of it.
+    Printed(f64),
+    /// "About" a figure: within [`ABOUT`] of it.
+    About(f64),
+    /// "Nearly" a figure: from [`NEARLY`] below it up to it, as printed.
+    Nearly(f64),
+    /// Between two figures, each widened as a printed one.
+    Between(f64, f64),
+    /// "Around" two figures, each widened by [`ABOUT`].
+    AboutBetween(f64, f64),
+    /// More than this.
+    MoreThan(f64),
+    /// At most this.
+    AtMost(f64),
+    /// "Similar", "the same", "no change": at most this, to either side of zero.
+    Within(f64),
+}
+
+/// From the least to the greatest value that counts, both included.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Band {
+    /// The least.
+    pub from: f64,
+    /// The greatest.
+    pub to: f64,
+}
+
+impl Reading {
+    /// The values that count as the published one.
+    #[must_use]
+    pub fn band(self) -> Band {
+        let widened = |from: f64, to: f64, by: f64| Band { from: from * (1.0 - by), to: to * (1.0 + by) };
+        match self {
+            Self::Printed(value) => widened(value, value, PRINTED),
+            Self::About(value) => widened(value, value, ABOUT),
+            Self::Nearly(value) => Band { from: value * (1.0 - NEARLY), to: value * (1.0 + PRINTED) },
+            Self::Between(from, to) => widened(from, to, PRINTED),
+            Self::AboutBetween(from, to) => widened(from, to, ABOUT),
+            Self::MoreThan(limit) => Band { from: limit.next_up(), to: f64::INFINITY },
+            Self::AtMost(to) => Band { from: f64::NEG_INFINITY, to },
+            Self::Within(distance) => Band { from: -distance, to: distance },
+        }
+    }
+}
+
+impl fmt::Display for Reading {
+    /// What counts, without its unit: `within a fifth of 25`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Printed(value) => write!(f, "within 2 % of {value}"),
+            Self::About(value) => write!(f, "within a fifth of {value}"),
+            Self::Nearly(value) => write!(f, "{value}, or up to a tenth less"),
+            Self::Between(from, to) => write!(f, "from {from} to {to}, widened by 2 %"),
+            Self::AboutBetween(from, to) => write!(f, "from {from} to {to}, widened by a fifth"),
+            Self::MoreThan(0.0) => f.write_str("above zero"),
+            Self::MoreThan(value) => write!(f, "more than {value}"),
+            Self::AtMost(value) => write!(f, "at most {value}"),
+            Self::Within(value) => write!(f, "at most {value} to either side of zero"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_text_become_bands() {
+        for (reading, inside, outside) in [
+            (Reading::Printed(125.0), 127.0, 128.0),
+            (Reading::About(25.0), 21.0, 31.0),
+            (Reading::Nearly(3.0), 2.8, 3.12),
+            (Reading::Between(10.0, 15.0), 15.2, 15.4),
+            (Reading::AboutBetween(40.0, 50.0), 33.0, 61.0),
+            (Reading::MoreThan(0.0), 0.1, -0.1),
+            (Reading::AtMost(1.0), -5.0, 1.1),
+            (Reading::Within(20.0), -19.0, -70.0),
+        ] {
+            let band = reading.band();
+            let counts = |value: f64| (band.from..=band.to).contains(&value);
+            assert!(counts(inside) && !counts(outside), "{reading}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The source as data, and its evidence in a report.
+
+use crate::salehi_1994::claims::{self, LOW};
+use crate::salehi_1994::figures::FIGURES;
+use crate::salehi_1994::simulations::{above, extremes};
+use crate::salehi_1994::{FigureName, Setting, Simulations, charts, columns};
+use crate::{Conclusion, Evidence, Source, Value};
+use warmcore_record::columns::ColumnsError;
+use warmcore_record::document::KeyFigure;
+use warmcore_record::{Block, Columns};
+use warmcore_scenario::Parallelism::{self, Ips, Locking};
+use warmcore_scenario::ProcessorPolicy::{Lru, Mru};
+use warmcore_units::Estimate;
+
+/// Salehi, Kurose & Towsley 1994.
+#[must_use]
+pub fn source() -> Source<Simulations> {
+    Source {
+        name: "salehi-1994",
+        short: "Salehi 1994",
+        subject: "scheduling for cache affinity",
+        citation: "James D. Salehi, James F. Kurose and Don Towsley, \"Scheduling for Cache Affinity in Parallelized \
+                   Communication Protocols\", University of Massachusetts, CMPSCI Technical Report 94-75, October 1994",
+        story: &STORY,
+        figures: FIGURES.to_vec(),
+        claims: claims::all(),
+        conclusions: &CONCLUSIONS,
+        choices: &CHOICES,
+        glossary: &GLOSSARY,
+    }
+}
+
+const STORY: [&str; 2] = [
+    "Receiving a network packet is short work: 57 to 284 µs on the machine of Salehi 1994. How long it takes depends on \
+     what the processor finds in its caches. If another packet has just been processed there, the protocol's code and \
+     data are still there; if other work has run since, or another processor has written the lines last, they must be \
+     fetched first. So it matters on which processor a packet is processed. Salehi, Kurose and Towsley measured these \
+     times on an eight-processor SGI Challenge XL and simulated what several ways of scheduling make of them.",
+    "This report does their simulation again and sets what the text says beside what comes out. With the published times \
+     (their Table 2 and section 5) every claim is judged; with those of another machine the figures are redrawn and \
+     nothing is judged, since the claims are about theirs. No constant was fitted to their results. Their curves survive \
+     only as captions, so the text is what ours is compared with.",
+];
+
+const CONCLUSIONS: [Conclusion; 6] = [
+    Conclusion {
+        text: "Under Locking, the most recently used processor is the best choice, until the load is \
+               high; then streams should be wired to processors.",
+        claims: &["locking-mru-best", "locking-mru-25", "locking-wired-capacity", "locking-mru-except-high"],
+    },
+    Conclusion {
+        text: "Under independent stacks, stacks should be wired to processors, except when the load is low.",
+        claims: &["ips-wired-best", "ips-mru-best-when-idle", "ips-capacities-equal"],
+    },
+    Conclusion {
+        text: "Threads and free memory should be kept per processor.",
+        claims: &["pools-per-processor", "locking-threads", "locking-memory", "ips-threads", "ips-memory"],
+    },
+    Conclusion {
+        text: "Independent stacks halve the delay of Locking and double its capacity, as long as packets \
+               come one at a time.",
+        claims: &["ips-delay-50", "ips-capacity-wired", "ips-capacity-mru", "ips-better-unbatched"],
+    },
+    Conclusion {
+        text: "Bursts within a stream, and a single stream, are where Locking beats independent stacks.",
+        claims: &[
+            "batches-locking-robust",
+            "batches-locking-robust-geometric",
+            "batches-ips-capacity",
+            "stream-locking-over-ips",
+        ],
+    },
+    Conclusion {
+        text: "Where packets do not depend on each other, streams open in all stacks (the Hybrid) have \
+               the best of both.",
+        claims: &["hybrid-capacity", "hybrid-response", "hybrid-best", "stream-hybrid-best"],
+    },
+];
+
+/// What the text does not say, and what we take instead.
+const CHOICES: [&str; 12] = [
+    "The logarithms of the footprint function are to base 10: with others the delay does not tend to \
+     fully cold caches, or the footprint shrinks as time passes.",
+    "Other work makes one memory reference in five cycles: 20 per microsecond at 100 MHz.",
+    "A processor's caches are displaced from the moment it last ended protocol work; a thread that goes \
+     on with another packet finds them as they were.",
+    "The last writer of a session's lines is set when service starts. This gives the 125 µs that the text \
+     states at high load.",
+    "The active maps' history lines are one set under Locking and one per stack otherwise; they are \
+     written if the packet's stream is not that of the packet before.",
+    "Figures 7(a) to 10(a) keep threads and memory per processor; figures 7(b) to 10(b) choose processors \
+     MRU, with LRU beside it.",
+    "A global thread pool hands out threads in the order opposite to the processors', so that they do \
+     migrate.",
+    "A global memory pool charges a packet that acquires from it after another processor, and again one \
+     that releases to it after another.",
+    "A batch is of one stream, and each of its packets tries for a processor.",
+    "A geometric batch has one packet or more, b on average.",
+    "Under the Hybrid stack i is bound to processor i, packets wait in one queue, and there is a copy of \
+     the session for each stream and stack.",
+    "Figure 11 compares the better of MRU and Wired-Streams, pools per processor, with LRU, global pools.",
+];
+
+/// The words of the field.
+const GLOSSARY: [(&str, &str); 11] = [
+    ("Locking", "One protocol stack for all processors; locks protect each table and each session."),
+    (
+        "IPS",
+        "Independent Protocol Stacks: each works on one packet at a time, and each stream belongs to \
+         one of them.",
+    ),
+    ("Hybrid", "A stack for each processor, and streams that are open in all of them."),
+    ("MRU", "Of the idle processors, the one that worked on packets most recently."),
+    ("LRU", "Of the idle processors, the one for which that is longest ago."),
+    ("Wired-Streams", "Each stream has its processor, and waits for it."),
+    ("Affinity", "Work has affinity for the processor whose cache holds what it needs."),
+    ("Capacity", "The highest rate that the host keeps up with; beyond it, queues grow without end."),
+    (
+        "Service time",
+        "The time in which a processor works on a packet; delay is that and the waiting before.",
+    ),
+    ("Work-conserving", "No processor is idle while a packet waits."),
+    ("Half-width", "With 95 % confidence the true value is within this distance of the value shown."),
+];
+const CAVEATS: [&str; 3] = [
+    "Waiting for a lock that another processor holds is not part of the model of Salehi 1994, nor of this one.",
+    "The times of Salehi 1994 are published without intervals; ours are those of the simulation alone.",
+    "Where the text speaks of low rates, we take 1 to 25 % of the capacity; of a broad range, 1 to 90 %; of high rates, \
+     75 to 90 %. Intervals of differences and ratios are computed as if their parts were independent. They share their \
+     arrivals, so the true intervals are narrower.",
+];
+
+impl Evidence for Simulations {
+    fn machine(&self) -> String {
+        self.options.profile.name.clone()
+    }
+
+    fn is_comparable(&self) -> bool {
+        self.is_published_machine()
+    }
+
+    fn key_figures(&self) -> Vec<KeyFigure> {
+        let saved = |approach: Parallelism| {
+            let [mru, lru] = [Mru, Lru].map(|policy| Setting::new(approach, policy));
+            let (_, most) = extremes(&self.reduction(mru, lru, LOW))?;
+            let meaning = format!(
+                "mean delay at light load, at most, {approach}: most recently used processor instead of least"
+            );
+            Some(key_figure("−", most.value, meaning))
+        };
+        let gained = || {
+            let [locking, ips] = [Locking, Ips].map(|approach| self.capacity(Setting::new(approach, Mru)));
+            let meaning =
+                "packets per second that eight processors keep up with, IPS instead of Locking (MRU)";
+            Some(key_figure("+", above(ips?, locking?), meaning.to_owned()))
+        };
+        [saved(Locking), saved(Ips), gained()].into_iter().flatten().collect()
+    }
+
+    fn blocks(&self, figure: &str) -> Vec<Block> {
+        let block = match FigureName::named(figure) {
+            None => None,
+            Some(FigureName::Table2) => Some(Block::Table(charts::table_2(&self.options.profile))),
+            Some(figure) => charts::chart(self, figure).map(Block::Chart),
+        };
+        block.into_iter().collect()
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let caveats = CAVEATS.map(str::to_owned).into_iter();
+        caveats.chain([precision(self)]).chain(self.options.profile.provenance.notes.clone()).collect()
+    }
+
+    fn results(&self) -> Result<Columns, ColumnsError> {
+        columns::points(self)
+    }
+}
+
+fn key_figure(sign: &str, value: Estimate<f64>, meaning: String) -> KeyFigure {
+    let Value { mean, low, high } = value.into();
+    let half_width = format!("± {:.1}\u{202f}%", (high - low) / 2.0);
+    KeyFigure { value: format!("{sign}{mean:.0}\u{202f}%"), half_width, meaning }
+}
+
+/// How precise the points are.
+fn precision(simulations: &Simulations) -> String {
+    let asked = 100.0 * simulations.options.precision;
+    let points: Vec<String> = simulations
+        .unsettled()
+        .map(|(setting, point)| format!("{} at {} packets/s", setting.scheduling, point.rate.0))
+        .collect();
+    match points.len() {
+        0 => format!("Every mean delay below 90 % of capacity has a half-width of at most {asked} %."),
+        many => format!(
+            "{many} points below 90 % of capacity did not reach a half-width of {asked} %, or no steady \
+             state was found there: {}.",
+            points.join("; ")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_source_is_sound() {
+        assert_eq!(source().check(), Ok(()));
+        assert!(source().figures.iter().all(|figure| FigureName::named(figure.name).is_some()));
+    }
+}

@@ -1,0 +1,203 @@
+//! A source: a publication as data, and its reproduction.
+
+use crate::claim::{Claim, Concluded};
+use std::collections::BTreeSet;
+use warmcore_record::columns::ColumnsError;
+use warmcore_record::document::KeyFigure;
+use warmcore_record::{Block, Columns};
+
+/// A publication whose results are obtained again as evidence `E`.
+#[derive(Clone, Debug)]
+pub struct Source<E> {
+    /// Its name on a command line: `salehi-1994`.
+    pub name: &'static str,
+    /// What a reader calls it: `Salehi 1994`.
+    pub short: &'static str,
+    /// What it is about, as a title: `scheduling for cache affinity`.
+    pub subject: &'static str,
+    /// How a report cites it.
+    pub citation: &'static str,
+    /// What it did and how it is done again, for a reader who has never seen it; a paragraph each.
+    pub story: &'static [&'static str],
+    /// Its figures and tables, in its order.
+    pub figures: Vec<Figure>,
+    /// Its claims, in its order.
+    pub claims: Vec<Claim<E>>,
+    /// Its main conclusions, with the claims that they rest on.
+    pub conclusions: &'static [Conclusion],
+    /// Where the text leaves a choice, what is taken here.
+    pub choices: &'static [&'static str],
+    /// Words of the field, with their meaning.
+    pub glossary: &'static [(&'static str, &'static str)],
+}
+
+/// A figure or table of a source, in words for a reader who has never seen it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Figure {
+    /// Its name on a command line and in links: `7a`.
+    pub name: &'static str,
+    /// As the source calls it: `figure 7(a)`.
+    pub label: &'static str,
+    /// What it shows, as a title.
+    pub title: &'static str,
+    /// The question it answers, and how to read it.
+    pub about: &'static str,
+    /// What the source says it shows; may be empty.
+    pub states: &'static str,
+}
+
+/// A conclusion of a source, and the claims it rests on, by id.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Conclusion {
+    /// The conclusion.
+    pub text: &'static str,
+    /// The claims.
+    pub claims: &'static [&'static str],
+}
+
+/// What was simulated or measured of a source, as its report shows it.
+pub trait Evidence {
+    /// The machine that it is of, in words.
+    fn machine(&self) -> String;
+
+    /// Whether the source's claims are about such a machine, and can be judged.
+    fn is_comparable(&self) -> bool {
+        true
+    }
+
+    /// The few figures that matter most; may be none.
+    fn key_figures(&self) -> Vec<KeyFigure> {
+        Vec::new()
+    }
+
+    /// The charts, tables and notes of the figure named so.
+    fn blocks(&self, figure: &str) -> Vec<Block>;
+
+    /// What a reader must know of all of it before trusting it: precision, what was left out.
+    fn notes(&self) -> Vec<String>;
+
+    /// Everything that was obtained, a row for each point, for other programs.
+    ///
+    /// # Errors
+    /// Never, as long as every column has a name of its own.
+    fn results(&self) -> Result<Columns, ColumnsError>;
+}
+
+/// There is no such figure.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("there is no figure `{name}`, expected {known}, or a number for all its parts")]
+pub struct UnknownFigure {
+    name: String,
+    known: String,
+}
+
+/// A source that is not sound: its own data contradict each other.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct Unsound {
+    place: String,
+    problem: String,
+}
+
+/// A source with the evidence for its claims.
+#[derive(Clone, Debug)]
+pub struct Reproduction<E> {
+    /// The source.
+    pub source: Source<E>,
+    /// The names of the figures that were asked for, in the source's order.
+    pub figures: Vec<&'static str>,
+    /// What was simulated or measured.
+    pub evidence: E,
+    /// The claims that rest on these figures, in the source's order.
+    pub claims: Vec<Concluded<E>>,
+}
+
+impl<E> Source<E> {
+    /// The figures that `names` stand for, in the source's order: `7a` for one, `7` for 7(a) and 7(b). No
+    /// names stand for all figures.
+    ///
+    /// # Errors
+    /// If one stands for none.
+    pub fn figures_named(&self, names: &[String]) -> Result<Vec<&'static str>, UnknownFigure> {
+        let is_named = |figure: &Figure, name: &str| {
+            let number = figure.name.strip_suffix(|letter: char| letter.is_ascii_lowercase());
+            figure.name == name
+                || (number == Some(name) && name.ends_with(|last: char| last.is_ascii_digit()))
+        };
+        if let Some(unknown) =
+            names.iter().find(|name| !self.figures.iter().any(|figure| is_named(figure, name)))
+        {
+            let known: Vec<&str> = self.figures.iter().map(|figure| figure.name).collect();
+            return Err(UnknownFigure { name: unknown.clone(), known: known.join(", ") });
+        }
+        let wanted = |figure: &&Figure| names.is_empty() || names.iter().any(|name| is_named(figure, name));
+        Ok(self.figures.iter().filter(wanted).map(|figure| figure.name).collect())
+    }
+
+    /// Checks what every source must be: names and ids unique, every claim and conclusion resting on what
+    /// is there, no text left empty.
+    ///
+    /// # Errors
+    /// The first fault, and where it is.
+    pub fn check(&self) -> Result<(), Unsound> {
+        let fault = |place: &str, problem: &str| {
+            Err(Unsound { place: format!("{}, {place}", self.name), problem: problem.to_owned() })
+        };
+        let (mut names, mut ids) = (BTreeSet::new(), BTreeSet::new());
+        for figure in &self.figures {
+            if !names.insert(figure.name) {
+                return fault(figure.name, "two figures of this name");
+            }
+            if [figure.label, figure.title, figure.about].contains(&"") {
+                return fault(figure.name, "a text is empty");
+            }
+        }
+        for claim in &self.claims {
+            if !ids.insert(claim.id) {
+                return fault(claim.id, "two claims of this id");
+            }
+            if [claim.says, claim.published, claim.recipe].contains(&"") {
+                return fault(claim.id, "a text is empty");
+            }
+            if claim.needs.is_empty() || !claim.needs.iter().all(|name| names.contains(name)) {
+                return fault(claim.id, "it needs a figure that is not there, or none");
+            }
+        }
+        for conclusion in self.conclusions {
+            if !conclusion.claims.iter().all(|id| ids.contains(id)) {
+                return fault(conclusion.text, "it rests on a claim that is not there");
+            }
+        }
+        Ok(())
+    }
+
+    /// The figure named so.
+    pub(crate) fn figure(&self, name: &str) -> Option<&Figure> {
+        self.figures.iter().find(|figure| figure.name == name)
+    }
+
+    /// Where a claim stands, for a reader.
+    fn place(&self, claim: &Claim<E>) -> String {
+        let section = (!claim.section.is_empty()).then(|| format!("§{}", claim.section));
+        let labels = claim.needs.iter().filter_map(|name| Some(self.figure(name)?.label.to_owned()));
+        section.into_iter().chain(labels).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl<E: Evidence + Clone> Source<E> {
+    /// Judges the claims that rest on `figures` by `evidence` of them.
+    #[must_use]
+    pub fn conclude(self, evidence: E, figures: Vec<&'static str>) -> Reproduction<E> {
+        let is_comparable = evidence.is_comparable();
+        let rests = |claim: &&Claim<E>| claim.needs.iter().all(|name| figures.contains(name));
+        let claims = self
+            .claims
+            .iter()
+            .filter(rests)
+            .map(|claim| claim.clone().conclude(self.place(claim), &evidence, is_comparable))
+            // Of another machine, what rests on the source's own constants says nothing.
+            .filter(|concluded| is_comparable || concluded.finding.is_some())
+            .collect();
+        Reproduction { source: self, figures, evidence, claims }
+    }
+}

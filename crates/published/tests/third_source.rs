@@ -1,0 +1,138 @@
+//! The form is general: a made-up source in a few lines, measured by nobody, goes through all of it.
+
+use warmcore_published::claim::count;
+use warmcore_published::{
+    Claim, Conclusion, Evidence, Figure, Finding, Found, Reading, Source, Summary, Value, Verdict, document,
+};
+use warmcore_record::columns::ColumnsError;
+use warmcore_record::table::{Cell, Row};
+use warmcore_record::{Block, Column, Columns, Manifest, Table};
+
+/// How fast each of some kettles boils water, in minutes, with its interval.
+#[derive(Clone)]
+struct Boiled(Vec<(&'static str, Value)>);
+
+impl Evidence for Boiled {
+    fn machine(&self) -> String {
+        "a kitchen".to_owned()
+    }
+
+    fn blocks(&self, _: &str) -> Vec<Block> {
+        let row =
+            |(kettle, value): &(&'static str, Value)| Row::new(*kettle, vec![Cell::text(value.to_string())]);
+        vec![Block::Table(Table {
+            id: "kettles".to_owned(),
+            caption: "Minutes".to_owned(),
+            header: Table::simple_header(["Kettle", "minutes"]),
+            rows: self.0.iter().map(row).collect(),
+            notes: Vec::new(),
+        })]
+    }
+
+    fn notes(&self) -> Vec<String> {
+        vec!["Water was at 15 °C.".to_owned()]
+    }
+
+    fn results(&self) -> Result<Columns, ColumnsError> {
+        Columns::new(vec![
+            Column::texts("kettle", self.0.iter().map(|(kettle, _)| Some((*kettle).to_owned()))),
+            Column::floats("time", "min", self.0.iter().map(|(_, value)| Some(value.mean))),
+        ])
+    }
+}
+
+fn source() -> Source<Boiled> {
+    let figure =
+        |name, label| Figure { name, label, title: "kettles", about: "How fast each boils.", states: "" };
+    let claim = |id, published, reading, derive| Claim {
+        id,
+        section: "2",
+        needs: &["1a"],
+        says: "Kettles boil so fast.",
+        published,
+        reading,
+        unit: "min",
+        recipe: "every kettle once",
+        derive,
+        contradicts: None,
+    };
+    let each: fn(&Boiled) -> Option<Finding> =
+        |e| Finding::new(e.0.iter().map(|(kettle, value)| Found::new(*kettle, *value)).collect(), "");
+    Source {
+        name: "watt-1776",
+        short: "Watt 1776",
+        subject: "kettles",
+        citation: "James Watt, \"Kettles\"",
+        story: &["Kettles boil water."],
+        figures: vec![figure("1a", "figure 1(a)"), figure("1b", "figure 1(b)")],
+        claims: vec![
+            claim("about-five", "about 5", Reading::About(5.0), each),
+            claim("about-nine", "about 9", Reading::About(9.0), each),
+            claim("fastest", "2", Reading::Printed(2.0), |e| {
+                let fastest = e.0.first()?;
+                Some(Finding::single(fastest.1, "The first."))
+            }),
+            Claim { needs: &["1b"], ..claim("unheard", "any", Reading::MoreThan(0.0), |_| None) },
+        ],
+        conclusions: &[Conclusion { text: "Kettles are useful.", claims: &["about-five", "fastest"] }],
+        choices: &["Which kettles: those that we have."],
+        glossary: &[("Kettle", "What boils water.")],
+    }
+}
+
+fn boiled() -> Boiled {
+    let value = |mean: f64| Value { mean, low: mean - 0.1, high: mean + 0.1 };
+    Boiled(vec![("red", value(2.0)), ("blue", value(5.0)), ("green", value(5.5))])
+}
+
+#[test]
+fn a_source_of_a_few_lines_goes_through_the_whole_flow() {
+    assert_eq!(source().check(), Ok(()));
+    let names = source().figures_named(&["1".to_owned()]).unwrap();
+    assert_eq!(names, ["1a", "1b"]);
+    let reproduction = source().conclude(boiled(), names);
+    let verdicts: Vec<Verdict> = reproduction.claims.iter().map(|one| one.verdict).collect();
+    assert_eq!(verdicts, [Verdict::HoldsPartly, Verdict::Differs, Verdict::Undecided, Verdict::NotDerived]);
+    assert_eq!(count(&reproduction.claims, Verdict::Differs), 1);
+    let first = &reproduction.claims[0];
+    assert_eq!(first.ours(), "2.0 ± 0.1 to 5.5 ± 0.1 min, as stated at 2 of 3");
+    assert_eq!(
+        (first.place.as_str(), first.reason().as_str()),
+        ("§2, figure 1(a)", "Least at red, largest at green.")
+    );
+
+    let report = document(&reproduction, Manifest::now("test", "0"));
+    assert_eq!(report.validate(), Ok(()));
+    let page = warmcore_report::render(&report);
+    for words in ["Watt 1776", "Kettles are useful.", "undecided", "Water was at 15 °C.", "What boils water."]
+    {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("The source says"), "a reader is told which source");
+    let summary = Summary::new(&reproduction);
+    assert_eq!(summary.columns().unwrap().rows(), 4);
+    assert_eq!(summary.verdicts["holds partly"], 1);
+    assert_eq!((summary.claims[0].places, summary.claims[0].as_stated), (3, 2));
+    assert_eq!(reproduction.evidence.results().unwrap().rows(), 3);
+}
+
+#[test]
+fn only_claims_of_the_figures_asked_for_are_judged() {
+    let reproduction = source().conclude(boiled(), source().figures_named(&["1b".to_owned()]).unwrap());
+    assert_eq!(reproduction.claims.len(), 1);
+    let unknown = source().figures_named(&["9".to_owned()]).unwrap_err();
+    assert!(unknown.to_string().starts_with("there is no figure `9`, expected 1a, 1b"), "{unknown}");
+}
+
+#[test]
+fn what_contradicts_itself_is_no_source() {
+    let mut doubled = source();
+    doubled.claims.push(doubled.claims[0].clone());
+    assert!(doubled.check().unwrap_err().to_string().contains("two claims of this id"));
+    let mut lost = source();
+    lost.claims[0].needs = &["7"];
+    assert!(lost.check().unwrap_err().to_string().contains("needs a figure that is not there"));
+    let mut unfounded = source();
+    unfounded.conclusions = &[Conclusion { text: "Tea.", claims: &["tea"] }];
+    assert!(unfounded.check().unwrap_err().to_string().contains("rests on a claim that is not there"));
+}
