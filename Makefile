@@ -35,7 +35,8 @@ test:
 	WARMCORE_SOAK_SECONDS=60 cargo test --workspace --locked
 	WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=30 scripts/check-schedules
 
-# Holds what noise or time keeps out of `make test`: a fuzzer's minute on each target, the live
+# Holds what noise or time keeps out of `make test`: the coverage of intervals under every process of arrivals over
+# 300 seeds, a fuzzer's minute on each target, the live
 # runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
 # of the latter, Miri and ThreadSanitizer at it, a refusal and a kill at each change of a plan for 128 cpus, ten minutes
 # of the runtime's soak test, the agreement of two calibrations and of ten quick studies on a quiet machine, and a
@@ -47,6 +48,7 @@ test-long: test fuzz audit
 	WARMCORE_PLANS=10000 WARMCORE_DISPATCH_SOAK_SECONDS=60 cargo test --locked --package warmcore-dispatch --lib random
 	scripts/check-miri
 	scripts/check-races
+	WARMCORE_COVERAGE_SEEDS=300 cargo test --release --locked --package warmcore-sim --test packet intervals_contain
 	WARMCORE_CHANGES=all cargo test --locked --package warmcore-study --test placement faults
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice

@@ -187,8 +187,8 @@ pub(crate) struct StudyArguments {
     #[arg(long)]
     pub(crate) quick: bool,
 
-    /// Predict from this profile instead of measuring: a file, or `sgi-challenge-xl`, the source's
-    /// machine
+    /// Predict from this profile instead of measuring: a file, or `sgi-challenge-xl`, the
+    /// machine of Salehi 1994
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<String>,
 

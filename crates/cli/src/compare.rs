@@ -37,6 +37,8 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
         Some(profile) => profile,
         None => measure(&request.scenario, arguments, stop)?,
     };
+    let doubts = packets::doubts(&profile, &request.scenario.live, request.scenario.traffic.streams);
+    doubts.iter().for_each(|doubt| eprintln!("note: {doubt}"));
     folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
     folder.write(SCENARIO, toml::to_string(&request.scenario).into_diagnostic()?.as_bytes())?;
 
@@ -46,7 +48,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     bar.finish_and_clear();
     let comparison = compared.map_err(explained)?;
 
-    let summary = write(&folder, &request, &profile, &comparison)?;
+    let summary = write(&folder, &request, &profile, &comparison, doubts)?;
     let text = match arguments.json {
         true => format!("{summary}\n"),
         false => {
@@ -150,9 +152,6 @@ fn given_profile(scenario: &PacketScenario) -> miette::Result<Option<Profile>> {
              comparison's own profile.toml serves further ones"
         )
     })?;
-    if let Some(doubt) = packets::doubt(&profile) {
-        eprintln!("note: {doubt}");
-    }
     Ok(Some(profile))
 }
 
@@ -187,15 +186,16 @@ fn write(
     request: &Request,
     profile: &Profile,
     comparison: &Comparison,
+    notes: Vec<String>,
 ) -> miette::Result<String> {
     let scenario = toml::to_string(&request.scenario).into_diagnostic()?;
     let manifest = provenance::of_simulation(profile, request.scenario.seed, Some(scenario));
     let results = results::Summary::new(comparison);
-    let notes = packets::doubt(profile).into_iter().collect();
+    let report = present::document(comparison, profile, &notes, manifest.clone());
+    let report = warmcore_report::render(&report);
     let summary = Summary { schema: 2, profile: &profile.name, notes, results: &results };
     let summary = serde_json::to_string_pretty(&summary).into_diagnostic()?;
     let parquet = columns(&results.points).into_diagnostic()?.to_parquet(&manifest).into_diagnostic()?;
-    let report = warmcore_report::render(&present::document(comparison, profile, manifest));
     folder.write(RESULTS, &parquet)?;
     folder.write(SUMMARY, summary.as_bytes())?;
     folder.write(REPORT, report.as_bytes())?;

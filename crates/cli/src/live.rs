@@ -85,6 +85,7 @@ fn set_live(live: &mut Live, flags: &LiveArguments) {
     set(&mut live.payload_bytes, flags.payload);
     live.verify_udp_checksum |= flags.verify_udp_checksum;
     set(&mut live.handler_ns, flags.handler_ns);
+    set(&mut live.handler_bytes, flags.handler_bytes);
     set(&mut live.capacity, flags.capacity);
     set(&mut live.overload, flags.overload);
     set(&mut live.shutdown, flags.shutdown);
@@ -99,7 +100,7 @@ fn tell_notes(scenario: &PacketScenario, capture: Option<&Capture>, endpoint: Op
     }
     if weighs_costs(scenario) && scenario.profile == ProfileSource::SgiChallengeXl {
         eprintln!(
-            "note: `{}` weighs costs, and decides by those of the source's machine of 1994: give --profile with \
+            "note: `{}` weighs costs, and decides by those of the machine of Salehi 1994: give --profile with \
              what `warmcore calibrate` has measured here",
             scenario.scheduling.policy
         );

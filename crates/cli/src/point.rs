@@ -271,6 +271,7 @@ mod tests {
             ("live.payload_bytes", "payload"),
             ("live.verify_udp_checksum", "verify-udp-checksum"),
             ("live.handler_ns", "handler-ns"),
+            ("live.handler_bytes", "handler-bytes"),
             ("live.capacity", "capacity"),
             ("live.overload", "overload"),
             ("live.shutdown", "shutdown"),

@@ -3,6 +3,7 @@
 use crate::claim::Concluded;
 use crate::finding::{Finding, Found};
 use crate::source::{Evidence, Reproduction};
+use crate::verdict::Verdict;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use warmcore_record::columns::ColumnsError;
@@ -57,12 +58,12 @@ pub struct ClaimRow {
     pub ours_to_high: Option<f64>,
     /// Unit of these.
     pub unit: &'static str,
-    /// At how many places it was judged.
+    /// At how many places ours was found.
     pub places: usize,
-    /// At how many of them ours is as stated.
-    pub as_stated: usize,
+    /// At how many of them it is as stated; `None` of another machine, which is not judged.
+    pub as_stated: Option<usize>,
     /// At how many the interval does not tell.
-    pub undecided: usize,
+    pub undecided: Option<usize>,
     /// Ours in words.
     pub ours_in_words: String,
     /// What follows.
@@ -76,6 +77,7 @@ pub struct ClaimRow {
 impl ClaimRow {
     fn new<E>(concluded: &Concluded<E>) -> Self {
         let Concluded { claim, tally, .. } = concluded;
+        let is_judged = concluded.verdict != Verdict::AnotherMachine;
         let extremes = concluded.finding.as_ref().and_then(Finding::extremes);
         let least = extremes.map(|(least, _)| least.value);
         let several = |(_, greatest): (&Found, &Found)| (tally.places() > 1).then_some(greatest.value);
@@ -94,8 +96,8 @@ impl ClaimRow {
             ours_to_high: greatest.map(|value| value.high),
             unit: claim.unit,
             places: tally.places(),
-            as_stated: tally.as_stated,
-            undecided: tally.undecided,
+            as_stated: is_judged.then_some(tally.as_stated),
+            undecided: is_judged.then_some(tally.undecided),
             ours_in_words: concluded.ours(),
             verdict: concluded.verdict.to_string(),
             reason: concluded.reason(),
@@ -134,8 +136,8 @@ impl Summary {
         let float = |name: &str, of: fn(&ClaimRow) -> Option<f64>| {
             Column::floats(name, "", self.claims.iter().map(of))
         };
-        let count = |name: &str, of: fn(&ClaimRow) -> usize| {
-            Column::integers(name, self.claims.iter().map(|row| i64::try_from(of(row)).ok()))
+        let count = |name: &str, of: fn(&ClaimRow) -> Option<usize>| {
+            Column::integers(name, self.claims.iter().map(|row| i64::try_from(of(row)?).ok()))
         };
         Columns::new(vec![
             text("id", |row| row.id),
@@ -150,7 +152,7 @@ impl Summary {
             float("ours_to_low", |row| row.ours_to_low),
             float("ours_to_high", |row| row.ours_to_high),
             text("unit", |row| row.unit),
-            count("places", |row| row.places),
+            count("places", |row| Some(row.places)),
             count("as_stated", |row| row.as_stated),
             count("undecided", |row| row.undecided),
             text("ours_in_words", |row| &row.ours_in_words),

@@ -12,6 +12,7 @@ use crate::handler::{Context, Handler};
 use crate::options::{Idle, Options, Overload, Shutdown};
 use crate::report::Report;
 use crate::run::{RunError, run};
+use crate::state::StreamState;
 use crate::watch::Watch;
 use crate::work::{BuiltIn, Work};
 use core::hint::{black_box, spin_loop};
@@ -33,6 +34,10 @@ use warmcore_workload::{Capture, Key, Trace};
 /// A worker that did not look at the clock for longer than this, besides what it was told to
 /// compute, was not running.
 const STALL: Nanos = Nanos(8e3);
+/// What it may take for each cache line that its handler touches.
+const MISS: Nanos = Nanos(200.0);
+/// Bytes of a cache line.
+const LINE: f64 = 64.0;
 
 /// A scenario made ready to be run here.
 pub struct Setup {
@@ -107,11 +112,13 @@ impl Setup {
             capacity: live.capacity,
             shutdown: shutdown(live.shutdown),
             stopwatch: None,
-            stall: STALL + Nanos(2.0 * live.handler_ns),
+            stall: STALL + Nanos(2.0 * live.handler_ns) + MISS * (f64::from(live.handler_bytes) / LINE),
             seed: scenario.seed,
         };
         let answers = live.driver != DriverKind::Memory;
-        let handler = Computation { time: Duration::from_nanos(live.handler_ns as u64), answers };
+        let time = Duration::from_nanos(live.handler_ns as u64);
+        let state = Arc::new(StreamState::new(streams as usize, live.handler_bytes as usize));
+        let handler = Computation { time, state, answers };
         Ok(Self { options, driver: Counted::new(driver), flows, newcomers, rate, capture, handler })
     }
 
@@ -257,11 +264,12 @@ const fn shutdown(rule: ShutdownRule) -> Shutdown {
     }
 }
 
-/// The handler of a scenario: computes for a while, and where there is somebody to answer, sends
+/// The handler of a scenario: touches its stream's memory, computes for a while, and where there is somebody to answer, sends
 /// the data back.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Computation {
     time: Duration,
+    state: Arc<StreamState>,
     answers: bool,
 }
 
@@ -269,6 +277,7 @@ impl Handler for Computation {
     #[inline]
     fn deliver(&self, delivery: &Delivery<'_>, context: &mut Context<'_>) {
         black_box(delivery.payload);
+        self.state.touch(delivery.stream);
         if self.answers {
             context.reply(delivery.payload);
         }

@@ -8,7 +8,7 @@
 //! | [`extent`] | how much of the model a host needs |
 //! | [`mod@run`], [`outcome`] | one run: warm-up, intervals, when to stop |
 //! | `replay` | a trace, which has no steady state |
-//! | [`point`] | one point of an experiment: saturation, replications |
+//! | [`point`] | one point of an experiment: capacity and steady state |
 //! | [`mod@compare`] | two ways to schedule, on the same arrivals |
 //! | [`mod@columns`] | outcomes as columns of a table |
 //! | [`mod@capacity`] | the highest rate a system keeps up with |
@@ -28,6 +28,7 @@ pub mod point;
 mod replay;
 mod replications;
 pub mod run;
+mod steady;
 pub mod system;
 mod tally;
 

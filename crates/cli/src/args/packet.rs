@@ -99,7 +99,7 @@ pub(crate) struct HostArguments {
     #[arg(long, value_name = "N")]
     pub(crate) stacks: Option<Stacks>,
 
-    /// What processing costs: `sgi-challenge-xl`, the source's machine, or the profile in a file
+    /// What processing costs: `sgi-challenge-xl`, the machine of Salehi 1994, or the profile in a file
     /// [default: sgi-challenge-xl; to simulate or sweep, profile.toml or study/profile.toml if there]
     #[arg(long, value_name = "FILE", value_parser = values::profile)]
     pub(crate) profile: Option<ProfileSource>,
@@ -154,7 +154,7 @@ pub(crate) struct TrafficArguments {
 
 /// What the source leaves out of its model.
 #[derive(Args, Debug, Default)]
-#[command(next_help_heading = "Effects the source leaves out (none unless given)")]
+#[command(next_help_heading = "Effects that Salehi 1994 leaves out (none unless given)")]
 pub(crate) struct EffectArguments {
     /// Checksumming a byte of a packet
     #[arg(long, value_name = "NS", allow_negative_numbers = true)]

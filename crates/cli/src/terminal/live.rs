@@ -86,7 +86,7 @@ fn figures(steady: &Steady) -> String {
 /// What packets found in the caches, and what they took then.
 fn situations(steady: &Steady) -> String {
     let total = steady.total().clean.packets() as f64;
-    let mut table = table(["found written where (Table 2 of the source)", "packets", "mean service"]);
+    let mut table = table(["found written where (Table 2 of Salehi 1994)", "packets", "mean service"]);
     for (situation, served) in steady.situations() {
         table.add_row([
             situation.to_string(),

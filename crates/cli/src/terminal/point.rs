@@ -23,7 +23,7 @@ pub(crate) fn summary(
             let figures = figures(result, outcome);
             let ended = match &result.capture {
                 Some(_) => replayed(result, outcome, seconds),
-                None => ended(scenario, outcome, seconds),
+                None => ended(scenario, result, outcome, seconds),
             };
             format!("{host}\n\n{figures}\n\n{}\n\n{ended}\n", found(outcome))
         }
@@ -37,6 +37,13 @@ pub(crate) fn difference(against: &Against) -> String {
         return format!("\nAgainst {policy} there is no difference to tell: one of them is saturated.\n");
     };
     let [mean, half] = [difference.mean, difference.half_width].map(|nanos| Nanos(nanos.abs()));
+    if half.0.is_infinite() {
+        return format!(
+            "\nAgainst {policy}, on the same packets, the mean delays of {} runs differ by {mean} on average; no interval \
+             holds for arrivals whose times have infinite variance.\n",
+            difference.count
+        );
+    }
     let direction = if difference.mean < 0.0 { "shorter" } else { "longer" };
     let decided =
         if difference.mean.abs() > difference.half_width { "" } else { ": no difference can be told" };
@@ -108,7 +115,7 @@ fn found(outcome: &Outcome) -> String {
     shares.sort_by(|one, other| other.1.total_cmp(&one.1));
     let shares: Vec<String> =
         shares.iter().map(|(situation, share)| format!("{:.1}% {situation}", share * 100.0)).collect();
-    format!("What packets found written where (Table 2 of the source): {}", shares.join("; "))
+    format!("What packets found written where (Table 2 of Salehi 1994): {}", shares.join("; "))
 }
 
 /// What can be said of a trace.
@@ -125,7 +132,7 @@ fn replayed(result: &PointResult, outcome: &Outcome, seconds: f64) -> String {
     )
 }
 
-fn ended(scenario: &PacketScenario, outcome: &Outcome, seconds: f64) -> String {
+fn ended(scenario: &PacketScenario, result: &PointResult, outcome: &Outcome, seconds: f64) -> String {
     let reason = match outcome.ended {
         Ended::Precise => format!("the mean delay is known to within {}%", scenario.run.precision * 100.0),
         Ended::Exhausted => format!(
@@ -140,10 +147,14 @@ fn ended(scenario: &PacketScenario, outcome: &Outcome, seconds: f64) -> String {
             scenario.run.precision * 100.0
         ),
         Ended::Unknown => format!(
-            "--max-packets ({}) came before it was decided whether the host keeps up: the figures are those of this \
-             run, and longer ones may differ",
-            scenario.run.max_packets
+            "--max-packets ({}) came before it was decided whether the host keeps up with {}: the figures are those of \
+             this run, and longer ones may differ",
+            scenario.run.max_packets, result.rate
         ),
+        Ended::HeavyTailed => "all packets asked for are processed. No interval holds, and none is given: the sources' times \
+                               have infinite variance, so that the means of no run come near to any value soon, and a \
+                               mean delay may not exist. Another --seed tells how different they are"
+            .to_owned(),
         Ended::NoMoreArrivals => "all packets of the trace are processed".to_owned(),
     };
     format!(

@@ -20,7 +20,7 @@ fn an_option_without_effect_is_refused_as_a_misuse() {
         (&[&tun[..], &["--process", "constant"]].concat(), "--process"),
         (&[&tun[..], &["--payload", "100"]].concat(), "--payload"),
         (&["run", "--rate", "100", "--stacks", "2"], "--stacks"),
-        (&["run", "--rate", "100", "--thread-order", "opposite"], "--thread-order"),
+        (&["run", "--rate", "100", "--thread-order", "lru"], "--thread-order"),
         (&["run", "--rate", "100", "--batch-distribution", "geometric"], "--batch-distribution"),
         (&["compare", "--approaches", "locking,hybrid", "--stacks", "2"], "--stacks"),
         (&["compare", "--rates", "100", "--rate", "100"], "--rate"),

@@ -88,6 +88,25 @@ fn the_summary_tells_what_ended_the_run() {
 }
 
 #[test]
+fn no_more_is_claimed_than_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let heavy = point(&["--process", "self-similar:alpha=1.5,burst=10,peak=4"]);
+    let result = json(&heavy, folder.path());
+    assert_eq!((&result["ended"], &result["precise"]), (&"heavy-tailed".into(), &false.into()));
+    assert!(result["delay_half_width_us"].is_null() && result["p99_half_width_us"].is_null());
+    assert!(text(&warmcore(&heavy, folder.path()).stdout).contains("No interval holds, and none is given"));
+
+    let near = ["--process", "constant", "--approach", "ips", "--policy", "wired", "--batch", "8"];
+    let capacity = number(&json(&point(&near), folder.path()), "capacity_per_s");
+    let rate = (0.97 * capacity).to_string();
+    let near = [&near[..], &["--rate", &rate, "--max-packets", "60000"]].concat();
+    assert_eq!(json(&bare(&near), folder.path())["ended"], "near-capacity");
+
+    let rare = refusal(&bare(&["--rate", "1e-7"]), folder.path());
+    assert!(rare.contains("--rate is 0.0000001, expected at least"), "{rare}");
+}
+
+#[test]
 fn a_printed_scenario_repeats_the_point() {
     let folder = tempfile::tempdir().unwrap();
     let described = [

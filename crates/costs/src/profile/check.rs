@@ -196,7 +196,8 @@ mod tests {
     #[test]
     fn a_profile_survives_its_own_document() {
         let mut profile = Profile::sgi_challenge_xl();
-        let packets = Packets { frames: FrameLines::Resident, payload_bytes: 64, checksum: true };
+        let packets =
+            Packets { frames: FrameLines::Resident, payload_bytes: 64, checksum: true, handler_bytes: 256 };
         profile.provenance.packets = Some(packets);
         let text = toml::to_string(&profile).unwrap();
         assert_eq!(toml::from_str::<Profile>(&text).unwrap(), profile);

@@ -32,7 +32,7 @@ pub const NEAR: f64 = 0.9;
 const CERTAIN: f64 = 2.0;
 
 /// Packets that wait for each processor at the start.
-const BACKLOG: u32 = 64;
+const BACKLOG: usize = 64;
 /// Packets that arrive for each that leaves: every line and every stack keeps growing.
 const OVERLOAD: usize = 2;
 /// Packets that are processed to find the capacity, at least, and for each processor.
@@ -61,7 +61,7 @@ impl Capacity {
     #[must_use]
     pub fn judge(&self, rate: PerSecond, ended: Ended) -> Ended {
         match ended {
-            Ended::Exhausted if !self.suffices_for(rate) => Ended::Unknown,
+            Ended::Exhausted | Ended::HeavyTailed if !self.suffices_for(rate) => Ended::Unknown,
             Ended::Exhausted if self.is_near(rate) => Ended::NearCapacity,
             ended => ended,
         }
@@ -93,8 +93,7 @@ impl Task for Saturated<'_, '_> {
         let Shape { processors, .. } = self.host.shape;
         let wanted = wanted(self.host.shape);
         let mut now = Nanos::ZERO;
-        let backlog = (BACKLOG * processors) as usize;
-        let mut more = self.offer(&mut system, backlog, now);
+        let mut more = (0..processors).all(|_| self.offer(&mut system, BACKLOG, now));
         // Quantities: the service time, and the time between completions.
         let mut completions = BatchMeans::<2>::default();
         while more && completions.observations() < wanted {

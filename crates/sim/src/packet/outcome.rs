@@ -45,6 +45,9 @@ pub enum Ended {
     /// Whether there is a steady state is not decided: the rate lies within the interval of the
     /// capacity, or queues grew for as long as the run lasted.
     Unknown,
+    /// No interval holds: arrivals have times of infinite variance, so that the means of any run
+    /// converge too slowly, and a mean delay may not exist. The figures are those of this run.
+    HeavyTailed,
     /// No more packets arrived.
     NoMoreArrivals,
 }
@@ -79,6 +82,19 @@ impl DelayQuantiles {
 }
 
 impl Outcome {
+    /// The same figures, of which nothing tells how far they can be relied on.
+    pub(super) fn without_intervals(self) -> Self {
+        let time = |time: Estimate<Nanos>| Estimate::new(time.mean, Nanos::INFINITY);
+        let DelayQuantiles { p50, p99, p999 } = self.quantiles;
+        Self {
+            delay: time(self.delay),
+            service: time(self.service),
+            quantiles: DelayQuantiles { p50: time(p50), p99: time(p99), p999: time(p999) },
+            utilisation: Estimate::new(self.utilisation.mean, f64::INFINITY),
+            ..self
+        }
+    }
+
     /// Whether the precision asked for was reached.
     #[must_use]
     pub fn is_precise(&self) -> bool {

@@ -1,19 +1,19 @@
 //! One point of an experiment, from its scenario to its figures.
 
+use crate::completions::CLOCK_RESOLUTION;
 use crate::packet::busiest::busiest;
 use crate::packet::capacity::{Capacity, capacity};
 use crate::packet::host::{Host, Shape};
 use crate::packet::outcome::Outcome;
 use crate::packet::replay::replay;
-use crate::packet::replications::combined;
-use crate::packet::run::{Observed, Precision, observe};
-use rayon::prelude::*;
+use crate::packet::run::{Observed, Precision, Watch, observe};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use warmcore_costs::execution::IncompleteProfile;
-use warmcore_costs::{ExecutionModel, Profile};
+use warmcore_costs::{ExecutionModel, Profile, Situation};
 use warmcore_scenario::document::Checked;
-use warmcore_scenario::{OpenTraffic, PacketScenario, Process, TrafficError};
+use warmcore_scenario::{Mixing, OpenTraffic, PacketScenario, Process, TrafficError};
+use warmcore_stats::judgements::FIRST;
 use warmcore_units::{Fault, Nanos, PerSecond};
 use warmcore_workload::{Capture, Key, Trace};
 
@@ -48,6 +48,8 @@ pub enum PointError {
     Traffic(#[from] TrafficError),
 }
 
+/// So many times the packets after which traffic forgets how it began make a run that is like others.
+const FORGOTTEN: f64 = 200.0;
 /// The replication whose arrivals the capacity is found with.
 const CAPACITY_REPLICATION: u64 = u64::MAX;
 
@@ -67,20 +69,11 @@ pub fn simulate(
     let point = Point::of(scenario, profile, base)?;
     let capacity = point.capacity()?;
     let result = PointResult { rate: point.rate, capacity, outcome: None, capture: point.capture() };
-    if result.capture.is_some() {
-        return Ok(PointResult { outcome: Some(point.replay()?), ..result });
-    }
-    if point.exceeds(&capacity) {
-        return Ok(result);
-    }
-    let runs = scenario.run.replications;
-    // Together they are more precise than each by the root of their number.
-    let relative = scenario.run.precision * f64::from(runs).sqrt();
-    let precision = Precision { relative, max_packets: scenario.run.max_packets, mean_gap: point.mean_gap() };
-    let runs = (0..u64::from(runs)).into_par_iter().map(|replication| point.run(replication, precision));
-    let outcome = combined(runs.collect::<Result<_, _>>()?, scenario.run.precision);
-    let outcome =
-        outcome.map(|outcome| Outcome { ended: capacity.judge(point.rate, outcome.ended), ..outcome });
+    let outcome = match result.capture {
+        Some(_) => Some(point.replay()?),
+        None if point.exceeds(&capacity) => None,
+        None => point.steady(&capacity)?,
+    };
     Ok(PointResult { outcome, ..result })
 }
 
@@ -118,17 +111,66 @@ impl<'s> Point<'s> {
         let stacks = scenario.check_stacks(streams)?.min(streams);
         let approach = scenario.scheduling.approach.costs();
         scenario.check_length()?;
-        Ok(Self {
+        let point = Self {
             scenario,
             rate,
             traffic,
             shape: Shape { processors: scenario.processors, streams, stacks },
             model: ExecutionModel::new(profile, approach, scenario.processors)?,
-        })
+        };
+        point.check_clock()?;
+        Ok(point)
     }
 
-    pub(super) fn replications(&self) -> u32 {
-        self.scenario.run.replications
+    /// Checks that the first judgement of a run comes while its clock still tells services apart.
+    fn check_clock(&self) -> Result<(), Fault> {
+        let most = self.traffic.trace().map_or(self.scenario.run.max_packets, |trace| trace.packets() as u64);
+        let packets = FIRST.min(most);
+        let least = PerSecond(packets as f64 / self.longest().secs());
+        if self.rate.0 >= least.0 {
+            return Ok(());
+        }
+        let expected = format!(
+            "at least {:.1e} packets per second: with fewer, a run of {packets} packets takes so long that its clock \
+             cannot tell how long a packet does",
+            least.0
+        );
+        Err(Fault::new("rate_per_s", self.rate.0, expected))
+    }
+
+    /// How long a run may be: its clock then still shows a 64th of a packet's time, so that on average the mean
+    /// is wrong by less than a hundredth of that time.
+    fn longest(&self) -> Nanos {
+        const SHOWN: f64 = 1.0 / 64.0;
+        self.model.receive_hot(Situation::default()) * SHOWN / CLOCK_RESOLUTION
+    }
+
+    pub(super) fn replications(&self) -> u64 {
+        self.scenario.run.replications.into()
+    }
+
+    /// When runs of this point are long enough.
+    pub(super) fn precision(&self) -> Precision {
+        let shown = self.longest() / self.rate.interval();
+        Precision {
+            relative: self.scenario.run.precision,
+            max_packets: self.scenario.run.max_packets.min(shown as u64),
+            // Where it is known exactly.
+            mean_gap: (self.scenario.traffic.process == Process::Poisson).then(|| self.rate.interval()),
+        }
+    }
+
+    pub(super) fn mixing(&self) -> Mixing {
+        self.scenario.traffic.mixing(self.rate)
+    }
+
+    /// Packets before which no run of this point tells what others are like.
+    pub(super) fn settled(&self) -> u64 {
+        let forgotten = match self.mixing() {
+            Mixing::After(packets) => (packets * FORGOTTEN) as u64,
+            Mixing::Never | Mixing::Slowly => 0,
+        };
+        forgotten.max(self.shape.settled())
     }
 
     fn host(&self, replication: u64) -> Host<'_> {
@@ -164,13 +206,14 @@ impl<'s> Point<'s> {
         Ok(replay(&host, &mut *self.traffic.source(self.rate, host.key)?))
     }
 
-    /// The mean time between packets, where it is known exactly.
-    pub(super) fn mean_gap(&self) -> Option<Nanos> {
-        (self.scenario.traffic.process == Process::Poisson).then(|| self.rate.interval())
-    }
-
-    pub(super) fn run(&self, replication: u64, precision: Precision) -> Result<Observed, PointError> {
+    pub(super) fn run(
+        &self,
+        replication: u64,
+        precision: Precision,
+        watch: Watch,
+    ) -> Result<Observed, PointError> {
         let host = self.host(replication);
-        Ok(observe(&host, &mut *self.traffic.source(self.rate, host.key)?, precision))
+        let mut arrivals = self.traffic.source(self.rate, host.key)?;
+        Ok(observe(&host, &mut *arrivals, precision, watch, self.settled()))
     }
 }

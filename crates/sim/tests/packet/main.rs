@@ -8,6 +8,7 @@
 //! | [`recursion`] | the recursions of Lindley and of Kiefer and Wolfowitz, packet by packet |
 //! | [`theory`] | queueing theory, by how often its intervals contain the exact value |
 //! | [`invariants`] | what must hold whatever the costs are |
+//! | [`steady`] | what is said of a point: saturated, near capacity, precise, or not known |
 //! | [`scale`] | the same, on a thousand processors with a million streams |
 
 mod busiest;
@@ -19,4 +20,5 @@ mod machines;
 mod oracle;
 mod recursion;
 mod scale;
+mod steady;
 mod theory;

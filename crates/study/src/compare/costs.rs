@@ -58,9 +58,8 @@ impl RuntimeCosts {
         let disturbed = || CompareError::Disturbed("what the runtime costs");
         let at = |rate: Option<PerSecond>| PacketScenario { rate_per_s: rate, ..scenario.clone() };
         let without_end = repeat(host, &at(None))?.ok_or_else(disturbed)?;
-        let each = without_end.beside.mean + without_end.figures.stack.mean;
-        let rate = PerSecond(f64::from(scenario.processors) / each.secs() * LIGHT);
-        if !rate.0.is_finite() {
+        let rate = PerSecond(without_end.throughput.0 * LIGHT);
+        if rate.0 <= 0.0 {
             return Err(disturbed());
         }
         let scenario = at(Some(rate));

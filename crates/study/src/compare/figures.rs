@@ -3,7 +3,7 @@
 use super::quiet::{Ran, quiet};
 use warmcore_costs::Situation;
 use warmcore_stats::Interval;
-use warmcore_units::{Estimate, Nanos};
+use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// What is said of a load.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct Observed {
     /// What a packet that follows another takes its worker besides its time in the stack; not finite if none
     /// did.
     pub beside: Estimate<Nanos>,
+    /// Packets finished per second, those that were disturbed included.
+    pub throughput: PerSecond,
 }
 
 /// What several runs of one load say together.
@@ -38,6 +40,8 @@ pub struct Repeated {
     pub figures: Figures,
     /// As for one run.
     pub beside: Estimate<Nanos>,
+    /// As for one run.
+    pub throughput: PerSecond,
     /// The largest share, in a run that counts, of packets that met a time in which a worker was kept from
     /// running.
     pub disturbed: f64,
@@ -55,7 +59,9 @@ impl Repeated {
         let counting = quiet(runs, LEAST);
         let first = counting.first()?;
         let mean = |of: fn(&Observed) -> Nanos| {
-            let values: Vec<f64> = counting.iter().map(|ran| of(&ran.outcome).0).collect();
+            // A run in which hardly any packet was undisturbed may have timed none.
+            let values = counting.iter().map(|ran| of(&ran.outcome).0).filter(|value| value.is_finite());
+            let values: Vec<f64> = values.collect();
             let Interval { mean, half_width, .. } = Interval::of(&values);
             Estimate::new(Nanos(mean), Nanos(half_width))
         };
@@ -73,8 +79,33 @@ impl Repeated {
                 situations,
             },
             beside: mean(|run| run.beside.mean),
+            throughput: PerSecond(
+                counting.iter().map(|ran| ran.outcome.throughput.0).sum::<f64>() / counting.len() as f64,
+            ),
             disturbed: counting.iter().map(|ran| ran.disturbed).fold(0.0, f64::max),
             near: counting.iter().all(|ran| ran.near),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::point::tests::figures;
+
+    #[test]
+    fn a_run_that_timed_no_packet_does_not_hide_what_others_say() {
+        let run = |stack: f64| Ran {
+            outcome: Observed {
+                figures: figures(1_000.0, stack),
+                beside: Estimate::new(Nanos(stack), Nanos::ZERO),
+                throughput: PerSecond(1e6),
+            },
+            disturbed: 0.0,
+            near: true,
+        };
+        let repeated = Repeated::from_runs(&[run(90.0), run(f64::NAN), run(110.0)]).unwrap();
+        assert_eq!((repeated.figures.stack.mean, repeated.beside.mean), (Nanos(100.0), Nanos(100.0)));
+        assert_eq!((repeated.figures.delay.mean, repeated.throughput), (Nanos(1_000.0), PerSecond(1e6)));
     }
 }

@@ -51,7 +51,8 @@ impl Host for Simulated {
                 stack: exactly(service.mean - DECIDING),
                 situations: outcome.situations.map(|packets| packets as f64 / all as f64),
             };
-            Observed { figures, beside: exactly(DECIDING) }
+            let throughput = if rate.is_some() { outcome.throughput } else { result.capacity.rate.mean };
+            Observed { figures, beside: exactly(DECIDING), throughput }
         });
         Ok(Ran { outcome: observed, disturbed: 0.0, near: true })
     }
@@ -154,4 +155,5 @@ fn another_order_of_waiting_is_caught() {
     assert_ne!(verdicts(&right), [Some(Off)]);
     let wrong = compared(machine(QueueRule::SameStreamFirst), &truth, &hybrid, loads);
     assert_eq!(verdicts(&wrong), [Some(Off)]);
+    assert_eq!(judged(&wrong, Quantity::P99), [Some(Off)]);
 }

@@ -93,5 +93,6 @@ fn observed(steady: &Steady) -> Observed {
             situations: total.clean.situations.map(|served| served.packets as f64 / all),
         },
         beside: steady.beside(),
+        throughput: steady.throughput().mean,
     }
 }

@@ -167,7 +167,8 @@ pub(super) mod tests {
     use super::*;
     use warmcore_costs::Situation;
 
-    fn figures(delay: f64, stack: f64) -> Figures {
+    /// Exact ones.
+    pub(in crate::compare) fn figures(delay: f64, stack: f64) -> Figures {
         let exactly = |nanos: f64| Estimate::new(Nanos(nanos), Nanos(0.0));
         Figures {
             delay: exactly(delay),
@@ -187,6 +188,7 @@ pub(super) mod tests {
             predicted: Predicted { model: Some(figures(predicted.0, predicted.1)), null: None },
             measured: Some(Repeated {
                 beside: measured.stack,
+                throughput: PerSecond(1.0),
                 figures: measured,
                 disturbed: 0.0,
                 near: true,

@@ -11,10 +11,11 @@ use std::path::Path;
 use warmcore_costs::{Profile, Situation};
 use warmcore_scenario::{Mode, PacketScenario};
 use warmcore_sim::packet::{Outcome, simulate};
+use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// Packets that are simulated for one prediction at most.
-const MOST_PACKETS: u64 = 5_000_000;
+/// Simulations that a quantile is taken from.
+const SEEDS: u64 = 5;
 
 /// What is predicted of one load; nothing where packets would come faster than they can be processed.
 #[derive(Clone, Debug)]
@@ -56,22 +57,22 @@ impl<'a> Predictor<'a> {
     /// If it cannot be simulated.
     pub fn predict(&self, scenario: &PacketScenario) -> Result<Predicted, CompareError> {
         let constant = self.profile.with_constant_time(self.costs.stack.mean);
-        let null = simulate(&longer(self.costs.charged_to(scenario)), &constant, self.base)?.outcome;
-        let simulated = |scenario: PacketScenario| {
-            Ok::<_, CompareError>(simulate(&with_handler(scenario), &self.profile, self.base)?.outcome)
-        };
-        let outcome = simulated(longer(self.costs.charged_to(scenario)))?;
+        let null = simulated(&self.costs.charged_to(scenario), &constant, self.base)?;
+        let charged = |costs: &RuntimeCosts| with_handler(costs.charged_to(scenario));
+        let outcome = simulated(&charged(&self.costs), &self.profile, self.base)?;
         let mut model = outcome.map(|outcome| {
             let idle = null.map_or(1.0 - outcome.utilisation.mean, |null| self.found_idle(&null));
             figures(&outcome, self.stack(&outcome, idle, scenario))
         });
         if let Some(figures) = &mut model {
             // That the runtime's costs are not known exactly is in the interval too.
-            let [low, high] = self.costs.bounds();
-            let delay =
-                |outcome: Option<Outcome>| outcome.map_or(Nanos::INFINITY, |outcome| outcome.delay.mean);
-            let charged = |costs: RuntimeCosts| simulated(costs.charged_to(scenario));
-            let (low, high) = (delay(charged(low)?), delay(charged(high)?));
+            let mut delays = [Nanos::INFINITY; 2];
+            for (delay, bound) in delays.iter_mut().zip(self.costs.bounds()) {
+                if let Some(outcome) = simulate(&charged(&bound), &self.profile, self.base)?.outcome {
+                    *delay = outcome.delay.mean;
+                }
+            }
+            let [low, high] = delays;
             let own = figures.delay.half_width.unwrap_or(Nanos::INFINITY);
             figures.delay.half_width = Some(Nanos(own.0.hypot((high - low).0 / 2.0)));
         }
@@ -123,11 +124,26 @@ fn figures(outcome: &Outcome, stack: Estimate<Nanos>) -> Figures {
     }
 }
 
-/// To know a 99th percentile takes more packets than a mean.
-fn longer(mut scenario: PacketScenario) -> PacketScenario {
-    scenario.run.precision /= 4.0;
-    scenario.run.max_packets = scenario.run.max_packets.min(MOST_PACKETS);
-    scenario
+/// What comes of `scenario` with packets that take what `profile` says. Quantiles are the means over [`SEEDS`]
+/// simulations, with the interval that their spread gives, as those of several runs are.
+fn simulated(
+    scenario: &PacketScenario,
+    profile: &Profile,
+    base: &Path,
+) -> Result<Option<Outcome>, CompareError> {
+    let with_seed = |seed: u64| PacketScenario { seed: scenario.seed.wrapping_add(seed), ..scenario.clone() };
+    let outcomes = (0..SEEDS).map(|seed| Ok(simulate(&with_seed(seed), profile, base)?.outcome));
+    let outcomes = outcomes.collect::<Result<Option<Vec<Outcome>>, CompareError>>()?;
+    let Some([first, ..]) = outcomes.as_deref() else { return Ok(None) };
+    let over_seeds = |of: fn(&Outcome) -> Nanos| {
+        let values: Vec<f64> = outcomes.iter().flatten().map(|outcome| of(outcome).0).collect();
+        let Interval { mean, half_width, .. } = Interval::of(&values);
+        Estimate::new(Nanos(mean), Nanos(half_width))
+    };
+    let mut outcome = *first;
+    outcome.quantiles.p50 = over_seeds(|outcome| outcome.quantiles.p50.mean);
+    outcome.quantiles.p99 = over_seeds(|outcome| outcome.quantiles.p99.mean);
+    Ok(Some(outcome))
 }
 
 /// What the handler computes comes on top of a profile's times.

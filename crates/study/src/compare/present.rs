@@ -5,8 +5,9 @@ use super::figures::Figures;
 use super::judge::Judgement;
 use super::point::{ComparedPoint, Quantity, Source, Term};
 use super::quiet::QUIET;
-use super::{Compared, Comparison, packets};
+use super::{Compared, Comparison};
 use core::iter;
+use std::collections::BTreeSet;
 use warmcore_costs::{Profile, Situation};
 use warmcore_measure::Proximity;
 use warmcore_record::chart::{Axis, Choice, Look, Point, Series, Style, Unit, View};
@@ -20,16 +21,21 @@ const APART: &str = "‡";
 /// What marks a point at which the machine did too much else.
 const NOISY: &str = "§";
 
-/// The report on `comparison`, with its provenance.
+/// The report on `comparison`, with what there is to [doubt](super::packets::doubts) and its provenance.
 #[must_use]
-pub fn document(comparison: &Comparison, profile: &Profile, manifest: Manifest) -> Document {
+pub fn document(
+    comparison: &Comparison,
+    profile: &Profile,
+    doubts: &[String],
+    manifest: Manifest,
+) -> Document {
     let all = &comparison.compared;
     Document {
         title: "How predictions of protocol scheduling compare with the clock".to_owned(),
         subtitle: format!("{} ways to schedule, predicted with the costs of the {}", all.len(), profile.name),
         verdict: verdict(comparison, profile),
         sections: vec![
-            delays(comparison, packets::doubt(profile)),
+            delays(comparison, doubts),
             errors(all),
             between(all),
             explained(comparison),
@@ -99,22 +105,27 @@ pub fn nothing_judged(comparison: &Comparison) -> Option<String> {
     if points.iter().any(|point| point.verdict(Source::Model).is_some()) {
         return None;
     }
-    let reasons: [(fn(&ComparedPoint) -> bool, &str); 4] = [
-        (|point| point.measured.is_none(), "no packet was finished while the workers ran"),
-        (|point| !point.is_near(), "the processors were not as near as the prediction takes them to be"),
-        (|point| !point.is_quiet(), "the machine did too much else"),
-        (
-            |point| point.by(Source::Model).is_none(),
-            "packets come faster than they could be processed, as predicted",
-        ),
-    ];
-    let first = |point: &ComparedPoint| reasons.iter().position(|(applies, _)| applies(point));
-    let told = reasons.iter().enumerate().filter_map(|(place, (_, words))| {
-        let count = points.iter().filter(|point| first(point) == Some(place)).count();
-        (count > 0).then(|| format!("at {count} of {} loads {words}", points.len()))
+    let reasons: Vec<&str> = points.iter().map(|point| unjudged(point)).collect();
+    let distinct = BTreeSet::from_iter(&reasons);
+    let told = distinct.into_iter().map(|reason| {
+        let count = reasons.iter().filter(|other| *other == reason).count();
+        format!("at {count} of {} loads {reason}", reasons.len())
     });
     let all = told.collect::<Vec<_>>().join("; ");
     Some(format!("Nothing could be judged: {all}."))
+}
+
+/// Why a point cannot be judged that cannot.
+fn unjudged(point: &ComparedPoint) -> &'static str {
+    if point.measured.is_none() {
+        "no packet was finished while the workers ran"
+    } else if !point.is_near() {
+        "the processors were not as near as the prediction takes them to be"
+    } else if !point.is_quiet() {
+        "the machine did too much else"
+    } else {
+        "packets come faster than they could be processed, as predicted"
+    }
 }
 
 /// The error of a prediction in words: none where it cannot be judged, as it would say nothing of the
@@ -247,7 +258,7 @@ fn meaning_of_apart(all: &[Compared]) -> Option<String> {
     })
 }
 
-fn delays(comparison: &Comparison, doubt: Option<String>) -> Section {
+fn delays(comparison: &Comparison, doubts: &[String]) -> Section {
     let all = &comparison.compared;
     let charts = [
         chart(all, "median", "median packet delay", |figures| figures.p50),
@@ -273,7 +284,7 @@ fn delays(comparison: &Comparison, doubt: Option<String>) -> Section {
              those runs: it knows nothing of caches. What the prediction is better than that, it owes to knowing."
                 .to_owned(),
         ],
-        blocks: doubt.map(Block::Note).into_iter().chain(charts.map(Block::Chart)).collect(),
+        blocks: doubts.iter().cloned().map(Block::Note).chain(charts.map(Block::Chart)).collect(),
         folded: false,
     }
 }
@@ -502,7 +513,11 @@ fn limits() -> Section {
     let notes = [
         "The simulator has packets wait for processors, not for locks that others hold.",
         "What the runtime costs is taken to be the same at every load and under every policy. It is less where several \
-         packets are handled at a time, and more where its own code has been displaced.",
+         packets are handled at a time or workers share nothing, and more where its own code has been displaced.",
+        "At low rates, what belongs to one stream alone is displaced the more the more streams there are; the calibration \
+         and the model know one time since protocol work, for all. And workers look for packets between two pieces of \
+         other work, which therefore displaces caches more slowly than in the calibration. The time in the stack is then \
+         off either way.",
         "Arrival times are those of a schedule: a packet's delay counts from there, whether or not a worker looked.",
         "A worker that is kept from running by something else on the machine is noticed if that lasts longer than \
          8 µs; shorter interruptions stay in what was measured.",
@@ -572,9 +587,9 @@ mod tests {
         let mut all = compared(&[(20, true), (60, false), (80, true)]);
         all.compared[0].points[0].measured.as_mut().unwrap().disturbed = 0.975;
         all.compared[0].points[2].predicted.model = None;
-        let expected = "Nothing could be judged: at 1 of 3 loads the processors were not as near as the prediction takes \
-                        them to be; at 1 of 3 loads the machine did too much else; at 1 of 3 loads packets come faster \
-                        than they could be processed, as predicted.";
+        let expected = "Nothing could be judged: at 1 of 3 loads packets come faster than they could be processed, as \
+                        predicted; at 1 of 3 loads the machine did too much else; at 1 of 3 loads the processors were \
+                        not as near as the prediction takes them to be.";
         assert_eq!(nothing_judged(&all).as_deref(), Some(expected));
         assert_eq!(headline(&all), expected);
         let words =
@@ -598,7 +613,7 @@ mod tests {
     #[test]
     fn the_report_says_where_its_costs_were_fitted_and_shows_the_null_model() {
         let all = compared(&[(20, true)]);
-        let text = format!("{:?}", [delays(&all, None), errors(&all.compared), explained(&all)]);
+        let text = format!("{:?}", [delays(&all, &[]), errors(&all.compared), explained(&all)]);
         assert!(
             text.contains("null model: mean delay") && text.contains("That is all that was fitted"),
             "{text}"

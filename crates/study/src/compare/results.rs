@@ -240,7 +240,7 @@ pub fn columns(points: &[PointSummary]) -> Result<Columns, ColumnsError> {
 /// The columns of one quantity.
 fn beside(name: &str, points: &[PointSummary], of: fn(&PointSummary) -> &Beside) -> Vec<Column> {
     let floats = |suffix: &str, unit: &str, pick: fn(&Beside) -> Option<f64>| {
-        Column::floats(&format!("{name}_{suffix}"), unit, points.iter().map(|point| pick(of(point))))
+        Column::floats(format!("{name}_{suffix}"), unit, points.iter().map(|point| pick(of(point))))
     };
     vec![
         floats("predicted_us", "µs", |beside| beside.predicted.map(|time| time.mean_us)),

@@ -31,7 +31,7 @@ pub fn section(findings: &Findings) -> Section {
             }
             false => format!("{references_per_us:.0} references per µs"),
         };
-        let which = if curve.fitted { "fitted to the points" } else { "the source's, not fitted" };
+        let which = if curve.fitted { "fitted to the points" } else { "those of Salehi 1994, not fitted" };
         blocks.push(Block::Paragraph(format!(
             "Work in between: {}, {rate}. Footprint constants ({which}): \
              W = {w:.4}, a = {a}, b = {b:.4}, log d = {log_d}. The model deviates from the points by {:.0}% \
@@ -82,7 +82,7 @@ fn reload(profile: &Profile) -> Chart {
     let is_published = profile.intervening == Intervening::MVS;
     let name = if is_published { "modelled" } else { "modelled, constants fitted" };
     let published =
-        (!is_published).then(|| modelled("modelled, constants of the source", Intervening::MVS)).flatten();
+        (!is_published).then(|| modelled("modelled, constants of Salehi 1994", Intervening::MVS)).flatten();
     let states = &profile.times.of(approach).fully_cold;
     Chart {
         id: "reload".to_owned(),

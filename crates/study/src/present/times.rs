@@ -19,7 +19,7 @@ pub fn section(findings: &Findings) -> Section {
     }));
     if profile.provenance.kind == Kind::Measured {
         blocks.push(Block::Paragraph(
-            "For comparison, what the source measured on its machine, a multiprocessor of 1994 with 100 MHz \
+            "For comparison, what Salehi 1994 measured on its machine, a multiprocessor of 1994 with 100 MHz \
              processors:"
                 .to_owned(),
         ));
