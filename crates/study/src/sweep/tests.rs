@@ -3,7 +3,7 @@ use std::sync::Mutex;
 use warmcore_record::{Manifest, Values};
 use warmcore_scenario::document;
 use warmcore_scenario::packet::SCHEMA;
-use warmcore_scenario::{Parallelism, ProcessorPolicy, RunLength, Stacks};
+use warmcore_scenario::{Parallelism, ProcessorPolicy, RunLength, Stacks, TrafficError};
 
 fn request(axes: Axes) -> Request {
     let run = RunLength { precision: 0.1, max_packets: 20_000, replications: 1 };
@@ -82,7 +82,7 @@ fn loads_are_fractions_of_each_curves_capacity() {
 #[test]
 fn a_sweep_with_an_impossible_point_is_refused_before_it_begins() {
     let refused = |request: Request| match planned(request) {
-        Err(PointError::Scenario(fault)) => fault.field,
+        Err(PointError::Scenario(fault) | PointError::Traffic(TrafficError::Field(fault))) => fault.field,
         other => panic!("{other:?}"),
     };
     assert_eq!(refused(request(Axes { processors: vec![8, 0], ..axes() })), "processors");
