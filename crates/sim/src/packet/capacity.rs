@@ -130,3 +130,25 @@ pub(super) fn wanted(shape: Shape) -> u64 {
 pub(super) fn nanos(interval: Interval) -> Estimate<Nanos> {
     Estimate::new(Nanos(interval.mean), Nanos(interval.half_width))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_run_left_open_depends_on_how_near_the_capacity_is() {
+        let capacity = Capacity {
+            rate: Estimate::new(PerSecond(1_000.0), PerSecond(10.0)),
+            service: Estimate::new(Nanos(1.0), Nanos(0.0)),
+        };
+        let judged = |rate| capacity.judge(PerSecond(rate), Ended::Exhausted);
+        assert_eq!(
+            [890.0, 910.0, 979.0].map(judged),
+            [Ended::Exhausted, Ended::NearCapacity, Ended::NearCapacity]
+        );
+        assert_eq!([981.0, 1_019.0].map(judged), [Ended::Unknown; 2]);
+        assert_eq!([1_019.0, 1_021.0].map(|rate| capacity.is_exceeded_by(PerSecond(rate))), [false, true]);
+        assert_eq!(capacity.judge(PerSecond(1_000.0), Ended::Precise), Ended::Precise);
+        assert_eq!(capacity.judge(PerSecond(950.0), Ended::HeavyTailed), Ended::HeavyTailed);
+    }
+}

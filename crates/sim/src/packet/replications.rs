@@ -79,3 +79,41 @@ fn ended(outcomes: &[Outcome], precise: bool) -> Ended {
         Ended::Exhausted
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warmcore_costs::Situation;
+
+    /// A run of a mean delay of 100 ns ± 10 ns.
+    fn run(ended: Ended) -> Observed {
+        let delay = Estimate::new(Nanos(100.0), Nanos(10.0));
+        let outcome = Outcome {
+            delay,
+            service: delay,
+            quantiles: DelayQuantiles { p50: delay, p99: delay, p999: delay },
+            fairness: Fairness { jain: 1.0, least: Nanos(100.0), greatest: Nanos(100.0) },
+            utilisation: Estimate::new(0.5, 0.01),
+            throughput: PerSecond(1.0),
+            situations: [0; Situation::COUNT],
+            warmup: 0,
+            packets: 1,
+            ended,
+        };
+        Observed { outcome, delays: warmcore_stats::histogram::Histogram::default(), grows: false }
+    }
+
+    #[test]
+    fn what_is_known_of_one_run_is_not_lost_among_others() {
+        let together = |runs: [Ended; 2], relative| {
+            let outcome = combined(runs.map(run).into(), relative).unwrap();
+            assert!((outcome.delay.half_width.unwrap().0 - 10.0 / 2_f64.sqrt()).abs() < 1e-9);
+            outcome.ended
+        };
+        assert_eq!(together([Ended::Exhausted, Ended::Unknown], 0.05), Ended::Unknown);
+        assert_eq!(together([Ended::Exhausted, Ended::NoMoreArrivals], 0.05), Ended::Exhausted);
+        assert_eq!(together([Ended::NoMoreArrivals; 2], 0.05), Ended::NoMoreArrivals);
+        // Together they are as precise as neither is alone.
+        assert_eq!(together([Ended::Exhausted, Ended::Unknown], 0.08), Ended::Precise);
+    }
+}
