@@ -176,7 +176,11 @@ impl<'a> Drawing<'a> {
     /// The layout in which all series have room of which `has_room` holds.
     fn layout(&self, has_room: impl Fn(&Series) -> bool) -> Value {
         let series: Vec<&Series> = self.view.series.iter().filter(|series| has_room(series)).collect();
-        let (x_extent, y_extent) = (extent(self.xs(&series)), extent(self.ys(&series)));
+        let x_extent = extent(self.xs(&series));
+        // The names of regions stand above the curves.
+        let named = self.y.is_log() && !self.view.regions.is_empty();
+        let y_extent =
+            extent(self.ys(&series)).map(|extent| if named { with_headroom(extent) } else { extent });
         let regions = shapes::regions(&self.view.regions, &self.x, x_extent);
         let shapes = [regions, self.marks(&series, x_extent, y_extent)].concat();
         json!({
@@ -246,6 +250,11 @@ fn drawable(series: &Series) -> impl Iterator<Item = &Point> {
 
 fn half_width(point: &Point) -> f64 {
     point.y.half_width.unwrap_or(0.0)
+}
+
+/// `extent` with a seventh more at the top of a logarithmic axis.
+fn with_headroom((from, to): Extent) -> Extent {
+    (from, to * (to / from).powf(1.0 / 7.0))
 }
 
 /// The least and greatest positive value, between which a logarithmic axis lies.

@@ -50,7 +50,12 @@ pub(crate) fn mark(mark: &Mark, place: f64, at: f64, data: &[(f64, f64)]) -> Val
     let across = mark.axis == Direction::Y;
     let (x0, x1, y0, y1) = if across { (0.0, 1.0, place, place) } else { (place, place, 0.0, 1.0) };
     let (xref, yref) = if across { ("paper", "y") } else { ("x", "paper") };
-    let (xanchor, yanchor, position) = if across { roomiest(at, data) } else { ("left", "top", "end") };
+    let (xanchor, yanchor, position) = match across {
+        true => roomiest(at, data),
+        // At the foot of the line, on the side that has room: regions are named at the top.
+        false if at > 0.6 => ("right", "bottom", "start"),
+        false => ("left", "bottom", "start"),
+    };
     json!({
         "type": "line", "layer": "below", "xref": xref, "yref": yref, "x0": x0, "x1": x1, "y0": y0, "y1": y1,
         "line": { "color": QUIET, "width": 1.3, "dash": "4px,4px" },

@@ -17,6 +17,7 @@ pub mod glossary;
 pub mod lead;
 pub mod reload;
 pub mod scope;
+mod shading;
 pub mod times;
 pub mod verdict;
 
@@ -171,6 +172,31 @@ mod tests {
             let document = document(&findings, Manifest::now("warmcore", "0"));
             assert_eq!(document.validate(), Ok(()));
             assert_eq!(document.charts().count(), 6);
+            says_what_to_do(&document);
         }
+    }
+
+    /// The first screen has all of it: for what it speaks, the advised curve, three lines at most, and
+    /// what to do. What concerns other numbers of processors is folded.
+    fn says_what_to_do(document: &Document) {
+        let verdict = &document.verdict;
+        assert!(verdict.scope.contains("not for Linux's own"), "{}", verdict.scope);
+        assert!((1..=3).contains(&verdict.statements.len()) && !verdict.actions.is_empty());
+        let chart = verdict.chart.as_ref().expect("something was predicted");
+        assert_eq!(chart.choices[0].options, ["mean", "99th percentile"]);
+        for view in &chart.views {
+            let shown = view.series.iter().filter(|series| !series.hidden).count();
+            let advised: Vec<_> = view.series.iter().filter(|series| series.emphasised).collect();
+            assert!((1..=3).contains(&shown), "{shown} curves");
+            assert!(
+                !advised.is_empty()
+                    && advised.iter().all(|series| !series.hidden && !series.points.is_empty())
+            );
+        }
+        let first = |view: usize| chart.views[view].series[0].points[0].y.mean;
+        assert!(first(1) > first(0), "the 99th percentile is above the mean");
+        let folded = |section: &&Section| section.folded;
+        let ahead: Vec<&Section> = document.sections.iter().filter(folded).collect();
+        assert!(ahead.iter().all(|section| matches!(&section.blocks[..], [Block::Statements(_)])));
     }
 }

@@ -13,34 +13,41 @@
 use crate::Findings;
 use warmcore_costs::Approach;
 use warmcore_record::document::Action;
-use warmcore_scenario::{Organisation, ProcessorPolicy};
+use warmcore_scenario::{Combination, Organisation, ProcessorPolicy};
 use warmcore_topology::{CpuSet, Machine};
 use warmcore_units::CpuId;
 
-/// What to do about the advice that leads, first what holds at every load.
+/// How a plan for interrupts and packets is made, applied and taken back.
+pub const STEERING: [&str; 3] = [
+    "warmcore host plan --for receiver --profile profile.toml --out plan.toml",
+    "sudo warmcore host apply plan.toml --yes",
+    "sudo warmcore host undo  # takes it back",
+];
+
+/// What to do about the advice that leads.
 #[must_use]
 pub fn actions(findings: &Findings) -> Vec<Action> {
     let Some(advice) = findings.advice.first() else { return Vec::new() };
-    let advised = distinct(advice.regions.iter().map(|region| region.best));
-    if advised.is_empty() {
-        return Vec::new();
+    let advised: Vec<Combination> = advice.regions.iter().map(|region| region.best).collect();
+    for_advice(&advised, &cpus(findings, advice.processors))
+}
+
+/// What to do where `advised` is best, each at some load, on `cpus`: first what holds at every load.
+fn for_advice(advised: &[Combination], cpus: &CpuSet) -> Vec<Action> {
+    let Some(first) = advised.first() else { return Vec::new() };
+    let any = |is_so: fn(&Combination) -> bool| advised.iter().any(is_so);
+    let mut policies: Vec<ProcessorPolicy> = Vec::new();
+    for policy in advised.iter().map(|combination| combination.policy) {
+        if !policies.contains(&policy) {
+            policies.push(policy);
+        }
     }
-    let cpus = cpus(findings, advice.processors);
-    let threads = distinct(advised.iter().map(|combination| combination.threads));
-    let policies = distinct(advised.iter().map(|combination| combination.policy));
-    let approaches = distinct(advised.iter().map(|combination| combination.approach));
-    let memory = distinct(advised.iter().map(|combination| combination.memory));
-    let steering = policies.contains(&ProcessorPolicy::WiredStreams).then(steering);
-    [
-        threads.first().map(|threads| workers(*threads, &cpus)),
-        approaches.contains(&Approach::IndependentStacks).then(independent_stacks),
-    ]
-    .into_iter()
-    .flatten()
-    .chain(policies.iter().filter_map(|policy| choice_of_worker(*policy, policies.len() > 1)))
-    .chain(memory.contains(&Organisation::Global).then(one_arena))
-    .chain(steering)
-    .collect()
+    let mut actions = vec![workers(first.threads, cpus)];
+    actions.extend(any(|advised| advised.approach == Approach::IndependentStacks).then(independent_stacks));
+    actions.extend(policies.iter().filter_map(|policy| choice_of_worker(*policy, policies.len() > 1)));
+    actions.extend(any(|advised| advised.memory == Organisation::Global).then(one_arena));
+    actions.extend(policies.contains(&ProcessorPolicy::WiredStreams).then(steering));
+    actions
 }
 
 /// The cpus to name in commands: those of this machine where it was measured.
@@ -132,11 +139,7 @@ fn steering() -> Action {
         text: "Have interrupts and packets (RPS, XPS) go to the processors on which they are read. The plan \
                says what that gains; where it gains nothing, there is none."
             .to_owned(),
-        commands: vec![
-            "warmcore host plan --for receiver --profile profile.toml --out plan.toml".to_owned(),
-            "sudo warmcore host apply plan.toml --yes".to_owned(),
-            "sudo warmcore host undo  # takes it back".to_owned(),
-        ],
+        commands: STEERING.map(str::to_owned).to_vec(),
     }
 }
 
@@ -145,13 +148,55 @@ fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Each of `items` once, in the order in which they come first.
-fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
-    let mut all = Vec::new();
-    for item in items {
-        if !all.contains(&item) {
-            all.push(item);
-        }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said and shown for `advised`, in one text.
+    fn told(advised: &[Combination]) -> String {
+        let cpus = [0, 2].map(CpuId).into_iter().collect();
+        let lines = for_advice(advised, &cpus)
+            .into_iter()
+            .flat_map(|action| [vec![action.text], action.commands].concat());
+        lines.collect::<Vec<_>>().join("\n")
     }
-    all
+
+    const DEFAULT: Combination = Combination::COMMON_DEFAULT;
+    const LOCKING_MRU: Combination = Combination { policy: ProcessorPolicy::Mru, ..DEFAULT };
+
+    #[test]
+    fn each_part_of_the_advice_has_its_means() {
+        let wired = told(&[DEFAULT]);
+        assert!(
+            wired.contains("for cpu in 0 2; do taskset --cpu-list $cpu") && wired.contains("SO_REUSEPORT")
+        );
+        assert!(
+            wired.contains("warmcore host plan")
+                && !wired.contains("epoll")
+                && !wired.contains("stack of its own")
+        );
+
+        let mru = told(&[LOCKING_MRU]);
+        assert!(
+            mru.contains("one epoll instance") && !mru.contains("SO_REUSEPORT") && !mru.contains("host plan")
+        );
+
+        let stacks = told(&[Combination { approach: Approach::IndependentStacks, ..LOCKING_MRU }]);
+        assert!(stacks.contains("receive stack of its own"));
+
+        let shared = Organisation::Global;
+        let pools = told(&[Combination { threads: shared, memory: shared, ..LOCKING_MRU }]);
+        assert!(pools.contains("taskset --cpu-list 0,2 ") && pools.contains("arena_max=1"), "{pools}");
+    }
+
+    #[test]
+    fn where_the_advice_changes_with_the_load_each_part_says_where_it_holds() {
+        let both = told(&[LOCKING_MRU, DEFAULT, LOCKING_MRU]);
+        assert!(
+            both.contains("Where MRU is advised") && both.contains("Where Wired-Streams is advised"),
+            "{both}"
+        );
+        assert_eq!(both.matches("epoll instance").count(), 1);
+        assert_eq!(told(&[]), "");
+    }
 }

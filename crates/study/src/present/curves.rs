@@ -1,11 +1,10 @@
 //! Charts of the predictions: delay and service time against rate, and capacity.
 
+use super::shading::shading;
 use crate::Findings;
-use crate::decide::{Advice, Region as Advised};
+use crate::decide::Advice;
 use crate::predict::{Curve, Host};
-use warmcore_record::chart::{
-    Axis, Choice, Direction, Look, Mark, Point, Region, Scale, Series, Style, Unit, View,
-};
+use warmcore_record::chart::{Axis, Choice, Look, Point, Scale, Series, Style, Unit, View};
 use warmcore_record::{Block, Chart, Section};
 use warmcore_scenario::{Combination, Organisation};
 use warmcore_sim::packet::Outcome;
@@ -43,8 +42,7 @@ fn delay(findings: &Findings) -> Chart {
     let view = |(index, host), (pick, delay): (usize, Delay)| View {
         picks: vec![index, pick],
         series: rate_series(host, findings.advice.get(index), delay.of),
-        regions: regions(findings.advice.get(index)),
-        marks: undetermined(findings.advice.get(index)),
+        ..shading(findings.advice.get(index).map_or(&[][..], |advice| &advice.regions))
     };
     let hosts = || findings.hosts.iter().enumerate();
     Chart {
@@ -205,30 +203,4 @@ pub(super) fn rate_line(
     let Combination { approach, policy, .. } = curve.combination;
     let look = Look { colour: policy as usize, pattern: approach as usize };
     Series { look: Some(look), ..Series::new(name, Style::Line, points.collect()) }
-}
-
-/// The regions of load of the advice, named by what to use there, and between them where the border
-/// may lie.
-pub(super) fn regions(advice: Option<&Advice>) -> Vec<Region> {
-    let advised = advice.map_or(&[][..], |advice| &advice.regions);
-    let within = |region: &Advised| region.border.and_then(|border| border.within);
-    let mut regions = Vec::new();
-    for (index, region) in advised.iter().enumerate() {
-        let begin = within(region).map_or(region.from, |[_, high]| high);
-        let end = advised.get(index + 1).and_then(within).map_or(region.to, |[low, _]| low);
-        if let Some([low, high]) = within(region) {
-            regions.push(Region { label: "either".to_owned(), from: low.0, to: high.0 });
-        }
-        regions.push(Region { label: region.best.to_string(), from: begin.0, to: end.0 });
-    }
-    regions
-}
-
-/// Borders between regions of which nobody knows where they are.
-pub(super) fn undetermined(advice: Option<&Advice>) -> Vec<Mark> {
-    let borders = advice.into_iter().flat_map(|advice| &advice.regions).filter_map(|region| region.border);
-    borders
-        .filter(|border| border.within.is_none())
-        .map(|border| Mark { label: "anywhere".to_owned(), axis: Direction::X, at: border.at.0 })
-        .collect()
 }

@@ -1,6 +1,7 @@
 //! The chart of the advice: what is recommended, against what is common.
 
-use super::curves::{Delay, rate_line, regions, undetermined};
+use super::curves::{Delay, rate_line};
+use super::shading::shading;
 use super::verdict::in_words;
 use crate::Findings;
 use crate::decide::Advice;
@@ -20,8 +21,7 @@ pub fn chart(findings: &Findings) -> Option<Chart> {
     let view = |(pick, delay): (usize, Delay)| View {
         picks: vec![pick],
         series: series(host, advice, delay),
-        regions: regions(Some(advice)),
-        marks: undetermined(Some(advice)),
+        ..shading(&advice.regions)
     };
     Some(Chart {
         id: "advice".to_owned(),
