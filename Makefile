@@ -11,7 +11,8 @@ help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
 	@echo 'make study ARGS=--quick  the same within a minute; ARGS is passed to `warmcore study`'
 	@echo 'make test                format, lints, docs, tests, licences, packages, the report in a browser'
-	@echo 'make test-long           what takes longer: fuzzing, loom, schedules, Miri, races, faults, soak, calibrations and studies that must agree'
+	@echo 'make test-long           what takes longer: fuzzing, loom, schedules, Miri, races, faults, soak, calibrations and studies that must agree,'
+	@echo '                         mutants that tests must notice'
 	@echo 'make audit               licences and known vulnerabilities of every dependency; builds the auditor'
 	@echo 'make bench               the receive path against its peer, in one run'
 	@echo 'make bench-sim           the packet simulator against its peers, in one run'
@@ -34,10 +35,12 @@ test:
 	WARMCORE_SOAK_SECONDS=60 cargo test --workspace --locked
 	WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=30 scripts/check-schedules
 
-# Holds what noise or time keeps out of `make test`: a fuzzer's minute on each target, the live
+# Holds what noise or time keeps out of `make test`: the coverage of intervals under every process of arrivals over
+# 300 seeds, a fuzzer's minute on each target, the live
 # runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
 # of the latter, Miri and ThreadSanitizer at it, a refusal and a kill at each change of a plan for 128 cpus, ten minutes
-# of the runtime's soak test, and the agreement of two calibrations and of ten quick studies on a quiet machine.
+# of the runtime's soak test, the agreement of two calibrations and of ten quick studies on a quiet machine, and a
+# sample of 200 spoilt places in the rooms that decide and reckon, which their tests must notice.
 test-long: test fuzz audit
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-runtime --lib --target-dir target/loom model
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-dispatch --lib --target-dir target/loom model
@@ -45,10 +48,12 @@ test-long: test fuzz audit
 	WARMCORE_PLANS=10000 WARMCORE_DISPATCH_SOAK_SECONDS=60 cargo test --locked --package warmcore-dispatch --lib random
 	scripts/check-miri
 	scripts/check-races
+	WARMCORE_COVERAGE_SEEDS=300 cargo test --release --locked --package warmcore-sim --test packet intervals_contain
 	WARMCORE_CHANGES=all cargo test --locked --package warmcore-study --test placement faults
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
 	WARMCORE_STUDIES=10 cargo test --release --locked --package warmcore-cli --test repeat -- --nocapture
+	scripts/check-mutants
 
 bench:
 	@scripts/install-toolchain

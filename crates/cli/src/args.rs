@@ -78,7 +78,8 @@ pub(crate) enum Command {
     ///
     /// At each load the scenario is simulated, with the costs of a profile of this machine (measured
     /// first, unless --profile names one) and those of the runtime itself, and run; the report shows
-    /// both, how far off the prediction is, and where most of the difference comes from.
+    /// both, how far off the prediction is, and where most of the difference comes from. Where the machine
+    /// did too much else, a load is not judged; if none could be, the command fails.
     Compare(Box<CompareArguments>),
 
     /// Obtain the figures and claims of a publication again

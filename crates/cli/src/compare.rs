@@ -13,8 +13,8 @@ use warmcore_record::whole::Existing;
 use warmcore_runtime::Setup;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, PacketScenario, ProfileSource, Scheduling, Study};
-use warmcore_study::compare::results::{PointSummary, columns};
-use warmcore_study::compare::{CompareError, Compared, Request, compare, packets, present};
+use warmcore_study::compare::results::{self, columns};
+use warmcore_study::compare::{CompareError, Comparison, Loads, Request, compare, packets, present};
 use warmcore_study::costs;
 use warmcore_units::PerSecond;
 
@@ -22,6 +22,9 @@ const REPORT: &str = "report.html";
 const PROFILE: &str = "profile.toml";
 const RESULTS: &str = "results.parquet";
 const SUMMARY: &str = "summary.json";
+/// Packets per second at which a run of seconds still has some dozens.
+const LOWEST_RATE: f64 = 10.0;
+const HIGHEST_RATE: f64 = 1e9;
 const SCENARIO: &str = "scenario.toml";
 
 pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
@@ -34,26 +37,27 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
         Some(profile) => profile,
         None => measure(&request.scenario, arguments, stop)?,
     };
+    let doubts = packets::doubts(&profile, &request.scenario.live, request.scenario.traffic.streams);
+    doubts.iter().for_each(|doubt| eprintln!("note: {doubt}"));
     folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
     folder.write(SCENARIO, toml::to_string(&request.scenario).into_diagnostic()?.as_bytes())?;
 
     let bar = progress::bar("comparing");
-    let (mut done, all) = (0, request.schedulings.len());
-    let tell = |compared: &Compared| {
-        done += 1;
-        bar.set_message(compared.scheduling.to_string());
-        progress::set(&bar, f64::from(done) / all as f64);
-    };
-    let compared = compare(&request, &profile, Path::new(point::HERE), stop, tell);
+    let compared =
+        compare(&request, &profile, Path::new(point::HERE), stop, |done| progress::set(&bar, done));
     bar.finish_and_clear();
-    let compared = compared.map_err(explained)?;
+    let comparison = compared.map_err(explained)?;
 
-    let summary = write(&folder, &request, &profile, &compared)?;
-    if arguments.json {
-        return crate::print(format!("{summary}\n").as_bytes());
-    }
-    let words = terminal::compare::summary(&compared);
-    crate::print(format!("{words}\nThe report: {}\n", folder.file(REPORT).display()).as_bytes())
+    let summary = write(&folder, &request, &profile, &comparison, doubts)?;
+    let text = match arguments.json {
+        true => format!("{summary}\n"),
+        false => {
+            let words = terminal::compare::summary(&comparison);
+            format!("{words}\nThe report: {}\n", folder.file(REPORT).display())
+        }
+    };
+    crate::print(text.as_bytes())?;
+    present::nothing_judged(&comparison).map_or(Ok(()), |why| Err(miette!("{why}")))
 }
 
 /// What `--json` prints.
@@ -62,7 +66,8 @@ struct Summary<'a> {
     schema: u32,
     profile: &'a str,
     notes: Vec<String>,
-    points: &'a [PointSummary],
+    #[serde(flatten)]
+    results: &'a results::Summary,
 }
 
 fn request(arguments: &CompareArguments) -> miette::Result<Request> {
@@ -71,9 +76,7 @@ fn request(arguments: &CompareArguments) -> miette::Result<Request> {
     if scenario.live.driver != DriverKind::Memory {
         return Err(miette!("--driver is not memory: what peers will send cannot be predicted"));
     }
-    if let Some(load) = arguments.loads.iter().find(|load| !(0.01..=0.98).contains(*load)) {
-        return Err(miette!("--loads has {load}, expected fractions of capacity between 0.01 and 0.98"));
-    }
+    let loads = loads(arguments)?;
     if arguments.runnable.live.seconds.is_none() && arguments.runnable.scenario.document.is_none() {
         scenario.live.seconds = 2.0;
     }
@@ -85,12 +88,36 @@ fn request(arguments: &CompareArguments) -> miette::Result<Request> {
         .flat_map(|approach| (0..or(arguments.policies.len())).map(move |policy| (approach, policy)))
         .map(|(a, p)| Scheduling { approach: approach(a), policy: policy(p), ..given })
         .collect();
+    let mut without_effect = Vec::new();
     for scheduling in &schedulings {
         let scenario = PacketScenario { scheduling: *scheduling, ..scenario.clone() };
         scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
+        without_effect.extend(effect::check_scenario(&arguments.runnable.scenario, &scenario.unused()).err());
         check_can_run(scenario)?;
     }
-    Ok(Request { scenario, schedulings, loads: arguments.loads.clone() })
+    // What has an effect under one way to schedule is asked for that one's sake.
+    if without_effect.len() == schedulings.len() {
+        without_effect.into_iter().try_for_each(Err)?;
+    }
+    Ok(Request { scenario, schedulings, loads })
+}
+
+fn loads(arguments: &CompareArguments) -> miette::Result<Loads> {
+    if !arguments.rates.is_empty() {
+        if let Some(rate) = arguments.rates.iter().find(|rate| !(LOWEST_RATE..=HIGHEST_RATE).contains(*rate))
+        {
+            return Err(miette!(
+                "--rates has {rate}, expected packets per second between {LOWEST_RATE} and {HIGHEST_RATE}"
+            ));
+        }
+        return Ok(Loads::Rates(arguments.rates.iter().copied().map(PerSecond).collect()));
+    }
+    if let Some(load) = arguments.loads.iter().find(|load| !(0.01..=0.98).contains(*load)) {
+        return Err(miette!(
+            "--loads has {load}, expected fractions of capacity between 0.01 and 0.98; --rates takes lower ones"
+        ));
+    }
+    Ok(Loads::Fractions(arguments.loads.clone()))
 }
 
 /// Refuses what a comparison makes no use of.
@@ -125,9 +152,6 @@ fn given_profile(scenario: &PacketScenario) -> miette::Result<Option<Profile>> {
              comparison's own profile.toml serves further ones"
         )
     })?;
-    if let Some(doubt) = packets::doubt(&profile) {
-        eprintln!("note: {doubt}");
-    }
     Ok(Some(profile))
 }
 
@@ -161,16 +185,17 @@ fn write(
     folder: &Folder,
     request: &Request,
     profile: &Profile,
-    compared: &[Compared],
+    comparison: &Comparison,
+    notes: Vec<String>,
 ) -> miette::Result<String> {
     let scenario = toml::to_string(&request.scenario).into_diagnostic()?;
     let manifest = provenance::of_simulation(profile, request.scenario.seed, Some(scenario));
-    let points = PointSummary::of_all(compared);
-    let notes = packets::doubt(profile).into_iter().collect();
-    let summary = Summary { schema: 1, profile: &profile.name, notes, points: &points };
+    let results = results::Summary::new(comparison);
+    let report = present::document(comparison, profile, &notes, manifest.clone());
+    let report = warmcore_report::render(&report);
+    let summary = Summary { schema: 2, profile: &profile.name, notes, results: &results };
     let summary = serde_json::to_string_pretty(&summary).into_diagnostic()?;
-    let parquet = columns(&points).into_diagnostic()?.to_parquet(&manifest).into_diagnostic()?;
-    let report = warmcore_report::render(&present::document(compared, profile, manifest));
+    let parquet = columns(&results.points).into_diagnostic()?.to_parquet(&manifest).into_diagnostic()?;
     folder.write(RESULTS, &parquet)?;
     folder.write(SUMMARY, summary.as_bytes())?;
     folder.write(REPORT, report.as_bytes())?;

@@ -2,9 +2,11 @@
 //! by them. A field of a document is not: one document serves several commands.
 
 use crate::args::live::RunnableArguments;
+use crate::args::packet::ScenarioArguments;
+use crate::point;
 use miette::Diagnostic;
 use warmcore_runtime::from_scenario::weighs_costs;
-use warmcore_scenario::{DriverKind, Mode, PacketScenario, Process};
+use warmcore_scenario::{DriverKind, Mode, PacketScenario, Process, Unused};
 
 /// An option without effect. The process ends as it does where an option is not known.
 #[derive(Debug, thiserror::Error)]
@@ -41,6 +43,23 @@ pub(crate) fn check_live(flags: &RunnableArguments, scenario: &PacketScenario) -
     }
     let reason = "processors in the mode `fixed` do no other work";
     refuse("work-kib", given.work_kib.is_some() && live.mode == Mode::Fixed, reason)
+}
+
+/// Refuses what is `unused` of what `flags` say of the scheduling and the traffic.
+pub(crate) fn check_scenario(flags: &ScenarioArguments, unused: &[Unused]) -> Result<(), WithoutEffect> {
+    let (host, traffic) = (&flags.host, &flags.traffic);
+    for (option, is_given) in [
+        ("thread-order", host.thread_order.is_some()),
+        ("stacks", host.stacks.is_some()),
+        ("streams", traffic.streams.is_some()),
+        ("batch-distribution", traffic.batch_distribution.is_some()),
+        ("time-scale", traffic.time_scale.is_some()),
+    ] {
+        if let Some(unused) = unused.iter().find(|unused| point::flag(unused.field) == option) {
+            refuse(option, is_given, unused.reason)?;
+        }
+    }
+    Ok(())
 }
 
 /// Refuses what describes packets, where peers send them.

@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use view::View;
-use warmcore_files::{LONGEST_DOCUMENT, read_text};
 use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
 use warmcore_runtime::metrics::{Endpoint, text};
 use warmcore_runtime::{Report, RunError, Setup, SetupError, Watch};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
+use warmcore_workload::Capture;
 
 /// Between two looks at whether the run is to end.
 const TICK: Duration = Duration::from_millis(50);
@@ -38,13 +38,14 @@ pub(crate) struct Finished {
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let scenario = described(&arguments.runnable)?;
     effect::check_profile(&arguments.runnable, &scenario)?;
+    effect::check_scenario(&arguments.runnable.scenario, &scenario.unused())?;
     if arguments.print_scenario {
         return crate::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
     }
     let profile = point::profile(&scenario.profile)?;
     let mut setup = Setup::of(&scenario, &profile, Path::new(point::HERE)).map_err(unusable)?;
     let endpoint = arguments.metrics.map(Endpoint::bind).transpose().map_err(|error| miette!("{error}"))?;
-    tell_notes(&scenario, endpoint.as_ref());
+    tell_notes(&scenario, setup.capture.as_ref(), endpoint.as_ref());
     let stop = interrupt::catch()?;
     let view = (!arguments.json).then(Term::stderr).filter(Term::is_term);
 
@@ -65,19 +66,12 @@ pub(crate) fn described(flags: &RunnableArguments) -> miette::Result<PacketScena
     scenario.processors = match (flags.processors, &scenario.live.cpus) {
         (Some(processors), _) => processors,
         (None, cpus) if !cpus.is_empty() => u32::try_from(cpus.len()).into_diagnostic()?,
-        (None, _) if names_processors(flags.scenario.document.as_deref()) => scenario.processors,
+        (None, _) if point::names(flags.scenario.document.as_deref(), "processors") => scenario.processors,
         (None, _) => u32::try_from(usable_cores().into_diagnostic()?.len()).into_diagnostic()?,
     };
     scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
     effect::check_live(flags, &scenario)?;
     Ok(scenario)
-}
-
-/// Whether the document says how many processors there are.
-fn names_processors(document: Option<&Path>) -> bool {
-    let read = document.and_then(|path| read_text(path, LONGEST_DOCUMENT).ok());
-    read.and_then(|text| text.parse::<toml::Table>().ok())
-        .is_some_and(|table| table.contains_key("processors"))
 }
 
 fn set_live(live: &mut Live, flags: &LiveArguments) {
@@ -91,6 +85,7 @@ fn set_live(live: &mut Live, flags: &LiveArguments) {
     set(&mut live.payload_bytes, flags.payload);
     live.verify_udp_checksum |= flags.verify_udp_checksum;
     set(&mut live.handler_ns, flags.handler_ns);
+    set(&mut live.handler_bytes, flags.handler_bytes);
     set(&mut live.capacity, flags.capacity);
     set(&mut live.overload, flags.overload);
     set(&mut live.shutdown, flags.shutdown);
@@ -99,7 +94,10 @@ fn set_live(live: &mut Live, flags: &LiveArguments) {
     }
 }
 
-fn tell_notes(scenario: &PacketScenario, endpoint: Option<&Endpoint>) {
+fn tell_notes(scenario: &PacketScenario, capture: Option<&Capture>, endpoint: Option<&Endpoint>) {
+    if let Some(capture) = capture {
+        eprintln!("note: the trace: {capture}");
+    }
     if weighs_costs(scenario) && scenario.profile == ProfileSource::SgiChallengeXl {
         eprintln!(
             "note: `{}` weighs costs, and decides by those of the machine of Salehi 1994: give --profile with \

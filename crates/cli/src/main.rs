@@ -3,6 +3,7 @@
 mod args;
 mod calibrate;
 mod compare;
+mod costs;
 mod effect;
 mod folder;
 mod host;

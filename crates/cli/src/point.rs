@@ -5,12 +5,15 @@ use crate::args::SimulatePacketArguments;
 use crate::args::packet::{
     EffectArguments, HostArguments, PointArguments, RunArguments, ScenarioArguments, TrafficArguments,
 };
+use crate::costs::Chosen;
+use crate::effect::{self, WithoutEffect};
 use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
 use warmcore_costs::Profile;
+use warmcore_files::{LONGEST_DOCUMENT, read_text};
 use warmcore_scenario::document::{self, Checked};
 use warmcore_scenario::traffic::TraceFile;
-use warmcore_scenario::{PacketScenario, Process, ProfileSource, TrafficError};
+use warmcore_scenario::{PacketScenario, Process, ProfileSource, TrafficError, Unused};
 use warmcore_sim::packet::PointError;
 use warmcore_units::{Fault, PerSecond};
 use warmcore_workload::{ImpossibleArrivals, Popularity};
@@ -19,20 +22,33 @@ use warmcore_workload::{ImpossibleArrivals, Popularity};
 /// already put the folder of the document before what the document names.
 pub(crate) const HERE: &str = "";
 
-/// The scenario of one point.
-pub(crate) fn scenario(arguments: &SimulatePacketArguments) -> miette::Result<PacketScenario> {
-    let mut scenario = described(&arguments.point)?;
+/// The scenario of one point, and who chose its profile.
+pub(crate) fn scenario(arguments: &SimulatePacketArguments) -> miette::Result<(PacketScenario, Chosen)> {
+    let (mut scenario, chosen) = described(&arguments.point)?;
     set(&mut scenario.processors, arguments.processors);
     scenario.check().map_err(|fault| miette!("{}", in_flags(&fault)))?;
-    Ok(scenario)
+    refuse_unused(&arguments.point, &scenario.unused())?;
+    Ok((scenario, chosen))
 }
 
-/// What the flags and the document they name describe, not yet checked; flags come first.
-pub(crate) fn described(arguments: &PointArguments) -> miette::Result<PacketScenario> {
+/// What the flags and the document they name describe, not yet checked, and who chose its profile;
+/// flags come first.
+pub(crate) fn described(arguments: &PointArguments) -> miette::Result<(PacketScenario, Chosen)> {
     let mut scenario = of_flags(&arguments.scenario)?;
+    let chosen = Chosen::new(&mut scenario, &arguments.scenario);
     set_effects(&mut scenario, &arguments.effects);
     set_run(&mut scenario, &arguments.run);
-    Ok(scenario)
+    Ok((scenario, chosen))
+}
+
+/// Refuses the first flag among `arguments` that sets something `unused`.
+pub(crate) fn refuse_unused(arguments: &PointArguments, unused: &[Unused]) -> Result<(), WithoutEffect> {
+    for option in arguments.given() {
+        if let Some(unused) = unused.iter().find(|unused| flag(unused.field) == option) {
+            effect::refuse(option, true, unused.reason)?;
+        }
+    }
+    Ok(())
 }
 
 /// The same, of what live runs have too.
@@ -73,6 +89,12 @@ pub(crate) fn set<T>(field: &mut T, flag: Option<T>) {
     if let Some(value) = flag {
         *field = value;
     }
+}
+
+/// Whether the `document` has a value of its own for `key`.
+pub(crate) fn names(document: Option<&Path>, key: &str) -> bool {
+    let read = document.and_then(|path| read_text(path, LONGEST_DOCUMENT).ok());
+    read.and_then(|text| text.parse::<toml::Table>().ok()).is_some_and(|table| table.contains_key(key))
 }
 
 fn set_host(scenario: &mut PacketScenario, flags: &HostArguments) {
@@ -151,7 +173,7 @@ const FLAGS: [(&str, &str); 8] = [
 const TABLES: [&str; 6] = ["axes.", "effects.", "live.", "run.", "scheduling.", "traffic."];
 
 /// The flag that sets `field` of the document.
-fn flag(field: &str) -> String {
+pub(crate) fn flag(field: &str) -> String {
     let field = field.replace('_', "-");
     let field = TABLES.into_iter().find_map(|table| field.strip_prefix(table)).unwrap_or(&field);
     let is_in =
@@ -249,6 +271,7 @@ mod tests {
             ("live.payload_bytes", "payload"),
             ("live.verify_udp_checksum", "verify-udp-checksum"),
             ("live.handler_ns", "handler-ns"),
+            ("live.handler_bytes", "handler-bytes"),
             ("live.capacity", "capacity"),
             ("live.overload", "overload"),
             ("live.shutdown", "shutdown"),

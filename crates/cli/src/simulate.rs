@@ -1,6 +1,7 @@
 //! `warmcore simulate packet`.
 
 use crate::args::SimulatePacketArguments;
+use crate::costs::Costs;
 use crate::{point, terminal};
 use miette::IntoDiagnostic;
 use std::path::Path;
@@ -17,22 +18,25 @@ pub(crate) struct Against {
 }
 
 pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
-    let scenario = point::scenario(arguments)?;
+    let (scenario, chosen) = point::scenario(arguments)?;
     if arguments.print_scenario {
         return crate::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
     }
-    let profile = point::profile(&scenario.profile)?;
+    let costs = Costs::read(&scenario, chosen)?;
+    let profile = &costs.profile;
     let began = Instant::now();
-    let result = simulate(&scenario, &profile, Path::new(point::HERE)).map_err(point::explained)?;
-    let against = arguments.against.map(|policy| against(&scenario, policy, &profile)).transpose()?;
+    let result = simulate(&scenario, profile, Path::new(point::HERE)).map_err(point::explained)?;
+    let against = arguments.against.map(|policy| against(&scenario, policy, profile)).transpose()?;
     let seconds = began.elapsed().as_secs_f64();
 
     if !arguments.json {
         let difference = against.map(|against| terminal::point::difference(&against)).unwrap_or_default();
-        let summary = terminal::point::summary(&scenario, &result, seconds);
+        let summary = terminal::point::summary(&scenario, &costs, &result, seconds);
         return crate::print(format!("{summary}{difference}").as_bytes());
     }
-    let mut figures = Figures::of_scenario(&scenario).and(Figures::of_result(&result));
+    let mut figures = Figures::of_scenario(&scenario)
+        .and(Figures::of_costs(profile, costs.chosen()))
+        .and(Figures::of_result(&result));
     if let Some(Against { policy, comparison }) = against {
         figures = figures.and(Figures::of_comparison(policy, comparison.as_ref()));
     }

@@ -118,6 +118,10 @@ fn costs(
         }
     };
     folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
+    // The scenario that is written beside it names that copy, and so can be repeated from there.
+    if let ProfileSource::File(path) = &mut study.calibration.profile {
+        *path = PROFILE.into();
+    }
     if study.prediction.processors.is_empty() {
         study.prediction.processors = look_ahead(&profile, machine.as_ref());
     }

@@ -1,13 +1,14 @@
 //! `warmcore sweep packet`.
 
 use crate::args::SweepPacketArguments;
+use crate::costs::{Chosen, Costs};
 use crate::folder::Folder;
 use crate::kept::Kept;
 use crate::{interrupt, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::path::Path;
-use warmcore_costs::Profile;
+use warmcore_scenario::document;
 use warmcore_scenario::packet::SCHEMA;
 use warmcore_study::point::Figures;
 use warmcore_study::sweep::{Axes, Plan, Request, SweepError, Swept, present};
@@ -18,43 +19,82 @@ const RESULTS: &str = "results.parquet";
 const REPORT: &str = "report.html";
 
 pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
-    let request = request(arguments)?;
-    let profile = point::profile(&request.scenario.profile)?;
-    let plan = Plan::new(request.clone(), &profile, Path::new(point::HERE)).map_err(point::explained)?;
+    let (request, chosen) = request(arguments)?;
+    let costs = Costs::read(&request.scenario, chosen)?;
+    let profile = &costs.profile;
+    let plan = Plan::new(request.clone(), profile, Path::new(point::HERE)).map_err(point::explained)?;
+    point::refuse_unused(&arguments.point, &request.unused())?;
     let output = &arguments.output;
-    let (folder, kept) =
-        Kept::open(output, &[REQUEST, RESULTS, REPORT], &profile, &request.scenario.traffic)?;
+    if output.resume {
+        refuse_others(&request, &output.out.join(REQUEST))?;
+    }
+    let (folder, kept) = Kept::open(output, &[REQUEST, RESULTS, REPORT], profile, &request.scenario.traffic)?;
     let stop = interrupt::catch()?;
     folder.write(REQUEST, toml::to_string(&request).into_diagnostic()?.as_bytes())?;
 
     let bar = progress::bar("simulating");
     let tell = |done: usize, of: usize| progress::set(&bar, done as f64 / of as f64);
     let swept =
-        plan.run(&profile, |point| kept.known(point), |point, result| kept.keep(point, result), tell, stop);
+        plan.run(profile, |point| kept.known(point), |point, result| kept.keep(point, result), tell, stop);
     bar.finish_and_clear();
     let swept = swept.map_err(explained)?;
 
-    write(&folder, &profile, &swept)?;
+    write(&folder, &costs, &swept)?;
     if output.json {
-        let object = Summary { schema: 1, points: swept.figures().collect() };
+        let (machine, profile_chosen) = (&profile.name, costs.chosen());
+        let object = Summary { schema: 1, machine, profile_chosen, points: swept.figures().collect() };
         return crate::print(
             format!("{}\n", serde_json::to_string_pretty(&object).into_diagnostic()?).as_bytes(),
         );
     }
     let report = folder.file(REPORT);
     crate::print(
-        format!("{}\nThe report: {}\n", terminal::sweep::summary(&swept), report.display()).as_bytes(),
+        format!(
+            "{}\n{}\nThe report: {}\n",
+            terminal::sweep::summary(&swept),
+            costs.in_words(),
+            report.display()
+        )
+        .as_bytes(),
     )
 }
 
 /// What `--json` prints.
 #[derive(Serialize)]
-struct Summary {
+struct Summary<'a> {
     schema: u32,
+    machine: &'a str,
+    profile_chosen: &'static str,
     points: Vec<Figures>,
 }
 
-fn request(arguments: &SweepPacketArguments) -> miette::Result<Request> {
+/// Refuses to put the results of `request` in the place of those of another one, which stands in `file`
+/// if there was any: what is gone on with must still be there afterwards.
+fn refuse_others(request: &Request, file: &Path) -> miette::Result<()> {
+    if !file.exists() {
+        return Ok(());
+    }
+    let earlier: Request = document::read(file).into_diagnostic()?;
+    if request.includes(&earlier) {
+        return Ok(());
+    }
+    let [asked, there] = [request, &earlier].map(toml::to_string);
+    let (asked, there) = (asked.into_diagnostic()?, there.into_diagnostic()?);
+    let only = |here: &str, other: &str| -> String {
+        let lines: Vec<&str> =
+            here.lines().filter(|line| !other.lines().any(|other| other == *line)).collect();
+        if lines.is_empty() { "nothing else".to_owned() } else { format!("`{}`", lines.join("`, `")) }
+    };
+    Err(miette!(
+        "{} is of another sweep: it has {}, asked for is {}. Ask for its points too, give --force to begin anew, or \
+         another place with --out",
+        file.display(),
+        only(&there, &asked),
+        only(&asked, &there)
+    ))
+}
+
+fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)> {
     let given = &arguments.axes;
     let axes = Axes {
         rates_per_s: given.rates.iter().copied().map(PerSecond).collect(),
@@ -64,15 +104,16 @@ fn request(arguments: &SweepPacketArguments) -> miette::Result<Request> {
         batches: given.batches.clone(),
         processors: given.processors.clone(),
     };
-    Ok(Request { schema: SCHEMA, axes, scenario: point::described(&arguments.point)? })
+    let (scenario, chosen) = point::described(&arguments.point)?;
+    Ok((Request { schema: SCHEMA, axes, scenario }, chosen))
 }
 
-fn write(folder: &Folder, profile: &Profile, swept: &Swept) -> miette::Result<()> {
+fn write(folder: &Folder, costs: &Costs, swept: &Swept) -> miette::Result<()> {
     let request = toml::to_string(&swept.request).into_diagnostic()?;
-    let manifest = provenance::of_simulation(profile, swept.request.scenario.seed, Some(request));
+    let manifest = provenance::of_simulation(&costs.profile, swept.request.scenario.seed, Some(request));
     let columns = swept.columns().into_diagnostic()?;
     folder.write(RESULTS, &columns.to_parquet(&provenance::repeatable(&manifest)).into_diagnostic()?)?;
-    let report = warmcore_report::render(&present::document(swept, profile, manifest));
+    let report = warmcore_report::render(&present::document(swept, &costs.in_words(), manifest));
     folder.write(REPORT, report.as_bytes())
 }
 

@@ -15,6 +15,7 @@ use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use core::fmt::Display;
 use warmcore_costs::profile::{Measured, Profile};
 use warmcore_costs::{Approach, Experiment, Situation, ThreadStack};
+use warmcore_record::document::{Statement, Verdict};
 use warmcore_study::Findings;
 use warmcore_study::present::verdict::verdict;
 use warmcore_units::Estimate;
@@ -79,18 +80,26 @@ fn shown(time: &Measured) -> String {
 
 /// The verdict of a study, for the end of its run.
 pub(crate) fn summary(findings: &Findings) -> String {
-    let verdict = verdict(findings);
-    let mut text = format!("\n{}\n\n", verdict.headline);
-    for statement in &verdict.statements {
-        text += &format!("• {}\n  ({})\n", statement.text, statement.confidence.reason);
+    brief(&verdict(findings))
+}
+
+/// The first lines of the report's page.
+fn brief(verdict: &Verdict) -> String {
+    let mut text = format!("\n{}\n{}\n\n", verdict.headline, verdict.scope);
+    for Statement { text: claim, confidence, .. } in &verdict.statements {
+        text += &format!("• {claim}\n  {}: {}\n", confidence.level.in_words(), confidence.reason);
     }
     text
 }
 
 /// The mean, and the half-width by itself.
 fn parts<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) -> [String; 2] {
-    let half = estimate.half_width.filter(|&half| half.into().is_finite());
-    [estimate.mean.to_string(), half.map_or_else(|| "unknown".to_owned(), |half| half.to_string())]
+    let half = match estimate.half_width {
+        Some(half) if half.into().is_finite() => half.to_string(),
+        Some(_) => "unknown".to_owned(),
+        None => "none".to_owned(),
+    };
+    [estimate.mean.to_string(), half]
 }
 
 /// With a capital letter and a full stop.
@@ -99,8 +108,40 @@ pub(crate) fn sentence(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
-/// `129 µs ± 0.15 µs`; a half-width that is not known is said not to be.
+/// `129 µs ± 0.15 µs`; a half-width that is not known is said not to be, and what has none has none.
 fn estimate<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) -> String {
     let [mean, half] = parts(estimate);
-    format!("{mean} ± {half}")
+    if estimate.half_width.is_some() { format!("{mean} ± {half}") } else { mean }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warmcore_record::document::{Confidence, Level};
+
+    #[test]
+    fn the_verdict_says_for_what_it_speaks_and_how_sure_it_is() {
+        let confidence = Confidence { level: Level::Moderate, reason: "the intervals touch".to_owned() };
+        let statement = Statement {
+            text: "At low loads, use MRU.".to_owned(),
+            evidence: vec!["12%".to_owned()],
+            confidence,
+        };
+        let text = brief(&Verdict {
+            headline: "Use MRU.".to_owned(),
+            scope: "This speaks for 2 cores.".to_owned(),
+            statements: vec![statement],
+            ..Verdict::default()
+        });
+        let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(
+            lines,
+            [
+                "Use MRU.",
+                "This speaks for 2 cores.",
+                "• At low loads, use MRU.",
+                "  Moderate confidence: the intervals touch"
+            ]
+        );
+    }
 }

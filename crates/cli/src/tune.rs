@@ -96,6 +96,11 @@ fn confirm(arguments: &JournalArguments) -> miette::Result<()> {
 }
 
 fn print_persistent(arguments: &PersistArguments) -> miette::Result<()> {
+    let program = std::env::current_exe().into_diagnostic().wrap_err("cannot tell where this program is")?;
+    let path = absolute(&arguments.plan).into_diagnostic()?;
+    if let Some(path) = [&program, &path].into_iter().find(|path| path.to_str().is_none()) {
+        return Err(miette!("{}: expected a path in UTF-8, which a unit can name", path.display()));
+    }
     let document = plan::read(&arguments.plan)?;
     persist::check(&document.plan).into_diagnostic()?;
     if document.plan.missing() == Some(Missing::Threads) && !arguments.admission.partial {
@@ -110,8 +115,6 @@ fn print_persistent(arguments: &PersistArguments) -> miette::Result<()> {
         flags.push("--partial".to_owned());
     }
     flags.extend(arguments.admission.despite.iter().flat_map(|name| ["--despite".to_owned(), name.clone()]));
-    let program = std::env::current_exe().into_diagnostic().wrap_err("cannot tell where this program is")?;
-    let path = absolute(&arguments.plan).into_diagnostic()?;
     let (unit, rule) = (persist::unit(&program, &path, &flags), persist::rule(&document.plan));
     crate::print(format!("{unit}\n{rule}").as_bytes())
 }

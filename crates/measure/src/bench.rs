@@ -13,6 +13,7 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use warmcore_costs::{Approach, Packets};
 use warmcore_linux::ProtocolThread;
+use warmcore_runtime::StreamState;
 use warmcore_stack::wire::{FrameBuilder, LinkKind};
 use warmcore_stack::{Config, Delivery, DropReason, Flow, IndependentStacks, LockingStack, Pool};
 use warmcore_units::StackId;
@@ -69,10 +70,12 @@ impl Protocol {
         thread: &mut ProtocolThread,
         pool: &Pool,
         frame: &[u8],
+        state: &StreamState,
         pause: impl FnOnce() -> Result<Ticks, RunError>,
     ) -> Result<Reception, RunError> {
         let deliver = |delivery: Delivery<'_>| {
             black_box(delivery.payload.len());
+            state.touch(delivery.stream);
             pause()
         };
         match self {
@@ -127,6 +130,8 @@ pub(crate) struct Bench {
     pub(crate) pools: Vec<Pool>,
     /// A valid frame of each stream.
     pub(crate) frames: [Vec<u8>; PAIR],
+    /// What the handler of each stream touches.
+    pub(crate) state: StreamState,
     /// Taken by the baton when the run starts.
     pub(crate) handed: Handed,
     /// Keeps the objects apart while the run lasts.
@@ -157,7 +162,9 @@ impl Bench {
             let thread = ProtocolThread::new(rng.random_range(0..ProtocolThread::POSITIONS))?;
             handed.seat(&frames, packets.frames, thread);
         }
-        Ok(Self { protocol, pools, frames, handed, spacers })
+        space(rng);
+        let state = StreamState::new(PAIR, packets.handler_bytes);
+        Ok(Self { protocol, pools, frames, state, handed, spacers })
     }
 }
 
@@ -180,7 +187,7 @@ mod tests {
         let payloads = [0, 256, LINK.max_payload()];
         payloads.into_iter().flat_map(|payload_bytes| {
             [FrameLines::Written, FrameLines::Resident].into_iter().flat_map(move |frames| {
-                [false, true].map(|checksum| Packets { frames, payload_bytes, checksum })
+                [false, true].map(|checksum| Packets { frames, payload_bytes, checksum, handler_bytes: 128 })
             })
         })
     }
@@ -199,7 +206,8 @@ mod tests {
                         let (frame, thread) = bench.handed.packet(step, bench.frames[stream].len());
                         assert_eq!(frame, bench.frames[stream]);
                         let pool = &bench.pools[consumer];
-                        let reception = bench.protocol.time(thread, pool, frame, || Ok(0)).unwrap();
+                        let reception =
+                            bench.protocol.time(thread, pool, frame, &bench.state, || Ok(0)).unwrap();
                         assert!(reception.stop > reception.start);
                         assert_eq!(pool.available(), SEGMENTS);
                     }
@@ -211,8 +219,12 @@ mod tests {
     #[test]
     fn a_payload_that_fits_no_frame_is_refused() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
-        let packets =
-            Packets { frames: FrameLines::Written, payload_bytes: LINK.max_payload() + 1, checksum: false };
+        let packets = Packets {
+            frames: FrameLines::Written,
+            payload_bytes: LINK.max_payload() + 1,
+            checksum: false,
+            handler_bytes: 0,
+        };
         assert!(matches!(Bench::new(Approach::Locking, packets, &mut rng), Err(RunError::Frame(_))));
     }
 

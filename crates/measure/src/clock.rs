@@ -9,6 +9,7 @@
 //! Two readings are compared only if they were taken on one processor.
 
 use std::time::{Duration, Instant};
+use warmcore_runtime::Stopwatch;
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos};
 
@@ -120,7 +121,7 @@ impl Timer {
     #[must_use]
     pub fn calibrate() -> Self {
         let origin = Paired::now();
-        let runs: Vec<_> = (0..Self::OVERHEAD_RUNS).map(|_| empty_pairs(Self::OVERHEAD_PAIRS)).collect();
+        let runs: Vec<_> = (0..Self::OVERHEAD_RUNS).map(|_| empty_pairs(now, Self::OVERHEAD_PAIRS)).collect();
         while origin.instant.elapsed() < Self::COMPARISON {
             core::hint::spin_loop();
         }
@@ -135,6 +136,18 @@ impl Timer {
             nanos_per_tick,
             origin,
         }
+    }
+
+    /// What a live run reads the time in the stack with, so that it can be held against a calibration's. One
+    /// packet in `every` is timed. Call it on an idle processor.
+    #[must_use]
+    pub fn stopwatch(&self, every: u32) -> Stopwatch {
+        // It is called where it cannot be inlined, and so takes a little longer.
+        let read: fn() -> Ticks = core::hint::black_box(now);
+        let overheads: Vec<f64> =
+            (0..Self::OVERHEAD_RUNS).map(|_| empty_pairs(read, Self::OVERHEAD_PAIRS).0).collect();
+        let overhead = self.nanos(Interval::of(&overheads).mean);
+        Stopwatch { read, nanos_per_tick: self.nanos_per_tick, overhead, every }
     }
 
     /// `ticks` as a duration, nothing subtracted.
@@ -162,7 +175,7 @@ impl Timer {
 ///
 /// The pairs are spaced irregularly: many counters advance in steps far longer than a cycle, and
 /// pairs in step with them would all see the same rounding.
-fn empty_pairs(pairs: usize) -> (f64, u64) {
+fn empty_pairs(now: impl Fn() -> Ticks, pairs: usize) -> (f64, u64) {
     let mut durations: Vec<u64> = vec![1; pairs];
     for (position, duration) in durations.iter_mut().enumerate() {
         for _ in 0..position % 13 {
@@ -191,6 +204,22 @@ mod tests {
         let (counted, passed) = (timer.nanos((now() - ticks) as f64), instant.elapsed());
         assert!(counted.secs() >= 0.02 && passed.as_secs_f64() >= 0.02);
         assert!((0.5..2.0).contains(&(counted.secs() / passed.as_secs_f64())), "{counted} {passed:?}");
+    }
+
+    #[test]
+    fn a_stopwatch_costs_what_a_reading_does_and_a_call() {
+        let timer = Timer::calibrate();
+        let watch = timer.stopwatch(7);
+        // Emptiness is read as nothing, but for noise that does not last.
+        let empty = |_| {
+            let start = (watch.read)();
+            timer.nanos(((watch.read)() - start) as f64) - watch.overhead
+        };
+        let least = (0..1_000)
+            .map(empty)
+            .fold(Nanos::INFINITY, |least, time| if time < least { time } else { least });
+        assert!(least.0.abs() < watch.overhead.0, "{least} beside {}", watch.overhead);
+        assert_eq!(watch.every, 7);
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct Plan {
     /// Bytes of payload of a measured packet, at most [`Plan::MAX_PAYLOAD_BYTES`]. They are read
     /// only where checksums are verified.
     pub payload_bytes: usize,
+    /// Bytes of its stream's own memory that the handler of each measured packet reads and writes.
+    pub handler_bytes: usize,
     /// The user's own program as the intervening work, with its arguments; `None` is the built-in
     /// workload.
     pub intervening: Option<Vec<OsString>>,
@@ -53,6 +55,7 @@ impl Plan {
             checksum: false,
             frames: FrameLines::Written,
             payload_bytes: 256,
+            handler_bytes: 0,
             intervening: None,
             cpus: None,
         }
@@ -71,6 +74,7 @@ impl Plan {
 
     /// What the packets are like.
     pub(crate) const fn packets(&self) -> Packets {
-        Packets { frames: self.frames, payload_bytes: self.payload_bytes, checksum: self.checksum }
+        let Self { frames, payload_bytes, checksum, handler_bytes, .. } = *self;
+        Packets { frames, payload_bytes, checksum, handler_bytes }
     }
 }

@@ -30,6 +30,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 use warmcore_linux::{Snapshot, pin_to};
+use warmcore_runtime::StreamState;
 use warmcore_stack::Pool;
 use warmcore_units::CpuId;
 
@@ -67,7 +68,7 @@ impl Stage<'_> {
         near: Proximity,
     ) -> Result<Outcome, RunError> {
         let bench = Bench::new(script.approach, script.packets, rng)?;
-        let Bench { protocol, pools, frames, handed, spacers: _spacers } = bench;
+        let Bench { protocol, pools, frames, state, handed, spacers: _spacers } = bench;
         let shared = Shared {
             stage: self,
             script,
@@ -75,6 +76,7 @@ impl Stage<'_> {
             protocol,
             pools,
             frames,
+            state,
             baton: Baton::new(handed),
             interlude: Baton::new(()),
             exchanged: Baton::new(()),
@@ -125,6 +127,7 @@ struct Shared<'a> {
     protocol: Protocol,
     pools: Vec<Pool>,
     frames: [Vec<u8>; PAIR],
+    state: StreamState,
     /// Passes between Prepare (even phases) and Receive (odd ones).
     baton: Baton<Handed>,
     /// Passes back and forth while a packet is paused at the top of the stack.
@@ -230,8 +233,10 @@ impl Shared<'_> {
             intervened = self.intervene(step.consumer, last_stop, workload)?;
         }
         let reception = match self.script.pool {
-            PoolUse::WrittenBeforeRelease => self.protocol.time(thread, pool, frame, || self.pause(packet)),
-            _ => self.protocol.time(thread, pool, frame, || Ok(0)),
+            PoolUse::WrittenBeforeRelease => {
+                self.protocol.time(thread, pool, frame, &self.state, || self.pause(packet))
+            }
+            _ => self.protocol.time(thread, pool, frame, &self.state, || Ok(0)),
         }?;
         handed.pass();
         Ok((reception, intervened))

@@ -119,7 +119,12 @@ fn frames_may_stay_where_they_are_and_be_of_any_length_that_fits() {
     let provenance = calibration.profile.provenance;
     assert_eq!(
         provenance.packets,
-        Some(Packets { frames: FrameLines::Resident, payload_bytes: 1400, checksum: false })
+        Some(Packets {
+            frames: FrameLines::Resident,
+            payload_bytes: 1400,
+            checksum: false,
+            handler_bytes: 0
+        })
     );
     let notes = provenance.notes;
     assert!(notes.iter().any(|note| note.contains("prepared frames")), "{notes:?}");

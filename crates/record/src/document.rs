@@ -90,6 +90,18 @@ pub enum Level {
     High,
 }
 
+impl Level {
+    /// In words: `High confidence`.
+    #[must_use]
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            Self::High => "High confidence",
+            Self::Moderate => "Moderate confidence",
+            Self::Low => "Low confidence",
+        }
+    }
+}
+
 /// A part of the report that answers one question.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Section {

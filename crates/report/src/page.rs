@@ -137,11 +137,14 @@ fn legend_groups<'a>(legend: &Legend<'a>) -> Vec<LegendGroup<'a>> {
     groups
 }
 
-/// How sure a statement is, at a glance: dots for the eye, words for everybody.
+/// How sure a statement is, at a glance: a class for the style sheet, dots for the eye, words for
+/// everybody.
 fn glance(statement: &Statement) -> (&'static str, &'static str, &'static str) {
-    match statement.confidence.level {
-        Level::High => ("high", "●●●", "High confidence"),
-        Level::Moderate => ("moderate", "●●○", "Moderate confidence"),
-        Level::Low => ("low", "●○○", "Low confidence"),
-    }
+    let level = statement.confidence.level;
+    let (class, dots) = match level {
+        Level::High => ("high", "●●●"),
+        Level::Moderate => ("moderate", "●●○"),
+        Level::Low => ("low", "●○○"),
+    };
+    (class, dots, level.in_words())
 }

@@ -1,4 +1,5 @@
-//! A rendered report in a real browser: charts, hover, legend, choices, phone, no network, no script.
+//! A rendered report in a real browser: charts, hover, legend, choices, first screen, phone, dark
+//! paper, no network, no script.
 //!
 //! Needs Chromium and its driver (Debian: `apt-get install chromium chromium-driver`; other places:
 //! `CHROMIUM` and `CHROMEDRIVER` name the programs). Where there is none the test fails, unless
@@ -219,7 +220,7 @@ fn whatever_a_text_says_it_is_only_text() {
 #[test]
 fn a_phone_scrolls_down_only() {
     let (_directory, address) = report();
-    in_browser(Settings { phone: true, ..Settings::default() }, async |browser| {
+    in_browser(Settings { screen: Some([360, 740]), ..Settings::default() }, async |browser| {
         open(browser, &address).await?;
         assert_eq!(value(browser, "window.innerWidth").await, json!(360), "the phone is as narrow as asked");
         assert_eq!(value(browser, "document.documentElement.scrollWidth").await, json!(360));
@@ -231,6 +232,137 @@ fn a_phone_scrolls_down_only() {
         .await;
         let boxes = "[...document.querySelectorAll('.tabular .scroll')].some(box => box.scrollWidth > box.clientWidth)";
         assert_eq!(value(browser, boxes).await, json!(true), "a wide table scrolls in its own box");
+        Ok(())
+    });
+}
+
+/// A verdict as long as they come.
+const LONG_HEADLINE: &str = "On 64 processors (extrapolated from 2), use independent stacks on the most recently \
+                             used processor (MRU) at low loads, and independent stacks with each stream wired to a \
+                             processor (Wired-Streams) at high loads: packets take up to 75% ± 0.8% less time than \
+                             under the common default, and the machine carries 1.79 ± 0.03 times the traffic.";
+
+#[test]
+fn the_first_screen_has_headline_scope_and_chart_and_nothing_is_cut_off() {
+    let mut document = document::sample();
+    document.verdict.headline = LONG_HEADLINE.into();
+    let (_directory, address) = written(&document);
+    for [width, height] in [[400, 800], [1400, 900]] {
+        in_browser(Settings { screen: Some([width, height]), ..Settings::default() }, async |browser| {
+            open(browser, &address).await?;
+            let wide = value(browser, "document.documentElement.scrollWidth <= window.innerWidth").await;
+            assert_eq!(wide, json!(true), "nobody scrolls sideways at {width}");
+            let bottoms = "['.headline', '.scope', '.verdict .plot'].map(css => \
+                           document.querySelector(css).getBoundingClientRect().bottom)";
+            let bottoms: Vec<f64> = serde_json::from_value(value(browser, bottoms).await)?;
+            let in_order = bottoms.is_sorted() && bottoms[2] <= f64::from(height);
+            assert!(in_order, "{bottoms:?} on a screen of {width} by {height}");
+            let cut_off = "[...document.querySelectorAll('.plot')].flatMap(plot => { \
+                           const box = plot.getBoundingClientRect(); \
+                           return [...plot.querySelectorAll('svg text')].filter(text => { \
+                             const at = text.getBoundingClientRect(); \
+                             return at.width > 0 && (at.left < box.left - 1 || at.right > box.right + 1 || \
+                                                     at.top < box.top - 1 || at.bottom > box.bottom + 1); \
+                           }).map(text => text.textContent) })";
+            assert_eq!(value(browser, cut_off).await, json!([]), "texts cut off at {width}");
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn ticks_are_numbers_that_can_be_said_aloud() {
+    let (_directory, address) = report();
+    in_browser(Settings::default(), async |browser| {
+        open(browser, &address).await?;
+        let ticks = "[...document.querySelectorAll('.plot .xtick text, .plot .ytick text')]\
+                     .map(tick => tick.textContent.replaceAll('\\u202f', ''))";
+        let ticks: Vec<String> = serde_json::from_value(value(browser, ticks).await)?;
+        assert!(ticks.len() > 20, "{ticks:?}");
+        let is_category = |tick: &str| tick.contains("MRU") || tick.contains("LRU") || tick.contains("Wired");
+        for tick in ticks.iter().filter(|tick| !is_category(tick)) {
+            let (number, unit) = tick.split_once(' ').unwrap_or((tick, ""));
+            let of_a_size = number.parse::<f64>().is_ok_and(|number| number < 10_000.0) && number.len() <= 5;
+            let units = ["", "s", "ms", "µs", "ns", "/s", "k/s", "M/s", "G/s"];
+            assert!(of_a_size && units.contains(&unit), "{tick}");
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn what_is_advised_is_bold_and_hollow_markers_are_explained() {
+    let (_directory, address) = report();
+    in_browser(Settings::default(), async |browser| {
+        open(browser, &address).await?;
+        let bold = "(() => { const shown = document.querySelector('#delay-rate .plot').data\
+                    .filter(trace => trace.visible && trace.line); \
+                    const widest = Math.max(...shown.map(trace => trace.line.width)); \
+                    return shown.filter(trace => trace.line.width === widest).map(trace => trace.name) })()";
+        assert_eq!(value(browser, bold).await, json!(["IPS, Wired-Streams"]));
+        let explained = browser.find(Locator::Css("#delay-rate .hollow")).await?;
+        assert!(explained.is_displayed().await?);
+        assert_eq!(
+            value(browser, "document.querySelectorAll('#reload-time .hollow').length").await,
+            json!(0)
+        );
+        Ok(())
+    });
+}
+
+/// The contrast of every shown text with what is behind it (WCAG 2, relative luminance), of the
+/// lowest first: `[contrast, text]`.
+const CONTRASTS: &str = "(() => { \
+    const channels = colour => colour.match(/[\\d.]+/g).map(Number); \
+    const luminance = ([r, g, b]) => [r, g, b].map(v => v / 255) \
+      .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4) \
+      .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0); \
+    const behind = element => { for (let at = element; at; at = at.parentElement) { \
+      const colour = channels(getComputedStyle(at).backgroundColor); \
+      if (colour.length < 4 || colour[3] > 0.5) return colour; } return [255, 255, 255]; }; \
+    const own = element => [...element.childNodes].some(n => n.nodeType === 3 && n.textContent.trim()); \
+    return [...document.querySelectorAll('body *')] \
+      .filter(e => own(e) && e.getClientRects().length > 0 && !e.closest('script, :disabled')) \
+      .map(e => { const style = getComputedStyle(e); const svg = e.closest('svg'); \
+        const [one, other] = [channels(svg ? style.fill : style.color), behind(e)].map(luminance); \
+        const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05); \
+        return [contrast, e.textContent.trim().slice(0, 40)]; }) \
+      .sort((a, b) => a[0] - b[0]) })()";
+
+#[test]
+fn by_day_and_by_night_every_text_stands_out_from_its_paper() {
+    let (_directory, address) = report();
+    let mut papers = Vec::new();
+    for dark in [false, true] {
+        in_browser(Settings { dark, ..Settings::default() }, async |browser| {
+            open(browser, &address).await?;
+            let contrasts: Vec<(f64, String)> = serde_json::from_value(value(browser, CONTRASTS).await)?;
+            assert!(contrasts.len() > 200, "{}", contrasts.len());
+            assert!(contrasts[0].0 >= 4.5, "dark: {dark}, {:?}", &contrasts[..5]);
+            let paper = "['body', '.verdict .plot .main-svg'].map(css => \
+                         getComputedStyle(document.querySelector(css)).backgroundColor)";
+            let paper: [String; 2] = serde_json::from_value(value(browser, paper).await)?;
+            assert_eq!(paper[0], paper[1], "the chart is on the page's paper");
+            papers.push(paper);
+            Ok(())
+        });
+    }
+    assert!(std::env::var_os("WARMCORE_SKIP_BROWSER").is_some() || papers[0] != papers[1], "{papers:?}");
+}
+
+#[test]
+fn a_folded_section_opens() {
+    let (_directory, address) = report();
+    in_browser(Settings::default(), async |browser| {
+        open(browser, &address).await?;
+        let claim = browser.find(Locator::Css("#ahead .claim")).await?;
+        assert!(!claim.is_displayed().await?);
+        click(browser, "#ahead summary").await?;
+        assert!(claim.is_displayed().await?);
+        let evidence = browser.find(Locator::Css("#ahead .evidence li")).await?;
+        assert!(!evidence.is_displayed().await?);
+        click(browser, "#ahead .evidence summary").await?;
+        assert!(evidence.is_displayed().await?);
         Ok(())
     });
 }

@@ -10,6 +10,7 @@ use crate::packet::{Frame, Packet};
 use crate::protocol::Protocol;
 use crate::seat::Seat;
 use crate::stalls::LastStall;
+use crate::stopwatch::Stopwatch;
 use crate::streams::Streams;
 use crate::tally::Blocks;
 use crate::worker::INTAKE;
@@ -40,7 +41,7 @@ pub(crate) struct Floor<'a, P, W, H> {
     pub(crate) blocks: &'a [CachePadded<Mutex<Blocks>>],
     pub(crate) idle: &'a Idle,
     pub(crate) link: LinkKind,
-    pub(crate) instead: Option<Nanos>,
+    pub(crate) stopwatch: Option<Stopwatch>,
     pub(crate) overload: Overload,
     /// Packets that a board may hold.
     pub(crate) capacity: u32,

@@ -12,6 +12,7 @@ use crate::handler::{Context, Handler};
 use crate::options::{Idle, Options, Overload, Shutdown};
 use crate::report::Report;
 use crate::run::{RunError, run};
+use crate::state::StreamState;
 use crate::watch::Watch;
 use crate::work::{BuiltIn, Work};
 use core::hint::{black_box, spin_loop};
@@ -28,11 +29,15 @@ use warmcore_scenario::{
 use warmcore_stack::wire::LinkKind;
 use warmcore_stack::{Delivery, Flow};
 use warmcore_units::{Bytes, CpuId, Fault, Nanos, PerSecond, StreamId};
-use warmcore_workload::Key;
+use warmcore_workload::{Capture, Key, Trace};
 
 /// A worker that did not look at the clock for longer than this, besides what it was told to
 /// compute, was not running.
 const STALL: Nanos = Nanos(8e3);
+/// What it may take for each cache line that its handler touches.
+const MISS: Nanos = Nanos(200.0);
+/// Bytes of a cache line.
+const LINE: f64 = 64.0;
 
 /// A scenario made ready to be run here.
 pub struct Setup {
@@ -46,6 +51,8 @@ pub struct Setup {
     pub newcomers: Option<Newcomers>,
     /// The rate at which packets arrive. `None`: as many as are taken in, or as peers send.
     pub rate: Option<PerSecond>,
+    /// What was read of the trace that they arrive as in, if they do.
+    pub capture: Option<Capture>,
     /// What is done with each packet.
     pub handler: Computation,
 }
@@ -87,7 +94,7 @@ impl Setup {
         check(scenario)?;
         let cpus = cpus(scenario)?;
         let opened = open_driver(scenario, base)?;
-        let Frames { driver, flows, newcomers, streams, rate, link } = opened;
+        let Frames { driver, flows, newcomers, streams, rate, capture, link } = opened;
         let stacks = scenario.check_stacks(streams)?.clamp(1, streams);
         let saturating = rate.is_none() && live.driver == DriverKind::Memory;
         let costs = scenario.scheduling.approach.costs();
@@ -104,13 +111,15 @@ impl Setup {
             overload: if saturating { Overload::HoldBack } else { overload(live.overload) },
             capacity: live.capacity,
             shutdown: shutdown(live.shutdown),
-            instead: None,
-            stall: STALL + Nanos(2.0 * live.handler_ns),
+            stopwatch: None,
+            stall: STALL + Nanos(2.0 * live.handler_ns) + MISS * (f64::from(live.handler_bytes) / LINE),
             seed: scenario.seed,
         };
         let answers = live.driver != DriverKind::Memory;
-        let handler = Computation { time: Duration::from_nanos(live.handler_ns as u64), answers };
-        Ok(Self { options, driver: Counted::new(driver), flows, newcomers, rate, handler })
+        let time = Duration::from_nanos(live.handler_ns as u64);
+        let state = Arc::new(StreamState::new(streams as usize, live.handler_bytes as usize));
+        let handler = Computation { time, state, answers };
+        Ok(Self { options, driver: Counted::new(driver), flows, newcomers, rate, capture, handler })
     }
 
     /// Runs it until `watch` returns.
@@ -208,6 +217,7 @@ struct Frames {
     newcomers: Option<Newcomers>,
     streams: u32,
     rate: Option<PerSecond>,
+    capture: Option<Capture>,
     link: LinkKind,
 }
 
@@ -219,7 +229,8 @@ fn open_driver(scenario: &PacketScenario, base: &Path) -> Result<Frames, SetupEr
     let streams = scenario.traffic.streams;
     let (driver, newcomers) = device::open(&scenario.live)?;
     let link = LinkKind::Ethernet;
-    Ok(Frames { driver, flows: Vec::new(), newcomers: Some(newcomers), streams, rate: None, link })
+    let (flows, newcomers) = (Vec::new(), Some(newcomers));
+    Ok(Frames { driver, flows, newcomers, streams, rate: None, capture: None, link })
 }
 
 fn memory(scenario: &PacketScenario, base: &Path) -> Result<Frames, SetupError> {
@@ -235,7 +246,8 @@ fn memory(scenario: &PacketScenario, base: &Path) -> Result<Frames, SetupError> 
         None => Memory::saturating(streams, live.payload_bytes, traffic.mix(key)?),
     };
     let flows = (0..streams).map(|stream| Memory::flow(StreamId(stream))).collect();
-    Ok(Frames { driver: Box::new(driver), flows, newcomers: None, streams, rate, link: Memory::LINK })
+    let (driver, capture) = (Box::new(driver), traffic.trace().map(Trace::capture));
+    Ok(Frames { driver, flows, newcomers: None, streams, rate, capture, link: Memory::LINK })
 }
 
 const fn overload(rule: OverloadRule) -> Overload {
@@ -252,11 +264,12 @@ const fn shutdown(rule: ShutdownRule) -> Shutdown {
     }
 }
 
-/// The handler of a scenario: computes for a while, and where there is somebody to answer, sends
+/// The handler of a scenario: touches its stream's memory, computes for a while, and where there is somebody to answer, sends
 /// the data back.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Computation {
     time: Duration,
+    state: Arc<StreamState>,
     answers: bool,
 }
 
@@ -264,6 +277,7 @@ impl Handler for Computation {
     #[inline]
     fn deliver(&self, delivery: &Delivery<'_>, context: &mut Context<'_>) {
         black_box(delivery.payload);
+        self.state.touch(delivery.stream);
         if self.answers {
             context.reply(delivery.payload);
         }

@@ -11,8 +11,9 @@
 //! | [`driver`] | where frames come from |
 //! | [`options`], [`from_scenario`] | how a run is to be, and how a scenario says so |
 //! | [`mod@run`] | a run from its beginning to its end |
-//! | [`handler`], [`work`] | what a user does with packets, and beside them |
+//! | [`handler`], [`state`], [`work`] | what a user does with packets, and beside them |
 //! | [`watch`] | a run while it lasts: follow it, pause it, open streams |
+//! | [`stopwatch`] | the time in the stack, read as a calibration reads it |
 //! | [`report`], [`tally`] | what came of it |
 //! | [`metrics`] | a run for monitoring systems |
 
@@ -32,6 +33,8 @@ pub mod report;
 pub mod run;
 mod seat;
 mod stalls;
+pub mod state;
+pub mod stopwatch;
 mod streams;
 mod sync;
 pub mod tally;
@@ -45,5 +48,7 @@ pub use handler::{AfterPanic, Context, Handler};
 pub use options::{Idle, Options, Overload, Shutdown};
 pub use report::{Report, Steady};
 pub use run::{RunError, run};
+pub use state::StreamState;
+pub use stopwatch::Stopwatch;
 pub use watch::Watch;
 pub use work::Work;

@@ -1,5 +1,6 @@
 //! How a run is to be.
 
+use crate::stopwatch::Stopwatch;
 use crate::work::Work;
 use core::fmt;
 use std::sync::Arc;
@@ -36,9 +37,8 @@ pub struct Options {
     /// A worker that did not look at the clock for longer than this was not running: what it
     /// measured then is left out of the statistics.
     pub stall: Nanos,
-    /// Rehearsal: what a packet takes in place of the protocol stack and the handler. What is left
-    /// of its delay then is the runtime's own.
-    pub instead: Option<Nanos>,
+    /// What some packets' time in stack and handler is read with, if it is to be known.
+    pub stopwatch: Option<Stopwatch>,
     /// Seed of a policy's random choices.
     pub seed: u64,
 }

@@ -30,7 +30,7 @@ impl Protocol {
             Parallelism::Locking => Form::Locking(Box::new(LockingStack::new(config))),
             Parallelism::Ips => {
                 let stacks = IndependentStacks::new(layout.stacks as usize, config);
-                Form::Independent(Box::new(stacks), layout.assign(layout.streams, layout.stacks))
+                Form::Independent(Box::new(stacks), layout.stacks_of_streams())
             }
             Parallelism::Hybrid => {
                 Form::Hybrid(Box::new(IndependentStacks::new(layout.processors as usize, config)))

@@ -142,23 +142,6 @@ impl Steady {
         nanos(ratio::of_means(self.batches().iter().map(of_batch)))
     }
 
-    /// The mean delay in a typical part of the run: the median of the means of its parts, which a rare
-    /// disturbance does not move. The interval is that of the median, by order statistics.
-    #[must_use]
-    pub fn typical_delay(&self) -> Estimate<Nanos> {
-        let mean = |batch: &Block| (batch.clean.delay / batch.clean.packets() as f64).0;
-        let mut means: Vec<f64> = self.batches().iter().map(mean).filter(|mean| mean.is_finite()).collect();
-        means.sort_by(f64::total_cmp);
-        let count = means.len();
-        let low = (count as f64 / 2.0 - 0.98 * (count as f64).sqrt()).floor();
-        if low < 1.0 {
-            return Estimate::new(Nanos(f64::NAN), Nanos::INFINITY);
-        }
-        let low = low as usize - 1;
-        let half = (means[count - 1 - low] - means[low]) / 2.0;
-        Estimate::new(Nanos((means[(count - 1) / 2] + means[count / 2]) / 2.0), Nanos(half))
-    }
-
     /// The mean time in service.
     #[must_use]
     pub fn service(&self) -> Estimate<Nanos> {
@@ -167,12 +150,22 @@ impl Steady {
         ))
     }
 
-    /// A worker's mean time from the end of a packet to the end of the next, where it went on from one
-    /// to the other: what a packet costs, all told.
+    /// The mean time in stack and handler of the packets that were timed.
     #[must_use]
-    pub fn cycle(&self) -> Estimate<Nanos> {
+    pub fn stack(&self) -> Estimate<Nanos> {
+        let timed = |batch: &Block| {
+            let all = batch.timed.iter();
+            (all.clone().map(|served| served.time.0).sum(), all.map(|served| served.packets as f64).sum())
+        };
+        nanos(ratio::of_means(self.batches().iter().map(timed)))
+    }
+
+    /// What a packet that follows another without a pause takes its worker besides its time in stack and
+    /// handler: taking packets in, deciding who processes them, and the books. Of packets that were timed.
+    #[must_use]
+    pub fn beside(&self) -> Estimate<Nanos> {
         nanos(ratio::of_means(
-            self.batches().iter().map(|batch| (batch.cycles.time.0, batch.cycles.packets as f64)),
+            self.batches().iter().map(|batch| (batch.beside.time.0, batch.beside.packets as f64)),
         ))
     }
 

@@ -26,7 +26,6 @@ use std::thread;
 use std::time::Duration;
 use warmcore_linux::{AffinityError, ProtocolThread, pin_to};
 use warmcore_policy::Policy;
-use warmcore_policy::assignment::in_turn;
 use warmcore_policy::dispatch::{Layout, Waiting};
 use warmcore_scenario::chosen::Task;
 use warmcore_scenario::{Organisation, Parallelism};
@@ -181,7 +180,7 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
         let Self { options, layout, driver, flows, handler, watch } = self;
         let workers = options.cpus.len();
         let partitioned = options.is_partitioned::<P>();
-        let homes = homes(options, &layout);
+        let homes = options.scheduling.homes(&layout);
         let streams = Streams::new(homes.clone(), options.workers(), flows.len());
         let queues = if partitioned { options.workers() } else { 1 };
         let Opened { queues, prepared } = driver.open(&QueueRequest { queues, steering: &homes })?;
@@ -218,7 +217,7 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
             blocks: &blocks,
             idle: &options.idle,
             link: options.link,
-            instead: options.instead,
+            stopwatch: options.stopwatch,
             overload: options.overload,
             capacity: options.capacity,
             stalled: CachePadded::new(LastStall::none()),
@@ -244,16 +243,6 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
             lost,
         })
     }
-}
-
-/// By stream: the worker it is at home with, as the dispatcher has it.
-fn homes(options: &Options, layout: &Layout) -> Vec<u32> {
-    if options.scheduling.approach != Parallelism::Ips {
-        return layout.assign(layout.streams, layout.processors);
-    }
-    let stack_of = layout.assign(layout.streams, layout.stacks);
-    let homes = in_turn(layout.stacks, layout.processors);
-    stack_of.into_iter().map(|stack| homes[stack as usize]).collect()
 }
 
 fn config(options: &Options) -> Config {

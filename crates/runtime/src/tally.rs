@@ -32,9 +32,11 @@ pub struct Block {
     pub clean: Seen,
     /// Packets that met, or came shortly after, a time in which a worker did not run.
     pub disturbed: Seen,
-    /// Clean packets right after which the worker went on with another: how many, and how long it
-    /// took from the end of one to the end of the next.
-    pub cycles: Served,
+    /// Clean packets of those that were timed, and followed another without a pause: how many, and how long
+    /// they took from the end of the one before besides their time in the stack.
+    pub beside: Served,
+    /// Clean packets whose time in stack and handler was taken, by [`Situation::index`].
+    pub timed: [Served; Situation::COUNT],
     /// Packets the stack refused, by reason; those of unknown streams are among them.
     pub refused: Refused,
     /// Packets dropped because too many waited.
@@ -142,7 +144,8 @@ impl Block {
     pub fn merge(&mut self, other: &Self) {
         self.clean.merge(&other.clean);
         self.disturbed.merge(&other.disturbed);
-        self.cycles.merge(other.cycles);
+        self.beside.merge(other.beside);
+        self.timed.iter_mut().zip(other.timed).for_each(|(ours, theirs)| ours.merge(theirs));
         for (reason, &packets) in &other.refused {
             *self.refused.entry(*reason).or_default() += packets;
         }
@@ -170,23 +173,24 @@ impl Tally {
     }
 
     /// A packet is finished, `delay` after it arrived and `service` after its service started in
-    /// `situation`; `cycle` after the one before it, if the worker went on from that.
+    /// `situation`.
     #[inline]
-    pub(crate) fn finished(
-        &mut self,
-        delay: Nanos,
-        service: Nanos,
-        situation: Situation,
-        cycle: Option<Nanos>,
-    ) {
+    pub(crate) fn finished(&mut self, delay: Nanos, service: Nanos, situation: Situation) {
         self.clean.push(delay.0);
         self.block.clean.push(delay, service, situation);
-        if let Some(cycle) = cycle {
-            self.block.cycles.push(cycle);
+    }
+
+    /// The packet that was finished last took `time` in the stack, and met no time in which a worker did not
+    /// run; if it followed another without a pause, it took `beside` since that one besides.
+    #[inline]
+    pub(crate) fn timed(&mut self, time: Nanos, situation: Situation, beside: Option<Nanos>) {
+        self.block.timed[situation.index()].push(time);
+        if let Some(beside) = beside {
+            self.block.beside.push(beside);
         }
     }
 
-    /// The same of a packet that met a time in which a worker did not run.
+    /// The same as [`finished`](Self::finished) of a packet that met a time in which a worker did not run.
     #[cold]
     pub(crate) fn disturbed(&mut self, delay: Nanos, service: Nanos, situation: Situation) {
         self.disturbed.push(delay.0);

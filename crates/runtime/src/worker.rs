@@ -28,6 +28,7 @@ use crate::handler::{AfterPanic, Context, Handler};
 use crate::options::Idle;
 use crate::packet::{Buffer, Frame, Packet};
 use crate::protocol::Protocol;
+use crate::stopwatch::Stopwatch;
 use crate::tally::Tally;
 use crate::work::Work;
 use std::collections::VecDeque;
@@ -71,6 +72,8 @@ pub(crate) struct Worker<'f, 'a, P, W, H> {
     /// Whether the packet in hand was taken ahead, and begins where the one before it has ended.
     goes_on: bool,
     polls: u32,
+    /// Packets since the last one that was timed.
+    untimed: u32,
     #[expect(clippy::vec_box, reason = "buffers go with packets, which are small")]
     buffers: Vec<Box<Buffer>>,
     /// Others who were given work, to be woken.
@@ -82,7 +85,8 @@ pub(crate) struct Worker<'f, 'a, P, W, H> {
 
 /// What came of a packet.
 enum Outcome {
-    Delivered,
+    /// With its time in the stack, if that was taken.
+    Delivered(Option<Nanos>),
     Refused(DropReason),
     Panicked(String),
 }
@@ -108,6 +112,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
             last_ended: None,
             goes_on: false,
             polls: 0,
+            untimed: 0,
             buffers: Vec::with_capacity(BUFFERS),
             called: Vec::new(),
             reply: Vec::new(),
@@ -155,8 +160,8 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let outcome = self.process(&assignment);
         let ended = self.read_clock();
         match outcome {
-            Outcome::Delivered => {
-                self.count(&assignment, begun, ended);
+            Outcome::Delivered(stack) => {
+                self.count(&assignment, begun, ended, stack);
                 self.floor.streams.processed(self.me, assignment.packet.stream);
             }
             Outcome::Refused(reason) => self.tally.refused(reason),
@@ -175,15 +180,21 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         }
     }
 
-    /// Counts a packet in whose service took from `begun` to `ended`.
+    /// Counts a packet whose service took from `begun` to `ended`, and `stack` of that in the stack, if it
+    /// was timed.
     #[inline]
-    fn count(&mut self, assignment: &Assignment, begun: Nanos, ended: Nanos) {
+    fn count(&mut self, assignment: &Assignment, begun: Nanos, ended: Nanos, stack: Option<Nanos>) {
         let (arrived, situation) = (assignment.packet.arrived, assignment.situation);
-        let (delay, service) = (ended - arrived, ended - begun);
+        let reading = stack.and(self.floor.stopwatch).map_or(Nanos::ZERO, |watch| watch.overhead);
+        let (delay, service) = (ended - arrived - reading, ended - begun - reading);
         if self.floor.stalled.met(arrived, ended) {
             self.tally.disturbed(delay, service, situation);
         } else {
-            self.tally.finished(delay, service, situation, self.last_ended.map(|last| ended - last));
+            self.tally.finished(delay, service, situation);
+            if let Some(stack) = stack {
+                let beside = self.last_ended.map(|last| ended - last - reading - stack);
+                self.tally.timed(stack, situation, beside);
+            }
         }
     }
 
@@ -218,42 +229,46 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     fn process(&mut self, assignment: &Assignment) -> Outcome {
         let Assignment { packet, stack, thread, .. } = assignment;
         let floor = self.floor;
-        if let Some(time) = floor.instead {
-            self.rehearse(time);
-            return Outcome::Delivered;
-        }
         if floor.streams.has_failed(packet.stream) {
             return Outcome::Panicked(String::new());
         }
+        let watch = self.stopwatch();
         let protocol = protocol(&mut self.protocol, floor);
         let frame = floor.bytes(&packet.frame);
         let mut context =
             Context { cpu: self.place, worker: self.me.0, reply: &mut self.reply, replied: false };
         let pool = floor.pool(self.me);
-        let received = floor.thread(*thread).lock().run(|| {
+        let mut thread = floor.thread(*thread).lock();
+        let start = watch.map(|watch| (watch.read)());
+        let received = thread.run(|| {
             let deliver = |delivery: Delivery<'_>| floor.handler.deliver(&delivery, &mut context);
             catch_unwind(AssertUnwindSafe(|| protocol.receive(*stack, pool, frame, deliver)))
         });
+        let time = watch.zip(start).map(|(watch, start)| watch.between(start, (watch.read)()));
+        drop(thread);
         let replied = context.replied;
         match received {
             Ok(Ok(())) => {
                 if replied {
                     self.answer(packet);
                 }
-                Outcome::Delivered
+                Outcome::Delivered(time)
             }
             Ok(Err(reason)) => Outcome::Refused(reason),
             Err(panic) => Outcome::Panicked(panic_message(&*panic)),
         }
     }
 
-    /// Takes as long as a packet would, and as looking at the clock does.
-    #[cold]
-    fn rehearse(&self, time: Nanos) {
-        let until = self.floor.clock.now() + time;
-        while self.floor.clock.now() < until {
-            core::hint::spin_loop();
+    /// What the next packet is timed with, if it is its turn.
+    #[inline]
+    fn stopwatch(&mut self) -> Option<Stopwatch> {
+        let watch = self.floor.stopwatch?;
+        self.untimed += 1;
+        if self.untimed < watch.every {
+            return None;
         }
+        self.untimed = 0;
+        Some(watch)
     }
 
     /// Sends the handler's answer to where `packet` came from.

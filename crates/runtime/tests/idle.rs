@@ -75,7 +75,7 @@ fn share(scheduling: Scheduling, due: Due) -> Option<f64> {
         capacity: 64,
         shutdown: Shutdown::Drain,
         stall: Nanos::from_micros(50.0),
-        instead: None,
+        stopwatch: None,
         seed: 1,
     };
     let flows = [0, 1].map(|stream| Memory::flow(StreamId(stream)));

@@ -12,8 +12,8 @@ use warmcore_costs::situation::{Experiment, Situation, ThreadStack};
 use warmcore_policy::dispatch::{Job, Layout, PacketLines, StackLines, StreamLines, Waiting};
 use warmcore_policy::policies::adaptive::{Adaptive, Costs, Found, History, Stacks};
 use warmcore_policy::policies::{
-    CentralQueue, HomeStealing, JoinShortestQueue, LeastRecentlyUsed, MostRecentlyUsed, Patient, PowerOfTwo,
-    WiredStreams,
+    CentralQueue, HomeFirst, HomeStealing, JoinShortestQueue, LeastRecentlyUsed, MostRecentlyUsed, Patient,
+    PowerOfTwo, WiredStreams,
 };
 use warmcore_policy::{Order, Policy, ThreadPool};
 
@@ -36,6 +36,27 @@ impl Scheduling {
         Layout { processors, streams, stacks, stack_each, hashed: self.policy.hashes() }
     }
 
+    /// By stream: the processor it is assigned to.
+    #[must_use]
+    pub fn homes(&self, layout: &Layout) -> Vec<u32> {
+        if self.approach != Parallelism::Ips {
+            return layout.homes_of_streams();
+        }
+        let homes = layout.homes_of_stacks();
+        layout.stacks_of_streams().into_iter().map(|stack| homes[stack as usize]).collect()
+    }
+
+    /// The servers of which each takes one packet at a time and has streams that no other serves, by
+    /// stream: independent stacks, and processors that streams are wired to. Each of these assignments
+    /// bounds what the host keeps up with.
+    #[must_use]
+    pub fn servers(&self, layout: &Layout) -> Vec<Vec<u32>> {
+        let stacks = (self.approach == Parallelism::Ips).then(|| layout.stacks_of_streams());
+        let wired = matches!(self.policy, ProcessorPolicy::WiredStreams | ProcessorPolicy::Hash);
+        let processors = (wired && !self.has_common_line()).then(|| self.homes(layout));
+        stacks.into_iter().chain(processors).collect()
+    }
+
     /// Does `task` with what was chosen, on so many processors that cost what `model` says.
     pub fn choose<T: Task>(&self, processors: u32, model: &ExecutionModel, task: T) -> T::Output {
         use ProcessorPolicy as Named;
@@ -44,6 +65,9 @@ impl Scheduling {
             Named::Lru => self.with_common_line(LeastRecentlyUsed, task),
             Named::CentralQueue => self.with_common_line(CentralQueue::new(processors), task),
             Named::Patient => self.with_common_line(Patient::new(model.cold_to_hot()), task),
+            Named::WiredStreams if self.approach == Parallelism::Hybrid => {
+                self.with_common_line(HomeFirst, task)
+            }
             Named::WiredStreams | Named::Hash => self.with_any_line(WiredStreams, task),
             Named::HashStealing => self.with_any_line(HomeStealing::new(processors), task),
             Named::ShortestQueue => self.with_any_line(JoinShortestQueue::new(processors), task),

@@ -14,6 +14,7 @@ pub mod policy;
 pub mod scheduling;
 pub mod study;
 pub mod traffic;
+pub mod unused;
 
 pub use combination::{Combination, Organisation};
 pub use document::DocumentError;
@@ -23,4 +24,5 @@ pub use packet::{PacketScenario, RunLength, Stacks};
 pub use policy::ProcessorPolicy;
 pub use scheduling::{Parallelism, QueueRule, Scheduling, ThreadOrder};
 pub use study::{Calibration, Prediction, ProfileSource, Study};
-pub use traffic::{OpenTraffic, Process, Traffic, TrafficError};
+pub use traffic::{Mixing, OpenTraffic, Process, Traffic, TrafficError};
+pub use unused::Unused;

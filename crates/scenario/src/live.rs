@@ -43,6 +43,9 @@ pub struct Live {
     pub verify_udp_checksum: bool,
     /// What the handler of each packet computes, in nanoseconds.
     pub handler_ns: f64,
+    /// Bytes of its stream's own memory that the handler of each packet reads and writes.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub handler_bytes: u32,
     /// Packets held at most, waiting and in service.
     pub capacity: u32,
     /// What happens to further ones.
@@ -113,11 +116,17 @@ impl Default for Live {
             payload_bytes: 64,
             verify_udp_checksum: false,
             handler_ns: 0.0,
+            handler_bytes: 0,
             capacity: 4096,
             overload: OverloadRule::Drop,
             shutdown: ShutdownRule::Drain,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the serializer passes a reference")]
+const fn is_zero(bytes: &u32) -> bool {
+    *bytes == 0
 }
 
 /// The longest run, in seconds: a day.
@@ -126,6 +135,8 @@ const LONGEST: f64 = 86_400.0;
 const MOST_WORK_KIB: u32 = 1 << 20;
 /// The longest handler, in nanoseconds.
 const LONGEST_HANDLER: f64 = 1e6;
+/// The most memory that a handler touches for a packet: less than its stall is noticed by.
+const MOST_HANDLER_BYTES: u32 = 1 << 16;
 
 impl Live {
     /// Whether every value is one that can be.
@@ -144,6 +155,13 @@ impl Live {
                 "handler_ns",
                 self.handler_ns,
                 format!("between 0 and {LONGEST_HANDLER}"),
+            ));
+        }
+        if self.handler_bytes > MOST_HANDLER_BYTES {
+            return Err(Fault::new(
+                "handler_bytes",
+                self.handler_bytes,
+                format!("at most {MOST_HANDLER_BYTES}"),
             ));
         }
         if self.capacity == 0 {
@@ -173,6 +191,7 @@ mod tests {
             (Live { seconds: 0.0, ..Live::default() }, "seconds"),
             (Live { seconds: f64::NAN, ..Live::default() }, "seconds"),
             (Live { handler_ns: -1.0, ..Live::default() }, "handler_ns"),
+            (Live { handler_bytes: 1 << 17, ..Live::default() }, "handler_bytes"),
             (Live { capacity: 0, ..Live::default() }, "capacity"),
             (Live { port: 0, ..Live::default() }, "port"),
             (Live { driver: DriverKind::Xdp, ..Live::default() }, "interface"),

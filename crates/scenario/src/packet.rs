@@ -6,13 +6,16 @@ use crate::effects::Effects;
 use crate::live::Live;
 use crate::scheduling::{Parallelism, Scheduling};
 use crate::study::{MAX_PROCESSORS, ProfileSource};
-use crate::traffic::Traffic;
+use crate::traffic::{Process, Traffic};
 use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 use warmcore_units::{Fault, PerSecond};
 
 /// The version of the document that this build reads and writes.
 pub const SCHEMA: u32 = crate::study::SCHEMA;
+
+/// Packets of each stream after which caches and lines are what they stay like, probably.
+pub const SETTLED: u64 = 4;
 
 /// One point.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -182,6 +185,24 @@ impl Checked for PacketScenario {
 }
 
 impl PacketScenario {
+    /// Checks that runs are long enough for their streams. A trace is simulated whole, however many it
+    /// has.
+    ///
+    /// # Errors
+    /// If they are not.
+    pub fn check_length(&self) -> Result<(), Fault> {
+        let RunLength { max_packets, .. } = self.run;
+        let (streams, most) = (self.traffic.streams, max_packets / SETTLED);
+        if matches!(self.traffic.process, Process::Trace(_)) || u64::from(streams) <= most {
+            return Ok(());
+        }
+        let expected = format!(
+            "at most {most} where runs end after {max_packets} packets: until each stream has had {SETTLED}, caches are \
+             not yet what they stay like; `run.max_packets` (--max-packets) allows for more"
+        );
+        Err(Fault::new("traffic.streams", streams, expected))
+    }
+
     /// Checks what only shows when the number of streams is known: that of a trace is when it
     /// has been read.
     ///

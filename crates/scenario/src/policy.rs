@@ -11,7 +11,8 @@ pub enum ProcessorPolicy {
     Mru,
     /// The idle processor that ran protocol code longest ago.
     Lru,
-    /// The processor the stream is wired to, streams being dealt out in turn.
+    /// The processor the stream is wired to, streams being dealt out in turn. Under Hybrid, where every
+    /// processor's stack has the stream open, that one if it is idle, or else any that is.
     #[default]
     #[serde(alias = "wired")]
     WiredStreams,

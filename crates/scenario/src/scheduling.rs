@@ -107,6 +107,15 @@ impl Parallelism {
 }
 
 impl Scheduling {
+    /// Whether packets wait in one line for all processors. Wired streams that are open in the stack
+    /// of every processor (Hybrid) do: the stacks are wired, and any of them can take any packet, or
+    /// one stream could not use them all (§6.6).
+    #[must_use]
+    pub fn has_common_line(&self) -> bool {
+        let open_everywhere = self.approach == Parallelism::Hybrid;
+        self.policy.has_common_line() || open_everywhere && self.policy == ProcessorPolicy::WiredStreams
+    }
+
     /// Whether these choices can stand together.
     ///
     /// # Errors
@@ -117,7 +126,7 @@ impl Scheduling {
             let expected = "fifo: under ips a processor stays with its stack anyway";
             return Err(Fault::new("scheduling.queue", "same-stream-first", expected));
         }
-        if same_stream_first && !self.policy.has_common_line() {
+        if same_stream_first && !self.has_common_line() {
             let expected = format!("fifo: {} keeps a line for each processor, not one for all", self.policy);
             return Err(Fault::new("scheduling.queue", "same-stream-first", expected));
         }
@@ -161,7 +170,9 @@ mod tests {
             |approach, policy| Scheduling { approach, policy, ..same }.check().map_err(|fault| fault.field);
         assert_eq!(on(Parallelism::Hybrid, ProcessorPolicy::Mru), Ok(()));
         assert!(on(Parallelism::Ips, ProcessorPolicy::Mru).is_err());
-        assert!(on(Parallelism::Hybrid, ProcessorPolicy::WiredStreams).is_err());
+        assert_eq!(on(Parallelism::Hybrid, ProcessorPolicy::WiredStreams), Ok(()));
+        assert!(on(Parallelism::Locking, ProcessorPolicy::WiredStreams).is_err());
+        assert!(on(Parallelism::Hybrid, ProcessorPolicy::Hash).is_err());
     }
 
     #[test]

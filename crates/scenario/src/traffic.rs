@@ -11,8 +11,10 @@
 //! The rate is not part of it: one description serves every point of a sweep. [`Traffic::open`]
 //! reads what it names; the [`OpenTraffic`] it returns makes the arrivals.
 
+mod mixing;
 mod open;
 
+pub use mixing::Mixing;
 pub use open::{OpenTraffic, TrafficError};
 
 use serde::{Deserialize, Serialize};

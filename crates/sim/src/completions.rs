@@ -15,6 +15,9 @@ pub const FEW: usize = 8;
 /// The bits of a time that name one of a few processors.
 const NAME: u64 = FEW as u64 - 1;
 
+/// A time on the clock of completions is too early by less than this part of it.
+pub const CLOCK_RESOLUTION: f64 = f64::EPSILON * FEW as f64;
+
 /// When nothing is pending: later than any time there is.
 pub const NEVER: Nanos = on_clock(Nanos(f64::MAX));
 

@@ -7,11 +7,14 @@
 //! | [`dispatch`](mod@dispatch) | the compiled form of the model for each policy |
 //! | [`extent`] | how much of the model a host needs |
 //! | [`mod@run`], [`outcome`] | one run: warm-up, intervals, when to stop |
-//! | [`point`] | one point of an experiment: saturation, replications |
+//! | `replay` | a trace, which has no steady state |
+//! | [`point`] | one point of an experiment: capacity and steady state |
 //! | [`mod@compare`] | two ways to schedule, on the same arrivals |
 //! | [`mod@columns`] | outcomes as columns of a table |
 //! | [`mod@capacity`] | the highest rate a system keeps up with |
+//! | `busiest` | the highest rate its busiest stack or processor does |
 
+mod busiest;
 pub mod capacity;
 mod charges;
 pub mod columns;
@@ -22,8 +25,10 @@ mod feed;
 pub mod host;
 pub mod outcome;
 pub mod point;
+mod replay;
 mod replications;
 pub mod run;
+mod steady;
 pub mod system;
 mod tally;
 
@@ -31,6 +36,6 @@ pub use capacity::{Capacity, capacity};
 pub use compare::{Comparison, compare};
 pub use host::{Host, Packet, Shape};
 pub use outcome::{Ended, Outcome};
-pub use point::{PointError, PointResult, simulate};
+pub use point::{PointError, PointResult, highest_rate, simulate};
 pub use run::{Precision, run, trace};
 pub use system::{Finished, System};

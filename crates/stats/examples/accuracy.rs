@@ -1,4 +1,5 @@
 //! Prints how often the intervals and verdicts of this room are right: the tables in its documentation.
+//! With `drift` as an argument, only the last of them.
 
 #[path = "../tests/queue/mod.rs"]
 mod queue;
@@ -36,6 +37,21 @@ fn print(name: &str, exact: f64, run: impl Fn(u64) -> (Interval, u64)) {
 }
 
 fn main() {
+    if std::env::args_os().all(|argument| argument != "drift") {
+        intervals();
+    }
+    for lines in [1, 8] {
+        for (load, wrong) in [0.5, 0.8, 0.9, 0.95, 0.98]
+            .map(|load| (load, Trend::Growing))
+            .into_iter()
+            .chain([1.02, 1.05, 1.1, 1.5].map(|load| (load, Trend::Steady)))
+        {
+            drift(lines, load, wrong);
+        }
+    }
+}
+
+fn intervals() {
     for (load, precision) in
         [(0.5, 0.05), (0.8, 0.05), (0.9, 0.05), (0.95, 0.05), (0.5, 0.02), (0.8, 0.02), (0.9, 0.02)]
     {
@@ -51,13 +67,6 @@ fn main() {
     for load in [0.5, 0.8, 0.9] {
         controlled(load);
         quantiles(load);
-    }
-    for (load, wrong) in [0.5, 0.8, 0.9, 0.95, 0.98]
-        .map(|load| (load, Trend::Growing))
-        .into_iter()
-        .chain([1.02, 1.05, 1.1, 1.5].map(|load| (load, Trend::Steady)))
-    {
-        drift(load, wrong);
     }
 }
 
@@ -85,14 +94,18 @@ fn quantiles(load: f64) {
     }
 }
 
-fn drift(load: f64, wrong: Trend) {
-    for (length, runs) in [(100_000, RUNS), (1_000_000, RUNS / 5)] {
+/// Of as many queues as there are `lines`, each with `load`.
+fn drift(lines: u64, load: f64, wrong: Trend) {
+    let runs = RUNS / 5 / lines;
+    for length in [100_000, 1_000_000] {
         let trend = |seed| {
             let mut backlog = Backlog::default();
-            numbers(load, seed).take(length).for_each(|number| backlog.push(number));
+            let mut queues: Vec<_> = (0..lines).map(|line| numbers(load, seed * lines + line)).collect();
+            let total = core::iter::repeat_with(|| queues.iter_mut().filter_map(Iterator::next).sum());
+            total.take(length).for_each(|number| backlog.push(number));
             backlog.trend()
         };
         let wrong = (0..runs).filter(|&seed| trend(seed) == wrong).count();
-        println!("M/M/1 {load}, {length} arrivals: {wrong} of {runs} verdicts wrong");
+        println!("{lines} × M/M/1 {load}, {length} arrivals each: {wrong} of {runs} verdicts wrong");
     }
 }

@@ -72,6 +72,16 @@ mod tests {
         );
     }
 
+    /// Slope 0.9, residual variance 1.9/3, three degrees of freedom.
+    #[test]
+    fn five_pairs_by_hand() {
+        let Controlled { interval, slope } =
+            controlled(&[2.0, 3.0, 5.0, 4.0, 6.0], &[1.0, 2.0, 3.0, 4.0, 5.0], 4.0);
+        assert!((slope - 0.9).abs() < 1e-12 && (interval.mean - 4.9).abs() < 1e-12);
+        let deviation = (1.9 / 3.0 * (1.0 / 5.0 + 1.0 / 10.0_f64)).sqrt();
+        assert!((interval.half_width - 3.182_446 * deviation).abs() < 1e-5, "{}", interval.half_width);
+    }
+
     #[test]
     fn an_unrelated_or_constant_control_is_not_used() {
         let of = [1.0, -1.0, 1.0, -1.0, 1.0];

@@ -76,6 +76,13 @@ impl Judgements {
         Self { next: self.next.max(first).min(self.most), ..self }
     }
 
+    /// The same, but the first judgement comes after `first` observations: where each is worth many, [`FIRST`]
+    /// is too late.
+    #[must_use]
+    pub fn first_at(self, first: u64) -> Self {
+        Self { next: first.min(self.most), ..self }
+    }
+
     /// Observations at which the next judgement is due.
     #[must_use]
     #[inline]

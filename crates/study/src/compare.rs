@@ -1,40 +1,50 @@
 //! A prediction held against the clock: the same scenario simulated and run, at several loads.
 //!
-//! What a packet costs in the stack comes from a calibration, what the runtime itself costs from a
-//! [rehearsal](overheads) with packets that only pass the time. Nothing is fitted to the runs that
-//! the prediction is compared with.
+//! What a packet costs in the stack comes from a calibration. What the runtime itself costs is
+//! [fitted](costs) at one load under the first way to schedule, and frozen: all loads and ways are then
+//! [predicted](predict), before they are [run](live). Nothing is fitted to the runs that the predictions are
+//! compared with. Beside each prediction stands that of a null model, which knows nothing of caches.
 //!
 //! | module | step |
 //! |---|---|
-//! | [`nearness`] | runs count only where the processors are as near as in the others |
 //! | [`packets`] | costs count only if they are of packets like those of the runs |
-//! | [`quiet`] | which of several runs tells most of scheduling |
-//! | [`overheads`] | what the runtime costs, measured apart |
-//! | [`trial`] | one load: rehearsed, run, and predicted |
-//! | [`point`] | what comes of it, and where the difference comes from |
-//! | [`results`] | the figures for other programs |
-//! | [`present`] | the report |
+//! | [`nearness`], [`quiet`] | runs count only where the processors are as near as in the others, and undisturbed |
+//! | [`live`] | where measured figures come from |
+//! | [`costs`] | what the runtime costs |
+//! | [`predict`] | what the simulator says, and what the null model says |
+//! | [`point`], [`differences`], [`judge`] | what is good, what is off, and what cannot be told |
+//! | [`results`], [`present`] | the figures for other programs, and the report |
 
+pub mod costs;
+pub mod differences;
+pub mod figures;
+#[cfg(test)]
+mod injected;
+pub mod judge;
+pub mod live;
 pub mod nearness;
-pub mod overheads;
 pub mod packets;
 pub mod point;
+pub mod predict;
 pub mod present;
 pub mod quiet;
 pub mod results;
-pub mod trial;
 
+use costs::RuntimeCosts;
+use figures::Repeated;
+use live::{Host, ROUNDS, ThisMachine};
 use nearness::Nearness;
-use overheads::Rehearsals;
 use point::ComparedPoint;
+use predict::Predictor;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
 use warmcore_costs::execution::IncompleteProfile;
+use warmcore_measure::Timer;
 use warmcore_runtime::RunError;
 use warmcore_runtime::from_scenario::{Setup, SetupError};
-use warmcore_scenario::{Mode, PacketScenario, Scheduling};
-use warmcore_sim::packet::{PointError, simulate};
+use warmcore_scenario::{PacketScenario, Scheduling};
+use warmcore_sim::packet::PointError;
 use warmcore_units::{Estimate, PerSecond};
 
 /// What is compared.
@@ -42,10 +52,28 @@ use warmcore_units::{Estimate, PerSecond};
 pub struct Request {
     /// The host and its traffic; its rate is not used.
     pub scenario: PacketScenario,
-    /// The ways to schedule it.
+    /// The ways to schedule it. The runtime's costs are fitted under the first, and others are compared with it.
     pub schedulings: Vec<Scheduling>,
-    /// The loads, as fractions of each one's predicted capacity.
-    pub loads: Vec<f64>,
+    /// The loads, which are those of all ways.
+    pub loads: Loads,
+}
+
+/// How much traffic there is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Loads {
+    /// Fractions of the smallest predicted capacity.
+    Fractions(Vec<f64>),
+    /// Packets per second.
+    Rates(Vec<PerSecond>),
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// What the runtime costs, and where that was fitted.
+    pub costs: RuntimeCosts,
+    /// By way to schedule.
+    pub compared: Vec<Compared>,
 }
 
 /// One way to schedule, predicted and run.
@@ -79,9 +107,8 @@ pub enum CompareError {
     Profile(#[from] IncompleteProfile),
     /// Too much was taken away from the workers for anything to be measured.
     #[error(
-        "{0} could not be measured: the workers hardly ran in any of {rounds} rounds; expected longer runs, or \
-         a machine that has less else to do",
-        rounds = trial::ROUNDS
+        "{0} could not be measured: the workers hardly ran in any of {ROUNDS} rounds; expected longer runs, or \
+         a machine that has less else to do"
     )]
     Disturbed(&'static str),
     /// The user has stopped it.
@@ -89,7 +116,7 @@ pub enum CompareError {
     Interrupted,
 }
 
-/// Predicts and runs all that is asked, and hands over each way to schedule as it is done.
+/// Predicts and runs all that is asked on this machine, and tells `done` which part of it is done.
 ///
 /// # Errors
 /// If something cannot be predicted or run, or `stop` is set.
@@ -98,47 +125,70 @@ pub fn compare(
     profile: &Profile,
     base: &Path,
     stop: &AtomicBool,
-    mut done: impl FnMut(&Compared),
-) -> Result<Vec<Compared>, CompareError> {
-    let mut all = Vec::new();
+    done: impl FnMut(f64),
+) -> Result<Comparison, CompareError> {
     let anything = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..request.scenario.clone() };
     let cpus = Setup::of(&anything, profile, base)?.options.cpus;
-    let mut nearness = Nearness::of(&cpus, profile.provenance.handover, stop)?;
-    for &scheduling in &request.schedulings {
-        let scenario = PacketScenario { scheduling, ..request.scenario.clone() };
-        let compared = compare_one(&scenario, &request.loads, profile, base, &mut nearness)?;
-        done(&compared);
-        all.push(compared);
-    }
-    Ok(all)
+    let nearness = Nearness::of(&cpus, profile.provenance.handover, stop)?;
+    let mut machine = ThisMachine { profile, base, nearness, timer: Timer::calibrate() };
+    compare_on(&mut machine, request, profile, base, done)
 }
 
-fn compare_one(
-    scenario: &PacketScenario,
-    loads: &[f64],
+/// The same on any `host`.
+///
+/// # Errors
+/// As [`compare`].
+pub fn compare_on(
+    host: &mut dyn Host,
+    request: &Request,
     profile: &Profile,
     base: &Path,
-    nearness: &mut Nearness<'_>,
-) -> Result<Compared, CompareError> {
-    let profile = &between_packets(scenario, profile);
-    let rehearsals = Rehearsals::of(scenario, profile, base, nearness)?;
-    let saturated = rehearsals.saturated().charged_to(scenario);
-    let busy = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..saturated };
-    let capacity = simulate(&busy, profile, base)?.capacity.rate;
-    let point = |&load: &f64| {
-        let rate = PerSecond(capacity.mean.0 * load);
-        trial::compare(scenario, load, rate, profile, base, &rehearsals, nearness)
+    mut done: impl FnMut(f64),
+) -> Result<Comparison, CompareError> {
+    let under =
+        |scheduling: &Scheduling| PacketScenario { scheduling: *scheduling, ..request.scenario.clone() };
+    let reference = request.schedulings.first().copied().unwrap_or(request.scenario.scheduling);
+    let costs = RuntimeCosts::fit(host, &under(&reference), profile, base)?;
+    let predictor = Predictor::new(&request.scenario, profile, costs, base);
+    let empty = |scheduling: &Scheduling| {
+        let capacity = predictor.capacity(&under(scheduling))?;
+        Ok(Compared { scheduling: *scheduling, capacity, points: Vec::new() })
     };
-    let points = loads.iter().map(point).collect::<Result<_, _>>()?;
-    Ok(Compared { scheduling: scenario.scheduling, capacity, points })
+    let mut compared = request.schedulings.iter().map(empty).collect::<Result<Vec<_>, CompareError>>()?;
+    let rates = request.loads.rates(&compared);
+    for (index, &rate) in rates.iter().enumerate() {
+        done(index as f64 / rates.len() as f64);
+        let at =
+            |compared: &Compared| PacketScenario { rate_per_s: Some(rate), ..under(&compared.scheduling) };
+        let scenarios: Vec<PacketScenario> = compared.iter().map(at).collect();
+        let predicted = scenarios.iter().map(|scenario| predictor.predict(scenario));
+        let predicted = predicted.collect::<Result<Vec<_>, _>>()?;
+        let measured = in_turn(host, &scenarios)?;
+        for ((compared, predicted), measured) in compared.iter_mut().zip(predicted).zip(measured) {
+            let load = rate.0 / compared.capacity.mean.0;
+            compared.points.push(ComparedPoint { load, rate, predicted, measured });
+        }
+    }
+    Ok(Comparison { costs, compared })
 }
 
-/// `profile` as far as it applies to `scenario`: processors that do nothing between packets leave
-/// their caches alone.
-fn between_packets(scenario: &PacketScenario, profile: &Profile) -> Profile {
-    let mut profile = profile.clone();
-    if scenario.live.mode == Mode::Fixed || scenario.live.work_kib == 0 {
-        profile.intervening.references_per_us = f64::MIN_POSITIVE;
+/// Runs `scenarios` in rounds, so that what makes the machine slower for a while meets all of them alike.
+fn in_turn(host: &mut dyn Host, scenarios: &[PacketScenario]) -> Result<Vec<Option<Repeated>>, CompareError> {
+    let mut runs = vec![Vec::new(); scenarios.len()];
+    for _ in 0..ROUNDS {
+        for (runs, scenario) in runs.iter_mut().zip(scenarios) {
+            runs.extend(host.run(scenario)?.told());
+        }
     }
-    profile
+    Ok(runs.iter().map(|runs| Repeated::from_runs(runs)).collect())
+}
+
+impl Loads {
+    fn rates(&self, compared: &[Compared]) -> Vec<PerSecond> {
+        let least = compared.iter().map(|compared| compared.capacity.mean.0).fold(f64::INFINITY, f64::min);
+        match self {
+            Self::Fractions(fractions) => fractions.iter().map(|load| PerSecond(least * load)).collect(),
+            Self::Rates(rates) => rates.clone(),
+        }
+    }
 }

@@ -43,8 +43,8 @@ pub fn measure_for_run(
     observer: &mut Observer<'_>,
     stop: &AtomicBool,
 ) -> Result<Profile, CalibrateError> {
-    let Packets { frames, payload_bytes, checksum } = packets::of_run(live);
-    let plan = Plan { frames, payload_bytes, checksum, ..plan(asked, seed) };
+    let Packets { frames, payload_bytes, checksum, handler_bytes } = packets::of_run(live);
+    let plan = Plan { frames, payload_bytes, checksum, handler_bytes, ..plan(asked, seed) };
     follow(machine, &plan, observer, stop)
 }
 

@@ -6,14 +6,14 @@
 
 use core::fmt;
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use warmcore_costs::{Situation, ThreadStack};
+use warmcore_costs::{Profile, Situation, ThreadStack};
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns, Estimate};
-use warmcore_scenario::{PacketScenario, ProcessorPolicy};
+use warmcore_scenario::{PacketScenario, Process, ProcessorPolicy};
 use warmcore_sim::packet::columns::columns as outcome_columns;
 use warmcore_sim::packet::{Comparison, Outcome, PointResult};
 use warmcore_units::Nanos;
-use warmcore_workload::Popularity;
+use warmcore_workload::{Capture, Popularity};
 
 /// Figures in the order in which they are shown.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -44,6 +44,7 @@ impl Figures {
     #[must_use]
     pub fn of_scenario(scenario: &PacketScenario) -> Self {
         let PacketScenario { scheduling, traffic, effects, run, .. } = scenario;
+        let is_trace = matches!(traffic.process, Process::Trace(_));
         let zipf = match traffic.popularity {
             Popularity::Uniform => None,
             Popularity::Zipf(exponent) => Some(exponent),
@@ -59,7 +60,7 @@ impl Figures {
             name("memory", &scheduling.memory),
             count("processors", Some(scenario.processors.into())),
             name("stacks", &scenario.stacks),
-            count("streams", Some(traffic.streams.into())),
+            count("streams", Some(traffic.streams.into()).filter(|_| !is_trace)),
             quantity("zipf", "", zipf),
             name("process", traffic.process.name()),
             quantity("batch", "packets", Some(traffic.batch.mean)),
@@ -77,6 +78,12 @@ impl Figures {
             count("max_packets", Some(run.max_packets)),
             count("replications", Some(run.replications.into())),
         ])
+    }
+
+    /// The machine whose costs they are, and who `chose` it.
+    #[must_use]
+    pub fn of_costs(profile: &Profile, chose: &str) -> Self {
+        Self(vec![name("machine", &profile.name), name("profile_chosen", chose)])
     }
 
     /// What came of it.
@@ -116,7 +123,7 @@ impl Figures {
             count("packets", outcome.map(|outcome| outcome.packets)),
             flag("precise", outcome.is_some_and(Outcome::is_precise)),
         ]);
-        Self(figures).and(Self::of_end(result))
+        Self(figures).and(Self::of_capture(result)).and(Self::of_end(result))
     }
 
     /// How its mean delay differs from that under `policy`; unknown if either is saturated.
@@ -130,6 +137,19 @@ impl Figures {
             quantity("difference_half_width_us", "µs", micros(|all| all.difference.half_width)),
             quantity("relative_difference", "", plain(|all| all.relative.mean)),
             quantity("relative_difference_half_width", "", plain(|all| all.relative.half_width)),
+        ])
+    }
+
+    /// What was read of a trace; null for other traffic, and a file that ends with a packet is cut nowhere.
+    fn of_capture(result: &PointResult) -> Self {
+        let capture = result.capture.as_ref();
+        let some = |of: fn(&Capture) -> usize| capture.map(|capture| of(capture) as u64);
+        let cut = capture.and_then(|capture| capture.cut).map(|cut| cut.byte as u64);
+        Self(vec![
+            count("trace_packets", some(|capture| capture.packets)),
+            count("trace_streams", some(|capture| capture.streams as usize)),
+            count("trace_packets_not_ip", some(|capture| capture.not_ip)),
+            count("trace_cut_at_byte", cut),
         ])
     }
 
@@ -165,7 +185,8 @@ impl Figures {
 /// Never, as long as every column has a name of its own.
 pub fn columns(points: &[(PacketScenario, PointResult)]) -> Result<Columns, ColumnsError> {
     let scenarios: Vec<_> = points.iter().map(|(scenario, _)| Figures::of_scenario(scenario)).collect();
-    let ends: Vec<_> = points.iter().map(|(_, result)| Figures::of_end(result)).collect();
+    let ends = points.iter().map(|(_, result)| Figures::of_capture(result).and(Figures::of_end(result)));
+    let ends: Vec<_> = ends.collect();
     let outcomes: Vec<_> = points.iter().map(|(_, result)| (result.capacity, result.outcome)).collect();
     let mut columns = columns_of(&scenarios);
     columns.push(Column::floats("arrival_rate", "/s", points.iter().map(|(_, result)| Some(result.rate.0))));

@@ -4,14 +4,13 @@
 //! All combinations at one rate see the same arrivals. Points are independent of each other and
 //! run in parallel; the result does not depend on how many run at once.
 
-use crate::resample::{self, Draw};
+use crate::resample::{self, DRAWS, Draw};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{Approach, ExecutionModel, Profile};
 use warmcore_scenario::{Combination, Effects, Prediction};
 use warmcore_sim::packet::host::Host as SimulatedHost;
-use warmcore_sim::packet::point::SATURATED;
 use warmcore_sim::packet::{Capacity, Outcome, Precision, Shape, capacity, run};
 use warmcore_units::PerSecond;
 use warmcore_workload::{ImpossibleArrivals, Key, Poisson};
@@ -117,7 +116,9 @@ fn predict_host(
     let rates = rates(asked, processors, &combinations, &capacities)?;
 
     let done = std::sync::atomic::AtomicUsize::new(0);
-    let all = combinations.len() * rates.len();
+    // A draw, which is short runs at every rate, counts like a combination.
+    let all = (combinations.len() + DRAWS) * rates.len();
+    let advance = |steps: usize| progress(steps + done.fetch_add(steps, Ordering::Relaxed), all);
     let precision = |rate: PerSecond| Precision {
         relative: asked.precision,
         max_packets: asked.max_packets,
@@ -129,9 +130,11 @@ fn predict_host(
         }
         let rate = rates[index];
         let mut arrivals = Poisson::new(rate, processors, key(1 + index))?;
-        let keeps_up = rate.0 < capacity.rate.mean.0 * SATURATED;
-        let outcome = keeps_up.then(|| run(&host(combination), &mut arrivals, precision(rate)));
-        progress(1 + done.fetch_add(1, Ordering::Relaxed), all);
+        let outcome = (!capacity.is_exceeded_by(rate)).then(|| {
+            let outcome = run(&host(combination), &mut arrivals, precision(rate));
+            Outcome { ended: capacity.judge(rate, outcome.ended), ..outcome }
+        });
+        advance(1);
         Ok(outcome)
     };
     let curves = combinations
@@ -142,8 +145,9 @@ fn predict_host(
             Ok(Curve { combination, capacity: *capacity, points: points.collect::<Result<_, _>>()? })
         })
         .collect::<Result<Vec<_>, PredictError>>()?;
-    let mut host = Host { processors, rates, curves, draws: Vec::new() };
-    host.draws = resample::draws(profile, &host, seed, stop)?;
+    let drawn = || advance(rates.len());
+    let mut host = Host { processors, rates: rates.clone(), curves, draws: Vec::new() };
+    host.draws = resample::draws(profile, &host, seed, &drawn, stop)?;
     Ok(host)
 }
 
@@ -186,9 +190,10 @@ fn rates(
     combinations: &[Combination],
     capacities: &[Capacity],
 ) -> Result<Vec<PerSecond>, PredictError> {
-    let ranked = combinations.iter().zip(capacities.iter().map(|capacity| capacity.rate.mean));
-    let best = ranked.max_by(|a, b| a.1.0.total_cmp(&b.1.0));
-    let Some((&combination, best)) = best else { return Ok(Vec::new()) };
+    let ranked = combinations.iter().zip(capacities);
+    let highest = ranked.max_by(|a, b| a.1.rate.mean.0.total_cmp(&b.1.rate.mean.0));
+    let Some((&combination, highest)) = highest else { return Ok(Vec::new()) };
+    let best = highest.rate.mean;
     if asked.rates_per_s.is_empty() {
         let low = (0..12).map(|step| 1e-5 * 10_f64.powf(f64::from(step) / 3.0));
         let high = (1..10).map(|tenth| f64::from(tenth) / 10.0).chain([0.95, 0.98]);
@@ -202,7 +207,7 @@ fn rates(
     let mut rates = asked.rates_per_s.clone();
     rates.sort_by(|a, b| a.0.total_cmp(&b.0));
     match rates.last() {
-        Some(&asked) if asked.0 >= best.0 * SATURATED => {
+        Some(&asked) if highest.is_exceeded_by(asked) => {
             Err(PredictError::AboveCapacity { asked, best, combination, processors })
         }
         _ => Ok(rates),

@@ -21,6 +21,8 @@ pub mod times;
 pub mod verdict;
 
 use crate::Findings;
+use crate::costs::draw::BETWEEN_STUDIES;
+use crate::grade::percent;
 use warmcore_costs::profile::Kind;
 use warmcore_record::{Block, Document, Manifest, Section, Verdict};
 
@@ -110,6 +112,7 @@ fn limits(findings: &Findings) -> Section {
     ]
     .map(str::to_owned)
     .to_vec();
+    notes.push(between_studies());
     let measured_on = findings.machine.as_ref().map(|machine| machine.usable_cores().len());
     if let Some(cores) = measured_on
         && findings.hosts.iter().any(|host| host.processors as usize > cores)
@@ -129,6 +132,18 @@ fn limits(findings: &Findings) -> Section {
         blocks: notes.into_iter().map(Block::Note).collect(),
         folded: false,
     }
+}
+
+/// What intervals hold, and where that of rates comes from.
+fn between_studies() -> String {
+    format!(
+        "Intervals of gains and ratios hold what this study does not know: every cost was drawn anew within its \
+         own half-width, and everything predicted again. Rates \"in other studies\" allow besides for the \
+         speed of a machine that is not the same in every study. A single study cannot measure that; the {} \
+         allowed are what six studies in a row differed by on one virtual machine. Four on another differed by 4%. \
+         Where a hypervisor moves the processors nearer or farther, as it may without notice, rates change by more.",
+        percent(BETWEEN_STUDIES)
+    )
 }
 
 #[cfg(test)]

@@ -14,7 +14,6 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::Profile;
 use warmcore_scenario::Combination;
-use warmcore_sim::packet::point::SATURATED;
 use warmcore_sim::packet::{Finished, Outcome, trace};
 use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::random::Random;
@@ -32,7 +31,7 @@ pub const NORMAL_95: f64 = 1.96;
 
 /// Packets of a short run that count, and at least, and for each processor, those before.
 const COUNTED: u64 = 2_500;
-const SETTLING: (u64, u64) = (500, 8);
+const SETTLING: (u64, u64) = (500, 4);
 
 /// How many times its capacity is offered to a host to see what it can do.
 const OVERLOAD: f64 = 3.0;
@@ -47,7 +46,7 @@ pub struct Draw {
     pub delays: Vec<Vec<Option<f64>>>,
 }
 
-/// The draws for `host`, which `profile` predicts.
+/// The draws for `host`, which `profile` predicts; `drawn` is told of each.
 ///
 /// # Errors
 /// If `stop` is set.
@@ -55,6 +54,7 @@ pub(crate) fn draws(
     profile: &Profile,
     host: &Host,
     seed: u64,
+    drawn: &(dyn Fn() + Sync),
     stop: &AtomicBool,
 ) -> Result<Vec<Draw>, PredictError> {
     let replay = Replay { host, seed, stop };
@@ -64,8 +64,9 @@ pub(crate) fn draws(
         .map(|index| {
             // All hosts of a study see the same drawn costs.
             let mut random = Key { seed, point: index as u64, replication: 0 }.stream(Purpose::Costs);
-            let drawn = replay.all(&Models::new(&draw(profile, &mut random), host.processors)?)?;
-            Ok(moved(host, &measured, &drawn, &mut random))
+            let replayed = replay.all(&Models::new(&draw(profile, &mut random), host.processors)?)?;
+            drawn();
+            Ok(moved(host, &measured, &replayed, &mut random))
         })
         .collect()
 }
@@ -156,7 +157,7 @@ fn moved(host: &Host, measured: &[Replayed], drawn: &[Replayed], random: &mut Ra
         .collect();
     let mut delays = Vec::new();
     for ((curve, (measured, drawn)), capacity) in host.curves.iter().zip(replayed).zip(&capacities) {
-        let keeps_up = |rate: PerSecond| rate.0 < curve.capacity.rate.mean.0 * capacity * SATURATED;
+        let keeps_up = |rate: PerSecond| rate.0 < curve.capacity.rate.mean.0 * capacity;
         let factor = |index: usize| {
             let relative = relative_error(curve.points[index].as_ref()?);
             let factor = drawn.delays[index]? / measured.delays[index]? * error(relative);

@@ -62,6 +62,9 @@ struct Costs {
     missed_target: usize,
     runs: u64,
     set_aside: u64,
+    /// How long a line took from one processor to the other: where it differs, a hypervisor has moved
+    /// them, and costs are those of another machine.
+    handover_ns: Option<f64>,
     /// How far all rates of another study may be off together: 95% half-width of their logarithm.
     between_studies: f64,
 }
@@ -118,6 +121,7 @@ impl<'a> Summary<'a> {
                 missed_target: missed,
                 runs,
                 set_aside,
+                handover_ns: findings.profile.provenance.handover.map(|time| time.0),
                 between_studies: BETWEEN_STUDIES,
             },
             advice: findings.advice.iter().map(|advice| HostSummary::new(findings, advice)).collect(),

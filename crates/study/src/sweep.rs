@@ -22,11 +22,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use warmcore_costs::Profile;
 use warmcore_record::Columns;
 use warmcore_record::columns::ColumnsError;
+use warmcore_scenario::PacketScenario;
 use warmcore_scenario::document::Checked;
-use warmcore_scenario::{PacketScenario, RunLength};
-use warmcore_sim::packet::{PointError, PointResult, simulate};
+use warmcore_sim::packet::{PointError, PointResult, highest_rate, simulate};
 use warmcore_sim::sweep::{SweepError as Ended, sweep};
-use warmcore_units::{Fault, PerSecond};
+use warmcore_units::PerSecond;
 
 /// A sweep that can be made: every point is possible.
 #[derive(Clone, PartialEq, Debug)]
@@ -69,17 +69,16 @@ impl Plan {
     pub fn new(request: Request, profile: &Profile, base: &Path) -> Result<Self, PointError> {
         request.check()?;
         let traffic = request.scenario.traffic.open(base)?;
-        if !request.has_rates() && traffic.own_rate().is_none() {
-            return Err(Fault::new("rate_per_s", "missing", "packets per second, above 0").into());
-        }
+        traffic.rate(request.any_rate())?;
         let curves = request.curves();
         for curve in &curves {
             curve.check_stacks(traffic.streams())?;
+            curve.check_length()?;
         }
         let points = curves.into_par_iter().map(|curve| {
             let capacity = match request.axes.loads.is_empty() {
                 true => None,
-                false => Some(simulate(&flooded(&curve), profile, base)?.capacity.rate.mean),
+                false => Some(highest_rate(&flooded(&curve), profile, base)?.rate.mean),
             };
             Ok(request.points(&curve, capacity))
         });
@@ -127,11 +126,9 @@ impl Plan {
 /// A rate that no host keeps up with.
 const FLOOD: PerSecond = PerSecond(1e9);
 
-/// The point of `curve` that shows its capacity and takes the least time.
+/// A point of `curve` whose rate is known before its capacity is.
 fn flooded(curve: &PacketScenario) -> PacketScenario {
-    // A trace is brought to the rate and simulated nonetheless: not for long.
-    let run = RunLength { precision: 0.99, max_packets: 10_000, replications: 1 };
-    PacketScenario { rate_per_s: Some(FLOOD), run, ..curve.clone() }
+    PacketScenario { rate_per_s: Some(FLOOD), ..curve.clone() }
 }
 
 impl Swept {

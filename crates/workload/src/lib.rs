@@ -43,5 +43,5 @@ pub use poisson::Poisson;
 pub use popularity::{Choice, Popularity, uniform_streams};
 pub use random::{Key, Purpose};
 pub use self_similar::{OnOff, SelfSimilar};
-pub use trace::{Replay, Trace, TraceError};
+pub use trace::{Capture, Cut, Replay, Trace, TraceError};
 pub use trains::{Gaps, Train, Trains};

@@ -34,7 +34,10 @@ impl Popularity {
     }
 
     /// The share of the traffic that each of `streams` streams has; they add up to 1.
-    pub(crate) fn shares(self, streams: u32) -> Result<Vec<f64>, ImpossibleArrivals> {
+    ///
+    /// # Errors
+    /// If there are no streams or too many, or the exponent is impossible.
+    pub fn shares(self, streams: u32) -> Result<Vec<f64>, ImpossibleArrivals> {
         check_streams(streams)?;
         self.check()?;
         let weights = (1..=streams).map(|rank| match self {

@@ -11,7 +11,7 @@ pub(crate) struct CompareArguments {
     #[command(flatten)]
     pub(crate) runnable: RunnableArguments,
 
-    /// Loads to compare at, as fractions of each predicted capacity
+    /// Loads to compare at, as fractions of the smallest predicted capacity
     #[arg(
         long,
         value_name = "FRACTION,…",
@@ -21,6 +21,16 @@ pub(crate) struct CompareArguments {
         help_heading = "Compare"
     )]
     pub(crate) loads: Vec<f64>,
+
+    /// Rates to compare at instead, in packets per second: from 10 on, where caches are cold
+    #[arg(
+        long,
+        value_name = "PACKETS/S,…",
+        value_delimiter = ',',
+        conflicts_with_all = ["loads", "rate"],
+        help_heading = "Compare"
+    )]
+    pub(crate) rates: Vec<f64>,
 
     /// Approaches to compare [default: that of the scenario]
     #[arg(

@@ -90,6 +90,10 @@ pub(crate) struct LiveArguments {
     #[arg(long, value_name = "NS", allow_negative_numbers = true)]
     pub(crate) handler_ns: Option<f64>,
 
+    /// Bytes of its stream's own memory that the handler of each packet reads and writes [default: 0]
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) handler_bytes: Option<u32>,
+
     /// Packets held at most, waiting and in service; for each worker, where workers share nothing
     /// [default: 4096]
     #[arg(long, value_name = "PACKETS")]

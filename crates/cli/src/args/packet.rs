@@ -22,6 +22,32 @@ pub(crate) struct PointArguments {
     pub(crate) run: RunArguments,
 }
 
+impl PointArguments {
+    /// Those of the given flags that have no effect beside some others.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
+        let Self { scenario, effects, run } = self;
+        let (host, traffic) = (&scenario.host, &scenario.traffic);
+        let flags = [
+            ("seed", scenario.seed.is_some()),
+            ("thread-order", host.thread_order.is_some()),
+            ("stacks", host.stacks.is_some()),
+            ("streams", traffic.streams.is_some()),
+            ("batch-distribution", traffic.batch_distribution.is_some()),
+            ("time-scale", traffic.time_scale.is_some()),
+            ("sizes", !traffic.sizes.is_empty()),
+            ("checksum-ns-per-byte", effects.checksum_ns_per_byte.is_some()),
+            ("copy-ns-per-byte", effects.copy_ns_per_byte.is_some()),
+            ("send-path", effects.send_path.is_some()),
+            ("map-lock-ns", effects.map_lock_ns.is_some()),
+            ("session-lock-ns", effects.session_lock_ns.is_some()),
+            ("precision", run.precision.is_some()),
+            ("max-packets", run.max_packets.is_some()),
+            ("replications", run.replications.is_some()),
+        ];
+        flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag)
+    }
+}
+
 /// What a simulated host and a live one have both: what is scheduled how, and what arrives.
 #[derive(Args, Debug, Default)]
 pub(crate) struct ScenarioArguments {
@@ -68,13 +94,13 @@ pub(crate) struct HostArguments {
     #[arg(long, value_name = "NAME", value_parser = values::names::<Organisation>())]
     pub(crate) memory: Option<Organisation>,
 
-    /// Independent stacks under ips and hybrid: a number, `per-processor` or `per-stream`
+    /// Independent stacks under ips: a number, `per-processor` or `per-stream`
     /// [default: per-processor]
     #[arg(long, value_name = "N")]
     pub(crate) stacks: Option<Stacks>,
 
     /// What processing costs: `sgi-challenge-xl`, the machine of Salehi 1994, or the profile in a file
-    /// [default: sgi-challenge-xl]
+    /// [default: sgi-challenge-xl; to simulate or sweep, profile.toml or study/profile.toml if there]
     #[arg(long, value_name = "FILE", value_parser = values::profile)]
     pub(crate) profile: Option<ProfileSource>,
 }

@@ -1,20 +1,30 @@
 //! One simulated point, for someone who has never seen the simulator.
 
 use super::{estimate, parts, table};
+use crate::costs::Costs;
 use crate::simulate::Against;
 use warmcore_costs::Situation;
 use warmcore_scenario::PacketScenario;
 use warmcore_sim::packet::{Comparison, Ended, Outcome, PointResult};
 use warmcore_units::{Estimate, Nanos};
 
-/// What came of `scenario`, which took `seconds` to find out.
-pub(crate) fn summary(scenario: &PacketScenario, result: &PointResult, seconds: f64) -> String {
-    let host = host(scenario, result);
+/// What came of `scenario` with these `costs`, which took `seconds` to find out.
+pub(crate) fn summary(
+    scenario: &PacketScenario,
+    costs: &Costs,
+    result: &PointResult,
+    seconds: f64,
+) -> String {
+    let capture = result.capture.map(|capture| format!("\nThe trace: {capture}.")).unwrap_or_default();
+    let host = format!("{}\n{}{capture}", host(scenario, result), costs.in_words());
     match &result.outcome {
         None => format!("{host}\n\n{}\n", saturated(result)),
         Some(outcome) => {
             let figures = figures(result, outcome);
-            let ended = ended(scenario, outcome, seconds);
+            let ended = match &result.capture {
+                Some(_) => replayed(result, outcome, seconds),
+                None => ended(scenario, result, outcome, seconds),
+            };
             format!("{host}\n\n{figures}\n\n{}\n\n{ended}\n", found(outcome))
         }
     }
@@ -27,6 +37,13 @@ pub(crate) fn difference(against: &Against) -> String {
         return format!("\nAgainst {policy} there is no difference to tell: one of them is saturated.\n");
     };
     let [mean, half] = [difference.mean, difference.half_width].map(|nanos| Nanos(nanos.abs()));
+    if half.0.is_infinite() {
+        return format!(
+            "\nAgainst {policy}, on the same packets, the mean delays of {} runs differ by {mean} on average; no interval \
+             holds for arrivals whose times have infinite variance.\n",
+            difference.count
+        );
+    }
     let direction = if difference.mean < 0.0 { "shorter" } else { "longer" };
     let decided =
         if difference.mean.abs() > difference.half_width { "" } else { ": no difference can be told" };
@@ -79,7 +96,7 @@ fn figures(result: &PointResult, outcome: &Outcome) -> String {
     row("p99.9", parts(&quantiles.p999), "one in a thousand is slower");
     row("utilisation", percents(&percent), "the processors' time that goes into protocol work");
     row("throughput", [outcome.throughput.to_string(), String::new()], "packets finished");
-    row("capacity", parts(&result.capacity.rate), "the highest rate the host keeps up with");
+    row("capacity", parts(&result.capacity.rate), "the highest rate at which no queue grows for ever");
     let fair = format!(
         "1 if all streams are treated alike; their means: {} to {}",
         fairness.least, fairness.greatest
@@ -101,7 +118,21 @@ fn found(outcome: &Outcome) -> String {
     format!("What packets found written where (Table 2 of Salehi 1994): {}", shares.join("; "))
 }
 
-fn ended(scenario: &PacketScenario, outcome: &Outcome, seconds: f64) -> String {
+/// What can be said of a trace.
+fn replayed(result: &PointResult, outcome: &Outcome, seconds: f64) -> String {
+    let overloaded = if result.rate.0 > result.capacity.rate.mean.0 {
+        "\nMore packets come than the host keeps up with: the longer that lasts, the longer they wait."
+    } else {
+        ""
+    };
+    format!(
+        "All {} packets of the trace in {seconds:.2} s, none left out as warm-up.{overloaded}\nThis is what happened \
+         to them: nothing tells how far another trace would differ, and no figure of it has an interval.",
+        outcome.packets
+    )
+}
+
+fn ended(scenario: &PacketScenario, result: &PointResult, outcome: &Outcome, seconds: f64) -> String {
     let reason = match outcome.ended {
         Ended::Precise => format!("the mean delay is known to within {}%", scenario.run.precision * 100.0),
         Ended::Exhausted => format!(
@@ -109,8 +140,22 @@ fn ended(scenario: &PacketScenario, outcome: &Outcome, seconds: f64) -> String {
             scenario.run.max_packets,
             scenario.run.precision * 100.0
         ),
+        Ended::NearCapacity => format!(
+            "--max-packets ({}) came before the precision of {}%: the host keeps up, but so near to its capacity \
+             delays fluctuate for long",
+            scenario.run.max_packets,
+            scenario.run.precision * 100.0
+        ),
+        Ended::Unknown => format!(
+            "--max-packets ({}) came before it was decided whether the host keeps up with {}: the figures are those of \
+             this run, and longer ones may differ",
+            scenario.run.max_packets, result.rate
+        ),
+        Ended::HeavyTailed => "all packets asked for are processed. No interval holds, and none is given: the sources' times \
+                               have infinite variance, so that the means of no run come near to any value soon, and a \
+                               mean delay may not exist. Another --seed tells how different they are"
+            .to_owned(),
         Ended::NoMoreArrivals => "all packets of the trace are processed".to_owned(),
-        Ended::Saturated => "the queues grew without end".to_owned(),
     };
     format!(
         "Ended because {reason}. {} packets in {seconds:.2} s; the first {} are left out as warm-up.",
@@ -119,9 +164,10 @@ fn ended(scenario: &PacketScenario, outcome: &Outcome, seconds: f64) -> String {
 }
 
 fn percents(estimate: &Estimate<f64>) -> [String; 2] {
-    let half = estimate.half_width.filter(|half| half.is_finite());
-    [
-        format!("{:.1}%", estimate.mean),
-        half.map_or_else(|| "unknown".to_owned(), |half| format!("{half:.1}%")),
-    ]
+    let half = match estimate.half_width {
+        Some(half) if half.is_finite() => format!("{half:.1}%"),
+        Some(_) => "unknown".to_owned(),
+        None => "none".to_owned(),
+    };
+    [format!("{:.1}%", estimate.mean), half]
 }

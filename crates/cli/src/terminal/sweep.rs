@@ -1,6 +1,7 @@
 //! A sweep, curve by curve.
 
 use super::{estimate, table};
+use warmcore_sim::packet::{Ended, PointResult};
 use warmcore_study::sweep::Swept;
 
 /// What each curve keeps up with, and its delay where least and where most arrives.
@@ -16,12 +17,18 @@ pub(crate) fn summary(swept: &Swept) -> String {
     let mut table = table(header);
     for curve in swept.curves() {
         let Some((scenario, result)) = curve.first() else { continue };
-        let mut steady: Vec<_> =
-            curve.iter().filter_map(|(_, result)| Some((result.rate, result.outcome?.delay))).collect();
+        // A trace ends, and so has a delay at any rate.
+        let is_kept_up_with =
+            |result: &PointResult| result.capture.is_none() || result.rate.0 <= result.capacity.rate.mean.0;
+        let known = |result: &PointResult| {
+            let outcome = result.outcome.filter(|outcome| outcome.ended != Ended::Unknown)?;
+            is_kept_up_with(result).then_some((result.rate, outcome.delay))
+        };
+        let mut steady: Vec<_> = curve.iter().filter_map(|(_, result)| known(result)).collect();
         steady.sort_by(|one, other| one.0.0.total_cmp(&other.0.0));
         let [lowest, highest] = [steady.first(), steady.last()].map(|point| {
             let shown = point.map(|(rate, delay)| format!("{} at {rate}", estimate(delay)));
-            shown.unwrap_or_else(|| "saturated".to_owned())
+            shown.unwrap_or_else(|| "none known".to_owned())
         });
         table.add_row([
             scenario.scheduling.to_string(),

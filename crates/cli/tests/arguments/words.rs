@@ -39,6 +39,10 @@ fn results_are_written_where_a_name_is_no_text() {
         &["reproduce", "salehi-1994", "--quick", "--figure", "12", "--out"],
     ] {
         let output = named(words, &path);
+        if text(&output.stderr).contains("could not be measured") {
+            println!("skipped: the machine does too much else for {words:?}");
+            continue;
+        }
         assert!(
             names(&path.join(name())).contains(&"report.html".to_owned()),
             "{words:?}: {}",
@@ -82,6 +86,7 @@ fn what_a_document_could_not_hold_is_refused_at_once() {
         (&["transfer", "--to"], "invalid UTF-8"),
         (&["reproduce", "foong-2004", "--size"], "invalid UTF-8"),
         (&["host", "plan", "--for"], "invalid UTF-8"),
+        (&["host", "persist"], "expected a path in UTF-8"),
         (&["host", "verify", "plan.toml", "--load"], "invalid UTF-8"),
     ] {
         let output = named(words, &path);

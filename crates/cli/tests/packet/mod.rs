@@ -1,12 +1,15 @@
 //! The commands around packets, simulated and live.
 
 mod compare;
+mod disturbed;
 mod live;
+mod options;
 mod reproduce;
 mod simulate;
 mod sweep;
+mod trace;
 
-use crate::{text, warmcore};
+use crate::{on_one_line, text, warmcore};
 use serde_json::Value;
 use std::path::Path;
 
@@ -19,4 +22,15 @@ fn json(arguments: &[&str], folder: &Path) -> Value {
         object.remove("wall_seconds");
     }
     object
+}
+
+/// What a command says that asks for something without effect, on one line.
+fn useless(arguments: &[&str], folder: &Path) -> String {
+    let output = warmcore(arguments, folder);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", text(&output.stdout));
+    on_one_line(&output.stderr)
+}
+
+fn number(of: &Value, key: &str) -> f64 {
+    of[key].as_f64().unwrap_or_else(|| panic!("`{key}` is {}", of[key]))
 }

@@ -1,6 +1,5 @@
-use super::json;
+use super::{json, number};
 use crate::{refusal, text, warmcore};
-use etherparse::PacketBuilder;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -17,10 +16,6 @@ fn point<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn bare<'a>(flags: &[&'a str]) -> Vec<&'a str> {
     let rate: &[&str] = if flags.contains(&"--rate") { &[] } else { &["--rate", "20000"] };
     [&["simulate", "packet"], rate, flags].concat()
-}
-
-fn number(of: &serde_json::Value, key: &str) -> f64 {
-    of[key].as_f64().unwrap_or_else(|| panic!("`{key}` is {}", of[key]))
 }
 
 #[test]
@@ -93,10 +88,30 @@ fn the_summary_tells_what_ended_the_run() {
 }
 
 #[test]
+fn no_more_is_claimed_than_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let heavy = point(&["--process", "self-similar:alpha=1.5,burst=10,peak=4"]);
+    let result = json(&heavy, folder.path());
+    assert_eq!((&result["ended"], &result["precise"]), (&"heavy-tailed".into(), &false.into()));
+    assert!(result["delay_half_width_us"].is_null() && result["p99_half_width_us"].is_null());
+    assert!(text(&warmcore(&heavy, folder.path()).stdout).contains("No interval holds, and none is given"));
+
+    let near = ["--process", "constant", "--approach", "ips", "--policy", "wired", "--batch", "8"];
+    let capacity = number(&json(&point(&near), folder.path()), "capacity_per_s");
+    let rate = (0.97 * capacity).to_string();
+    let near = [&near[..], &["--rate", &rate, "--max-packets", "60000"]].concat();
+    assert_eq!(json(&bare(&near), folder.path())["ended"], "near-capacity");
+
+    let rare = refusal(&bare(&["--rate", "1e-7"]), folder.path());
+    assert!(rare.contains("--rate is 0.0000001, expected at least"), "{rare}");
+}
+
+#[test]
 fn a_printed_scenario_repeats_the_point() {
     let folder = tempfile::tempdir().unwrap();
     let described = [
-        ["--approach", "hybrid"],
+        ["--profile", "sgi-challenge-xl"],
+        ["--approach", "locking"],
         ["--policy", "mru"],
         ["--queue", "same-stream-first"],
         ["--threads", "global"],
@@ -105,7 +120,6 @@ fn a_printed_scenario_repeats_the_point() {
         ["--processors", "4"],
         ["--streams", "20"],
         ["--zipf", "0.5"],
-        ["--stacks", "per-stream"],
         ["--process", "trains:cars=8,gap-us=40"],
         ["--sizes", "64:3,1500:1"],
         ["--send-fraction", "25%"],
@@ -130,7 +144,7 @@ fn a_printed_scenario_repeats_the_point() {
     // Flags come before the document.
     let other = json(&[&from_scenario[..], &["--seed", "8", "--processors", "3"]].concat(), folder.path());
     assert_eq!((&other["seed"], &other["processors"]), (&8.into(), &3.into()));
-    assert_eq!((&other["streams"], &other["approach"]), (&20.into(), &"hybrid".into()));
+    assert_eq!((&other["streams"], &other["approach"]), (&20.into(), &"locking".into()));
 }
 
 /// The names that the help lists are those that are taken.
@@ -241,56 +255,5 @@ fn an_unusable_scenario_is_refused_with_file_line_and_field() {
         fs::write(folder.path().join("mine.toml"), document).unwrap();
         let error = refusal(&["simulate", "packet", "--scenario", "mine.toml"], folder.path());
         assert!(error.contains(place) && error.contains(problem), "{error}");
-    }
-}
-
-/// A pcap file with a UDP packet every millisecond, of two streams in turn.
-fn capture(packets: u32) -> Vec<u8> {
-    let mut file = [0xa1b2_c3d4_u32, 4 << 16 | 2, 0, 0, 65_535, 1].map(u32::to_le_bytes).concat();
-    for index in 0..packets {
-        let mut frame = Vec::new();
-        let builder = PacketBuilder::ethernet2([2; 6], [4; 6]).ipv4([10, 0, 0, 1], [10, 0, 0, 2], 9);
-        let port = 1_000 + u16::try_from(index % 2).unwrap();
-        builder.udp(port, 53).write(&mut frame, &[0; 30]).unwrap();
-        let length = u32::try_from(frame.len()).unwrap();
-        file.extend([index / 1_000, index % 1_000 * 1_000, length, length].map(u32::to_le_bytes).concat());
-        file.extend(frame);
-    }
-    file
-}
-
-#[test]
-fn a_trace_keeps_its_rate_unless_another_is_asked_for() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::create_dir(folder.path().join("traces")).unwrap();
-    fs::write(folder.path().join("traces/mine.pcap"), capture(20_000)).unwrap();
-    let trace = ["simulate", "packet", "--processors", "2", "--trace", "traces/mine.pcap"];
-    let rate = |more: &[&str]| number(&json(&[&trace[..], more].concat(), folder.path()), "rate_per_s");
-    assert!((rate(&[]) - 1_000.0).abs() < 1.0 && (rate(&["--time-scale", "0.5"]) - 2_000.0).abs() < 1.0);
-    assert_eq!(rate(&["--rate", "3000"]), 3_000.0);
-
-    // A scenario names it from where the scenario is.
-    let document = "processors = 2\ntraffic.process = { trace = { file = 'mine.pcap' } }\n";
-    fs::write(folder.path().join("traces/point.toml"), document).unwrap();
-    let from_scenario = ["simulate", "packet", "--scenario", "traces/point.toml"];
-    assert_eq!(json(&from_scenario, folder.path()), json(&trace, folder.path()));
-}
-
-#[test]
-fn an_unusable_trace_is_refused_with_the_reason() {
-    let folder = tempfile::tempdir().unwrap();
-    let whole = capture(3);
-    for (bytes, problem) in [
-        (&[][..], "the file is empty"),
-        (&whole[..70], "lacks"),
-        (&capture(0), "no usable packets"),
-        (b"this is no capture at all, but long enough to be one", "pcap"),
-    ] {
-        fs::write(folder.path().join("mine.pcap"), bytes).unwrap();
-        let error = refusal(&["simulate", "packet", "--trace", "mine.pcap"], folder.path());
-        assert!(
-            error.contains("mine.pcap") && error.contains("--trace") && error.contains(problem),
-            "{error}"
-        );
     }
 }

@@ -47,7 +47,8 @@ fn check_levels(levels: &[Level]) -> Result<(), Fault> {
         let way = geometry.line.0.checked_mul(u64::from(geometry.ways)).unwrap_or(0);
         if way == 0 || geometry.size.0 < way {
             let expected = "a line size and a number of ways above 0 that fit into the size";
-            return Err(Fault::new(field("geometry"), format!("{geometry:?}"), expected));
+            let found = format!("{} in lines of {}, {} ways", geometry.size, geometry.line, geometry.ways);
+            return Err(Fault::new(field("geometry"), found, expected));
         }
         if geometry.size.0 <= smaller {
             let expected = format!("more than the level before it ({smaller})");
@@ -160,6 +161,10 @@ mod tests {
         assert_eq!(refused(|p| p.levels[0].shared_by = 0), "levels.0.shared_by");
         assert_eq!(refused(|p| p.levels.swap(0, 1)), "levels.1.geometry.size");
         assert_eq!(refused(|p| p.levels[1].geometry.ways = 0), "levels.1.geometry");
+        let mut no_ways = Profile::sgi_challenge_xl();
+        no_ways.levels[0].geometry.ways = 0;
+        let fault = no_ways.check().unwrap_err();
+        assert!(fault.found.ends_with("in lines of 32 B, 0 ways"), "{}", fault.found);
         assert_eq!(refused(|p| p.intervening.w = f64::NAN), "intervening.w");
         assert_eq!(refused(|p| drop(a1(p))), "times.locking.cached.A1");
         assert_eq!(
@@ -191,7 +196,8 @@ mod tests {
     #[test]
     fn a_profile_survives_its_own_document() {
         let mut profile = Profile::sgi_challenge_xl();
-        let packets = Packets { frames: FrameLines::Resident, payload_bytes: 64, checksum: true };
+        let packets =
+            Packets { frames: FrameLines::Resident, payload_bytes: 64, checksum: true, handler_bytes: 256 };
         profile.provenance.packets = Some(packets);
         let text = toml::to_string(&profile).unwrap();
         assert_eq!(toml::from_str::<Profile>(&text).unwrap(), profile);

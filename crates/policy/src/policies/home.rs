@@ -11,6 +11,12 @@ use warmcore_units::CpuId;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WiredStreams;
 
+/// The stream's home if it is idle, or else the most recently used idle processor; packets wait for
+/// all of them. Work-conserving. With streams that are open in a stack of every processor (§6.5) no
+/// stream is wired, only stacks are, and one stream uses all processors (§6.6).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct HomeFirst;
+
 /// The stream's home if it is idle, or else the most recently used idle processor; one that runs
 /// out of work takes from the longest line. Work-conserving.
 #[derive(Clone, Debug)]
@@ -36,16 +42,22 @@ impl Policy for WiredStreams {
     }
 }
 
+impl Policy for HomeFirst {
+    const LINE: Line = Line::Common;
+
+    #[inline]
+    fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
+        home_or_recent(request, view)
+    }
+}
+
 impl Policy for HomeStealing {
     const LINE: Line = Line::PerProcessor;
     const HEEDS_LOAD: bool = true;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
-        if view.is_idle(request.home) {
-            return Decision::Run(request.home);
-        }
-        view.most_recent().map_or(Decision::Wait(request.home), Decision::Run)
+        home_or_recent(request, view)
     }
 
     #[inline]
@@ -59,4 +71,12 @@ impl Policy for HomeStealing {
     fn loaded(&mut self, cpu: CpuId, load: u32) {
         self.loads.set(cpu, load);
     }
+}
+
+#[inline]
+fn home_or_recent(request: Request, view: &impl View) -> Decision {
+    if view.is_idle(request.home) {
+        return Decision::Run(request.home);
+    }
+    view.most_recent().map_or(Decision::Wait(request.home), Decision::Run)
 }

@@ -5,6 +5,7 @@
 //! | [`MostRecentlyUsed`] | code affinity | never |
 //! | [`LeastRecentlyUsed`] | nothing: the source's baseline | never |
 //! | [`WiredStreams`] | stream affinity | if its own is busy |
+//! | [`HomeFirst`] | stream affinity, where all have the stream open | never |
 //! | [`HomeStealing`] | stream affinity, without waiting for it | never |
 //! | [`JoinShortestQueue`], [`PowerOfTwo`] | short lines | after a neighbour's packet went faster |
 //! | [`CentralQueue`] | nothing | never |
@@ -20,7 +21,7 @@ mod shortest;
 
 pub use adaptive::Adaptive;
 pub use central::CentralQueue;
-pub use home::{HomeStealing, WiredStreams};
+pub use home::{HomeFirst, HomeStealing, WiredStreams};
 pub use patient::Patient;
 pub use recent::{LeastRecentlyUsed, MostRecentlyUsed};
 pub use shortest::{JoinShortestQueue, PowerOfTwo};
@@ -94,6 +95,7 @@ mod tests {
         assert_eq!(place(&mut MostRecentlyUsed, &view), Decision::Run(CpuId(1)));
         assert_eq!(place(&mut LeastRecentlyUsed, &view), Decision::Run(CpuId(2)));
         assert_eq!(place(&mut WiredStreams, &view), Decision::Run(HOME));
+        assert_eq!(place(&mut HomeFirst, &view), Decision::Run(HOME));
         assert_eq!(place(&mut HomeStealing::new(4), &view), Decision::Run(HOME));
         assert_eq!(place(&mut JoinShortestQueue::new(4), &view), Decision::Run(CpuId(0)));
         assert_eq!(place(&mut Patient::new(4.0), &view), Decision::Run(CpuId(1)));
@@ -105,6 +107,7 @@ mod tests {
     fn with_the_home_busy_a_wired_stream_waits_and_others_go_elsewhere() {
         let view = Processors::new(&[0, 2, 0, 1], &[2, 0]);
         assert_eq!(place(&mut WiredStreams, &view), Decision::Wait(HOME));
+        assert_eq!(place(&mut HomeFirst, &view), Decision::Run(CpuId(0)));
         assert_eq!(place(&mut HomeStealing::new(4), &view), Decision::Run(CpuId(0)));
         let mut central = CentralQueue::new(4);
         tell(&mut central, &Processors::new(&[0, 1, 0, 1], &[2, 0]));

@@ -18,8 +18,10 @@ pub(crate) type Outcome = Result<(), Box<dyn std::error::Error>>;
 /// What kind of browser a test needs.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Settings {
-    /// 360 pixels wide and touched; otherwise a desktop's window.
-    pub(crate) phone: bool,
+    /// Width and height of the screen in pixels, a narrow one touched; otherwise a desktop's window.
+    pub(crate) screen: Option<[u32; 2]>,
+    /// The reader prefers dark pages.
+    pub(crate) dark: bool,
     /// JavaScript is off.
     pub(crate) without_script: bool,
 }
@@ -92,6 +94,11 @@ impl Session {
             let off = DevTools("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
             session.client.issue_cmd(off).await.expect("the browser can switch scripts off");
         }
+        if settings.dark {
+            let feature = json!({ "name": "prefers-color-scheme", "value": "dark" });
+            let dark = DevTools("Emulation.setEmulatedMedia", json!({ "features": [feature] }));
+            session.client.issue_cmd(dark).await.expect("the browser can prefer dark pages");
+        }
         session
     }
 }
@@ -138,8 +145,10 @@ fn capabilities(chromium: &Path, profile: &Path, settings: Settings) -> serde_js
             format!("--user-data-dir={}", profile.display()),
         ],
     });
-    if settings.phone {
-        let screen = json!({ "width": 360, "height": 740, "pixelRatio": 2.0, "touch": true });
+    if let Some([width, height]) = settings.screen {
+        let phone = width < 600;
+        let screen =
+            json!({ "width": width, "height": height, "pixelRatio": 2.0, "touch": phone, "mobile": phone });
         options["mobileEmulation"] = json!({ "deviceMetrics": screen });
     }
     let capabilities = json!({

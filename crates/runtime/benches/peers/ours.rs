@@ -58,7 +58,7 @@ impl Warmcore {
             capacity: if trial.load == Load::Saturation { FEW } else { ENOUGH },
             shutdown: Shutdown::Drain,
             stall: Nanos::from_micros(50.0),
-            instead: None,
+            stopwatch: None,
             seed: 1,
         })
     }

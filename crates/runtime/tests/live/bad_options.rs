@@ -32,7 +32,7 @@ fn options_that_cannot_be_are_refused_by_name() {
     assert_eq!(field(|options| options.capacity = 0), "capacity");
     let impossible = Scheduling {
         approach: Parallelism::Hybrid,
-        policy: ProcessorPolicy::WiredStreams,
+        policy: ProcessorPolicy::Hash,
         queue: QueueRule::SameStreamFirst,
         ..Scheduling::default()
     };

@@ -16,3 +16,4 @@ mod panics;
 mod pauses;
 mod soak;
 mod stage;
+mod timed;

@@ -42,7 +42,7 @@ pub(crate) fn options(scheduling: Scheduling, streams: u32) -> Options {
         overload: Overload::HoldBack,
         capacity: 64,
         shutdown: Shutdown::Drain,
-        instead: None,
+        stopwatch: None,
         stall: Nanos::from_micros(50.0),
         seed: 1,
     }
@@ -73,11 +73,15 @@ pub(crate) fn every_scheduling() -> impl Iterator<Item = Scheduling> {
 
 /// Whether packets of a stream are handled in their order. Under independent stacks they are: a
 /// stack is on one processor at a time, and takes its packets in turn. Otherwise they are where a
-/// stream never leaves its processor. All other policies may put two packets of a stream on two
+/// stream never leaves its processor; one that is open in the stack of each, and wired, does. All other policies may put two packets of a stream on two
 /// processors at once, and the second may be quicker.
 pub(crate) const fn promises_order(scheduling: &Scheduling) -> bool {
-    matches!(scheduling.approach, Parallelism::Ips)
-        || matches!(scheduling.policy, ProcessorPolicy::WiredStreams | ProcessorPolicy::Hash)
+    matches!(
+        (scheduling.approach, scheduling.policy),
+        (Parallelism::Ips, _)
+            | (_, ProcessorPolicy::Hash)
+            | (Parallelism::Locking, ProcessorPolicy::WiredStreams)
+    )
 }
 
 /// Keeps account of what is delivered.

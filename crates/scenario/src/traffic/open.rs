@@ -5,9 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use warmcore_files::{LONGEST_CAPTURE, read};
 use warmcore_units::{Fault, PerSecond, StreamId};
+use warmcore_workload::trace::check_time_scale;
 use warmcore_workload::{
-    Arrivals, Choice, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, Replay,
-    SelfSimilar, Trace, TraceError, Trains, WithDirections, WithSizes,
+    Arrivals, Choice, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar,
+    Trace, TraceError, Trains, WithDirections, WithSizes,
 };
 
 /// A sound description with all that it names: it makes arrivals at any rate, any number of times.
@@ -42,8 +43,11 @@ pub enum TrafficError {
         /// What is wrong with it, and where.
         source: TraceError,
     },
-    /// The packets of a trace cannot be brought to a rate.
-    #[error("`process.trace.file`: all {packets} packets come at one time: no scale brings them to a rate")]
+    /// The packets of a trace have no rate, and no scale brings them to one.
+    #[error(
+        "`process.trace.file`: it tells no rate, since {}; give a capture of packets that come at different times",
+        if *packets == 1 { "it has one packet".to_owned() } else { format!("all its {packets} packets come at once") }
+    )]
     NoDuration {
         /// How many packets it has.
         packets: usize,
@@ -80,13 +84,53 @@ impl OpenTraffic {
         Some(rate * file.time_scale.recip())
     }
 
+    /// The rate of the packets if `asked` for, or else their own.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn rate(&self, asked: Option<PerSecond>) -> Result<PerSecond, TrafficError> {
+        let trace = self.trace.as_ref().filter(|trace| trace.rate().is_none());
+        match (trace, asked.or_else(|| self.own_rate())) {
+            (Some(trace), _) => Err(TrafficError::NoDuration { packets: trace.packets() }),
+            (None, rate) => {
+                Ok(rate.ok_or_else(|| Fault::new("rate_per_s", "missing", "packets per second, above 0"))?)
+            }
+        }
+    }
+
+    /// The share of the packets that each stream has; they add up to 1.
+    ///
+    /// # Errors
+    /// If the streams are impossible.
+    pub fn shares(&self) -> Result<Vec<f64>, TrafficError> {
+        match &self.trace {
+            Some(trace) => Ok(trace.shares()),
+            None => Ok(self.traffic.popularity.shares(self.traffic.streams)?),
+        }
+    }
+
     /// The arrivals at a mean of `rate` packets per second. A trace's times are scaled to reach it;
     /// it ends, all others do not.
     ///
     /// # Errors
     /// If there are no such arrivals at this rate.
     pub fn source(&self, rate: PerSecond, key: Key) -> Result<Box<dyn Arrivals>, TrafficError> {
-        let mut source = self.bare_source(rate, key)?;
+        self.marked(self.bare_source(rate, key)?, key)
+    }
+
+    /// The same, but that a trace does not end: its packets come over and over.
+    ///
+    /// # Errors
+    /// As [`source`](Self::source).
+    pub fn endless(&self, rate: PerSecond, key: Key) -> Result<Box<dyn Arrivals>, TrafficError> {
+        match &self.trace {
+            Some(trace) => self.marked(Box::new(trace.cycle(scale(trace, rate)?)?), key),
+            None => self.source(rate, key),
+        }
+    }
+
+    /// `source` with the sizes and directions of the description.
+    fn marked(&self, mut source: Box<dyn Arrivals>, key: Key) -> Result<Box<dyn Arrivals>, TrafficError> {
         if !self.traffic.sizes.is_empty() {
             source = Box::new(WithSizes::new(source, &self.traffic.sizes, key)?);
         }
@@ -99,6 +143,9 @@ impl OpenTraffic {
     /// The arrivals, without the sizes and directions of the description.
     fn bare_source(&self, rate: PerSecond, key: Key) -> Result<Box<dyn Arrivals>, TrafficError> {
         let Traffic { streams, popularity, .. } = self.traffic;
+        if let Some(trace) = &self.trace {
+            return Ok(Box::new(trace.replay(scale(trace, rate)?)?));
+        }
         Ok(match &self.traffic.process {
             Process::Poisson => Box::new(Poisson::marked(rate, self.marks(key)?, key)?),
             Process::Constant => Box::new(Constant::new(rate, self.marks(key)?)?),
@@ -110,15 +157,9 @@ impl OpenTraffic {
             Process::SelfSimilar(sources) => {
                 Box::new(SelfSimilar::new(rate, *sources, streams, popularity, key)?)
             }
-            Process::Trace(_) => Box::new(self.replay(rate)?),
+            // Opened traffic has read its trace.
+            Process::Trace(_) => return Err(TrafficError::NoDuration { packets: 0 }),
         })
-    }
-
-    fn replay(&self, rate: PerSecond) -> Result<Replay, TrafficError> {
-        let Some((trace, own)) = self.trace.as_ref().and_then(|trace| Some((trace, trace.rate()?))) else {
-            return Err(TrafficError::NoDuration { packets: self.trace.as_ref().map_or(0, Trace::packets) });
-        };
-        Ok(trace.replay(own.0 / rate.0).map_err(|_| ImpossibleArrivals::NoRate(rate.0))?)
     }
 
     /// The streams of one packet after the other, without end, in the proportions of the traffic:
@@ -140,6 +181,14 @@ impl OpenTraffic {
     fn marks(&self, key: Key) -> Result<Marks, ImpossibleArrivals> {
         Marks::new(self.traffic.streams, self.traffic.popularity, self.traffic.batch, key)
     }
+}
+
+/// What brings the times of `trace` to `rate`.
+fn scale(trace: &Trace, rate: PerSecond) -> Result<f64, TrafficError> {
+    let own = trace.rate().ok_or(TrafficError::NoDuration { packets: trace.packets() })?;
+    let scale = own.0 / rate.0;
+    check_time_scale(scale).map_err(|_| ImpossibleArrivals::NoRate(rate.0))?;
+    Ok(scale)
 }
 
 fn read_trace(path: &Path) -> Result<Trace, TrafficError> {

@@ -5,6 +5,7 @@ use crate::packet::dispatch::{Task, dispatch};
 use crate::packet::extent::Extent;
 use crate::packet::feed::Feed;
 use crate::packet::host::{Host, Packet, Shape};
+use crate::packet::outcome::Ended;
 use crate::packet::system::System;
 use serde::{Deserialize, Serialize};
 use warmcore_policy::Policy;
@@ -23,12 +24,53 @@ pub struct Capacity {
     pub service: Estimate<Nanos>,
 }
 
+/// From this fraction of its capacity on a host is near it: queues fluctuate so slowly that no usual run
+/// knows their mean.
+pub const NEAR: f64 = 0.9;
+/// So many half-widths beyond the capacity a rate certainly exceeds it: of hosts that just keep up, not one
+/// in ten thousand is called saturated.
+const CERTAIN: f64 = 2.0;
+
 /// Packets that wait for each processor at the start.
-const BACKLOG: u32 = 64;
+const BACKLOG: usize = 64;
 /// Packets that arrive for each that leaves: every line and every stack keeps growing.
 const OVERLOAD: usize = 2;
 /// Packets that are processed to find the capacity, at least, and for each processor.
 const PACKETS: (u64, u64) = (40_000, 2_000);
+
+impl Capacity {
+    /// Whether packets at `rate` certainly are more than the host keeps up with.
+    #[must_use]
+    pub fn is_exceeded_by(&self, rate: PerSecond) -> bool {
+        rate.0 > self.rate.mean.0 + CERTAIN * self.uncertainty()
+    }
+
+    /// Whether the host certainly keeps up with packets at `rate`.
+    #[must_use]
+    pub fn suffices_for(&self, rate: PerSecond) -> bool {
+        rate.0 < self.rate.mean.0 - CERTAIN * self.uncertainty()
+    }
+
+    /// Whether `rate` is [`NEAR`] the capacity or above it.
+    #[must_use]
+    pub fn is_near(&self, rate: PerSecond) -> bool {
+        rate.0 >= self.rate.mean.0 * NEAR
+    }
+
+    /// What is known of the mean delay at `rate`, where a run that knew nothing of the capacity ended so.
+    #[must_use]
+    pub fn judge(&self, rate: PerSecond, ended: Ended) -> Ended {
+        match ended {
+            Ended::Exhausted | Ended::HeavyTailed if !self.suffices_for(rate) => Ended::Unknown,
+            Ended::Exhausted if self.is_near(rate) => Ended::NearCapacity,
+            ended => ended,
+        }
+    }
+
+    fn uncertainty(&self) -> f64 {
+        self.rate.half_width.map_or(f64::INFINITY, |half| half.0)
+    }
+}
 
 /// The capacity of `host` for packets like those of `arrivals`, whenever they would arrive.
 ///
@@ -49,10 +91,9 @@ impl Task for Saturated<'_, '_> {
 
     fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) -> Capacity {
         let Shape { processors, .. } = self.host.shape;
-        let wanted = PACKETS.0.max(PACKETS.1 * u64::from(processors)).max(self.host.shape.settled());
+        let wanted = wanted(self.host.shape);
         let mut now = Nanos::ZERO;
-        let backlog = (BACKLOG * processors) as usize;
-        let mut more = self.offer(&mut system, backlog, now);
+        let mut more = (0..processors).all(|_| self.offer(&mut system, BACKLOG, now));
         // Quantities: the service time, and the time between completions.
         let mut completions = BatchMeans::<2>::default();
         while more && completions.observations() < wanted {
@@ -78,6 +119,11 @@ impl Saturated<'_, '_> {
         let offered = self.feed.take(wanted).map(|packet| system.arrive(Packet { arrived: now, ..packet }));
         offered.count() == wanted
     }
+}
+
+/// Packets from which a host of this shape is known.
+pub(super) fn wanted(shape: Shape) -> u64 {
+    PACKETS.0.max(PACKETS.1 * u64::from(shape.processors)).max(shape.settled())
 }
 
 /// An interval of observations in nanoseconds.

@@ -2,25 +2,25 @@
 //! the arrivals do to both cancels, and the interval of the difference is far narrower than those
 //! of the two delays apart.
 
-use crate::packet::outcome::Ended;
 use crate::packet::point::{Point, PointError};
-use crate::packet::run::Precision;
+use crate::packet::run::{Precision, Watch};
 use rayon::prelude::*;
 use std::path::Path;
 use warmcore_costs::Profile;
 use warmcore_scenario::{PacketScenario, Process, Scheduling};
-use warmcore_stats::Replications;
 pub use warmcore_stats::replications::Comparison;
+use warmcore_stats::{Interval, Replications};
 use warmcore_units::Fault;
 
 /// Runs of each, at least.
-pub const REPLICATIONS: u32 = 20;
+pub const REPLICATIONS: u64 = 20;
 /// Packets of each run.
 pub const PACKETS: u64 = 200_000;
 
 /// How the mean delay of `scenario` differs from what it would be under `other` (`scenario` minus
 /// `other`, in nanoseconds), over [`REPLICATIONS`] runs of [`PACKETS`] packets or as many runs as
-/// the scenario asks for. `None` if either is saturated.
+/// the scenario asks for. `None` if either is saturated. For heavy-tailed arrivals no interval holds:
+/// half-widths are infinite.
 ///
 /// # Errors
 /// As [`simulate`](crate::packet::simulate), under either; and for a trace, which is one run whatever
@@ -39,22 +39,29 @@ pub fn compare(
     let other = PacketScenario { scheduling: other, ..scenario.clone() };
     let delays = |scenario| mean_delays(&Point::of(scenario, profile, base)?);
     let (Some(ours), Some(theirs)) = (delays(scenario)?, delays(&other)?) else { return Ok(None) };
-    Ok(ours.against(&theirs))
+    let slowly = matches!(scenario.traffic.process, Process::SelfSimilar(_));
+    Ok(ours
+        .against(&theirs)
+        .map(|comparison| if slowly { without_intervals(comparison) } else { comparison }))
 }
 
 /// The mean delay of each run; `None` if the host is saturated.
 fn mean_delays(point: &Point) -> Result<Option<Replications>, PointError> {
-    if point.is_saturated(&point.capacity()?) {
+    if point.exceeds(&point.capacity()?) {
         return Ok(None);
     }
-    let precision =
-        Precision { relative: f64::MIN_POSITIVE, max_packets: PACKETS, mean_gap: point.mean_gap() };
-    let runs = (0..u64::from(REPLICATIONS.max(point.replications())))
+    let precision = Precision { relative: Precision::UNREACHABLE, max_packets: PACKETS, ..point.precision() };
+    let runs = (0..point.replications().max(REPLICATIONS))
         .into_par_iter()
-        .map(|replication| Ok(point.run(replication, precision)?.outcome))
+        .map(|replication| point.run(replication, precision, Watch::Regardless))
         .collect::<Result<Vec<_>, PointError>>()?;
-    let steady = runs.iter().all(|run| run.ended != Ended::Saturated);
-    Ok(steady.then(|| runs.iter().map(|run| run.delay.mean.0).collect()))
+    let saturated = runs.iter().all(|run| run.grows);
+    Ok((!saturated).then(|| runs.iter().map(|run| run.outcome.delay.mean.0).collect()))
+}
+
+fn without_intervals(comparison: Comparison) -> Comparison {
+    let open = |interval| Interval { half_width: f64::INFINITY, ..interval };
+    Comparison { difference: open(comparison.difference), relative: open(comparison.relative) }
 }
 
 #[cfg(test)]

@@ -27,22 +27,29 @@ pub struct Outcome {
     pub warmup: u64,
     /// Packets simulated, the warm-up included.
     pub packets: u64,
-    /// How the run ended.
+    /// What is known of the mean delay.
     pub ended: Ended,
 }
 
-/// Why a run ended.
+/// What is known of the mean delay when a run ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// It was as precise as asked for.
+    /// It is as precise as asked for.
     Precise,
-    /// It had as many packets as it might have.
+    /// The run had as many packets as it might have before it was.
     Exhausted,
+    /// The same, at a rate [so near](crate::packet::capacity::NEAR) to the capacity that queues fluctuate for long.
+    /// The host keeps up.
+    NearCapacity,
+    /// Whether there is a steady state is not decided: the rate lies within the interval of the
+    /// capacity, or queues grew for as long as the run lasted.
+    Unknown,
+    /// No interval holds: arrivals have times of infinite variance, so that the means of any run
+    /// converge too slowly, and a mean delay may not exist. The figures are those of this run.
+    HeavyTailed,
     /// No more packets arrived.
     NoMoreArrivals,
-    /// Its queues grew without end: there is no steady state.
-    Saturated,
 }
 
 /// Quantiles of the delay.
@@ -75,6 +82,19 @@ impl DelayQuantiles {
 }
 
 impl Outcome {
+    /// The same figures, of which nothing tells how far they can be relied on.
+    pub(super) fn without_intervals(self) -> Self {
+        let time = |time: Estimate<Nanos>| Estimate::new(time.mean, Nanos::INFINITY);
+        let DelayQuantiles { p50, p99, p999 } = self.quantiles;
+        Self {
+            delay: time(self.delay),
+            service: time(self.service),
+            quantiles: DelayQuantiles { p50: time(p50), p99: time(p99), p999: time(p999) },
+            utilisation: Estimate::new(self.utilisation.mean, f64::INFINITY),
+            ..self
+        }
+    }
+
     /// Whether the precision asked for was reached.
     #[must_use]
     pub fn is_precise(&self) -> bool {

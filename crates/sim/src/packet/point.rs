@@ -1,19 +1,21 @@
 //! One point of an experiment, from its scenario to its figures.
 
+use crate::completions::CLOCK_RESOLUTION;
+use crate::packet::busiest::busiest;
 use crate::packet::capacity::{Capacity, capacity};
 use crate::packet::host::{Host, Shape};
-use crate::packet::outcome::{Ended, Outcome};
-use crate::packet::replications::combined;
-use crate::packet::run::{Observed, Precision, observe};
-use rayon::prelude::*;
+use crate::packet::outcome::Outcome;
+use crate::packet::replay::replay;
+use crate::packet::run::{Observed, Precision, Watch, observe};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use warmcore_costs::execution::IncompleteProfile;
-use warmcore_costs::{ExecutionModel, Profile};
+use warmcore_costs::{ExecutionModel, Profile, Situation};
 use warmcore_scenario::document::Checked;
-use warmcore_scenario::{OpenTraffic, PacketScenario, Process, TrafficError};
+use warmcore_scenario::{Mixing, OpenTraffic, PacketScenario, Process, TrafficError};
+use warmcore_stats::judgements::FIRST;
 use warmcore_units::{Fault, Nanos, PerSecond};
-use warmcore_workload::Key;
+use warmcore_workload::{Capture, Key, Trace};
 
 /// What comes of a point.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
@@ -22,10 +24,14 @@ pub struct PointResult {
     pub rate: PerSecond,
     /// The highest rate the host keeps up with.
     pub capacity: Capacity,
-    /// The steady state; `None` if the host is saturated: there is none, since its queues grow
-    /// without end.
+    /// The steady state; `None` if the host is saturated: more packets arrive than it can process, so
+    /// that its queues grow without end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
+    /// What was read of the trace, if packets arrived as in one. The outcome then is what happened to
+    /// all of them, and has no intervals; there always is one, since a trace ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<Capture>,
 }
 
 /// A point cannot be simulated.
@@ -42,9 +48,8 @@ pub enum PointError {
     Traffic(#[from] TrafficError),
 }
 
-/// A rate this near to the capacity counts as saturated: the queue would grow for longer than any
-/// run lasts.
-pub const SATURATED: f64 = 0.985;
+/// So many times the packets after which traffic forgets how it began make a run that is like others.
+const FORGOTTEN: f64 = 200.0;
 /// The replication whose arrivals the capacity is found with.
 const CAPACITY_REPLICATION: u64 = u64::MAX;
 
@@ -63,17 +68,25 @@ pub fn simulate(
 ) -> Result<PointResult, PointError> {
     let point = Point::of(scenario, profile, base)?;
     let capacity = point.capacity()?;
-    if point.is_saturated(&capacity) {
-        return Ok(PointResult { rate: point.rate, capacity, outcome: None });
-    }
-    let runs = scenario.run.replications;
-    // Together they are more precise than each by the root of their number.
-    let relative = scenario.run.precision * f64::from(runs).sqrt();
-    let precision = Precision { relative, max_packets: scenario.run.max_packets, mean_gap: point.mean_gap() };
-    let runs = (0..u64::from(runs)).into_par_iter().map(|replication| point.run(replication, precision));
-    let outcome = combined(runs.collect::<Result<_, _>>()?, scenario.run.precision);
-    let outcome = outcome.filter(|outcome| outcome.ended != Ended::Saturated);
-    Ok(PointResult { rate: point.rate, capacity, outcome })
+    let result = PointResult { rate: point.rate, capacity, outcome: None, capture: point.capture() };
+    let outcome = match result.capture {
+        Some(_) => Some(point.replay()?),
+        None if point.exceeds(&capacity) => None,
+        None => point.steady(&capacity)?,
+    };
+    Ok(PointResult { outcome, ..result })
+}
+
+/// The highest rate that the host of `scenario` keeps up with, and no more of it than that.
+///
+/// # Errors
+/// As [`simulate`].
+pub fn highest_rate(
+    scenario: &PacketScenario,
+    profile: &Profile,
+    base: &Path,
+) -> Result<Capacity, PointError> {
+    Point::of(scenario, profile, base)?.capacity()
 }
 
 /// A scenario made ready to run.
@@ -93,22 +106,71 @@ impl<'s> Point<'s> {
     ) -> Result<Self, PointError> {
         scenario.check()?;
         let traffic = scenario.traffic.open(base)?;
-        let rate = scenario.rate_per_s.or_else(|| traffic.own_rate());
-        let rate = rate.ok_or_else(|| Fault::new("rate_per_s", "missing", "packets per second, above 0"))?;
+        let rate = traffic.rate(scenario.rate_per_s)?;
         let streams = traffic.streams();
         let stacks = scenario.check_stacks(streams)?.min(streams);
         let approach = scenario.scheduling.approach.costs();
-        Ok(Self {
+        scenario.check_length()?;
+        let point = Self {
             scenario,
             rate,
             traffic,
             shape: Shape { processors: scenario.processors, streams, stacks },
             model: ExecutionModel::new(profile, approach, scenario.processors)?,
-        })
+        };
+        point.check_clock()?;
+        Ok(point)
     }
 
-    pub(super) fn replications(&self) -> u32 {
-        self.scenario.run.replications
+    /// Checks that the first judgement of a run comes while its clock still tells services apart.
+    fn check_clock(&self) -> Result<(), Fault> {
+        let most = self.traffic.trace().map_or(self.scenario.run.max_packets, |trace| trace.packets() as u64);
+        let packets = FIRST.min(most);
+        let least = PerSecond(packets as f64 / self.longest().secs());
+        if self.rate.0 >= least.0 {
+            return Ok(());
+        }
+        let expected = format!(
+            "at least {:.1e} packets per second: with fewer, a run of {packets} packets takes so long that its clock \
+             cannot tell how long a packet does",
+            least.0
+        );
+        Err(Fault::new("rate_per_s", self.rate.0, expected))
+    }
+
+    /// How long a run may be: its clock then still shows a 64th of a packet's time, so that on average the mean
+    /// is wrong by less than a hundredth of that time.
+    fn longest(&self) -> Nanos {
+        const SHOWN: f64 = 1.0 / 64.0;
+        self.model.receive_hot(Situation::default()) * SHOWN / CLOCK_RESOLUTION
+    }
+
+    pub(super) fn replications(&self) -> u64 {
+        self.scenario.run.replications.into()
+    }
+
+    /// When runs of this point are long enough.
+    pub(super) fn precision(&self) -> Precision {
+        let shown = self.longest() / self.rate.interval();
+        Precision {
+            relative: self.scenario.run.precision,
+            max_packets: self.scenario.run.max_packets.min(shown as u64),
+            // Where it is known exactly.
+            mean_gap: (self.scenario.traffic.process == Process::Poisson).then(|| self.rate.interval()),
+        }
+    }
+
+    pub(super) fn mixing(&self) -> Mixing {
+        self.scenario.traffic.mixing(self.rate)
+    }
+
+    /// Packets before which no run of this point tells what others are like.
+    pub(super) fn settled(&self) -> u64 {
+        let forgotten = match self.mixing() {
+            Mixing::After(packets) => (packets * FORGOTTEN) as u64,
+            Mixing::Never | Mixing::Slowly => 0,
+        };
+        forgotten.max(self.shape.settled())
     }
 
     fn host(&self, replication: u64) -> Host<'_> {
@@ -123,21 +185,35 @@ impl<'s> Point<'s> {
 
     pub(super) fn capacity(&self) -> Result<Capacity, PointError> {
         let host = self.host(CAPACITY_REPLICATION);
-        Ok(capacity(&host, &mut *self.traffic.source(self.rate, host.key)?))
+        let packets = || self.traffic.endless(self.rate, host.key);
+        let capacity = capacity(&host, &mut *packets()?);
+        let bound = busiest(&host, &self.traffic.shares()?, packets, [self.rate, capacity.rate.mean])?;
+        Ok(Capacity { rate: bound.unwrap_or(capacity.rate), ..capacity })
     }
 
-    /// Whether the arrivals are more than the host keeps up with. A trace ends, and so do its queues.
-    pub(super) fn is_saturated(&self, capacity: &Capacity) -> bool {
-        self.traffic.trace().is_none() && self.rate.0 >= capacity.rate.mean.0 * SATURATED
+    /// Whether the arrivals are more than the host keeps up with.
+    pub(super) fn exceeds(&self, capacity: &Capacity) -> bool {
+        capacity.is_exceeded_by(self.rate)
     }
 
-    /// The mean time between packets, where it is known exactly.
-    pub(super) fn mean_gap(&self) -> Option<Nanos> {
-        (self.scenario.traffic.process == Process::Poisson).then(|| self.rate.interval())
+    fn capture(&self) -> Option<Capture> {
+        self.traffic.trace().map(Trace::capture)
     }
 
-    pub(super) fn run(&self, replication: u64, precision: Precision) -> Result<Observed, PointError> {
+    /// What happens to the packets of a trace, once: again it would be the same.
+    fn replay(&self) -> Result<Outcome, PointError> {
+        let host = self.host(0);
+        Ok(replay(&host, &mut *self.traffic.source(self.rate, host.key)?))
+    }
+
+    pub(super) fn run(
+        &self,
+        replication: u64,
+        precision: Precision,
+        watch: Watch,
+    ) -> Result<Observed, PointError> {
         let host = self.host(replication);
-        Ok(observe(&host, &mut *self.traffic.source(self.rate, host.key)?, precision))
+        let mut arrivals = self.traffic.source(self.rate, host.key)?;
+        Ok(observe(&host, &mut *arrivals, precision, watch, self.settled()))
     }
 }

@@ -8,7 +8,7 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// From so many replications on, their spread is the uncertainty; fewer would know it too badly,
 /// and each one's own half-width is used.
-const ENOUGH: usize = 10;
+pub(super) const ENOUGH: usize = 10;
 
 /// What `runs`, each with equal weight, amount to; `None` without any. Together they are precise
 /// if the half-width of the mean delay is at most `relative` times it.
@@ -69,10 +69,10 @@ fn estimate(runs: &[Estimate<f64>]) -> Estimate<f64> {
 }
 
 fn ended(outcomes: &[Outcome], precise: bool) -> Ended {
-    if outcomes.iter().any(|run| run.ended == Ended::Saturated) {
-        Ended::Saturated
-    } else if precise {
+    if precise {
         Ended::Precise
+    } else if outcomes.iter().any(|run| run.ended == Ended::Unknown) {
+        Ended::Unknown
     } else if outcomes.iter().all(|run| run.ended == Ended::NoMoreArrivals) {
         Ended::NoMoreArrivals
     } else {

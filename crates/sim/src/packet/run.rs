@@ -28,9 +28,9 @@ pub struct Precision {
     pub mean_gap: Option<Nanos>,
 }
 
-/// Simulates `host` under `arrivals`.
+/// Simulates `host` under `arrivals`: [`Ended::Unknown`] if its queues grow, as those of a saturated host do.
 pub fn run(host: &Host, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
-    observe(host, arrivals, precision).outcome
+    observe(host, arrivals, precision, Watch::Growth, 0).outcome
 }
 
 /// A run with what several of them need to be taken together.
@@ -38,10 +38,29 @@ pub(super) struct Observed {
     pub(super) outcome: Outcome,
     /// The delays of the steady part.
     pub(super) delays: Histogram,
+    /// Whether the queues were growing at the end.
+    pub(super) grows: bool,
 }
 
-pub(super) fn observe(host: &Host, arrivals: &mut dyn Arrivals, precision: Precision) -> Observed {
-    dispatch(host, Judged { host, feed: Feed::of(arrivals), precision })
+/// What is done about queues that grow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Watch {
+    /// The run ends.
+    Growth,
+    /// It goes on.
+    Regardless,
+}
+
+/// A run that is not judged, and has no intervals, before it and the host have seen `settled` packets.
+pub(super) fn observe(
+    host: &Host,
+    arrivals: &mut dyn Arrivals,
+    precision: Precision,
+    watch: Watch,
+    settled: u64,
+) -> Observed {
+    let settled = settled.max(host.shape.settled());
+    dispatch(host, Judged { host, feed: Feed::of(arrivals), precision, watch, settled })
 }
 
 /// Simulates `host` under `arrivals` until `packets` are finished or no more come, and shows each
@@ -54,6 +73,13 @@ struct Judged<'a, 's> {
     host: &'a Host<'a>,
     feed: Feed<'s>,
     precision: Precision,
+    watch: Watch,
+    settled: u64,
+}
+
+impl Precision {
+    /// No half-width is small enough: a run that nothing but its number of packets ends.
+    pub(super) const UNREACHABLE: f64 = -1.0;
 }
 
 impl Task for Judged<'_, '_> {
@@ -62,7 +88,7 @@ impl Task for Judged<'_, '_> {
     fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) -> Observed {
         let Precision { relative, max_packets, mean_gap } = self.precision;
         let mut tally = Tally::of(self.host.shape);
-        let mut judgements = Judgements::new(relative, max_packets).not_before(self.host.shape.settled());
+        let mut judgements = Judgements::new(relative, max_packets).not_before(self.settled);
         let ended = loop {
             let Some(finished) = next(&mut self.feed, &mut system) else { break Ended::NoMoreArrivals };
             if !tally.push(&finished) {
@@ -70,8 +96,8 @@ impl Task for Judged<'_, '_> {
             }
             tally.read(system.present());
             if tally.packets() == judgements.at() {
-                if tally.is_growing() {
-                    break Ended::Saturated;
+                if self.watch == Watch::Growth && tally.is_growing() {
+                    break Ended::Unknown;
                 }
                 match judgements.judge(tally.delay(mean_gap)) {
                     Verdict::Continue => {}
@@ -82,7 +108,13 @@ impl Task for Judged<'_, '_> {
             tally.read_at(judgements.at());
         };
         tally.read(system.present());
-        Observed { outcome: tally.outcome(mean_gap, ended), delays: tally.steady_delays() }
+        let outcome = tally.outcome(mean_gap, ended);
+        let settled = outcome.packets >= self.settled || ended == Ended::NoMoreArrivals;
+        Observed {
+            outcome: if settled { outcome } else { outcome.without_intervals() },
+            delays: tally.steady_delays(),
+            grows: tally.is_growing(),
+        }
     }
 }
 
@@ -106,7 +138,7 @@ impl Task for Traced<'_, '_> {
 /// Events happen in order of time up to the next finished packet; of equal times, what ends comes
 /// before what arrives. `None` when all is done and nothing arrives any more.
 #[inline(always)]
-fn next<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
+pub(super) fn next<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
     feed: &mut Feed,
     system: &mut System<P, W, E>,
 ) -> Option<Finished> {

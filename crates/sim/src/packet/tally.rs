@@ -128,7 +128,7 @@ impl Tally {
 }
 
 impl Fairness {
-    fn among(streams: &[(u64, f64)]) -> Self {
+    pub(super) fn among(streams: &[(u64, f64)]) -> Self {
         match fairness::among(streams.iter().copied()) {
             Some(among) => {
                 Self { jain: among.jain, least: Nanos(among.least), greatest: Nanos(among.greatest) }

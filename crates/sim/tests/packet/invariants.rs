@@ -92,7 +92,10 @@ proptest! {
         if one_stack {
             case.scheduling.approach = Parallelism::Ips;
         } else {
-            case.scheduling.policy = ProcessorPolicy::WiredStreams;
+            // Hashed where streams are open everywhere: there only stacks are wired.
+            let open_everywhere = case.scheduling.approach == Parallelism::Hybrid;
+            case.scheduling.policy =
+                if open_everywhere { ProcessorPolicy::Hash } else { ProcessorPolicy::WiredStreams };
         }
         case.scheduling.queue = QueueRule::Fifo;
         let packets = simulate(&case);

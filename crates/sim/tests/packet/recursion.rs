@@ -101,8 +101,15 @@ proptest! {
 
     #[test]
     fn a_common_line_follows_kiefer_and_wolfowitz(
-        approach in select(&[Parallelism::Locking, Parallelism::Hybrid]),
-        policy in select(&[ProcessorPolicy::Mru, ProcessorPolicy::Lru, ProcessorPolicy::CentralQueue]),
+        (approach, policy) in select(&[
+            (Parallelism::Locking, ProcessorPolicy::Mru),
+            (Parallelism::Locking, ProcessorPolicy::Lru),
+            (Parallelism::Locking, ProcessorPolicy::CentralQueue),
+            (Parallelism::Hybrid, ProcessorPolicy::Mru),
+            (Parallelism::Hybrid, ProcessorPolicy::Lru),
+            (Parallelism::Hybrid, ProcessorPolicy::CentralQueue),
+            (Parallelism::Hybrid, ProcessorPolicy::WiredStreams),
+        ]),
         processors in 1_u32..9,
         seed: u64,
         arrivals in arrivals(STREAMS),
@@ -114,8 +121,11 @@ proptest! {
 
     #[test]
     fn each_wired_processor_follows_lindley(
-        approach in select(&[Parallelism::Locking, Parallelism::Hybrid]),
-        policy in select(&[ProcessorPolicy::WiredStreams, ProcessorPolicy::Hash]),
+        (approach, policy) in select(&[
+            (Parallelism::Locking, ProcessorPolicy::WiredStreams),
+            (Parallelism::Locking, ProcessorPolicy::Hash),
+            (Parallelism::Hybrid, ProcessorPolicy::Hash),
+        ]),
         processors in 1_u32..9,
         arrivals in arrivals(STREAMS),
     ) {

@@ -7,7 +7,7 @@
 use core::fmt::Display;
 use warmcore_costs::{FrameLines, Packets, Profile};
 use warmcore_scenario::Live;
-use warmcore_units::Fault;
+use warmcore_units::{Bytes, Fault};
 
 /// What the packets of a run from memory are like.
 #[must_use]
@@ -16,6 +16,7 @@ pub fn of_run(live: &Live) -> Packets {
         frames: FrameLines::Resident,
         payload_bytes: live.payload_bytes.into(),
         checksum: live.verify_udp_checksum,
+        handler_bytes: live.handler_bytes as usize,
     }
 }
 
@@ -41,6 +42,10 @@ pub fn check(profile: &Profile, live: &Live) -> Result<(), Fault> {
             format!("{}, as `live.verify_udp_checksum`", run.checksum),
         );
     }
+    if measured.handler_bytes != run.handler_bytes {
+        let expected = format!("{}, as `live.handler_bytes`", run.handler_bytes);
+        return differs("handler_bytes", &measured.handler_bytes, expected);
+    }
     if run.checksum && measured.payload_bytes != run.payload_bytes {
         let expected =
             format!("{}, as `live.payload_bytes`: checksums are computed over them", run.payload_bytes);
@@ -49,19 +54,52 @@ pub fn check(profile: &Profile, live: &Live) -> Result<(), Fault> {
     Ok(())
 }
 
-/// What a reader of the comparison must know if `profile` does not say what its packets were like.
+/// Above this ratio of the longest measured t(x) to the fully cold time, a packet after much other work takes
+/// longer than any that the model knows.
+const BEYOND_COLD: f64 = 1.15;
+
+/// What a reader of the comparison must know: of a `profile` that does not say what its packets were like, of
+/// handlers that touch more than a calibration knows of, and of packets that are colder than the model has
+/// them.
 #[must_use]
-pub fn doubt(profile: &Profile) -> Option<String> {
-    profile.provenance.packets.is_none().then(|| {
+pub fn doubts(profile: &Profile, live: &Live, streams: u32) -> Vec<String> {
+    let unknown = profile.provenance.packets.is_none().then(|| {
         "The profile does not say what its packets were like. If they were written anew for each packet, as for a \
          study, and did not stay in cache, as those of the runs do, all times in the stack are predicted too long."
             .to_owned()
+    });
+    let all = Bytes(u64::from(live.handler_bytes) * u64::from(streams));
+    let nearest = profile.levels.first().filter(|level| all > level.geometry.size);
+    let crowded = nearest.map(|level| {
+        format!(
+            "What the handlers of all {streams} streams touch is {all} together, and {} holds {}. The calibration had \
+             two streams, whose memory stays there: times in the stack are predicted too short.",
+            level.name, level.geometry.size
+        )
+    });
+    unknown.into_iter().chain(crowded).chain(beyond_cold(profile)).collect()
+}
+
+fn beyond_cold(profile: &Profile) -> Option<String> {
+    let curve = profile.intervened.as_ref()?;
+    let longest = curve.points.iter().max_by(|one, other| one.time.mean.total_cmp(&other.time.mean))?;
+    let cold = profile.times.of(curve.approach).fully_cold.mean;
+    (longest.time.mean / cold > BEYOND_COLD).then(|| {
+        format!(
+            "After {} of other work, a packet took {} in the calibration, and {cold} where caches had been made \
+             cold: work displaces more than caches, translations of addresses for one. The model has no packet take \
+             longer than the latter: at low rates, times in the stack are predicted too short.",
+            longest.x, longest.time.mean
+        )
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warmcore_costs::profile::{Intervened, IntervenedPoint};
+    use warmcore_costs::{Approach, Measured};
+    use warmcore_units::Nanos;
 
     /// The field that a profile with such packets is refused for.
     fn refused(packets: Option<Packets>, live: &Live) -> Option<String> {
@@ -77,6 +115,8 @@ mod tests {
         assert_eq!(refused(Some(alike), &live), None);
         let written = Packets { frames: FrameLines::Written, ..alike };
         assert_eq!(refused(Some(written), &live).as_deref(), Some("provenance.packets.frames"));
+        let touching = Live { handler_bytes: 512, ..live.clone() };
+        assert_eq!(refused(Some(alike), &touching).as_deref(), Some("provenance.packets.handler_bytes"));
         let verifying = Live { verify_udp_checksum: true, ..live };
         assert_eq!(refused(Some(alike), &verifying).as_deref(), Some("provenance.packets.checksum"));
     }
@@ -94,11 +134,25 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_that_does_not_say_is_doubted_and_no_other() {
+    fn what_a_profile_cannot_know_is_doubted_and_nothing_else() {
         let mut profile = Profile::sgi_challenge_xl();
         assert_eq!(refused(profile.provenance.packets, &Live::default()), None);
-        assert!(doubt(&profile).is_some());
+        let doubted = |profile: &Profile, live: &Live| doubts(profile, live, 8).len();
+        assert_eq!(doubted(&profile, &Live::default()), 1);
         profile.provenance.packets = Some(of_run(&Live::default()));
-        assert_eq!(doubt(&profile), None);
+        assert_eq!(doubted(&profile, &Live::default()), 0);
+        let touching = Live { handler_bytes: 1 << 16, ..Live::default() };
+        assert_eq!(doubted(&profile, &touching), 1);
+        for (factor, doubts) in [(0.9, 0), (2.0, 1)] {
+            let time = profile.times.independent_stacks.fully_cold.mean * factor;
+            let point = IntervenedPoint { x: Nanos(1e9), time: Measured::published(time) };
+            profile.intervened = Some(Intervened {
+                workload: String::new(),
+                approach: Approach::IndependentStacks,
+                fitted: true,
+                points: vec![point],
+            });
+            assert_eq!(doubted(&profile, &Live::default()), doubts, "{factor}");
+        }
     }
 }

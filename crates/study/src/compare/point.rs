@@ -1,13 +1,11 @@
 //! What comes of one load, predicted and measured, and where the difference comes from.
 
-use super::overheads::RuntimeCosts;
+use super::figures::{Figures, Repeated};
+use super::judge::{Judgement, relative};
+use super::predict::Predicted;
 use super::quiet::QUIET;
 use core::fmt;
-use warmcore_costs::Situation;
 use warmcore_units::{Estimate, Nanos, PerSecond};
-
-/// A prediction within this fraction of what was measured is good.
-pub const GOOD: f64 = 0.15;
 
 /// One load, predicted and measured.
 #[derive(Clone, Debug)]
@@ -16,34 +14,30 @@ pub struct ComparedPoint {
     pub load: f64,
     /// Packets per second that arrive.
     pub rate: PerSecond,
-    /// What the simulator says; `None` if it says that the host is saturated.
-    pub predicted: Option<Figures>,
+    /// What the simulator says.
+    pub predicted: Predicted,
     /// What the clock says; `None` if nothing was finished.
-    pub measured: Option<Figures>,
-    /// What the runtime cost in the rehearsals.
-    pub costs: RuntimeCosts,
-    /// The share of packets that met a time in which a worker was kept from running; they are left
-    /// out of what was measured.
-    pub disturbed: f64,
-    /// The same of the rehearsal that the prediction is made with.
-    pub rehearsal_disturbed: f64,
-    /// Whether the processors were as near to each other as in all that was measured.
-    pub near: bool,
+    pub measured: Option<Repeated>,
 }
 
-/// What comes of a load.
-#[derive(Clone, Debug)]
-pub struct Figures {
-    /// Mean delay: from arrival to the end of service.
-    pub delay: Estimate<Nanos>,
-    /// Half of the packets are faster.
-    pub p50: Estimate<Nanos>,
-    /// One in a hundred is slower.
-    pub p99: Estimate<Nanos>,
-    /// Mean time in the protocol stack and its handler.
-    pub stack: Estimate<Nanos>,
-    /// The share of packets in each situation, by its index.
-    pub situations: [f64; Situation::COUNT],
+/// What is judged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quantity {
+    /// The mean delay.
+    Delay,
+    /// The mean time in stack and handler.
+    Stack,
+    /// The delay that one packet in a hundred exceeds.
+    P99,
+}
+
+/// Who predicts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// The model of caches.
+    Model,
+    /// The same without what caches do.
+    Null,
 }
 
 /// Where most of a difference comes from.
@@ -57,41 +51,104 @@ pub enum Term {
     Waiting,
 }
 
-impl ComparedPoint {
-    /// The predicted mean delay over the measured one, less one, with its interval.
+impl Quantity {
+    /// How far off a good prediction may be.
     #[must_use]
-    pub fn error(&self) -> Option<Estimate<f64>> {
-        let (predicted, measured) = (self.predicted.as_ref()?.delay, self.measured.as_ref()?.delay);
-        let ratio = predicted.mean / measured.mean;
-        let half = |estimate: Estimate<Nanos>| estimate.relative_half_width().unwrap_or(0.0);
-        Some(Estimate::new(ratio - 1.0, ratio * half(predicted).hypot(half(measured))))
+    pub const fn limit(self) -> f64 {
+        match self {
+            Self::Delay => 0.15,
+            Self::Stack => 0.1,
+            Self::P99 => 0.25,
+        }
+    }
+
+    /// It, of `figures`.
+    #[must_use]
+    pub const fn of(self, figures: &Figures) -> Estimate<Nanos> {
+        match self {
+            Self::Delay => figures.delay,
+            Self::Stack => figures.stack,
+            Self::P99 => figures.p99,
+        }
+    }
+}
+
+impl ComparedPoint {
+    /// What `source` predicts, if it does not say that packets come too fast.
+    #[must_use]
+    pub const fn by(&self, source: Source) -> Option<&Figures> {
+        match source {
+            Source::Model => self.predicted.model.as_ref(),
+            Source::Null => self.predicted.null.as_ref(),
+        }
+    }
+
+    /// What the clock says.
+    #[must_use]
+    pub fn figures(&self) -> Option<&Figures> {
+        self.measured.as_ref().map(|measured| &measured.figures)
+    }
+
+    /// What `source` predicts over what was measured, less one, with its interval.
+    #[must_use]
+    pub fn error(&self, quantity: Quantity, source: Source) -> Option<Estimate<f64>> {
+        Some(relative(quantity.of(self.by(source)?), quantity.of(self.figures()?)))
     }
 
     /// Whether the machine did so little else that prediction and measurement can be held against each
     /// other.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
-        self.near && self.disturbed <= QUIET && self.rehearsal_disturbed <= QUIET
+        self.is_near() && self.disturbed() <= QUIET
     }
 
-    /// Whether the prediction is within [`GOOD`] of what was measured; `None` if that cannot be judged.
+    /// Whether the processors were as near to each other as when the costs were measured.
     #[must_use]
-    pub fn is_good(&self) -> Option<bool> {
-        let error = self.error().filter(|_| self.is_quiet())?;
-        Some(error.mean.abs() <= GOOD)
+    pub fn is_near(&self) -> bool {
+        self.measured.as_ref().is_none_or(|measured| measured.near)
     }
 
-    /// Where most of the difference comes from.
+    /// The share of packets that met a time in which a worker was kept from running.
+    #[must_use]
+    pub fn disturbed(&self) -> f64 {
+        self.measured.as_ref().map_or(1.0, |measured| measured.disturbed)
+    }
+
+    /// Whether `quantity` is predicted within its limit; `None` if that cannot be judged.
+    #[must_use]
+    pub fn judged(&self, quantity: Quantity, source: Source) -> Option<Judgement> {
+        let error = self.error(quantity, source).filter(|_| self.is_quiet())?;
+        Some(Judgement::new(error, quantity.limit()))
+    }
+
+    /// Whether the prediction is good: the mean delay, *and* the time in the stack, without which a mean is
+    /// right by chance. `None` if that cannot be judged.
+    #[must_use]
+    pub fn verdict(&self, source: Source) -> Option<Judgement> {
+        Some(self.judged(Quantity::Delay, source)?.and(self.judged(Quantity::Stack, source)?))
+    }
+
+    /// Where most of the difference in the mean delay comes from.
     #[must_use]
     pub fn term(&self) -> Option<Term> {
-        let (predicted, measured) = (self.predicted.as_ref()?, self.measured.as_ref()?);
-        let error = self.error()?;
-        if error.mean.abs() <= GOOD.max(error.half_width.unwrap_or(0.0)) {
+        let (predicted, measured) = (self.by(Source::Model)?, self.figures()?);
+        let error = self.error(Quantity::Delay, Source::Model)?;
+        if Judgement::new(error, Quantity::Delay.limit()) != Judgement::Off {
             return Some(Term::None);
         }
         let stack = (predicted.stack.mean - measured.stack.mean).0;
         let rest = (predicted.delay.mean - measured.delay.mean).0 - stack;
         Some(if stack.abs() > rest.abs() { Term::Stack } else { Term::Waiting })
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Delay => "mean delay",
+            Self::Stack => "time in the stack",
+            Self::P99 => "99th percentile",
+        })
     }
 }
 
@@ -106,14 +163,13 @@ impl fmt::Display for Term {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use warmcore_costs::Situation;
 
-    fn exactly(nanos: f64) -> Estimate<Nanos> {
-        Estimate::new(Nanos(nanos), Nanos(0.0))
-    }
-
-    fn figures(delay: f64, stack: f64) -> Figures {
+    /// Exact ones.
+    pub(in crate::compare) fn figures(delay: f64, stack: f64) -> Figures {
+        let exactly = |nanos: f64| Estimate::new(Nanos(nanos), Nanos(0.0));
         Figures {
             delay: exactly(delay),
             p50: exactly(delay),
@@ -123,16 +179,20 @@ mod tests {
         }
     }
 
-    fn point(predicted: (f64, f64), measured: (f64, f64)) -> ComparedPoint {
+    /// A point whose mean delay and time in the stack were predicted and measured like this.
+    pub(in crate::compare) fn point(predicted: (f64, f64), measured: (f64, f64)) -> ComparedPoint {
+        let measured = figures(measured.0, measured.1);
         ComparedPoint {
             load: 0.5,
             rate: PerSecond(1.0),
-            predicted: Some(figures(predicted.0, predicted.1)),
-            measured: Some(figures(measured.0, measured.1)),
-            costs: RuntimeCosts { deciding: exactly(0.0), turning: exactly(0.0) },
-            disturbed: 0.0,
-            rehearsal_disturbed: 0.0,
-            near: true,
+            predicted: Predicted { model: Some(figures(predicted.0, predicted.1)), null: None },
+            measured: Some(Repeated {
+                beside: measured.stack,
+                throughput: PerSecond(1.0),
+                figures: measured,
+                disturbed: 0.0,
+                near: true,
+            }),
         }
     }
 
@@ -141,15 +201,21 @@ mod tests {
         assert_eq!(point((1_100.0, 500.0), (1_000.0, 400.0)).term(), Some(Term::None));
         assert_eq!(point((1_300.0, 700.0), (1_000.0, 450.0)).term(), Some(Term::Stack));
         assert_eq!(point((700.0, 450.0), (1_000.0, 400.0)).term(), Some(Term::Waiting));
-        assert_eq!(ComparedPoint { predicted: None, ..point((1.0, 1.0), (1.0, 1.0)) }.term(), None);
     }
 
     #[test]
-    fn the_error_is_relative_to_the_clock() {
-        let error = point((1_200.0, 1.0), (1_000.0, 1.0)).error().unwrap();
-        assert!((error.mean - 0.2).abs() < 1e-12);
-        assert_eq!(point((1_200.0, 1.0), (1_000.0, 1.0)).is_good(), Some(false));
-        let noisy = ComparedPoint { disturbed: 0.3, ..point((1_000.0, 1.0), (1_000.0, 1.0)) };
-        assert!(noisy.error().is_some() && noisy.is_good().is_none());
+    fn a_mean_is_not_good_where_the_stack_is_off() {
+        let by_chance = point((1_000.0, 300.0), (1_000.0, 400.0));
+        assert_eq!(by_chance.judged(Quantity::Delay, Source::Model), Some(Judgement::Good));
+        assert_eq!(by_chance.verdict(Source::Model), Some(Judgement::Off));
+        assert_eq!(point((1_100.0, 380.0), (1_000.0, 400.0)).verdict(Source::Model), Some(Judgement::Good));
+    }
+
+    #[test]
+    fn a_busy_machine_is_measured_and_not_judged() {
+        let mut noisy = point((1_000.0, 1.0), (1_000.0, 1.0));
+        noisy.measured.as_mut().unwrap().disturbed = 0.3;
+        assert!(noisy.error(Quantity::Delay, Source::Model).is_some());
+        assert_eq!((noisy.verdict(Source::Model), noisy.verdict(Source::Null)), (None, None));
     }
 }

@@ -1,10 +1,7 @@
-//! Which of several runs tells most of scheduling: a typical one of those in which the machine did little
-//! else.
+//! Which of several runs tell of scheduling: those in which the machine did little else.
 //!
 //! They are told apart by how many packets met a time in which a worker was kept from running, never by
 //! how near a prediction comes.
-
-use warmcore_units::Nanos;
 
 /// Up to this share of packets that met such a time, a run tells of scheduling. At higher loads, what piles
 /// up then is worked off so slowly that those left out are no small part, and those left in no fair one.
@@ -35,47 +32,27 @@ impl<T> Ran<Option<T>> {
     }
 }
 
-/// The one of those `runs` that were quiet with the median `delay`; where none was, the least disturbed of
-/// those whose processors were near, or of all if they never were. `None` if there are none.
-pub(super) fn typical<T>(mut runs: Vec<Ran<T>>, delay: impl Fn(&T) -> Nanos) -> Option<Ran<T>> {
-    if runs.iter().any(Ran::is_quiet) {
-        runs.retain(Ran::is_quiet);
-        runs.sort_by(|one, other| delay(&one.outcome).0.total_cmp(&delay(&other.outcome).0));
-        let middle = (runs.len() - 1) / 2;
-        return Some(runs.swap_remove(middle));
-    }
-    let order = |one: &Ran<T>, other: &Ran<T>| {
-        other.near.cmp(&one.near).then(one.disturbed.total_cmp(&other.disturbed))
-    };
-    runs.into_iter().min_by(order)
+/// Those of `runs` that were quiet, if they are at least so many; else all.
+pub(super) fn quiet<T>(runs: &[Ran<T>], least: usize) -> Vec<&Ran<T>> {
+    let quiet: Vec<_> = runs.iter().filter(|ran| ran.is_quiet()).collect();
+    if quiet.len() >= least { quiet } else { runs.iter().collect() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn ran(delay: f64, disturbed: f64, near: bool) -> Ran<f64> {
-        Ran { outcome: delay, disturbed, near }
-    }
-
-    fn typical_of(runs: &[Ran<f64>]) -> Option<f64> {
-        Some(typical(runs.to_vec(), |&delay| Nanos(delay))?.outcome)
-    }
-
-    #[test]
-    fn the_middle_of_the_quiet_ones_counts() {
-        let runs = [ran(9.0, 0.3, true), ran(5.0, 0.02, true), ran(7.0, 0.07, true), ran(1.0, 0.0, false)];
-        assert_eq!(typical_of(&runs), Some(5.0));
-        let more = [&runs[..], &[ran(6.0, 0.1, true)]].concat();
-        assert_eq!(typical_of(&more), Some(6.0));
+    fn counting(runs: &[(f64, f64, bool)]) -> Vec<f64> {
+        let ran = |&(outcome, disturbed, near): &(f64, f64, bool)| Ran { outcome, disturbed, near };
+        let runs: Vec<_> = runs.iter().map(ran).collect();
+        quiet(&runs, 2).into_iter().map(|ran| ran.outcome).collect()
     }
 
     #[test]
-    fn where_none_was_quiet_the_least_disturbed_counts() {
-        let runs = [ran(9.0, 0.3, true), ran(5.0, 0.2, true), ran(1.0, 0.0, false)];
-        assert_eq!(
-            [typical_of(&runs), typical_of(&runs[2..]), typical_of(&[])],
-            [Some(5.0), Some(1.0), None]
-        );
+    fn quiet_runs_count_where_there_are_enough_and_all_elsewhere() {
+        let runs = [(9.0, 0.3, true), (5.0, 0.02, true), (7.0, 0.07, true), (1.0, 0.0, false)];
+        assert_eq!(counting(&runs), [5.0, 7.0]);
+        assert_eq!(counting(&runs[..2]), [9.0, 5.0]);
+        assert!(counting(&[]).is_empty());
     }
 }

@@ -1,13 +1,43 @@
 //! The figures of a comparison for other programs.
 
-use super::Compared;
-use super::point::{ComparedPoint, Figures};
+use super::costs::RuntimeCosts;
+use super::differences::{Difference, differences};
+use super::figures::Figures;
+use super::point::{ComparedPoint, Quantity, Source};
+use super::{Compared, Comparison};
 use serde::Serialize;
 use warmcore_costs::Situation;
 use warmcore_record::columns::{Column, Columns, ColumnsError};
 use warmcore_units::{Estimate, Nanos};
 
-/// One point as it is printed: an object. Times are in microseconds.
+/// A time in microseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Micros {
+    mean_us: f64,
+    half_width_us: Option<f64>,
+}
+
+/// A fraction of what was measured.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Fraction {
+    mean: f64,
+    half_width: Option<f64>,
+}
+
+/// A predicted figure beside the measured one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Beside {
+    predicted: Option<Micros>,
+    null: Option<Micros>,
+    measured: Option<Micros>,
+    error: Option<Fraction>,
+    null_error: Option<Fraction>,
+    /// `good`, `off` or `undecided`; nothing if the machine was not quiet enough to judge.
+    judgement: Option<String>,
+    null_judgement: Option<String>,
+}
+
+/// One point as it is printed: an object.
 #[derive(Clone, Debug, Serialize)]
 pub struct PointSummary {
     approach: String,
@@ -16,44 +46,90 @@ pub struct PointSummary {
     memory: String,
     load: f64,
     rate_per_s: f64,
+    /// Whether the host is predicted to be saturated.
     saturated: bool,
-    predicted_mean_us: Option<f64>,
-    predicted_half_width_us: Option<f64>,
-    measured_mean_us: Option<f64>,
-    measured_half_width_us: Option<f64>,
-    relative_error: Option<f64>,
-    relative_error_half_width: Option<f64>,
-    good: Option<bool>,
-    term: Option<String>,
+    delay: Beside,
+    stack: Beside,
+    p99: Beside,
     predicted_p50_us: Option<f64>,
     measured_p50_us: Option<f64>,
-    predicted_p99_us: Option<f64>,
-    measured_p99_us: Option<f64>,
-    predicted_stack_us: Option<f64>,
-    measured_stack_us: Option<f64>,
+    judgement: Option<String>,
+    null_judgement: Option<String>,
+    term: Option<String>,
     predicted_situations: Vec<(String, f64)>,
     measured_situations: Vec<(String, f64)>,
-    deciding_us: f64,
-    turning_us: f64,
     disturbed_packets: f64,
-    rehearsal_disturbed_packets: f64,
     /// Whether the machine was quiet enough for the point to be judged.
     quiet: bool,
     processors_near: bool,
 }
 
+/// What the runtime costs.
+#[derive(Clone, Debug, Serialize)]
+pub struct CostsSummary {
+    scheduling: String,
+    rate_per_s: f64,
+    deciding: Micros,
+    starting: Micros,
+    stack: Micros,
+}
+
+/// How much another way to schedule changes.
+#[derive(Clone, Debug, Serialize)]
+pub struct DifferenceSummary {
+    scheduling: String,
+    rate_per_s: f64,
+    predicted: Fraction,
+    null: Option<Fraction>,
+    measured: Fraction,
+    judgement: String,
+    null_judgement: Option<String>,
+    order_is_right: Option<bool>,
+}
+
+/// All of a comparison.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    costs: CostsSummary,
+    /// By way to schedule, then by load.
+    pub points: Vec<PointSummary>,
+    differences: Vec<DifferenceSummary>,
+}
+
+impl Micros {
+    fn new(time: Estimate<Nanos>) -> Self {
+        let half = time.half_width.map(Nanos::micros).filter(|half| half.is_finite());
+        Self { mean_us: time.mean.micros(), half_width_us: half }
+    }
+}
+
+impl Fraction {
+    fn new(fraction: Estimate<f64>) -> Self {
+        Self { mean: fraction.mean, half_width: fraction.half_width.filter(|half| half.is_finite()) }
+    }
+}
+
+impl Beside {
+    fn new(point: &ComparedPoint, quantity: Quantity) -> Self {
+        let micros = |figures: Option<&Figures>| figures.map(|figures| Micros::new(quantity.of(figures)));
+        let judged = |source| point.judged(quantity, source).map(|judgement| judgement.to_string());
+        Self {
+            predicted: micros(point.by(Source::Model)),
+            null: micros(point.by(Source::Null)),
+            measured: micros(point.figures()),
+            error: point.error(quantity, Source::Model).map(Fraction::new),
+            null_error: point.error(quantity, Source::Null).map(Fraction::new),
+            judgement: judged(Source::Model),
+            null_judgement: judged(Source::Null),
+        }
+    }
+}
+
 impl PointSummary {
-    /// `point` of `compared`.
-    #[must_use]
-    pub fn of(compared: &Compared, point: &ComparedPoint) -> Self {
+    fn new(compared: &Compared, point: &ComparedPoint) -> Self {
         let scheduling = compared.scheduling;
-        let (predicted, measured) = (point.predicted.as_ref(), point.measured.as_ref());
-        let mean = |figures: Option<&Figures>, of: fn(&Figures) -> Estimate<Nanos>| {
-            figures.map(|figures| of(figures).mean.micros())
-        };
-        let half = |figures: Option<&Figures>| Some(figures?.delay.half_width?.micros());
-        let error = point.error();
-        let costs = point.costs;
+        let median = |figures: Option<&Figures>| figures.map(|figures| figures.p50.mean.micros());
+        let verdict = |source| point.verdict(source).map(|judgement| judgement.to_string());
         Self {
             approach: scheduling.approach.to_string(),
             policy: scheduling.policy.to_string(),
@@ -61,38 +137,64 @@ impl PointSummary {
             memory: scheduling.memory.to_string(),
             load: point.load,
             rate_per_s: point.rate.0,
-            saturated: predicted.is_none(),
-            predicted_mean_us: mean(predicted, |figures| figures.delay),
-            predicted_half_width_us: half(predicted),
-            measured_mean_us: mean(measured, |figures| figures.delay),
-            measured_half_width_us: half(measured),
-            relative_error: error.map(|error| error.mean),
-            relative_error_half_width: error.and_then(|error| error.half_width),
-            good: point.is_good(),
+            saturated: point.by(Source::Model).is_none(),
+            delay: Beside::new(point, Quantity::Delay),
+            stack: Beside::new(point, Quantity::Stack),
+            p99: Beside::new(point, Quantity::P99),
+            predicted_p50_us: median(point.by(Source::Model)),
+            measured_p50_us: median(point.figures()),
+            judgement: verdict(Source::Model),
+            null_judgement: verdict(Source::Null),
             term: point.term().map(|term| term.to_string()),
-            predicted_p50_us: mean(predicted, |figures| figures.p50),
-            measured_p50_us: mean(measured, |figures| figures.p50),
-            predicted_p99_us: mean(predicted, |figures| figures.p99),
-            measured_p99_us: mean(measured, |figures| figures.p99),
-            predicted_stack_us: mean(predicted, |figures| figures.stack),
-            measured_stack_us: mean(measured, |figures| figures.stack),
-            predicted_situations: shares(predicted),
-            measured_situations: shares(measured),
-            deciding_us: costs.deciding.mean.micros(),
-            turning_us: costs.turning.mean.micros(),
-            disturbed_packets: point.disturbed,
-            rehearsal_disturbed_packets: point.rehearsal_disturbed,
+            predicted_situations: shares(point.by(Source::Model)),
+            measured_situations: shares(point.figures()),
+            disturbed_packets: point.disturbed(),
             quiet: point.is_quiet(),
-            processors_near: point.near,
+            processors_near: point.is_near(),
         }
     }
+}
 
-    /// Every point of `all`.
+impl CostsSummary {
+    fn new(costs: &RuntimeCosts) -> Self {
+        Self {
+            scheduling: costs.scheduling.to_string(),
+            rate_per_s: costs.rate.0,
+            deciding: Micros::new(costs.deciding),
+            starting: Micros::new(costs.starting),
+            stack: Micros::new(costs.stack),
+        }
+    }
+}
+
+impl DifferenceSummary {
+    fn new(difference: &Difference) -> Self {
+        Self {
+            scheduling: difference.scheduling.to_string(),
+            rate_per_s: difference.rate.0,
+            predicted: Fraction::new(difference.predicted),
+            null: difference.null.map(Fraction::new),
+            measured: Fraction::new(difference.measured),
+            judgement: difference.judged().to_string(),
+            null_judgement: difference.null_judged().map(|judgement| judgement.to_string()),
+            order_is_right: difference.order_is_right(),
+        }
+    }
+}
+
+impl Summary {
+    /// Of `comparison`.
     #[must_use]
-    pub fn of_all(all: &[Compared]) -> Vec<Self> {
-        all.iter()
-            .flat_map(|compared| compared.points.iter().map(|point| Self::of(compared, point)))
-            .collect()
+    pub fn new(comparison: &Comparison) -> Self {
+        let Comparison { costs, compared } = comparison;
+        let points = |compared: &Compared| -> Vec<_> {
+            compared.points.iter().map(|point| PointSummary::new(compared, point)).collect()
+        };
+        Self {
+            costs: CostsSummary::new(costs),
+            points: compared.iter().flat_map(points).collect(),
+            differences: differences(compared).iter().map(DifferenceSummary::new).collect(),
+        }
     }
 }
 
@@ -111,35 +213,43 @@ pub fn columns(points: &[PointSummary]) -> Result<Columns, ColumnsError> {
     let texts = |name: &str, of: fn(&PointSummary) -> &str| {
         Column::texts(name, points.iter().map(|point| Some(of(point).to_owned())))
     };
-    let micros =
-        |name: &str, of: fn(&PointSummary) -> Option<f64>| Column::floats(name, "µs", points.iter().map(of));
     let plain = |name: &str, unit: &str, of: fn(&PointSummary) -> Option<f64>| {
         Column::floats(name, unit, points.iter().map(of))
     };
-    Columns::new(vec![
+    let mut columns = vec![
         texts("approach", |point| &point.approach),
         texts("policy", |point| &point.policy),
         texts("threads", |point| &point.threads),
         texts("memory", |point| &point.memory),
         plain("load", "", |point| Some(point.load)),
         plain("rate_per_s", "/s", |point| Some(point.rate_per_s)),
-        micros("predicted_mean_us", |point| point.predicted_mean_us),
-        micros("predicted_half_width_us", |point| point.predicted_half_width_us),
-        micros("measured_mean_us", |point| point.measured_mean_us),
-        micros("measured_half_width_us", |point| point.measured_half_width_us),
-        plain("relative_error", "", |point| point.relative_error),
-        plain("relative_error_half_width", "", |point| point.relative_error_half_width),
-        micros("predicted_p50_us", |point| point.predicted_p50_us),
-        micros("measured_p50_us", |point| point.measured_p50_us),
-        micros("predicted_p99_us", |point| point.predicted_p99_us),
-        micros("measured_p99_us", |point| point.measured_p99_us),
-        micros("predicted_stack_us", |point| point.predicted_stack_us),
-        micros("measured_stack_us", |point| point.measured_stack_us),
-        micros("deciding_us", |point| Some(point.deciding_us)),
-        micros("turning_us", |point| Some(point.turning_us)),
+        plain("predicted_p50_us", "µs", |point| point.predicted_p50_us),
+        plain("measured_p50_us", "µs", |point| point.measured_p50_us),
         plain("disturbed_packets", "", |point| Some(point.disturbed_packets)),
-        plain("rehearsal_disturbed_packets", "", |point| Some(point.rehearsal_disturbed_packets)),
         Column::flags("quiet", points.iter().map(|point| Some(point.quiet))),
         Column::flags("processors_near", points.iter().map(|point| Some(point.processors_near))),
-    ])
+        Column::texts("judgement", points.iter().map(|point| point.judgement.clone())),
+        Column::texts("null_judgement", points.iter().map(|point| point.null_judgement.clone())),
+    ];
+    columns.extend(beside("mean", points, |point| &point.delay));
+    columns.extend(beside("stack", points, |point| &point.stack));
+    columns.extend(beside("p99", points, |point| &point.p99));
+    Columns::new(columns)
+}
+
+/// The columns of one quantity.
+fn beside(name: &str, points: &[PointSummary], of: fn(&PointSummary) -> &Beside) -> Vec<Column> {
+    let floats = |suffix: &str, unit: &str, pick: fn(&Beside) -> Option<f64>| {
+        Column::floats(format!("{name}_{suffix}"), unit, points.iter().map(|point| pick(of(point))))
+    };
+    vec![
+        floats("predicted_us", "µs", |beside| beside.predicted.map(|time| time.mean_us)),
+        floats("predicted_half_width_us", "µs", |beside| beside.predicted?.half_width_us),
+        floats("null_us", "µs", |beside| beside.null.map(|time| time.mean_us)),
+        floats("measured_us", "µs", |beside| beside.measured.map(|time| time.mean_us)),
+        floats("measured_half_width_us", "µs", |beside| beside.measured?.half_width_us),
+        floats("error", "", |beside| beside.error.map(|error| error.mean)),
+        floats("error_half_width", "", |beside| beside.error?.half_width),
+        floats("null_error", "", |beside| beside.null_error.map(|error| error.mean)),
+    ]
 }

@@ -16,7 +16,9 @@ use warmcore_workload::random::Random;
 /// How far all rates of another study of the same machine may be off together: 95% half-width of their
 /// logarithm. Of six quick studies in a row on one virtual machine, capacities went from 31.9 to 45.9
 /// million packets a second (a standard deviation of 0.14, so 0.20 for the difference of two); of four
-/// on another they stayed within 4%. A single study cannot tell which of them it resembles, so the wider counts.
+/// on another they stayed within 4%. A single study cannot tell which of them it resembles, so the wider
+/// counts. It does not cover a hypervisor that moves the processors: then the hand-over between them differs,
+/// and with it capacities by a factor of three.
 pub const BETWEEN_STUDIES: f64 = 0.4;
 
 /// Standard deviation of the relative error, against hot packets, that packets share whose second

@@ -23,8 +23,8 @@ const PRECISION: f64 = 0.02;
 const MAX_PACKETS: u64 = 50_000;
 /// To what fraction published times are known (Salehi, Kurose & Towsley 1994, §5).
 const PUBLISHED: f64 = 0.01;
-/// The rate of packets of which only the capacity is asked.
-const ANY_RATE: PerSecond = PerSecond(1.0);
+/// Packets that come more rarely find caches as cold and nobody before them: their delay is the same.
+const RARE: PerSecond = PerSecond(1.0);
 
 /// Why nothing can be foretold.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -121,7 +121,7 @@ impl<'a> Costs<'a> {
     ) -> Result<Side, Unforeseen> {
         let (crossing, busiest) = (layout.crossing(ground), layout.busiest());
         let result =
-            simulate(&on_one_cpu(rate.unwrap_or(ANY_RATE) * busiest), &self.mixed(crossing), Path::new(""))?;
+            simulate(&on_one_cpu(rate.unwrap_or(RARE) * busiest), &self.mixed(crossing), Path::new(""))?;
         let cost = self.packet(crossing);
         let delay = result.outcome.filter(|_| rate.is_some()).map(|outcome| outcome.delay);
         Ok(Side {
@@ -221,7 +221,7 @@ fn room(layout: &Layout, cost: Estimate<Nanos>, rate: PerSecond, work: f64) -> E
 fn on_one_cpu(rate: PerSecond) -> PacketScenario {
     PacketScenario {
         processors: 1,
-        rate_per_s: Some(rate),
+        rate_per_s: Some(PerSecond(rate.0.max(RARE.0))),
         traffic: Traffic { streams: 1, ..Traffic::default() },
         run: RunLength { precision: PRECISION, max_packets: MAX_PACKETS, ..RunLength::default() },
         ..PacketScenario::default()

@@ -2,7 +2,6 @@
 
 use super::Swept;
 use core::cmp::Ordering;
-use warmcore_costs::Profile;
 use warmcore_record::chart::{Axis, Choice, Look, Point, Series, Style, Unit, View};
 use warmcore_record::document::{Confidence, Level, Statement, Verdict};
 use warmcore_record::table::{Cell, Row};
@@ -14,19 +13,14 @@ use warmcore_units::{Estimate, Nanos};
 /// The points of one curve.
 type Curve<'a> = &'a [(PacketScenario, PointResult)];
 
-/// The report on `swept`, with its provenance.
+/// The report on `swept`, with its provenance; `costs` says whose the costs are, and why they.
 #[must_use]
-pub fn document(swept: &Swept, profile: &Profile, manifest: Manifest) -> Document {
+pub fn document(swept: &Swept, costs: &str, manifest: Manifest) -> Document {
     Document {
         title: "How policies compare on one host".to_owned(),
-        subtitle: format!(
-            "{} points of {} curves, with the costs of the {}",
-            swept.points.len(),
-            swept.curves().count(),
-            profile.name
-        ),
+        subtitle: format!("{} points of {} curves. {costs}", swept.points.len(), swept.curves().count()),
         verdict: verdict(swept),
-        sections: vec![delays(swept), capacities(swept), limits()],
+        sections: vec![delays(swept), capacities(swept), limits(swept)],
         manifest,
     }
 }
@@ -117,7 +111,10 @@ fn series(curve: Curve, of: fn(&Outcome) -> Estimate<Nanos>) -> Option<Series> {
         let time = of(outcome);
         let half = time.half_width.map(Nanos::secs).filter(|half| half.is_finite());
         let y = Estimate { mean: time.mean.secs(), half_width: half };
-        Some(Point { missed_target: !outcome.is_precise(), ..Point::new(result.rate.0, y) })
+        Some(Point {
+            missed_target: result.capture.is_none() && !outcome.is_precise(),
+            ..Point::new(result.rate.0, y)
+        })
     };
     let mut points: Vec<Point> = curve.iter().filter_map(point).collect();
     points.sort_by(|one, other| one.x.total_cmp(&other.x));
@@ -140,7 +137,11 @@ fn capacities(swept: &Swept) -> Section {
     Section {
         heading: "What each keeps up with".to_owned(),
         anchor: "capacities".to_owned(),
-        intro: vec!["The rate at which packets leave when more arrive than can be processed.".to_owned()],
+        intro: vec![
+            "The rate at which packets leave when more arrive than can be processed; or that from which the busiest \
+             stack, or processor that streams are wired to, has more than it can process, if that is less."
+                .to_owned(),
+        ],
         blocks: vec![Block::Table(Table {
             id: "capacity".to_owned(),
             caption: "Capacity in packets per second".to_owned(),
@@ -152,13 +153,20 @@ fn capacities(swept: &Swept) -> Section {
     }
 }
 
-fn limits() -> Section {
-    let notes = [
+fn limits(swept: &Swept) -> Section {
+    let mut notes = vec![
         "Every point sees the same arrivals as the others at its rate: differences between curves are known better \
          than the half-widths of the two suggest.",
         "A half-width is that of a 95% confidence interval. It holds what the simulation leaves uncertain, not what \
          the measured costs do.",
     ];
+    if swept.points.iter().any(|(_, result)| result.capture.is_some()) {
+        notes.push(
+            "A trace is simulated once and whole. Its delays are what happened to its packets: nothing tells how far \
+             another trace would differ, and they have no intervals. It ends, and so has delays at rates that the host \
+             does not keep up with, which depend on how long it lasts.",
+        );
+    }
     Section {
         heading: "What to keep in mind".to_owned(),
         anchor: "limits".to_owned(),

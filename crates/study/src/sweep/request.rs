@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::packet::SCHEMA;
-use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy};
+use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy, Unused};
 use warmcore_units::{Fault, PerSecond};
 
 /// A scenario and what is varied of it: `sweep.toml`.
@@ -83,10 +83,37 @@ impl Request {
         curves
     }
 
-    /// Whether rates are asked for: those of a trace are its own.
-    pub(super) fn has_rates(&self) -> bool {
-        let axes = &self.axes;
-        !(axes.rates_per_s.is_empty() && axes.loads.is_empty() && self.scenario.rate_per_s.is_none())
+    /// Whether every point of the `earlier` request is one of this one's, so that its results are a part
+    /// of what this one's will be.
+    #[must_use]
+    pub fn includes(&self, earlier: &Self) -> bool {
+        let ours = self.all_points();
+        self.axes.loads.is_empty() == earlier.axes.loads.is_empty()
+            && earlier.all_points().iter().all(|point| ours.contains(point))
+    }
+
+    /// Every point, loads being taken for rates.
+    fn all_points(&self) -> Vec<PacketScenario> {
+        let one = Some(PerSecond(1.0));
+        self.curves().iter().flat_map(|curve| self.points(curve, one)).collect()
+    }
+
+    /// The settings that change nothing about any point: a number of stacks matters where one of the
+    /// approaches has stacks.
+    #[must_use]
+    pub fn unused(&self) -> Vec<Unused> {
+        let rate = self.any_rate();
+        let points = self.curves().into_iter().map(|curve| PacketScenario { rate_per_s: rate, ..curve });
+        let each: Vec<Vec<Unused>> = points.map(|point| point.unused()).collect();
+        let everywhere = |field: &str| each.iter().all(|of| of.iter().any(|one| one.field == field));
+        let first = each.first().cloned().unwrap_or_default();
+        first.into_iter().filter(|one| everywhere(one.field)).collect()
+    }
+
+    /// One of the rates that are asked for, any one where they are loads; `None` where there are none.
+    pub(super) fn any_rate(&self) -> Option<PerSecond> {
+        let of_load = self.axes.loads.first().map(|&load| PerSecond(load));
+        self.axes.rates_per_s.first().copied().or(of_load).or(self.scenario.rate_per_s)
     }
 
     /// The points of `curve`, whose capacity is known if loads are asked for.

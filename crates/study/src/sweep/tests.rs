@@ -3,7 +3,7 @@ use std::sync::Mutex;
 use warmcore_record::{Manifest, Values};
 use warmcore_scenario::document;
 use warmcore_scenario::packet::SCHEMA;
-use warmcore_scenario::{Parallelism, ProcessorPolicy, Stacks};
+use warmcore_scenario::{Parallelism, ProcessorPolicy, RunLength, Stacks, TrafficError};
 
 fn request(axes: Axes) -> Request {
     let run = RunLength { precision: 0.1, max_packets: 20_000, replications: 1 };
@@ -63,7 +63,7 @@ fn every_combination_has_its_row_and_every_curve_its_points() {
 #[test]
 fn the_report_is_sound() {
     let swept = swept(request(axes()));
-    let document = present::document(&swept, &Profile::sgi_challenge_xl(), Manifest::now("warmcore", "0"));
+    let document = present::document(&swept, "Costs: mine.", Manifest::now("warmcore", "0"));
     assert_eq!(document.validate(), Ok(()));
     assert_eq!(document.charts().count(), 3);
 }
@@ -82,7 +82,7 @@ fn loads_are_fractions_of_each_curves_capacity() {
 #[test]
 fn a_sweep_with_an_impossible_point_is_refused_before_it_begins() {
     let refused = |request: Request| match planned(request) {
-        Err(PointError::Scenario(fault)) => fault.field,
+        Err(PointError::Scenario(fault) | PointError::Traffic(TrafficError::Field(fault))) => fault.field,
         other => panic!("{other:?}"),
     };
     assert_eq!(refused(request(Axes { processors: vec![8, 0], ..axes() })), "processors");

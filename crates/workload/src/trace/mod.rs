@@ -9,6 +9,7 @@
 //!   stream of its outer addresses.
 //! - A fragment belongs to the stream of its datagram.
 //! - Packets that are not IP are left out, and counted.
+//! - Of a file that ends within a packet, those before it are read, and where it [ends](Cut) is said.
 //! - A packet's size is that of its frame on the wire, its link header included, at most 65535.
 //! - A packet is sent, not received, where the capture says so: in a Linux cooked header, or in
 //!   the flags of a pcapng packet.
@@ -20,10 +21,23 @@ mod pcapng;
 mod replay;
 mod streams;
 
-pub use replay::{Replay, Trace, check_time_scale};
+pub use replay::{Capture, Cycle, Replay, Trace, check_time_scale};
 
 use crate::arrivals::Direction;
+use core::fmt;
 use link::Link;
+use serde::{Deserialize, Serialize};
+
+/// Where a file ends too early, as it does when what wrote it was stopped.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Cut {
+    /// Number of the packet, from 1, that would have been the next.
+    pub packet: usize,
+    /// Where the incomplete record or block begins.
+    pub byte: usize,
+    /// How many bytes are missing, as far as is known.
+    pub missing: usize,
+}
 
 /// A trace could not be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -34,18 +48,9 @@ pub enum TraceError {
     /// Another format.
     #[error("neither a pcap nor a pcapng file: it begins with the bytes {}{}", hex(.0), hint(.0))]
     Unrecognised(Vec<u8>),
-    /// The file ends too early.
-    #[error(
-        "cut off or corrupt: packet {packet} or what precedes it, at byte {byte}, lacks its last {missing} bytes"
-    )]
-    Truncated {
-        /// Number of the packet, from 1, that would have been the next.
-        packet: usize,
-        /// Where the incomplete record or block begins.
-        byte: usize,
-        /// How many bytes are missing, as far as is known.
-        missing: usize,
-    },
+    /// The file ends before its first packet does.
+    #[error("cut off or corrupt: {0}")]
+    Truncated(Cut),
     /// The file contradicts itself.
     #[error("corrupt or unusable: packet {packet} or what precedes it, at byte {byte}, {problem}")]
     Corrupt {
@@ -90,7 +95,36 @@ struct Record<'a> {
 }
 
 /// The packets of a capture, in the order of the file.
-fn records(bytes: &[u8]) -> Result<Vec<Record<'_>>, TraceError> {
+struct Records<'a> {
+    records: Vec<Record<'a>>,
+    /// Where the file ends within a packet, if it does.
+    cut: Option<Cut>,
+}
+
+impl<'a> Records<'a> {
+    /// What `next` reads of `bytes` from `rest` on: it adds the packets of one record or block, and
+    /// returns what follows it.
+    fn read(
+        bytes: &'a [u8],
+        mut rest: &'a [u8],
+        mut next: impl FnMut(&'a [u8], Place, &mut Vec<Record<'a>>) -> Result<&'a [u8], TraceError>,
+    ) -> Result<Self, TraceError> {
+        let mut records = Vec::new();
+        while !rest.is_empty() {
+            let place = Place { packet: records.len() + 1, byte: bytes.len() - rest.len() };
+            rest = match next(rest, place, &mut records) {
+                Ok(after) => after,
+                Err(TraceError::Truncated(cut)) if !records.is_empty() => {
+                    return Ok(Self { records, cut: Some(cut) });
+                }
+                Err(error) => return Err(error),
+            };
+        }
+        Ok(Self { records, cut: None })
+    }
+}
+
+fn records(bytes: &[u8]) -> Result<Records<'_>, TraceError> {
     match bytes.first_chunk() {
         None if bytes.is_empty() => Err(TraceError::Empty),
         Some(&pcapng::MAGIC) => pcapng::records(bytes),
@@ -114,7 +148,7 @@ impl Place {
     }
 
     fn truncated(self, missing: usize) -> TraceError {
-        TraceError::Truncated { packet: self.packet, byte: self.byte, missing }
+        TraceError::Truncated(Cut { packet: self.packet, byte: self.byte, missing })
     }
 
     fn unknown_link(self, link: i32) -> TraceError {
@@ -129,6 +163,13 @@ impl Place {
             Err::Incomplete(Needed::Unknown) => self.truncated(1),
             Err::Error(_) | Err::Failure(_) => self.corrupt(CONTRADICTION),
         }
+    }
+}
+
+impl fmt::Display for Cut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { packet, byte, missing } = self;
+        write!(f, "packet {packet} or what precedes it, at byte {byte}, lacks its last {missing} bytes")
     }
 }
 

@@ -1,7 +1,7 @@
 //! Packets of a pcap file.
 
 use super::link::Link;
-use super::{Place, Record, TraceError};
+use super::{Place, Record, Records, TraceError};
 use crate::arrivals::Direction;
 use pcap_parser::pcap::{
     LegacyPcapBlock, PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_frame_modified,
@@ -16,22 +16,36 @@ pub(super) const MAGICS: [u32; 5] = [0xa1b2_c3d4, 0xa1b2_3c4d, 0xa1b2_cd34, 0xd4
 const LONGEST: u32 = 1 << 18;
 
 /// The packets of the file, in its order.
-pub(super) fn records(bytes: &[u8]) -> Result<Vec<Record<'_>>, TraceError> {
+pub(super) fn records(bytes: &[u8]) -> Result<Records<'_>, TraceError> {
     let start = Place { packet: 1, byte: 0 };
-    let (mut rest, header) = parse_pcap_header(bytes).map_err(|error| start.unparsed(error))?;
+    let (rest, header) = parse_pcap_header(bytes).map_err(|error| start.unparsed(error))?;
     let parse = match &header {
         header if header.is_modified_format() => parse_pcap_frame_modified,
         header if header.is_bigendian() => parse_pcap_frame_be,
         _ => parse_pcap_frame,
     };
-    let mut records = Vec::new();
-    while !rest.is_empty() {
-        let place = Place { packet: records.len() + 1, byte: bytes.len() - rest.len() };
+    Records::read(bytes, rest, |rest, place, records| {
+        // A length that cannot be is no sign of a file that was cut.
+        if let Some([captured, original]) = lengths(&header, rest) {
+            check_lengths(&header, captured, original, place)?;
+        }
         let (after, block) = parse(rest).map_err(|error| place.unparsed(error))?;
         records.push(record(&header, &block, place)?);
-        rest = after;
+        Ok(after)
+    })
+}
+
+/// The bytes captured and those on the wire that the record at the start of `bytes` claims.
+fn lengths(header: &PcapHeader, bytes: &[u8]) -> Option<[u32; 2]> {
+    let number = if header.is_bigendian() { u32::from_be_bytes } else { u32::from_le_bytes };
+    Some([number(*bytes.get(8..)?.first_chunk()?), number(*bytes.get(12..)?.first_chunk()?)])
+}
+
+fn check_lengths(header: &PcapHeader, captured: u32, original: u32, place: Place) -> Result<(), TraceError> {
+    if captured > original || captured > header.snaplen.max(LONGEST) {
+        return Err(place.corrupt(format!("claims {captured} bytes captured of {original}")));
     }
-    Ok(records)
+    Ok(())
 }
 
 fn record<'a>(
@@ -46,10 +60,6 @@ fn record<'a>(
         if header.is_nanosecond_precision() { (1, 1_000_000_000) } else { (1_000, 1_000_000) };
     if block.ts_usec >= units {
         return Err(place.corrupt(format!("has a time with {} parts of a second of {units}", block.ts_usec)));
-    }
-    if block.caplen > block.origlen || block.caplen > header.snaplen.max(LONGEST) {
-        let problem = format!("claims {} bytes captured of {}", block.caplen, block.origlen);
-        return Err(place.corrupt(problem));
     }
     let at = i64::from(block.ts_sec) * 1_000_000_000 + i64::from(block.ts_usec) * unit;
     let direction = link.direction(block.data).unwrap_or(Direction::Receive);

@@ -1,7 +1,7 @@
 //! Packets of a pcapng file (draft-ietf-opsawg-pcapng).
 
 use super::link::Link;
-use super::{CONTRADICTION, Place, Record, TraceError};
+use super::{CONTRADICTION, Place, Record, Records, TraceError};
 use crate::arrivals::Direction;
 use pcap_parser::pcapng::{
     EnhancedPacketBlock, InterfaceDescriptionBlock, PcapNGOption, UnknownBlock, parse_enhancedpacketblock_be,
@@ -24,19 +24,18 @@ const TIME_RESOLUTION: u16 = 9;
 const TIME_OFFSET: u16 = 14;
 const PACKET_FLAGS: u16 = 2;
 
+/// The longest block that Wireshark writes or reads (`wiretap/pcapng.c`).
+const LONGEST_BLOCK: u32 = 16 << 20;
+
 /// The packets of the file, in its order.
-pub(super) fn records(bytes: &[u8]) -> Result<Vec<Record<'_>>, TraceError> {
+pub(super) fn records(bytes: &[u8]) -> Result<Records<'_>, TraceError> {
     let mut section = Section { big_endian: false, interfaces: Vec::new() };
-    let mut records = Vec::new();
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let place = Place { packet: records.len() + 1, byte: bytes.len() - rest.len() };
+    Records::read(bytes, bytes, |rest, place, records| {
         if rest.starts_with(&MAGIC) {
             section = Section::begin(rest, place)?;
         }
-        rest = section.read_block(rest, place, &mut records)?;
-    }
-    Ok(records)
+        section.read_block(rest, place, records)
+    })
 }
 
 /// A part of the file, with a byte order and interfaces of its own.
@@ -63,9 +62,13 @@ impl Section {
         place: Place,
         records: &mut Vec<Record<'a>>,
     ) -> Result<&'a [u8], TraceError> {
+        // A length that cannot be is no sign of a file that was cut.
+        if self.block_length(bytes).is_some_and(|length| length % 4 != 0 || length > LONGEST_BLOCK) {
+            return Err(place.corrupt(CONTRADICTION));
+        }
         let parse = if self.big_endian { parse_unknownblock_be } else { parse_unknownblock_le };
         let (rest, block) = parse(bytes).map_err(|error| place.unparsed(error))?;
-        if block.block_len1 != block.block_len2 || block.block_len1 % 4 != 0 {
+        if block.block_len1 != block.block_len2 {
             return Err(place.corrupt(CONTRADICTION));
         }
         match self.block_type(&block) {
@@ -79,6 +82,12 @@ impl Section {
             _ => {}
         }
         Ok(rest)
+    }
+
+    /// The length that the block at the start of `bytes` claims.
+    fn block_length(&self, bytes: &[u8]) -> Option<u32> {
+        let length = *bytes.get(4..)?.first_chunk()?;
+        Some(if self.big_endian { u32::from_be_bytes(length) } else { u32::from_le_bytes(length) })
     }
 
     fn block_type(&self, block: &UnknownBlock<'_>) -> u32 {

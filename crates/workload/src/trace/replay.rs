@@ -1,8 +1,10 @@
 //! The packets of a capture, as arrivals.
 
 use super::streams::{Datagrams, Streams};
-use super::{Record, TraceError, flow, records};
+use super::{Cut, Record, Records, TraceError, flow, records};
 use crate::arrivals::{Arrival, Arrivals, ImpossibleArrivals};
+use core::fmt;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use warmcore_units::{Fault, Nanos, PerSecond, StreamId};
 
@@ -11,17 +13,44 @@ use warmcore_units::{Fault, Nanos, PerSecond, StreamId};
 pub struct Trace {
     /// At least one.
     packets: Arc<[Arrival]>,
-    streams: u32,
-    skipped: usize,
+    capture: Capture,
+}
+
+/// What was read of a capture, and what was not.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Capture {
+    /// IP packets: those of the trace.
+    pub packets: usize,
+    /// How many streams they belong to.
+    pub streams: u32,
+    /// Packets that were left out, as they are not IP.
+    pub not_ip: usize,
+    /// Where the file ends within a packet, if it does: what follows was not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut: Option<Cut>,
+}
+
+impl fmt::Display for Capture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { packets, streams, not_ip, cut } = self;
+        write!(f, "{packets} packets of {streams} streams")?;
+        if *not_ip > 0 {
+            write!(f, "; left out: {not_ip} packets that are not IP")?;
+        }
+        match cut {
+            Some(cut) => write!(f, "; the file is cut off, and was read until there: {cut}"),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Trace {
     /// Reads the bytes of a pcap or pcapng file.
     ///
     /// # Errors
-    /// If it is neither, contradicts itself, ends too early, or has no IP packets.
+    /// If it is neither, contradicts itself, ends before its first packet does, or has no IP packets.
     pub fn parse(file: &[u8]) -> Result<Self, TraceError> {
-        let mut records = records(file)?;
+        let Records { mut records, cut } = records(file)?;
         records.sort_by_key(|record| record.at);
         let packets: Vec<_> = records
             .iter()
@@ -39,7 +68,13 @@ impl Trace {
             .iter()
             .map(|&(record, (flow, part))| arrival(record, first.at, streams.number(record.at, flow, part)))
             .collect();
-        Ok(Self { packets: arrivals, streams: streams.count(), skipped: records.len() - packets.len() })
+        let capture = Capture {
+            packets: packets.len(),
+            streams: streams.count(),
+            not_ip: records.len() - packets.len(),
+            cut,
+        };
+        Ok(Self { packets: arrivals, capture })
     }
 
     /// How many packets it has, at least 1.
@@ -51,13 +86,21 @@ impl Trace {
     /// How many streams they belong to.
     #[must_use]
     pub fn streams(&self) -> u32 {
-        self.streams
+        self.capture.streams
     }
 
-    /// How many packets of the capture were left out, as they are not IP.
+    /// What was read of the capture, and what was not.
     #[must_use]
-    pub fn skipped(&self) -> usize {
-        self.skipped
+    pub fn capture(&self) -> Capture {
+        self.capture
+    }
+
+    /// The share of its packets that each stream has; they add up to 1.
+    #[must_use]
+    pub fn shares(&self) -> Vec<f64> {
+        let mut packets = vec![0_u32; self.streams() as usize];
+        self.packets.iter().for_each(|packet| packets[packet.stream.index()] += 1);
+        packets.into_iter().map(|count| f64::from(count) / self.packets.len() as f64).collect()
     }
 
     /// From the first packet to the last.
@@ -81,6 +124,18 @@ impl Trace {
     pub fn replay(&self, time_scale: f64) -> Result<Replay, ImpossibleArrivals> {
         check_time_scale(time_scale)?;
         Ok(Replay { packets: Arc::clone(&self.packets), time_scale, next: 0 })
+    }
+
+    /// The packets over and over, without end, as in a [`replay`](Self::replay); the first comes again
+    /// as long after the last as packets follow each other on average.
+    ///
+    /// # Errors
+    /// If the scale is not a positive number.
+    pub fn cycle(&self, time_scale: f64) -> Result<Cycle, ImpossibleArrivals> {
+        check_time_scale(time_scale)?;
+        let gap = self.rate().map_or(Nanos::ZERO, PerSecond::interval);
+        let period = self.duration() + gap;
+        Ok(Cycle { packets: Arc::clone(&self.packets), time_scale, period, begun: Nanos::ZERO, next: 0 })
     }
 
     /// The streams of the packets, one after the other, over and over.
@@ -126,5 +181,31 @@ impl Arrivals for Replay {
         let filled = block.len().min(rest.len());
         self.next += filled;
         filled
+    }
+}
+
+/// The packets of a trace, over and over.
+#[derive(Clone, Debug)]
+pub struct Cycle {
+    packets: Arc<[Arrival]>,
+    time_scale: f64,
+    period: Nanos,
+    /// When this round began, in the time of the trace.
+    begun: Nanos,
+    next: usize,
+}
+
+impl Arrivals for Cycle {
+    fn fill(&mut self, block: &mut [Arrival]) -> usize {
+        for place in &mut *block {
+            let packet = self.packets[self.next];
+            *place = Arrival { at: (self.begun + packet.at) * self.time_scale, ..packet };
+            self.next += 1;
+            if self.next == self.packets.len() {
+                self.next = 0;
+                self.begun += self.period;
+            }
+        }
+        block.len()
     }
 }

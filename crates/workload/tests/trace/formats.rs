@@ -75,7 +75,7 @@ fn times_out_of_order_are_sorted_and_streams_numbered_by_time() {
 #[test]
 fn a_scale_stretches_time_and_a_replay_ends() {
     let trace = Trace::parse(&ethernet(&[udp(1), udp(2), arp(), udp(1)])).unwrap();
-    assert_eq!((trace.packets(), trace.streams(), trace.skipped()), (3, 2, 1));
+    assert_eq!((trace.packets(), trace.streams(), trace.capture().not_ip), (3, 2, 1));
     assert_eq!(trace.duration(), Nanos(3e6));
     let rate = trace.rate().unwrap();
     assert!((rate.0 - 2.0 / 3e-3).abs() < 1e-9, "{rate}");
@@ -90,6 +90,17 @@ fn a_scale_stretches_time_and_a_replay_ends() {
     for scale in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(trace.replay(scale).is_err(), "{scale}");
     }
+}
+
+#[test]
+fn a_cycle_has_every_packet_in_its_order_over_and_over() {
+    let trace = Trace::parse(&ethernet(&[udp(1), udp(2), udp(1)])).unwrap();
+    let mut block = [warmcore_workload::Arrival::default(); 7];
+    assert_eq!(trace.cycle(2.0).unwrap().fill(&mut block), 7);
+    assert_eq!(block.map(|packet| packet.stream.0), [0, 1, 0, 0, 1, 0, 0]);
+    // A millisecond apart, and slowed down to two.
+    assert_eq!(block.map(|packet| packet.at.0), [0.0, 2e6, 4e6, 6e6, 8e6, 10e6, 12e6]);
+    assert_eq!(trace.shares(), [2.0 / 3.0, 1.0 / 3.0]);
 }
 
 #[test]

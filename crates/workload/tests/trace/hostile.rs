@@ -3,7 +3,7 @@
 use crate::packets;
 use crate::writer::{MICROS, Order, Pcapng, arp, ethernet, pcap, udp};
 use proptest::prelude::*;
-use warmcore_workload::{Trace, TraceError};
+use warmcore_workload::{Cut, Trace, TraceError};
 
 fn refusal(file: &[u8]) -> String {
     Trace::parse(file).expect_err("refused").to_string()
@@ -23,7 +23,7 @@ fn what_is_no_capture_is_refused() {
 }
 
 #[test]
-fn a_file_cut_off_anywhere_is_refused_there_unless_between_packets() {
+fn of_a_file_cut_off_anywhere_what_is_whole_is_read() {
     let whole = ethernet(&[udp(1), udp(2)]);
     let (header, record) = (24, 16 + udp(1).len());
     for length in 1..whole.len() {
@@ -31,30 +31,63 @@ fn a_file_cut_off_anywhere_is_refused_there_unless_between_packets() {
         match length {
             _ if length < 4 => assert!(matches!(result, Err(TraceError::Unrecognised(_))), "{length}"),
             _ if length < header => {
-                assert!(matches!(result, Err(TraceError::Truncated { byte: 0, .. })), "{length}");
+                assert!(matches!(result, Err(TraceError::Truncated(Cut { byte: 0, .. }))), "{length}");
             }
-            _ if (length - header) % record != 0 => {
-                let packet = (length - header) / record + 1;
-                let byte = header + (packet - 1) * record;
-                let Err(TraceError::Truncated { packet: found, byte: at, .. }) = result else {
-                    panic!("{length} bytes: {result:?}")
-                };
-                assert_eq!((found, at), (packet, byte), "{length}");
+            _ => {
+                let before = (length - header) / record;
+                let byte = header + before * record;
+                let cut = (length != byte).then_some((before + 1, byte));
+                let place = |cut: Cut| (cut.packet, cut.byte);
+                match result {
+                    Ok(trace) => {
+                        assert_eq!(
+                            (trace.packets(), trace.capture().cut.map(place)),
+                            (before, cut),
+                            "{length}"
+                        )
+                    }
+                    Err(TraceError::Truncated(found)) => assert_eq!((Some(place(found)), before), (cut, 0)),
+                    Err(error) => assert_eq!(error, TraceError::NoUsablePackets { packets: 0 }, "{length}"),
+                }
             }
-            _ => assert_eq!(result.is_ok(), length > header),
         }
     }
 }
 
 #[test]
-fn a_pcapng_file_cut_off_in_a_block_is_refused() {
+fn of_a_pcapng_file_cut_off_in_a_block_what_precedes_it_is_read() {
+    for order in Order::BOTH {
+        let mut file = Pcapng::new(order);
+        file.interface(1, &[]);
+        let first = file.bytes.len();
+        file.packet(0, 1, &udp(1), None);
+        let second = file.bytes.len();
+        file.packet(0, 2, &udp(2), None);
+        for length in first + 1..second {
+            let error = Trace::parse(&file.bytes[..length]).unwrap_err();
+            let TraceError::Truncated(cut) = error else { panic!("{error}") };
+            assert_eq!((cut.packet, cut.byte), (1, first));
+        }
+        for length in second + 1..file.bytes.len() {
+            let trace = Trace::parse(&file.bytes[..length]).unwrap();
+            let cut = trace.capture().cut.unwrap();
+            assert_eq!((trace.packets(), cut.packet, cut.byte), (1, 2, second));
+        }
+        assert_eq!(Trace::parse(&file.bytes).unwrap().capture().cut, None);
+    }
+}
+
+/// A length that no capture has is not taken for that of a packet which was cut.
+#[test]
+fn a_corrupt_length_is_no_cut() {
     let mut file = Pcapng::new(Order::Little);
-    file.interface(1, &[]);
-    let before = file.bytes.len();
-    file.packet(0, 1, &udp(1), None);
-    for length in before + 1..file.bytes.len() {
-        let error = Trace::parse(&file.bytes[..length]).unwrap_err();
-        assert!(matches!(error, TraceError::Truncated { packet: 1, byte, .. } if byte == before), "{error}");
+    file.interface(1, &[]).packet(0, 1, &udp(1), None);
+    let second = file.bytes.len();
+    file.packet(0, 2, &udp(2), None);
+    for length in [0x7fff_fff0_u32, 101] {
+        file.bytes[second + 4..second + 8].copy_from_slice(&length.to_le_bytes());
+        assert!(refusal(&file.bytes).contains("packet 2 or what precedes it"), "{length}");
+        assert!(refusal(&file.bytes).contains("contradicts its own lengths"), "{length}");
     }
 }
 
@@ -71,7 +104,7 @@ fn contradictions_are_refused_with_their_place() {
             .contains("packet 2 or what precedes it, at byte 100, has a time with 1000000 parts")
     );
     assert!(record(12, 3).contains("at byte 100, claims 60 bytes captured of 3"));
-    assert!(record(8, 0xffff_ffff).contains("packet 2 or what precedes it, at byte 100, lacks its last"));
+    assert!(record(8, 0xffff_ffff).contains("at byte 100, claims 4294967295 bytes captured of 60"));
 
     let link = refusal(&pcap(MICROS, Order::Little, 147, &[(0, 0, udp(1))]));
     assert!(link.contains("packet 1, at byte 24, was captured on a link of type 147"), "{link}");

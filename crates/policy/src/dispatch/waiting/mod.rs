@@ -38,9 +38,26 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The place of each of `members` among `places`.
+    /// The stack that each stream belongs to, where it belongs to one of several.
     #[must_use]
-    pub fn assign(&self, members: u32, places: u32) -> Vec<u32> {
+    pub fn stacks_of_streams(&self) -> Vec<u32> {
+        self.assign(self.streams, self.stacks)
+    }
+
+    /// The processor that each stream is assigned to, where no stack is.
+    #[must_use]
+    pub fn homes_of_streams(&self) -> Vec<u32> {
+        self.assign(self.streams, self.processors)
+    }
+
+    /// The processor that each stack is assigned to.
+    #[must_use]
+    pub fn homes_of_stacks(&self) -> Vec<u32> {
+        in_turn(self.stacks, self.processors)
+    }
+
+    /// The place of each of `members` among `places`.
+    fn assign(&self, members: u32, places: u32) -> Vec<u32> {
         if self.hashed { hashed(members, places) } else { in_turn(members, places) }
     }
 }

@@ -21,7 +21,7 @@ pub(super) struct Places {
 
 impl Places {
     pub(super) fn of(layout: &Layout) -> Self {
-        let homes = layout.assign(layout.streams, layout.processors);
+        let homes = layout.homes_of_streams();
         Self { homes, stack_each: layout.stack_each }
     }
 

@@ -1,5 +1,4 @@
 use super::{Layout, Lines, Waiting};
-use crate::assignment::in_turn;
 use crate::dispatch::Job;
 use crate::policy::Line;
 use alloc::collections::VecDeque;
@@ -45,8 +44,8 @@ impl<J: Job> Waiting for StackLines<J> {
 
     fn none(layout: &Layout, line: Line) -> Self {
         Self {
-            stack_of: layout.assign(layout.streams, layout.stacks),
-            homes: in_turn(layout.stacks, layout.processors),
+            stack_of: layout.stacks_of_streams(),
+            homes: layout.homes_of_stacks(),
             stacks: (0..layout.stacks).map(|_| Stack::default()).collect(),
             lines: Lines::none(layout.processors, line),
         }

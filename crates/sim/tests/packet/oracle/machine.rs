@@ -304,8 +304,12 @@ impl<'h> Machine<'h> {
     }
 
     fn has_common_line(&self) -> bool {
-        use ProcessorPolicy::{CentralQueue, Lru, Mru, Patient};
-        matches!(self.host.scheduling.policy, Mru | Lru | CentralQueue | Patient)
+        use ProcessorPolicy::{CentralQueue, Lru, Mru, Patient, WiredStreams};
+        match self.host.scheduling.policy {
+            Mru | Lru | CentralQueue | Patient => true,
+            WiredStreams => self.host.scheduling.approach == Parallelism::Hybrid,
+            _ => false,
+        }
     }
 
     /// The policy sees how many packets are at each processor; those that left it while the policy

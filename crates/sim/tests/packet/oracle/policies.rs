@@ -96,6 +96,7 @@ impl Chooser {
         let somewhere = match self.policy {
             Named::Mru => newest,
             Named::Lru => oldest,
+            Named::WiredStreams if self.approach == Parallelism::Hybrid => self.if_idle(home).or(newest),
             Named::WiredStreams | Named::Hash => self.if_idle(home),
             Named::HashStealing => self.if_idle(home).or(newest),
             Named::CentralQueue if self.pool.is_empty() => None,

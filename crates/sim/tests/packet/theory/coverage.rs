@@ -98,6 +98,11 @@ fn plausible(of: u64, success: f64) -> RangeInclusive<u64> {
     least.unwrap_or(0)..=most.unwrap_or(of)
 }
 
+/// The least count that `of` trials with probability `success` may give.
+pub(crate) fn least_plausible(of: u64, success: f64) -> u64 {
+    *plausible(of, success).start()
+}
+
 #[test]
 fn plausible_counts_are_those_of_a_binomial() {
     assert_eq!(plausible(300, 0.95), 267..=298);

@@ -3,8 +3,8 @@
 //! test that refuses a correct simulator about once in 10⁵ tests. The seeds are fixed, so that it
 //! is refused always or never.
 
-mod coverage;
-mod formulas;
+pub(crate) mod coverage;
+pub(crate) mod formulas;
 mod sizes;
 
 use crate::machines::{one_time, two_times};

@@ -1,0 +1,175 @@
+//! Options that change nothing, what is used where nothing is said, and what cannot be finished.
+
+use super::{json, number, useless};
+use crate::{names, on_one_line, refusal, text, warmcore};
+use std::fs;
+use std::path::Path;
+
+const PUBLISHED: &str = include_str!("../../../costs/profiles/sgi-challenge-xl.toml");
+
+fn point<'a>(flags: &[&'a str]) -> Vec<&'a str> {
+    let quick = ["simulate", "packet", "--rate", "20000", "--precision", "10%", "--max-packets", "20000"];
+    [&quick[..], flags].concat()
+}
+
+#[test]
+fn an_option_without_effect_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    for (flags, problem) in [
+        (&["--stacks", "4"][..], "--stacks has no effect here: Locking has one stack"),
+        (&["--stacks", "per-processor"], "--stacks has no effect here"),
+        (&["--approach", "hybrid", "--stacks", "4"], "Hybrid has one stack for each processor"),
+        (&["--approach", "ips", "--map-lock-ns", "100"], "--map-lock-ns has no effect here"),
+        (&["--approach", "hybrid", "--session-lock-ns", "100"], "nobody waits for a lock"),
+        (&["--thread-order", "lru"], "--thread-order has no effect here: only a global pool"),
+        (&["--batch-distribution", "geometric"], "packets arrive one by one (see --batch)"),
+        (&["--sizes", "64:1"], "no byte costs anything"),
+        (&["--checksum-ns-per-byte", "30"], "packets have no bytes (see --sizes)"),
+        (&["--copy-ns-per-byte", "30"], "packets have no bytes (see --sizes)"),
+        (&["--send-path", "0.5"], "no packet is sent (see --send-fraction)"),
+    ] {
+        let error = useless(&point(flags), folder.path());
+        assert!(error.contains(problem), "{flags:?}: {error}");
+    }
+    let used = ["--approach", "ips", "--stacks", "4", "--threads", "global", "--thread-order", "lru"];
+    json(&point(&used), folder.path());
+}
+
+/// What matters at one point of a sweep is not without effect.
+#[test]
+fn a_sweep_refuses_what_changes_none_of_its_points() {
+    let folder = tempfile::tempdir().unwrap();
+    let sweep = |approaches: &'static str| {
+        [
+            "sweep",
+            "packet",
+            "--rates",
+            "1000",
+            "--precision",
+            "10%",
+            "--stacks",
+            "4",
+            "--approaches",
+            approaches,
+        ]
+    };
+    let error = useless(&sweep("locking,hybrid"), folder.path());
+    assert!(error.contains("--stacks has no effect here"), "{error}");
+    assert!(names(folder.path()).is_empty());
+    assert!(warmcore(&sweep("locking,ips"), folder.path()).status.success());
+}
+
+#[test]
+fn the_profile_that_was_measured_here_is_used_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = || text(&warmcore(&point(&[]), folder.path()).stdout);
+    assert!(said().contains("another machine (SGI Challenge XL, published 1994-10-15)"), "{}", said());
+    let result = json(&point(&[]), folder.path());
+    assert_eq!(
+        (&result["profile_chosen"], &result["profile"]),
+        (&"default".into(), &"sgi-challenge-xl".into())
+    );
+
+    let mine = PUBLISHED.replacen("SGI Challenge XL", "this very machine", 1);
+    fs::create_dir(folder.path().join("study")).unwrap();
+    fs::write(folder.path().join("study/profile.toml"), &mine).unwrap();
+    assert!(said().contains("Costs: study/profile.toml, found here (this very machine"), "{}", said());
+    fs::write(folder.path().join("profile.toml"), &mine).unwrap();
+    let result = json(&point(&[]), folder.path());
+    assert_eq!((&result["profile_chosen"], &result["profile"]), (&"found".into(), &"profile.toml".into()));
+    assert_eq!(result["machine"], "this very machine");
+
+    // What is named is what is taken, by a flag or by a document.
+    let named = json(&point(&["--profile", "sgi-challenge-xl"]), folder.path());
+    assert_eq!((&named["profile_chosen"], &named["machine"]), (&"named".into(), &"SGI Challenge XL".into()));
+    fs::write(folder.path().join("point.toml"), "profile = 'sgi-challenge-xl'\n").unwrap();
+    let named = json(&point(&["--scenario", "point.toml"]), folder.path());
+    assert_eq!(named["machine"], "SGI Challenge XL");
+
+    let swept = warmcore(&["sweep", "packet", "--rates", "1000", "--precision", "10%"], folder.path());
+    assert!(text(&swept.stdout).contains("Costs: profile.toml, found here"), "{}", text(&swept.stdout));
+    let report = fs::read_to_string(folder.path().join("results/report.html")).unwrap();
+    assert!(report.contains("Costs: profile.toml, found here"));
+}
+
+#[test]
+fn a_profile_that_was_found_but_cannot_be_used_is_refused_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile =
+        PUBLISHED.replacen("size = 32768, line = 32, ways = 1", "size = 32768, line = 32, ways = 0", 1);
+    assert_ne!(profile, PUBLISHED);
+    fs::write(folder.path().join("profile.toml"), profile).unwrap();
+    let error = refusal(&point(&[]), folder.path());
+    assert!(error.contains("no --profile is given, and the one found here cannot be used"), "{error}");
+    assert!(error.contains("is 32 KiB in lines of 32 B, 0 ways, expected"), "{error}");
+}
+
+/// The busiest of independent stacks decides: what is said to be the capacity is where packets begin to
+/// wait ever longer.
+#[test]
+fn the_busiest_stack_decides_what_a_host_keeps_up_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |rate: &str| {
+        let flags =
+            ["simulate", "packet", "--approach", "ips", "--policy", "mru", "--zipf", "1", "--streams", "64"];
+        let more = ["--rate", rate, "--precision", "10%", "--max-packets", "50000"];
+        json(&[&flags[..], &more].concat(), folder.path())
+    };
+    let capacity = number(&at("1000"), "capacity_per_s");
+    // The first stack has streams 1, 9, 17, …: 27.5% of the packets, at 57.4 µs each and some more.
+    assert!((50_000.0..63_500.0).contains(&capacity), "{capacity}");
+    assert_eq!(at(&format!("{}", capacity * 0.8))["saturated"], false);
+    assert_eq!(at(&format!("{}", capacity * 1.1))["saturated"], true);
+}
+
+/// Section 6.6: under the Hybrid and Wired-Streams one stream's capacity grows by 57.4 µs a processor.
+#[test]
+fn one_stream_uses_every_processor_under_the_hybrid() {
+    let folder = tempfile::tempdir().unwrap();
+    for processors in ["1", "4", "8"] {
+        let flags =
+            ["--approach", "hybrid", "--policy", "wired", "--streams", "1", "--processors", processors];
+        let result = json(&point(&flags), folder.path());
+        let each = processors.parse::<f64>().unwrap() / number(&result, "capacity_per_s") * 1e6;
+        assert!((each - 57.4).abs() < 0.6, "{processors} processors: {each} µs");
+    }
+}
+
+#[test]
+fn what_could_not_be_finished_is_not_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    for command in [&["simulate", "packet", "--rate", "1000"][..], &["sweep", "packet", "--rates", "1000"]] {
+        let error = refusal(&[command, &["--streams", "16777216"]].concat(), folder.path());
+        assert!(error.contains("--streams is 16777216, expected at most 5000000"), "{error}");
+    }
+    assert!(names(folder.path()).is_empty());
+}
+
+fn swept(rates: &str, more: &[&str], folder: &Path) -> std::process::Output {
+    let sweep = ["sweep", "packet", "--precision", "10%", "--out", "mine", "--rates", rates];
+    warmcore(&[&sweep[..], more].concat(), folder)
+}
+
+#[test]
+fn a_sweep_is_not_gone_on_with_as_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(swept("1000,2000", &[], folder.path()).status.success());
+    let files = ["sweep.toml", "results.parquet", "report.html", "points.journal"];
+    let content = || files.map(|file| fs::read(folder.path().join("mine").join(file)).unwrap());
+    let before = content();
+    for (rates, more, difference) in [
+        (
+            "2000,3000",
+            &[][..],
+            "it has `rates_per_s = [1000.0, 2000.0]`, asked for is `rates_per_s = [2000.0, 3000.0]`",
+        ),
+        ("1000,2000", &["--policies", "mru"], "asked for is `policies = [\"mru\"]`"),
+        ("1000,2000", &["--seed", "2"], "it has `seed = 1`, asked for is `seed = 2`"),
+    ] {
+        let output = swept(rates, &[&["--resume"], more].concat(), folder.path());
+        let error = on_one_line(&output.stderr);
+        assert!(error.contains("is of another sweep") && error.contains(difference), "{error}");
+        assert!(before == content());
+    }
+    assert!(swept("1000,2000,3000", &["--resume"], folder.path()).status.success());
+}

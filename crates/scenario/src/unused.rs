@@ -1,0 +1,111 @@
+//! Settings that change nothing about what is simulated, as others stand against them.
+//!
+//! Whoever sets one expects a difference, and would take the absence of one for a result.
+
+use crate::packet::PacketScenario;
+use crate::scheduling::Parallelism;
+use crate::traffic::Process;
+use crate::{Organisation, ProcessorPolicy};
+
+/// A setting without effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unused {
+    /// Its field in the document.
+    pub field: &'static str,
+    /// Why it changes nothing.
+    pub reason: &'static str,
+}
+
+impl PacketScenario {
+    /// The settings that change nothing about what is simulated, whatever they are.
+    #[must_use]
+    pub fn unused(&self) -> Vec<Unused> {
+        let rules = [self.unused_of_host(), self.unused_of_packets(), self.unused_of_trace()].concat();
+        let unused = rules.into_iter().filter(|(_, is_unused, _)| *is_unused);
+        unused.map(|(field, _, reason)| Unused { field, reason }).collect()
+    }
+
+    fn unused_of_host(&self) -> Vec<Rule> {
+        let has = |approach| self.scheduling.approach == approach;
+        let own_threads = self.scheduling.threads == Organisation::PerProcessor;
+        let locks = "independent stacks work on one packet at a time, and nobody waits for a lock";
+        vec![
+            ("stacks", has(Parallelism::Locking), "Locking has one stack"),
+            ("stacks", has(Parallelism::Hybrid), "Hybrid has one stack for each processor"),
+            ("effects.map_lock_ns", !has(Parallelism::Locking), locks),
+            ("effects.session_lock_ns", !has(Parallelism::Locking), locks),
+            (
+                "scheduling.thread_order",
+                own_threads,
+                "only a global pool of threads (--threads) has an order",
+            ),
+        ]
+    }
+
+    fn unused_of_packets(&self) -> Vec<Rule> {
+        let Self { traffic, effects, .. } = self;
+        let is_trace = matches!(traffic.process, Process::Trace(_));
+        let no_sizes = traffic.sizes.is_empty() && !is_trace;
+        let bytes_cost = effects.checksum_ns_per_byte > 0.0 || effects.copy_ns_per_byte > 0.0;
+        let none_sent = traffic.send_fraction == 0.0 && !is_trace;
+        let free = "no byte costs anything (see --checksum-ns-per-byte and --copy-ns-per-byte)";
+        vec![
+            (
+                "traffic.batch.distribution",
+                traffic.batch.mean == 1.0,
+                "packets arrive one by one (see --batch)",
+            ),
+            ("traffic.sizes", !bytes_cost, free),
+            ("effects.checksum_ns_per_byte", no_sizes, "packets have no bytes (see --sizes)"),
+            ("effects.copy_ns_per_byte", no_sizes, "packets have no bytes (see --sizes)"),
+            ("effects.send_path", none_sent, "no packet is sent (see --send-fraction)"),
+        ]
+    }
+
+    fn unused_of_trace(&self) -> Vec<Rule> {
+        let Self { traffic, scheduling, .. } = self;
+        if !matches!(traffic.process, Process::Trace(_)) {
+            return Vec::new();
+        }
+        let policy_draws =
+            matches!(scheduling.policy, ProcessorPolicy::CentralQueue | ProcessorPolicy::PowerOfTwo);
+        let draws = policy_draws || !traffic.sizes.is_empty() || traffic.send_fraction > 0.0;
+        let once = "a trace is simulated once and whole: again it would be the same";
+        vec![
+            ("seed", !draws, "nothing about a trace is drawn at random"),
+            ("traffic.streams", true, "a trace has its own streams"),
+            (
+                "traffic.process.trace.time_scale",
+                self.rate_per_s.is_some(),
+                "the rate decides how times are scaled",
+            ),
+            ("run.precision", true, once),
+            ("run.max_packets", true, once),
+            ("run.replications", true, once),
+        ]
+    }
+}
+
+/// A field, whether it changes nothing, and why then.
+type Rule = (&'static str, bool, &'static str);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unused(spoil: impl Fn(&mut PacketScenario)) -> Vec<&'static str> {
+        let mut scenario = PacketScenario::default();
+        spoil(&mut scenario);
+        scenario.unused().into_iter().map(|unused| unused.field).collect()
+    }
+
+    #[test]
+    fn what_one_setting_makes_useless_another_makes_useful() {
+        let ips = |s: &mut PacketScenario| s.scheduling.approach = Parallelism::Ips;
+        assert!(unused(|_| ()).contains(&"stacks") && !unused(ips).contains(&"stacks"));
+        assert!(unused(ips).contains(&"effects.map_lock_ns"));
+        assert!(!unused(|_| ()).contains(&"effects.map_lock_ns"));
+        let copied = |s: &mut PacketScenario| s.effects.copy_ns_per_byte = 1.0;
+        assert!(unused(|_| ()).contains(&"traffic.sizes") && !unused(copied).contains(&"traffic.sizes"));
+    }
+}

@@ -1,0 +1,116 @@
+//! A host keeps up with no more than its busiest stack or wired processor does.
+
+use crate::machines::{model, one_time};
+use std::path::Path;
+use warmcore_costs::Profile;
+use warmcore_scenario::{Effects, PacketScenario, Parallelism, ProcessorPolicy, Scheduling, Stacks, Traffic};
+use warmcore_sim::packet::{Host, Shape, highest_rate, trace};
+use warmcore_units::{Nanos, PerSecond};
+use warmcore_workload::{Key, Popularity};
+
+const SERVICE: Nanos = Nanos(10_000.0);
+const PROCESSORS: u32 = 8;
+const STREAMS: u32 = 20;
+const STACKS: u32 = 12;
+
+fn scenario(approach: Parallelism, policy: ProcessorPolicy, exponent: f64) -> PacketScenario {
+    let popularity = Popularity::Zipf(exponent);
+    PacketScenario {
+        processors: PROCESSORS,
+        stacks: Stacks::Count(STACKS),
+        rate_per_s: Some(PerSecond(1_000.0)),
+        scheduling: Scheduling { approach, policy, ..Scheduling::default() },
+        traffic: Traffic { streams: STREAMS, popularity, ..Traffic::default() },
+        ..PacketScenario::default()
+    }
+}
+
+fn capacity(scenario: &PacketScenario) -> f64 {
+    let capacity = highest_rate(scenario, &one_time(SERVICE), Path::new("")).unwrap().rate;
+    let relative = capacity.relative_half_width().unwrap();
+    assert!(relative < 0.01, "{capacity:?}");
+    capacity.mean.0
+}
+
+/// The greatest share of the packets that the streams of one place have.
+fn greatest_share(exponent: f64, places: u32, place_of: impl Fn(u32) -> u32) -> f64 {
+    let mut shares = vec![0.0; places as usize];
+    for stream in 0..STREAMS {
+        shares[place_of(stream) as usize] += f64::from(stream + 1).powf(-exponent);
+    }
+    shares.iter().copied().fold(0.0, f64::max) / shares.iter().sum::<f64>()
+}
+
+/// With every service as long as any other, a stack or processor with the share p keeps up with 1/(p S)
+/// of the whole traffic, and all processors with n/S.
+#[test]
+fn the_greatest_share_decides_with_equal_services() {
+    use ProcessorPolicy::{Mru, WiredStreams};
+    for exponent in [0.5, 1.0, 2.0] {
+        let all = f64::from(PROCESSORS) / SERVICE.secs();
+        let bound = |share: f64| all.min(1.0 / (share * SERVICE.secs()));
+        let stacks = greatest_share(exponent, STACKS, |stream| stream % STACKS);
+        let wired_stacks = greatest_share(exponent, PROCESSORS, |stream| stream % STACKS % PROCESSORS);
+        let wired_streams = greatest_share(exponent, PROCESSORS, |stream| stream % PROCESSORS);
+        for (approach, policy, expected) in [
+            (Parallelism::Ips, Mru, bound(stacks)),
+            (Parallelism::Ips, WiredStreams, bound(wired_stacks)),
+            (Parallelism::Locking, WiredStreams, bound(wired_streams)),
+            (Parallelism::Locking, Mru, all),
+            (Parallelism::Hybrid, WiredStreams, all),
+        ] {
+            let found = capacity(&scenario(approach, policy, exponent));
+            let off = (found / expected - 1.0).abs();
+            assert!(off < 0.01, "{approach}, {policy}, Zipf {exponent}: {found} against {expected}");
+        }
+    }
+}
+
+/// Equal streams that cannot be dealt out evenly have a busiest processor too.
+#[test]
+fn streams_that_do_not_divide_evenly_have_a_busiest_processor() {
+    let mut scenario = scenario(Parallelism::Locking, ProcessorPolicy::WiredStreams, 0.0);
+    scenario.traffic.streams = 9;
+    scenario.traffic.popularity = Popularity::Uniform;
+    let expected = 9.0 / 2.0 / SERVICE.secs();
+    assert!((capacity(&scenario) / expected - 1.0).abs() < 0.01);
+}
+
+/// The delay of the last of 200,000 packets of the busiest stream at `load` of the capacity.
+fn last_delay(approach: Parallelism, policy: ProcessorPolicy, load: f64) -> Nanos {
+    let profile = Profile::sgi_challenge_xl();
+    let scenario = scenario(approach, policy, 1.0);
+    let capacity = highest_rate(&scenario, &profile, Path::new("")).unwrap().rate.mean;
+    let key = Key { seed: 5, point: 0, replication: 0 };
+    let host = Host {
+        shape: Shape { processors: PROCESSORS, streams: STREAMS, stacks: STACKS },
+        scheduling: scenario.scheduling,
+        model: &model(&profile, approach, PROCESSORS),
+        effects: Effects::NONE,
+        key,
+    };
+    let mut arrivals = scenario.traffic.source(capacity * load, Path::new(""), key).unwrap();
+    let mut last = Nanos::ZERO;
+    trace(&host, &mut *arrivals, 200_000, &mut |finished| {
+        if finished.packet.stream.0 == 0 {
+            last = finished.delay();
+        }
+    });
+    last
+}
+
+/// Below what is said to be the capacity the busiest server's queue stays; above it grows, by a thirtieth
+/// of the time that goes by. Costs are the published ones: they depend on what the others do.
+#[test]
+fn queues_grow_above_the_capacity_and_not_below() {
+    for (approach, policy) in [
+        (Parallelism::Ips, ProcessorPolicy::Mru),
+        (Parallelism::Ips, ProcessorPolicy::WiredStreams),
+        (Parallelism::Locking, ProcessorPolicy::WiredStreams),
+        (Parallelism::Hybrid, ProcessorPolicy::Hash),
+    ] {
+        let [below, above] = [0.95, 1.03].map(|load| last_delay(approach, policy, load));
+        assert!(below < Nanos::from_micros(20_000.0), "{approach}, {policy}: {below}");
+        assert!(above > Nanos::from_micros(50_000.0), "{approach}, {policy}: {above}");
+    }
+}

@@ -1,0 +1,111 @@
+//! The figures of a load, whoever says them: the clock, the simulator, or the null model.
+
+use super::quiet::{Ran, quiet};
+use warmcore_costs::Situation;
+use warmcore_stats::Interval;
+use warmcore_units::{Estimate, Nanos, PerSecond};
+
+/// What is said of a load.
+#[derive(Clone, Debug)]
+pub struct Figures {
+    /// Mean delay: from arrival to the end of service.
+    pub delay: Estimate<Nanos>,
+    /// Half of the packets are faster.
+    pub p50: Estimate<Nanos>,
+    /// One in a hundred is slower.
+    pub p99: Estimate<Nanos>,
+    /// Mean time in the protocol stack and its handler.
+    pub stack: Estimate<Nanos>,
+    /// The share of packets in each situation, by its index.
+    pub situations: [f64; Situation::COUNT],
+}
+
+/// What one run says.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// Its figures.
+    pub figures: Figures,
+    /// What a packet that follows another takes its worker besides its time in the stack; not finite if none
+    /// did.
+    pub beside: Estimate<Nanos>,
+    /// Packets finished per second, those that were disturbed included.
+    pub throughput: PerSecond,
+}
+
+/// What several runs of one load say together.
+#[derive(Clone, Debug)]
+pub struct Repeated {
+    /// The mean over the quiet runs, each with the interval that those runs' spread gives; over all runs if
+    /// fewer than [`LEAST`] were quiet.
+    pub figures: Figures,
+    /// As for one run.
+    pub beside: Estimate<Nanos>,
+    /// As for one run.
+    pub throughput: PerSecond,
+    /// The largest share, in a run that counts, of packets that met a time in which a worker was kept from
+    /// running.
+    pub disturbed: f64,
+    /// Whether the processors were as near to each other in the runs that count as when costs were measured.
+    pub near: bool,
+}
+
+/// Quiet runs that are enough to tell what they have in common.
+pub const LEAST: usize = 3;
+
+impl Repeated {
+    /// Of `runs`; `None` if there are none.
+    #[must_use]
+    pub fn from_runs(runs: &[Ran<Observed>]) -> Option<Self> {
+        let counting = quiet(runs, LEAST);
+        let first = counting.first()?;
+        let mean = |of: fn(&Observed) -> Nanos| {
+            // A run in which hardly any packet was undisturbed may have timed none.
+            let values = counting.iter().map(|ran| of(&ran.outcome).0).filter(|value| value.is_finite());
+            let values: Vec<f64> = values.collect();
+            let Interval { mean, half_width, .. } = Interval::of(&values);
+            Estimate::new(Nanos(mean), Nanos(half_width))
+        };
+        let mut situations = first.outcome.figures.situations;
+        for (index, share) in situations.iter_mut().enumerate() {
+            let all = counting.iter().map(|ran| ran.outcome.figures.situations[index]);
+            *share = all.sum::<f64>() / counting.len() as f64;
+        }
+        Some(Self {
+            figures: Figures {
+                delay: mean(|run| run.figures.delay.mean),
+                p50: mean(|run| run.figures.p50.mean),
+                p99: mean(|run| run.figures.p99.mean),
+                stack: mean(|run| run.figures.stack.mean),
+                situations,
+            },
+            beside: mean(|run| run.beside.mean),
+            throughput: PerSecond(
+                counting.iter().map(|ran| ran.outcome.throughput.0).sum::<f64>() / counting.len() as f64,
+            ),
+            disturbed: counting.iter().map(|ran| ran.disturbed).fold(0.0, f64::max),
+            near: counting.iter().all(|ran| ran.near),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::point::tests::figures;
+
+    #[test]
+    fn a_run_that_timed_no_packet_does_not_hide_what_others_say() {
+        let run = |stack: f64| Ran {
+            outcome: Observed {
+                figures: figures(1_000.0, stack),
+                beside: Estimate::new(Nanos(stack), Nanos::ZERO),
+                throughput: PerSecond(1e6),
+            },
+            disturbed: 0.0,
+            near: true,
+        };
+        let repeated = Repeated::from_runs(&[run(90.0), run(f64::NAN), run(110.0)]).unwrap();
+        assert_eq!((repeated.figures.stack.mean, repeated.beside.mean), (Nanos(100.0), Nanos(100.0)));
+        assert_eq!((repeated.figures.delay.mean, repeated.throughput), (Nanos(1_000.0), PerSecond(1e6)));
+    }
+}

@@ -1,0 +1,159 @@
+//! Errors that a comparison must catch, put into the prediction or into what is measured. What is measured is
+//! simulated with a truth of its own, so that only the injected error tells the two apart.
+
+use super::figures::{Figures, Observed};
+use super::judge::Judgement::{self, Good, Off};
+use super::live::Host;
+use super::point::{Quantity, Source};
+use super::quiet::Ran;
+use super::{CompareError, Comparison, Loads, Request, compare_on};
+use std::path::Path;
+use warmcore_costs::profile::Measured;
+use warmcore_costs::{Profile, Situation};
+use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy, QueueRule, Scheduling};
+use warmcore_sim::packet::simulate;
+use warmcore_units::{Estimate, Nanos, PerSecond};
+
+/// What the runtime of the simulated machine takes for each packet.
+const DECIDING: Nanos = Nanos(5e3);
+
+/// A machine whose truth is known.
+struct Simulated {
+    truth: Profile,
+    /// How it waits, whatever it is told.
+    queue: Option<QueueRule>,
+    runs: u64,
+}
+
+impl Simulated {
+    fn new(truth: Profile) -> Self {
+        Self { truth, queue: None, runs: 0 }
+    }
+}
+
+impl Host for Simulated {
+    fn run(&mut self, scenario: &PacketScenario) -> Result<Ran<Option<Observed>>, CompareError> {
+        self.runs += 1;
+        let mut scenario = PacketScenario { seed: 1_000 + self.runs, ..scenario.clone() };
+        scenario.effects.decision_ns = DECIDING.0;
+        scenario.scheduling.queue = self.queue.unwrap_or(scenario.scheduling.queue);
+        let rate = scenario.rate_per_s;
+        scenario.rate_per_s = rate.or(Some(PerSecond(1_000.0)));
+        let result = simulate(&scenario, &self.truth, Path::new("."))?;
+        let exactly = |time: Nanos| Estimate::new(time, Nanos::ZERO);
+        let observed = result.outcome.map(|outcome| {
+            let all: u64 = outcome.situations.iter().sum();
+            let service = if rate.is_some() { outcome.service } else { result.capacity.service };
+            let figures = Figures {
+                delay: outcome.delay,
+                p50: outcome.quantiles.p50,
+                p99: outcome.quantiles.p99,
+                stack: exactly(service.mean - DECIDING),
+                situations: outcome.situations.map(|packets| packets as f64 / all as f64),
+            };
+            let throughput = if rate.is_some() { outcome.throughput } else { result.capacity.rate.mean };
+            Observed { figures, beside: exactly(DECIDING), throughput }
+        });
+        Ok(Ran { outcome: observed, disturbed: 0.0, near: true })
+    }
+}
+
+fn scheduling(approach: Parallelism, policy: ProcessorPolicy) -> Scheduling {
+    Scheduling { approach, policy, ..Scheduling::default() }
+}
+
+/// `machine` compared with what `profile` predicts of it.
+fn compared(
+    mut machine: Simulated,
+    profile: &Profile,
+    schedulings: &[Scheduling],
+    loads: Loads,
+) -> Comparison {
+    let mut scenario = PacketScenario { scheduling: schedulings[0], ..PacketScenario::default() };
+    scenario.traffic.streams = 16;
+    scenario.run.precision = 0.01;
+    let request = Request { scenario, schedulings: schedulings.to_vec(), loads };
+    compare_on(&mut machine, &request, profile, Path::new("."), |_| ()).unwrap()
+}
+
+fn judged(comparison: &Comparison, quantity: Quantity) -> Vec<Option<Judgement>> {
+    let points = comparison.compared.iter().flat_map(|compared| &compared.points);
+    points.map(|point| point.judged(quantity, Source::Model)).collect()
+}
+
+fn verdicts(comparison: &Comparison) -> Vec<Option<Judgement>> {
+    let points = comparison.compared.iter().flat_map(|compared| &compared.points);
+    points.map(|point| point.verdict(Source::Model)).collect()
+}
+
+/// `profile` with every time as `change` has it: of a hot time and a cold one.
+fn changed(mut profile: Profile, change: impl Fn(Nanos, Nanos) -> Nanos) -> Profile {
+    let set = |measured: &mut Measured, hot: Nanos| measured.mean = change(hot, measured.mean);
+    for times in [&mut profile.times.locking, &mut profile.times.independent_stacks] {
+        let warmest = times.cached[&Situation::default().experiment].hot.mean;
+        set(&mut times.fully_cold, warmest);
+        for receive in times.cached.values_mut().chain(times.migrates.values_mut()) {
+            let hot = receive.hot.mean;
+            receive.cold.iter_mut().for_each(|cold| set(cold, hot));
+            set(&mut receive.hot, hot);
+        }
+    }
+    profile
+}
+
+const WIRED: fn() -> Scheduling = || scheduling(Parallelism::Locking, ProcessorPolicy::WiredStreams);
+
+#[test]
+fn what_is_predicted_with_the_truth_is_good() {
+    let truth = Profile::sgi_challenge_xl();
+    let ways = [WIRED(), scheduling(Parallelism::Locking, ProcessorPolicy::Mru)];
+    let comparison = compared(Simulated::new(truth.clone()), &truth, &ways, Loads::Fractions(vec![0.2, 0.5]));
+    let costs = &comparison.costs;
+    assert_eq!(costs.deciding.mean, DECIDING);
+    assert!((costs.starting.mean - DECIDING).0.abs() < 4e3, "{:?}", costs.starting);
+    assert_eq!(verdicts(&comparison), [Some(Good); 4]);
+    let differences = super::differences::differences(&comparison.compared);
+    assert_eq!(differences.len(), 2);
+    assert!(differences.iter().all(|difference| difference.judged() == Good), "{differences:?}");
+}
+
+#[test]
+fn a_profile_of_a_slower_machine_is_caught_at_every_load() {
+    let truth = Profile::sgi_challenge_xl();
+    let slower = changed(truth.clone(), |_, time| time * 1.5);
+    let comparison = compared(Simulated::new(truth), &slower, &[WIRED()], Loads::Fractions(vec![0.2, 0.5]));
+    assert_eq!(judged(&comparison, Quantity::Stack), [Some(Off); 2]);
+    assert_eq!(verdicts(&comparison), [Some(Off); 2]);
+}
+
+#[test]
+fn a_profile_without_cold_caches_is_caught_where_they_decide() {
+    let truth = Profile::sgi_challenge_xl();
+    let hot = changed(truth.clone(), |hot, _| hot);
+    let rates = Loads::Rates(vec![PerSecond(100.0), PerSecond(1_000.0)]);
+    let comparison = compared(Simulated::new(truth.clone()), &hot, &[WIRED()], rates.clone());
+    assert_eq!(verdicts(&comparison), [Some(Off); 2]);
+    let comparison = compared(Simulated::new(truth), &Profile::sgi_challenge_xl(), &[WIRED()], rates);
+    assert_eq!(verdicts(&comparison), [Some(Good); 2]);
+}
+
+#[test]
+fn the_null_model_is_off_where_caches_decide() {
+    let truth = Profile::sgi_challenge_xl();
+    let rates = Loads::Rates(vec![PerSecond(100.0)]);
+    let comparison = compared(Simulated::new(truth.clone()), &truth, &[WIRED()], rates);
+    assert_eq!(comparison.compared[0].points[0].verdict(Source::Null), Some(Off));
+}
+
+#[test]
+fn another_order_of_waiting_is_caught() {
+    let truth = Profile::sgi_challenge_xl();
+    let hybrid = [scheduling(Parallelism::Hybrid, ProcessorPolicy::Mru)];
+    let machine = |queue| Simulated { queue: Some(queue), ..Simulated::new(truth.clone()) };
+    let loads = Loads::Fractions(vec![0.95]);
+    let right = compared(machine(QueueRule::Fifo), &truth, &hybrid, loads.clone());
+    assert_ne!(verdicts(&right), [Some(Off)]);
+    let wrong = compared(machine(QueueRule::SameStreamFirst), &truth, &hybrid, loads);
+    assert_eq!(verdicts(&wrong), [Some(Off)]);
+    assert_eq!(judged(&wrong, Quantity::P99), [Some(Off)]);
+}

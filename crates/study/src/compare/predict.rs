@@ -1,0 +1,163 @@
+//! What the simulator says of a load, and what a null model says.
+//!
+//! The *null model* knows all that the prediction knows but what caches do: the same simulator, policy and
+//! traffic and the same costs of the runtime, with packets that all take what they took on the mean in the
+//! reference runs. What the prediction is better than that, it owes to the model of caches.
+
+use super::CompareError;
+use super::costs::RuntimeCosts;
+use super::figures::Figures;
+use std::path::Path;
+use warmcore_costs::{Profile, Situation};
+use warmcore_scenario::{Mode, PacketScenario};
+use warmcore_sim::packet::{Outcome, simulate};
+use warmcore_stats::Interval;
+use warmcore_units::{Estimate, Nanos, PerSecond};
+
+/// Simulations that a quantile is taken from.
+const SEEDS: u64 = 5;
+
+/// What is predicted of one load; nothing where packets would come faster than they can be processed.
+#[derive(Clone, Debug)]
+pub struct Predicted {
+    /// By the model.
+    pub model: Option<Figures>,
+    /// By the null model.
+    pub null: Option<Figures>,
+}
+
+/// Predicts with a profile and the runtime's costs.
+#[derive(Debug)]
+pub struct Predictor<'a> {
+    profile: Profile,
+    costs: RuntimeCosts,
+    base: &'a Path,
+}
+
+impl<'a> Predictor<'a> {
+    /// With what `profile` says as far as it applies to `scenario`.
+    #[must_use]
+    pub fn new(scenario: &PacketScenario, profile: &Profile, costs: RuntimeCosts, base: &'a Path) -> Self {
+        Self { profile: between_packets(scenario, profile), costs, base }
+    }
+
+    /// The highest rate that `scenario` could be run at.
+    ///
+    /// # Errors
+    /// If it cannot be simulated.
+    pub fn capacity(&self, scenario: &PacketScenario) -> Result<Estimate<PerSecond>, CompareError> {
+        let busy = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..scenario.clone() };
+        let busy = with_handler(self.costs.charged_to(&busy));
+        Ok(simulate(&busy, &self.profile, self.base)?.capacity.rate)
+    }
+
+    /// What comes of `scenario` at its rate.
+    ///
+    /// # Errors
+    /// If it cannot be simulated.
+    pub fn predict(&self, scenario: &PacketScenario) -> Result<Predicted, CompareError> {
+        let constant = self.profile.with_constant_time(self.costs.stack.mean);
+        let null = simulated(&self.costs.charged_to(scenario), &constant, self.base)?;
+        let charged = |costs: &RuntimeCosts| with_handler(costs.charged_to(scenario));
+        let outcome = simulated(&charged(&self.costs), &self.profile, self.base)?;
+        let mut model = outcome.map(|outcome| {
+            let idle = null.map_or(1.0 - outcome.utilisation.mean, |null| self.found_idle(&null));
+            figures(&outcome, self.stack(&outcome, idle, scenario))
+        });
+        if let Some(figures) = &mut model {
+            // That the runtime's costs are not known exactly is in the interval too.
+            let mut delays = [Nanos::INFINITY; 2];
+            for (delay, bound) in delays.iter_mut().zip(self.costs.bounds()) {
+                if let Some(outcome) = simulate(&charged(&bound), &self.profile, self.base)?.outcome {
+                    *delay = outcome.delay.mean;
+                }
+            }
+            let [low, high] = delays;
+            let own = figures.delay.half_width.unwrap_or(Nanos::INFINITY);
+            figures.delay.half_width = Some(Nanos(own.0.hypot((high - low).0 / 2.0)));
+        }
+        let null = null.map(|outcome| figures(&outcome, self.costs.stack));
+        Ok(Predicted { model, null })
+    }
+
+    /// The share of packets that found their processor at other work, if all took as long in the stack.
+    fn found_idle(&self, constant: &Outcome) -> f64 {
+        let RuntimeCosts { deciding, starting, stack, .. } = self.costs;
+        let extra = starting.mean - deciding.mean;
+        if extra.0.abs() < 1e-3 {
+            return 0.0;
+        }
+        ((constant.service.mean - stack.mean - deciding.mean) / extra).clamp(0.0, 1.0)
+    }
+
+    /// The stack's part of the mean time in service, where `idle` is the share of packets that found their
+    /// processor at other work.
+    fn stack(&self, outcome: &Outcome, idle: f64, scenario: &PacketScenario) -> Estimate<Nanos> {
+        let RuntimeCosts { deciding, starting, .. } = self.costs;
+        let runtime = deciding.mean + (starting.mean - deciding.mean) * idle;
+        let own = outcome.service.half_width.unwrap_or(Nanos::INFINITY);
+        let calibrated = self.uncertainty(outcome, scenario);
+        Estimate::new(outcome.service.mean - runtime, Nanos(own.0.hypot(calibrated.0)))
+    }
+
+    /// How uncertain the profile's times are in the situations that packets met: at worst, all of them err the
+    /// same way.
+    fn uncertainty(&self, outcome: &Outcome, scenario: &PacketScenario) -> Nanos {
+        let times = self.profile.times.of(scenario.scheduling.approach.costs());
+        let half = |situation: Situation| times.of(situation)?.hot.half_width;
+        let all: u64 = outcome.situations.iter().sum();
+        let of = |(situation, packets): (Situation, u64)| {
+            half(situation).unwrap_or(Nanos::ZERO) * (packets as f64 / all.max(1) as f64)
+        };
+        Situation::all().zip(outcome.situations).filter(|(_, packets)| *packets > 0).map(of).sum()
+    }
+}
+
+fn figures(outcome: &Outcome, stack: Estimate<Nanos>) -> Figures {
+    let all: u64 = outcome.situations.iter().sum();
+    Figures {
+        delay: outcome.delay,
+        p50: outcome.quantiles.p50,
+        p99: outcome.quantiles.p99,
+        stack,
+        situations: outcome.situations.map(|packets| packets as f64 / all as f64),
+    }
+}
+
+/// What comes of `scenario` with packets that take what `profile` says. Quantiles are the means over [`SEEDS`]
+/// simulations, with the interval that their spread gives, as those of several runs are.
+fn simulated(
+    scenario: &PacketScenario,
+    profile: &Profile,
+    base: &Path,
+) -> Result<Option<Outcome>, CompareError> {
+    let with_seed = |seed: u64| PacketScenario { seed: scenario.seed.wrapping_add(seed), ..scenario.clone() };
+    let outcomes = (0..SEEDS).map(|seed| Ok(simulate(&with_seed(seed), profile, base)?.outcome));
+    let outcomes = outcomes.collect::<Result<Option<Vec<Outcome>>, CompareError>>()?;
+    let Some([first, ..]) = outcomes.as_deref() else { return Ok(None) };
+    let over_seeds = |of: fn(&Outcome) -> Nanos| {
+        let values: Vec<f64> = outcomes.iter().flatten().map(|outcome| of(outcome).0).collect();
+        let Interval { mean, half_width, .. } = Interval::of(&values);
+        Estimate::new(Nanos(mean), Nanos(half_width))
+    };
+    let mut outcome = *first;
+    outcome.quantiles.p50 = over_seeds(|outcome| outcome.quantiles.p50.mean);
+    outcome.quantiles.p99 = over_seeds(|outcome| outcome.quantiles.p99.mean);
+    Ok(Some(outcome))
+}
+
+/// What the handler computes comes on top of a profile's times.
+fn with_handler(mut charged: PacketScenario) -> PacketScenario {
+    charged.effects.decision_ns += charged.live.handler_ns;
+    charged
+}
+
+/// `profile` as far as it applies to `scenario`: processors that do nothing between packets leave
+/// their caches alone.
+fn between_packets(scenario: &PacketScenario, profile: &Profile) -> Profile {
+    let mut profile = profile.clone();
+    if scenario.live.mode == Mode::Fixed || scenario.live.work_kib == 0 {
+        profile.intervening.references_per_us = f64::MIN_POSITIVE;
+    }
+    profile
+}
