@@ -211,7 +211,7 @@ mod tests {
         assert!(found[..5].iter().all(|(_, verdict, _)| *verdict == Verdict::Holds), "{found:?}");
         assert!(found[5..].iter().all(|(_, verdict, _)| *verdict == Verdict::NotDerived), "{found:?}");
         let full = &found[2].2;
-        assert!(full.starts_with("29.0 [") && full.contains("At TX, 64 bytes."), "{full}");
+        assert!(full.starts_with("29.0 ± 1.6 %") && full.contains("At TX, 64 bytes."), "{full}");
     }
 
     #[test]

@@ -4,14 +4,14 @@ use crate::layout::capitalised;
 use crate::salehi_1994::curves::{Curve, POOL_POLICIES};
 use crate::salehi_1994::latency::{MULTIPLES, reduction};
 use crate::salehi_1994::rates::NEAR_CAPACITY;
-use crate::salehi_1994::simulations::Simulated;
+use crate::salehi_1994::simulations::{Simulated, steady};
 use crate::salehi_1994::{FigureName, Simulations};
 use warmcore_costs::{Approach, Displacement, Experiment, Profile, Situation, ThreadStack};
 use warmcore_record::chart::{Axis, Choice, Direction, Look, Mark, Point, Series, Style, Unit, View};
 use warmcore_record::table::{Cell, HeaderCell, Row};
 use warmcore_record::{Chart, Table};
 use warmcore_scenario::Parallelism::{Ips, Locking};
-use warmcore_sim::packet::{Outcome, PointResult};
+use warmcore_sim::packet::PointResult;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// The chart of `figure`; `None` for what is shown otherwise.
@@ -137,7 +137,7 @@ fn against_rate(simulations: &Simulations, curves: &[Curve], from: f64) -> Vec<S
 }
 
 fn delay(simulated: &Simulated, result: &PointResult) -> Option<Point> {
-    let outcome: &Outcome = result.outcome.as_ref()?;
+    let outcome = steady(result)?;
     let y =
         Estimate { mean: outcome.delay.mean.secs(), half_width: outcome.delay.half_width.map(Nanos::secs) };
     let near = result.rate.0 > simulated.capacity.mean * NEAR_CAPACITY;

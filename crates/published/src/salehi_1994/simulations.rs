@@ -8,7 +8,7 @@ use crate::salehi_1994::rates::NEAR_CAPACITY;
 use crate::salehi_1994::{Options, Plan, Setting};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
-use warmcore_sim::packet::{Outcome, PointResult};
+use warmcore_sim::packet::{Ended, Outcome, PointResult};
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
@@ -75,7 +75,7 @@ impl Simulations {
         let below =
             |curve: &Simulated, point: &PointResult| point.rate.0 <= NEAR_CAPACITY * curve.capacity.mean;
         let is_settled = move |point: &PointResult| {
-            let relative = point.outcome.and_then(|outcome| outcome.delay.relative_half_width());
+            let relative = steady(point).and_then(|outcome| outcome.delay.relative_half_width());
             relative.is_some_and(|relative| relative <= asked)
         };
         self.settings().flat_map(move |(setting, curve)| {
@@ -149,17 +149,22 @@ impl Simulated {
         }
     }
 
-    /// What `of` says of each point within `load` that is not saturated.
+    /// What `of` says of each point within `load` that has a steady state.
     pub fn against_rate(
         &self,
         load: RangeInclusive<f64>,
         of: impl Fn(&Outcome) -> Estimate<Nanos>,
     ) -> Vec<At> {
         let within = |point: &&PointResult| load.contains(&(point.rate.0 / self.capacity.mean));
-        let at =
-            |point: &PointResult| Some(At { rate: point.rate.0, value: micros(of(point.outcome.as_ref()?)) });
+        let at = |point: &PointResult| Some(At { rate: point.rate.0, value: micros(of(steady(point)?)) });
         self.points.iter().filter(within).filter_map(at).collect()
     }
+}
+
+/// What came of a point in steady state; `None` where there is none, or it is not known whether there is.
+#[must_use]
+pub fn steady(point: &PointResult) -> Option<&Outcome> {
+    point.outcome.as_ref().filter(|outcome| outcome.ended != Ended::Unknown)
 }
 
 /// The same in microseconds.
