@@ -156,8 +156,10 @@ fn statement(compared: &Compared) -> Statement {
             error(Quantity::P99)
         )
     });
-    let verdicts = || compared.points.iter().filter_map(|point| point.verdict(Source::Model));
-    let all_told = verdicts().count() > 0 && verdicts().all(|judgement| judgement != Judgement::Undecided);
+    let told = |point: &ComparedPoint| {
+        point.verdict(Source::Model).is_some_and(|judgement| judgement != Judgement::Undecided)
+    };
+    let all_told = compared.points.iter().all(told);
     Statement {
         text: format!(
             "{}: {}, {}, {}.",
@@ -169,7 +171,8 @@ fn statement(compared: &Compared) -> Statement {
         evidence: evidence.collect(),
         confidence: Confidence {
             level: if all_told { Level::High } else { Level::Low },
-            reason: "a prediction counts as within a limit only if the whole interval of its error is"
+            reason: "high where every load could be judged and is decided: a prediction counts as within a limit only \
+                     if the whole interval of its error is"
                 .to_owned(),
         },
     }
