@@ -291,4 +291,13 @@ mod tests {
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
     }
+
+    #[test]
+    fn what_a_report_says_to_do_can_be_done() {
+        for command in warmcore_study::present::actions::STEERING {
+            let words = command.split_whitespace().skip_while(|word| *word == "sudo");
+            let parsed = Arguments::try_parse_from(words.take_while(|word| *word != "#"));
+            assert!(parsed.is_ok(), "{command}: {parsed:?}");
+        }
+    }
 }
