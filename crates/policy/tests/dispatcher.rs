@@ -110,9 +110,9 @@ impl<P: Policy> Ledger<P> {
         self.check();
         for &event in events {
             if event < self.hands.len() {
-                self.finish(event)
+                self.finish(event);
             } else {
-                self.arrive()
+                self.arrive();
             }
             self.check();
         }
