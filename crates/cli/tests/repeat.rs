@@ -124,10 +124,10 @@ fn border(summary: &Value) -> Option<Figure> {
     Figure::from_rate(&region["from_per_s"], &region["from_between_per_s"])
 }
 
-/// What a study leads with: a name, and where it is in a summary.
-type Named = (&'static str, fn(&Value) -> Option<Figure>);
+/// Something that a study leads with: its name, and where it is in a summary.
+type Named<T> = (&'static str, fn(&Value) -> Option<T>);
 
-const FIGURES: [Named; 4] = [
+const FIGURES: [Named<Figure>; 4] = [
     ("largest gain over the default", gain),
     ("traffic, times the default's", |of| Figure::from_estimate(&own(of)["capacity_over_default"])),
     ("capacity, packets/s", |of| {
@@ -167,7 +167,7 @@ fn studies_repeat() {
         }
         judge(name, repeating(&figures, Figure::allows), figures.len());
     }
-    let choices: [(&str, fn(&Value) -> Option<Choice>); 3] = [
+    let choices: [Named<Choice>; 3] = [
         ("choice at low loads", |of| {
             Some(Choice::new(&first_region(of)["best"], &first_region(of)["as_good"]))
         }),
