@@ -121,7 +121,30 @@ pub fn simplicity(combination: Combination) -> (usize, usize) {
 /// What to use on `host`. `None` if nothing was simulated.
 #[must_use]
 pub fn decide(host: &Host) -> Option<Advice> {
-    let mut regions: Vec<(Region, usize)> = Vec::new();
+    let choices = choices(host)?;
+    let borders = borders(host, &choices);
+    let region = |(index, choice): (usize, &Choice)| {
+        let before = index.checked_sub(1).map(|before| borders[before]);
+        let from = before.map_or(host.rates[*choice.rates.start()], |border| border.at);
+        let to = borders.get(index).map_or(host.rates[*choice.rates.end()], |border| border.at);
+        let region = region(host, simulated_within(host, from, to).unwrap_or(choice.rates.clone()), choice)?;
+        Some(Region { from, to, border: before, ..region })
+    };
+    let regions = choices.iter().enumerate().map(region).collect::<Option<Vec<_>>>()?;
+    Some(Advice { processors: host.processors, regions, capacity: capacity(host)? })
+}
+
+/// One curve that is among the best at each of some rates in a row.
+struct Choice {
+    rates: RangeInclusive<usize>,
+    best: usize,
+    /// All curves that are.
+    good: Vec<usize>,
+}
+
+/// As few choices as cover all rates at which anybody keeps up.
+fn choices(host: &Host) -> Option<Vec<Choice>> {
+    let mut choices = Vec::new();
     let mut from = 0;
     while from < host.rates.len() {
         let mut good = as_good_as_best(host, from);
@@ -139,16 +162,30 @@ pub fn decide(host: &Host) -> Option<Advice> {
             to += 1;
         }
         let best = simplest(host, &good, |curve| total_delay(host, curve, from..=to))?;
-        let mut region = region(host, from..=to, best, &good)?;
-        if let Some((last, before)) = regions.last_mut() {
-            let border = Border::between(host, *before, best);
-            (last.to, region.from, region.border) = (border.at, border.at, Some(border));
-        }
-        regions.push((region, best));
+        choices.push(Choice { rates: from..=to, best, good });
         from = to + 1;
     }
-    let regions = regions.into_iter().map(|(region, _)| region).collect();
-    Some(Advice { processors: host.processors, regions, capacity: capacity(host)? })
+    Some(choices)
+}
+
+/// Where each of `choices` ends and the next begins, in ascending order: each border is looked for between the last
+/// one and the end of the next choice.
+fn borders(host: &Host, choices: &[Choice]) -> Vec<Border> {
+    let mut borders: Vec<Border> = Vec::new();
+    for pair in choices.windows(2) {
+        let [before, after] = [&pair[0], &pair[1]];
+        let above = borders.last().map_or(0, |last| host.rates.partition_point(|rate| rate.0 <= last.at.0));
+        let from = above.min(*before.rates.end());
+        borders.push(Border::between(host, before.best, after.best, from..=*after.rates.end()));
+    }
+    borders
+}
+
+/// The simulated rates between two rates; `None` if there is none.
+fn simulated_within(host: &Host, from: PerSecond, to: PerSecond) -> Option<RangeInclusive<usize>> {
+    let start = host.rates.partition_point(|rate| rate.0 < from.0);
+    let end = host.rates.partition_point(|rate| rate.0 <= to.0).checked_sub(1)?;
+    (start <= end).then_some(start..=end)
 }
 
 /// The curves whose delay at the `rate`-th rate cannot be told from the lowest.
@@ -191,7 +228,8 @@ fn position(host: &Host, combination: Combination) -> Option<usize> {
     host.curves.iter().position(|curve| curve.combination == combination)
 }
 
-fn region(host: &Host, rates: RangeInclusive<usize>, best: usize, good: &[usize]) -> Option<Region> {
+fn region(host: &Host, rates: RangeInclusive<usize>, choice: &Choice) -> Option<Region> {
+    let &Choice { best, ref good, .. } = choice;
     let default = position(host, Combination::COMMON_DEFAULT)?;
     let keeps_up_easily = |curve: usize, rate: usize| {
         let Curve { points, capacity, .. } = &host.curves[curve];
@@ -207,8 +245,9 @@ fn region(host: &Host, rates: RangeInclusive<usize>, best: usize, good: &[usize]
         others().filter_map(|other| gain_over(other, rate)).max_by(|a, b| a.gain.mean.total_cmp(&b.gain.mean))
     };
     let lost_at = |rate: usize| {
+        let easy = others().filter(|&other| keeps_up_easily(other, rate));
         let longer =
-            others().filter_map(|other| Some(1.0 - 1.0 / greatest(host.delay_ratio(best, other, rate)?)));
+            easy.filter_map(|other| Some(1.0 - 1.0 / greatest(host.delay_ratio(best, other, rate)?)));
         longer.fold(0.0, f64::max)
     };
     let (from, to) = (*rates.start(), *rates.end());

@@ -34,6 +34,8 @@ const MOST: f64 = 0.5;
 pub struct Evidence {
     /// What it brings.
     pub effect: Effect,
+    /// The largest part of the delay, or of the capacity, that another might save.
+    pub at_most_lost: f64,
     /// In which part of the draws it is among the best.
     pub among_best: f64,
     /// How many processors it is for.
@@ -49,9 +51,8 @@ pub struct Evidence {
 pub enum Effect {
     /// A gain over the common default, as a fraction: where it is smallest, and where it is largest.
     Gain([Estimate<f64>; 2]),
-    /// It is the common default: no other is shown to be better, and this part of the delay is the most that
-    /// another might save.
-    AtMostLost(f64),
+    /// It is the common default: no other is shown to be better.
+    Default,
 }
 
 /// How the costs of a profile were measured.
@@ -95,11 +96,12 @@ impl Findings {
     #[must_use]
     pub fn grade_region(&self, advice: &Advice, region: &Region) -> Confidence {
         let effect = match region.over_default {
-            _ if region.best == Combination::COMMON_DEFAULT => Effect::AtMostLost(region.at_most_lost),
+            _ if region.best == Combination::COMMON_DEFAULT => Effect::Default,
             Some(gain) => Effect::Gain([gain.least.gain, gain.most.gain]),
             None => carried(advice),
         };
-        grade(&self.evidence(advice, effect, part_of(&region.among_best, region.best)))
+        let among_best = part_of(&region.among_best, region.best);
+        grade(&Evidence { effect, among_best, at_most_lost: region.at_most_lost, ..self.evidence(advice) })
     }
 
     /// How sure it is what carries the most.
@@ -107,16 +109,23 @@ impl Findings {
     pub fn grade_capacity(&self, advice: &Advice) -> Confidence {
         let capacity = &advice.capacity;
         let effect = match capacity.best == Combination::COMMON_DEFAULT {
-            true => Effect::AtMostLost(capacity.at_most_lost),
+            true => Effect::Default,
             false => carried(advice),
         };
-        grade(&self.evidence(advice, effect, part_of(&capacity.among_best, capacity.best)))
+        let among_best = part_of(&capacity.among_best, capacity.best);
+        grade(&Evidence { effect, among_best, at_most_lost: capacity.at_most_lost, ..self.evidence(advice) })
     }
 
-    fn evidence(&self, advice: &Advice, effect: Effect, among_best: f64) -> Evidence {
-        let quality = Quality::from_profile(&self.profile);
-        let measured_processors = self.measured_processors;
-        Evidence { effect, among_best, processors: advice.processors, measured_processors, quality }
+    /// What is known of all advice for as many processors as `advice`.
+    fn evidence(&self, advice: &Advice) -> Evidence {
+        Evidence {
+            effect: Effect::Default,
+            at_most_lost: 0.0,
+            among_best: 1.0,
+            processors: advice.processors,
+            measured_processors: self.measured_processors,
+            quality: Quality::from_profile(&self.profile),
+        }
     }
 }
 
@@ -134,7 +143,12 @@ fn part_of(among_best: &[(Combination, f64)], combination: Combination) -> f64 {
 #[must_use]
 pub fn grade(evidence: &Evidence) -> Confidence {
     let (level, reason) = effect(evidence.effect);
-    let doubts = [rarely_best(evidence.among_best), extrapolated(evidence), badly_measured(evidence.quality)];
+    let doubts = [
+        perhaps_beaten(evidence.at_most_lost),
+        rarely_best(evidence.among_best),
+        extrapolated(evidence),
+        badly_measured(evidence.quality),
+    ];
     let doubts: Vec<(Level, String)> = doubts.into_iter().flatten().collect();
     let level = doubts.iter().map(|doubt| doubt.0).fold(level, Level::min);
     let reasons: Vec<String> = [reason].into_iter().chain(doubts.into_iter().map(|doubt| doubt.1)).collect();
@@ -159,21 +173,17 @@ fn effect(effect: Effect) -> (Level, String) {
         Effect::Gain([_, most]) => {
             (Level::Low, format!("no gain exceeds its half-width: {} at most", shown(most)))
         }
-        Effect::AtMostLost(lost) => {
-            let level = match lost {
-                _ if lost <= LITTLE => Level::High,
-                _ if lost <= MUCH => Level::Moderate,
-                _ => Level::Low,
-            };
-            (
-                level,
-                format!(
-                    "no other combination is shown to be better; the intervals leave {} open",
-                    percent(lost)
-                ),
-            )
-        }
+        Effect::Default => (Level::High, "no other combination is shown to be better".to_owned()),
     }
+}
+
+fn perhaps_beaten(lost: f64) -> Option<(Level, String)> {
+    let level = match lost {
+        _ if lost <= LITTLE => return None,
+        _ if lost <= MUCH => Level::Moderate,
+        _ => Level::Low,
+    };
+    Some((level, format!("the intervals leave open that another is better by {}", percent(lost))))
 }
 
 fn rarely_best(among_best: f64) -> Option<(Level, String)> {
@@ -230,6 +240,7 @@ mod tests {
 
     const SURE: Evidence = Evidence {
         effect: Effect::Gain([Estimate { mean: 0.3, half_width: Some(0.02) }; 2]),
+        at_most_lost: 0.0,
         among_best: 1.0,
         processors: 2,
         measured_processors: 2,
@@ -284,10 +295,12 @@ mod tests {
     }
 
     #[test]
-    fn keeping_the_default_is_as_sure_as_little_can_be_lost() {
-        let levels =
-            [0.02, 0.1, 0.4].map(|lost| level(Evidence { effect: Effect::AtMostLost(lost), ..SURE }));
-        assert_eq!(levels, [Level::High, Level::Moderate, Level::Low]);
+    fn advice_is_as_sure_as_little_can_be_lost() {
+        for effect in [Effect::Default, SURE.effect] {
+            let levels =
+                [0.02, 0.1, 0.4].map(|at_most_lost| level(Evidence { effect, at_most_lost, ..SURE }));
+            assert_eq!(levels, [Level::High, Level::Moderate, Level::Low]);
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use warmcore_costs::{Approach, ExecutionModel, Profile};
 use warmcore_scenario::{Combination, Effects, Prediction};
 use warmcore_sim::packet::host::Host as SimulatedHost;
 use warmcore_sim::packet::{Capacity, Outcome, Precision, Shape, capacity, run};
-use warmcore_units::PerSecond;
+use warmcore_units::{Estimate, PerSecond};
 use warmcore_workload::{ImpossibleArrivals, Key, Poisson};
 
 /// The predictions for one number of processors.
@@ -35,7 +35,8 @@ pub struct Curve {
     pub combination: Combination,
     /// The highest rate it keeps up with.
     pub capacity: Capacity,
-    /// For each of the host's rates, what comes out; `None` where the combination is saturated.
+    /// For each of the host's rates, what comes out; `None` where the combination is saturated, or its queues
+    /// grew for as long as they were watched.
     pub points: Vec<Option<Outcome>>,
 }
 
@@ -135,20 +136,35 @@ fn predict_host(
             Outcome { ended: capacity.judge(rate, outcome.ended), ..outcome }
         });
         advance(1);
-        Ok(outcome)
+        Ok(outcome.and_then(Outcome::steady))
     };
     let curves = combinations
         .par_iter()
         .zip(&capacities)
         .map(|(&combination, capacity)| {
             let points = (0..rates.len()).into_par_iter().map(|index| point(combination, capacity, index));
-            Ok(Curve { combination, capacity: *capacity, points: points.collect::<Result<_, _>>()? })
+            let points: Vec<Option<Outcome>> = points.collect::<Result<_, _>>()?;
+            Ok(Curve { combination, capacity: bounded(*capacity, &rates, &points), points })
         })
         .collect::<Result<Vec<_>, PredictError>>()?;
     let drawn = || advance(rates.len());
     let mut host = Host { processors, rates: rates.clone(), curves, draws: Vec::new() };
     host.draws = resample::draws(profile, &host, seed, &drawn, stop)?;
     Ok(host)
+}
+
+/// `capacity`, if there is a steady state at all `rates` below it. Otherwise it lies between the last rate that has one
+/// and the first that has none: processors that are always busy hand threads and memory to each other in a fixed
+/// order, which may cost less than the order in which they do so at that rate.
+fn bounded(capacity: Capacity, rates: &[PerSecond], points: &[Option<Outcome>]) -> Capacity {
+    let Some(first) = points.iter().position(Option::is_none) else { return capacity };
+    let above = rates[first].0;
+    if above >= capacity.rate.mean.0 {
+        return capacity;
+    }
+    let below = first.checked_sub(1).map_or(0.0, |last| rates[last].0);
+    let rate = Estimate::new(PerSecond((below + above) / 2.0), PerSecond((above - below) / 2.0));
+    Capacity { rate, ..capacity }
 }
 
 /// What packets cost on so many processors, under either approach.

@@ -71,6 +71,13 @@ fn host(scenario: &PacketScenario, result: &PointResult) -> String {
 }
 
 fn saturated(result: &PointResult) -> String {
+    if result.rate.0 < result.capacity.rate.mean.0 {
+        return format!(
+            "Saturated: the queues grew in every independent run, though packets come at less than the {} that the host \
+             processes when it is never idle.",
+            estimate(&result.capacity.rate)
+        );
+    }
     format!(
         "Saturated: more packets arrive than can be processed, and they would wait ever longer.\nThe host keeps up \
          with {}; a packet then takes {} to process.",

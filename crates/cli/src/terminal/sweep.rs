@@ -1,7 +1,7 @@
 //! A sweep, curve by curve.
 
 use super::{estimate, table};
-use warmcore_sim::packet::{Ended, PointResult};
+use warmcore_sim::packet::{Outcome, PointResult};
 use warmcore_study::sweep::Swept;
 
 /// What each curve keeps up with, and its delay where least and where most arrives.
@@ -21,7 +21,7 @@ pub(crate) fn summary(swept: &Swept) -> String {
         let is_kept_up_with =
             |result: &PointResult| result.capture.is_none() || result.rate.0 <= result.capacity.rate.mean.0;
         let known = |result: &PointResult| {
-            let outcome = result.outcome.filter(|outcome| outcome.ended != Ended::Unknown)?;
+            let outcome = result.outcome.and_then(Outcome::steady)?;
             is_kept_up_with(result).then_some((result.rate, outcome.delay))
         };
         let mut steady: Vec<_> = curve.iter().filter_map(|(_, result)| known(result)).collect();

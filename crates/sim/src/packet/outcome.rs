@@ -95,6 +95,12 @@ impl Outcome {
         }
     }
 
+    /// The outcome, if there certainly is a steady state.
+    #[must_use]
+    pub fn steady(self) -> Option<Self> {
+        (self.ended != Ended::Unknown).then_some(self)
+    }
+
     /// Whether the precision asked for was reached.
     #[must_use]
     pub fn is_precise(&self) -> bool {

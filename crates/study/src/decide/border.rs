@@ -2,6 +2,7 @@
 
 use crate::costs::draw::BETWEEN_STUDIES;
 use crate::predict::Host;
+use core::ops::RangeInclusive;
 use serde::Serialize;
 use warmcore_units::PerSecond;
 
@@ -19,16 +20,16 @@ pub struct Border {
 }
 
 impl Border {
-    /// Where `after` takes over from `before`, two curves of `host`.
+    /// Where `after` takes over from `before`, two curves of `host`, among some of its rates.
     ///
     /// Each draw has its own border; the interval is that of 95% of them, widened by what all rates may be
     /// off by together.
-    pub(super) fn between(host: &Host, before: usize, after: usize) -> Self {
-        let logarithms: Vec<f64> = host.rates.iter().map(|rate| rate.0.ln()).collect();
-        let at = crossing(&logarithms, &leads(host, before, after, None));
-        let mut drawn: Vec<f64> = (0..host.draws.len())
-            .map(|draw| crossing(&logarithms, &leads(host, before, after, Some(draw))))
-            .collect();
+    pub(super) fn between(host: &Host, before: usize, after: usize, rates: RangeInclusive<usize>) -> Self {
+        let logarithms: Vec<f64> = host.rates[rates.clone()].iter().map(|rate| rate.0.ln()).collect();
+        let leads = |draw| leads(host, before, after, rates.clone(), draw);
+        let at = crossing(&logarithms, &leads(None));
+        let mut drawn: Vec<f64> =
+            (0..host.draws.len()).map(|draw| crossing(&logarithms, &leads(Some(draw)))).collect();
         drawn.sort_by(f64::total_cmp);
         // Of forty, the second and the last but one.
         let outside = drawn.len() / 40;
@@ -45,7 +46,13 @@ impl Border {
 }
 
 /// By how much of its delay's logarithm `after` leads at each rate; `None` where neither keeps up.
-fn leads(host: &Host, before: usize, after: usize, draw: Option<usize>) -> Vec<Option<f64>> {
+fn leads(
+    host: &Host,
+    before: usize,
+    after: usize,
+    rates: RangeInclusive<usize>,
+    draw: Option<usize>,
+) -> Vec<Option<f64>> {
     /// Where only one of the two keeps up.
     const BY_FAR: f64 = 1.0;
     let delay = |curve: usize, rate: usize| {
@@ -59,7 +66,7 @@ fn leads(host: &Host, before: usize, after: usize, draw: Option<usize>) -> Vec<O
         (Some(_), None) => Some(-BY_FAR),
         (None, None) => None,
     };
-    (0..host.rates.len()).map(lead).collect()
+    rates.map(lead).collect()
 }
 
 /// The rate (its logarithm, like `rates`) from which on it is best to follow who leads above it: where the sum

@@ -183,3 +183,29 @@ fn a_border_has_the_interval_it_has_between_studies() {
 fn where_curves_hardly_cross_the_border_is_not_determined() {
     assert_eq!(crossing(0.03).within, None);
 }
+
+/// Of three regions the second is short, and its curve leads a little over the first's far below it.
+#[test]
+fn borders_ascend_and_what_is_said_of_a_region_was_simulated_in_it() {
+    let (first, second) = (ips_mru(), named(Approach::IndependentStacks, ProcessorPolicy::Lru));
+    let third = named(Approach::IndependentStacks, ProcessorPolicy::WiredStreams);
+    let rates: Vec<f64> = (0..12).map(|power| 1.5_f64.powi(power)).collect();
+    let host = host(&rates, 0.001, |combination, rate| {
+        let in_region = |from: f64, to: f64| if (from..to).contains(&rate) { 40.0 } else { 60.0 };
+        Some(match combination {
+            _ if combination == first => in_region(0.0, 10.0),
+            _ if combination == second => in_region(10.0, 20.0),
+            _ if combination == third => in_region(20.0, 1e9) - 5.0,
+            _ => 100.0,
+        })
+    });
+    let regions = decide(&host).unwrap().regions;
+    assert_eq!(regions.iter().map(|region| region.best).collect::<Vec<_>>(), [first, second, third]);
+    for region in &regions {
+        assert!(region.from.0 < region.to.0, "{} to {}", region.from, region.to);
+        let Gain { least, most } = region.over_worst.unwrap();
+        for at in [least, most] {
+            assert!((region.from.0..=region.to.0).contains(&at.rate.0), "{at:?} in {region:?}");
+        }
+    }
+}
