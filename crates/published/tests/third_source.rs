@@ -82,7 +82,7 @@ fn source() -> Source<Boiled> {
 }
 
 fn boiled() -> Boiled {
-    let value = |mean: f64| Value { mean, low: mean - 0.1, high: mean + 0.1 };
+    let value = |mean: f64| Value { mean, low: mean - 0.2, high: mean + 0.2 };
     Boiled(vec![("red", value(2.0)), ("blue", value(5.0)), ("green", value(5.5))])
 }
 
@@ -96,7 +96,7 @@ fn a_source_of_a_few_lines_goes_through_the_whole_flow() {
     assert_eq!(verdicts, [Verdict::HoldsPartly, Verdict::Differs, Verdict::Undecided, Verdict::NotDerived]);
     assert_eq!(count(&reproduction.claims, Verdict::Differs), 1);
     let first = &reproduction.claims[0];
-    assert_eq!(first.ours(), "2.0 ± 0.1 to 5.5 ± 0.1 min, as stated at 2 of 3");
+    assert_eq!(first.ours(), "2.0 ± 0.2 to 5.5 ± 0.2 min, as stated at 2 of 3");
     assert_eq!(
         (first.place.as_str(), first.reason().as_str()),
         ("§2, figure 1(a)", "Least at red, largest at green.")
@@ -110,7 +110,6 @@ fn a_source_of_a_few_lines_goes_through_the_whole_flow() {
     {
         assert!(page.contains(words), "{words}");
     }
-    assert!(!page.contains("The source says"), "a reader is told which source");
     let summary = Summary::new(&reproduction);
     assert_eq!(summary.columns().unwrap().rows(), 4);
     assert_eq!(summary.verdicts["holds partly"], 1);
