@@ -248,8 +248,9 @@ fn drawable(series: &Series) -> impl Iterator<Item = &Point> {
     series.points.iter().filter(|point| point.x.is_finite() && point.y.mean.is_finite())
 }
 
+/// How far a point's bar reaches; an unknown half-width, which the hover text tells, has none.
 fn half_width(point: &Point) -> f64 {
-    point.y.half_width.unwrap_or(0.0)
+    point.y.half_width.filter(|half| half.is_finite()).unwrap_or(0.0)
 }
 
 /// `extent` with a seventh more at the top of a logarithmic axis.

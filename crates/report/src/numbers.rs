@@ -7,8 +7,11 @@ use warmcore_record::chart::Unit;
 const PREFIXES: [(&str, f64); 8] =
     [("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9)];
 
-/// A figure with half-width and unit: `142.1 ± 0.8 µs`.
+/// A figure with half-width and unit: `142.1 ± 0.8 µs`, or `142.1 µs ± unknown` where its half-width is infinite.
 pub(crate) fn figure(value: Estimate<f64>, unit: &Unit) -> String {
+    if value.half_width.is_some_and(|half| !half.is_finite()) {
+        return format!("{} ± unknown", figure(Estimate { half_width: None, ..value }, unit));
+    }
     let (prefix, factor) = if unit.prefixed { prefix_for(value.mean) } else { ("", 1.0) };
     let mean = value.mean / factor;
     let half_width = value.half_width.map(|half| half / factor);
@@ -29,7 +32,7 @@ pub(crate) fn value(value: f64, unit: &Unit) -> String {
 /// A number with `decimals` digits after the point, a true minus sign, and thousands set apart.
 pub(crate) fn fixed(number: f64, decimals: usize) -> String {
     if !number.is_finite() {
-        return number.to_string();
+        return "unknown".to_owned();
     }
     let digits = format!("{:.decimals$}", number.abs());
     let (whole, fraction) = digits.split_once('.').map_or((digits.as_str(), None), |(w, f)| (w, Some(f)));
@@ -103,6 +106,7 @@ mod tests {
         assert_eq!(figure(Estimate::new(1.5e-3, 0.25e-3), &seconds), "1.50 ± 0.25 ms");
         assert_eq!(figure(Estimate::new(12_345.6, 120.0), &Unit::plain("ns")), "12\u{202f}346 ± 120 ns");
         assert_eq!(figure(Estimate::new(57.4, 0.0), &Unit::plain("µs")), "57.4 ± 0.0 µs");
+        assert_eq!(figure(Estimate::new(17.28e-6, f64::INFINITY), &seconds), "17.28 µs ± unknown");
     }
 
     #[test]
@@ -120,5 +124,6 @@ mod tests {
         assert_eq!(fixed(-0.04, 1), "0.0");
         assert_eq!(fixed(1_234_567.0, 0), "1\u{202f}234\u{202f}567");
         assert_eq!(fixed(1234.5, 1), "1234.5");
+        assert_eq!([f64::INFINITY, f64::NAN].map(|number| fixed(number, 1)), ["unknown"; 2]);
     }
 }

@@ -148,8 +148,9 @@ fn ended(scenario: &PacketScenario, result: &PointResult, outcome: &Outcome, sec
             scenario.run.precision * 100.0
         ),
         Ended::NearCapacity => format!(
-            "--max-packets ({}) came before the precision of {}%: the host keeps up, but so near to its capacity \
-             delays fluctuate for long",
+            "--max-packets ({}) came before the precision of {}%: the host keeps up, but so near to its capacity delays \
+             fluctuate for longer than this run. No interval of them would hold, and none is given; in truth they are \
+             rather longer",
             scenario.run.max_packets,
             scenario.run.precision * 100.0
         ),

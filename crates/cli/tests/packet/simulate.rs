@@ -100,7 +100,9 @@ fn no_more_is_claimed_than_is_known() {
     let capacity = number(&json(&point(&near), folder.path()), "capacity_per_s");
     let rate = (0.97 * capacity).to_string();
     let near = [&near[..], &["--rate", &rate, "--max-packets", "60000"]].concat();
-    assert_eq!(json(&bare(&near), folder.path())["ended"], "near-capacity");
+    let result = json(&bare(&near), folder.path());
+    assert_eq!(result["ended"], "near-capacity");
+    assert!(result["delay_half_width_us"].is_null(), "no interval holds: {result}");
 
     let rare = refusal(&bare(&["--rate", "1e-7"]), folder.path());
     assert!(rare.contains("--rate is 0.0000001, expected at least"), "{rare}");

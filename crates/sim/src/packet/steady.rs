@@ -26,7 +26,8 @@ impl Point<'_> {
             Mixing::Never => self.phases()?,
             Mixing::Slowly => self.runs_without_intervals()?,
         };
-        Ok(outcome.map(|outcome| Outcome { ended: capacity.judge(self.rate, outcome.ended), ..outcome }))
+        Ok(outcome
+            .map(|outcome| Outcome { ended: capacity.judge(self.rate, outcome.ended), ..outcome }.honest()))
     }
 
     fn long_runs(&self, precision: Precision) -> Result<Option<Outcome>, PointError> {
