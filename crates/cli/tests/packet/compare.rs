@@ -1,7 +1,7 @@
 //! `warmcore compare`: what it writes and what it refuses. How near predictions come is for a quiet
 //! machine to say.
 
-use crate::{on_one_line, refusal, warmcore};
+use crate::{on_one_line, refusal, text, warmcore};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -80,7 +80,6 @@ fn what_cannot_be_run_is_refused_before_anything_is_measured() {
         (&["--cpus", "100000"], "--cpus"),
         (&["--loads", "2"], "--loads"),
         (&["--rates", "1"], "--rates"),
-        (&["--rates", "100", "--loads", "0.5"], "--rates"),
         (&["--driver", "tun", "--address", "10.0.0.9"], "--driver"),
         (&["--seconds", "0"], "--seconds"),
         (&["--approaches", "ips", "--stacks", "20"], "--stacks"),
@@ -89,4 +88,7 @@ fn what_cannot_be_run_is_refused_before_anything_is_measured() {
         assert!(refused.contains(expected), "{flags:?}: {refused}");
         assert!(!folder.path().join("comparison").exists(), "{flags:?}");
     }
+    // That two options exclude each other is said where options are read.
+    let both = warmcore(&["compare", "--rates", "100", "--loads", "0.5"], folder.path());
+    assert!(both.status.code() == Some(2) && text(&both.stderr).contains("--rates"));
 }

@@ -166,7 +166,7 @@ fn a_trace_that_cannot_be_used_is_refused_with_its_file_and_the_reason() {
     assert!(
         refused(Some(&capture(&[1, 2])[..60])).contains("packet 1 or what precedes it, at byte 24, lacks")
     );
-    assert!(refused(Some(&capture(&[7, 7]))).contains("all 2 packets come at one time"));
+    assert!(refused(Some(&capture(&[7, 7]))).contains("all its 2 packets come at once"));
     let whole = capture(&[1, 2]);
     fs::write(folder.path().join("x.pcap"), whole).unwrap();
     let error = trace("x.pcap", 1.0).source(PerSecond(0.0), folder.path(), KEY).err().expect("refused");

@@ -1,10 +1,11 @@
 //! A host keeps up with no more than its busiest stack or wired processor does.
 
+use crate::listed::{finished, first};
 use crate::machines::{model, one_time};
 use std::path::Path;
 use warmcore_costs::Profile;
 use warmcore_scenario::{Effects, PacketScenario, Parallelism, ProcessorPolicy, Scheduling, Stacks, Traffic};
-use warmcore_sim::packet::{Host, Shape, highest_rate, trace};
+use warmcore_sim::packet::{Finished, Host, Shape, highest_rate};
 use warmcore_units::{Nanos, PerSecond};
 use warmcore_workload::{Key, Popularity};
 
@@ -76,8 +77,9 @@ fn streams_that_do_not_divide_evenly_have_a_busiest_processor() {
     assert!((capacity(&scenario) / expected - 1.0).abs() < 0.01);
 }
 
-/// The delay of the last of 200,000 packets of the busiest stream at `load` of the capacity.
-fn last_delay(approach: Parallelism, policy: ProcessorPolicy, load: f64) -> Nanos {
+/// The longest delay of 200,000 packets at `load` of the capacity. They are all finished: a stack that is
+/// left waiting for another counts when its turn comes.
+fn longest_delay(approach: Parallelism, policy: ProcessorPolicy, load: f64) -> Nanos {
     let profile = Profile::sgi_challenge_xl();
     let scenario = scenario(approach, policy, 1.0);
     let capacity = highest_rate(&scenario, &profile, Path::new("")).unwrap().rate.mean;
@@ -90,17 +92,12 @@ fn last_delay(approach: Parallelism, policy: ProcessorPolicy, load: f64) -> Nano
         key,
     };
     let mut arrivals = scenario.traffic.source(capacity * load, Path::new(""), key).unwrap();
-    let mut last = Nanos::ZERO;
-    trace(&host, &mut *arrivals, 200_000, &mut |finished| {
-        if finished.packet.stream.0 == 0 {
-            last = finished.delay();
-        }
-    });
-    last
+    let packets = finished(&host, &first(&mut *arrivals, 200_000));
+    packets.iter().map(Finished::delay).fold(Nanos::ZERO, |one, other| Nanos(one.0.max(other.0)))
 }
 
-/// Below what is said to be the capacity the busiest server's queue stays; above it grows, by a thirtieth
-/// of the time that goes by. Costs are the published ones: they depend on what the others do.
+/// Below what is said to be the capacity the busiest server's queue stays; above it grows, by a tenth of
+/// the three seconds that go by. Costs are the published ones: they depend on what the others do.
 #[test]
 fn queues_grow_above_the_capacity_and_not_below() {
     for (approach, policy) in [
@@ -109,8 +106,8 @@ fn queues_grow_above_the_capacity_and_not_below() {
         (Parallelism::Locking, ProcessorPolicy::WiredStreams),
         (Parallelism::Hybrid, ProcessorPolicy::Hash),
     ] {
-        let [below, above] = [0.95, 1.03].map(|load| last_delay(approach, policy, load));
-        assert!(below < Nanos::from_micros(20_000.0), "{approach}, {policy}: {below}");
-        assert!(above > Nanos::from_micros(50_000.0), "{approach}, {policy}: {above}");
+        let [below, above] = [0.95, 1.1].map(|load| longest_delay(approach, policy, load));
+        assert!(below < Nanos::from_micros(100_000.0), "{approach}, {policy}: {below}");
+        assert!(above > Nanos::from_micros(200_000.0), "{approach}, {policy}: {above}");
     }
 }
