@@ -30,23 +30,23 @@
 //! # How to add a source
 //!
 //! 1. *Evidence.* In `src/SOURCE/`, write the type that holds what comes of doing it again, and implement
-//!    [`Evidence`](source::Evidence) for it: the machine, the blocks of each figure, the notes, and the
+//!    [`Evidence`] for it: the machine, the blocks of each figure, the notes, and the
 //!    columns of `results.parquet`. What is simulated is simulated here; what is measured is handed in by
 //!    the command line as plain figures, since this room sees nothing live. Points that take long should
 //!    be known by a key and be serialisable, so that a journal keeps them (`--resume`).
-//! 2. *Data.* Write a function that returns the [`Source`](source::Source): its figures in words, its
+//! 2. *Data.* Write a function that returns the [`Source`]: its figures in words, its
 //!    claims, its conclusions, the choices that its text leaves open. A claim is read *before* its value is
-//!    known: take the sentence, write down which values count as it ([`Reading`](reading::Reading)) and over
+//!    known: take the sentence, write down which values count as it ([`Reading`]) and over
 //!    which range it speaks, and say why in the recipe where it could be read otherwise. A recipe returns
 //!    one value for each place of that range, or one value; the rule does the rest. "Up to" is the
-//!    greatest over the range ([`Value::greatest`](finding::Value::greatest)), "similar" has two sides, and
+//!    greatest over the range ([`Value::greatest`]), "similar" has two sides, and
 //!    where a sentence names no end of its range, neither does the recipe. If another place of the source
 //!    says otherwise, name it in `contradicts`.
 //! 3. *Quick.* `--quick` obtains the same places with wider intervals, not fewer places: then it can leave
 //!    a claim undecided, but not contradict the full run ([`verdict`]).
 //! 4. *Command.* Give the source a subcommand of `warmcore reproduce` with the flags that all have, obtain
 //!    the evidence there, and hand it to the one flow, which judges, writes the files and prints.
-//! 5. *Tests.* [`Source::check`](source::Source::check) finds ids that are not unique, claims without a
+//! 5. *Tests.* [`Source::check`] finds ids that are not unique, claims without a
 //!    figure and conclusions without a claim. `tests/third_source.rs` is a source in a few lines.
 
 pub mod claim;

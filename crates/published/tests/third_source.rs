@@ -18,11 +18,11 @@ impl Evidence for Boiled {
         "a kitchen".to_owned()
     }
 
-    fn blocks(&self, _: &str) -> Vec<Block> {
+    fn blocks(&self, figure: &str) -> Vec<Block> {
         let row =
             |(kettle, value): &(&'static str, Value)| Row::new(*kettle, vec![Cell::text(value.to_string())]);
         vec![Block::Table(Table {
-            id: "kettles".to_owned(),
+            id: format!("kettles-{figure}"),
             caption: "Minutes".to_owned(),
             header: Table::simple_header(["Kettle", "minutes"]),
             rows: self.0.iter().map(row).collect(),
