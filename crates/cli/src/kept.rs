@@ -24,14 +24,16 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// Opens the folder for `files`, and the journal in it for points with the costs of `profile`
-    /// and packets like those of `traffic`.
+    /// and packets like those of `traffic`, as `request` asks for them.
     pub(crate) fn open(
         arguments: &ResumableArguments,
         files: &[&str],
         profile: &Profile,
         traffic: &Traffic,
+        request: &str,
     ) -> miette::Result<(Folder, Self)> {
-        let (folder, journal) = open(arguments, files, &subject(profile, traffic)?)?;
+        let subject = subject(profile, traffic)? + request;
+        let (folder, journal) = open(arguments, files, &subject)?;
         Ok((folder, Self { journal }))
     }
 

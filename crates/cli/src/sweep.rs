@@ -28,7 +28,8 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     if output.resume {
         refuse_others(&request, &output.out.join(REQUEST))?;
     }
-    let (folder, kept) = Kept::open(output, &[REQUEST, RESULTS, REPORT], profile, &request.scenario.traffic)?;
+    let (folder, kept) =
+        Kept::open(output, &[REQUEST, RESULTS, REPORT], profile, &request.scenario.traffic, "")?;
     let stop = interrupt::catch()?;
     folder.write(REQUEST, toml::to_string(&request).into_diagnostic()?.as_bytes())?;
 

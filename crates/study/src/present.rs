@@ -139,7 +139,7 @@ fn limits(findings: &Findings) -> Section {
 fn between_studies() -> String {
     format!(
         "Intervals of gains and ratios hold what this study does not know: every cost was drawn anew within its \
-         own half-width, and everything predicted again. Rates \"in other studies\" allow besides for the \
+         own half-width, and everything predicted again. Rates \"with costs of another study\" allow besides for the \
          speed of a machine that is not the same in every study. A single study cannot measure that; the {} \
          allowed are what six studies in a row differed by on one virtual machine. Four on another differed by 4%. \
          Where a hypervisor moves the processors nearer or farther, as it may without notice, rates change by more.",

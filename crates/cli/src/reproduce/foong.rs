@@ -45,7 +45,14 @@ pub(crate) fn run(arguments: &FoongArguments) -> miette::Result<()> {
     let machine = Probe::new().machine().into_diagnostic().wrap_err("cannot look at the machine")?.machine;
     let site = wires(arguments.connections, true)?;
     let output = &arguments.common.output;
-    let subject = format!("{PROGRAM} {}\n{} on {}", env!("CARGO_PKG_VERSION"), source().name, machine.name);
+    let sizes: Vec<u64> = options.iter().map(|options| options.load.size.0).collect();
+    let subject = format!(
+        "{PROGRAM} {}\n{} on {}\nfigures {}\nsizes {sizes:?}\n",
+        env!("CARGO_PKG_VERSION"),
+        source().name,
+        machine.name,
+        figures.join(", ")
+    );
     let (folder, journal) = kept::open::<Point>(output, &FILES, &subject)?;
     let stop = interrupt::catch()?;
 

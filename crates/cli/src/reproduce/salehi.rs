@@ -14,7 +14,9 @@ pub(crate) fn run(arguments: &SalehiArguments) -> miette::Result<()> {
     // What cannot be reproduced is refused before anything is written.
     Plan::new(&options).map_err(explained)?;
     let output = &arguments.common.output;
-    let (folder, kept) = Kept::open(output, &FILES, &options.profile, &Traffic::default())?;
+    let Options { seed, precision, .. } = options;
+    let request = format!("figures {}\nseed {seed}\nprecision {precision}\n", figures.join(", "));
+    let (folder, kept) = Kept::open(output, &FILES, &options.profile, &Traffic::default(), &request)?;
     let stop = interrupt::catch()?;
 
     let bar = progress::bar("simulating");

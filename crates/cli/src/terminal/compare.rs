@@ -61,7 +61,7 @@ pub(crate) fn summary(comparison: &Comparison) -> String {
     let costs = &comparison.costs;
     text += &format!(
         "\nThe runtime costs {} a packet that follows another and {} one that finds its processor at other work, \
-         as fitted under {} at {} per second.\n{}\n",
+         as fitted under {} at {}.\n{}\n",
         estimate(&costs.deciding),
         estimate(&costs.starting),
         costs.scheduling,

@@ -20,6 +20,18 @@ fn a_figure_is_reproduced_with_its_claims_and_goes_on_from_its_points() {
     fs::write(out.join("points.journal"), &journal[..journal.len() / 2]).unwrap();
     assert_eq!(json(&[&figure[..], &["--resume"]].concat(), folder.path()), summary);
     assert!(fs::read(out.join("results.parquet")).unwrap() == results);
+
+    let claims = fs::read(out.join("claims.json")).unwrap();
+    for other in [["--figure", "4"], ["--seed", "7"], ["--precision", "4%"]] {
+        let mut arguments = [&figure[..], &["--resume"]].concat();
+        match arguments.iter().position(|&argument| argument == other[0]) {
+            Some(place) => arguments[place + 1] = other[1],
+            None => arguments.extend(other),
+        }
+        let error = refusal(&arguments, folder.path());
+        assert!(error.contains("is of another run"), "{error}");
+        assert!(fs::read(out.join("claims.json")).unwrap() == claims, "nothing is lost");
+    }
 }
 
 #[test]

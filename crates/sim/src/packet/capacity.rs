@@ -67,6 +67,11 @@ impl Capacity {
         }
     }
 
+    /// The same, but by how much it may be off is unknown.
+    pub(super) fn unknown(self) -> Self {
+        Self { rate: Estimate::new(self.rate.mean, PerSecond(f64::INFINITY)), ..self }
+    }
+
     fn uncertainty(&self) -> f64 {
         self.rate.half_width.map_or(f64::INFINITY, |half| half.0)
     }
@@ -78,12 +83,18 @@ impl Capacity {
 /// runs dry. With streams of unequal rates this is what the host processes under overload; the
 /// stacks or processors of its busiest streams keep up with less.
 pub fn capacity(host: &Host, arrivals: &mut dyn Arrivals) -> Capacity {
-    dispatch(host, Saturated { host, feed: Feed::of(arrivals) })
+    capacity_over(wanted(host.shape), host, arrivals)
+}
+
+/// The same from `packets`.
+pub(super) fn capacity_over(packets: u64, host: &Host, arrivals: &mut dyn Arrivals) -> Capacity {
+    dispatch(host, Saturated { host, feed: Feed::of(arrivals), packets })
 }
 
 struct Saturated<'a, 's> {
     host: &'a Host<'a>,
     feed: Feed<'s>,
+    packets: u64,
 }
 
 impl Task for Saturated<'_, '_> {
@@ -91,12 +102,11 @@ impl Task for Saturated<'_, '_> {
 
     fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) -> Capacity {
         let Shape { processors, .. } = self.host.shape;
-        let wanted = wanted(self.host.shape);
         let mut now = Nanos::ZERO;
         let mut more = (0..processors).all(|_| self.offer(&mut system, BACKLOG, now));
         // Quantities: the service time, and the time between completions.
         let mut completions = BatchMeans::<2>::default();
-        while more && completions.observations() < wanted {
+        while more && completions.observations() < self.packets {
             let Some(finished) = system.step() else { continue };
             completions.push([finished.service().0, (finished.ended - now).0]);
             now = finished.ended;

@@ -2,7 +2,7 @@
 
 use crate::completions::CLOCK_RESOLUTION;
 use crate::packet::busiest::busiest;
-use crate::packet::capacity::{Capacity, capacity};
+use crate::packet::capacity::{Capacity, capacity_over, wanted};
 use crate::packet::host::{Host, Shape};
 use crate::packet::outcome::Outcome;
 use crate::packet::replay::replay;
@@ -50,6 +50,9 @@ pub enum PointError {
 
 /// So many times the packets after which traffic forgets how it began make a run that is like others.
 const FORGOTTEN: f64 = 200.0;
+/// Packets that are processed to find the capacity, at most: where the traffic is unlike itself for longer, as a few
+/// streams send all of it, how far the capacity may be off is not known.
+const CAPACITY_PACKETS: u64 = 1_000_000;
 /// The replication whose arrivals the capacity is found with.
 const CAPACITY_REPLICATION: u64 = u64::MAX;
 
@@ -186,9 +189,12 @@ impl<'s> Point<'s> {
     pub(super) fn capacity(&self) -> Result<Capacity, PointError> {
         let host = self.host(CAPACITY_REPLICATION);
         let packets = || self.traffic.endless(self.rate, host.key);
-        let capacity = capacity(&host, &mut *packets()?);
+        let wanted = wanted(self.shape).max(self.settled());
+        let is_known = wanted <= CAPACITY_PACKETS && self.mixing() != Mixing::Slowly;
+        let capacity = capacity_over(wanted.min(CAPACITY_PACKETS), &host, &mut *packets()?);
         let bound = busiest(&host, &self.traffic.shares()?, packets, [self.rate, capacity.rate.mean])?;
-        Ok(Capacity { rate: bound.unwrap_or(capacity.rate), ..capacity })
+        let capacity = Capacity { rate: bound.unwrap_or(capacity.rate), ..capacity };
+        Ok(if is_known { capacity } else { capacity.unknown() })
     }
 
     /// Whether the arrivals are more than the host keeps up with.

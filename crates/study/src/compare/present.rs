@@ -149,7 +149,7 @@ fn statement(compared: &Compared) -> Statement {
     let evidence = compared.points.iter().map(|point| {
         let error = |quantity| error_words(point, quantity, Source::Model);
         format!(
-            "at {} per second: mean delay {}, time in the stack {}, 99th percentile {}",
+            "at {}: mean delay {}, time in the stack {}, 99th percentile {}",
             point.rate,
             error(Quantity::Delay),
             error(Quantity::Stack),
@@ -279,7 +279,7 @@ fn delays(comparison: &Comparison, doubts: &[String]) -> Section {
                 .to_owned(),
             format!(
                 "A packet's delay lasts from its arrival to the end of its processing. The prediction knows what the \
-                 stack costs from a calibration, and what the runtime itself costs from runs under {} at {} per second. \
+                 stack costs from a calibration, and what the runtime itself costs from runs under {} at {}. \
                  That is all that was fitted; the runs shown here were made, and each was predicted, after it.",
                 costs.scheduling, costs.rate
             ),
@@ -413,7 +413,7 @@ fn between(all: &[Compared]) -> Section {
             None => "the clock cannot tell",
         };
         Row::new(
-            format!("{}, {} per second", difference.scheduling, difference.rate),
+            format!("{}, {}", difference.scheduling, difference.rate),
             vec![
                 Cell::text(percent(&difference.measured)),
                 Cell::text(percent(&difference.predicted)),
@@ -489,7 +489,7 @@ fn explained(comparison: &Comparison) -> Section {
             Block::Table(Table {
                 id: "costs".to_owned(),
                 caption: format!(
-                    "What the runtime costs, in µs, under {} at {} per second, and what the stack took there",
+                    "What the runtime costs, in µs, under {} at {}, and what the stack took there",
                     costs.scheduling, costs.rate
                 ),
                 header: Table::simple_header(["", "µs"]),

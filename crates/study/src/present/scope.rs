@@ -13,7 +13,8 @@ pub fn scope(findings: &Findings) -> String {
         Kind::Published => format!("{count} with the costs published for the {name}"),
     };
     format!(
-        "This speaks for a user-space UDP receive path in memory, not for Linux's own network stack, and for {machine}."
+        "This speaks for a user-space UDP receive path in memory, not for Linux's own network stack, for {machine}, and \
+         for as many equally busy streams as cores: with more streams the choice may be another."
     )
 }
 

@@ -150,7 +150,7 @@ fn loads(advice: &Advice, index: usize) -> String {
     let border = |index: usize| {
         let border = advice.regions.get(index).and_then(|region| region.border);
         border.map(|border| match border.within {
-            Some([low, high]) => format!("about {} ({low} to {high} in other studies)", border.at),
+            Some([low, high]) => format!("about {} ({low} to {high} with costs of another study)", border.at),
             None => "a rate that is not determined".to_owned(),
         })
     };
@@ -205,7 +205,10 @@ fn capacity_line(findings: &Findings, advice: &Advice) -> Statement {
     let [low, high]: [PerSecond; 2] = capacity.between;
     let mut evidence = vec![
         format!("times the lowest of all combinations: {}", times(capacity.over_worst)),
-        format!("the highest rate: {} as measured now, {low} to {high} in other studies", capacity.capacity),
+        format!(
+            "the highest rate: {} with these costs, {low} to {high} with costs of another study",
+            capacity.capacity
+        ),
     ];
     if !capacity.as_good.is_empty() {
         let names: Vec<String> = capacity.as_good.iter().map(ToString::to_string).collect();
