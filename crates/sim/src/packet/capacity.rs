@@ -61,7 +61,8 @@ impl Capacity {
     #[must_use]
     pub fn judge(&self, rate: PerSecond, ended: Ended) -> Ended {
         match ended {
-            Ended::Exhausted | Ended::HeavyTailed if !self.suffices_for(rate) => Ended::Unknown,
+            Ended::Exhausted if !self.suffices_for(rate) => Ended::Unknown,
+            Ended::HeavyTailed if rate.0 >= self.rate.mean.0 => Ended::Unknown,
             Ended::Exhausted if self.is_near(rate) => Ended::NearCapacity,
             ended => ended,
         }

@@ -13,7 +13,7 @@ use warmcore_runtime::from_scenario::Setup;
 use warmcore_runtime::{Report, Steady};
 use warmcore_scenario::PacketScenario;
 
-/// Runs of a load; together they last as long as the scenario says, and each at least [`SHORTEST`].
+/// Runs of a load; together they last as long as the scenario says, and each at least `SHORTEST`.
 pub const ROUNDS: usize = 5;
 /// What lasts less is hardly more than its beginning.
 const SHORTEST: Duration = Duration::from_millis(120);
