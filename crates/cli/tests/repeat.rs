@@ -193,8 +193,8 @@ fn studies_of_moved_processors_are_not_judged_together() {
     assert_eq!(kept(&[43.0, 37.0, 52.0]), 3);
 }
 
-/// Capacities from 31.9 to 45.9 million, as of six studies in a row, with the intervals of a study that knew only its own
-/// errors; and the same with what studies differ by.
+/// The rule by which studies repeat, on six capacities. The least and the greatest are of six studies in a row, those
+/// between are made up; so this holds the rule and says nothing of what studies differ by.
 #[test]
 fn intervals_without_what_studies_differ_by_do_not_repeat() {
     let with = |relative: f64| {

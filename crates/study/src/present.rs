@@ -23,7 +23,6 @@ pub mod verdict;
 
 use crate::Findings;
 use crate::costs::draw::BETWEEN_STUDIES;
-use crate::grade::percent;
 use warmcore_costs::profile::Kind;
 use warmcore_record::{Block, Document, Manifest, Section, Verdict};
 
@@ -140,10 +139,10 @@ fn between_studies() -> String {
     format!(
         "Intervals of gains and ratios hold what this study does not know: every cost was drawn anew within its \
          own half-width, and everything predicted again. Rates \"with costs of another study\" allow besides for the \
-         speed of a machine that is not the same in every study. A single study cannot measure that; the {} \
-         allowed are what six studies in a row differed by on one virtual machine. Four on another differed by 4%. \
+         speed of a machine that is not the same in every study. A single study cannot measure that: a factor of \
+         {:.1} either way is allowed, chosen after six studies in a row on one virtual machine. \
          Where a hypervisor moves the processors nearer or farther, as it may without notice, rates change by more.",
-        percent(BETWEEN_STUDIES)
+        BETWEEN_STUDIES.exp()
     )
 }
 
