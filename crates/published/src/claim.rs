@@ -87,9 +87,9 @@ impl<E> Concluded<E> {
         let extremes = match finding.extremes() {
             Some((least, _)) if least.place.is_empty() => String::new(),
             Some((least, greatest)) if self.tally.places() > 1 => {
-                format!("Least at {}, largest at {}.", least.place, greatest.place)
+                format!("Least at {}, largest at {}.", least.at(), greatest.at())
             }
-            Some((only, _)) => format!("At {}.", only.place),
+            Some((only, _)) => format!("At {}.", only.at()),
             _ => String::new(),
         };
         let contradiction = match (self.verdict, self.claim.contradicts) {

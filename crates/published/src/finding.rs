@@ -18,6 +18,9 @@ pub struct Value {
 /// A value at one place of a claim's range: a rate, a size, a number of processors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Found {
+    /// Which of the cases that the claim speaks of, each with a range of its own: an approach, a batch
+    /// size; empty where there is one only.
+    pub case: String,
     /// The place, in words; empty where the claim has one value only.
     pub place: String,
     /// The value there.
@@ -79,7 +82,7 @@ impl From<Estimate<f64>> for Value {
 
 impl fmt::Display for Value {
     /// To the second digit of its half-width: `124.8 ± 0.4`; `51.2 [-18.0, 178.3]` where the interval
-    /// is lopsided; `−∞` of what has no steady state.
+    /// is lopsided; `43.7 (no interval)` where none is known to hold; `−∞` of what has no steady state.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.mean.is_infinite() {
             return f.write_str(if self.mean > 0.0 { "∞" } else { "−∞" });
@@ -88,6 +91,9 @@ impl fmt::Display for Value {
         let widest = below.max(above);
         if widest == 0.0 {
             return write!(f, "{:.1}", self.mean);
+        }
+        if widest.is_infinite() {
+            return write!(f, "{:.1} (no interval)", self.mean);
         }
         let decimals = if widest < 0.1 { 2 } else { 1 };
         if (above - below).abs() < 0.05 * widest {
@@ -99,10 +105,25 @@ impl fmt::Display for Value {
 }
 
 impl Found {
-    /// `value` at `place`.
+    /// `value` at `place`, of a claim of one case.
     #[must_use]
     pub fn new(place: impl Into<String>, value: impl Into<Value>) -> Self {
-        Self { place: place.into(), value: value.into() }
+        Self { case: String::new(), place: place.into(), value: value.into() }
+    }
+
+    /// The same as one place of `case`.
+    #[must_use]
+    pub fn in_case(self, case: impl Into<String>) -> Self {
+        Self { case: case.into(), ..self }
+    }
+
+    /// The place with its case, for a reader: `20 k packets/s (MRU)`.
+    #[must_use]
+    pub fn at(&self) -> String {
+        match self.case.as_str() {
+            "" => self.place.clone(),
+            case => format!("{} ({case})", self.place),
+        }
     }
 }
 
@@ -145,6 +166,7 @@ mod tests {
         assert_eq!(shown(Value::exact(15.48)), "15.5");
         assert_eq!(shown(Value::exact(f64::NEG_INFINITY)), "−∞");
         assert_eq!(shown(Value { mean: 51.2, low: -18.0, high: 178.3 }), "51.2 [-18.0, 178.3]");
+        assert_eq!(shown(Estimate::new(43.71, f64::INFINITY).into()), "43.7 (no interval)");
     }
 
     #[test]

@@ -44,11 +44,14 @@ impl Reading {
     /// The values that count as the published one.
     #[must_use]
     pub fn band(self) -> Band {
-        let widened = |from: f64, to: f64, by: f64| Band { from: from * (1.0 - by), to: to * (1.0 + by) };
+        let widened =
+            |from: f64, to: f64, by: f64| Band { from: from - by * from.abs(), to: to + by * to.abs() };
         match self {
             Self::Printed(value) => widened(value, value, PRINTED),
             Self::About(value) => widened(value, value, ABOUT),
-            Self::Nearly(value) => Band { from: value * (1.0 - NEARLY), to: value * (1.0 + PRINTED) },
+            Self::Nearly(value) => {
+                Band { from: value - NEARLY * value.abs(), to: value + PRINTED * value.abs() }
+            }
             Self::Between(from, to) => widened(from, to, PRINTED),
             Self::AboutBetween(from, to) => widened(from, to, ABOUT),
             Self::MoreThan(limit) => Band { from: limit.next_up(), to: f64::INFINITY },
@@ -84,6 +87,8 @@ mod tests {
         for (reading, inside, outside) in [
             (Reading::Printed(125.0), 127.0, 128.0),
             (Reading::About(25.0), 21.0, 31.0),
+            (Reading::About(-25.0), -29.0, -31.0),
+            (Reading::Between(-15.0, -10.0), -9.9, -9.7),
             (Reading::Nearly(3.0), 2.8, 3.12),
             (Reading::Between(10.0, 15.0), 15.2, 15.4),
             (Reading::AboutBetween(40.0, 50.0), 33.0, 61.0),

@@ -2,21 +2,24 @@
 //!
 //! A reading turns the published value into a [`Band`](crate::reading::Band). A claim speaks of one
 //! value or of a range of places. At each place, ours is *as stated* if its whole 95% interval lies in
-//! the band, *otherwise* if its whole interval lies beside it, and *undecided* if it does both. The
+//! the band, *otherwise* if its whole interval lies outside it, and *undecided* if it does both. The
 //! part of the places at which a claim is as stated decides:
 //!
 //! | part as stated | verdict |
 //! |---|---|
-//! | at least [`HOLDS`] | holds |
-//! | at least [`HOLDS_PARTLY`] | holds partly |
+//! | at least [`HOLDS`] of each case | holds |
+//! | at least [`HOLDS_PARTLY`] of all places | holds partly |
 //! | less | differs |
+//!
+//! A claim that speaks of several cases (two approaches, three batch sizes) has places in each, and has to
+//! hold in each: what is said "for all b" does not hold if it fails for one.
 //!
 //! Where that depends on how the undecided places would turn out, the verdict is *undecided*. So wider
 //! intervals can make a verdict undecided, and never another one: a quick run, which has the places of a
 //! full one with wider intervals, does not contradict it beyond what 95% intervals may.
 
 use crate::finding::{Finding, Value};
-use crate::reading::Reading;
+use crate::reading::{Band, Reading};
 use core::fmt;
 
 /// The part of its range in which a claim must be as stated to hold.
@@ -43,9 +46,9 @@ pub enum Verdict {
     NotDerived,
 }
 
-/// The places of a claim, counted by what their intervals say.
+/// Places, counted by what their intervals say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
+pub struct Count {
     /// Where ours is as stated.
     pub as_stated: usize,
     /// Where the interval does not tell.
@@ -54,56 +57,109 @@ pub struct Tally {
     pub otherwise: usize,
 }
 
-impl Tally {
-    /// Counts the values found by what `reading` makes of them.
-    #[must_use]
-    pub fn new(reading: Reading, finding: &Finding) -> Self {
-        let band = reading.band();
-        let mut tally = Self::default();
-        for Value { low, high, .. } in finding.found.iter().map(|found| found.value) {
-            if band.from <= low && high <= band.to {
-                tally.as_stated += 1;
-            } else if high < band.from || band.to < low {
-                tally.otherwise += 1;
-            } else {
-                tally.undecided += 1;
-            }
-        }
-        tally
-    }
+/// The places of a claim, counted for each of its cases.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Tally {
+    /// The cases by name, in the order in which they were found.
+    cases: Vec<(String, Count)>,
+}
 
+impl Count {
     /// How many places there are.
     #[must_use]
     pub const fn places(&self) -> usize {
         self.as_stated + self.undecided + self.otherwise
     }
 
-    /// What follows.
-    #[must_use]
-    pub fn verdict(&self) -> Verdict {
-        let grade = |as_stated: usize| {
-            let part = as_stated as f64 / self.places() as f64;
-            match part {
-                part if part >= HOLDS => Verdict::Holds,
-                part if part >= HOLDS_PARTLY => Verdict::HoldsPartly,
-                _ => Verdict::Differs,
-            }
-        };
-        let [least, most] = [self.as_stated, self.as_stated + self.undecided].map(grade);
-        match self.places() {
-            0 => Verdict::NotDerived,
-            _ if least == most => least,
-            _ => Verdict::Undecided,
+    fn add(&mut self, value: Value, band: Band) {
+        if band.from <= value.low && value.high <= band.to {
+            self.as_stated += 1;
+        } else if value.high < band.from || band.to < value.low {
+            self.otherwise += 1;
+        } else {
+            self.undecided += 1;
         }
     }
 }
 
-impl fmt::Display for Tally {
-    /// `as stated at 5 of 18, 2 undecided`.
+impl Tally {
+    /// Counts the values found by what `reading` makes of them.
+    #[must_use]
+    pub fn new(reading: Reading, finding: &Finding) -> Self {
+        let band = reading.band();
+        let mut cases: Vec<(String, Count)> = Vec::new();
+        for found in &finding.found {
+            let known = cases.iter().position(|(case, _)| *case == found.case);
+            let index = known.unwrap_or_else(|| {
+                cases.push((found.case.clone(), Count::default()));
+                cases.len() - 1
+            });
+            cases[index].1.add(found.value, band);
+        }
+        Self { cases }
+    }
+
+    /// All places of all cases.
+    #[must_use]
+    pub fn total(&self) -> Count {
+        self.cases.iter().fold(Count::default(), |sum, (_, count)| Count {
+            as_stated: sum.as_stated + count.as_stated,
+            undecided: sum.undecided + count.undecided,
+            otherwise: sum.otherwise + count.otherwise,
+        })
+    }
+
+    /// How many places there are.
+    #[must_use]
+    pub fn places(&self) -> usize {
+        self.total().places()
+    }
+
+    /// What follows.
+    #[must_use]
+    pub fn verdict(&self) -> Verdict {
+        let at_least = self.grade(|count| count.as_stated);
+        let at_most = self.grade(|count| count.as_stated + count.undecided);
+        match self.places() {
+            0 => Verdict::NotDerived,
+            _ if at_least == at_most => at_least,
+            _ => Verdict::Undecided,
+        }
+    }
+
+    /// The verdict if ours were as stated at so many places of each case.
+    fn grade(&self, as_stated: impl Fn(&Count) -> usize) -> Verdict {
+        let part = |as_stated: usize, places: usize| as_stated as f64 / places as f64;
+        let holds = |(_, count): &(String, Count)| part(as_stated(count), count.places()) >= HOLDS;
+        let everywhere = self.cases.iter().map(|(_, count)| as_stated(count)).sum();
+        match part(everywhere, self.places()) {
+            _ if self.cases.iter().all(holds) => Verdict::Holds,
+            part if part >= HOLDS_PARTLY => Verdict::HoldsPartly,
+            _ => Verdict::Differs,
+        }
+    }
+}
+
+impl fmt::Display for Count {
+    /// `5 of 18, 2 undecided`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "as stated at {} of {}", self.as_stated, self.places())?;
+        write!(f, "{} of {}", self.as_stated, self.places())?;
         if self.undecided > 0 {
             write!(f, ", {} undecided", self.undecided)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Tally {
+    /// `as stated at 5 of 18, 2 undecided`; of several cases also each:
+    /// `as stated at 15 of 18 (b = 2: 6 of 6; b = 4: 6 of 6; b = 8: 3 of 6)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "as stated at {}", self.total())?;
+        if self.cases.len() > 1 {
+            let each: Vec<String> =
+                self.cases.iter().map(|(case, count)| format!("{case}: {count}")).collect();
+            write!(f, " ({})", each.join("; "))?;
         }
         Ok(())
     }
@@ -146,8 +202,9 @@ pub fn rule() -> String {
          {printed} % of it, \"about\" a figure within {about} %; where the text gives no number, the one read \
          into it is shown with the claim. A claim speaks of one value or of several places (rates, sizes, \
          machines). At each, ours is as stated if its whole 95 % interval lies in the range that counts, and \
-         otherwise if the whole interval lies beside it. A claim that is as stated at {holds} % of its places \
-         or more holds; at {partly} % or more it holds partly; at fewer it differs. Where that depends on \
+         otherwise if the whole interval lies outside it. A claim that is as stated at {holds} % of its places \
+         or more holds, if it speaks of several cases (approaches, policies, batch sizes) in each of them; at \
+         {partly} % of all places or more it holds partly; at fewer it differs. Where that depends on \
          places whose intervals do not tell, it is undecided."
     )
 }
@@ -158,8 +215,16 @@ mod tests {
     use crate::finding::Found;
 
     fn judge(reading: Reading, values: &[(f64, f64)]) -> Verdict {
-        let found = |&(low, high): &(f64, f64)| Found::new("", Value { mean: (low + high) / 2.0, low, high });
-        let finding = Finding { found: values.iter().map(found).collect(), note: String::new() };
+        judge_cases(reading, values, 1)
+    }
+
+    /// Judges `values` that belong to so many cases in turn.
+    fn judge_cases(reading: Reading, values: &[(f64, f64)], cases: usize) -> Verdict {
+        let found = |(index, &(low, high)): (usize, &(f64, f64))| {
+            let value = Value { mean: (low + high) / 2.0, low, high };
+            Found::new("", value).in_case(format!("{}", index % cases))
+        };
+        let finding = Finding { found: values.iter().enumerate().map(found).collect(), note: String::new() };
         Tally::new(reading, &finding).verdict()
     }
 
@@ -183,6 +248,24 @@ mod tests {
         assert_eq!(judge(between, &of(9, 9)), Verdict::HoldsPartly);
         assert_eq!(judge(between, &of(5, 13)), Verdict::Differs);
         assert_eq!(judge(between, &of(1, 10)), Verdict::Differs);
+    }
+
+    #[test]
+    fn a_claim_of_several_cases_has_to_hold_in_each() {
+        let judge = |cases: [(usize, usize); 3]| {
+            let found = cases.iter().zip(["b = 2", "b = 4", "b = 8"]).flat_map(|(&(held, failed), case)| {
+                let values = [vec![1.0; held], vec![-1.0; failed]].concat();
+                values.into_iter().map(move |value| Found::new("", Value::exact(value)).in_case(case))
+            });
+            let finding = Finding { found: found.collect(), note: String::new() };
+            let tally = Tally::new(Reading::MoreThan(0.0), &finding);
+            (tally.verdict(), tally.to_string())
+        };
+        assert_eq!(judge([(20, 0), (20, 0), (19, 1)]).0, Verdict::Holds);
+        let (verdict, words) = judge([(20, 0), (20, 0), (16, 4)]);
+        assert_eq!(verdict, Verdict::HoldsPartly, "93 % of all places, and 80 % for b = 8");
+        assert_eq!(words, "as stated at 56 of 60 (b = 2: 20 of 20; b = 4: 20 of 20; b = 8: 16 of 20)");
+        assert_eq!(judge([(20, 0), (0, 20), (0, 20)]).0, Verdict::Differs);
     }
 
     #[test]
@@ -221,7 +304,8 @@ mod tests {
                 .iter()
                 .map(|(low, high)| (low - 9.0 * draws.next(), high + 9.0 * draws.next()))
                 .collect();
-            let (precise, quick) = (judge(reading, &narrow), judge(reading, &wide));
+            let cases = 1 + (3.0 * draws.next()) as usize;
+            let [precise, quick] = [narrow, wide].map(|values| judge_cases(reading, &values, cases));
             assert!(quick == precise || quick == Verdict::Undecided, "seed {seed}: {precise}, then {quick}");
         }
     }

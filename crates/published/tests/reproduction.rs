@@ -197,15 +197,17 @@ fn a_quick_run_contradicts_no_verdict_of_the_full_run() {
     // Claims that were called held because a curve was cut, one side was looked at, or only a sign; spans
     // that merely touch the published range; and two that were judged where the text does not speak.
     let verdict = |id: &str| quick.claims.iter().find(|one| one.claim.id == id).expect(id).verdict;
-    for id in ["latency-bound", "other-hosts", "hybrid-best"] {
+    for id in ["other-hosts", "hybrid-best"] {
         assert_eq!(verdict(id), Verdict::HoldsPartly, "{id}");
     }
     for id in ["ips-delay-50", "ips-memory", "locking-mru-25"] {
         assert_eq!(verdict(id), Verdict::Differs, "{id}");
     }
-    for id in ["lock-migration-factor", "stream-locking-over-ips"] {
-        assert_eq!(verdict(id), Verdict::SourceInconsistent, "{id}");
-    }
+    assert_eq!(verdict("stream-locking-over-ips"), Verdict::SourceInconsistent);
+    // Where the curves end decides it, and the text does not say where.
+    assert_eq!(verdict("latency-bound"), Verdict::Undecided);
+    // "Around 2.5 µs" is no more exact than "about" is elsewhere.
+    assert_eq!(verdict("lock-migration-factor"), Verdict::Undecided);
     for id in ["locking-mru-except-high", "ips-mru-best-when-idle"] {
         assert_eq!(verdict(id), Verdict::Holds, "{id}");
     }

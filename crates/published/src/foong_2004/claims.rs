@@ -142,7 +142,7 @@ fn greatest(found: Vec<Found>) -> Option<Finding> {
     let visible = found.iter().filter(|found| found.value.low > 0.0).count();
     let note = format!("A gain can be told from chance at {visible} of {} points.", found.len());
     let place = found.into_iter().max_by(|a, b| a.value.mean.total_cmp(&b.value.mean))?.place;
-    Finding::new(vec![Found { place, value }], note)
+    Finding::new(vec![Found::new(place, value)], note)
 }
 
 /// The savings of what is counted; nothing, and why, unless it was counted at every point.

@@ -131,10 +131,17 @@ fn hybrid() -> Vec<Curve> {
     ways().into_iter().enumerate().flat_map(of_way).collect()
 }
 
+/// A single stream on `processors` processors, as figure 15 has it: the text names Wired-Streams for the
+/// Hybrid, and no policy for the others.
+pub(crate) const fn single_stream(approach: Parallelism, processors: u32) -> Setting {
+    let policy = if matches!(approach, Hybrid) { WiredStreams } else { Mru };
+    Setting::new(approach, policy).host(processors, 1)
+}
+
 fn scaling() -> Vec<Curve> {
     let ways = [("Locking", Locking), ("IPS, single-open", Ips), ("Hybrid", Hybrid)];
     let of_way = |(colour, (name, approach)): (usize, (&str, Parallelism))| {
-        SCALING.map(|processors| curve(name, Setting::new(approach, Mru).host(processors, 1), colour, 0))
+        SCALING.map(|processors| curve(name, single_stream(approach, processors), colour, 0))
     };
     ways.into_iter().enumerate().flat_map(of_way).collect()
 }

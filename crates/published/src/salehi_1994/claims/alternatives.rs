@@ -256,12 +256,7 @@ fn robustness(e: &Simulations, geometric: bool) -> Option<Finding> {
         let [locking, ips] = APPROACHES.map(|approach| Setting::new(approach, Mru).batches(mean, geometric));
         (format!("b = {mean}"), e.reduction(locking, ips, BROAD))
     });
-    let counts = lower.iter().map(|(batch, lower)| {
-        let held = lower.iter().filter(|at| at.value.mean > 0.0).count();
-        format!("{batch}: {held} of {}", lower.len())
-    });
-    let counts: Vec<String> = counts.collect();
-    each(lower, format!("Lower at {}.", counts.join(", ")))
+    each(lower, "")
 }
 
 /// The Hybrid by queue rule and mean batch size.

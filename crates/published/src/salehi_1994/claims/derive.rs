@@ -17,13 +17,13 @@ pub(super) fn rates(values: &[At], note: impl Into<String>) -> Option<Finding> {
     Finding::new(found.collect(), note)
 }
 
-/// A value at each rate, of several comparisons.
+/// A value at each rate, of several comparisons: the cases of the claim.
 pub(super) fn each<L: AsRef<str>>(
     comparisons: impl IntoIterator<Item = (L, Vec<At>)>,
     note: impl Into<String>,
 ) -> Option<Finding> {
     let labelled = |(label, values): (L, Vec<At>)| {
-        let found = |at: At| Found::new(format!("{} ({})", rate(at.rate), label.as_ref()), at.value);
+        let found = |at: At| Found::new(rate(at.rate), at.value).in_case(label.as_ref());
         values.into_iter().map(found).collect::<Vec<_>>()
     };
     Finding::new(comparisons.into_iter().flat_map(labelled).collect(), note)
@@ -36,13 +36,6 @@ pub(super) fn places<P: Into<String>>(
 ) -> Option<Finding> {
     let found = values.into_iter().map(|(place, value)| Found::new(place, value));
     Finding::new(found.collect(), note)
-}
-
-/// The greatest of `values`, and at which rate.
-pub(super) fn greatest(values: &[At], note: impl Into<String>) -> Option<Finding> {
-    let (_, most) = extremes(values)?;
-    let value = Value::greatest(values.iter().map(|at| at.value.into()))?;
-    Finding::new(vec![Found::new(rate(most.rate), value)], note)
 }
 
 /// Where one gives way to the other as the rate rises, in percent of `capacity`: from the last rate

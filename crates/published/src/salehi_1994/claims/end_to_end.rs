@@ -2,24 +2,22 @@
 //! software adds (§5, §6).
 
 use super::BROAD;
-use super::derive::{each, greatest, largest, minus, places, rate, value};
+use super::derive::{each, largest, minus, places, rate, value};
 use super::locking::APPROACHES;
 use crate::salehi_1994::latency::{MULTIPLES, best_receive_time, reduction};
 use crate::salehi_1994::simulations::{At, above, extremes};
 use crate::salehi_1994::{Setting, Simulations};
-use crate::{Claim, Finding, Reading};
+use crate::{Claim, Finding, Found, Reading, Value};
 use std::ops::RangeInclusive;
 use warmcore_scenario::Organisation::Global;
-use warmcore_scenario::Parallelism::{self, Ips, Locking};
+use warmcore_scenario::Parallelism::{self, Ips};
 use warmcore_scenario::ProcessorPolicy::{Lru, Mru, WiredStreams};
 use warmcore_units::Estimate;
 
 const F11: &[&str] = &["11a", "11b"];
 const F11B: &[&str] = &["11b"];
 
-/// All rates simulated, where the text names no end.
-const ALL: RangeInclusive<f64> = 0.0..=1.0;
-/// Those at which delays are known well.
+/// The rates at which delays are known well.
 const UP_TO_90: RangeInclusive<f64> = 0.0..=0.9;
 
 const PLAIN: Setting = Setting::new(Ips, Mru);
@@ -44,17 +42,10 @@ fn latency() -> Vec<Claim<Simulations>> {
             published: "around 40 to 50 %",
             reading: Reading::AboutBetween(40.0, 50.0),
             unit: "%",
-            recipe: "the largest reduction with V = 0, Locking and IPS, at all rates simulated, up to 97% of the \
-                     capacity without affinity scheduling: the text bounds it without naming an end",
-            derive: |e| {
-                let up_to_90 = APPROACHES.map(|approach| largest(&reduction(e, approach, 0.0, UP_TO_90)));
-                let [locking, ips] = up_to_90;
-                let note = format!(
-                    "It grows toward 100 % at that capacity: where the curves end decides. Up to 90 % of it, {locking} \
-                     (Locking) and {ips} (IPS)."
-                );
-                both(e, 0.0, ALL, &note)
-            },
+            recipe: "the largest reduction with V = 0, Locking and IPS: at least that at rates up to 90% of the capacity \
+                     without affinity scheduling, at most the 100% toward which it grows at that capacity. The text \
+                     names no end of the rates, and where they end decides",
+            derive: bound,
             contradicts: None,
         },
         Claim {
@@ -69,28 +60,12 @@ fn latency() -> Vec<Claim<Simulations>> {
                      20 at all rates that both have, up to 90% of capacity",
             derive: |e| {
                 let differences = MULTIPLES.map(|v| (format!("V = {v}"), difference(e, v)));
-                each(differences, "Beyond the rates compared Locking no longer keeps up.")
-            },
-            contradicts: None,
-        },
-        Claim {
-            id: "latency-ips-over-locking-largest",
-            section: "6.3",
-            needs: F11,
-            says: "The reduction is greater under IPS than under Locking (the curves' largest values).",
-            published: "greater",
-            reading: Reading::MoreThan(0.0),
-            unit: "points",
-            recipe: "the largest reduction under IPS less that under Locking, in percentage points, for V \
-                     = 0, 5, 10, 20, at all rates simulated, up to 97% of the capacity without affinity scheduling",
-            derive: |e| {
-                let most = |approach, v| Some(extremes(&reduction(e, approach, v, ALL))?.1);
-                let less = |v| {
-                    let (ips, locking): (At, At) = (most(Ips, v)?, most(Locking, v)?);
-                    Some((format!("V = {v}"), minus(ips.value, locking.value)))
-                };
-                let differences: Option<Vec<_>> = MULTIPLES.map(less).into_iter().collect();
-                places(differences?, "Both grow toward 100 % at the capacity: where the curves end decides.")
+                each(
+                    differences,
+                    "Beyond the rates compared Locking no longer keeps up. Read of the curves' largest values the claim \
+                     has no answer: both curves grow toward 100 % at the capacity without affinity scheduling, and \
+                     where they end decides.",
+                )
             },
             contradicts: None,
         },
@@ -105,23 +80,24 @@ fn latency() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "the largest reduction with V = 20, Locking and IPS, up to 90% of the capacity without affinity \
                      scheduling, beyond which it grows still",
-            derive: |e| both(e, 20.0, UP_TO_90, ""),
+            derive: |e| both(e, 20.0, ""),
             contradicts: None,
         },
         Claim {
             id: "latency-checksummed",
             section: "6.3",
-            needs: F11B,
+            needs: F11,
             says: "With the largest packets checksummed in software the reduction is still significant, \
                    as the V = 5 curves show.",
             published: "significant",
             reading: Reading::MoreThan(10.0),
             unit: "%",
-            recipe: "the largest reduction with V = 5 under IPS, up to 90% of the capacity without affinity \
+            recipe: "the largest reduction with V = 5, Locking and IPS, up to 90% of the capacity without affinity \
                      scheduling, beyond which it grows still",
             derive: |e| {
-                let of = |v| reduction(e, Ips, v, UP_TO_90);
-                greatest(&of(5.0), format!("With V = 2.4: {}.", largest(&of(2.4))))
+                let [locking, ips] =
+                    APPROACHES.map(|approach| largest(&reduction(e, approach, 2.4, UP_TO_90)));
+                both(e, 5.0, &format!("With V = 2.4: {locking} (Locking), {ips} (IPS)."))
             },
             contradicts: None,
         },
@@ -201,14 +177,25 @@ fn checksum() -> Vec<Claim<Simulations>> {
     ]
 }
 
-/// The largest reductions under Locking and IPS.
-fn both(e: &Simulations, multiple: f64, load: RangeInclusive<f64>, note: &str) -> Option<Finding> {
+/// The largest reductions under Locking and IPS, at rates at which delays are known well.
+fn both(e: &Simulations, multiple: f64, note: &str) -> Option<Finding> {
     let most = |approach: Parallelism| {
-        let (_, most) = extremes(&reduction(e, approach, multiple, load.clone()))?;
+        let (_, most) = extremes(&reduction(e, approach, multiple, UP_TO_90))?;
         Some((format!("{} ({approach})", rate(most.rate)), most.value))
     };
     let [locking, ips] = APPROACHES.map(most);
     places([locking?, ips?], note)
+}
+
+/// The largest reductions with nothing else in the latency: from those known well to all of it.
+fn bound(e: &Simulations) -> Option<Finding> {
+    let most = |approach: Parallelism| {
+        let (_, most) = extremes(&reduction(e, approach, 0.0, UP_TO_90))?;
+        let known = Value::from(most.value);
+        Some(Found::new(format!("{} ({approach})", rate(most.rate)), Value { high: 100.0, ..known }))
+    };
+    let [locking, ips] = APPROACHES.map(most);
+    Finding::new(vec![locking?, ips?], "")
 }
 
 /// The reduction under IPS less that under Locking, where both have one.

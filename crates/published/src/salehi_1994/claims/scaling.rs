@@ -1,10 +1,10 @@
 //! Sections 6 and 6.6: one stream on more processors, and other hosts.
 
 use super::derive::{apart, percent, places, value};
-use crate::salehi_1994::curves::{HOSTS, SCALING};
+use crate::salehi_1994::curves::{HOSTS, SCALING, single_stream};
 use crate::salehi_1994::simulations::{above, ratio};
 use crate::salehi_1994::{Setting, Simulations};
-use crate::{Claim, Finding, Reading, Value};
+use crate::{Claim, Finding, Found, Reading, Value};
 use warmcore_scenario::Parallelism::{self, Hybrid, Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{Mru, WiredStreams};
 use warmcore_units::Estimate;
@@ -90,11 +90,15 @@ fn one_stream() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "capacity of the Hybrid over Locking and over IPS on 2 to 16 processors",
             derive: |e| {
-                let over = |other| {
-                    let more = SCALING.into_iter().filter(|&n| n > 1);
-                    more.map(move |n| Some((format!("{n} processors, {other}"), gain(e, Hybrid, other, n)?)))
+                let more = || SCALING.into_iter().filter(|&n| n > 1);
+                let over = |(other, n): (Parallelism, u32)| {
+                    Some(
+                        Found::new(format!("{n} processors"), gain(e, Hybrid, other, n)?)
+                            .in_case(other.to_string()),
+                    )
                 };
-                places(over(Locking).chain(over(Ips)).collect::<Option<Vec<_>>>()?, "")
+                let both = [Locking, Ips].into_iter().flat_map(|other| more().map(move |n| (other, n)));
+                Finding::new(both.map(over).collect::<Option<_>>()?, "")
             },
             contradicts: None,
         },
@@ -112,8 +116,7 @@ fn other_hosts() -> Vec<Claim<Simulations>> {
         unit: "×",
         recipe: "on 2, 4, 16 and 32 processors with as many streams: what is gained in capacity, over the same on \
                  8 processors, by Wired-Streams over MRU under Locking and by IPS over Locking under both; from \
-                 half to twice as much is similar. The text says \"in all cases\": of each host the gain that is \
-                 least like that on 8 counts",
+                 half to twice as much is similar. The text says \"in all cases\": each host is a case",
         derive: |e| {
             let gains = |n| {
                 let of = |approach, policy| e.capacity(Setting::new(approach, policy).host(n, n));
@@ -128,15 +131,13 @@ fn other_hosts() -> Vec<Claim<Simulations>> {
                 ])
             };
             let eight = gains(8)?;
-            let farthest = HOSTS.into_iter().filter(|&n| n != 8).map(|n| {
+            let mut found = Vec::new();
+            for n in HOSTS.into_iter().filter(|&n| n != 8) {
                 let pairs = gains(n)?.into_iter().zip(eight);
-                let relative = |((what, gain), (_, eight)): ((&str, _), (_, _))| {
-                    (format!("{n} processors, {what}"), ratio(gain, eight))
-                };
-                let distance = |(_, ratio): &(String, Estimate<f64>)| ratio.mean.ln().abs();
-                pairs.map(relative).max_by(|a, b| distance(a).total_cmp(&distance(b)))
-            });
-            let farthest: Vec<(String, Estimate<f64>)> = farthest.collect::<Option<_>>()?;
+                found.extend(pairs.map(|((what, gain), (_, eight))| {
+                    Found::new(what, ratio(gain, eight)).in_case(format!("{n} processors"))
+                }));
+            }
             let wired = |n| Some(percent(gains(n)?[0].1));
             let note = format!(
                 "Wired-Streams over MRU under Locking: {} on 2 processors, {} on 8, {} on 32. Capacities only; \
@@ -145,7 +146,7 @@ fn other_hosts() -> Vec<Claim<Simulations>> {
                 wired(8)?,
                 wired(32)?
             );
-            places(farthest, note)
+            Finding::new(found, note)
         },
         contradicts: None,
     }]
@@ -153,7 +154,7 @@ fn other_hosts() -> Vec<Claim<Simulations>> {
 
 /// The capacity for a single stream on `processors`.
 fn capacity(e: &Simulations, approach: Parallelism, processors: u32) -> Option<Estimate<f64>> {
-    e.capacity(Setting::new(approach, Mru).host(processors, 1))
+    e.capacity(single_stream(approach, processors))
 }
 
 /// Processors over capacity, µs.
