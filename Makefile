@@ -29,10 +29,10 @@ test:
 	@scripts/install-toolchain
 	@scripts/install-test-tools
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo doc --workspace --no-deps --locked --quiet
+	cargo clippy --all-targets --locked -- -D warnings
+	cargo doc --no-deps --locked --quiet
 	@scripts/check-packages
-	WARMCORE_SOAK_SECONDS=60 cargo test --workspace --locked
+	WARMCORE_SOAK_SECONDS=60 cargo test --locked
 	WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=30 scripts/check-schedules
 
 # Holds what noise or time keeps out of `make test`: the coverage of intervals under every process of arrivals over
@@ -42,6 +42,8 @@ test:
 # of the runtime's soak test, the agreement of two calibrations and of ten quick studies on a quiet machine, and a
 # sample of 200 spoilt places in the rooms that decide and reckon, which their tests must notice.
 test-long: test fuzz audit
+	cargo clippy --package warmcore-bench --all-targets --locked -- -D warnings
+	cargo test --package warmcore-bench --locked
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-runtime --lib --target-dir target/loom model
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-dispatch --lib --target-dir target/loom model
 	WARMCORE_SCHEDULES=1000000 scripts/check-schedules
@@ -57,26 +59,26 @@ test-long: test fuzz audit
 
 bench:
 	@scripts/install-toolchain
-	cargo bench --locked --package warmcore-stack --bench receive
+	cargo bench --locked --package warmcore-bench --bench stack
 
 bench-sim:
 	@scripts/install-toolchain
 	@scripts/install-bench-peers sim
-	cargo bench --locked --package warmcore-sim --bench packet
+	cargo bench --locked --package warmcore-bench --bench simulator
 
 bench-runtime:
 	@scripts/install-toolchain
-	cargo bench --locked --package warmcore-runtime --bench peers
+	cargo bench --locked --package warmcore-bench --bench runtime
 
 bench-transfer:
 	@scripts/install-toolchain
 	@scripts/install-bench-peers transfer
-	cargo bench --locked --package warmcore-measure --bench transfer
+	cargo bench --locked --package warmcore-bench --bench transfer
 
 bench-dispatch:
 	@scripts/install-toolchain
 	@scripts/install-bench-peers dispatch
-	cargo bench --locked --package warmcore-dispatch --bench peers -- $(ARGS)
+	cargo bench --locked --package warmcore-bench --bench dispatch -- $(ARGS)
 
 audit:
 	@scripts/install-toolchain

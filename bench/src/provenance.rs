@@ -76,7 +76,7 @@ fn said_by(program: &str, option: &str) -> String {
 /// The version of a package that this workspace is built with.
 #[must_use]
 pub fn locked_version(package: &str) -> &'static str {
-    let lock = include_str!("../../../Cargo.lock");
+    let lock = include_str!("../../Cargo.lock");
     let entry = lock.split("[[package]]").find(|entry| entry.contains(&format!("name = \"{package}\"")));
     entry.and_then(|entry| entry.split('"').nth(3)).unwrap_or("unknown")
 }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// The workspace's folder for what is built, wherever the compiler's own output goes.
 #[must_use]
 pub fn target() -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
-    root.expect("this package lies two folders below the workspace").join("target")
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    root.expect("this package lies in the workspace").join("target")
 }
 
 /// Writes `results` to `target/bench/NAME.json`, and prints where that is.

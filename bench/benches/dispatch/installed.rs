@@ -1,5 +1,5 @@
 //! Peers in other languages, or with a runtime that wants a process for itself: programs that
-//! `scripts/install-bench-peers` builds from `benches/programs`.
+//! `scripts/install-bench-peers` builds from `bench/programs`.
 
 use crate::contestant::Contestant;
 use crate::handler::Handler;

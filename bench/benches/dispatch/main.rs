@@ -23,7 +23,7 @@
 //!
 //! Figures are printed, and written to `target/bench/dispatch.json`. With `--quick`, fewer events, rounds
 //! and handlers. Other arguments are words: only tables that have all of them in their title are made,
-//! nothing else is measured and no file written: `cargo bench -p warmcore-dispatch --bench peers -- Zipf`.
+//! nothing else is measured and no file written: `cargo bench -p warmcore-bench --bench dispatch -- Zipf`.
 
 mod affinity;
 mod bare;

@@ -20,7 +20,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The part by which that may differ. An instruction more in a turn makes a sixth.
 const ALIKE: f64 = 0.1;
 
-/// A program of `benches/programs`, which says there what it understands.
+/// A program of `bench/programs`, which says there what it understands.
 pub(crate) struct There {
     name: &'static str,
     program: Program,

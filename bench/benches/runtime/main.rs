@@ -24,7 +24,7 @@
 //!
 //! Run with `make bench-runtime`. Figures are printed, and written to `target/bench/runtime.json`.
 //! Arguments are words: only what has all of them in its description is measured, and no file written:
-//! `cargo bench -p warmcore-runtime --bench peers -- warmcore saturation`.
+//! `cargo bench -p warmcore-bench --bench runtime -- warmcore saturation`.
 
 mod bare;
 mod channels;

@@ -38,7 +38,7 @@ impl Python {
 
     fn start(name: &str, customers: u64) -> Result<Self, PeerError> {
         let interpreter = results::target().join("bench-peers/bin/python");
-        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/packet/peers.py");
+        let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/simulator/peers.py");
         let mut command = Command::new(interpreter);
         let mut process = Program::start(name, command.args([script, &name.to_lowercase()]), PATIENCE)?;
         let Versions { python, version } = understood(name, &process.listen()?)?;

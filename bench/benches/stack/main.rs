@@ -5,7 +5,7 @@
 //! them run in one process in interleaved rounds, so that a disturbance of the machine meets
 //! all alike; the ratio to smoltcp is taken within each round.
 //!
-//! Run with `cargo bench -p warmcore-stack`.
+//! Run with `make bench`.
 
 mod peer;
 mod table;
@@ -14,6 +14,7 @@ use peer::Smoltcp;
 use std::hint::black_box;
 use std::time::Instant;
 use table::Column;
+use warmcore_bench::Provenance;
 use warmcore_stack::wire::{FrameBuilder, LinkKind};
 use warmcore_stack::{Config, DropReason, Flow, IndependentStacks, LockingStack, Pool, SerialStack};
 use warmcore_units::StackId;
@@ -24,7 +25,7 @@ const PACKETS_A_ROUND: u32 = 2_000;
 fn main() {
     // Without this argument the program runs as a test, which shows only that it works.
     let rounds = if std::env::args().any(|argument| argument == "--bench") { ROUNDS } else { 1 };
-    table::print_provenance();
+    Provenance::read(&["warmcore-stack", "smoltcp"]).print();
     println!("{rounds} interleaved rounds of {PACKETS_A_ROUND} packets; median [quartiles] of the rounds\n");
     for payload in [64, 1472] {
         for verify_udp_checksum in [true, false] {

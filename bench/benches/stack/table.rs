@@ -41,18 +41,3 @@ pub(crate) fn print(title: &str, columns: &[Column]) {
     }
     println!();
 }
-
-/// The machine, and the versions of what is compared.
-pub(crate) fn print_provenance() {
-    let machine = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = machine.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
-    println!("machine: {}", model.map_or("unknown", |(_, name)| name));
-    println!("warmcore-stack {}, smoltcp {}", env!("CARGO_PKG_VERSION"), locked_version("smoltcp"));
-}
-
-/// The version of a package that this workspace is built with.
-fn locked_version(package: &str) -> &'static str {
-    let lock = include_str!("../../../../Cargo.lock");
-    let entry = lock.split("[[package]]").find(|entry| entry.contains(&format!("name = \"{package}\"")));
-    entry.and_then(|entry| entry.split('"').nth(3)).unwrap_or("unknown")
-}

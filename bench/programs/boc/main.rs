@@ -12,11 +12,11 @@
 //! `FILE` has the events' keys, 32 bits each, least significant byte first. The scheduler runs behaviours
 //! only, so one of them sends, on a thread beside the workers'.
 
-#[path = "../../peers/case.rs"]
+#[path = "../../benches/dispatch/case.rs"]
 mod case;
-#[path = "../../peers/room.rs"]
+#[path = "../../benches/dispatch/room.rs"]
 mod room;
-#[path = "../../peers/work.rs"]
+#[path = "../../benches/dispatch/work.rs"]
 mod work;
 
 use boc::{Cown, when0, when1, with_n_threads};
