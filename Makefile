@@ -27,13 +27,14 @@ study:
 
 test:
 	@scripts/install-toolchain
-	@scripts/install-test-tools
-	cargo fmt --all --check
-	cargo clippy --all-targets --locked -- -D warnings
-	cargo doc --no-deps --locked --quiet
-	@scripts/check-packages
-	WARMCORE_SOAK_SECONDS=60 cargo test --locked
-	WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=30 scripts/check-schedules
+	@scripts/timed 'installing tools' scripts/install-test-tools
+	@scripts/timed 'format' cargo fmt --all --check
+	@scripts/timed 'lints' cargo clippy --all-targets --locked -- -D warnings
+	@scripts/timed 'documentation' cargo doc --no-deps --locked --quiet
+	@scripts/timed 'packages' scripts/check-packages
+	@scripts/timed 'building tests' cargo test --locked --no-run
+	@WARMCORE_SOAK_SECONDS=60 scripts/timed 'tests' cargo test --locked
+	@WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=30 scripts/timed 'schedules' scripts/check-schedules
 
 # Holds what noise or time keeps out of `make test`: the coverage of intervals under every process of arrivals over
 # 300 seeds, a fuzzer's minute on each target, the live
