@@ -84,14 +84,14 @@ impl Control {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Waits, by `nap` after `nap`, while the order is to pause. Whoever counts this worker among
+    /// Calls `park` until the order is no longer to pause. Whoever counts this worker among
     /// the paused can rely on it until he gives another order: a worker that was about to go on
     /// when it was counted looks again before it does.
-    pub(crate) fn pause(&self, nap: impl Fn()) {
+    pub(crate) fn pause(&self, park: impl Fn()) {
         loop {
             self.paused.fetch_add(1, Ordering::SeqCst);
             while self.order.load(Ordering::SeqCst) == Order::Pause as u8 {
-                nap();
+                park();
             }
             self.paused.fetch_sub(1, Ordering::SeqCst);
             if self.order.load(Ordering::SeqCst) != Order::Pause as u8 {

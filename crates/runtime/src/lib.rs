@@ -17,21 +17,21 @@
 //! | [`report`], [`tally`] | what came of it |
 //! | [`metrics`] | a run for monitoring systems |
 
-mod board;
 pub mod clock;
 mod control;
 pub mod driver;
-mod floor;
 pub mod from_scenario;
 pub mod handler;
-mod lane;
+mod mailbox;
 pub mod metrics;
 pub mod options;
 mod packet;
 mod protocol;
+mod receive_queue;
 pub mod report;
 pub mod run;
-mod seat;
+mod scheduler;
+mod shared;
 mod stalls;
 pub mod state;
 pub mod stopwatch;

@@ -1,15 +1,14 @@
-//! Where work is put before a worker that is not the one to have found it, and how the worker is
-//! woken if it sleeps.
+//! How one worker gives work to another, and wakes it if it sleeps.
 //!
-//! A mailbox holds one assignment: a dispatcher gives work only to idle workers, and a worker that
-//! was given some is not idle. So there is room whenever something is posted.
+//! A handoff holds one assignment. The dispatcher assigns only to idle workers, and a worker with an
+//! assignment is not idle, so there is always room.
 //!
-//! **No lost wake-up.** The sleeper announces its sleep, then looks once more, then sleeps; the
-//! waker posts, then looks for the announcement. Both have a full fence in between, so at least
-//! one of them sees the other; and a thread that is unparked before it parks does not sleep.
+//! **No lost wake-up.** The sleeper announces its sleep, checks once more, then sleeps. The waker posts,
+//! then checks for the announcement. Each has a full fence in between, so at least one sees the other;
+//! and a thread that is unparked before it parks does not sleep.
 
-use crate::board::Assignment;
 use crate::packet::Packet;
+use crate::scheduler::Assignment;
 use crate::sync::{ArrayQueue, AtomicBool, Mutex, Ordering, Thread, current, fence, park_timeout};
 use crossbeam_utils::CachePadded;
 use std::sync::OnceLock;
@@ -20,15 +19,15 @@ mod model;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-/// A worker's place.
-pub(crate) struct Seat {
-    mailbox: CachePadded<Mailbox>,
-    /// Packets that belong here and were found by others, where workers have boards of their own.
-    pub(crate) inbox: ArrayQueue<Packet>,
+/// A worker's mailbox.
+pub(crate) struct Mailbox {
+    handoff: CachePadded<Handoff>,
+    /// Packets of this worker's streams that others received, where each worker has its own scheduler.
+    pub(crate) forwarded: ArrayQueue<Packet>,
     sleep: CachePadded<Sleep>,
 }
 
-struct Mailbox {
+struct Handoff {
     full: AtomicBool,
     slot: Mutex<Option<Assignment>>,
 }
@@ -38,46 +37,46 @@ struct Sleep {
     thread: OnceLock<Thread>,
 }
 
-impl Seat {
-    /// An empty place, with room for so many packets found by others.
-    pub(crate) fn new(inbox: usize) -> Self {
-        let mailbox = Mailbox { full: AtomicBool::new(false), slot: Mutex::new(None) };
+impl Mailbox {
+    /// An empty mailbox with room for `forwarded` packets that others received.
+    pub(crate) fn new(forwarded: usize) -> Self {
+        let handoff = Handoff { full: AtomicBool::new(false), slot: Mutex::new(None) };
         let sleep = Sleep { announced: AtomicBool::new(false), thread: OnceLock::new() };
         Self {
-            mailbox: CachePadded::new(mailbox),
-            inbox: ArrayQueue::new(inbox.max(1)),
+            handoff: CachePadded::new(handoff),
+            forwarded: ArrayQueue::new(forwarded.max(1)),
             sleep: CachePadded::new(sleep),
         }
     }
 
-    /// The calling thread sits down here.
-    pub(crate) fn sit(&self) {
+    /// Makes the calling thread the one to wake.
+    pub(crate) fn register(&self) {
         let _ = self.sleep.thread.set(current());
     }
 
-    /// Puts `assignment` before the worker. [Wake](Self::wake) it afterwards.
+    /// Gives the worker `assignment`. [Wake](Self::wake) it afterwards.
     #[inline]
     pub(crate) fn post(&self, assignment: Assignment) {
-        let mut slot = self.mailbox.slot.lock();
+        let mut slot = self.handoff.slot.lock();
         debug_assert!(slot.is_none(), "only an idle worker is given work");
         *slot = Some(assignment);
-        self.mailbox.full.store(true, Ordering::Release);
+        self.handoff.full.store(true, Ordering::Release);
     }
 
-    /// What was put before the worker.
+    /// Takes the assignment, if there is one.
     #[inline]
     pub(crate) fn collect(&self) -> Option<Assignment> {
-        if !self.mailbox.full.load(Ordering::Acquire) {
+        if !self.handoff.full.load(Ordering::Acquire) {
             return None;
         }
-        let mut slot = self.mailbox.slot.lock();
-        self.mailbox.full.store(false, Ordering::Relaxed);
+        let mut slot = self.handoff.slot.lock();
+        self.handoff.full.store(false, Ordering::Relaxed);
         slot.take()
     }
 
-    /// Whether there is nothing to do here.
+    /// Whether there is neither an assignment nor a forwarded packet.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.mailbox.full.load(Ordering::Acquire) && self.inbox.is_empty()
+        !self.handoff.full.load(Ordering::Acquire) && self.forwarded.is_empty()
     }
 
     /// Wakes the worker if it sleeps.
@@ -91,12 +90,12 @@ impl Seat {
         }
     }
 
-    /// Sleeps, for `longest` at most, unless `awake` finds a reason not to.
+    /// Parks for at most `longest`, unless the mailbox has work or `awake` returns true.
     pub(crate) fn sleep(&self, longest: Duration, awake: impl FnOnce() -> bool) {
         self.sleep_by(awake, || park_timeout(longest));
     }
 
-    /// The same, sleeping by `wait`.
+    /// The same, with `wait` to sleep.
     pub(crate) fn sleep_by(&self, awake: impl FnOnce() -> bool, wait: impl FnOnce()) {
         self.sleep.announced.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);

@@ -1,7 +1,7 @@
 //! A driver's queue, shared by the workers that poll it.
 
 use crate::driver::{Due, Incoming, Queue};
-use crate::seat::Seat;
+use crate::mailbox::Mailbox;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
@@ -10,51 +10,51 @@ use std::os::fd::{AsFd, OwnedFd};
 use warmcore_linux::net::{Bell, wait_readable};
 use warmcore_units::{CpuId, Nanos};
 
-/// A queue behind a lock, with a hint beside it that is read without taking the lock.
-pub(crate) struct Lane {
-    /// When there will be something, as the bits of a time in nanoseconds: the past if nobody
-    /// knows, infinity if never again.
+/// A driver's queue behind a lock, with a hint that is read without the lock.
+pub(crate) struct ReceiveQueue {
+    /// When the next frame is due, as the bits of a time in nanoseconds: the past if unknown, infinity if
+    /// never.
     due: AtomicU64,
-    /// The worker that looks out for it while it is idle.
+    /// The idle worker that polls first.
     lookout: AtomicU32,
-    queue: spin::Mutex<Box<dyn Queue>>,
-    /// Which worker sleeps at the queue, and what it waits on.
+    inner: spin::Mutex<Box<dyn Queue>>,
+    /// The worker that sleeps at the queue, and what it waits on.
     sleeper: AtomicU32,
     descriptor: Option<OwnedFd>,
     bell: Bell,
 }
 
-/// The right to receive from a queue.
+/// Exclusive access to a queue.
 pub(crate) struct Open<'a> {
     due: &'a AtomicU64,
-    queue: spin::MutexGuard<'a, Box<dyn Queue>>,
+    inner: spin::MutexGuard<'a, Box<dyn Queue>>,
 }
 
 impl Open<'_> {
-    /// Shows up to `limit` frames that have arrived by `now`.
+    /// Passes up to `limit` frames that arrived by `now` to `take`.
     #[inline]
     pub(crate) fn receive(&mut self, now: Nanos, limit: usize, mut take: impl FnMut(Incoming<'_>)) {
-        self.queue.receive(now, limit, &mut take);
-        self.due.store(bits(self.queue.due()), Ordering::Relaxed);
+        self.inner.receive(now, limit, &mut take);
+        self.due.store(bits(self.inner.due()), Ordering::Relaxed);
     }
 }
 
-/// Wakes all workers, at their places and at their queues.
-pub(crate) fn wake_all(seats: &[Seat], lanes: &[CachePadded<Lane>]) {
-    seats.iter().for_each(Seat::wake);
-    for lane in lanes {
-        if lane.sleeper.load(Ordering::Relaxed) != NOBODY {
-            lane.bell.ring();
+/// Wakes all workers, parked or at their queues.
+pub(crate) fn wake_all(mailboxes: &[Mailbox], queues: &[CachePadded<ReceiveQueue>]) {
+    mailboxes.iter().for_each(Mailbox::wake);
+    for queue in queues {
+        if queue.sleeper.load(Ordering::Relaxed) != NOBODY {
+            queue.bell.ring();
         }
     }
 }
 
-/// How long what has arrived is left to the worker that looks out for it, before others take it.
+/// How long a frame is left to the worker that polls first, before others take it.
 const GRACE: Nanos = Nanos(300.0);
 /// No worker.
 const NOBODY: u32 = u32::MAX;
 
-impl Lane {
+impl ReceiveQueue {
     /// # Errors
     /// If this process has too many descriptors open.
     pub(crate) fn new(queue: Box<dyn Queue>) -> io::Result<Self> {
@@ -62,7 +62,7 @@ impl Lane {
             due: AtomicU64::new(bits(queue.due())),
             lookout: AtomicU32::new(NOBODY),
             descriptor: queue.descriptor().map(|descriptor| descriptor.try_clone_to_owned()).transpose()?,
-            queue: spin::Mutex::new(queue),
+            inner: spin::Mutex::new(queue),
             sleeper: AtomicU32::new(NOBODY),
             bell: Bell::new().map_err(io::Error::other)?,
         })
@@ -70,26 +70,25 @@ impl Lane {
 
     /// The run begins `now`.
     pub(crate) fn begin(&self, now: Nanos) {
-        let mut queue = self.queue.lock();
+        let mut queue = self.inner.lock();
         queue.begin(now);
         self.due.store(bits(queue.due()), Ordering::Relaxed);
     }
 
-    /// When there may be something to receive.
+    /// When the next frame is due.
     #[inline]
     pub(crate) fn due(&self) -> Nanos {
         Nanos(f64::from_bits(self.due.load(Ordering::Relaxed)))
     }
 
-    /// Whether `worker`, which is idle, is to look at `now`: at once if it is the one to look out,
-    /// and after a grace if not.
+    /// Whether the idle `worker` should poll at `now`: at once if it polls first, after [`GRACE`] if not.
     #[inline]
     pub(crate) fn concerns(&self, worker: CpuId, now: Nanos) -> bool {
         let due = self.due();
         due <= now && (self.lookout.load(Ordering::Relaxed) == worker.0 || due + GRACE <= now)
     }
 
-    /// The worker that is to look out from now on.
+    /// Sets the idle worker that polls first.
     #[inline]
     pub(crate) fn appoint(&self, lookout: Option<CpuId>) {
         let lookout = lookout.map_or(NOBODY, |cpu| cpu.0);
@@ -98,26 +97,26 @@ impl Lane {
         }
     }
 
-    /// The right to receive, unless another worker has it.
+    /// Exclusive access, unless another worker has it.
     #[inline]
     pub(crate) fn open(&self) -> Option<Open<'_>> {
-        self.queue.try_lock().map(|queue| Open { due: &self.due, queue })
+        self.inner.try_lock().map(|inner| Open { due: &self.due, inner })
     }
 
-    /// `worker` is to be the one that sleeps at the queue itself; false if another does already, or
-    /// if one cannot sleep there. To be called before it looks for work for the last time.
+    /// Makes `worker` the one that sleeps at the queue; false if another does, or if the queue has no
+    /// descriptor. Call it before the last check for work.
     pub(crate) fn claim(&self, worker: CpuId) -> bool {
         self.descriptor.is_some()
             && self.sleeper.compare_exchange(NOBODY, worker.0, Ordering::SeqCst, Ordering::Relaxed).is_ok()
     }
 
-    /// Ends a [claim](Self::claim) that has succeeded.
+    /// Ends a successful [claim](Self::claim).
     pub(crate) fn release(&self) {
         self.sleeper.store(NOBODY, Ordering::Relaxed);
     }
 
-    /// Sleeps, having claimed it, until there is something to receive, the bell is rung, or `longest`
-    /// has passed.
+    /// Sleeps until a frame arrives, the bell rings, or `longest` has passed. Requires a
+    /// [claim](Self::claim).
     pub(crate) fn wait(&self, longest: Duration) {
         if let Some(descriptor) = &self.descriptor {
             let waited = wait_readable(&[descriptor.as_fd(), self.bell.descriptor()], Some(longest));
@@ -128,7 +127,7 @@ impl Lane {
         }
     }
 
-    /// Wakes `worker` if it is the one that sleeps here.
+    /// Wakes `worker` if it sleeps here.
     #[inline]
     pub(crate) fn wake(&self, worker: CpuId) {
         if self.sleeper.load(Ordering::Relaxed) == worker.0 {
@@ -136,9 +135,9 @@ impl Lane {
         }
     }
 
-    /// The queue itself.
-    pub(crate) fn queue(&self) -> spin::MutexGuard<'_, Box<dyn Queue>> {
-        self.queue.lock()
+    /// Locks the driver's queue.
+    pub(crate) fn lock(&self) -> spin::MutexGuard<'_, Box<dyn Queue>> {
+        self.inner.lock()
     }
 }
 

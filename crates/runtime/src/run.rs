@@ -1,18 +1,18 @@
-//! A run from its beginning to its end: everything is made ready, the workers are started, the
-//! caller watches and steers, and what happened is put together.
+//! A run from start to end: set up, start the workers, let the caller watch and steer, collect the
+//! results.
 
-use crate::board::Board;
 use crate::clock::Clock;
 use crate::control::{Control, Order};
 use crate::driver::{Driver, DriverError, Opened, QueueRequest};
-use crate::floor::Floor;
 use crate::handler::Handler;
-use crate::lane::{Lane, wake_all};
+use crate::mailbox::Mailbox;
 use crate::options::{Options, Shutdown};
 use crate::packet::Packet;
 use crate::protocol::Protocol;
+use crate::receive_queue::{ReceiveQueue, wake_all};
 use crate::report::Report;
-use crate::seat::Seat;
+use crate::scheduler::Scheduler;
+use crate::shared::Shared;
 use crate::stalls::LastStall;
 use crate::streams::Streams;
 use crate::tally::Blocks;
@@ -35,10 +35,10 @@ use warmcore_workload::{Key, Purpose};
 
 /// Segments of a pool of free memory: more than packets can be in service at once.
 const SEGMENTS: usize = 64;
-/// Packets found by others that a worker's place has room for, at least.
-const INBOX: usize = 1024;
-/// How long workers are given to come to an end.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Forwarded packets that a mailbox has room for, at least.
+const FORWARDED: usize = 1024;
+/// How long workers may take to drain.
+const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 
 /// A run cannot begin, or could not go on.
 #[derive(Debug, thiserror::Error)]
@@ -56,9 +56,9 @@ pub enum RunError {
     /// The driver cannot be opened.
     #[error(transparent)]
     Driver(#[from] DriverError),
-    /// A worker cannot be put on its processor.
-    #[error("worker {worker} has no place: {source}")]
-    Place {
+    /// A worker cannot be pinned to its processor.
+    #[error("worker {worker} cannot be pinned to its cpu: {source}")]
+    Pin {
         /// The worker.
         worker: usize,
         /// Why.
@@ -162,7 +162,7 @@ impl Options {
     }
 }
 
-/// A run of which everything is known but the types of policy and lines.
+/// A run, generic in the policy and its queues.
 struct Run<'r, H, F> {
     options: &'r Options,
     layout: Layout,
@@ -189,7 +189,7 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
             let stream = StreamId::from(number);
             protocol.open(stream, flow).map_err(|source| RunError::Stream { number, source })?;
         }
-        let boards = boards::<P, W>(policy, options, &layout, partitioned);
+        let schedulers = schedulers::<P, W>(policy, options, &layout, partitioned);
         let pools = match options.scheduling.memory {
             Organisation::Global => 1,
             Organisation::PerProcessor => workers,
@@ -197,18 +197,18 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
         let threads = (0..workers).map(|position| {
             ProtocolThread::new(position * 5).map(|thread| CachePadded::new(spin::Mutex::new(thread)))
         });
-        let lanes = queues.into_iter().map(|queue| Lane::new(queue).map(CachePadded::new));
+        let queues = queues.into_iter().map(|queue| ReceiveQueue::new(queue).map(CachePadded::new));
         let (clock, control) = (Clock::start(), Control::new());
         let blocks: Vec<_> = (0..workers).map(|_| CachePadded::new(Mutex::new(Blocks::default()))).collect();
-        let floor = Floor {
+        let shared = Shared {
             clock: &clock,
             control: &control,
             handler,
-            boards,
-            seats: (0..workers)
-                .map(|_| Seat::new(if partitioned { INBOX.max(2 * INTAKE * workers) } else { 1 }))
+            schedulers,
+            mailboxes: (0..workers)
+                .map(|_| Mailbox::new(if partitioned { FORWARDED.max(2 * INTAKE * workers) } else { 1 }))
                 .collect(),
-            lanes: lanes.collect::<Result<_, _>>()?,
+            queues: queues.collect::<Result<_, _>>()?,
             prepared,
             protocol: RwLock::new(protocol),
             streams: &streams,
@@ -223,15 +223,15 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
             stalled: CachePadded::new(LastStall::none()),
             stall: options.stall,
         };
-        staff(&floor, options, watch)?;
+        staff(&shared, options, watch)?;
         if control.has_failed() {
             return Err(RunError::Handler);
         }
-        let held = floor.boards.iter().map(|board| u64::from(board.lock().held())).sum::<u64>();
-        let passed: u64 = floor.seats.iter().map(|seat| seat.inbox.len() as u64).sum();
-        let lost = floor.lanes.iter().map(|lane| lane.queue().lost()).sum();
+        let held = shared.schedulers.iter().map(|scheduler| u64::from(scheduler.lock().held())).sum::<u64>();
+        let passed: u64 = shared.mailboxes.iter().map(|mailbox| mailbox.forwarded.len() as u64).sum();
+        let lost = shared.queues.iter().map(|queue| queue.lock().lost()).sum();
         let duration = clock.now();
-        drop(floor);
+        drop(shared);
         let blocks = blocks
             .into_iter()
             .map(|blocks| blocks.into_inner().into_inner().unwrap_or_else(PoisonError::into_inner));
@@ -249,28 +249,29 @@ fn config(options: &Options) -> Config {
     Config { link: options.link, verify_udp_checksum: options.verify_udp_checksum }
 }
 
-type Boards<P, W> = Vec<CachePadded<spin::Mutex<Board<P, W>>>>;
+type Schedulers<P, W> = Vec<CachePadded<spin::Mutex<Scheduler<P, W>>>>;
 
-fn boards<P: Policy, W: Waiting<Job = Packet>>(
+fn schedulers<P: Policy, W: Waiting<Job = Packet>>(
     policy: P,
     options: &Options,
     layout: &Layout,
     partitioned: bool,
-) -> Boards<P, W> {
-    let board = |policy: P, number: u64| {
+) -> Schedulers<P, W> {
+    let scheduler = |policy: P, number: u64| {
         let random = Key { seed: options.seed, point: number, replication: 0 }.stream(Purpose::Policy);
-        let board = Board::new(policy, &options.scheduling, layout, &options.model, random);
-        CachePadded::new(spin::Mutex::new(board))
+        let scheduler = Scheduler::new(policy, &options.scheduling, layout, &options.model, random);
+        CachePadded::new(spin::Mutex::new(scheduler))
     };
-    let boards = if partitioned { options.cpus.len() as u64 } else { 1 };
-    let mut made: Boards<P, W> = (1..boards).map(|number| board(policy.clone(), number)).collect();
-    made.push(board(policy, 0));
+    let schedulers = if partitioned { options.cpus.len() as u64 } else { 1 };
+    let mut made: Schedulers<P, W> =
+        (1..schedulers).map(|number| scheduler(policy.clone(), number)).collect();
+    made.push(scheduler(policy, 0));
     made
 }
 
-/// Puts a worker on each processor, lets `watch` follow them, and sends them home.
+/// Starts a worker on each processor, calls `watch`, and ends the workers.
 fn staff<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
-    floor: &Floor<'_, P, W, H>,
+    shared: &Shared<'_, P, W, H>,
     options: &Options,
     watch: impl FnOnce(&Watch<'_>),
 ) -> Result<(), RunError> {
@@ -279,34 +280,34 @@ fn staff<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
         let hire = |(worker, &cpu): (usize, &CpuId)| {
             let refused = &refused;
             let work = move || {
-                let place = || pin_to(cpu).map_err(|source| RunError::Place { worker, source });
-                let stay = || place().map(|_pinned| Worker::new(CpuId::from(worker), cpu, floor).run());
-                let stayed = catch_unwind(AssertUnwindSafe(stay)).unwrap_or_else(|panic| {
+                let pin = || pin_to(cpu).map_err(|source| RunError::Pin { worker, source });
+                let work = || pin().map(|_pinned| Worker::new(CpuId::from(worker), cpu, shared).run());
+                let ended = catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
                     Err(RunError::Panicked { worker, message: panic_message(&*panic) })
                 });
-                if let Err(error) = stayed {
+                if let Err(error) = ended {
                     *lock(refused) = Some(error);
-                    floor.control.give(Order::Leave);
+                    shared.control.give(Order::Leave);
                 }
             };
             thread::Builder::new().name(format!("worker {worker}")).spawn_scoped(scope, work).map(drop)
         };
         let hired = options.cpus.iter().enumerate().try_for_each(hire);
         if let Err(error) = hired {
-            floor.control.give(Order::Leave);
+            shared.control.give(Order::Leave);
             return Err(RunError::System(error));
         }
-        let watched = Watch::of(floor);
+        let watched = Watch::of(shared);
         if watched.await_paused() {
-            let now = floor.clock.now();
-            floor.lanes.iter().for_each(|lane| lane.begin(now));
+            let now = shared.clock.now();
+            shared.queues.iter().for_each(|queue| queue.begin(now));
             watched.resume();
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| watch(&watched))) {
-                dismiss(floor, Shutdown::Discard);
+                dismiss(shared, Shutdown::Discard);
                 resume_unwind(panic);
             }
         }
-        dismiss(floor, options.shutdown);
+        dismiss(shared, options.shutdown);
         Ok(())
     })?;
     lock(&refused).take().map_or(Ok(()), Err)
@@ -316,16 +317,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sends the workers home: at once, or when they have processed what is there.
-fn dismiss<P: Policy, W: Waiting<Job = Packet>, H>(floor: &Floor<'_, P, W, H>, shutdown: Shutdown) {
-    if shutdown == Shutdown::Drain && floor.control.order() != Order::Leave {
-        floor.control.give(Order::Drain);
-        wake_all(&floor.seats, &floor.lanes);
+/// Ends the workers: at once, or when they have drained.
+fn dismiss<P: Policy, W: Waiting<Job = Packet>, H>(shared: &Shared<'_, P, W, H>, shutdown: Shutdown) {
+    if shutdown == Shutdown::Drain && shared.control.order() != Order::Leave {
+        shared.control.give(Order::Drain);
+        wake_all(&shared.mailboxes, &shared.queues);
         let begun = std::time::Instant::now();
-        while !floor.is_drained() && floor.control.order() == Order::Drain && begun.elapsed() < PATIENCE {
+        while !shared.is_drained() && shared.control.order() == Order::Drain && begun.elapsed() < DRAIN_LIMIT
+        {
             thread::sleep(Duration::from_millis(1));
         }
     }
-    floor.control.give(Order::Leave);
-    wake_all(&floor.seats, &floor.lanes);
+    shared.control.give(Order::Leave);
+    wake_all(&shared.mailboxes, &shared.queues);
 }

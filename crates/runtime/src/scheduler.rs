@@ -1,8 +1,8 @@
-//! Where decisions are made: the dispatcher that the simulator has too, with the same bookkeeping
-//! of what lies in whose cache.
+//! Decides which worker processes a packet: the simulator's dispatcher, with the same record of what
+//! lies in whose cache.
 //!
-//! Under policies by which no processor needs to know of the others, and without anything that is
-//! shared, each worker has a board of its own. Otherwise there is one, behind a lock.
+//! Each worker has its own scheduler where the policy needs no knowledge of other processors and nothing
+//! is shared. Otherwise all workers share one, behind a lock.
 
 #[cfg(all(test, not(loom)))]
 mod conformance;
@@ -16,17 +16,17 @@ use warmcore_scenario::Scheduling;
 use warmcore_units::{CpuId, Nanos, StackId, ThreadId};
 use warmcore_workload::random::Random;
 
-/// A dispatcher and its bookkeeping.
-pub(crate) struct Board<P, W> {
+/// A dispatcher and its cache residency.
+pub(crate) struct Scheduler<P, W> {
     dispatcher: Dispatcher<P, W>,
     residency: Residency,
     threads: ThreadPool,
     random: Random,
-    /// Packets let in and not finished.
+    /// Packets admitted and not finished.
     held: u32,
 }
 
-/// A packet that a worker is to process, and how.
+/// A packet for a worker to process, with its stack and thread.
 #[derive(Debug)]
 pub(crate) struct Assignment {
     pub(crate) packet: Packet,
@@ -35,7 +35,7 @@ pub(crate) struct Assignment {
     pub(crate) situation: Situation,
 }
 
-impl<P: Policy, W: Waiting<Job = Packet>> Board<P, W> {
+impl<P: Policy, W: Waiting<Job = Packet>> Scheduler<P, W> {
     pub(crate) fn new(
         policy: P,
         scheduling: &Scheduling,
@@ -52,12 +52,12 @@ impl<P: Policy, W: Waiting<Job = Packet>> Board<P, W> {
         }
     }
 
-    /// Packets let in and not finished.
+    /// Packets admitted and not finished.
     pub(crate) fn held(&self) -> u32 {
         self.held
     }
 
-    /// `packet` arrives: the idle worker that takes over, and with what.
+    /// Admits `packet`. Returns the idle worker that starts now, if there is one, and its assignment.
     #[inline]
     pub(crate) fn arrive(&mut self, packet: Packet) -> Option<(CpuId, Assignment)> {
         self.held += 1;
@@ -68,7 +68,7 @@ impl<P: Policy, W: Waiting<Job = Packet>> Board<P, W> {
         Some((cpu, self.assign(cpu, thread, first)))
     }
 
-    /// `cpu` has finished `packet` at `now`: what it goes on with.
+    /// `cpu` finished `packet` at `now`. Returns its next assignment.
     #[inline]
     pub(crate) fn finish(
         &mut self,
@@ -94,21 +94,21 @@ impl<P: Policy, W: Waiting<Job = Packet>> Board<P, W> {
         }
     }
 
-    /// What `cpu`, which has a packet in hand, may as well take now.
+    /// A further packet that `cpu` may prefetch while it processes `running`.
     #[inline]
     pub(crate) fn ahead(&mut self, cpu: CpuId, running: &Assignment) -> Option<Assignment> {
         let next = self.dispatcher.ahead(cpu, &running.packet)?;
         Some(self.assign(cpu, running.thread, next))
     }
 
-    /// A worker has finished `packet` at `now`, and goes on with what it took ahead.
+    /// A worker finished `packet` at `now` and continues with the packet it prefetched.
     #[inline]
     pub(crate) fn finish_ahead(&mut self, packet: &Packet, now: Nanos) {
         self.held -= 1;
         self.dispatcher.finish_ahead(packet, now);
     }
 
-    /// The idle worker that had best look out for what comes.
+    /// The idle worker that should poll for arrivals.
     #[inline]
     pub(crate) fn lookout(&self) -> Option<CpuId> {
         self.dispatcher.lookout()

@@ -1,14 +1,14 @@
-//! Everything that the workers of a run share.
+//! State shared by the workers of a run.
 
-use crate::board::Board;
 use crate::clock::Clock;
 use crate::control::Control;
 use crate::driver::Prepared;
-use crate::lane::Lane;
+use crate::mailbox::Mailbox;
 use crate::options::{Idle, Overload};
 use crate::packet::{Frame, Packet};
 use crate::protocol::Protocol;
-use crate::seat::Seat;
+use crate::receive_queue::ReceiveQueue;
+use crate::scheduler::Scheduler;
 use crate::stalls::LastStall;
 use crate::stopwatch::Stopwatch;
 use crate::streams::Streams;
@@ -23,76 +23,79 @@ use warmcore_stack::Pool;
 use warmcore_stack::wire::LinkKind;
 use warmcore_units::{CpuId, Nanos, StreamId, ThreadId};
 
-/// What the workers share. `H` handles packets; `P` and `W` decide where.
-pub(crate) struct Floor<'a, P, W, H> {
+/// Shared by all workers. `H` handles packets; `P` and `W` decide where.
+pub(crate) struct Shared<'a, P, W, H> {
     pub(crate) clock: &'a Clock,
     pub(crate) control: &'a Control,
     pub(crate) handler: &'a H,
-    /// One for all workers, or one for each.
-    pub(crate) boards: Vec<CachePadded<spin::Mutex<Board<P, W>>>>,
-    pub(crate) seats: Vec<Seat>,
-    pub(crate) lanes: Vec<CachePadded<Lane>>,
+    /// One for all workers, or one each.
+    pub(crate) schedulers: Vec<CachePadded<spin::Mutex<Scheduler<P, W>>>>,
+    pub(crate) mailboxes: Vec<Mailbox>,
+    pub(crate) queues: Vec<CachePadded<ReceiveQueue>>,
     pub(crate) prepared: Vec<Prepared>,
     pub(crate) protocol: RwLock<Protocol>,
     pub(crate) streams: &'a Streams,
     pub(crate) threads: Vec<CachePadded<spin::Mutex<ProtocolThread>>>,
-    /// One for all workers, or one for each.
+    /// One for all workers, or one each.
     pub(crate) pools: Vec<Pool>,
     pub(crate) blocks: &'a [CachePadded<Mutex<Blocks>>],
     pub(crate) idle: &'a Idle,
     pub(crate) link: LinkKind,
     pub(crate) stopwatch: Option<Stopwatch>,
     pub(crate) overload: Overload,
-    /// Packets that a board may hold.
+    /// Most packets that a scheduler admits at a time.
     pub(crate) capacity: u32,
-    /// When somebody last was kept from running.
+    /// When a worker was last kept from running.
     pub(crate) stalled: CachePadded<LastStall>,
-    /// Longer than this a worker never takes between two looks at the clock by itself.
+    /// A longer time between two clock readings of a worker is a stall.
     pub(crate) stall: Nanos,
 }
 
-impl<P: Policy, W: Waiting<Job = Packet>, H> Floor<'_, P, W, H> {
-    /// The board on which `worker` is.
+impl<P: Policy, W: Waiting<Job = Packet>, H> Shared<'_, P, W, H> {
+    /// The scheduler of `worker`.
     #[inline]
-    pub(crate) fn board(&self, worker: CpuId) -> &spin::Mutex<Board<P, W>> {
-        &self.boards[worker.index() % self.boards.len()]
+    pub(crate) fn scheduler(&self, worker: CpuId) -> &spin::Mutex<Scheduler<P, W>> {
+        &self.schedulers[worker.index() % self.schedulers.len()]
     }
 
-    /// Whether `worker` can pass on to each other one all that it takes in at once, though the
-    /// others do the same.
+    /// Whether every other worker's mailbox has room for a full intake from each worker.
     #[inline]
     pub(crate) fn can_pass_on(&self, worker: CpuId) -> bool {
-        let needed = INTAKE * self.seats.len();
-        let has_room = |seat: &Seat| seat.inbox.capacity() - seat.inbox.len() >= needed;
-        self.boards.len() == 1
-            || self.seats.iter().enumerate().all(|(other, seat)| other == worker.index() || has_room(seat))
+        let needed = INTAKE * self.mailboxes.len();
+        let has_room = |mailbox: &Mailbox| mailbox.forwarded.capacity() - mailbox.forwarded.len() >= needed;
+        self.schedulers.len() == 1
+            || self
+                .mailboxes
+                .iter()
+                .enumerate()
+                .all(|(other, mailbox)| other == worker.index() || has_room(mailbox))
     }
 
-    /// Whether all workers have said that they take in nothing more.
+    /// Whether all workers have stopped receiving.
     pub(crate) fn is_closed(&self) -> bool {
-        self.control.closed() as usize == self.seats.len()
+        self.control.closed() as usize == self.mailboxes.len()
     }
 
-    /// Whether nothing is left to be processed, and nothing more is taken in.
+    /// Whether all workers have stopped receiving and nothing is left to process.
     pub(crate) fn is_drained(&self) -> bool {
-        // In the order in which packets go: from a place onto a board, which is locked meanwhile.
+        // In the order in which packets move: from a mailbox to a scheduler, which is locked meanwhile.
         self.is_closed()
-            && self.seats.iter().all(|seat| seat.inbox.is_empty())
-            && self.boards.iter().all(|board| board.lock().held() == 0)
+            && self.mailboxes.iter().all(|mailbox| mailbox.forwarded.is_empty())
+            && self.schedulers.iter().all(|scheduler| scheduler.lock().held() == 0)
     }
 
-    /// Whether nothing is there to be processed at `now`, nor in anybody's hands.
+    /// Whether nothing waits or is in service at `now`.
     #[cold]
     pub(crate) fn is_empty(&self, now: Nanos) -> bool {
-        self.lanes.iter().all(|lane| lane.due() > now)
-            && self.seats.iter().all(|seat| seat.inbox.is_empty())
-            && self.boards.iter().all(|board| board.lock().held() == 0)
+        self.queues.iter().all(|queue| queue.due() > now)
+            && self.mailboxes.iter().all(|mailbox| mailbox.forwarded.is_empty())
+            && self.schedulers.iter().all(|scheduler| scheduler.lock().held() == 0)
     }
 
     /// The queue that `worker` polls.
     #[inline]
-    pub(crate) fn lane(&self, worker: CpuId) -> &Lane {
-        &self.lanes[worker.index() % self.lanes.len()]
+    pub(crate) fn queue(&self, worker: CpuId) -> &ReceiveQueue {
+        &self.queues[worker.index() % self.queues.len()]
     }
 
     #[inline]
@@ -114,16 +117,16 @@ impl<P: Policy, W: Waiting<Job = Packet>, H> Floor<'_, P, W, H> {
         }
     }
 
-    /// Wakes `worker` if it sleeps, at its place or at its queue.
+    /// Wakes `worker` if it sleeps, parked or at its queue.
     #[inline]
     pub(crate) fn wake(&self, worker: CpuId) {
-        self.seats[worker.index()].wake();
-        self.lane(worker).wake(worker);
+        self.mailboxes[worker.index()].wake();
+        self.queue(worker).wake(worker);
     }
 
-    /// The worker on whose board packets of `stream` belong; `None` if there is one board for all.
+    /// The worker whose scheduler owns `stream`; `None` if all share one scheduler.
     #[inline]
     pub(crate) fn owner(&self, stream: StreamId) -> Option<CpuId> {
-        (self.boards.len() > 1).then(|| self.streams.home(stream))
+        (self.schedulers.len() > 1).then(|| self.streams.home(stream))
     }
 }

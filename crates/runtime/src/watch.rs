@@ -2,10 +2,10 @@
 
 use crate::clock::Clock;
 use crate::control::{Control, Order};
-use crate::floor::Floor;
-use crate::lane::{Lane, wake_all};
+use crate::mailbox::Mailbox;
 use crate::protocol::Protocol;
-use crate::seat::Seat;
+use crate::receive_queue::{ReceiveQueue, wake_all};
+use crate::shared::Shared;
 use crate::streams::Streams;
 use crate::tally::{Block, Blocks};
 use crossbeam_utils::CachePadded;
@@ -19,17 +19,17 @@ use warmcore_units::{Nanos, StreamId};
 pub struct Watch<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) control: &'a Control,
-    pub(crate) seats: &'a [Seat],
-    pub(crate) lanes: &'a [CachePadded<Lane>],
+    pub(crate) mailboxes: &'a [Mailbox],
+    pub(crate) queues: &'a [CachePadded<ReceiveQueue>],
     pub(crate) blocks: &'a [CachePadded<Mutex<Blocks>>],
     pub(crate) streams: &'a Streams,
     pub(crate) protocol: &'a RwLock<Protocol>,
 }
 
 impl<'a> Watch<'a> {
-    pub(crate) fn of<P, W, H>(floor: &'a Floor<'a, P, W, H>) -> Self {
-        let Floor { clock, control, seats, lanes, blocks, streams, protocol, .. } = floor;
-        Self { clock, control, seats, lanes, blocks, streams, protocol }
+    pub(crate) fn of<P, W, H>(shared: &'a Shared<'a, P, W, H>) -> Self {
+        let Shared { clock, control, mailboxes, queues, blocks, streams, protocol, .. } = shared;
+        Self { clock, control, mailboxes, queues, blocks, streams, protocol }
     }
 
     /// How long the run has lasted.
@@ -73,14 +73,14 @@ impl<'a> Watch<'a> {
     /// is so when this returns.
     pub fn pause(&self) {
         self.control.give(Order::Pause);
-        wake_all(self.seats, self.lanes);
+        wake_all(self.mailboxes, self.queues);
         self.await_paused();
     }
 
     /// Waits until every worker waits; false if they were told otherwise meanwhile.
     pub(crate) fn await_paused(&self) -> bool {
         while self.control.order() == Order::Pause {
-            if self.control.paused() as usize == self.seats.len() {
+            if self.control.paused() as usize == self.mailboxes.len() {
                 return true;
             }
             thread::sleep(Duration::from_micros(50));
@@ -93,7 +93,7 @@ impl<'a> Watch<'a> {
         if self.control.order() == Order::Pause {
             self.control.give(Order::Run);
         }
-        wake_all(self.seats, self.lanes);
+        wake_all(self.mailboxes, self.queues);
     }
 
     /// Opens a stream; workers are paused for a moment.

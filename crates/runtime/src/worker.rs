@@ -21,13 +21,13 @@
 mod intake;
 mod rest;
 
-use crate::board::Assignment;
 use crate::control::Order;
-use crate::floor::Floor;
 use crate::handler::{AfterPanic, Context, Handler};
 use crate::options::Idle;
 use crate::packet::{Buffer, Frame, Packet};
 use crate::protocol::Protocol;
+use crate::scheduler::Assignment;
+use crate::shared::Shared;
 use crate::stopwatch::Stopwatch;
 use crate::tally::Tally;
 use crate::work::Work;
@@ -57,7 +57,7 @@ pub(crate) struct Worker<'f, 'a, P, W, H> {
     place: CpuId,
     /// Whether it has said that it takes in nothing more.
     closed: bool,
-    floor: &'f Floor<'a, P, W, H>,
+    shared: &'f Shared<'a, P, W, H>,
     protocol: Option<RwLockReadGuard<'f, Protocol>>,
     hand: Option<Assignment>,
     /// What comes after it in any case.
@@ -93,8 +93,8 @@ enum Outcome {
 
 impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, W, H> {
     /// The worker `me`, on the processor `place`.
-    pub(crate) fn new(me: CpuId, place: CpuId, floor: &'f Floor<'a, P, W, H>) -> Self {
-        let work = match floor.idle {
+    pub(crate) fn new(me: CpuId, place: CpuId, shared: &'f Shared<'a, P, W, H>) -> Self {
+        let work = match shared.idle {
             Idle::Work(make) => Some(make(me.0)),
             Idle::Poll | Idle::Sleep => None,
         };
@@ -102,13 +102,13 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
             me,
             place,
             closed: false,
-            floor,
+            shared,
             protocol: None,
             hand: None,
             ahead: VecDeque::with_capacity(AHEAD),
             finished: Vec::with_capacity(AHEAD),
             tally: Tally::new(),
-            looked: floor.clock.now(),
+            looked: shared.clock.now(),
             last_ended: None,
             goes_on: false,
             polls: 0,
@@ -123,13 +123,13 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
 
     /// Works until it is told to leave.
     pub(crate) fn run(mut self) {
-        self.floor.seats[self.me.index()].sit();
-        self.looked = self.floor.clock.now();
+        self.shared.mailboxes[self.me.index()].register();
+        self.looked = self.shared.clock.now();
         loop {
             if let Some(assignment) = self.hand.take() {
                 self.serve(assignment);
             }
-            match self.floor.control.order() {
+            match self.shared.control.order() {
                 Order::Run | Order::Drain if self.hand.is_some() => {}
                 Order::Run => self.look_or_idle(),
                 Order::Pause => self.pause(),
@@ -143,12 +143,12 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
 
     /// Gives back what was taken ahead and will not be processed.
     fn leave(&mut self) {
-        let now = self.floor.clock.now();
-        let mut board = self.floor.board(self.me).lock();
+        let now = self.shared.clock.now();
+        let mut scheduler = self.shared.scheduler(self.me).lock();
         for (packet, ended) in self.finished.drain(..) {
-            board.finish_ahead(&packet, ended);
+            scheduler.finish_ahead(&packet, ended);
         }
-        drop(board);
+        drop(scheduler);
         self.hand_over(now);
     }
 
@@ -162,7 +162,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         match outcome {
             Outcome::Delivered(stack) => {
                 self.count(&assignment, begun, ended, stack);
-                self.floor.streams.processed(self.me, assignment.packet.stream);
+                self.shared.streams.processed(self.me, assignment.packet.stream);
             }
             Outcome::Refused(reason) => self.tally.refused(reason),
             Outcome::Panicked(message) => self.panicked(&assignment, &message),
@@ -185,9 +185,9 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     #[inline]
     fn count(&mut self, assignment: &Assignment, begun: Nanos, ended: Nanos, stack: Option<Nanos>) {
         let (arrived, situation) = (assignment.packet.arrived, assignment.situation);
-        let reading = stack.and(self.floor.stopwatch).map_or(Nanos::ZERO, |watch| watch.overhead);
+        let reading = stack.and(self.shared.stopwatch).map_or(Nanos::ZERO, |watch| watch.overhead);
         let (delay, service) = (ended - arrived - reading, ended - begun - reading);
-        if self.floor.stalled.met(arrived, ended) {
+        if self.shared.stalled.met(arrived, ended) {
             self.tally.disturbed(delay, service, situation);
         } else {
             self.tally.finished(delay, service, situation);
@@ -201,22 +201,22 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     /// Reports what was processed since the last time, and takes what comes next.
     #[inline]
     fn finish(&mut self, last: Assignment, ended: Nanos) {
-        let floor = self.floor;
-        let mut board = floor.board(self.me).lock();
+        let shared = self.shared;
+        let mut scheduler = shared.scheduler(self.me).lock();
         for (packet, ended) in &self.finished {
-            board.finish_ahead(packet, *ended);
+            scheduler.finish_ahead(packet, *ended);
         }
-        self.take_in(&mut board, ended);
-        self.hand = board.finish(self.me, last.thread, &last.packet, ended);
+        self.take_in(&mut scheduler, ended);
+        self.hand = scheduler.finish(self.me, last.thread, &last.packet, ended);
         if let Some(hand) = &self.hand {
             while self.ahead.len() < AHEAD
-                && let Some(next) = board.ahead(self.me, hand)
+                && let Some(next) = scheduler.ahead(self.me, hand)
             {
                 self.ahead.push_back(next);
             }
         }
-        floor.lane(self.me).appoint(board.lookout());
-        drop(board);
+        shared.queue(self.me).appoint(scheduler.lookout());
+        drop(scheduler);
         self.recycle(last.packet.frame);
         while let Some((packet, _)) = self.finished.pop() {
             self.recycle(packet.frame);
@@ -228,20 +228,20 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     #[inline]
     fn process(&mut self, assignment: &Assignment) -> Outcome {
         let Assignment { packet, stack, thread, .. } = assignment;
-        let floor = self.floor;
-        if floor.streams.has_failed(packet.stream) {
+        let shared = self.shared;
+        if shared.streams.has_failed(packet.stream) {
             return Outcome::Panicked(String::new());
         }
         let watch = self.stopwatch();
-        let protocol = protocol(&mut self.protocol, floor);
-        let frame = floor.bytes(&packet.frame);
+        let protocol = protocol(&mut self.protocol, shared);
+        let frame = shared.bytes(&packet.frame);
         let mut context =
             Context { cpu: self.place, worker: self.me.0, reply: &mut self.reply, replied: false };
-        let pool = floor.pool(self.me);
-        let mut thread = floor.thread(*thread).lock();
+        let pool = shared.pool(self.me);
+        let mut thread = shared.thread(*thread).lock();
         let start = watch.map(|watch| (watch.read)());
         let received = thread.run(|| {
-            let deliver = |delivery: Delivery<'_>| floor.handler.deliver(&delivery, &mut context);
+            let deliver = |delivery: Delivery<'_>| shared.handler.deliver(&delivery, &mut context);
             catch_unwind(AssertUnwindSafe(|| protocol.receive(*stack, pool, frame, deliver)))
         });
         let time = watch.zip(start).map(|(watch, start)| watch.between(start, (watch.read)()));
@@ -262,7 +262,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     /// What the next packet is timed with, if it is its turn.
     #[inline]
     fn stopwatch(&mut self) -> Option<Stopwatch> {
-        let watch = self.floor.stopwatch?;
+        let watch = self.shared.stopwatch?;
         self.untimed += 1;
         if self.untimed < watch.every {
             return None;
@@ -273,14 +273,14 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
 
     /// Sends the handler's answer to where `packet` came from.
     fn answer(&mut self, packet: &Packet) {
-        let floor = self.floor;
-        let frame = floor.bytes(&packet.frame);
-        let link = floor.link;
+        let shared = self.shared;
+        let frame = shared.bytes(&packet.frame);
+        let link = shared.link;
         let Ok(flow) = Flow::of(link, frame) else { return };
         let builder = FrameBuilder { tags: link.tags(frame), ..FrameBuilder::new(link, flow.reversed()) };
         self.outgoing.resize(builder.frame_length(self.reply.len()) + MAX_TAGS, 0);
         let sent = match builder.write(&self.reply, &mut self.outgoing) {
-            Ok(answer) => floor.lane(self.me).queue().send(answer).is_ok(),
+            Ok(answer) => shared.queue(self.me).lock().send(answer).is_ok(),
             Err(_) => false,
         };
         if !sent {
@@ -293,16 +293,16 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     fn panicked(&mut self, assignment: &Assignment, message: &str) {
         self.tally.failed();
         let stream = assignment.packet.stream;
-        if self.floor.streams.has_failed(stream) {
+        if self.shared.streams.has_failed(stream) {
             return;
         }
-        let handler = self.floor.handler;
+        let handler = self.shared.handler;
         // Who panics over a panic cannot go on.
         let verdict = catch_unwind(AssertUnwindSafe(|| handler.panicked(stream, message)));
         match verdict.unwrap_or(AfterPanic::EndRun) {
             AfterPanic::Skip => {}
-            AfterPanic::EndStream => self.floor.streams.fail(stream),
-            AfterPanic::EndRun => self.floor.control.fail(),
+            AfterPanic::EndStream => self.shared.streams.fail(stream),
+            AfterPanic::EndRun => self.shared.control.fail(),
         }
     }
 
@@ -314,9 +314,9 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
             self.tally.moved(here);
         }
         let block = self.tally.turn(now);
-        self.floor.blocks[self.me.index()].lock().unwrap_or_else(PoisonError::into_inner).push(block);
+        self.shared.blocks[self.me.index()].lock().unwrap_or_else(PoisonError::into_inner).push(block);
         // What this took was ours, unless it took so long that somebody else's was among it.
-        let over = self.floor.clock.now();
+        let over = self.shared.clock.now();
         if over - now < HAND_OVER {
             self.looked = over;
         }
@@ -326,11 +326,11 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     /// The time; if the last look was too long ago, this worker was not running.
     #[inline]
     fn read_clock(&mut self) -> Nanos {
-        let now = self.floor.clock.now();
+        let now = self.shared.clock.now();
         let since = now - self.looked;
-        if since > self.floor.stall {
+        if since > self.shared.stall {
             self.tally.stalled(since);
-            self.floor.stalled.mark(self.looked, now);
+            self.shared.stalled.mark(self.looked, now);
         }
         self.looked = now;
         now
@@ -348,7 +348,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
     #[inline]
     fn wake_called(&mut self) {
         while let Some(cpu) = self.called.pop() {
-            self.floor.wake(cpu);
+            self.shared.wake(cpu);
         }
     }
 }
@@ -357,9 +357,9 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
 #[inline]
 fn protocol<'g, 'f, P, W, H>(
     held: &'g mut Option<RwLockReadGuard<'f, Protocol>>,
-    floor: &'f Floor<'_, P, W, H>,
+    shared: &'f Shared<'_, P, W, H>,
 ) -> &'g Protocol {
-    held.get_or_insert_with(|| floor.protocol.read().unwrap_or_else(PoisonError::into_inner))
+    held.get_or_insert_with(|| shared.protocol.read().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// What a panic says of itself.

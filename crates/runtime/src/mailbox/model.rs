@@ -1,9 +1,9 @@
 //! Every interleaving of a worker that sleeps and others that put work before it, by loom. A lost
 //! wake-up is a deadlock here, since nobody wakes by himself.
 
-use super::Seat;
-use crate::board::Assignment;
+use super::Mailbox;
 use crate::packet::{Frame, Packet};
+use crate::scheduler::Assignment;
 use crate::sync::{AtomicBool, Mutex, Ordering};
 use loom::sync::Arc;
 use loom::thread;
@@ -12,7 +12,7 @@ use std::time::Duration;
 use warmcore_costs::Situation;
 use warmcore_units::{Nanos, StackId, StreamId, ThreadId};
 
-const NAP: Duration = Duration::from_millis(20);
+const LONGEST_PARK: Duration = Duration::from_millis(20);
 
 fn packet(number: u32) -> Packet {
     Packet { arrived: Nanos::ZERO, stream: StreamId(0), frame: Frame::Prepared(number) }
@@ -31,28 +31,28 @@ fn number(packet: &Packet) -> u32 {
 }
 
 /// The worker's side: looks, and sleeps where there is nothing.
-fn await_assignment(seat: &Seat) -> Assignment {
+fn await_assignment(mailbox: &Mailbox) -> Assignment {
     loop {
-        if let Some(assignment) = seat.collect() {
+        if let Some(assignment) = mailbox.collect() {
             return assignment;
         }
-        seat.sleep(NAP, || false);
+        mailbox.sleep(LONGEST_PARK, || false);
     }
 }
 
 #[test]
 fn what_is_posted_wakes_the_worker() {
     loom::model(|| {
-        let seat = Arc::new(Seat::new(1));
+        let mailbox = Arc::new(Mailbox::new(1));
         let worker = thread::spawn({
-            let seat = Arc::clone(&seat);
+            let mailbox = Arc::clone(&mailbox);
             move || {
-                seat.sit();
-                number(&await_assignment(&seat).packet)
+                mailbox.register();
+                number(&await_assignment(&mailbox).packet)
             }
         });
-        seat.post(assignment(7));
-        seat.wake();
+        mailbox.post(assignment(7));
+        mailbox.wake();
         assert_eq!(worker.join().unwrap(), 7);
     });
 }
@@ -60,24 +60,24 @@ fn what_is_posted_wakes_the_worker() {
 #[test]
 fn what_is_passed_on_wakes_the_worker() {
     loom::model(|| {
-        let seat = Arc::new(Seat::new(2));
+        let mailbox = Arc::new(Mailbox::new(2));
         let worker = thread::spawn({
-            let seat = Arc::clone(&seat);
+            let mailbox = Arc::clone(&mailbox);
             move || {
-                seat.sit();
+                mailbox.register();
                 let mut seen = Vec::new();
                 while seen.len() < 2 {
-                    match seat.inbox.pop() {
+                    match mailbox.forwarded.pop() {
                         Some(packet) => seen.push(number(&packet)),
-                        None => seat.sleep(NAP, || false),
+                        None => mailbox.sleep(LONGEST_PARK, || false),
                     }
                 }
                 seen
             }
         });
         for number in [1, 2] {
-            seat.inbox.push(packet(number)).unwrap();
-            seat.wake();
+            mailbox.forwarded.push(packet(number)).unwrap();
+            mailbox.wake();
         }
         assert_eq!(worker.join().unwrap(), [1, 2], "in the order in which they were passed on");
     });
@@ -86,19 +86,19 @@ fn what_is_passed_on_wakes_the_worker() {
 #[test]
 fn an_order_wakes_the_worker() {
     loom::model(|| {
-        let seat = Arc::new(Seat::new(1));
+        let mailbox = Arc::new(Mailbox::new(1));
         let leave = Arc::new(AtomicBool::new(false));
         let worker = thread::spawn({
-            let (seat, leave) = (Arc::clone(&seat), Arc::clone(&leave));
+            let (mailbox, leave) = (Arc::clone(&mailbox), Arc::clone(&leave));
             move || {
-                seat.sit();
+                mailbox.register();
                 while !leave.load(Ordering::Relaxed) {
-                    seat.sleep(NAP, || leave.load(Ordering::Relaxed));
+                    mailbox.sleep(LONGEST_PARK, || leave.load(Ordering::Relaxed));
                 }
             }
         });
         leave.store(true, Ordering::Relaxed);
-        seat.wake();
+        mailbox.wake();
         worker.join().unwrap();
     });
 }
@@ -116,34 +116,34 @@ fn work_from_two_sides_is_done_once() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(|| {
-        let seat = Arc::new(Seat::new(1));
+        let mailbox = Arc::new(Mailbox::new(1));
         let line = Arc::new(Mutex::new(Line { idle: true, waiting: VecDeque::new() }));
         let find = |number| {
-            let (seat, line) = (Arc::clone(&seat), Arc::clone(&line));
+            let (mailbox, line) = (Arc::clone(&mailbox), Arc::clone(&line));
             thread::spawn(move || {
                 let mut line = line.lock();
                 if line.idle {
                     line.idle = false;
-                    seat.post(assignment(number));
+                    mailbox.post(assignment(number));
                 } else {
                     line.waiting.push_back(assignment(number));
                 }
                 drop(line);
-                seat.wake();
+                mailbox.wake();
             })
         };
         let finders = [find(1), find(2)];
         let worker = thread::spawn(move || {
-            seat.sit();
+            mailbox.register();
             let (mut done, mut hand) = (Vec::new(), None);
             while done.len() < 2 {
-                let assignment = hand.take().unwrap_or_else(|| await_assignment(&seat));
+                let assignment = hand.take().unwrap_or_else(|| await_assignment(&mailbox));
                 done.push(number(&assignment.packet));
                 let mut line = line.lock();
                 hand = line.waiting.pop_front();
                 line.idle = hand.is_none();
             }
-            assert!(seat.is_empty());
+            assert!(mailbox.is_empty());
             done
         });
         finders.into_iter().for_each(|finder| finder.join().unwrap());

@@ -1,6 +1,6 @@
-use super::Seat;
-use crate::board::Assignment;
+use super::Mailbox;
 use crate::packet::{Frame, Packet};
+use crate::scheduler::Assignment;
 use std::time::Duration;
 use warmcore_costs::Situation;
 use warmcore_units::{Nanos, StackId, StreamId, ThreadId};
@@ -12,9 +12,9 @@ const FOREVER: Duration = Duration::from_secs(600);
 /// Two threads hand one assignment to and fro: each sleeps until the other has posted.
 #[test]
 fn an_assignment_goes_to_and_fro() {
-    let seats = [Seat::new(1), Seat::new(1)];
-    let play = |own: &Seat, other: &Seat, begins: bool| {
-        own.sit();
+    let mailboxes = [Mailbox::new(1), Mailbox::new(1)];
+    let play = |own: &Mailbox, other: &Mailbox, begins: bool| {
+        own.register();
         let mut hand = begins.then(|| Assignment {
             packet: Packet { arrived: Nanos::ZERO, stream: StreamId(0), frame: Frame::Prepared(0) },
             stack: StackId(0),
@@ -35,10 +35,10 @@ fn an_assignment_goes_to_and_fro() {
         }
     };
     std::thread::scope(|scope| {
-        scope.spawn(|| play(&seats[1], &seats[0], false));
-        play(&seats[0], &seats[1], true);
+        scope.spawn(|| play(&mailboxes[1], &mailboxes[0], false));
+        play(&mailboxes[0], &mailboxes[1], true);
     });
-    let [first, second] = &seats;
+    let [first, second] = &mailboxes;
     let left = first.collect().expect("the last turn was the second player's");
     assert_eq!(left.thread, ThreadId(2 * ROUNDS));
     assert!(second.collect().is_none() && first.is_empty());

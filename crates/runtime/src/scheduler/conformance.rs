@@ -1,11 +1,10 @@
-//! Conformance of the two drivers of the dispatcher: what the simulator has simulated happens on a
-//! board in the same way.
+//! Conformance of the dispatcher's two users: a scheduler decides as the simulator did.
 //!
 //! The arrivals of a simulation are let in at their times, and each packet is finished when its
 //! simulated service ended. Then each must be processed on the processor on which it was simulated,
 //! in the same situation, whatever the policy.
 
-use super::{Assignment, Board};
+use super::{Assignment, Scheduler};
 use crate::packet::{Frame, Packet};
 use std::path::Path;
 use warmcore_costs::{ExecutionModel, Profile};
@@ -35,7 +34,7 @@ impl Arrivals for Listed<'_> {
     }
 }
 
-/// A simulation, done over on a board.
+/// A simulation replayed on a scheduler.
 struct Replay<'a> {
     scheduling: &'a Scheduling,
     layout: Layout,
@@ -52,7 +51,7 @@ impl Task for Replay<'_> {
     fn on<P: Policy, W: Waiting<Job = Packet>>(self, policy: P) {
         let Self { scheduling, layout, model, key, arrivals, finished } = self;
         let random = key.stream(Purpose::Policy);
-        let mut board: Board<P, W> = Board::new(policy, scheduling, &layout, model, random);
+        let mut scheduler: Scheduler<P, W> = Scheduler::new(policy, scheduling, &layout, model, random);
         let mut hands: Vec<Option<Assignment>> = (0..layout.processors).map(|_| None).collect();
         let packets = |arrival: &Arrival| {
             let (arrived, stream) = (arrival.at, arrival.stream);
@@ -61,7 +60,7 @@ impl Task for Replay<'_> {
         let mut arriving = arrivals.iter().flat_map(packets).peekable();
         for (number, simulated) in finished.iter().enumerate() {
             while let Some(packet) = arriving.next_if(|packet| packet.arrived < simulated.ended) {
-                if let Some((cpu, first)) = board.arrive(packet) {
+                if let Some((cpu, first)) = scheduler.arrive(packet) {
                     let before = hands[cpu.index()].replace(first);
                     assert!(before.is_none(), "{scheduling}: {cpu} is idle");
                 }
@@ -71,9 +70,9 @@ impl Task for Replay<'_> {
             let as_simulated = (simulated.packet.arrived, simulated.packet.stream, simulated.situation);
             assert_eq!((ran.packet.arrived, ran.packet.stream, ran.situation), as_simulated, "{scheduling}");
             hands[simulated.cpu.index()] =
-                board.finish(simulated.cpu, ran.thread, &ran.packet, simulated.ended);
+                scheduler.finish(simulated.cpu, ran.thread, &ran.packet, simulated.ended);
         }
-        assert_eq!(board.held(), 0, "{scheduling}: everything is finished");
+        assert_eq!(scheduler.held(), 0, "{scheduling}: everything is finished");
     }
 }
 

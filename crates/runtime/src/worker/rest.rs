@@ -1,5 +1,4 @@
-//! What a worker does that has no packet: it looks, does other work, sleeps, pauses, and in the end
-//! waits until nothing is left.
+//! An idle worker: it polls, does other work, sleeps or pauses, and drains at the end of the run.
 
 use super::Worker;
 use crate::control::Order;
@@ -12,17 +11,17 @@ use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_units::Nanos;
 
-/// Polls without success before a worker that may sleep goes to sleep.
+/// Fruitless polls before a worker that may sleep does.
 const POLLS: u32 = 2_000;
-/// Polls after a sleep that nothing has ended: the worker looks, and sleeps on.
+/// Fruitless polls after a sleep that timed out.
 const POLLS_AFTER_NAP: u32 = 4;
-/// The longest sleep: how late a worker may notice what nobody wakes it for.
-const NAP: Duration = Duration::from_millis(20);
-/// How late a paused worker may notice that it is to go on.
-const PAUSE_NAP: Duration = Duration::from_millis(1);
+/// The longest sleep; bounds how late a worker notices what nobody wakes it for.
+const LONGEST_PARK: Duration = Duration::from_millis(20);
+/// The sleep between two checks of a paused worker.
+const PAUSE_PARK: Duration = Duration::from_millis(1);
 
 impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
-    /// Looks for a packet; if there is none, does what is done then.
+    /// Polls once; if there is no packet, takes one idle step.
     #[inline]
     pub(super) fn look_or_idle(&mut self) {
         self.last_ended = None;
@@ -31,15 +30,15 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
             return;
         }
         let now = self.read_clock();
-        let floor = self.floor;
-        let lane = floor.lane(self.me);
-        if lane.concerns(self.me, now)
-            && let Some(mut open) = lane.open()
+        let shared = self.shared;
+        let queue = shared.queue(self.me);
+        if queue.concerns(self.me, now)
+            && let Some(mut open) = queue.open()
         {
-            let mut board = floor.board(self.me).lock();
-            self.take_from(&mut open, &mut board, now);
-            lane.appoint(board.lookout());
-            drop(board);
+            let mut scheduler = shared.scheduler(self.me).lock();
+            self.take_from(&mut open, &mut scheduler, now);
+            queue.appoint(scheduler.lookout());
+            drop(scheduler);
             drop(open);
             self.wake_called();
             if self.hand.is_some() {
@@ -47,8 +46,8 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
                 return;
             }
         }
-        if floor.stalled.is_open() && floor.is_empty(now) {
-            floor.stalled.recovered(now);
+        if shared.stalled.is_open() && shared.is_empty(now) {
+            shared.stalled.recovered(now);
         }
         if self.tally.is_full(now) {
             self.hand_over(now);
@@ -58,7 +57,7 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
 
     #[inline]
     pub(super) fn idle(&mut self, now: Nanos) {
-        match self.floor.idle {
+        match self.shared.idle {
             Idle::Work(_) => {
                 if let Some(work) = &mut self.work {
                     work.step();
@@ -73,37 +72,38 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
         }
     }
 
-    /// Sleeps until something is there, or until shortly before it is due.
+    /// Sleeps until a packet is due or a worker wakes this one.
     #[cold]
     pub(super) fn sleep(&mut self, now: Nanos) {
-        let floor = self.floor;
+        let shared = self.shared;
         self.hand_over(now);
-        // Nothing is held while asleep: streams can be opened meanwhile.
+        // No lock is held while asleep, so that streams can be opened.
         self.protocol = None;
-        let due = floor.lane(self.me).due() - now;
-        let awake = || floor.control.order() != Order::Run;
-        let seat = &floor.seats[self.me.index()];
-        let nap = if due.0 > 0.0 { NAP.min(Duration::from_nanos(due.0 as u64)) } else { NAP };
-        let lane = floor.lane(self.me);
-        if due.0 <= 0.0 && lane.claim(self.me) {
-            seat.sleep_by(awake, || lane.wait(nap));
-            lane.release();
+        let due = shared.queue(self.me).due() - now;
+        let awake = || shared.control.order() != Order::Run;
+        let mailbox = &shared.mailboxes[self.me.index()];
+        let park =
+            if due.0 > 0.0 { LONGEST_PARK.min(Duration::from_nanos(due.0 as u64)) } else { LONGEST_PARK };
+        let queue = shared.queue(self.me);
+        if due.0 <= 0.0 && queue.claim(self.me) {
+            mailbox.sleep_by(awake, || queue.wait(park));
+            queue.release();
         } else {
-            seat.sleep(nap, awake);
+            mailbox.sleep(park, awake);
         }
-        self.looked = floor.clock.now();
+        self.looked = shared.clock.now();
         self.polls = POLLS - POLLS_AFTER_NAP;
     }
 
-    /// Whether nothing is left that this worker may have to process.
+    /// Whether this worker has nothing left to process.
     pub(super) fn is_drained(&mut self) -> bool {
         if !self.closed {
             self.closed = true;
-            self.floor.control.close();
+            self.shared.control.close();
         }
-        self.floor.is_closed()
-            && self.floor.seats[self.me.index()].is_empty()
-            && self.floor.board(self.me).lock().held() == 0
+        self.shared.is_closed()
+            && self.shared.mailboxes[self.me.index()].is_empty()
+            && self.shared.scheduler(self.me).lock().held() == 0
     }
 
     pub(super) fn look_for_leftovers(&mut self) {
@@ -116,8 +116,8 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
     #[cold]
     pub(super) fn pause(&mut self) {
         self.protocol = None;
-        self.hand_over(self.floor.clock.now());
-        self.floor.control.pause(|| park_timeout(PAUSE_NAP));
-        self.looked = self.floor.clock.now();
+        self.hand_over(self.shared.clock.now());
+        self.shared.control.pause(|| park_timeout(PAUSE_PARK));
+        self.looked = self.shared.clock.now();
     }
 }

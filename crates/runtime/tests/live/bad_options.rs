@@ -47,7 +47,7 @@ fn a_processor_that_is_not_there_is_named() {
     let _alone = alone();
     for absent in [CpuId(1023), CpuId(u32::MAX)] {
         let error = refusal(|options| options.cpus.push(absent));
-        assert!(matches!(error, RunError::Place { .. }), "{error}");
+        assert!(matches!(error, RunError::Pin { .. }), "{error}");
         assert!(error.to_string().contains("expected"), "{error}");
     }
 }

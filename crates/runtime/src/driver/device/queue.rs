@@ -28,13 +28,13 @@ const ATTEMPTS: u32 = 100;
 /// Frames of a device, in the order in which they came.
 pub(super) struct DeviceQueue<D: FrameDevice> {
     device: D,
-    lobby: Lobby,
+    classifier: Classifier,
     /// Frames sent since the last flush.
     unflushed: u32,
 }
 
 /// Where frames are looked at before a worker sees them.
-struct Lobby {
+struct Classifier {
     here: Here,
     station: LinkAddress,
     register: Arc<Register>,
@@ -59,7 +59,7 @@ impl<D: FrameDevice> DeviceQueue<D> {
         register: Arc<Register>,
         announcements: Sender<Flow>,
     ) -> Self {
-        let lobby = Lobby {
+        let classifier = Classifier {
             here,
             station,
             register,
@@ -71,7 +71,7 @@ impl<D: FrameDevice> DeviceQueue<D> {
             answers: Vec::new(),
             marked: Vec::new(),
         };
-        Self { device, lobby, unflushed: 0 }
+        Self { device, classifier, unflushed: 0 }
     }
 
     fn transmit(&mut self, frame: &[u8]) -> Result<(), SendError> {
@@ -88,10 +88,10 @@ impl<D: FrameDevice> DeviceQueue<D> {
     }
 
     fn send_answers(&mut self) {
-        if self.lobby.answers.is_empty() {
+        if self.classifier.answers.is_empty() {
             return;
         }
-        let answers = core::mem::take(&mut self.lobby.answers);
+        let answers = core::mem::take(&mut self.classifier.answers);
         for answer in answers {
             // Who gets no answer asks again.
             let _ = self.transmit(&answer);
@@ -104,7 +104,7 @@ impl<D: FrameDevice> DeviceQueue<D> {
     }
 }
 
-impl Lobby {
+impl Classifier {
     /// Learns who has got a stream, and shows what of theirs has waited; how many frames.
     fn let_in(&mut self, limit: usize, take: &mut dyn FnMut(Incoming<'_>)) -> usize {
         let version = self.register.version.load(Ordering::Acquire);
@@ -199,10 +199,10 @@ fn checksum_place(frame: &[u8]) -> Range<usize> {
 
 impl<D: FrameDevice> Queue for DeviceQueue<D> {
     fn receive(&mut self, now: Nanos, limit: usize, take: &mut dyn FnMut(Incoming<'_>)) -> usize {
-        let Self { device, lobby, .. } = self;
-        let mut shown = lobby.let_in(limit, take);
+        let Self { device, classifier, .. } = self;
+        let mut shown = classifier.let_in(limit, take);
         if shown < limit {
-            device.receive(limit - shown, |frame| shown += usize::from(lobby.receive(now, frame, take)));
+            device.receive(limit - shown, |frame| shown += usize::from(classifier.receive(now, frame, take)));
         }
         self.send_answers();
         if self.unflushed > 0 && (shown == 0 || self.unflushed >= TOGETHER) {
