@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod host;
 pub(crate) mod live;
 pub(crate) mod packet;
+pub(crate) mod quantity;
 pub(crate) mod reproduce;
 pub(crate) mod transfer;
 pub(crate) mod tune;
@@ -141,7 +142,7 @@ pub(crate) struct SimulatePacketArguments {
     /// Both see the same packets, in 20 runs each, so that the difference is known far better than
     /// the two delays are.
     #[arg(long, value_name = "POLICY", conflicts_with = "print_scenario", help_heading = "Output")]
-    #[arg(value_parser = values::names::<ProcessorPolicy>())]
+    #[arg(value_parser = values::names::<ProcessorPolicy>(), ignore_case = true)]
     pub(crate) against: Option<ProcessorPolicy>,
 
     /// Print the scenario, which --scenario takes, and simulate nothing

@@ -1,7 +1,7 @@
 //! The flags of `compare`.
 
 use super::live::RunnableArguments;
-use super::values;
+use super::{quantity, values};
 use clap::Args;
 use std::path::PathBuf;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
@@ -18,7 +18,8 @@ pub(crate) struct CompareArguments {
         value_delimiter = ',',
         default_value = "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8",
         conflicts_with = "rate",
-        help_heading = "Compare"
+        help_heading = "Compare",
+        value_parser = quantity::fraction
     )]
     pub(crate) loads: Vec<f64>,
 
@@ -28,7 +29,8 @@ pub(crate) struct CompareArguments {
         value_name = "PACKETS/S,…",
         value_delimiter = ',',
         conflicts_with_all = ["loads", "rate"],
-        help_heading = "Compare"
+        help_heading = "Compare",
+        value_parser = quantity::number
     )]
     pub(crate) rates: Vec<f64>,
 
@@ -37,7 +39,7 @@ pub(crate) struct CompareArguments {
         long,
         value_name = "NAME,…",
         value_delimiter = ',',
-        value_parser = values::names::<Parallelism>(),
+        value_parser = values::names::<Parallelism>(), ignore_case = true,
         conflicts_with = "approach",
         help_heading = "Compare"
     )]
@@ -48,7 +50,7 @@ pub(crate) struct CompareArguments {
         long,
         value_name = "NAME,…",
         value_delimiter = ',',
-        value_parser = values::names::<ProcessorPolicy>(),
+        value_parser = values::names::<ProcessorPolicy>(), ignore_case = true,
         conflicts_with = "policy",
         help_heading = "Compare"
     )]

@@ -1,7 +1,7 @@
 //! The arguments of `warmcore host`.
 
 use super::tune::TuneCommand;
-use super::values;
+use super::{quantity, values};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ pub(crate) struct ShowArguments {
     /// Look again every so many seconds, until Ctrl-C, and show rates
     ///
     /// Looks come less often than asked for where they would take more than a hundredth of a cpu.
-    #[arg(long, value_name = "SECONDS", value_parser = values::pause, conflicts_with = "root")]
+    #[arg(long, value_name = "SECONDS", value_parser = quantity::pause, conflicts_with = "root")]
     pub(crate) watch: Option<Duration>,
 }
 
@@ -93,11 +93,11 @@ pub(crate) struct PlanArguments {
     pub(crate) subject: Option<Subject>,
 
     /// What the placement is to be good for
-    #[arg(long, value_name = "GOAL", value_parser = values::names::<Goal>(), default_value = "throughput")]
+    #[arg(long, value_name = "GOAL", value_parser = values::names::<Goal>(), ignore_case = true, default_value = "throughput")]
     pub(crate) goal: Goal,
 
     /// How many packets come per second [default: as many as have come on average since the start]
-    #[arg(long, value_name = "PACKETS", value_parser = values::rate, requires = "profile")]
+    #[arg(long, value_name = "PACKETS", value_parser = quantity::rate, requires = "profile")]
     pub(crate) rate: Option<PerSecond>,
 
     /// What packets cost there: the profile that `warmcore calibrate` has measured on that machine, or

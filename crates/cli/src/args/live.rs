@@ -2,7 +2,7 @@
 //! document's `live` table.
 
 use super::packet::ScenarioArguments;
-use super::values;
+use super::{quantity, values};
 use clap::Args;
 use std::net::{Ipv4Addr, SocketAddr};
 use warmcore_scenario::{DriverKind, Mode, OverloadRule, ShutdownRule};
@@ -45,7 +45,7 @@ pub(crate) struct RunLiveArguments {
 #[command(next_help_heading = "Run")]
 pub(crate) struct LiveArguments {
     /// Where packets come from [default: memory]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<DriverKind>())]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<DriverKind>(), ignore_case = true)]
     pub(crate) driver: Option<DriverKind>,
 
     /// The interface of a driver that has one
@@ -61,12 +61,12 @@ pub(crate) struct LiveArguments {
     pub(crate) port: Option<u16>,
 
     /// How long [default: 5]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = quantity::seconds)]
     pub(crate) seconds: Option<f64>,
 
     /// What processors do that have no packet: `floating` ones do other work, `fixed` ones poll
     /// [default: floating]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<Mode>())]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<Mode>(), ignore_case = true)]
     pub(crate) mode: Option<Mode>,
 
     /// The processors to run on, by their numbers [default: the first, a core each]
@@ -79,7 +79,7 @@ pub(crate) struct LiveArguments {
     pub(crate) work_kib: Option<u32>,
 
     /// Bytes of data in a packet of the memory driver [default: 64]
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::bytes::<u16>)]
     pub(crate) payload: Option<u16>,
 
     /// Verify UDP checksums in software
@@ -87,24 +87,24 @@ pub(crate) struct LiveArguments {
     pub(crate) verify_udp_checksum: bool,
 
     /// What the handler of each packet computes [default: 0]
-    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
     pub(crate) handler_ns: Option<f64>,
 
     /// Bytes of its stream's own memory that the handler of each packet reads and writes [default: 0]
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::bytes::<u32>)]
     pub(crate) handler_bytes: Option<u32>,
 
     /// Packets held at most, waiting and in service; for each worker, where workers share nothing
     /// [default: 4096]
-    #[arg(long, value_name = "PACKETS")]
+    #[arg(long, value_name = "PACKETS", value_parser = quantity::count::<u32>)]
     pub(crate) capacity: Option<u32>,
 
     /// What happens to further ones: they are dropped and counted, or left with the driver
     /// [default: drop]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<OverloadRule>())]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<OverloadRule>(), ignore_case = true)]
     pub(crate) overload: Option<OverloadRule>,
 
     /// What becomes of packets that are held at the end [default: drain]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<ShutdownRule>())]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<ShutdownRule>(), ignore_case = true)]
     pub(crate) shutdown: Option<ShutdownRule>,
 }

@@ -1,7 +1,7 @@
 //! The flags that describe one point of the packet simulator. Every one sets a field of the
 //! scenario document, and overrides it where a document is given too.
 
-use super::values;
+use super::{quantity, values};
 use clap::Args;
 use std::path::PathBuf;
 use warmcore_scenario::{
@@ -71,32 +71,32 @@ pub(crate) struct ScenarioArguments {
 #[command(next_help_heading = "Host")]
 pub(crate) struct HostArguments {
     /// How protocol processing is made parallel [default: locking]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<Parallelism>())]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<Parallelism>(), ignore_case = true)]
     pub(crate) approach: Option<Parallelism>,
 
     /// How a processor is chosen for a packet [default: wired-streams]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<ProcessorPolicy>())]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<ProcessorPolicy>(), ignore_case = true)]
     pub(crate) policy: Option<ProcessorPolicy>,
 
     /// Which waiting packet a processor takes [default: fifo]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<QueueRule>())]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<QueueRule>(), ignore_case = true)]
     pub(crate) queue: Option<QueueRule>,
 
     /// Pools of protocol threads [default: per-processor]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<Organisation>())]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<Organisation>(), ignore_case = true)]
     pub(crate) threads: Option<Organisation>,
 
     /// Which idle thread a global pool hands out [default: opposite, of the order of processors]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<ThreadOrder>())]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<ThreadOrder>(), ignore_case = true)]
     pub(crate) thread_order: Option<ThreadOrder>,
 
     /// Pools of free memory [default: per-processor]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<Organisation>())]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<Organisation>(), ignore_case = true)]
     pub(crate) memory: Option<Organisation>,
 
     /// Independent stacks under ips: a number, `per-processor` or `per-stream`
     /// [default: per-processor]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = quantity::count::<u32>)]
     pub(crate) stacks: Option<Stacks>,
 
     /// What processing costs: `sgi-challenge-xl`, the machine of Salehi 1994, or the profile in a file
@@ -110,11 +110,11 @@ pub(crate) struct HostArguments {
 #[command(next_help_heading = "Traffic")]
 pub(crate) struct TrafficArguments {
     /// Packets per second; a trace that is given none keeps its own
-    #[arg(long, value_name = "PACKETS/S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PACKETS/S", allow_negative_numbers = true, value_parser = quantity::number)]
     pub(crate) rate: Option<f64>,
 
     /// Streams [default: 8]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = quantity::count::<u64>)]
     pub(crate) streams: Option<u32>,
 
     /// Unequal streams: the k-th has a rate proportional to k^-S [default: equal]
@@ -122,11 +122,11 @@ pub(crate) struct TrafficArguments {
     pub(crate) zipf: Option<f64>,
 
     /// Mean number of packets that arrive together, of one stream [default: 1]
-    #[arg(long, value_name = "PACKETS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "PACKETS", allow_negative_numbers = true, value_parser = quantity::number)]
     pub(crate) batch: Option<f64>,
 
     /// How that number varies [default: deterministic]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<BatchDistribution>())]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<BatchDistribution>(), ignore_case = true)]
     pub(crate) batch_distribution: Option<BatchDistribution>,
 
     /// When packets arrive [default: poisson]: `poisson`, `constant`, `periodic`,
@@ -148,7 +148,7 @@ pub(crate) struct TrafficArguments {
     pub(crate) sizes: Vec<Size>,
 
     /// The fraction of the packets that is sent, not received [default: 0]
-    #[arg(long, value_name = "FRACTION", value_parser = values::fraction, allow_hyphen_values = true)]
+    #[arg(long, value_name = "FRACTION", value_parser = quantity::fraction, allow_hyphen_values = true)]
     pub(crate) send_fraction: Option<f64>,
 }
 
@@ -157,11 +157,11 @@ pub(crate) struct TrafficArguments {
 #[command(next_help_heading = "Effects that Salehi 1994 leaves out (none unless given)")]
 pub(crate) struct EffectArguments {
     /// Checksumming a byte of a packet
-    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
     pub(crate) checksum_ns_per_byte: Option<f64>,
 
     /// Copying a byte of a packet that no cache holds
-    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
     pub(crate) copy_ns_per_byte: Option<f64>,
 
     /// Length of the send path, as a multiple of the receive path [default: 1]
@@ -169,24 +169,24 @@ pub(crate) struct EffectArguments {
     pub(crate) send_path: Option<f64>,
 
     /// How long a packet holds the locks of the active maps, under locking
-    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
     pub(crate) map_lock_ns: Option<f64>,
 
     /// How long a packet holds the locks of its session, under locking
-    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
     pub(crate) session_lock_ns: Option<f64>,
 
     /// What deciding on a processor costs
-    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
     pub(crate) decision_ns: Option<f64>,
 
     /// What turning to a packet costs a processor that did other work, beside the decision; less than
     /// nothing, down to minus --decision-ns, where such a packet is spared part of that
-    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
     pub(crate) start_ns: Option<f64>,
 
     /// How old what the policy knows of other processors is
-    #[arg(long, value_name = "NS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
     pub(crate) staleness_ns: Option<f64>,
 }
 
@@ -196,11 +196,11 @@ pub(crate) struct EffectArguments {
 pub(crate) struct RunArguments {
     /// Half-width of the mean delay, relative to it, at which it is known well enough
     /// [default: 0.5%]
-    #[arg(long, value_name = "PERCENT", value_parser = values::fraction, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = quantity::fraction, allow_hyphen_values = true)]
     pub(crate) precision: Option<f64>,
 
     /// Packets after which a replication ends in any case [default: 20000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = quantity::count::<u32>)]
     pub(crate) max_packets: Option<u64>,
 
     /// Independent replications, simulated in parallel [default: 1]
@@ -213,27 +213,27 @@ pub(crate) struct RunArguments {
 #[command(next_help_heading = "What is varied")]
 pub(crate) struct AxisArguments {
     /// Packets per second
-    #[arg(long, value_name = "PACKETS/S,…", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, value_name = "PACKETS/S,…", value_delimiter = ',', allow_negative_numbers = true, value_parser = quantity::number)]
     #[arg(conflicts_with_all = ["rate", "loads"])]
     pub(crate) rates: Vec<f64>,
 
     /// Rates as fractions of what each combination keeps up with
-    #[arg(long, value_name = "FRACTION,…", value_delimiter = ',', value_parser = values::fraction)]
+    #[arg(long, value_name = "FRACTION,…", value_delimiter = ',', value_parser = quantity::fraction)]
     #[arg(conflicts_with = "rate", allow_hyphen_values = true)]
     pub(crate) loads: Vec<f64>,
 
     /// How protocol processing is made parallel
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::names::<Parallelism>())]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::names::<Parallelism>(), ignore_case = true)]
     #[arg(conflicts_with = "approach")]
     pub(crate) approaches: Vec<Parallelism>,
 
     /// How a processor is chosen for a packet
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::names::<ProcessorPolicy>())]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::names::<ProcessorPolicy>(), ignore_case = true)]
     #[arg(conflicts_with = "policy")]
     pub(crate) policies: Vec<ProcessorPolicy>,
 
     /// Mean numbers of packets that arrive together
-    #[arg(long, value_name = "PACKETS,…", value_delimiter = ',', allow_negative_numbers = true)]
+    #[arg(long, value_name = "PACKETS,…", value_delimiter = ',', allow_negative_numbers = true, value_parser = quantity::number)]
     #[arg(conflicts_with = "batch")]
     pub(crate) batches: Vec<f64>,
 

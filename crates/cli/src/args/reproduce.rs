@@ -1,6 +1,6 @@
 //! The arguments of `warmcore reproduce`: the same for every source, and what each has besides.
 
-use super::{ResumableArguments, values};
+use super::{ResumableArguments, quantity, values};
 use clap::{Args, Subcommand};
 use warmcore_scenario::ProfileSource;
 
@@ -49,7 +49,7 @@ pub(crate) struct SalehiArguments {
     pub(crate) profile: Option<ProfileSource>,
 
     /// Half-width of a mean delay, relative to it, that is aimed at [default: 1%; 5% with --quick]
-    #[arg(long, value_name = "PERCENT", value_parser = values::fraction, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = quantity::fraction, allow_hyphen_values = true)]
     pub(crate) precision: Option<f64>,
 
     /// Seed of every random choice [default: 1]
@@ -63,7 +63,7 @@ pub(crate) struct SalehiArguments {
 #[derive(Args, Debug)]
 pub(crate) struct FoongArguments {
     /// Only these sizes of a write, in bytes [default: 64, 256, 1024, 4096, 16384, 65536]
-    #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',')]
+    #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',', value_parser = quantity::bytes::<u64>)]
     pub(crate) sizes: Vec<u64>,
 
     /// Connections at once, each with a sender, a receiver and a wire of its own

@@ -1,6 +1,6 @@
 //! The arguments of `warmcore transfer`.
 
-use super::values;
+use super::quantity;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use std::net::SocketAddr;
@@ -50,17 +50,17 @@ pub(crate) struct ComparisonArguments {
 
     /// Which end is under test. Over virtual wires both run on this machine, so it hardly matters; with
     /// --to it says whether this host sends or receives
-    #[arg(long, value_name = "NAME", value_parser = direction(), default_value = "transmit")]
+    #[arg(long, value_name = "NAME", value_parser = direction(), ignore_case = true, default_value = "transmit")]
     pub(crate) direction: Direction,
 
     /// Bytes of each write of the senders, from 64 to 65536; several are compared one after the other.
     /// Receivers read all there is at once
-    #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',', default_value = "65536")]
+    #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',', default_value = "65536", value_parser = quantity::bytes::<u64>)]
     pub(crate) sizes: Vec<u64>,
 
     /// Affinity models, of which the first is what the others are compared with [default: all but
     /// process-cpu0; with --to: none,process-only]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = model())]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = model(), ignore_case = true)]
     pub(crate) models: Vec<Model>,
 
     /// The cpus that connections take turns on [default: all that this process may use]
@@ -68,7 +68,7 @@ pub(crate) struct ComparisonArguments {
     pub(crate) cpus: Vec<u32>,
 
     /// How long each run is measured
-    #[arg(long, value_name = "SECONDS", value_parser = values::pause, default_value = "2")]
+    #[arg(long, value_name = "SECONDS", value_parser = quantity::pause, default_value = "2")]
     pub(crate) seconds: Duration,
 
     /// How often each model is tried; in each block every model once, and the first one twice
@@ -77,7 +77,7 @@ pub(crate) struct ComparisonArguments {
 
     /// Send at this rate on each connection, rather than as fast as it goes, so that cpu use can be
     /// compared
-    #[arg(long, value_name = "MBIT/S", value_parser = values::megabits)]
+    #[arg(long, value_name = "MBIT/S", value_parser = quantity::megabits)]
     pub(crate) rate_mbps: Option<PerSecond>,
 
     /// Let the virtual wires carry frames as an Ethernet wire does, without segmentation offload

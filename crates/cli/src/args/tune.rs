@@ -1,6 +1,6 @@
 //! The flags of `host apply`, `host undo`, `host confirm` and `host persist`.
 
-use super::values;
+use super::quantity;
 use super::verify::VerifyArguments;
 use clap::{Args, Subcommand};
 use core::time::Duration;
@@ -54,7 +54,7 @@ pub(crate) struct ApplyArguments {
 
     /// Take everything back unless `warmcore host confirm` is called within this time, such as 60s,
     /// whatever becomes of this terminal
-    #[arg(long, value_name = "TIME", value_parser = values::duration, requires = "yes")]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration, requires = "yes")]
     pub(crate) confirm_within: Option<Duration>,
 
     #[command(flatten)]
@@ -119,6 +119,6 @@ pub(crate) struct WatchArguments {
     pub(crate) token: String,
 
     /// The time to wait
-    #[arg(long, value_name = "TIME", value_parser = values::duration)]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration)]
     pub(crate) within: Duration,
 }

@@ -1,24 +1,22 @@
-//! How the values of flags are read: names, fractions, sizes, processes.
+//! How the values of flags are read: names, profiles, sizes, processes.
 //!
 //! No name stands here: those of policies and the like are the ones that documents use, asked of
 //! the types themselves.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use core::fmt;
-use core::time::Duration;
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
 use std::sync::Arc;
 use warmcore_scenario::{Process, ProfileSource};
-use warmcore_units::PerSecond;
 use warmcore_workload::Size;
 
-/// Reads the names that documents use for `T`; the help lists them.
+/// Reads the names that documents use for `T`, in letters of either case; the help lists them.
 pub(crate) fn names<T>() -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
 {
     PossibleValuesParser::new(Names::of::<T>())
-        .try_map(|name| T::deserialize(deserializer::<value::Error>(&name)))
+        .try_map(|name| T::deserialize(deserializer::<value::Error>(&name.to_lowercase())))
 }
 
 fn deserializer<E: serde::de::Error>(name: &str) -> value::StrDeserializer<'_, E> {
@@ -59,51 +57,6 @@ pub(crate) fn seed() -> impl TypedValueParser<Value = u64> {
     clap::value_parser!(u64).range(..=MAX)
 }
 
-/// A pause between two looks, in seconds: at least a hundredth, at most a day.
-pub(crate) fn pause(text: &str) -> Result<Duration, &'static str> {
-    let seconds = text.parse::<f64>().ok().filter(|seconds| (0.01..=86_400.0).contains(seconds));
-    seconds.map(Duration::from_secs_f64).ok_or("expected a number of seconds from 0.01 to 86400")
-}
-
-/// Packets per second: a number above 0.
-pub(crate) fn rate(text: &str) -> Result<PerSecond, &'static str> {
-    let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
-    rate.map(PerSecond).ok_or("expected a number of packets per second, above 0")
-}
-
-/// A rate of bits, in units of a million a second.
-pub(crate) fn megabits(text: &str) -> Result<PerSecond, &'static str> {
-    let rate = text.parse::<f64>().ok().filter(|rate| (0.001..=1e7).contains(rate));
-    rate.map(|rate| PerSecond(rate * 1e6)).ok_or("expected a number of Mbit/s from 0.001 to 10000000")
-}
-
-/// A fraction: `0.005` or `0.5%`.
-pub(crate) fn fraction(text: &str) -> Result<f64, String> {
-    let number = |text: &str| {
-        let read = text.trim().parse::<f64>();
-        read.map_err(|_| "expected a fraction such as 0.005, or a percentage such as 0.5%".to_owned())
-    };
-    match text.strip_suffix('%') {
-        // Read as a decimal once more, so that 0.1% is exactly what 0.001 is.
-        Some(percent) => number(&format!("{}e-2", number(percent)?)),
-        None => number(text),
-    }
-}
-
-/// A time with its unit: `60s`, `2m`, `500ms`.
-pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let expected = || format!("`{text}`: expected a whole number with its unit, such as 60s, 2m or 500ms");
-    let (number, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).ok_or_else(expected)?);
-    let millis = match unit {
-        "ms" => 1,
-        "s" => 1_000,
-        "m" => 60_000,
-        _ => return Err(expected()),
-    };
-    let millis = number.parse::<u32>().map(|number| u64::from(number) * millis);
-    millis.map(Duration::from_millis).map_err(|_| expected())
-}
-
 /// A program and its arguments.
 pub(crate) type ProgramLine = Arc<[String]>;
 
@@ -124,7 +77,7 @@ pub(crate) fn size(text: &str) -> Result<Size, String> {
     let expected =
         || format!("`{text}`: expected BYTES:WEIGHT, such as 64:3, with at most {} bytes", u16::MAX);
     Ok(Size {
-        bytes: bytes.trim().parse().map_err(|_| expected())?,
+        bytes: super::quantity::bytes(bytes).map_err(|_| expected())?,
         weight: weight.trim().parse().map_err(|_| expected())?,
     })
 }
@@ -165,26 +118,6 @@ mod tests {
         assert!(
             policies.contains(&"mru") && policies.contains(&"wired") && policies.contains(&"hash-stealing")
         );
-    }
-
-    #[test]
-    fn a_percentage_is_the_fraction_it_names() {
-        for (text, value) in
-            [("0.5%", 0.005), ("0.1%", 0.001), ("150%", 1.5), ("0.02", 0.02), ("1e-3", 0.001)]
-        {
-            assert_eq!(fraction(text), Ok(value), "{text}");
-        }
-        assert!(fraction("half").is_err() && fraction("%").is_err());
-    }
-
-    #[test]
-    fn a_time_has_its_unit() {
-        for (text, millis) in [("60s", 60_000), ("2m", 120_000), ("500ms", 500)] {
-            assert_eq!(duration(text), Ok(Duration::from_millis(millis)));
-        }
-        for text in ["60", "s", "1h", "-1s", "99999999999s", ""] {
-            assert!(duration(text).is_err(), "{text}");
-        }
     }
 
     #[test]

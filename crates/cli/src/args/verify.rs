@@ -1,5 +1,6 @@
 //! The flags of `host verify`.
 
+use super::quantity;
 use super::tune::{AdmissionArguments, JournalArguments};
 use super::values::{self, ProgramLine};
 use clap::Args;
@@ -31,7 +32,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) interfaces: Vec<String>,
 
     /// The length of a run
-    #[arg(long, value_name = "TIME", value_parser = values::duration, default_value = "2s")]
+    #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "2s")]
     pub(crate) time: Duration,
 
     /// How often each model is tried
@@ -40,7 +41,7 @@ pub(crate) struct VerifyArguments {
 
     /// The part of the cpus' time that programs other than the plan's and the load may have in a run
     /// that counts; with more, it is made again, twice at most
-    #[arg(long, value_name = "FRACTION", value_parser = values::fraction, default_value = "5%")]
+    #[arg(long, value_name = "FRACTION", value_parser = quantity::fraction, default_value = "5%")]
     pub(crate) foreign: f64,
 
     /// Print one JSON object instead of words

@@ -1,0 +1,181 @@
+//! How numbers with units are read: `20k` packets, `64k` bytes, `10ms`, `0.5%`.
+//!
+//! A factor of a thousand, a million or a thousand million is `k`, `M` or `G`; of bytes it is a power of 1024,
+//! as other network tools have it.
+
+use core::time::Duration;
+use warmcore_units::PerSecond;
+
+/// What the suffixes of a number stand for, as exponents of ten.
+const FACTORS: [(&str, u32); 4] = [("k", 3), ("K", 3), ("M", 6), ("G", 9)];
+/// Units of time, as exponents of ten of a second.
+const TIMES: [(&str, i32); 5] = [("ns", -9), ("us", -6), ("µs", -6), ("ms", -3), ("s", 0)];
+
+/// A decimal number, times a power of ten. Read as one decimal, so that `0.1%` is exactly what `0.001` is.
+fn decimal(text: &str, exponent: i32) -> Option<f64> {
+    let plain = text.trim();
+    let number = match exponent {
+        0 => plain.parse::<f64>(),
+        // `1e3` is a number, and `1e3e3` none.
+        _ => format!("{}e{exponent}", plain.parse::<f64>().ok()?).parse::<f64>(),
+    };
+    number.ok().filter(|number| number.is_finite())
+}
+
+/// A number: `20000`, `20k`, `1.5M`.
+pub(crate) fn number(text: &str) -> Result<f64, String> {
+    let suffixed =
+        FACTORS.iter().find_map(|(suffix, exponent)| Some((text.strip_suffix(suffix)?, *exponent)));
+    let (digits, exponent) = suffixed.unwrap_or((text, 0));
+    decimal(digits, exponent.cast_signed())
+        .ok_or_else(|| format!("`{text}`: expected a number, such as 20000, 20k or 1.5M"))
+}
+
+/// A whole number: `1000`, `64k`, `20M`.
+pub(crate) fn count<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let number =
+        number(text).ok().filter(|number| (0.0..=2_f64.powi(53)).contains(number) && number.fract() == 0.0);
+    let whole =
+        number.ok_or_else(|| format!("`{text}`: expected a whole number, such as 1000, 64k or 20M"))?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number in range")]
+    T::try_from(whole as u64).map_err(|_| format!("`{text}` is too large"))
+}
+
+/// A number of bytes: `1500`, `64k` for 65536, `1M`.
+pub(crate) fn bytes<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let expected = || format!("`{text}`: expected a number of bytes, such as 1500, 64k or 1M");
+    let suffixed =
+        FACTORS.iter().find_map(|(suffix, exponent)| Some((text.strip_suffix(suffix)?, exponent / 3)));
+    let (digits, power) = suffixed.unwrap_or((text, 0));
+    let number: u64 = digits.trim().parse().map_err(|_| expected())?;
+    let bytes = 1024_u64.checked_pow(power).and_then(|factor| number.checked_mul(factor));
+    bytes.and_then(|bytes| T::try_from(bytes).ok()).ok_or_else(|| format!("`{text}` is too large"))
+}
+
+/// A time in units of 10^`unit` seconds; a number alone is one of them.
+fn time(text: &str, unit: i32) -> Option<f64> {
+    let suffixed = TIMES.iter().find_map(|(suffix, exponent)| Some((text.strip_suffix(suffix)?, *exponent)));
+    match (suffixed, text.strip_suffix('m')) {
+        (Some((digits, exponent)), _) => decimal(digits, exponent - unit),
+        (None, Some(minutes)) => Some(decimal(minutes, -unit)? * 60.0),
+        (None, None) => decimal(text, 0),
+    }
+}
+
+/// Nanoseconds: `250`, `10us`, `1.5ms`.
+pub(crate) fn nanos(text: &str) -> Result<f64, String> {
+    time(text, -9).ok_or_else(|| format!("`{text}`: expected nanoseconds, or a time such as 10us or 1.5ms"))
+}
+
+/// Seconds: `5`, `500ms`, `2m`.
+pub(crate) fn seconds(text: &str) -> Result<f64, String> {
+    time(text, 0).ok_or_else(|| format!("`{text}`: expected seconds, or a time such as 500ms or 2m"))
+}
+
+/// A time between two looks, in seconds: at least a hundredth, at most a day.
+pub(crate) fn pause(text: &str) -> Result<Duration, &'static str> {
+    let seconds = time(text, 0).filter(|seconds| (0.01..=86_400.0).contains(seconds));
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or("expected a time from 10ms to 86400s; a number alone is seconds")
+}
+
+/// A time of whole milliseconds with its unit: `60s`, `2m`, `500ms`.
+pub(crate) fn duration(text: &str) -> Result<Duration, String> {
+    let expected = || format!("`{text}`: expected a time with its unit, such as 60s, 2m or 500ms");
+    let has_unit = text.ends_with(|last: char| last.is_alphabetic());
+    let millis = time(text, -3).filter(|millis| {
+        has_unit && (0.0..=f64::from(u32::MAX) * 1e3).contains(millis) && millis.fract() == 0.0
+    });
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a whole number in range")]
+    millis.map(|millis| Duration::from_millis(millis as u64)).ok_or_else(expected)
+}
+
+/// Packets per second, above 0: `20000`, `20k`.
+pub(crate) fn rate(text: &str) -> Result<PerSecond, &'static str> {
+    let rate = number(text).ok().filter(|rate| *rate > 0.0);
+    rate.map(PerSecond).ok_or("expected a number of packets per second, above 0, such as 20000, 20k or 1.5M")
+}
+
+/// A rate of bits, in units of a million a second.
+pub(crate) fn megabits(text: &str) -> Result<PerSecond, &'static str> {
+    let rate = text.parse::<f64>().ok().filter(|rate| (0.001..=1e7).contains(rate));
+    rate.map(|rate| PerSecond(rate * 1e6)).ok_or("expected a number of Mbit/s from 0.001 to 10000000")
+}
+
+/// A fraction: `0.005` or `0.5%`.
+pub(crate) fn fraction(text: &str) -> Result<f64, String> {
+    let read = match text.strip_suffix('%') {
+        Some(percent) => decimal(percent, -2),
+        None => decimal(text, 0),
+    };
+    read.ok_or_else(|| "expected a fraction such as 0.005, or a percentage such as 0.5%".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_as_people_type_them() {
+        for (text, value) in
+            [("20000", 20e3), ("20k", 20e3), ("1.5M", 1.5e6), ("2G", 2e9), ("1e4", 1e4), ("-1", -1.0)]
+        {
+            assert_eq!(number(text), Ok(value), "{text}");
+        }
+        for text in ["", "k", "20m", "1e3e3", "inf", "NaN", "1e400", "20 000"] {
+            assert!(number(text).is_err(), "{text}");
+        }
+        assert_eq!(count::<u32>("1.5k"), Ok(1500));
+        assert!(count::<u32>("1.5").is_err() && count::<u32>("-1").is_err() && count::<u32>("5G").is_err());
+    }
+
+    #[test]
+    fn a_thousand_bytes_are_1024() {
+        assert_eq!(
+            (bytes::<u64>("64k"), bytes::<u64>("1M"), bytes::<u16>("1500")),
+            (Ok(65536), Ok(1 << 20), Ok(1500))
+        );
+        assert!(
+            bytes::<u16>("64k").is_err()
+                && bytes::<u64>("1.5k").is_err()
+                && bytes::<u64>("99999999999G").is_err()
+        );
+    }
+
+    #[test]
+    fn a_percentage_is_the_fraction_it_names() {
+        for (text, value) in
+            [("0.5%", 0.005), ("0.1%", 0.001), ("150%", 1.5), ("0.02", 0.02), ("1e-3", 0.001)]
+        {
+            assert_eq!(fraction(text), Ok(value), "{text}");
+        }
+        assert!(fraction("half").is_err() && fraction("%").is_err());
+    }
+
+    #[test]
+    fn a_time_may_have_its_unit() {
+        for (text, value) in
+            [("250", 250.0), ("250ns", 250.0), ("10us", 10e3), ("10µs", 10e3), ("1.5ms", 1.5e6)]
+        {
+            assert_eq!(nanos(text), Ok(value), "{text}");
+        }
+        for (text, value) in [("5", 5.0), ("500ms", 0.5), ("2m", 120.0)] {
+            assert_eq!(seconds(text), Ok(value), "{text}");
+        }
+        assert_eq!(pause("100ms"), Ok(Duration::from_millis(100)));
+        assert!(
+            nanos("ten").is_err() && seconds("1h").is_err() && pause("0").is_err() && pause("inf").is_err()
+        );
+    }
+
+    #[test]
+    fn a_duration_has_its_unit() {
+        for (text, millis) in [("60s", 60_000), ("2m", 120_000), ("500ms", 500), ("1.5s", 1_500)] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(millis)));
+        }
+        for text in ["60", "s", "1h", "-1s", "99999999999s", "", "10us"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+}
