@@ -55,7 +55,7 @@ test-long: test fuzz audit
 	WARMCORE_CHANGES=all cargo test --locked --package warmcore-study --test placement faults
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
-	WARMCORE_STUDIES=10 cargo test --release --locked --package warmcore-cli --test repeat -- --nocapture
+	WARMCORE_STUDIES=10 cargo test --release --locked --package warmcore-cli --test repeat -- --ignored --nocapture
 	scripts/check-mutants
 
 bench:

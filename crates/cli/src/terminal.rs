@@ -17,11 +17,14 @@ use warmcore_costs::profile::{Measured, Profile};
 use warmcore_costs::{Approach, Experiment, Situation, ThreadStack};
 use warmcore_record::document::{Statement, Verdict};
 use warmcore_study::Findings;
-use warmcore_study::present::verdict::verdict;
+use warmcore_study::present::{scope::handover, verdict::verdict};
 use warmcore_units::Estimate;
 
 /// A line under the header and nothing else.
 const PLAIN: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// What the half-widths hold of what is simulated and nothing else.
+const OF_THE_SIMULATION: &str = "± is that of the simulation: the costs' own uncertainty is not in it.";
 
 /// An empty table headed `header`.
 pub(crate) fn table<const N: usize>(header: [&str; N]) -> Table {
@@ -68,6 +71,9 @@ pub(crate) fn times(profile: &Profile) -> String {
             "\nA free-memory pool last used elsewhere adds {acquire} to acquire, {release} to release."
         );
     }
+    if let Some(time) = handover(profile) {
+        text += &format!("\nA cache line takes {time} from one processor to the other.");
+    }
     if text.contains('†') {
         text += "\n† wider than the target when the time budget ended";
     }
@@ -85,7 +91,9 @@ pub(crate) fn summary(findings: &Findings) -> String {
 
 /// The first lines of the report's page.
 fn brief(verdict: &Verdict) -> String {
-    let mut text = format!("\n{}\n{}\n\n", verdict.headline, verdict.scope);
+    let Verdict { headline, confidence, scope, .. } = verdict;
+    let sure = confidence.as_ref().map_or_else(String::new, |of| format!(" {}.", of.level.in_words()));
+    let mut text = format!("\n{headline}{sure}\n{scope}\n\n");
     for Statement { text: claim, confidence, .. } in &verdict.statements {
         text += &format!("• {claim}\n  {}: {}\n", confidence.level.in_words(), confidence.reason);
     }
@@ -125,10 +133,11 @@ mod tests {
         let statement = Statement {
             text: "At low loads, use MRU.".to_owned(),
             evidence: vec!["12%".to_owned()],
-            confidence,
+            confidence: confidence.clone(),
         };
         let text = brief(&Verdict {
             headline: "Use MRU.".to_owned(),
+            confidence: Some(confidence),
             scope: "This speaks for 2 cores.".to_owned(),
             statements: vec![statement],
             ..Verdict::default()
@@ -137,7 +146,7 @@ mod tests {
         assert_eq!(
             lines,
             [
-                "Use MRU.",
+                "Use MRU. Moderate confidence.",
                 "This speaks for 2 cores.",
                 "• At low loads, use MRU.",
                 "  Moderate confidence: the intervals touch"

@@ -54,12 +54,38 @@ pub struct Provenance {
     /// different distances, and what migrations cost differs accordingly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Nanos>,
+    /// Between which times 95% of the hand-overs lay that were read in runs that count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handover_range: Option<[Nanos; 2]>,
+    /// The runs that the receive times were taken from; `None` where they are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<Runs>,
     /// What the measured packets were like; `None` if the source does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<Packets>,
     /// What a reader should know about how the figures came about, a sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+}
+
+/// How many runs of packets a calibration made, those of t(x) apart, and what became of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Runs {
+    /// All that were begun.
+    pub made: u64,
+    /// Those in which a measuring thread was preempted, moved, or took a page fault.
+    pub disturbed: u64,
+    /// Those in which the processors were not as far apart as in the others.
+    pub displaced: u64,
+}
+
+impl Runs {
+    /// Those that do not count unless there are too few others.
+    #[must_use]
+    pub const fn set_aside(&self) -> u64 {
+        self.disturbed + self.displaced
+    }
 }
 
 /// What packets are like, as far as their receive times depend on it.
@@ -125,12 +151,15 @@ pub struct Measured {
     /// Half-width of its 95% confidence interval; `None` where the source states none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_width: Option<Nanos>,
-    /// How many undisturbed runs it is the mean of.
+    /// How many runs it is the mean of: undisturbed ones, unless [`Self::rests_on_disturbed`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub runs: u32,
-    /// How many runs were set aside because the measuring thread was preempted or moved.
+    /// How many runs were disturbed: the measuring thread was preempted or moved, or the processors were.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub disturbed: u32,
+    /// Whether too few runs were undisturbed, so that all of them count, the disturbed ones too.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub rests_on_disturbed: bool,
     /// Whether the budget ended before the half-width reached its target.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub missed_target: bool,
@@ -150,7 +179,14 @@ impl Measured {
     /// A published time without an interval.
     #[must_use]
     pub const fn published(mean: Nanos) -> Self {
-        Self { mean, half_width: None, runs: 0, disturbed: 0, missed_target: false }
+        Self {
+            mean,
+            half_width: None,
+            runs: 0,
+            disturbed: 0,
+            rests_on_disturbed: false,
+            missed_target: false,
+        }
     }
 
     /// Mean and half-width.

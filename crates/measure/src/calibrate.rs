@@ -100,11 +100,10 @@ pub fn calibrate(
     let values = rounds.values();
     let shared = hierarchy.shared_level(machine, &cpus).and_then(|level| latencies.get(level));
     let notes = notes::all(plan, &cpus, &timer, &cold, shared, &rounds, &curve);
-    let handover = rounds.proximity.reference.map(Nanos);
     let profile = Profile {
         schema: SCHEMA,
         name: machine.name.clone(),
-        provenance: provenance(plan, notes, handover),
+        provenance: provenance(plan, notes, &rounds),
         levels: profile::levels(&hierarchy, &cold),
         intervening: Intervening::MVS,
         free_memory: profile::free_memory(&values),
@@ -125,12 +124,14 @@ pub fn calibrate(
     })
 }
 
-fn provenance(plan: &Plan, notes: Vec<String>, handover: Option<Nanos>) -> Provenance {
+fn provenance(plan: &Plan, notes: Vec<String>, rounds: &Rounds<'_>) -> Provenance {
     Provenance {
         kind: Kind::Measured,
         source: concat!("warmcore ", env!("CARGO_PKG_VERSION")).to_owned(),
         date: Utc::now().format("%Y-%m-%d").to_string(),
-        handover,
+        handover: rounds.proximity.reference.map(Nanos),
+        handover_range: rounds.proximity.range(rounds.readings()).map(|ends| ends.map(Nanos)),
+        runs: Some(rounds.tally().into()),
         packets: Some(plan.packets()),
         notes,
     }

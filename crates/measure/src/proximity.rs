@@ -43,6 +43,15 @@ impl Proximity {
         Self { reference: times.get((times.len() as f64 * FAIR_PART) as usize).copied() }
     }
 
+    /// Between which times 95% of the `readings` at this distance lay.
+    pub(crate) fn range(&self, readings: impl Iterator<Item = Readings>) -> Option<[f64; 2]> {
+        let mut times: Vec<f64> =
+            readings.filter(|&readings| self.held(readings)).flatten().flatten().collect();
+        times.sort_by(f64::total_cmp);
+        let outside = times.len() / 40;
+        Some([*times.get(outside)?, *times.iter().rev().nth(outside)?])
+    }
+
     /// Whether the processors were at this distance when a run began and when it ended.
     #[must_use]
     pub fn held(&self, readings: Option<[f64; 2]>) -> bool {
@@ -73,6 +82,14 @@ mod tests {
         assert_eq!(counting(&readings(30, 70)), 30);
         assert_eq!(counting(&readings(80, 20)), 80);
         assert_eq!(counting(&readings(5, 95)), 95, "a glimpse is no fair part");
+    }
+
+    #[test]
+    fn the_range_holds_most_readings_at_the_distance_that_counts() {
+        let readings = readings(100, 30);
+        let [low, high] = Proximity { reference: Some(70.0) }.range(readings.into_iter()).unwrap();
+        assert!((70.0..70.3).contains(&low) && (70.9..71.5).contains(&high), "{low} to {high}");
+        assert_eq!(Proximity::ANY.range(std::iter::repeat_n(None, 3)), None);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
 use crate::plan::Plan;
 use crate::progress::Report;
-use crate::proximity::{PAUSE, Proximity};
+use crate::proximity::{PAUSE, Proximity, Readings};
 use crate::quantity::Quantity;
 use crate::run::Stage;
 use crate::script::{Outcome, Sample};
@@ -25,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::thread;
 use std::time::{Duration, Instant};
 use warmcore_costs::Measured;
+use warmcore_costs::profile::Runs;
 use warmcore_units::Nanos;
 
 /// A run that is shorter than this is cheap.
@@ -47,6 +48,12 @@ pub struct Tally {
     pub packets: u64,
     /// Packets that were set aside because an interrupt hit them.
     pub packets_set_aside: u64,
+}
+
+impl From<Tally> for Runs {
+    fn from(tally: Tally) -> Self {
+        Self { made: tally.runs, disturbed: tally.disturbed_runs, displaced: tally.displaced_runs }
+    }
 }
 
 /// One value in the making.
@@ -181,9 +188,13 @@ impl<'a> Rounds<'a> {
 
     /// Finds the distance at which runs count, from all runs so far.
     fn locate(&mut self) {
-        let runs = self.entries.iter().flat_map(|entry| entry.series.runs());
         let broken_off = self.broken_off.iter().map(|&handover| Some([handover; 2]));
-        self.proximity = Proximity::of(runs.map(|run| run.readings).chain(broken_off));
+        self.proximity = Proximity::of(self.readings().chain(broken_off));
+    }
+
+    /// How far apart the processors were in each run that was not broken off.
+    pub(crate) fn readings(&self) -> impl Iterator<Item = Readings> {
+        self.entries.iter().flat_map(|entry| entry.series.runs()).map(|run| run.readings)
     }
 
     fn is_known(&self, entry: &Entry) -> bool {

@@ -101,6 +101,7 @@ impl Series {
             half_width: Some(Nanos(interval.half_width)),
             runs: count(counting.len()),
             disturbed: count(disturbed),
+            rests_on_disturbed: relies_on_disturbed,
             missed_target: relies_on_disturbed || interval.relative() > target,
         })
     }
@@ -207,6 +208,6 @@ mod tests {
         series.push(run(100.0, true));
         let value = series.measured(0.01, &ANYWHERE).unwrap();
         assert!(value.missed_target && series.relies_on_disturbed(&ANYWHERE));
-        assert_eq!((value.runs, value.disturbed), (2, 2));
+        assert_eq!((value.runs, value.disturbed, value.rests_on_disturbed), (2, 2, true));
     }
 }

@@ -25,6 +25,9 @@ pub struct Document {
 pub struct Verdict {
     /// One sentence that a hurried reader can act on.
     pub headline: String,
+    /// How sure the headline is; `None` where it claims nothing that could be unsure.
+    #[serde(default)]
+    pub confidence: Option<Confidence>,
     /// For what the answer speaks (which machine, which path), and for what it does not: one
     /// sentence, or empty.
     pub scope: String,

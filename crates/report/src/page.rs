@@ -7,7 +7,7 @@ use crate::grid::{Grid, GridCell};
 use crate::legend::{Entry, Legend};
 use askama::Template;
 use warmcore_record::chart::{Chart, Choice};
-use warmcore_record::document::{Level, Statement, Term, Verdict};
+use warmcore_record::document::{Confidence, Level, Statement, Term, Verdict};
 use warmcore_record::{Block, Document, Manifest, Section};
 
 /// The whole page.
@@ -47,6 +47,8 @@ struct ChartPart<'a> {
     legend: Vec<LegendGroup<'a>>,
     data: String,
     behind: Vec<BehindView>,
+    /// Whether it stands on the first screen, where its caption is folded.
+    is_first: bool,
     /// Whether some marker is hollow, and so has to be explained.
     has_missed: bool,
 }
@@ -72,7 +74,11 @@ impl<'a> Page<'a> {
             title: &document.title,
             subtitle: &document.subtitle,
             verdict: &document.verdict,
-            verdict_chart: document.verdict.chart.as_ref().map(ChartPart::of),
+            verdict_chart: document
+                .verdict
+                .chart
+                .as_ref()
+                .map(|chart| ChartPart { is_first: true, ..ChartPart::of(chart) }),
             sections: document.sections.iter().map(SectionPart::of).collect(),
             manifest: &document.manifest,
             command: document.manifest.command.join(" "),
@@ -107,6 +113,7 @@ impl<'a> ChartPart<'a> {
             data: embed::json(&Figure::of(chart, &legend)),
             legend: legend_groups(&legend),
             behind: BehindView::all_of(chart),
+            is_first: false,
             has_missed: has_missed(chart),
         }
     }
@@ -137,10 +144,10 @@ fn legend_groups<'a>(legend: &Legend<'a>) -> Vec<LegendGroup<'a>> {
     groups
 }
 
-/// How sure a statement is, at a glance: a class for the style sheet, dots for the eye, words for
+/// How sure a claim is, at a glance: a class for the style sheet, dots for the eye, words for
 /// everybody.
-fn glance(statement: &Statement) -> (&'static str, &'static str, &'static str) {
-    let level = statement.confidence.level;
+fn glance(confidence: &Confidence) -> (&'static str, &'static str, &'static str) {
+    let level = confidence.level;
     let (class, dots) = match level {
         Level::High => ("high", "●●●"),
         Level::Moderate => ("moderate", "●●○"),

@@ -7,8 +7,10 @@
 //! are good throughout, the [simplest](simplicity) is named: together they are one answer.
 
 mod border;
+mod ordinary;
 
 pub use border::Border;
+pub use ordinary::{ORDINARY, Ordinary};
 
 use crate::costs::draw::BETWEEN_STUDIES;
 use crate::predict::{Curve, Host};
@@ -32,6 +34,8 @@ pub struct Advice {
     pub processors: u32,
     /// The regions of load, from near idle to saturation.
     pub regions: Vec<Region>,
+    /// What it gains at an ordinary load; `None` if every combination is saturated at every rate.
+    pub ordinary: Option<Ordinary>,
     /// What carries the most.
     pub capacity: CapacityAdvice,
 }
@@ -45,6 +49,8 @@ pub struct Region {
     pub from: PerSecond,
     /// Where it ends: where the next region begins, or the highest rate simulated.
     pub to: PerSecond,
+    /// How many rates were simulated in it.
+    pub simulated: usize,
     /// What to use: the simplest of those that are good at every rate of the region.
     pub best: Combination,
     /// The others, which cannot be told from it.
@@ -131,7 +137,18 @@ pub fn decide(host: &Host) -> Option<Advice> {
         Some(Region { from, to, border: before, ..region })
     };
     let regions = choices.iter().enumerate().map(region).collect::<Option<Vec<_>>>()?;
-    Some(Advice { processors: host.processors, regions, capacity: capacity(host)? })
+    let ordinary = Ordinary::new(host, &regions);
+    Some(Advice { processors: host.processors, regions, ordinary, capacity: capacity(host)? })
+}
+
+impl Advice {
+    /// In which part of the simulated rates `combination` is among those that cannot be told from the best.
+    #[must_use]
+    pub fn share(&self, combination: Combination) -> f64 {
+        let holds = |region: &&Region| region.best == combination || region.as_good.contains(&combination);
+        let count = |of: &mut dyn Iterator<Item = &Region>| of.map(|region| region.simulated).sum::<usize>();
+        count(&mut self.regions.iter().filter(holds)) as f64 / count(&mut self.regions.iter()).max(1) as f64
+    }
 }
 
 /// One curve that is among the best at each of some rates in a row.
@@ -182,7 +199,7 @@ fn borders(host: &Host, choices: &[Choice]) -> Vec<Border> {
 }
 
 /// The simulated rates between two rates; `None` if there is none.
-fn simulated_within(host: &Host, from: PerSecond, to: PerSecond) -> Option<RangeInclusive<usize>> {
+pub(crate) fn simulated_within(host: &Host, from: PerSecond, to: PerSecond) -> Option<RangeInclusive<usize>> {
     let start = host.rates.partition_point(|rate| rate.0 < from.0);
     let end = host.rates.partition_point(|rate| rate.0 <= to.0).checked_sub(1)?;
     (start <= end).then_some(start..=end)
@@ -228,18 +245,24 @@ fn position(host: &Host, combination: Combination) -> Option<usize> {
     host.curves.iter().position(|curve| curve.combination == combination)
 }
 
+/// Whether a combination is well below its capacity at a rate.
+fn keeps_up_easily(host: &Host, curve: usize, rate: usize) -> bool {
+    let Curve { points, capacity, .. } = &host.curves[curve];
+    points[rate].is_some() && host.rates[rate].0 < capacity.rate.mean.0 * NEAR_SATURATION
+}
+
+/// What one curve gains over another at a rate with which that keeps up easily.
+fn gain(host: &Host, best: usize, other: usize, rate: usize) -> Option<GainAt> {
+    let ratio = host.delay_ratio(best, other, rate).filter(|_| keeps_up_easily(host, other, rate))?;
+    let gain = Estimate { mean: 1.0 - ratio.mean, half_width: ratio.half_width };
+    Some(GainAt { rate: host.rates[rate], against: host.curves[other].combination, gain })
+}
+
 fn region(host: &Host, rates: RangeInclusive<usize>, choice: &Choice) -> Option<Region> {
     let &Choice { best, ref good, .. } = choice;
     let default = position(host, Combination::COMMON_DEFAULT)?;
-    let keeps_up_easily = |curve: usize, rate: usize| {
-        let Curve { points, capacity, .. } = &host.curves[curve];
-        points[rate].is_some() && host.rates[rate].0 < capacity.rate.mean.0 * NEAR_SATURATION
-    };
-    let gain_over = |other: usize, rate: usize| {
-        let ratio = host.delay_ratio(best, other, rate).filter(|_| keeps_up_easily(other, rate))?;
-        let gain = Estimate { mean: 1.0 - ratio.mean, half_width: ratio.half_width };
-        Some(GainAt { rate: host.rates[rate], against: host.curves[other].combination, gain })
-    };
+    let keeps_up_easily = |curve: usize, rate: usize| keeps_up_easily(host, curve, rate);
+    let gain_over = |other: usize, rate: usize| gain(host, best, other, rate);
     let others = || (0..host.curves.len()).filter(|&other| other != best);
     let worst_at = |rate: usize| {
         others().filter_map(|other| gain_over(other, rate)).max_by(|a, b| a.gain.mean.total_cmp(&b.gain.mean))
@@ -255,6 +278,7 @@ fn region(host: &Host, rates: RangeInclusive<usize>, choice: &Choice) -> Option<
         border: None,
         from: host.rates[from],
         to: host.rates[to],
+        simulated: rates.clone().count(),
         best: host.curves[best].combination,
         as_good: combinations(host, good, best),
         among_best: among_best(host, rates.clone()),
@@ -276,7 +300,7 @@ fn combinations(host: &Host, curves: &[usize], without: usize) -> Vec<Combinatio
 fn among_best(host: &Host, rates: RangeInclusive<usize>) -> Vec<(Combination, f64)> {
     among_lowest(host, |curve, draw| {
         let delay = |rate: usize| {
-            Some((host.curves[curve].points[rate]?.delay.mean.0 * draw.delays[curve][rate]?).ln())
+            Some((host.curves[curve].points[rate]?.delay.mean.0 * draw.delay(curve, rate)?).ln())
         };
         let delays: Vec<f64> = rates.clone().filter_map(delay).collect();
         let saturated = rates.clone().count() - delays.len();
@@ -331,6 +355,27 @@ fn capacity(host: &Host) -> Option<CapacityAdvice> {
         over_default: host.capacity_ratio(best, position(host, Combination::COMMON_DEFAULT)?),
         over_worst: host.capacity_ratio(best, lowest),
     })
+}
+
+#[cfg(test)]
+impl Region {
+    /// A region between two rates in which `best` is best, `simulated` rates wide, of which nothing else is known.
+    pub(crate) const fn between(from: f64, to: f64, best: Combination, simulated: usize) -> Self {
+        Self {
+            border: None,
+            from: PerSecond(from),
+            to: PerSecond(to),
+            simulated,
+            best,
+            as_good: Vec::new(),
+            among_best: Vec::new(),
+            over_default: None,
+            default_saturates: false,
+            over_worst: None,
+            at_most_lost: 0.0,
+            saturated: 0,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@
 //! | others might do better by more than [`LITTLE`], or by more than [`MUCH`] | moderate, low |
 //! | among the best in fewer than [`NEARLY_ALL`] of the draws, or than half | moderate, low |
 //! | for more processors than were measured | moderate |
-//! | most costs missed their target, or most runs were disturbed | moderate |
-//! | both of these | low |
+//! | most costs are known less well than asked for | moderate |
+//! | most runs were disturbed, or a tenth of the costs and more rest on disturbed runs | moderate |
+//! | both of these, or most costs rest on disturbed runs | low |
 
 use crate::Findings;
 use crate::decide::{Advice, Region};
@@ -28,6 +29,8 @@ pub const MUCH: f64 = 0.2;
 pub const NEARLY_ALL: f64 = 0.9;
 /// The part of costs, or of runs, above which what befell them counts.
 const MOST: f64 = 0.5;
+/// The part of costs that may rest on disturbed runs, and the machine still was quiet enough.
+const A_FEW: f64 = 0.1;
 
 /// What is known for and against a piece of advice.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -62,9 +65,11 @@ pub struct Quality {
     pub costs: usize,
     /// How many missed the half-width asked for.
     pub missed: usize,
+    /// How many had too few undisturbed runs, and so rest on disturbed ones too.
+    pub on_disturbed: usize,
     /// Runs, those set aside included.
     pub runs: u64,
-    /// Runs that were set aside because something disturbed them.
+    /// Runs that were set aside because something disturbed them, unless a cost had too few others.
     pub set_aside: u64,
 }
 
@@ -80,14 +85,20 @@ impl Quality {
         let overheads = profile.free_memory.iter().flat_map(|pool| [&pool.acquire, &pool.release]);
         let all = times.into_iter().map(|times| &times.fully_cold).chain(receive).chain(overheads);
         all.for_each(|cost| quality.count(cost));
+        // What the calibration itself counted has the runs that were broken off too.
+        if let Some(runs) = profile.provenance.runs {
+            (quality.runs, quality.set_aside) = (runs.made, runs.set_aside());
+        }
         quality
     }
 
     fn count(&mut self, cost: &Measured) {
         self.costs += 1;
         self.missed += usize::from(cost.missed_target);
-        self.runs += u64::from(cost.runs) + u64::from(cost.disturbed);
-        self.set_aside += u64::from(cost.disturbed);
+        self.on_disturbed += usize::from(cost.rests_on_disturbed);
+        let disturbed = u64::from(cost.disturbed);
+        self.runs += u64::from(cost.runs) + if cost.rests_on_disturbed { 0 } else { disturbed };
+        self.set_aside += disturbed;
     }
 }
 
@@ -212,14 +223,22 @@ fn extrapolated(evidence: &Evidence) -> Option<(Level, String)> {
 }
 
 fn badly_measured(quality: Quality) -> Option<(Level, String)> {
-    let Quality { costs, missed, runs, set_aside } = quality;
-    let is_most = |part: f64, of: f64| part > MOST * of;
-    let missed_target = is_most(missed as f64, costs as f64)
+    let Quality { costs, missed, on_disturbed, runs, set_aside } = quality;
+    let exceeds = |part: f64, count: f64, of: f64| count > part * of;
+    let missed_target = exceeds(MOST, missed as f64, costs as f64)
         .then(|| format!("{missed} of {costs} costs are known less well than asked for"));
-    let disturbed = is_most(set_aside as f64, runs as f64)
+    let set_aside = exceeds(MOST, set_aside as f64, runs as f64)
         .then(|| format!("{set_aside} of {runs} runs were disturbed and set aside"));
-    let level = if missed_target.is_some() && disturbed.is_some() { Level::Low } else { Level::Moderate };
-    let reasons: Vec<String> = missed_target.into_iter().chain(disturbed).collect();
+    let busy = exceeds(A_FEW, on_disturbed as f64, costs as f64).then(|| {
+        format!(
+            "{on_disturbed} of {costs} costs had to be taken from runs in which other work got in the way, as the \
+             machine was busy"
+        )
+    });
+    let disturbed = set_aside.is_some() || busy.is_some();
+    let is_low = disturbed && missed_target.is_some() || exceeds(MOST, on_disturbed as f64, costs as f64);
+    let reasons: Vec<String> = [missed_target, set_aside, busy].into_iter().flatten().collect();
+    let level = if is_low { Level::Low } else { Level::Moderate };
     (!reasons.is_empty()).then(|| (level, reasons.join(" and ")))
 }
 
@@ -237,6 +256,7 @@ pub(crate) fn percent(fraction: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warmcore_costs::profile::Runs;
 
     const SURE: Evidence = Evidence {
         effect: Effect::Gain([Estimate { mean: 0.3, half_width: Some(0.02) }; 2]),
@@ -244,7 +264,7 @@ mod tests {
         among_best: 1.0,
         processors: 2,
         measured_processors: 2,
-        quality: Quality { costs: 76, missed: 3, runs: 4_000, set_aside: 100 },
+        quality: Quality { costs: 76, missed: 3, on_disturbed: 0, runs: 4_000, set_aside: 100 },
     };
 
     fn level(evidence: Evidence) -> Level {
@@ -286,6 +306,33 @@ mod tests {
         assert_eq!(levels, [Level::Moderate, Level::Moderate, Level::Low]);
         let reason = grade(&Evidence { quality: both, ..SURE }).reason;
         assert!(reason.contains("75 of 76 costs") && reason.contains("4680 of 6588 runs"), "{reason}");
+    }
+
+    #[test]
+    fn costs_taken_from_disturbed_runs_count() {
+        let quality = |on_disturbed, missed| Quality { on_disturbed, missed, ..SURE.quality };
+        let levels = [quality(3, 3), quality(12, 12), quality(42, 12), quality(12, 70)]
+            .map(|quality| level(Evidence { quality, ..SURE }));
+        assert_eq!(levels, [Level::High, Level::Moderate, Level::Low, Level::Low]);
+        let reason = grade(&Evidence { quality: quality(42, 42), ..SURE }).reason;
+        assert!(reason.contains("42 of 76 costs had to be taken from runs"), "{reason}");
+    }
+
+    /// A run is one run, whether a cost had to rest on it or not.
+    #[test]
+    fn runs_are_counted_once() {
+        let mut profile = Profile::sgi_challenge_xl();
+        let cost = &mut profile.times.locking.fully_cold;
+        *cost = Measured { runs: 5, disturbed: 2, ..*cost };
+        let counted = |profile: &Profile| {
+            let Quality { on_disturbed, runs, set_aside, .. } = Quality::from_profile(profile);
+            (on_disturbed, runs, set_aside)
+        };
+        assert_eq!(counted(&profile), (0, 7, 2));
+        profile.times.locking.fully_cold.rests_on_disturbed = true;
+        assert_eq!(counted(&profile), (1, 5, 2));
+        profile.provenance.runs = Some(Runs { made: 153, disturbed: 40, displaced: 3 });
+        assert_eq!(counted(&profile), (1, 153, 43));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! | [`predict`] | every combination of policies at every load, simulated |
 //! | [`resample`] | how far all that moves with costs that are as likely as the measured |
 //! | [`decide`] | which combination to use in which region of load |
+//! | [`streams`] | whether that holds with more streams |
 //! | [`grade`] | how sure that is |
 //! | [`present`] | the report's words, charts and tables |
 //! | [`results`] | the figures for other programs |
@@ -25,11 +26,13 @@ pub mod predict;
 pub mod present;
 pub mod resample;
 pub mod results;
+pub mod streams;
 pub mod sweep;
 
 use decide::Advice;
 use predict::{Host, PredictError, Progress};
 use std::sync::atomic::AtomicBool;
+use streams::ManyStreams;
 use warmcore_costs::Profile;
 use warmcore_scenario::Study;
 use warmcore_topology::Machine;
@@ -45,10 +48,15 @@ pub struct Findings {
     pub hosts: Vec<Host>,
     /// The advice, for each number of processors.
     pub advice: Vec<Advice>,
+    /// What becomes of the first advice with more streams than processors; `None` where nothing was predicted.
+    pub many_streams: Option<ManyStreams>,
     /// How many processors there were to measure on; for more, predictions are extrapolated. Of a
     /// profile whose machine is not at hand, as many as its costs need.
     pub measured_processors: u32,
 }
+
+/// How many times as long as looking at more streams choosing takes, roughly.
+const CHOOSING: usize = 8;
 
 /// Predicts and decides what `study` asks, with the costs of `profile`.
 ///
@@ -61,9 +69,16 @@ pub fn conclude(
     progress: Progress,
     stop: &AtomicBool,
 ) -> Result<Findings, PredictError> {
-    let hosts = predict::predict(&profile, &study.prediction, study.seed, progress, stop)?;
-    let advice = hosts.iter().filter_map(decide::decide).collect();
+    let asked = &study.prediction;
+    let chosen = |done: usize, of: usize| progress(done * CHOOSING, of * (CHOOSING + 1));
+    let hosts = predict::predict(&profile, asked, study.seed, &chosen, stop)?;
+    let advice: Vec<Advice> = hosts.iter().filter_map(decide::decide).collect();
+    let held = |done: usize, of: usize| progress(of * CHOOSING + done, of * (CHOOSING + 1));
+    let many_streams = hosts.first().zip(advice.first());
+    let many_streams = many_streams
+        .map(|first| streams::with_many(&profile, asked, first, study.seed, &held, stop))
+        .transpose()?;
     let cores = machine.as_ref().and_then(|machine| u32::try_from(machine.usable_cores().len()).ok());
     let measured_processors = cores.unwrap_or(if profile.is_complete() { 2 } else { 1 });
-    Ok(Findings { profile, machine, hosts, advice, measured_processors })
+    Ok(Findings { profile, machine, hosts, advice, many_streams, measured_processors })
 }

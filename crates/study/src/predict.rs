@@ -4,6 +4,7 @@
 //! All combinations at one rate see the same arrivals. Points are independent of each other and
 //! run in parallel; the result does not depend on how many run at once.
 
+use crate::decide::ORDINARY;
 use crate::resample::{self, DRAWS, Draw};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -73,7 +74,7 @@ pub enum PredictError {
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// The rate of packets of which only the order counts.
-const ANY_RATE: PerSecond = PerSecond(1.0);
+pub(crate) const ANY_RATE: PerSecond = PerSecond(1.0);
 
 /// Predicts `asked` for machines like that of `profile`.
 ///
@@ -104,7 +105,7 @@ fn predict_host(
 ) -> Result<Host, PredictError> {
     let models = Models::new(profile, processors)?;
     let key = |point: usize| Key { seed, point: point as u64, replication: u64::from(processors) };
-    let host = |combination: Combination| models.host(combination, key(0));
+    let host = |combination: Combination| models.host(combination, processors, key(0));
 
     let combinations: Vec<Combination> = Combination::all().collect();
     let capacities: Vec<Capacity> = combinations
@@ -183,10 +184,10 @@ impl Models {
         Ok(Self { locking: locking?, stacks: stacks?, processors })
     }
 
-    /// As many streams and stacks as processors, scheduled by `combination`.
-    pub(crate) fn host(&self, combination: Combination, key: Key) -> SimulatedHost<'_> {
+    /// As many stacks as processors, scheduled by `combination`.
+    pub(crate) fn host(&self, combination: Combination, streams: u32, key: Key) -> SimulatedHost<'_> {
         SimulatedHost {
-            shape: Shape::square(self.processors),
+            shape: Shape { streams, ..Shape::square(self.processors) },
             scheduling: combination.into(),
             model: match combination.approach {
                 Approach::Locking => &self.locking,
@@ -216,6 +217,8 @@ fn rates(
         let mut fractions: Vec<f64> = low.chain(high).collect();
         // What else is on the way: just below the other combinations' saturation.
         fractions.extend(capacities.iter().map(|capacity| capacity.rate.mean.0 / best.0 * 0.95));
+        let default = combinations.iter().position(|&combination| combination == Combination::COMMON_DEFAULT);
+        fractions.extend(default.map(|default| capacities[default].rate.mean.0 / best.0 * ORDINARY));
         fractions.sort_by(f64::total_cmp);
         fractions.dedup_by(|next, last| *next - *last < 0.02 * *last);
         return Ok(fractions.into_iter().map(|fraction| best * fraction).collect());

@@ -39,11 +39,44 @@ const OVERLOAD: f64 = 3.0;
 /// How the predictions for a host move with costs as likely as the measured ones.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Draw {
-    /// Of each curve's capacity, what it is multiplied by.
+    /// What each curve's capacity is multiplied by.
     pub capacities: Vec<f64>,
-    /// Of each curve's mean delay at each rate; `None` where the combination is saturated, with
-    /// these costs or with the measured.
-    pub delays: Vec<Vec<Option<f64>>>,
+    /// What the figures of each curve at each rate are multiplied by; `None` where the combination is
+    /// saturated, with these costs or with the measured.
+    pub factors: Vec<Vec<Option<[f64; Figure::ALL.len()]>>>,
+}
+
+impl Draw {
+    /// What a curve's mean delay at a rate is multiplied by.
+    pub(crate) fn delay(&self, curve: usize, rate: usize) -> Option<f64> {
+        Some(self.factors[curve][rate]?[Figure::Delay as usize])
+    }
+}
+
+/// A figure of the packets of one point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Figure {
+    /// Their mean delay.
+    Delay,
+    /// The delay that 99% of them do not exceed.
+    P99,
+    /// Their mean time in service.
+    Service,
+}
+
+impl Figure {
+    /// All of them, in the order of a [`Draw`]'s factors.
+    pub const ALL: [Self; 3] = [Self::Delay, Self::P99, Self::Service];
+
+    /// That of `outcome`; the half-width is that of the simulation alone.
+    #[must_use]
+    pub const fn simulated(self, outcome: &Outcome) -> Estimate<Nanos> {
+        match self {
+            Self::Delay => outcome.delay,
+            Self::P99 => outcome.quantiles.p99,
+            Self::Service => outcome.service,
+        }
+    }
 }
 
 /// The draws for `host`, which `profile` predicts; `drawn` is told of each.
@@ -75,8 +108,8 @@ pub(crate) fn draws(
 struct Replayed {
     /// Mean time between packets that leave an overloaded host.
     gap: f64,
-    /// The mean delay at each rate; `None` where the prediction is saturated.
-    delays: Vec<Option<f64>>,
+    /// The figures at each rate, in nanoseconds; `None` where the prediction is saturated.
+    figures: Vec<Option<[f64; Figure::ALL.len()]>>,
 }
 
 /// Short runs of everything that a host predicts.
@@ -100,16 +133,23 @@ impl Replay<'_> {
             }
             last = finished.ended;
         })?;
-        let delay = |(index, rate): (usize, &PerSecond)| -> Result<Option<f64>, PredictError> {
+        let point = |(index, rate): (usize, &PerSecond)| -> Result<Option<_>, PredictError> {
             if curve.points[index].is_none() {
                 return Ok(None);
             }
-            let mut sum = Nanos::ZERO;
-            self.play(models, curve.combination, *rate, 1 + index, |finished| sum += finished.delay())?;
-            Ok(Some(sum.0))
+            let mut delays = Vec::with_capacity(COUNTED as usize);
+            let mut service = Nanos::ZERO;
+            self.play(models, curve.combination, *rate, 1 + index, |finished| {
+                delays.push(finished.delay().0);
+                service += finished.service();
+            })?;
+            delays.sort_unstable_by(f64::total_cmp);
+            let count = delays.len();
+            let Some(&p99) = delays.get(count * 99 / 100) else { return Ok(None) };
+            Ok(Some([delays.iter().sum::<f64>() / count as f64, p99, service.0 / count as f64]))
         };
-        let delays = self.host.rates.iter().enumerate().map(delay).collect::<Result<_, _>>()?;
-        Ok(Replayed { gap: (last - first).0, delays })
+        let figures = self.host.rates.iter().enumerate().map(point).collect::<Result<_, _>>()?;
+        Ok(Replayed { gap: (last - first).0, figures })
     }
 
     /// Shows `see` the packets of a short run after those that settle it.
@@ -129,12 +169,17 @@ impl Replay<'_> {
         let mut arrivals = Poisson::new(rate, processors, key)?;
         let settling = SETTLING.0.max(SETTLING.1 * u64::from(processors));
         let mut packets = 0;
-        trace(&models.host(combination, key), &mut arrivals, settling + COUNTED, &mut |finished| {
-            packets += 1;
-            if packets > settling {
-                see(finished);
-            }
-        });
+        trace(
+            &models.host(combination, processors, key),
+            &mut arrivals,
+            settling + COUNTED,
+            &mut |finished| {
+                packets += 1;
+                if packets > settling {
+                    see(finished);
+                }
+            },
+        );
         Ok(())
     }
 }
@@ -155,32 +200,56 @@ fn moved(host: &Host, measured: &[Replayed], drawn: &[Replayed], random: &mut Ra
             measured.gap / drawn.gap * error(relative)
         })
         .collect();
-    let mut delays = Vec::new();
+    let mut factors = Vec::new();
     for ((curve, (measured, drawn)), capacity) in host.curves.iter().zip(replayed).zip(&capacities) {
         let keeps_up = |rate: PerSecond| rate.0 < curve.capacity.rate.mean.0 * capacity;
-        let factor = |index: usize| {
-            let relative = relative_error(curve.points[index].as_ref()?);
-            let factor = drawn.delays[index]? / measured.delays[index]? * error(relative);
-            keeps_up(host.rates[index]).then_some(factor)
+        let point = |index: usize| {
+            let outcome = curve.points[index].as_ref()?;
+            let (measured, drawn) = (measured.figures[index]?, drawn.figures[index]?);
+            let factors = Figure::ALL.map(|figure| {
+                let ratio = drawn[figure as usize] / measured[figure as usize];
+                ratio * error(relative_error(outcome, figure))
+            });
+            keeps_up(host.rates[index]).then_some(factors)
         };
-        delays.push((0..host.rates.len()).map(factor).collect());
+        factors.push((0..host.rates.len()).map(point).collect());
     }
-    Draw { capacities, delays }
+    Draw { capacities, factors }
 }
 
-/// How far the simulated mean delay may be off, as a fraction.
-fn relative_error(outcome: &Outcome) -> f64 {
-    let relative = outcome.delay.relative_half_width().unwrap_or(0.0);
+/// How far a simulated figure may be off, as a fraction. Of one that is not known, nothing is added:
+/// [`Host::figure`] says that it is not.
+fn relative_error(outcome: &Outcome, figure: Figure) -> f64 {
+    let relative = figure.simulated(outcome).relative_half_width();
+    let relative = relative.filter(|relative| relative.is_finite()).unwrap_or(0.0);
     if outcome.is_precise() { relative } else { relative.max(IMPRECISE) }
 }
 
 impl Host {
+    /// A figure of one curve at one rate, with the half-width that the simulation and the costs give it; `None`
+    /// where it is saturated.
+    pub(crate) fn figure(&self, figure: Figure, of: usize, rate: usize) -> Option<Estimate<Nanos>> {
+        let simulated = figure.simulated(self.curves[of].points[rate].as_ref()?);
+        if simulated.half_width.is_some_and(|half| !half.0.is_finite()) {
+            return Some(simulated);
+        }
+        let mean = simulated.mean.0;
+        let factors = self.draws.iter().filter_map(|draw| Some(draw.factors[of][rate]?[figure as usize]));
+        let Estimate { mean, half_width } = scattered(mean, factors);
+        Some(Estimate { mean: Nanos(mean), half_width: half_width.map(Nanos) })
+    }
+
+    /// Whether one curve keeps up with one rate whatever costs are drawn.
+    pub(crate) fn always_keeps_up(&self, of: usize, rate: usize) -> bool {
+        self.draws.iter().all(|draw| draw.factors[of][rate].is_some())
+    }
+
     /// The mean delay of one curve as a multiple of another's at one rate; `None` where one of them is
     /// saturated.
     pub(crate) fn delay_ratio(&self, of: usize, over: usize, rate: usize) -> Option<Estimate<f64>> {
         let delay = |curve: usize| Some(self.curves[curve].points[rate]?.delay.mean.0);
         let factors =
-            self.draws.iter().filter_map(|draw| Some(draw.delays[of][rate]? / draw.delays[over][rate]?));
+            self.draws.iter().filter_map(|draw| Some(draw.delay(of, rate)? / draw.delay(over, rate)?));
         Some(scattered(delay(of)? / delay(over)?, factors))
     }
 
@@ -215,6 +284,7 @@ fn scattered(mean: f64, factors: impl Iterator<Item = f64>) -> Estimate<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::Figure;
     use crate::predict::{Host, predict};
     use std::sync::atomic::AtomicBool;
     use warmcore_costs::Profile;
@@ -249,6 +319,21 @@ mod tests {
         let [sure, unsure] = [0.001, 0.1].map(relative);
         // Streams wired to processors find one or two situations, whose errors are independent.
         assert!(sure < 0.02 && (0.05..0.14).contains(&unsure), "{sure} {unsure}");
+    }
+
+    #[test]
+    fn figures_are_as_uncertain_as_the_costs_and_not_only_as_the_simulation() {
+        let host = host(0.1);
+        for figure in Figure::ALL {
+            let relative = host.figure(figure, 0, 0).unwrap().relative_half_width().unwrap();
+            let simulated =
+                figure.simulated(&host.curves[0].points[0].unwrap()).relative_half_width().unwrap();
+            let is_unknown = relative.is_infinite() && simulated.is_infinite();
+            assert!(
+                is_unknown || relative > 0.03 && relative > 2.0 * simulated,
+                "{figure:?}: {relative} and {simulated}"
+            );
+        }
     }
 
     #[test]

@@ -3,9 +3,10 @@
 
 use crate::Findings;
 use crate::costs::draw::BETWEEN_STUDIES;
-use crate::decide::{Advice, Gain, Region};
+use crate::decide::{Advice, Gain, Ordinary, Region};
 use crate::grade::Quality;
-use crate::present::verdict::headline;
+use crate::present::verdict::verdict;
+use crate::streams::WithMany;
 use serde::Serialize;
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::document::Confidence;
@@ -50,9 +51,19 @@ pub struct Summary<'a> {
     schema: u32,
     machine: &'a str,
     headline: String,
+    confidence: Option<Confidence>,
     measured_processors: u32,
     costs: Costs,
     advice: Vec<HostSummary>,
+    /// What becomes of the first advice with more streams than processors.
+    many_streams: Option<StreamsSummary>,
+}
+
+#[derive(Serialize, Debug)]
+struct StreamsSummary {
+    streams: u32,
+    /// For each region of the first advice.
+    choices: Vec<WithMany>,
 }
 
 /// How the costs were measured.
@@ -60,11 +71,16 @@ pub struct Summary<'a> {
 struct Costs {
     count: usize,
     missed_target: usize,
+    /// Costs that had to be taken from disturbed runs too.
+    on_disturbed: usize,
+    /// Runs that were begun, and of them those that were disturbed.
     runs: u64,
     set_aside: u64,
     /// How long a line took from one processor to the other: where it differs, a hypervisor has moved
     /// them, and costs are those of another machine.
     handover_ns: Option<f64>,
+    /// Between which times 95% of its readings lay.
+    handover_range_ns: Option<[f64; 2]>,
     /// How far all rates of another study may be off together: 95% half-width of their logarithm.
     between_studies: f64,
 }
@@ -72,6 +88,7 @@ struct Costs {
 #[derive(Serialize, Debug)]
 struct HostSummary {
     processors: u32,
+    ordinary: Option<OrdinarySummary>,
     regions: Vec<RegionSummary>,
     best_capacity: Combination,
     capacity_as_good: Vec<Combination>,
@@ -83,10 +100,22 @@ struct HostSummary {
     capacity_confidence: Confidence,
 }
 
+/// What the advice gains at an ordinary load.
+#[derive(Serialize, Debug)]
+struct OrdinarySummary {
+    rate_per_s: f64,
+    /// As a fraction of what the common default carries.
+    load: f64,
+    best: Combination,
+    delay_saved_over_default: Option<Estimate<f64>>,
+}
+
 #[derive(Serialize, Debug)]
 struct RegionSummary {
     from_per_s: f64,
     to_per_s: f64,
+    /// How many of the simulated rates are in it.
+    simulated: usize,
     /// Between which rates 95% of other studies would put `from_per_s`: null for the first region, and
     /// where it is not determined.
     from_between_per_s: Option<[PerSecond; 2]>,
@@ -103,28 +132,39 @@ struct RegionSummary {
 }
 
 /// The version of `summary.json`: 2 has intervals of borders and capacities, how often a choice is
-/// among the best, and how sure it is; it has no `cost_uncertainty`.
-const SCHEMA: u32 = 2;
+/// among the best, and how sure it is; it has no `cost_uncertainty`. 3 counts a run once, and has the gain at an
+/// ordinary load, what becomes of choices with more streams, and the range of hand-overs.
+const SCHEMA: u32 = 3;
 
 impl<'a> Summary<'a> {
     /// The summary of `findings`.
     #[must_use]
     pub fn new(findings: &'a Findings) -> Self {
-        let Quality { costs, missed, runs, set_aside } = Quality::from_profile(&findings.profile);
+        let Quality { costs, missed, on_disturbed, runs, set_aside } =
+            Quality::from_profile(&findings.profile);
+        let provenance = &findings.profile.provenance;
+        let verdict = verdict(findings);
         Self {
             schema: SCHEMA,
             machine: &findings.profile.name,
-            headline: findings.advice.first().map(|advice| headline(findings, advice)).unwrap_or_default(),
+            headline: verdict.headline,
+            confidence: verdict.confidence,
             measured_processors: findings.measured_processors,
             costs: Costs {
                 count: costs,
                 missed_target: missed,
+                on_disturbed,
                 runs,
                 set_aside,
-                handover_ns: findings.profile.provenance.handover.map(|time| time.0),
+                handover_ns: provenance.handover.map(|time| time.0),
+                handover_range_ns: provenance.handover_range.map(|ends| ends.map(|time| time.0)),
                 between_studies: BETWEEN_STUDIES,
             },
             advice: findings.advice.iter().map(|advice| HostSummary::new(findings, advice)).collect(),
+            many_streams: findings
+                .many_streams
+                .as_ref()
+                .map(|many| StreamsSummary { streams: many.streams, choices: many.choices.clone() }),
         }
     }
 }
@@ -132,8 +172,15 @@ impl<'a> Summary<'a> {
 impl HostSummary {
     fn new(findings: &Findings, advice: &Advice) -> Self {
         let capacity = &advice.capacity;
+        let ordinary = |Ordinary { rate, load, best, over_default }| OrdinarySummary {
+            rate_per_s: rate.0,
+            load,
+            best,
+            delay_saved_over_default: over_default,
+        };
         Self {
             processors: advice.processors,
+            ordinary: advice.ordinary.map(ordinary),
             regions: advice
                 .regions
                 .iter()
@@ -156,6 +203,7 @@ impl RegionSummary {
         Self {
             from_per_s: region.from.0,
             to_per_s: region.to.0,
+            simulated: region.simulated,
             from_between_per_s: region.border.and_then(|border| border.within),
             best: region.best,
             as_good: region.as_good.clone(),

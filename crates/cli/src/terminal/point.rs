@@ -1,6 +1,6 @@
 //! One simulated point, for someone who has never seen the simulator.
 
-use super::{estimate, parts, table};
+use super::{OF_THE_SIMULATION, estimate, parts, table};
 use crate::costs::Costs;
 use crate::simulate::Against;
 use warmcore_costs::Situation;
@@ -166,7 +166,7 @@ fn ended(scenario: &PacketScenario, result: &PointResult, outcome: &Outcome, sec
         Ended::NoMoreArrivals => "all packets of the trace are processed".to_owned(),
     };
     format!(
-        "Ended because {reason}. {} packets in {seconds:.2} s; the first {} are left out as warm-up.",
+        "Ended because {reason}. {} packets in {seconds:.2} s; the first {} are left out as warm-up.\n{OF_THE_SIMULATION}",
         outcome.packets, outcome.warmup
     )
 }

@@ -1,6 +1,6 @@
 //! A sweep, curve by curve.
 
-use super::{estimate, table};
+use super::{OF_THE_SIMULATION, estimate, table};
 use warmcore_sim::packet::{Outcome, PointResult};
 use warmcore_study::sweep::Swept;
 
@@ -39,5 +39,5 @@ pub(crate) fn summary(swept: &Swept) -> String {
             highest,
         ]);
     }
-    format!("\n{table}\n")
+    format!("\n{table}\n{OF_THE_SIMULATION}\n")
 }

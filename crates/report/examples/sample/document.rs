@@ -38,6 +38,10 @@ fn verdict() -> Verdict {
             "Give each processor its own protocol stack and keep every stream on one; only when traffic \
                    is light, prefer the processor that worked last."
                 .into(),
+        confidence: Some(Confidence {
+            level: Level::Moderate,
+            reason: "the weakest of the claims below".into(),
+        }),
         scope: "This speaks for a made-up receive path on a made-up machine with 8 processors.".into(),
         chart: Some(delay()),
         actions: vec![Action {

@@ -57,7 +57,7 @@ fn leads(
     const BY_FAR: f64 = 1.0;
     let delay = |curve: usize, rate: usize| {
         let predicted = host.curves[curve].points[rate]?.delay.mean.0;
-        let factor = draw.map_or(Some(1.0), |draw| host.draws[draw].delays[curve][rate])?;
+        let factor = draw.map_or(Some(1.0), |draw| host.draws[draw].delay(curve, rate))?;
         Some((predicted * factor).ln())
     };
     let lead = |rate: usize| match (delay(before, rate), delay(after, rate)) {

@@ -52,8 +52,8 @@ fn host(rates: &[f64], error: f64, delay: impl Fn(Combination, f64) -> Option<f6
             (error * normal).exp()
         };
         let capacities = (0..Combination::COUNT).map(|_| factor()).collect();
-        let delays = (0..Combination::COUNT).map(|_| vec![Some(factor()); rates.len()]).collect();
-        Draw { capacities, delays }
+        let factors = (0..Combination::COUNT).map(|_| vec![Some([factor(); 3]); rates.len()]).collect();
+        Draw { capacities, factors }
     };
     Host {
         processors: 8,
@@ -93,6 +93,15 @@ fn the_advice_changes_where_the_figures_force_it_and_not_before() {
     assert_eq!((ends.len(), ends[0].0, ends[1].1), (2, 1.0, 3.0));
     assert!(ends[0].1 == ends[1].0 && (1.0..=3.0).contains(&ends[0].1), "{ends:?}");
     assert_eq!(advice.regions[1].best, DEFAULT);
+}
+
+#[test]
+fn the_ordinary_load_is_half_of_what_the_default_carries() {
+    let rates = [100.0, 480.0, 700.0, 950.0];
+    let host = host(&rates, 0.001, |c, _| Some(if c == ips_mru() { 50.0 } else { 100.0 }));
+    let Ordinary { rate, load, best, over_default } = decide(&host).unwrap().ordinary.unwrap();
+    assert_eq!((rate, load, best), (PerSecond(480.0), 0.48, ips_mru()));
+    assert!((over_default.unwrap().mean - 0.5).abs() < 1e-12);
 }
 
 #[test]

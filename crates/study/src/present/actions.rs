@@ -1,13 +1,14 @@
-//! What to do on Linux about the advice: each part of an advised combination, and the means that
-//! Linux has for it.
+//! What to do on Linux about the advice: each advised combination, and the means that Linux has for it.
 //!
 //! | advice | on Linux |
 //! |---|---|
 //! | threads of each processor's own | affinity of threads, `sched_setaffinity(2)` |
-//! | Wired-Streams | a socket of each worker's own, `SO_REUSEPORT` and `SO_INCOMING_CPU`, `socket(7)` |
-//! | MRU | one epoll instance for all workers: the last to wait is the first to be woken |
-//! | LRU | blocking reads: the first to wait is the first to be woken |
-//! | IPS | no table, buffer or counter that two workers write |
+//! | IPS, Wired-Streams | a socket of each worker's own, `SO_REUSEPORT` and `SO_INCOMING_CPU`, `socket(7)` |
+//! | Locking, Wired-Streams | the same sockets, before tables that all workers share |
+//! | Locking, MRU | one socket in one epoll instance: the last to wait is the first to be woken |
+//! | IPS, MRU | a socket for each stack, all in one epoll instance, `EPOLLONESHOT`: a stack has one worker at a time |
+//! | Locking, LRU | blocking reads of one socket: the first to wait is the first to be woken |
+//! | IPS, LRU; a pool of threads for all | no setting |
 //! | global memory | one arena for all threads, `mallopt(3)` |
 
 use crate::Findings;
@@ -34,20 +35,19 @@ pub fn actions(findings: &Findings) -> Vec<Action> {
 
 /// What to do where `advised` is best, each at some load, on `cpus`: first what holds at every load.
 fn for_advice(advised: &[Combination], cpus: &CpuSet) -> Vec<Action> {
-    let Some(first) = advised.first() else { return Vec::new() };
-    let any = |is_so: fn(&Combination) -> bool| advised.iter().any(is_so);
-    let mut policies: Vec<ProcessorPolicy> = Vec::new();
-    for policy in advised.iter().map(|combination| combination.policy) {
-        if !policies.contains(&policy) {
-            policies.push(policy);
+    let mut ways: Vec<(Approach, ProcessorPolicy)> = Vec::new();
+    for way in advised.iter().map(|combination| (combination.approach, combination.policy)) {
+        if !ways.contains(&way) {
+            ways.push(way);
         }
     }
-    let mut actions = vec![workers(first.threads, cpus)];
-    actions.extend(any(|advised| advised.approach == Approach::IndependentStacks).then(independent_stacks));
-    actions.extend(policies.iter().filter_map(|policy| choice_of_worker(*policy, policies.len() > 1)));
-    actions.extend(any(|advised| advised.memory == Organisation::Global).then(one_arena));
-    actions.extend(policies.contains(&ProcessorPolicy::WiredStreams).then(steering));
-    actions
+    let some = |is_so: fn(&Combination) -> bool| advised.iter().any(is_so);
+    let own = some(|advised| advised.threads == Organisation::PerProcessor).then(|| workers(cpus));
+    let shared = some(|advised| advised.threads == Organisation::Global).then(|| any_worker(cpus));
+    let sockets = ways.iter().map(|way| sockets(*way, ways.len() > 1));
+    let arena = some(|advised| advised.memory == Organisation::Global).then(one_arena);
+    let steering = some(|advised| advised.policy == ProcessorPolicy::WiredStreams).then(steering);
+    own.into_iter().chain(shared).chain(sockets).chain(arena).chain(steering).collect()
 }
 
 /// The cpus to name in commands: those of this machine where it was measured.
@@ -61,70 +61,95 @@ fn cpus(findings: &Findings, processors: u32) -> CpuSet {
     }
 }
 
-fn workers(threads: Organisation, cpus: &CpuSet) -> Action {
-    match threads {
-        Organisation::PerProcessor => Action {
-            text:
-                "Run one worker on each processor and keep it there, so that no thread takes its stack from \
-                   one cache to another."
-                    .to_owned(),
-            commands: pinning(cpus),
-        },
-        Organisation::Global => Action {
-            text: "Let the workers run on any of the processors: pinning them gains nothing here.".to_owned(),
-            commands: vec![format!("taskset --cpu-list {cpus} ./receiver")],
-        },
+fn workers(cpus: &CpuSet) -> Action {
+    Action {
+        text: "Run one worker on each processor and keep it there, so that no thread takes its stack from one cache \
+               to another. Threads pin themselves with pthread_setaffinity_np, or are pinned from outside."
+            .to_owned(),
+        commands: pinning(cpus),
     }
 }
 
-/// How to pin processes, threads of a running program, and services.
+/// How to pin the threads of a running program, processes, and services: each to one cpu, and all cpus used.
 fn pinning(cpus: &CpuSet) -> Vec<String> {
     let each: Vec<String> = cpus.iter().map(|cpu| cpu.0.to_string()).collect();
-    let Some(first) = each.first() else { return Vec::new() };
+    let list = each.join(" ");
     vec![
         format!(
-            "for cpu in {}; do taskset --cpu-list $cpu ./receiver & done  # a process for each worker",
-            each.join(" ")
+            "for cpu in {list}; do read -p \"thread for cpu $cpu: \" thread; taskset --pid --cpu-list $cpu $thread; \
+             done  # threads of a running program, by their numbers in ps -L"
         ),
         format!(
-            "taskset --pid --cpu-list {first} THREAD  # a thread of a running program, by its number in ps -L"
+            "for cpu in {list}; do taskset --cpu-list $cpu ./receiver & done  # a process for each worker"
         ),
-        format!("sudo systemd-run --property=CPUAffinity={first} ./receiver  # a service"),
+        format!(
+            "for cpu in {list}; do sudo systemd-run --unit=receiver-$cpu --property=CPUAffinity=$cpu /path/to/receiver; \
+             done  # a service for each worker"
+        ),
     ]
 }
 
-fn independent_stacks() -> Action {
+fn any_worker(cpus: &CpuSet) -> Action {
     Action {
-        text:
-            "Give every worker a receive stack of its own: its socket, tables, counters and buffers, none of \
-               which another worker writes."
-                .to_owned(),
-        commands: Vec::new(),
+        text: "Threads that are taken for each packet from a pool for all processors: there is no setting for this \
+               on Linux. Workers that may run on any of the processors come nearest, as its scheduler then says \
+               which of them runs where."
+            .to_owned(),
+        commands: vec![format!("taskset --cpu-list {cpus} ./receiver")],
     }
 }
 
-/// How a packet comes to its worker. `among_several` says that it is not the advice at every load.
-fn choice_of_worker(policy: ProcessorPolicy, among_several: bool) -> Option<Action> {
-    let text = match policy {
-        ProcessorPolicy::WiredStreams => {
-            "give every worker a socket of its own on the same port, with SO_REUSEPORT: the kernel sends all \
-             packets of a stream to one of them. With SO_INCOMING_CPU set to the worker's processor (Linux 6.2 \
-             or later) it is the one on whose processor the packet came in."
-        }
-        ProcessorPolicy::Mru => {
-            "let all workers wait on one epoll instance with the socket in it, edge-triggered (EPOLLET). The \
-             kernel wakes the worker that was the last to wait, which is the one that worked last."
-        }
-        ProcessorPolicy::Lru => {
-            "let all workers block in recv on one socket. The kernel wakes the one that has waited longest."
-        }
-        _ => return None,
-    };
+/// How packets come to their workers. `among_several` says that it is not the advice at every load.
+fn sockets(way: (Approach, ProcessorPolicy), among_several: bool) -> Action {
+    let (approach, policy) = way;
+    let text = means(way);
     let text = match among_several {
-        true => format!("Where {policy} is advised, {text}"),
+        true => format!("Where {}, {policy} is advised, {text}", approach.short()),
         false => capitalised(text),
     };
-    Some(Action { text, commands: Vec::new() })
+    Action { text, commands: Vec::new() }
+}
+
+/// The means that Linux has for one approach and choice of a processor.
+fn means(way: (Approach, ProcessorPolicy)) -> &'static str {
+    use Approach::{IndependentStacks, Locking};
+    match way {
+        (IndependentStacks, ProcessorPolicy::WiredStreams) => {
+            "give every worker a receive stack of its own: its tables, counters and buffers, none of which another \
+             worker writes, and its socket on the same port as the others', with SO_REUSEPORT: the kernel sends all \
+             packets of a stream to one of them. With SO_INCOMING_CPU set to the worker's processor (Linux 6.2 or \
+             later) it is the one on whose processor the packet came in."
+        }
+        (Locking, ProcessorPolicy::WiredStreams) => {
+            "give every worker a socket of its own on the same port, with SO_REUSEPORT: the kernel sends all packets \
+             of a stream to one of them. With SO_INCOMING_CPU set to the worker's processor (Linux 6.2 or later) it is \
+             the one on whose processor the packet came in. Tables and counters stay shared, under locks."
+        }
+        (Locking, ProcessorPolicy::Mru) => {
+            "let all workers wait on one epoll instance with the one socket in it, edge-triggered (EPOLLET), and read \
+             until there is nothing left (EAGAIN). The kernel wakes the worker that was the last to wait, which is the \
+             one that worked last."
+        }
+        (IndependentStacks, ProcessorPolicy::Mru) => {
+            "make as many receive stacks as workers, each with its own tables, counters, buffers and its own socket on \
+             the same port (SO_REUSEPORT), but tie none of them to a worker: put all sockets into one epoll instance \
+             with EPOLLONESHOT, and let all workers wait on it. The kernel wakes the worker that was the last to wait; \
+             it reads that stack's socket until there is nothing left (EAGAIN) and arms it again (EPOLL_CTL_MOD), so \
+             that one worker at a time is in a stack."
+        }
+        (Locking, ProcessorPolicy::Lru) => {
+            "let all workers block in recv on one socket. The kernel wakes the one that has waited longest."
+        }
+        (IndependentStacks, ProcessorPolicy::Lru) => {
+            "there is no setting for this on Linux: of the workers that wait for several sockets it wakes the last to \
+             wait, not the first. A dispatcher in the program has to hand each stack's packets to the worker that has \
+             been idle longest."
+        }
+        _ => {
+            "there is no setting for this on Linux: a dispatcher in the program has to choose the worker of each \
+             packet."
+        }
+    }
 }
 
 fn one_arena() -> Action {
@@ -143,7 +168,8 @@ fn steering() -> Action {
     }
 }
 
-fn capitalised(text: &str) -> String {
+/// With a capital letter.
+pub(super) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
@@ -153,7 +179,7 @@ mod tests {
     use super::*;
 
     /// What is said and shown for `advised`, in one text.
-    fn told(advised: &[Combination]) -> String {
+    fn said_for(advised: &[Combination]) -> String {
         let cpus = [0, 2].map(CpuId).into_iter().collect();
         let lines = for_advice(advised, &cpus)
             .into_iter()
@@ -163,40 +189,63 @@ mod tests {
 
     const DEFAULT: Combination = Combination::COMMON_DEFAULT;
     const LOCKING_MRU: Combination = Combination { policy: ProcessorPolicy::Mru, ..DEFAULT };
+    const IPS_MRU: Combination = Combination { approach: Approach::IndependentStacks, ..LOCKING_MRU };
+    const IPS_WIRED: Combination = Combination { approach: Approach::IndependentStacks, ..DEFAULT };
 
     #[test]
     fn each_part_of_the_advice_has_its_means() {
-        let wired = told(&[DEFAULT]);
+        let wired = said_for(&[DEFAULT]);
         assert!(
             wired.contains("for cpu in 0 2; do taskset --cpu-list $cpu") && wired.contains("SO_REUSEPORT")
         );
-        assert!(
-            wired.contains("warmcore host plan")
-                && !wired.contains("epoll")
-                && !wired.contains("stack of its own")
-        );
+        assert!(wired.contains("warmcore host plan") && !wired.contains("epoll"), "{wired}");
+        assert!(wired.contains("stay shared, under locks"), "{wired}");
 
-        let mru = told(&[LOCKING_MRU]);
+        let mru = said_for(&[LOCKING_MRU]);
         assert!(
             mru.contains("one epoll instance") && !mru.contains("SO_REUSEPORT") && !mru.contains("host plan")
         );
 
-        let stacks = told(&[Combination { approach: Approach::IndependentStacks, ..LOCKING_MRU }]);
-        assert!(stacks.contains("receive stack of its own"));
-
         let shared = Organisation::Global;
-        let pools = told(&[Combination { threads: shared, memory: shared, ..LOCKING_MRU }]);
+        let pools = said_for(&[Combination { threads: shared, memory: shared, ..LOCKING_MRU }]);
         assert!(pools.contains("taskset --cpu-list 0,2 ") && pools.contains("arena_max=1"), "{pools}");
+        assert!(
+            pools.contains("no setting for this on Linux") && !pools.contains("keep it there"),
+            "{pools}"
+        );
+    }
+
+    /// A stack of each worker's own is not what waits in an epoll instance that all workers share.
+    #[test]
+    fn independent_stacks_have_no_worker_of_their_own_where_the_last_used_takes_them() {
+        let mru = said_for(&[IPS_MRU]);
+        assert!(mru.contains("EPOLLONESHOT") && mru.contains("tie none of them to a worker"), "{mru}");
+        assert!(!mru.contains("every worker a receive stack of its own"), "{mru}");
+        let wired = said_for(&[IPS_WIRED]);
+        assert!(
+            wired.contains("every worker a receive stack of its own") && !wired.contains("epoll"),
+            "{wired}"
+        );
+        let lru = said_for(&[Combination { policy: ProcessorPolicy::Lru, ..IPS_MRU }]);
+        assert!(lru.contains("There is no setting for this on Linux"), "{lru}");
+    }
+
+    #[test]
+    fn no_command_puts_all_workers_on_one_processor() {
+        for command in pinning(&[0, 2].map(CpuId).into_iter().collect()) {
+            assert!(command.contains("0 2; ") && !command.contains("CPUAffinity=0"), "{command}");
+        }
     }
 
     #[test]
     fn where_the_advice_changes_with_the_load_each_part_says_where_it_holds() {
-        let both = told(&[LOCKING_MRU, DEFAULT, LOCKING_MRU]);
+        let both = said_for(&[LOCKING_MRU, DEFAULT, LOCKING_MRU]);
         assert!(
-            both.contains("Where MRU is advised") && both.contains("Where Wired-Streams is advised"),
+            both.contains("Where Locking, MRU is advised")
+                && both.contains("Where Locking, Wired-Streams is advised"),
             "{both}"
         );
         assert_eq!(both.matches("epoll instance").count(), 1);
-        assert_eq!(told(&[]), "");
+        assert_eq!(said_for(&[]), "");
     }
 }

@@ -4,11 +4,15 @@ use super::shading::shading;
 use crate::Findings;
 use crate::decide::Advice;
 use crate::predict::{Curve, Host};
+use crate::resample::Figure;
 use warmcore_record::chart::{Axis, Choice, Look, Point, Scale, Series, Style, Unit, View};
 use warmcore_record::{Block, Chart, Section};
 use warmcore_scenario::{Combination, Organisation};
-use warmcore_sim::packet::Outcome;
 use warmcore_units::{Estimate, Nanos};
+
+/// What the half-widths of predictions hold.
+pub(super) const RESAMPLED: &str =
+    "The ± of every figure holds the uncertainty of the costs as well as that of the simulation.";
 
 /// The section with what was predicted.
 #[must_use]
@@ -41,16 +45,17 @@ pub fn section(findings: &Findings) -> Section {
 fn delay(findings: &Findings) -> Chart {
     let view = |(index, host), (pick, delay): (usize, Delay)| View {
         picks: vec![index, pick],
-        series: rate_series(host, findings.advice.get(index), delay.of),
+        series: rate_series(host, findings.advice.get(index), delay.figure),
         ..shading(findings.advice.get(index).map_or(&[][..], |advice| &advice.regions))
     };
     let hosts = || findings.hosts.iter().enumerate();
     Chart {
         id: "delay".to_owned(),
         title: "Packet delay against arrival rate, for every combination".to_owned(),
-        caption: "From a packet's arrival to the end of its processing. What the verdict advises is drawn \
-                  bold; the shading says where."
-            .to_owned(),
+        caption: format!(
+            "From a packet's arrival to the end of its processing. What the verdict advises is drawn bold; the \
+             shading says where. {RESAMPLED}"
+        ),
         x: Axis::log("arrival rate", Unit::per_second()),
         y: Axis::log("packet delay", Unit::seconds()),
         choices: vec![processors(findings), Delay::choice()],
@@ -64,15 +69,12 @@ fn delay(findings: &Findings) -> Chart {
 #[derive(Clone, Copy)]
 pub(super) struct Delay {
     name: &'static str,
-    /// The figure, of what came out of one point.
-    pub(super) of: fn(&Outcome) -> Estimate<Nanos>,
+    pub(super) figure: Figure,
 }
 
 impl Delay {
-    pub(super) const ALL: [Self; 2] = [
-        Self { name: "mean", of: |outcome| outcome.delay },
-        Self { name: "99th percentile", of: |outcome| outcome.quantiles.p99 },
-    ];
+    pub(super) const ALL: [Self; 2] =
+        [Self { name: "mean", figure: Figure::Delay }, Self { name: "99th percentile", figure: Figure::P99 }];
 
     /// The choice between them.
     pub(super) fn choice() -> Choice {
@@ -85,14 +87,15 @@ fn service(findings: &Findings) -> Chart {
     Chart {
         id: "service".to_owned(),
         title: "Mean processing time against arrival rate".to_owned(),
-        caption: "The part of the delay in which a processor works on the packet, without waiting: what the \
-                  caches cost."
-            .to_owned(),
+        caption: format!(
+            "The part of the delay in which a processor works on the packet, without waiting: what the caches \
+             cost. {RESAMPLED}"
+        ),
         x: Axis::log("arrival rate", Unit::per_second()),
         y: Axis::linear("mean processing time", Unit::seconds()),
         choices: vec![processors(findings)],
         views: views(findings, |index, host| View {
-            series: rate_series(host, findings.advice.get(index), |outcome| outcome.service),
+            series: rate_series(host, findings.advice.get(index), Figure::Service),
             ..View::default()
         }),
     }
@@ -108,8 +111,9 @@ fn capacity(findings: &Findings) -> Chart {
     Chart {
         id: "capacity".to_owned(),
         title: "The highest rate each combination keeps up with".to_owned(),
-        caption: "Packets per second when more arrive than can be processed, by how pools are kept."
-            .to_owned(),
+        caption: format!(
+            "Packets per second when more arrive than can be processed, by how pools are kept. {RESAMPLED}"
+        ),
         x: Axis::categories("approach and policy", policies),
         y: Axis { scale: Scale::Linear, ..Axis::log("capacity", Unit::per_second()) },
         choices: vec![processors(findings)],
@@ -126,21 +130,21 @@ fn row(combination: Combination) -> String {
 fn capacity_series(host: &Host) -> Vec<Series> {
     let mut rows: Vec<String> = host.curves.iter().map(|curve| row(curve.combination)).collect();
     rows.dedup();
-    let point = |curve: &Curve| {
-        let place = rows.iter().position(|name| *name == row(curve.combination))?;
-        let rate = curve.capacity.rate;
+    let point = |index: usize| {
+        let place = rows.iter().position(|name| *name == row(host.curves[index].combination))?;
+        let rate = host.capacity(index);
         let height = Estimate { mean: rate.mean.0, half_width: rate.half_width.map(|half| half.0) };
         Some(Point::new(place as f64, height))
     };
-    let series = |(index, (name, curves)): (usize, (&str, Vec<&Curve>))| {
+    let series = |(index, (name, curves)): (usize, (&str, Vec<usize>))| {
         let look = Some(Look { colour: index, pattern: index });
         Series { look, ..Series::new(name, Style::Bars, curves.into_iter().filter_map(point).collect()) }
     };
     by_pools(host).into_iter().enumerate().map(series).collect()
 }
 
-/// The curves with each way to keep pools, per-processor pools first.
-fn by_pools(host: &Host) -> [(&'static str, Vec<&Curve>); 4] {
+/// The curves with each way to keep pools, per-processor pools first, by their places in `host`.
+fn by_pools(host: &Host) -> [(&'static str, Vec<usize>); 4] {
     use Organisation::{Global, PerProcessor};
     [
         ("per-processor pools", PerProcessor, PerProcessor),
@@ -149,9 +153,11 @@ fn by_pools(host: &Host) -> [(&'static str, Vec<&Curve>); 4] {
         ("both pools global", Global, Global),
     ]
     .map(|(name, threads, memory)| {
-        let is_so =
-            |curve: &&Curve| (curve.combination.threads, curve.combination.memory) == (threads, memory);
-        (name, host.curves.iter().filter(is_so).collect())
+        let is_so = |&curve: &usize| {
+            let Combination { threads: of_threads, memory: of_memory, .. } = host.curves[curve].combination;
+            (of_threads, of_memory) == (threads, memory)
+        };
+        (name, (0..host.curves.len()).filter(is_so).collect())
     })
 }
 
@@ -168,17 +174,18 @@ fn views(findings: &Findings, view: impl Fn(usize, &Host) -> View) -> Vec<View> 
 
 /// A line for each combination, grouped by how pools are kept. Those with a global pool start
 /// hidden unless they are advised.
-fn rate_series(host: &Host, advice: Option<&Advice>, of: fn(&Outcome) -> Estimate<Nanos>) -> Vec<Series> {
+fn rate_series(host: &Host, advice: Option<&Advice>, figure: Figure) -> Vec<Series> {
     let advised = |combination| {
         advice.is_some_and(|advice| advice.regions.iter().any(|region| region.best == combination))
     };
-    let line = |pools: &str, curve: &Curve| {
-        let emphasised = advised(curve.combination);
+    let line = |pools: &str, curve: usize| {
+        let combination = host.curves[curve].combination;
+        let emphasised = advised(combination);
         Series {
             group: Some(pools.to_owned()),
-            hidden: !curve.combination.has_own_pools() && !emphasised,
+            hidden: !combination.has_own_pools() && !emphasised,
             emphasised,
-            ..rate_line(row(curve.combination), host, curve, of)
+            ..rate_line(row(combination), host, curve, figure)
         }
     };
     let groups = by_pools(host).into_iter();
@@ -187,20 +194,19 @@ fn rate_series(host: &Host, advice: Option<&Advice>, of: fn(&Outcome) -> Estimat
         .collect()
 }
 
-/// The line of `curve` of `host`, with the colour of its policy and the dash of its approach.
-pub(super) fn rate_line(
-    name: String,
-    host: &Host,
-    curve: &Curve,
-    of: fn(&Outcome) -> Estimate<Nanos>,
-) -> Series {
-    let points = host.rates.iter().zip(&curve.points).filter_map(|(rate, outcome)| {
-        let outcome = outcome.as_ref()?;
-        let time = of(outcome);
-        let y = Estimate { mean: time.mean.secs(), half_width: time.half_width.map(Nanos::secs) };
-        Some(Point { missed_target: !outcome.is_precise(), ..Point::new(rate.0, y) })
-    });
-    let Combination { approach, policy, .. } = curve.combination;
-    let look = Look { colour: policy as usize, pattern: approach as usize };
-    Series { look: Some(look), ..Series::new(name, Style::Line, points.collect()) }
+/// The line of a curve of `host`, with the colour of its policy and the dash of its approach. A point is
+/// hollow where the simulation was not precise, or where costs as likely as the measured saturate it.
+pub(super) fn rate_line(name: String, host: &Host, curve: usize, figure: Figure) -> Series {
+    let Curve { combination, points, .. } = &host.curves[curve];
+    let point = |rate: usize| {
+        let outcome = points[rate].as_ref()?;
+        let time = host.figure(figure, curve, rate)?;
+        let half_width = time.half_width.map(Nanos::secs);
+        let missed_target = !outcome.is_precise() || !host.always_keeps_up(curve, rate);
+        let y = Estimate { mean: time.mean.secs(), half_width };
+        Some(Point { missed_target, ..Point::new(host.rates[rate].0, y) })
+    };
+    let points = (0..host.rates.len()).filter_map(point).collect();
+    let look = Look { colour: combination.policy as usize, pattern: combination.approach as usize };
+    Series { look: Some(look), ..Series::new(name, Style::Line, points) }
 }

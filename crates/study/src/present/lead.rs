@@ -1,11 +1,11 @@
 //! The chart of the advice: what is recommended, against what is common.
 
-use super::curves::{Delay, rate_line};
+use super::curves::{Delay, RESAMPLED, rate_line};
 use super::shading::shading;
-use super::verdict::in_words;
+use super::verdict::in_brief;
 use crate::Findings;
 use crate::decide::Advice;
-use crate::predict::{Curve, Host};
+use crate::predict::Host;
 use warmcore_record::Chart;
 use warmcore_record::chart::{Axis, Look, Series, Unit, View};
 use warmcore_scenario::Combination;
@@ -26,11 +26,12 @@ pub fn chart(findings: &Findings) -> Option<Chart> {
     Some(Chart {
         id: "advice".to_owned(),
         title: "How long a packet takes".to_owned(),
-        caption: "Predicted, from a packet's arrival to the end of its processing. To the left packets are rare, and \
-                  other work displaces the protocol from the caches in between; to the right they wait for each \
-                  other. The shading says what to use at which rate; between two choices lies where \
-                  their border may be."
-            .to_owned(),
+        caption: format!(
+            "Predicted, from a packet's arrival to the end of its processing. To the left packets are rare, and \
+             other work displaces the protocol from the caches in between; to the right they wait for each \
+             other. The shading says what to use at which rate; between two choices lies where their border may \
+             be. {RESAMPLED}"
+        ),
         x: Axis::log("packets arriving per second", Unit::per_second()),
         y: Axis::log("delay of a packet", Unit::seconds()),
         choices: vec![Delay::choice()],
@@ -39,24 +40,24 @@ pub fn chart(findings: &Findings) -> Option<Chart> {
 }
 
 fn series(host: &Host, advice: &Advice, delay: Delay) -> Vec<Series> {
-    let advised = |curve: &&Curve| advice.regions.iter().any(|region| region.best == curve.combination);
-    let common = |curve: &&Curve| curve.combination == Combination::COMMON_DEFAULT;
-    let line = |group: &str, curve: &Curve| Series {
+    let combination = |curve: usize| host.curves[curve].combination;
+    let advised = |curve: usize| advice.regions.iter().any(|region| region.best == combination(curve));
+    let common = |curve: usize| combination(curve) == Combination::COMMON_DEFAULT;
+    let line = |group: &str, curve: usize| Series {
         group: Some(group.to_owned()),
-        ..rate_line(in_words(curve.combination), host, curve, delay.of)
+        ..rate_line(in_brief(combination(curve)), host, curve, delay.figure)
     };
-    let recommended = host
-        .curves
-        .iter()
-        .filter(advised)
+    let all = || 0..host.curves.len();
+    let recommended = all()
+        .filter(|&curve| advised(curve))
         .map(|curve| Series { emphasised: true, ..line("Recommended", curve) });
-    let rest = || host.curves.iter().filter(|curve| !advised(curve));
-    let default = rest().filter(common).map(|curve| {
+    let rest = || all().filter(|&curve| !advised(curve));
+    let default = rest().filter(|&curve| common(curve)).map(|curve| {
         let line = line("The common default", curve);
         Series { look: line.look.map(|look| Look { colour: INK, ..look }), ..line }
     });
     let others = rest()
-        .filter(|curve| !common(curve) && curve.combination.has_own_pools())
+        .filter(|&curve| !common(curve) && combination(curve).has_own_pools())
         .map(|curve| Series { hidden: true, ..line("Others", curve) });
     recommended.chain(default).chain(others).collect()
 }

@@ -1,9 +1,13 @@
 //! For what a study speaks, and for what it does not.
 
+use super::verdict::in_words;
 use crate::Findings;
-use warmcore_costs::profile::Kind;
+use crate::grade::percent;
+use crate::streams::{Other, WithMany};
+use warmcore_costs::profile::{Kind, Profile};
+use warmcore_units::Nanos;
 
-/// Which path and which machine the verdict is about.
+/// Which path, machine and traffic the verdict is about.
 #[must_use]
 pub fn scope(findings: &Findings) -> String {
     let name = &findings.profile.name;
@@ -12,10 +16,73 @@ pub fn scope(findings: &Findings) -> String {
         Kind::Measured => format!("{count} of the machine it was measured on ({name})"),
         Kind::Published => format!("{count} with the costs published for the {name}"),
     };
-    format!(
+    let streams = many_streams(findings).map_or_else(String::new, |many| format!("; {many}"));
+    let path = format!(
         "This speaks for a user-space UDP receive path in memory, not for Linux's own network stack, for {machine}, and \
-         for as many equally busy streams as cores: with more streams the choice may be another."
-    )
+         for as many equally busy streams as cores{streams}."
+    );
+    match distance(&findings.profile) {
+        Some(distance) => format!("{path} {distance}"),
+        None => path,
+    }
+}
+
+/// How near the processors are, which decides what migration costs; `None` where there was one, or where
+/// the source does not say.
+fn distance(profile: &Profile) -> Option<String> {
+    let time = handover(profile)?;
+    Some(format!(
+        "A cache line takes {time} from one core to the other: where they are nearer or farther, as a hypervisor may place \
+         them, rates and gains differ."
+    ))
+}
+
+/// How long a line takes from one processor to the other, with the range of its readings; `None` where that is
+/// not known.
+#[must_use]
+pub fn handover(profile: &Profile) -> Option<String> {
+    let time = profile.provenance.handover?;
+    Some(match profile.provenance.handover_range {
+        Some([low, high]) => format!("{} ({} to {})", whole(time), whole(low), whole(high)),
+        None => whole(time),
+    })
+}
+
+fn whole(time: Nanos) -> String {
+    format!("{:.0} ns", time.0)
+}
+
+/// Whether the choices hold with more streams, and what they are there if not.
+fn many_streams(findings: &Findings) -> Option<String> {
+    let many = findings.many_streams.as_ref()?;
+    let regions = &findings.advice.first()?.regions;
+    let others: Vec<String> = many
+        .choices
+        .iter()
+        .filter_map(|choice| match choice {
+            WithMany::Other(other) => Some(another(other)),
+            WithMany::Holds => None,
+        })
+        .collect();
+    let streams = many.streams;
+    Some(match (&others[..], regions.len()) {
+        ([], 1) => format!("with {streams} streams the choice holds"),
+        ([], _) => format!("with {streams} streams the choices hold"),
+        (others, _) => format!("with {streams} streams another choice is better {}", others.join(", and ")),
+    })
+}
+
+/// What is better with more streams, where, and by how much.
+fn another(Other { best, rates_per_s: [low, high], at_most_saved }: &Other) -> String {
+    let by = at_most_saved.map_or_else(
+        || "keep up with more".to_owned(),
+        |saved| {
+            let half = percent(saved.half_width.unwrap_or(0.0));
+            format!("take up to {} ± {half} less time", percent(saved.mean))
+        },
+    );
+    let between = if low == high { format!("at {low}") } else { format!("from {low} to {high}") };
+    format!("{between}, {} {by}", in_words(*best))
 }
 
 fn cores(count: u32) -> String {

@@ -37,16 +37,7 @@ mod tests {
         let border = Border { at: PerSecond(from), within: within.map(|ends| ends.map(PerSecond)) };
         decide::Region {
             border: (from > 1.0).then_some(border),
-            from: PerSecond(from),
-            to: PerSecond(to),
-            best: Combination::COMMON_DEFAULT,
-            as_good: Vec::new(),
-            among_best: Vec::new(),
-            over_default: None,
-            default_saturates: false,
-            over_worst: None,
-            at_most_lost: 0.0,
-            saturated: 0,
+            ..decide::Region::between(from, to, Combination::COMMON_DEFAULT, 1)
         }
     }
 

@@ -1,5 +1,6 @@
 //! The receive times, in the layout of Table 2 of Salehi, Kurose & Towsley 1994.
 
+use super::scope::handover;
 use crate::Findings;
 use warmcore_costs::profile::{Kind, Measured, Profile};
 use warmcore_costs::{Approach, Experiment, Situation, ThreadStack};
@@ -139,9 +140,15 @@ fn others(id: &str, profile: &Profile) -> Table {
         id: id.to_owned(),
         caption: format!("{}: fully cold times and pool overheads", profile.name),
         header: Table::simple_header(["Time", shown.unit]),
-        rows: fully_cold.into_iter().chain(overheads).collect(),
+        rows: fully_cold.into_iter().chain(overheads).chain(distance(profile)).collect(),
         notes: Vec::new(),
     }
+}
+
+/// How near the processors were: most of the times above are larger the longer this is.
+fn distance(profile: &Profile) -> Option<Row> {
+    let name = "A cache line from one processor to the other (95% of the readings)";
+    Some(Row::new(name, vec![Cell::Text(handover(profile)?)]))
 }
 
 fn half_widths(profile: &Profile) -> &'static str {

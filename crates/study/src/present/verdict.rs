@@ -4,9 +4,11 @@
 //! interval that they have between studies.
 
 use crate::Findings;
-use crate::decide::{Advice, Gain, GainAt, Region};
+use crate::decide::{Advice, Gain, GainAt};
 use crate::grade::{is_above_noise, percent};
-use crate::present::{actions::actions, scope::scope};
+use crate::present::actions::{actions, capitalised};
+use crate::present::headline::{confidence, headline, of_default, over_default};
+use crate::present::scope::scope;
 use warmcore_costs::Approach;
 use warmcore_record::document::{KeyFigure, Statement, Verdict};
 use warmcore_scenario::Combination;
@@ -23,9 +25,10 @@ pub fn verdict(findings: &Findings) -> Verdict {
     };
     Verdict {
         headline: headline(findings, advice),
+        confidence: confidence(findings, advice),
         scope: scope(findings),
         figures: key_figures(advice),
-        statements: lines(findings, advice),
+        statements: lines(findings, advice, ""),
         actions: actions(findings),
         ..Verdict::default()
     }
@@ -34,82 +37,57 @@ pub fn verdict(findings: &Findings) -> Verdict {
 /// The advice for all other numbers of processors.
 #[must_use]
 pub fn ahead(findings: &Findings) -> Vec<Statement> {
-    findings.advice.iter().skip(1).flat_map(|advice| lines(findings, advice)).collect()
+    let on = |advice| format!("On {}, ", processors(findings, advice));
+    findings.advice.iter().skip(1).flat_map(|advice| lines(findings, advice, &on(advice))).collect()
 }
 
-/// The advice in one sentence, for who reads no further.
+/// A combination in as few words as a reader without the source understands.
 #[must_use]
-pub fn headline(findings: &Findings, advice: &Advice) -> String {
-    let mut sentence = format!("On {}, ", processors(findings, advice));
-    sentence += &match &advice.regions[..] {
-        [] => return sentence + "every combination is saturated at every rate.",
-        [only] if only.best == Combination::COMMON_DEFAULT => {
-            "keep the common default: no policy is measurably faster".to_owned()
-        }
-        [only] => format!("use {} at every load", in_words(only.best)),
-        [first, .., last] if first.best == last.best => format!("use {} at most loads", in_words(first.best)),
-        [first, .., last] => {
-            format!("use {} at low loads, and {} at high loads", in_words(first.best), in_words(last.best))
-        }
-    };
-    let gain = over_default(advice).map(|gain| gain.most.gain).filter(|gain| is_above_noise(*gain));
-    if let Some(gain) = gain {
-        sentence += &format!(": packets take up to {} less time than under the common default", saved(gain));
-    }
-    let capacity = advice.capacity.over_default;
-    if is_above_noise(Estimate { mean: capacity.mean - 1.0, ..capacity }) {
-        sentence += &format!(", and the machine carries {} times the traffic", times(capacity));
-    }
-    sentence + "."
-}
-
-/// The gain over the common default, over all regions that are not the default's own.
-fn over_default(advice: &Advice) -> Option<Gain> {
-    let regions = advice.regions.iter().filter(|region| region.best != Combination::COMMON_DEFAULT);
-    let gains = regions.filter_map(|region| region.over_default);
-    gains.reduce(|a, b| Gain {
-        least: if b.least.gain.mean < a.least.gain.mean { b.least } else { a.least },
-        most: if b.most.gain.mean > a.most.gain.mean { b.most } else { a.most },
-    })
+pub fn in_brief(combination: Combination) -> String {
+    let pools = if combination.has_own_pools() { "" } else { ", shared pool" };
+    format!("{}, {}{pools}", stacks(combination.approach), combination.policy)
 }
 
 /// A combination as a person would say it.
 #[must_use]
 pub fn in_words(combination: Combination) -> String {
-    let stack = match combination.approach {
-        Approach::Locking => "one stack with locks",
-        Approach::IndependentStacks => "independent stacks",
-    };
+    let stack = stacks(combination.approach);
     let policy = combination.policy.in_words();
     let pools = if combination.has_own_pools() { "" } else { ", with a shared pool" };
     format!("{stack} {policy}{pools}")
 }
 
+fn stacks(approach: Approach) -> &'static str {
+    match approach {
+        Approach::Locking => "one stack with locks",
+        Approach::IndependentStacks => "independent stacks",
+    }
+}
+
 fn key_figures(advice: &Advice) -> Vec<KeyFigure> {
-    let gains = |of: fn(&Region) -> Option<Gain>| {
-        let gains = advice.regions.iter().filter_map(of).map(|gain| gain.most);
-        gains.max_by(|a, b| a.gain.mean.total_cmp(&b.gain.mean))
-    };
-    let figure = |at: GainAt, meaning: String| KeyFigure {
-        value: format!("−{}", percent(at.gain.mean)),
-        half_width: format!("± {}", percent(at.gain.half_width.unwrap_or(0.0))),
+    let figure = |gain: Estimate<f64>, meaning: String| KeyFigure {
+        value: format!("−{}", percent(gain.mean)),
+        half_width: format!("± {}", percent(gain.half_width.unwrap_or(0.0))),
         meaning,
     };
-    let over_default = gains(|region| region.over_default)
-        .map(|at| figure(at, format!("packet delay against the common default, at {}", at.rate)));
-    let over_worst = gains(|region| region.over_worst)
-        .map(|at| figure(at, format!("packet delay against {}, at {}", at.against, at.rate)));
+    let ordinary = advice.ordinary.and_then(|at| {
+        let meaning = format!("packet delay against the common default, at {}", of_default(at));
+        Some(figure(at.over_default?, meaning))
+    });
+    let most = over_default(advice)
+        .map(|Gain { most, .. }| figure(most.gain, format!("the same at best, at {}", most.rate)));
     let capacity = advice.capacity.over_default;
     let carries = KeyFigure {
         value: format!("×{:.2}", capacity.mean),
         half_width: format!("± {:.2}", capacity.half_width.unwrap_or(0.0)),
         meaning: format!("traffic carried against the common default, with {}", advice.capacity.best),
     };
-    over_default.into_iter().chain(over_worst).chain([carries]).collect()
+    ordinary.into_iter().chain(most).chain([carries]).collect()
 }
 
-/// The widest regions, from low loads to high, and what carries most where there is a line left for it.
-fn lines(findings: &Findings, advice: &Advice) -> Vec<Statement> {
+/// The widest regions, from low loads to high, and what carries most where there is a line left for it; each begins
+/// with the words `on`.
+fn lines(findings: &Findings, advice: &Advice, on: &str) -> Vec<Statement> {
     let mut regions: Vec<usize> = (0..advice.regions.len()).collect();
     let width = |index: &usize| advice.regions[*index].to.0 / advice.regions[*index].from.0;
     regions.sort_by(|a, b| width(b).total_cmp(&width(a)));
@@ -124,11 +102,14 @@ fn lines(findings: &Findings, advice: &Advice) -> Vec<Statement> {
         last.evidence.extend(capacity.evidence);
     }
     lines
+        .into_iter()
+        .map(|line| Statement { text: capitalised(&format!("{on}{}", line.text)), ..line })
+        .collect()
 }
 
 fn region_line(findings: &Findings, advice: &Advice, index: usize) -> Statement {
     let region = &advice.regions[index];
-    let mut text = format!("On {}, {}, ", processors(findings, advice), loads(advice, index));
+    let mut text = format!("{}, ", loads(advice, index));
     if region.best == Combination::COMMON_DEFAULT {
         text += "keep the common default: no other combination is shown to be faster.";
     } else {
@@ -184,7 +165,7 @@ fn region_evidence(advice: &Advice, index: usize) -> Vec<String> {
     }
     if !region.as_good.is_empty() {
         let names: Vec<String> = region.as_good.iter().map(ToString::to_string).collect();
-        lines.push(format!("not to be told from it, but less simple: {}", names.join("; ")));
+        lines.push(format!("no better as far as is known, and less simple: {}", names.join("; ")));
     }
     let among = region.among_best.iter().filter(|(_, part)| *part >= 0.05);
     let among: Vec<String> =
@@ -195,12 +176,11 @@ fn region_evidence(advice: &Advice, index: usize) -> Vec<String> {
 
 fn capacity_line(findings: &Findings, advice: &Advice) -> Statement {
     let capacity = &advice.capacity;
-    let on = processors(findings, advice);
     let text = if capacity.best == Combination::COMMON_DEFAULT {
-        format!("On {on}, no combination is shown to carry more than the common default.")
+        "no combination is shown to carry more than the common default.".to_owned()
     } else {
         let (best, over) = (in_words(capacity.best), times(capacity.over_default));
-        format!("On {on}, {best} carry {over} times what the common default carries.")
+        format!("{best} carry {over} times what the common default carries.")
     };
     let [low, high]: [PerSecond; 2] = capacity.between;
     let mut evidence = vec![
@@ -212,16 +192,18 @@ fn capacity_line(findings: &Findings, advice: &Advice) -> Statement {
     ];
     if !capacity.as_good.is_empty() {
         let names: Vec<String> = capacity.as_good.iter().map(ToString::to_string).collect();
-        evidence.push(format!("carry as much, as far as can be told: {}", names.join("; ")));
+        evidence.push(format!("carry as much, as far as is known: {}", names.join("; ")));
     }
     Statement { text, evidence, confidence: findings.grade_capacity(advice) }
 }
 
-fn times(ratio: Estimate<f64>) -> String {
+/// A ratio with its half-width.
+pub(super) fn times(ratio: Estimate<f64>) -> String {
     format!("{:.2} ± {:.2}", ratio.mean, ratio.half_width.unwrap_or(0.0))
 }
 
-fn saved(gain: Estimate<f64>) -> String {
+/// A gain in percent with its half-width.
+pub(super) fn saved(gain: Estimate<f64>) -> String {
     format!("{} ± {}", percent(gain.mean), percent(gain.half_width.unwrap_or(0.0)))
 }
 
@@ -236,7 +218,7 @@ fn span(gain: Gain) -> String {
 }
 
 /// How many processors, and whether that is more than was measured.
-fn processors(findings: &Findings, advice: &Advice) -> String {
+pub(super) fn processors(findings: &Findings, advice: &Advice) -> String {
     let count = advice.processors;
     let measured = findings.measured_processors;
     match count {

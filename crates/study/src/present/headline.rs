@@ -1,0 +1,172 @@
+//! The advice in one sentence: what to use at which loads, what that gains at an ordinary load, then at best.
+
+use super::verdict::{in_words, processors, saved, times};
+use crate::Findings;
+use crate::decide::{Advice, Gain, Ordinary};
+use crate::grade::{is_above_noise, percent};
+use warmcore_record::document::Confidence;
+use warmcore_scenario::Combination;
+use warmcore_units::Estimate;
+
+/// The advice in one sentence, for who reads no further: what to use, what that gains at an ordinary load, and
+/// what at best.
+#[must_use]
+pub fn headline(findings: &Findings, advice: &Advice) -> String {
+    let on = processors(findings, advice);
+    let Some(choice) = choice(advice) else {
+        return format!("On {on}, every combination is saturated at every rate.");
+    };
+    format!("On {on}, {choice}{}.", gains(advice))
+}
+
+/// What the advice gains: at an ordinary load, at best, and in traffic.
+fn gains(advice: &Advice) -> String {
+    let mut gains = String::new();
+    let ordinary =
+        advice.ordinary.and_then(|at| Some((at, at.over_default.filter(|gain| is_above_noise(*gain))?)));
+    let most = over_default(advice).map(|gain| gain.most.gain).filter(|gain| is_above_noise(*gain));
+    match (ordinary, most) {
+        (Some((at, gain)), most) => {
+            gains += &format!(": at {}, a packet takes {} less time", of_default(at), saved(gain));
+            // What is no better than that is not worth a word.
+            if let Some(most) = most.filter(|most| most.mean > gain.mean + gain.half_width.unwrap_or(0.0)) {
+                gains += &format!(" ({} at best)", saved(most));
+            }
+        }
+        (None, Some(most)) => gains += &format!(": at best, a packet takes {} less time", saved(most)),
+        (None, None) => {}
+    }
+    let capacity = advice.capacity.over_default;
+    if is_above_noise(Estimate { mean: capacity.mean - 1.0, ..capacity }) {
+        gains += &format!(", and the machine carries {} times the traffic", times(capacity));
+    }
+    gains
+}
+
+/// The part of simulated loads at which a choice holds that holds "at most loads".
+const MOST_LOADS: f64 = 0.8;
+
+/// What to use, at which loads. `None` if nothing keeps up at any.
+fn choice(advice: &Advice) -> Option<String> {
+    let (first, last) = (advice.regions.first()?.best, advice.regions.last()?.best);
+    let widest = advice.regions.iter().map(|region| (region.best, advice.share(region.best)));
+    let (widest, share) = widest.max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let [first, last, widest] = [(first, false), (last, true), (widest, false)].map(|(of, again)| {
+        let word = if again { "" } else { "use " };
+        match of == Combination::COMMON_DEFAULT {
+            true => format!("{}the common default", if again { "" } else { "keep " }),
+            false => format!("{word}{}", in_words(of)),
+        }
+    });
+    Some(match advice.regions.len() {
+        1 if advice.regions[0].best == Combination::COMMON_DEFAULT => {
+            "keep the common default: no policy is measurably faster".to_owned()
+        }
+        1 => format!("{first} at every load"),
+        _ if share >= MOST_LOADS => format!("{widest} at most loads ({} of those simulated)", percent(share)),
+        count => {
+            let between = if count > 2 { ", others in between" } else { "" };
+            format!("{first} at low loads, and {last} at high loads{between}")
+        }
+    })
+}
+
+/// The ordinary load, in words.
+pub(super) fn of_default(Ordinary { rate, load, .. }: Ordinary) -> String {
+    match (0.47..=0.53).contains(&load) {
+        true => format!("half of what the common default carries ({rate})"),
+        false => format!("{rate}, {} of what the common default carries", percent(load)),
+    }
+}
+
+/// How sure the headline is: as sure as the least sure of what it says.
+pub(super) fn confidence(findings: &Findings, advice: &Advice) -> Option<Confidence> {
+    let regions = advice.regions.iter().map(|region| findings.grade_region(advice, region));
+    regions.chain([findings.grade_capacity(advice)]).min_by_key(|confidence| confidence.level)
+}
+
+/// The gain over the common default, over all regions that are not the default's own.
+pub(super) fn over_default(advice: &Advice) -> Option<Gain> {
+    let regions = advice.regions.iter().filter(|region| region.best != Combination::COMMON_DEFAULT);
+    let gains = regions.filter_map(|region| region.over_default);
+    gains.reduce(|a, b| Gain {
+        least: if b.least.gain.mean < a.least.gain.mean { b.least } else { a.least },
+        most: if b.most.gain.mean > a.most.gain.mean { b.most } else { a.most },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::{CapacityAdvice, GainAt, Region};
+    use warmcore_costs::Approach;
+    use warmcore_scenario::ProcessorPolicy;
+    use warmcore_units::PerSecond;
+
+    const WIRED: Combination =
+        Combination { approach: Approach::IndependentStacks, ..Combination::COMMON_DEFAULT };
+    const MRU: Combination = Combination { policy: ProcessorPolicy::Mru, ..WIRED };
+
+    /// Advice with regions of such choices, so many simulated rates wide.
+    fn advice(regions: &[(Combination, usize)]) -> Advice {
+        let ratio = Estimate::new(1.0, 0.1);
+        let regions: Vec<Region> =
+            regions.iter().map(|(best, simulated)| Region::between(1.0, 2.0, *best, *simulated)).collect();
+        Advice {
+            processors: 2,
+            ordinary: None,
+            regions,
+            capacity: CapacityAdvice {
+                best: WIRED,
+                as_good: Vec::new(),
+                among_best: Vec::new(),
+                at_most_lost: 0.0,
+                capacity: Estimate::new(PerSecond(1e6), PerSecond(1e5)),
+                between: [PerSecond(5e5), PerSecond(2e6)],
+                over_default: ratio,
+                over_worst: ratio,
+            },
+        }
+    }
+
+    fn chosen(regions: &[(Combination, usize)]) -> String {
+        choice(&advice(regions)).expect("there are regions")
+    }
+
+    #[test]
+    fn most_loads_are_most_of_those_simulated() {
+        let wired = chosen(&[(MRU, 1), (WIRED, 18), (MRU, 1)]);
+        assert!(wired.contains("Wired-Streams) at most loads (90% of those simulated)"), "{wired}");
+        let ends = chosen(&[(MRU, 6), (WIRED, 8), (MRU, 6)]);
+        assert!(!ends.contains("most loads") && ends.contains("others in between"), "{ends}");
+        let two = chosen(&[(MRU, 10), (WIRED, 10)]);
+        assert!(two.contains("(MRU) at low loads") && two.contains("(Wired-Streams) at high loads"), "{two}");
+        let tie = Advice { regions: Vec::new(), ..advice(&[]) };
+        assert_eq!(choice(&tie), None);
+    }
+
+    #[test]
+    fn what_is_as_good_elsewhere_holds_there_too() {
+        let mut advice = advice(&[(MRU, 5), (WIRED, 15)]);
+        advice.regions[1].as_good = vec![MRU];
+        assert_eq!((advice.share(MRU), advice.share(WIRED)), (1.0, 0.75));
+    }
+
+    #[test]
+    fn the_ordinary_load_leads_and_the_best_case_follows() {
+        let ordinary = |gain: f64| {
+            let over_default = Some(Estimate::new(gain, 0.02));
+            Some(Ordinary { rate: PerSecond(1.5e6), load: 0.5, best: WIRED, over_default })
+        };
+        let most = GainAt { rate: PerSecond(5e6), against: WIRED, gain: Estimate::new(0.8, 0.02) };
+        let mut advice = advice(&[(WIRED, 20)]);
+        advice.ordinary = ordinary(0.45);
+        advice.regions[0].over_default = Some(Gain { least: most, most });
+        let sentence = format!("{}{}", choice(&advice).unwrap_or_default(), gains(&advice));
+        let (first, best) = (sentence.find("45% ± 2.0% less"), sentence.find("80% ± 2.0% at best"));
+        assert!(first.is_some() && first < best, "{sentence}");
+        assert!(sentence.contains("half of what the common default carries"), "{sentence}");
+        advice.ordinary = ordinary(0.79);
+        assert!(!gains(&advice).contains("at best"), "no better than at the ordinary load");
+    }
+}

@@ -1,0 +1,218 @@
+//! Whether the choice holds with more streams than processors.
+//!
+//! The source has as many streams as processors (Salehi, Kurose & Towsley 1994, §6), and so have the predictions
+//! that choose. Servers have more, and then a stream finds less of its own in the caches. So the advised
+//! combinations, and all others whose pools are each processor's own, are simulated once more with
+//! [`PER_PROCESSOR`] streams for each processor, on the same number of stacks. Costs are not drawn anew
+//! for it: ratios are taken to be as uncertain as with fewer streams.
+
+use crate::decide::{Advice, INDIFFERENT, Region, simulated_within};
+use crate::grade::LITTLE;
+use crate::predict::{ANY_RATE, Host, Models, PredictError};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use warmcore_costs::Profile;
+use warmcore_scenario::{Combination, Prediction};
+use warmcore_sim::packet::{Outcome, Precision, capacity, run};
+use warmcore_units::{Estimate, PerSecond};
+use warmcore_workload::{Key, Poisson};
+
+/// Streams for each processor.
+pub const PER_PROCESSOR: u32 = 32;
+
+/// What becomes of the advice with more streams.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ManyStreams {
+    /// How many.
+    pub streams: u32,
+    /// What becomes of the choice in each region of the advice.
+    pub choices: Vec<WithMany>,
+}
+
+/// What becomes of a region's choice with more streams.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WithMany {
+    /// At no rate of the region is another shown to be better by more than [`LITTLE`].
+    Holds,
+    /// At some rates another is.
+    Other(Other),
+}
+
+/// What is better than a region's choice with more streams.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Other {
+    /// That which is best at most of those rates.
+    pub best: Combination,
+    /// The lowest and the highest of them.
+    pub rates_per_s: [PerSecond; 2],
+    /// The largest part of the delay that it saves at one of them; `None` where the choice is saturated at all.
+    pub at_most_saved: Option<Estimate<f64>>,
+}
+
+/// Mean delays of some curves of a host with more streams.
+struct Delays<'a> {
+    host: &'a Host,
+    /// The curves simulated.
+    curves: Vec<usize>,
+    /// For each of them, the mean delay in nanoseconds at each of the host's rates; `None` where it is saturated.
+    delays: Vec<Vec<Option<f64>>>,
+}
+
+/// Holds `advice` for `host`, which `profile` predicts, against more streams; `done` is told how many points are
+/// finished, and of how many.
+///
+/// # Errors
+/// If the profile is incomplete, or `stop` is set.
+pub(crate) fn with_many(
+    profile: &Profile,
+    asked: &Prediction,
+    (host, advice): (&Host, &Advice),
+    seed: u64,
+    done: &(dyn Fn(usize, usize) + Sync),
+    stop: &AtomicBool,
+) -> Result<ManyStreams, PredictError> {
+    let processors = host.processors;
+    let streams = processors.saturating_mul(PER_PROCESSOR);
+    let models = Models::new(profile, processors)?;
+    let key = |point: usize| Key { seed, point: point as u64, replication: u64::from(processors) };
+    let advised = |of: Combination| advice.regions.iter().any(|region| region.best == of);
+    let is_wanted = |&curve: &usize| {
+        let of = host.curves[curve].combination;
+        of.has_own_pools() || advised(of)
+    };
+    let curves: Vec<usize> = (0..host.curves.len()).filter(is_wanted).collect();
+    let (finished, all) = (AtomicUsize::new(0), curves.len() * host.rates.len());
+    let curve = |&curve: &usize| {
+        let simulated = models.host(host.curves[curve].combination, streams, key(0));
+        let carried = capacity(&simulated, &mut Poisson::new(ANY_RATE, streams, key(0))?);
+        let point = |index: usize| {
+            if stop.load(Ordering::Relaxed) {
+                return Err(PredictError::Interrupted);
+            }
+            let rate = host.rates[index];
+            let mut arrivals = Poisson::new(rate, streams, key(1 + index))?;
+            let precision = Precision {
+                relative: asked.precision,
+                max_packets: asked.max_packets,
+                mean_gap: Some(rate.interval()),
+            };
+            let outcome = (!carried.is_exceeded_by(rate)).then(|| {
+                let outcome = run(&simulated, &mut arrivals, precision);
+                Outcome { ended: carried.judge(rate, outcome.ended), ..outcome }
+            });
+            done(1 + finished.fetch_add(1, Ordering::Relaxed), all);
+            Ok(outcome.and_then(Outcome::steady).map(|outcome| outcome.delay.mean.0))
+        };
+        (0..host.rates.len()).into_par_iter().map(point).collect::<Result<Vec<_>, PredictError>>()
+    };
+    let delays = curves.par_iter().map(curve).collect::<Result<Vec<_>, PredictError>>()?;
+    let delays = Delays { host, curves, delays };
+    Ok(ManyStreams { streams, choices: advice.regions.iter().map(|region| delays.choice(region)).collect() })
+}
+
+/// Another curve that is better than a choice at one rate.
+struct Better {
+    rate: usize,
+    curve: usize,
+    /// By which part of the delay; `None` where the choice is saturated.
+    saved: Option<Estimate<f64>>,
+}
+
+impl Delays<'_> {
+    /// What becomes of the choice of `region`.
+    fn choice(&self, region: &Region) -> WithMany {
+        let combination = |of: usize| self.host.curves[self.curves[of]].combination;
+        let best = (0..self.curves.len()).find(|&of| combination(of) == region.best);
+        let rates = simulated_within(self.host, region.from, region.to);
+        let Some((best, rates)) = best.zip(rates) else { return WithMany::Holds };
+        let better: Vec<Better> = rates.filter_map(|rate| self.better(best, rate)).collect();
+        let times = |curve: usize| better.iter().filter(|better| better.curve == curve).count();
+        let first = (0..self.curves.len()).rev().max_by_key(|&curve| times(curve));
+        let (Some(first), Some(lowest), Some(highest)) = (first, better.first(), better.last()) else {
+            return WithMany::Holds;
+        };
+        let saved = better.iter().filter(|better| better.curve == first).filter_map(|better| better.saved);
+        WithMany::Other(Other {
+            best: combination(first),
+            rates_per_s: [lowest, highest].map(|better| self.host.rates[better.rate]),
+            at_most_saved: saved.max_by(|a, b| a.mean.total_cmp(&b.mean)),
+        })
+    }
+
+    /// What is shown to be better than the curve `best` at one rate, and by enough.
+    fn better(&self, best: usize, rate: usize) -> Option<Better> {
+        let delay = |of: usize| self.delays[of][rate];
+        let known = (0..self.curves.len()).filter_map(|of| Some((of, delay(of)?)));
+        let (curve, shortest) = known.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let Some(own) = delay(best) else { return Some(Better { rate, curve, saved: None }) };
+        let mean = 1.0 - shortest / own;
+        let ratio = self.host.delay_ratio(self.curves[best], self.curves[curve], rate);
+        let uncertain = ratio.and_then(|ratio| ratio.relative_half_width()).unwrap_or(0.0);
+        let saved = Estimate::new(mean, (1.0 - mean) * uncertain);
+        let is_shown = mean > LITTLE && mean - INDIFFERENT > (1.0 - mean) * uncertain;
+        is_shown.then_some(Better { rate, curve, saved: Some(saved) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decide::decide;
+    use crate::predict::predict;
+
+    /// Advice for two processors of the source's machine at two rates.
+    fn advised() -> (Prediction, Host, Advice) {
+        let rates_per_s = [1_000.0, 10_000.0].map(PerSecond).to_vec();
+        let asked = Prediction { processors: vec![2], rates_per_s, precision: 0.05, max_packets: 20_000 };
+        let profile = Profile::sgi_challenge_xl();
+        let host = predict(&profile, &asked, 1, &|_, _| (), &AtomicBool::new(false)).unwrap().remove(0);
+        let advice = decide(&host).unwrap();
+        (asked, host, advice)
+    }
+
+    #[test]
+    fn every_region_is_held_against_more_streams_and_the_same_again() {
+        let (asked, host, advice) = advised();
+        let profile = Profile::sgi_challenge_xl();
+        let points = AtomicUsize::new(0);
+        let count = |_: usize, _: usize| {
+            points.fetch_add(1, Ordering::Relaxed);
+        };
+        let hold =
+            || with_many(&profile, &asked, (&host, &advice), 1, &count, &AtomicBool::new(false)).unwrap();
+        let many = hold();
+        assert_eq!((many.streams, many.choices.len()), (64, advice.regions.len()));
+        assert_eq!(many, hold());
+        // Far fewer than those that chose: they cost little beside them.
+        assert!(points.into_inner() <= 2 * host.rates.len() * Combination::COUNT / 3);
+    }
+
+    #[test]
+    fn a_choice_holds_unless_another_is_shown_to_be_better() {
+        let (_, host, advice) = advised();
+        let curves: Vec<usize> = (0..host.curves.len()).collect();
+        let region = &advice.regions[0];
+        let best = curves.iter().position(|&curve| host.curves[curve].combination == region.best).unwrap();
+        let other = (best + 1) % curves.len();
+        let choice = |of_other: Option<f64>, of_best: Option<f64>| {
+            let mut delays = vec![vec![Some(200.0); host.rates.len()]; curves.len()];
+            delays[best].fill(of_best);
+            delays[other].fill(of_other);
+            Delays { host: &host, curves: curves.clone(), delays }.choice(region)
+        };
+        assert_eq!(choice(Some(99.0), Some(100.0)), WithMany::Holds);
+        let WithMany::Other(Other { best: found, rates_per_s, at_most_saved }) =
+            choice(Some(50.0), Some(100.0))
+        else {
+            panic!("it holds")
+        };
+        assert_eq!(found, host.curves[other].combination);
+        assert!(rates_per_s[0].0 >= region.from.0 && rates_per_s[1].0 <= region.to.0);
+        let saved = at_most_saved.unwrap();
+        assert!((saved.mean - 0.5).abs() < 1e-9 && saved.half_width.unwrap() > 0.0);
+        let WithMany::Other(saturated) = choice(Some(90.0), None) else { panic!("it holds") };
+        assert_eq!((saturated.best, saturated.at_most_saved), (found, None));
+    }
+}
