@@ -71,11 +71,12 @@ fn host(scenario: &PacketScenario, result: &PointResult) -> String {
 }
 
 fn saturated(result: &PointResult) -> String {
-    if result.rate.0 < result.capacity.rate.mean.0 {
+    if result.rate.0 <= result.capacity.rate.mean.0 {
         return format!(
             "Saturated: the queues grew in every independent run, though packets come at less than the {} that the host \
-             processes when it is never idle.",
-            estimate(&result.capacity.rate)
+             processes when it is never idle. It keeps up with less than that, as packets then find caches and pools \
+             otherwise; with how much is not known.",
+            result.capacity.rate.mean
         );
     }
     format!(

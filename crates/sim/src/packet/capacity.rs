@@ -68,6 +68,13 @@ impl Capacity {
         }
     }
 
+    /// The same, where a host was saturated by packets at `rate`. If that is not above the capacity, what is never
+    /// idle does better than what just keeps up, as caches and pools are found otherwise: the highest rate then is
+    /// lower, and by how much is unknown.
+    pub(super) fn of_saturated(self, rate: PerSecond) -> Self {
+        if rate.0 > self.rate.mean.0 { self } else { self.unknown() }
+    }
+
     /// The same, but by how much it may be off is unknown.
     pub(super) fn unknown(self) -> Self {
         Self { rate: Estimate::new(self.rate.mean, PerSecond(f64::INFINITY)), ..self }
