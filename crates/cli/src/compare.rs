@@ -97,7 +97,7 @@ fn request(arguments: &CompareArguments) -> miette::Result<Request> {
         let scenario = PacketScenario { scheduling: *scheduling, ..scenario.clone() };
         scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
         without_effect
-            .extend(effect::check_scenario(&arguments.runnable.scenario, &scenario.unused()).err());
+            .extend(effect::check_unused(&arguments.runnable.scenario.given, &scenario.unused_live()).err());
         check_can_run(scenario)?;
     }
     // What has an effect under one way to schedule is asked for that one's sake.

@@ -37,8 +37,9 @@ pub(crate) struct Finished {
 
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let scenario = described(&arguments.runnable)?;
-    effect::check_profile(&arguments.runnable, &scenario)?;
-    effect::check_scenario(&arguments.runnable.scenario, &scenario.unused())?;
+    let given = &arguments.runnable.scenario.given;
+    effect::check_profile(given, &scenario)?;
+    effect::check_unused(given, &scenario.unused_live())?;
     if arguments.print_scenario {
         return crate::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
     }
@@ -70,7 +71,7 @@ pub(crate) fn described(flags: &RunnableArguments) -> miette::Result<PacketScena
         (None, _) => u32::try_from(usable_cores().into_diagnostic()?.len()).into_diagnostic()?,
     };
     scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
-    effect::check_live(flags, &scenario)?;
+    effect::check_live(&flags.scenario.given, &scenario)?;
     Ok(scenario)
 }
 

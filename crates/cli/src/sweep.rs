@@ -4,7 +4,7 @@ use crate::args::SweepPacketArguments;
 use crate::costs::{Chosen, Costs};
 use crate::folder::Folder;
 use crate::kept::Kept;
-use crate::{interrupt, point, progress, provenance, terminal};
+use crate::{effect, interrupt, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     let costs = Costs::read(&request.scenario, chosen)?;
     let profile = &costs.profile;
     let plan = Plan::new(request.clone(), profile, Path::new(point::HERE)).map_err(point::explained)?;
-    point::refuse_unused(&arguments.point, &request.unused())?;
+    effect::check_unused(&arguments.point.scenario.given, &request.unused())?;
     let output = &arguments.output;
     if output.resume {
         refuse_others(&request, &output.out)?;
