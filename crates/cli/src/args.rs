@@ -1,6 +1,7 @@
 //! The command line.
 
 pub(crate) mod compare;
+pub(crate) mod given;
 pub(crate) mod host;
 pub(crate) mod live;
 pub(crate) mod packet;

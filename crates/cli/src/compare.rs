@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     let stop = interrupt::catch()?;
     let profile = match given {
         Some(profile) => profile,
-        None => measure(&request.scenario, arguments, stop)?,
+        None => measure(&request.scenario, arguments, stop).map_err(|error| folder.taken_back(error))?,
     };
     let doubts = packets::doubts(&profile, &request.scenario.live, request.scenario.traffic.streams);
     doubts.iter().for_each(|doubt| eprintln!("note: {doubt}"));
@@ -46,7 +46,11 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     let compared =
         compare(&request, &profile, Path::new(point::HERE), stop, |done| progress::set(&bar, done));
     bar.finish_and_clear();
-    let comparison = compared.map_err(explained)?;
+    let comparison = compared.map_err(|error| match error {
+        // What was measured is not lost.
+        CompareError::Interrupted => explained(error),
+        error => folder.taken_back(explained(error)),
+    })?;
 
     let summary = write(&folder, &request, &profile, &comparison, doubts)?;
     let text = match arguments.json {
@@ -92,7 +96,8 @@ fn request(arguments: &CompareArguments) -> miette::Result<Request> {
     for scheduling in &schedulings {
         let scenario = PacketScenario { scheduling: *scheduling, ..scenario.clone() };
         scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
-        without_effect.extend(effect::check_scenario(&arguments.runnable.scenario, &scenario.unused()).err());
+        without_effect
+            .extend(effect::check_unused(&arguments.runnable.scenario.given, &scenario.unused_live()).err());
         check_can_run(scenario)?;
     }
     // What has an effect under one way to schedule is asked for that one's sake.

@@ -36,7 +36,8 @@ impl Chosen {
         if arguments.host.profile.is_some() || point::names(arguments.document.as_deref(), "profile") {
             return Self::Named;
         }
-        match MEASURED.into_iter().find(|file| Path::new(file).is_file()) {
+        // Whatever it is: what cannot be read is said to be there, and why it cannot.
+        match MEASURED.into_iter().find(|file| Path::new(file).symlink_metadata().is_ok()) {
             Some(file) => {
                 scenario.profile = ProfileSource::File(file.into());
                 Self::Found

@@ -1,10 +1,10 @@
 //! Options that were given and would change nothing: they are refused, as their user meant something
 //! by them. A field of a document is not: one document serves several commands.
 
-use crate::args::live::RunnableArguments;
-use crate::args::packet::ScenarioArguments;
+use crate::args::given::Given;
 use crate::point;
 use miette::Diagnostic;
+use std::borrow::Cow;
 use warmcore_runtime::from_scenario::weighs_costs;
 use warmcore_scenario::{DriverKind, Mode, PacketScenario, Process, Unused};
 
@@ -12,79 +12,62 @@ use warmcore_scenario::{DriverKind, Mode, PacketScenario, Process, Unused};
 #[derive(Debug, thiserror::Error)]
 #[error("--{option} has no effect here: {reason}")]
 pub(crate) struct WithoutEffect {
-    option: &'static str,
+    option: Cow<'static, str>,
     reason: String,
 }
 
 impl Diagnostic for WithoutEffect {}
 
 /// Refuses `option` if it `is_given`.
-pub(crate) fn refuse(option: &'static str, is_given: bool, reason: &str) -> Result<(), WithoutEffect> {
+pub(crate) fn refuse(
+    option: impl Into<Cow<'static, str>>,
+    is_given: bool,
+    reason: &str,
+) -> Result<(), WithoutEffect> {
     match is_given {
-        true => Err(WithoutEffect { option, reason: reason.to_owned() }),
+        true => Err(WithoutEffect { option: option.into(), reason: reason.to_owned() }),
         false => Ok(()),
     }
 }
 
-/// Refuses what has no effect on a live run of `scenario`, which `flags` have led to.
-pub(crate) fn check_live(flags: &RunnableArguments, scenario: &PacketScenario) -> Result<(), WithoutEffect> {
-    let (given, live) = (&flags.live, &scenario.live);
+/// Refuses what has no effect on a live run of `scenario`, which `given` options have led to.
+pub(crate) fn check_live(given: &Given, scenario: &PacketScenario) -> Result<(), WithoutEffect> {
+    let live = &scenario.live;
     if live.driver == DriverKind::Memory {
         let reason = "packets come from memory; --driver names where else they can come from";
-        refuse("interface", given.interface.is_some(), reason)?;
-        refuse("address", given.address.is_some(), reason)?;
-        refuse("port", given.port.is_some(), reason)?;
+        for option in ["interface", "address", "port"] {
+            refuse(option, given.has(option), reason)?;
+        }
         let takes_all =
             scenario.rate_per_s.is_none() && !matches!(scenario.traffic.process, Process::Trace(_));
         let reason = "without --rate, no more packets come than are taken in";
-        refuse("overload", given.overload.is_some() && takes_all, reason)?;
+        refuse("overload", given.has("overload") && takes_all, reason)?;
     } else {
-        check_peers(flags)?;
+        check_peers(given)?;
     }
     let reason = "processors in the mode `fixed` do no other work";
-    refuse("work-kib", given.work_kib.is_some() && live.mode == Mode::Fixed, reason)
+    refuse("work-kib", given.has("work-kib") && live.mode == Mode::Fixed, reason)
 }
 
-/// Refuses what is `unused` of what `flags` say of the scheduling and the traffic.
-pub(crate) fn check_scenario(flags: &ScenarioArguments, unused: &[Unused]) -> Result<(), WithoutEffect> {
-    let (host, traffic) = (&flags.host, &flags.traffic);
-    for (option, is_given) in [
-        ("thread-order", host.thread_order.is_some()),
-        ("stacks", host.stacks.is_some()),
-        ("streams", traffic.streams.is_some()),
-        ("batch-distribution", traffic.batch_distribution.is_some()),
-        ("time-scale", traffic.time_scale.is_some()),
-    ] {
-        if let Some(unused) = unused.iter().find(|unused| point::flag(unused.field) == option) {
-            refuse(option, is_given, unused.reason)?;
-        }
-    }
-    Ok(())
+/// Refuses the first of the `given` options that sets something `unused`.
+pub(crate) fn check_unused(given: &Given, unused: &[Unused]) -> Result<(), WithoutEffect> {
+    unused.iter().try_for_each(|unused| {
+        let option = point::flag(unused.field);
+        let is_given = given.has(&option);
+        refuse(option, is_given, unused.reason)
+    })
 }
 
 /// Refuses what describes packets, where peers send them.
-fn check_peers(flags: &RunnableArguments) -> Result<(), WithoutEffect> {
-    let traffic = &flags.scenario.traffic;
-    for (option, is_given) in [
-        ("rate", traffic.rate.is_some()),
-        ("zipf", traffic.zipf.is_some()),
-        ("batch", traffic.batch.is_some()),
-        ("batch-distribution", traffic.batch_distribution.is_some()),
-        ("process", traffic.process.is_some()),
-        ("trace", traffic.trace.is_some()),
-        ("time-scale", traffic.time_scale.is_some()),
-        ("payload", flags.live.payload.is_some()),
-    ] {
-        refuse(option, is_given, "packets are those that peers send; --driver memory makes them")?;
-    }
-    Ok(())
+fn check_peers(given: &Given) -> Result<(), WithoutEffect> {
+    let described =
+        ["rate", "zipf", "batch", "batch-distribution", "process", "trace", "time-scale", "payload"];
+    let reason = "packets are those that peers send; --driver memory makes them";
+    described.into_iter().try_for_each(|option| refuse(option, given.has(option), reason))
 }
 
 /// Refuses a profile for a run whose policy decides without costs.
-pub(crate) fn check_profile(
-    flags: &RunnableArguments,
-    scenario: &PacketScenario,
-) -> Result<(), WithoutEffect> {
+pub(crate) fn check_profile(given: &Given, scenario: &PacketScenario) -> Result<(), WithoutEffect> {
     let reason = format!("the policy `{}` weighs no costs", scenario.scheduling.policy);
-    refuse("profile", flags.scenario.host.profile.is_some() && !weighs_costs(scenario), &reason)
+    refuse("profile", given.has("profile") && !weighs_costs(scenario), &reason)
 }

@@ -1,6 +1,7 @@
 //! The folder a command writes its files into.
 
 use miette::{IntoDiagnostic, WrapErr};
+use std::fs;
 use std::path::{Path, PathBuf};
 use warmcore_record::whole::{self, Existing};
 
@@ -8,20 +9,34 @@ use warmcore_record::whole::{self, Existing};
 pub(crate) struct Folder {
     path: PathBuf,
     existing: Existing,
+    /// What was not there before: files, and the folders that were made for them, the innermost first.
+    new: (Vec<PathBuf>, Vec<PathBuf>),
 }
 
 impl Folder {
     /// The folder at `path`, which is created if need be. Finds out before anything is measured or
     /// simulated whether `files` can be written.
     pub(crate) fn open(path: &Path, existing: Existing, files: &[&str]) -> miette::Result<Self> {
-        std::fs::create_dir_all(path)
+        let folders = path.ancestors().filter(|folder| folder.symlink_metadata().is_err());
+        let files: Vec<PathBuf> = files.iter().map(|file| path.join(file)).collect();
+        let new_files = files.iter().filter(|file| file.symlink_metadata().is_err());
+        let new = (new_files.cloned().collect(), folders.map(Path::to_owned).collect());
+        fs::create_dir_all(path)
             .into_diagnostic()
             .wrap_err_with(|| format!("cannot create the folder {}", path.display()))?;
-        let folder = Self { path: path.to_owned(), existing };
-        for file in files {
-            whole::check(&folder.file(file), existing).into_diagnostic()?;
-        }
+        let folder = Self { path: path.to_owned(), existing, new };
+        let checked = files.iter().try_for_each(|file| whole::check(file, existing));
+        checked.into_diagnostic().map_err(|error| folder.taken_back(error))?;
         Ok(folder)
+    }
+
+    /// `error`, which leaves nothing to be kept: removes what was not there when the folder was opened.
+    pub(crate) fn taken_back<E>(&self, error: E) -> E {
+        let (files, folders) = &self.new;
+        // What cannot be removed, as others have put something beside it, stays.
+        files.iter().for_each(|file| drop(fs::remove_file(file)));
+        folders.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+        error
     }
 
     /// The path of `file`.

@@ -67,12 +67,12 @@ pub(crate) fn open<V: Serialize + DeserializeOwned>(
         ));
     }
     let existing = if begins { Existing::Refuse } else { Existing::Replace };
-    let folder = Folder::open(&arguments.out, existing, files)?;
+    let folder = Folder::open(&arguments.out, existing, &[files, &[JOURNAL]].concat())?;
     let journal = match arguments.resume {
         true => Journal::resume(&journal, subject),
         false => Journal::create(&journal, subject, existing),
     };
-    let journal = journal.into_diagnostic()?;
+    let journal = journal.into_diagnostic().map_err(|error| folder.taken_back(error))?;
     if arguments.resume {
         eprintln!("going on with {} finished points", journal.known_count());
     }

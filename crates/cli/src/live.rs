@@ -18,7 +18,8 @@ use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
 use warmcore_runtime::metrics::{Endpoint, text};
 use warmcore_runtime::{Report, RunError, Setup, SetupError, Watch};
 use warmcore_scenario::document::Checked;
-use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
+use warmcore_scenario::{DriverKind, Live, Mixing, PacketScenario, ProfileSource};
+use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::Capture;
 
 /// Between two looks at whether the run is to end.
@@ -35,10 +36,35 @@ pub(crate) struct Finished {
     pub(crate) interrupted: bool,
 }
 
+impl Finished {
+    /// `estimate`, without its interval where packets arrive so that none holds: means converge too slowly.
+    pub(crate) fn held(&self, estimate: Estimate<Nanos>) -> Estimate<Nanos> {
+        let rate = self.setup.rate.unwrap_or(PerSecond(1.0));
+        match self.scenario.traffic.mixing(rate) {
+            Mixing::Slowly => Estimate::new(estimate.mean, Nanos::INFINITY),
+            _ => estimate,
+        }
+    }
+
+    /// How often the packets of a trace came, one round after the other; `None` where there is none.
+    pub(crate) fn rounds(&self) -> Option<f64> {
+        let packets = self.setup.capture?.packets;
+        Some(self.setup.driver.shown() as f64 / packets as f64)
+    }
+
+    /// What came a second, and what was processed of it.
+    pub(crate) fn achieved(&self) -> [PerSecond; 2] {
+        let seconds = self.report.duration.secs();
+        let came = self.setup.driver.shown() + self.report.lost;
+        [came, self.report.total().packets()].map(|packets| PerSecond(packets as f64 / seconds))
+    }
+}
+
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let scenario = described(&arguments.runnable)?;
-    effect::check_profile(&arguments.runnable, &scenario)?;
-    effect::check_scenario(&arguments.runnable.scenario, &scenario.unused())?;
+    let given = &arguments.runnable.scenario.given;
+    effect::check_profile(given, &scenario)?;
+    effect::check_unused(given, &scenario.unused_live())?;
     if arguments.print_scenario {
         return crate::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
     }
@@ -70,7 +96,7 @@ pub(crate) fn described(flags: &RunnableArguments) -> miette::Result<PacketScena
         (None, _) => u32::try_from(usable_cores().into_diagnostic()?.len()).into_diagnostic()?,
     };
     scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
-    effect::check_live(flags, &scenario)?;
+    effect::check_live(&flags.scenario.given, &scenario)?;
     Ok(scenario)
 }
 

@@ -6,14 +6,14 @@ use crate::args::packet::{
     EffectArguments, HostArguments, PointArguments, RunArguments, ScenarioArguments, TrafficArguments,
 };
 use crate::costs::Chosen;
-use crate::effect::{self, WithoutEffect};
+use crate::effect;
 use miette::{IntoDiagnostic, miette};
 use std::path::{Path, PathBuf};
 use warmcore_costs::Profile;
 use warmcore_files::{LONGEST_DOCUMENT, read_text};
 use warmcore_scenario::document::{self, Checked};
 use warmcore_scenario::traffic::TraceFile;
-use warmcore_scenario::{PacketScenario, Process, ProfileSource, TrafficError, Unused};
+use warmcore_scenario::{PacketScenario, Process, ProfileSource, TrafficError};
 use warmcore_sim::packet::PointError;
 use warmcore_units::{Fault, PerSecond};
 use warmcore_workload::{ImpossibleArrivals, Popularity};
@@ -27,7 +27,7 @@ pub(crate) fn scenario(arguments: &SimulatePacketArguments) -> miette::Result<(P
     let (mut scenario, chosen) = described(&arguments.point)?;
     set(&mut scenario.processors, arguments.processors);
     scenario.check().map_err(|fault| miette!("{}", in_flags(&fault)))?;
-    refuse_unused(&arguments.point, &scenario.unused())?;
+    effect::check_unused(&arguments.point.scenario.given, &scenario.unused())?;
     Ok((scenario, chosen))
 }
 
@@ -41,17 +41,7 @@ pub(crate) fn described(arguments: &PointArguments) -> miette::Result<(PacketSce
     Ok((scenario, chosen))
 }
 
-/// Refuses the first flag among `arguments` that sets something `unused`.
-pub(crate) fn refuse_unused(arguments: &PointArguments, unused: &[Unused]) -> Result<(), WithoutEffect> {
-    for option in arguments.given() {
-        if let Some(unused) = unused.iter().find(|unused| flag(unused.field) == option) {
-            effect::refuse(option, true, unused.reason)?;
-        }
-    }
-    Ok(())
-}
-
-/// The same, of what live runs have too.
+/// What live runs have too of what the flags and their document describe.
 pub(crate) fn of_flags(arguments: &ScenarioArguments) -> miette::Result<PacketScenario> {
     let mut scenario = arguments.document.as_deref().map_or_else(|| Ok(PacketScenario::default()), read)?;
     set(&mut scenario.seed, arguments.seed);

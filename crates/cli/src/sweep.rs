@@ -4,7 +4,7 @@ use crate::args::SweepPacketArguments;
 use crate::costs::{Chosen, Costs};
 use crate::folder::Folder;
 use crate::kept::Kept;
-use crate::{interrupt, point, progress, provenance, terminal};
+use crate::{effect, interrupt, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::path::Path;
@@ -23,10 +23,10 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     let costs = Costs::read(&request.scenario, chosen)?;
     let profile = &costs.profile;
     let plan = Plan::new(request.clone(), profile, Path::new(point::HERE)).map_err(point::explained)?;
-    point::refuse_unused(&arguments.point, &request.unused())?;
+    effect::check_unused(&arguments.point.scenario.given, &request.unused())?;
     let output = &arguments.output;
     if output.resume {
-        refuse_others(&request, &output.out.join(REQUEST))?;
+        refuse_others(&request, &output.out)?;
     }
     let (folder, kept) =
         Kept::open(output, &[REQUEST, RESULTS, REPORT], profile, &request.scenario.traffic, "")?;
@@ -38,7 +38,11 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     let swept =
         plan.run(profile, |point| kept.known(point), |point, result| kept.keep(point, result), tell, stop);
     bar.finish_and_clear();
-    let swept = swept.map_err(explained)?;
+    let swept = swept.map_err(|error| match error {
+        SweepError::Point(error) => folder.taken_back(point::explained(error)),
+        SweepError::Interrupted => interrupt::resumable(),
+        SweepError::Keep(error) => miette!("cannot keep a finished point: {error}"),
+    })?;
 
     write(&folder, &costs, &swept)?;
     if output.json {
@@ -69,13 +73,21 @@ struct Summary<'a> {
     points: Vec<Figures>,
 }
 
-/// Refuses to put the results of `request` in the place of those of another one, which stands in `file`
-/// if there was any: what is gone on with must still be there afterwards.
-fn refuse_others(request: &Request, file: &Path) -> miette::Result<()> {
+/// Refuses to put the results of `request` in the place of those of another one in `folder`, or of nobody
+/// knows which: what is gone on with must still be there afterwards.
+fn refuse_others(request: &Request, folder: &Path) -> miette::Result<()> {
+    let file = folder.join(REQUEST);
     if !file.exists() {
-        return Ok(());
+        let results = [RESULTS, REPORT].into_iter().find(|name| folder.join(name).exists());
+        return results.map_or(Ok(()), |name| {
+            Err(miette!(
+                "{} has {name} but no {REQUEST}, which says what it is of: nothing tells how to go on. Give --force to \
+                 begin anew, or another place with --out",
+                folder.display()
+            ))
+        });
     }
-    let earlier: Request = document::read(file).into_diagnostic()?;
+    let earlier: Request = document::read(&file).into_diagnostic()?;
     if request.includes(&earlier) {
         return Ok(());
     }
@@ -116,12 +128,4 @@ fn write(folder: &Folder, costs: &Costs, swept: &Swept) -> miette::Result<()> {
     folder.write(RESULTS, &columns.to_parquet(&provenance::repeatable(&manifest)).into_diagnostic()?)?;
     let report = warmcore_report::render(&present::document(swept, &costs.in_words(), manifest));
     folder.write(REPORT, report.as_bytes())
-}
-
-fn explained(error: SweepError) -> miette::Report {
-    match error {
-        SweepError::Point(error) => point::explained(error),
-        SweepError::Interrupted => interrupt::resumable(),
-        SweepError::Keep(error) => miette!("cannot keep a finished point: {error}"),
-    }
 }

@@ -29,6 +29,9 @@ impl Intervening {
     pub const MVS: Self =
         Self { w: 2.198_27, a: 0.033_233, b: 0.827_457, log_d: -0.130_25, references_per_us: 20.0 };
 
+    /// The largest of these constants that can be used.
+    pub const MOST: f64 = 1e6;
+
     /// `u`: distinct lines of `line` bytes touched in `references` references. Never more than
     /// there are references, which eq. 1 alone would allow for a handful of them.
     #[must_use]
@@ -45,13 +48,15 @@ impl Intervening {
     pub fn check(&self, field: &str) -> Result<(), Fault> {
         let positive = [("w", self.w), ("b", self.b), ("references_per_us", self.references_per_us)];
         for (name, value) in positive {
-            if !(value.is_finite() && value > 0.0) {
-                return Err(Fault::new(format!("{field}.{name}"), value, "a number above 0"));
+            if !(value > 0.0 && value <= Self::MOST) {
+                let expected = format!("a number above 0, at most {}", Self::MOST);
+                return Err(Fault::new(format!("{field}.{name}"), value, expected));
             }
         }
         for (name, value) in [("a", self.a), ("log_d", self.log_d)] {
-            if !value.is_finite() {
-                return Err(Fault::new(format!("{field}.{name}"), value, "a finite number"));
+            if !(-Self::MOST..=Self::MOST).contains(&value) {
+                let expected = format!("a number between -{0} and {0}", Self::MOST);
+                return Err(Fault::new(format!("{field}.{name}"), value, expected));
             }
         }
         Ok(())

@@ -35,7 +35,7 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// As [`read`].
 pub fn check(path: &Path, limit: u64) -> io::Result<()> {
-    let found = path.metadata()?;
+    let found = path.metadata().map_err(|error| named_link(path, error))?;
     refuse_other_than_file(found.file_type())?;
     refuse_longer(found.len(), limit)
 }
@@ -51,6 +51,17 @@ pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
         let problem = format!("it is no text in UTF-8: the byte at offset {offset} is 0x{found:02x}");
         io::Error::new(ErrorKind::InvalidData, problem)
     })
+}
+
+/// `error`, or that `path` is a link to nothing.
+fn named_link(path: &Path, error: io::Error) -> io::Error {
+    match path.read_link() {
+        Ok(target) if error.kind() == ErrorKind::NotFound => {
+            let problem = format!("it is a link to {}, which is not there", target.display());
+            io::Error::new(ErrorKind::NotFound, problem)
+        }
+        _ => error,
+    }
 }
 
 fn refuse_other_than_file(found: FileType) -> io::Result<()> {
@@ -115,6 +126,10 @@ mod tests {
             assert_eq!(refusal(path), (kind, format!("it is {what}, expected a regular file")));
         }
         assert_eq!(refusal(&folder.path().join("none")).0, ErrorKind::NotFound);
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("nowhere", &link).unwrap();
+        let dangling = (ErrorKind::NotFound, "it is a link to nowhere, which is not there".to_owned());
+        assert_eq!(refusal(&link), dangling);
     }
 
     #[test]

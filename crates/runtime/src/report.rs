@@ -14,6 +14,8 @@ const WARM_UP: u64 = 5;
 const ENOUGH: u64 = 1_000;
 /// Blocks that make one observation: neighbouring blocks are alike.
 const BATCHES: usize = 20;
+/// Packets beyond a quantile that one observation of it needs: of fewer, the longest delay is taken for it.
+pub const BEYOND: f64 = 10.0;
 
 /// What came of a run.
 #[derive(Clone, Debug)]
@@ -169,13 +171,15 @@ impl Steady {
         ))
     }
 
-    /// The delay that a fraction `p` of the packets does not exceed.
+    /// The delay that a fraction `p` of the packets does not exceed; with an infinite half-width where
+    /// fewer than [`BEYOND`] packets are beyond it in each of the observations that the interval is of.
     #[must_use]
     pub fn quantile(&self, p: f64) -> Estimate<Nanos> {
-        let of_batches: Vec<f64> =
-            self.batches().iter().map(|batch| batch.clean.delays.quantile(p)).collect();
-        let spread = Interval::of(&of_batches);
-        Estimate::new(Nanos(self.total().clean.delays.quantile(p)), Nanos(spread.half_width))
+        let (batches, total) = (self.batches(), self.total().clean);
+        let beyond = p.min(1.0 - p) * total.packets() as f64 / batches.len() as f64;
+        let of_batches: Vec<f64> = batches.iter().map(|batch| batch.clean.delays.quantile(p)).collect();
+        let half = if beyond < BEYOND { f64::INFINITY } else { Interval::of(&of_batches).half_width };
+        Estimate::new(Nanos(total.delays.quantile(p)), Nanos(half))
     }
 
     /// Packets finished per second.

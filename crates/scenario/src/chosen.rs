@@ -52,8 +52,7 @@ impl Scheduling {
     #[must_use]
     pub fn servers(&self, layout: &Layout) -> Vec<Vec<u32>> {
         let stacks = (self.approach == Parallelism::Ips).then(|| layout.stacks_of_streams());
-        let wired = matches!(self.policy, ProcessorPolicy::WiredStreams | ProcessorPolicy::Hash);
-        let processors = (wired && !self.has_common_line()).then(|| self.homes(layout));
+        let processors = self.is_wired().then(|| self.homes(layout));
         stacks.into_iter().chain(processors).collect()
     }
 

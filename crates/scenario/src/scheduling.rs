@@ -116,6 +116,13 @@ impl Scheduling {
         self.policy.has_common_line() || open_everywhere && self.policy == ProcessorPolicy::WiredStreams
     }
 
+    /// Whether streams are wired to processors, so that what others do changes nothing about where packets go.
+    #[must_use]
+    pub fn is_wired(&self) -> bool {
+        let wired = matches!(self.policy, ProcessorPolicy::WiredStreams | ProcessorPolicy::Hash);
+        wired && !self.has_common_line()
+    }
+
     /// Whether these choices can stand together.
     ///
     /// # Errors

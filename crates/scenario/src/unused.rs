@@ -20,46 +20,72 @@ impl PacketScenario {
     /// The settings that change nothing about what is simulated, whatever they are.
     #[must_use]
     pub fn unused(&self) -> Vec<Unused> {
-        let rules = [self.unused_of_host(), self.unused_of_packets(), self.unused_of_trace()].concat();
-        let unused = rules.into_iter().filter(|(_, is_unused, _)| *is_unused);
-        unused.map(|(field, _, reason)| Unused { field, reason }).collect()
+        let rules =
+            [self.unused_anywhere(), self.unused_effects(), self.unused_of_run(), self.unused_of_trace()];
+        unused(rules.concat())
     }
 
-    fn unused_of_host(&self) -> Vec<Rule> {
-        let has = |approach| self.scheduling.approach == approach;
-        let own_threads = self.scheduling.threads == Organisation::PerProcessor;
-        let locks = "independent stacks work on one packet at a time, and nobody waits for a lock";
+    /// The settings that change nothing about a run on this machine.
+    #[must_use]
+    pub fn unused_live(&self) -> Vec<Unused> {
+        unused(self.unused_anywhere())
+    }
+
+    fn unused_anywhere(&self) -> Vec<Rule> {
+        let Self { scheduling, traffic, .. } = self;
+        let has = |approach| scheduling.approach == approach;
+        let is_trace = matches!(traffic.process, Process::Trace(_));
+        let own_threads = scheduling.threads == Organisation::PerProcessor;
         vec![
             ("stacks", has(Parallelism::Locking), "Locking has one stack"),
             ("stacks", has(Parallelism::Hybrid), "Hybrid has one stack for each processor"),
-            ("effects.map_lock_ns", !has(Parallelism::Locking), locks),
-            ("effects.session_lock_ns", !has(Parallelism::Locking), locks),
             (
                 "scheduling.thread_order",
                 own_threads,
                 "only a global pool of threads (--threads) has an order",
             ),
+            (
+                "traffic.batch.distribution",
+                traffic.batch.mean == 1.0,
+                "packets arrive one by one (see --batch)",
+            ),
+            ("traffic.streams", is_trace, "a trace has its own streams"),
+            (
+                "traffic.process.trace.time_scale",
+                is_trace && self.rate_per_s.is_some(),
+                "the rate decides how times are scaled",
+            ),
         ]
     }
 
-    fn unused_of_packets(&self) -> Vec<Rule> {
-        let Self { traffic, effects, .. } = self;
+    fn unused_effects(&self) -> Vec<Rule> {
+        let Self { scheduling, traffic, effects, .. } = self;
+        let has_locks = scheduling.approach == Parallelism::Locking;
+        let locks = "independent stacks work on one packet at a time, and nobody waits for a lock";
         let is_trace = matches!(traffic.process, Process::Trace(_));
         let no_sizes = traffic.sizes.is_empty() && !is_trace;
         let bytes_cost = effects.checksum_ns_per_byte > 0.0 || effects.copy_ns_per_byte > 0.0;
         let none_sent = traffic.send_fraction == 0.0 && !is_trace;
         let free = "no byte costs anything (see --checksum-ns-per-byte and --copy-ns-per-byte)";
         vec![
+            ("effects.map_lock_ns", !has_locks, locks),
+            ("effects.session_lock_ns", !has_locks, locks),
             (
-                "traffic.batch.distribution",
-                traffic.batch.mean == 1.0,
-                "packets arrive one by one (see --batch)",
+                "effects.staleness_ns",
+                scheduling.is_wired(),
+                "packets go where their stream is wired to, whatever other processors do",
             ),
             ("traffic.sizes", !bytes_cost, free),
             ("effects.checksum_ns_per_byte", no_sizes, "packets have no bytes (see --sizes)"),
             ("effects.copy_ns_per_byte", no_sizes, "packets have no bytes (see --sizes)"),
             ("effects.send_path", none_sent, "no packet is sent (see --send-fraction)"),
         ]
+    }
+
+    fn unused_of_run(&self) -> Vec<Rule> {
+        let heavy = matches!(self.traffic.process, Process::SelfSimilar(_));
+        let reason = "no interval holds for self-similar arrivals, and every run takes --max-packets";
+        vec![("run.precision", heavy, reason)]
     }
 
     fn unused_of_trace(&self) -> Vec<Rule> {
@@ -73,12 +99,6 @@ impl PacketScenario {
         let once = "a trace is simulated once and whole: again it would be the same";
         vec![
             ("seed", !draws, "nothing about a trace is drawn at random"),
-            ("traffic.streams", true, "a trace has its own streams"),
-            (
-                "traffic.process.trace.time_scale",
-                self.rate_per_s.is_some(),
-                "the rate decides how times are scaled",
-            ),
             ("run.precision", true, once),
             ("run.max_packets", true, once),
             ("run.replications", true, once),
@@ -88,6 +108,11 @@ impl PacketScenario {
 
 /// A field, whether it changes nothing, and why then.
 type Rule = (&'static str, bool, &'static str);
+
+fn unused(rules: Vec<Rule>) -> Vec<Unused> {
+    let unused = rules.into_iter().filter(|(_, is_unused, _)| *is_unused);
+    unused.map(|(field, _, reason)| Unused { field, reason }).collect()
+}
 
 #[cfg(test)]
 mod tests {

@@ -103,7 +103,7 @@ fn drift(lines: u64, load: f64, wrong: Trend) {
             let mut queues: Vec<_> = (0..lines).map(|line| numbers(load, seed * lines + line)).collect();
             let total = core::iter::repeat_with(|| queues.iter_mut().filter_map(Iterator::next).sum());
             total.take(length).for_each(|number| backlog.push(number));
-            backlog.trend()
+            backlog.trend(lines as u32)
         };
         let wrong = (0..runs).filter(|&seed| trend(seed) == wrong).count();
         println!("{lines} × M/M/1 {load}, {length} arrivals each: {wrong} of {runs} verdicts wrong");

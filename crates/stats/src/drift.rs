@@ -8,10 +8,15 @@
 //! second half rose by more than [`SLOWING`] times what the first one did, by [`STEPS`] standard
 //! deviations, estimated from the same run's rises over [`BLOCKS`] blocks.
 //!
+//! That is slow to tell a small excess from a walk. One that the number of lines makes plain is found sooner:
+//! where a walk reflected at zero is at its end, in deviations of its steps, is the magnitude of a standard normal
+//! variable, so that `L` of them together have risen by `0.8·√L` deviations of theirs, with a deviation of 0.6. So the
+//! queue is growing as well if it has risen by [`BEYOND_WALKS`] deviations more than that.
+//!
 //! Bursts that outlast a block make neighbouring rises alike, and chance look smaller than it is: whoever
 //! must be sure asks independent runs.
 //!
-//! M/M/1 at loads of 0.5 and 0.95 is told from loads of 1.1 and 1.5 after 400,000 arrivals, at each of 20 seeds
+//! M/M/1 at loads of 0.5 and 0.95 is told from loads of 1.05, 1.1 and 1.5 after 50,000 arrivals, at each of 20 seeds
 //! (`tests/coverage.rs`). Nearer to one, a run that ends `Steady` may be one too short to tell;
 //! `cargo run --release -p warmcore-stats --example accuracy -- drift` counts the wrong verdicts.
 
@@ -21,6 +26,10 @@ pub const BLOCKS: usize = 32;
 pub const SLOWING: f64 = 0.7;
 /// How many standard deviations more the second half must rise.
 pub const STEPS: f64 = 2.5;
+/// How many standard deviations more than walks a queue must have risen.
+pub const BEYOND_WALKS: f64 = 3.5;
+/// The mean magnitude of a standard normal variable, `√(2/π)`.
+const MEAN_MAGNITUDE: f64 = 0.797_884_560_802_865_4;
 /// Samples kept before every other one is dropped.
 const CAPACITY: usize = 512;
 
@@ -68,17 +77,17 @@ impl Backlog {
         self.missing = self.spacing;
     }
 
-    /// Whether the queue grows.
+    /// Whether the queue, made of so many lines, grows.
     #[must_use]
-    pub fn trend(&self) -> Trend {
-        trend(&self.samples)
+    pub fn trend(&self, lines: u32) -> Trend {
+        trend(&self.samples, lines)
     }
 }
 
-/// Whether a queue grows, from equally spaced samples of the number in the system since the start;
+/// Whether a queue of so many lines grows, from equally spaced samples of the number in the system since the start;
 /// [`Trend::Steady`] with fewer than two samples for each of [`BLOCKS`] blocks.
 #[must_use]
-pub fn trend(samples: &[f64]) -> Trend {
+pub fn trend(samples: &[f64], lines: u32) -> Trend {
     if samples.len() < 2 * BLOCKS {
         return Trend::Steady;
     }
@@ -87,8 +96,11 @@ pub fn trend(samples: &[f64]) -> Trend {
     let (first, second) = rises.split_at(BLOCKS / 2);
     let rise = |half: &[f64]| half.iter().sum::<f64>();
     // One more or less in a block is chance wherever hardly anybody is there.
-    let chance = (variance(&rises).max(1.0) * BLOCKS as f64 / 2.0 * (1.0 + SLOWING * SLOWING)).sqrt();
-    if rise(second) - SLOWING * rise(first) > STEPS * chance { Trend::Growing } else { Trend::Steady }
+    let step = variance(&rises).max(1.0).sqrt();
+    let chance = step * (BLOCKS as f64 / 2.0 * (1.0 + SLOWING * SLOWING)).sqrt();
+    let keeps_on = rise(second) - SLOWING * rise(first) > STEPS * chance;
+    let of_walks = step * (BLOCKS as f64).sqrt() * (MEAN_MAGNITUDE * f64::from(lines).sqrt() + BEYOND_WALKS);
+    if keeps_on || rise(&rises) > of_walks { Trend::Growing } else { Trend::Steady }
 }
 
 /// The sample variance of `values`.
@@ -102,11 +114,14 @@ fn variance(values: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
+    /// So many that only what does not slow down is growth.
+    const MANY: u32 = 1 << 20;
+
     /// What a reflected random walk does on average, without its chance: it slows down.
     #[test]
     fn a_rise_that_slows_down_is_no_growth() {
         let walk: Vec<f64> = (0..512).map(|i| 100.0 * f64::from(i).sqrt()).collect();
-        assert_eq!(trend(&walk), Trend::Steady);
+        assert_eq!(trend(&walk, MANY), Trend::Steady);
     }
 
     #[test]
@@ -122,18 +137,32 @@ mod tests {
             (0..=64).map(|i| by * f64::from(i / 2) + if i / 2 % 2 == 1 { chance } else { 0.0 }).collect()
         };
         // Each rise is `by ± chance`.
-        assert_eq!(trend(&rising(100.0, 37.5)), Trend::Growing);
-        assert_eq!(trend(&rising(100.0, 40.0)), Trend::Steady);
+        assert_eq!(trend(&rising(100.0, 37.5), MANY), Trend::Growing);
+        assert_eq!(trend(&rising(100.0, 40.0), MANY), Trend::Steady);
+    }
+
+    /// The same rise of 32 blocks: of one line up to a chance of `√32 / (0.80 + 3.5) · √(31/32)`, or 1.30; of four, which
+    /// walk further, up to 1.09.
+    #[test]
+    fn a_rise_beyond_walks_of_so_many_lines_is_growth() {
+        let of = |lines, chance: f64| {
+            let rising: Vec<f64> = (0..=64)
+                .map(|i| 100.0 * f64::from(i / 2) + if i / 2 % 2 == 1 { chance } else { 0.0 })
+                .collect();
+            trend(&rising, lines)
+        };
+        assert_eq!([of(1, 125.0), of(1, 135.0)], [Trend::Growing, Trend::Steady]);
+        assert_eq!([of(4, 105.0), of(4, 112.0)], [Trend::Growing, Trend::Steady]);
     }
 
     #[test]
     fn a_straight_rise_grows_and_a_constant_or_a_short_one_does_not() {
         let rise: Vec<f64> = (0..100).map(f64::from).collect();
-        assert_eq!(trend(&rise), Trend::Growing);
-        assert_eq!(trend(&rise[..50]), Trend::Steady);
-        assert_eq!(trend(&[7.0; 100]), Trend::Steady);
+        assert_eq!(trend(&rise, 1), Trend::Growing);
+        assert_eq!(trend(&rise[..50], 1), Trend::Steady);
+        assert_eq!(trend(&[7.0; 100], 1), Trend::Steady);
         let fall: Vec<f64> = rise.iter().rev().copied().collect();
-        assert_eq!(trend(&fall), Trend::Steady);
+        assert_eq!(trend(&fall, 1), Trend::Steady);
     }
 
     /// A system that is empty at every bound of a block but for one customer near the end.
@@ -141,7 +170,7 @@ mod tests {
     fn a_visitor_to_an_empty_system_is_no_trend() {
         let mut samples = [0.0; 500];
         samples[490] = 1.0;
-        assert_eq!(trend(&samples), Trend::Steady);
+        assert_eq!(trend(&samples, 1), Trend::Steady);
     }
 
     #[test]
@@ -150,6 +179,6 @@ mod tests {
         (0..1_000_000).for_each(|number| backlog.push(number));
         assert!(backlog.samples.len() < CAPACITY);
         assert!(backlog.samples[0] < 4_000.0 && *backlog.samples.last().unwrap() > 990_000.0);
-        assert_eq!(backlog.trend(), Trend::Growing);
+        assert_eq!(backlog.trend(1), Trend::Growing);
     }
 }

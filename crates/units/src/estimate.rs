@@ -6,13 +6,15 @@ use serde::{Deserialize, Serialize};
 /// The mean of repeated observations and the half-width of its 95% confidence interval, both in
 /// the unit of `Q`.
 ///
-/// A published figure whose source gives no interval has a half-width of `None`.
+/// In every room a half-width means the same: a finite one is that of an interval; an infinite one says that nothing
+/// tells how far the mean may be off; and `None` that the figure is taken as it is, because it was counted, or its source
+/// states no interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimate<Q> {
     /// Mean of the observations.
     pub mean: Q,
-    /// Half-width of the 95% confidence interval, `None` where the source states none.
+    /// Half-width of the 95% confidence interval; infinite where none holds, `None` where none is stated.
     #[serde(default = "none", skip_serializing_if = "Option::is_none")]
     pub half_width: Option<Q>,
 }
@@ -39,10 +41,14 @@ impl<Q: Copy + Into<f64>> Estimate<Q> {
         self.half_width.map(|half| half.into() / self.mean.into().abs())
     }
 
-    /// Whether the intervals of the two overlap; a missing half-width counts as zero.
+    /// How far the mean may be off: not at all where it is taken as it is, and any far where nothing tells.
+    pub fn half(&self) -> f64 {
+        self.half_width.map_or(0.0, Into::into)
+    }
+
+    /// Whether the intervals of the two overlap.
     pub fn agrees_with(&self, other: &Self) -> bool {
-        let half = |e: &Self| e.half_width.map_or(0.0, Into::into);
-        (self.mean.into() - other.mean.into()).abs() <= half(self) + half(other)
+        (self.mean.into() - other.mean.into()).abs() <= self.half() + other.half()
     }
 }
 
@@ -64,5 +70,17 @@ impl From<super::Nanos> for f64 {
 impl From<super::PerSecond> for f64 {
     fn from(rate: super::PerSecond) -> Self {
         rate.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_half_width_that_is_missing_is_none_and_one_that_is_infinite_is_any() {
+        let [exact, unknown] = [Estimate::published(5.0), Estimate::new(7.0, f64::INFINITY)];
+        assert_eq!([exact.half(), unknown.half()], [0.0, f64::INFINITY]);
+        assert!(exact.agrees_with(&unknown) && !exact.agrees_with(&Estimate::published(7.0)));
     }
 }

@@ -25,6 +25,11 @@ pub struct Modulation {
 }
 
 impl Modulation {
+    /// The longest mean of a time: a day.
+    pub const LONGEST: Nanos = Nanos(86_400e9);
+    /// The most pairs of a calm and a busy time that may pass between two arrivals, on average.
+    pub const MAX_CYCLES: f64 = 100.0;
+
     /// # Errors
     /// The first parameter that cannot be used, named from the modulation's table.
     pub fn check(&self) -> Result<(), Fault> {
@@ -32,11 +37,26 @@ impl Modulation {
             return Err(Fault::new("ratio", self.ratio, "a multiple of the calm rate, at least 1"));
         }
         for (field, length) in [("calm_us", self.calm), ("busy_us", self.busy)] {
-            if !(length.0 > 0.0 && length.0.is_finite()) {
-                return Err(Fault::new(field, length.micros(), "a number of microseconds above 0"));
+            if !(length.0 > 0.0 && length <= Self::LONGEST) {
+                let expected =
+                    format!("a number of microseconds above 0, at most {}", Self::LONGEST.micros());
+                return Err(Fault::new(field, length.micros(), expected));
             }
         }
         Ok(())
+    }
+
+    /// Checks that at most [`MAX_CYCLES`](Self::MAX_CYCLES) pass in `interval`, the mean time between arrivals.
+    fn check_against(&self, interval: Nanos) -> Result<(), Fault> {
+        let least = interval / Self::MAX_CYCLES;
+        if self.calm + self.busy >= least {
+            return Ok(());
+        }
+        let expected = format!(
+            "with `busy_us` at least {:.1e} at this rate: of shorter times nothing is seen in the packets",
+            least.micros()
+        );
+        Err(Fault::new("calm_us", self.calm.micros(), expected))
     }
 
     /// Calm and busy.
@@ -83,7 +103,7 @@ impl Modulated {
     /// Packets at a mean rate of `rate` in the batches of `marks`.
     ///
     /// # Errors
-    /// If the rate is not a positive number, or the modulation is impossible.
+    /// If the rate is not a positive number, or the modulation is impossible, or impossible at this rate.
     pub fn new(
         rate: PerSecond,
         modulation: Modulation,
@@ -91,8 +111,10 @@ impl Modulated {
         key: Key,
     ) -> Result<Self, ImpossibleArrivals> {
         modulation.check()?;
+        let mean_interval = marks.mean_interval(rate)?;
+        modulation.check_against(mean_interval)?;
         Ok(Self {
-            mean_interval: marks.mean_interval(rate)?,
+            mean_interval,
             random: key.stream(Purpose::Interarrival),
             clock: Clock::new(modulation, key),
             marks,

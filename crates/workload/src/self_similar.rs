@@ -5,6 +5,7 @@ use crate::agenda::Agenda;
 use crate::arrivals::{Arrival, Arrivals, ImpossibleArrivals, mean_interval};
 use crate::popularity::Popularity;
 use crate::random::{Key, Purpose, Random};
+use core::ops::RangeInclusive;
 use rand::RngExt;
 use rand_distr::OpenClosed01;
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,7 @@ use warmcore_units::{Fault, Nanos, PerSecond, StreamId};
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
-    /// Exponent of the Pareto law of the on and off times, between 1 and 2: their mean is finite,
+    /// Exponent of the Pareto law of the on and off times, in [`ALPHA`](Self::ALPHA): their mean is finite,
     /// their variance is not. The Hurst parameter of many streams together is (3 - alpha) / 2.
     pub alpha: f64,
     /// Mean number of packets in an on time, at least 1.
@@ -25,17 +26,26 @@ pub struct OnOff {
 }
 
 impl OnOff {
+    /// The exponents that can be used. Nearer to 1 the mean of a time is made of so few that no run
+    /// meets them, and between them lie endlessly many short ones; nearer to 2 the tail is hardly heavy.
+    pub const ALPHA: RangeInclusive<f64> = 1.05..=1.99;
+
     /// # Errors
     /// The first parameter that cannot be used, named from the table of these.
     pub fn check(&self) -> Result<(), Fault> {
-        if !(self.alpha > 1.0 && self.alpha < 2.0) {
-            return Err(Fault::new("alpha", self.alpha, "a number between 1 and 2, such as 1.5"));
+        if !Self::ALPHA.contains(&self.alpha) {
+            let expected = format!("a number from {} to {}", Self::ALPHA.start(), Self::ALPHA.end());
+            return Err(Fault::new("alpha", self.alpha, expected));
         }
-        if !(1.0..=1e9).contains(&self.burst) {
-            return Err(Fault::new("burst", self.burst, "a number of packets, at least 1"));
+        if !(1.0..=1e6).contains(&self.burst) {
+            return Err(Fault::new("burst", self.burst, "a number of packets from 1 to 1000000"));
         }
-        if !(self.peak > 1.0 && self.peak <= 1e9) {
-            return Err(Fault::new("peak", self.peak, "a multiple of the mean rate, above 1"));
+        if !(self.peak > 1.0 && self.peak <= 1e6) {
+            return Err(Fault::new(
+                "peak",
+                self.peak,
+                "a multiple of the mean rate, above 1, at most 1000000",
+            ));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The flags that describe one point of the packet simulator. Every one sets a field of the
 //! scenario document, and overrides it where a document is given too.
 
+use super::given::Given;
 use super::{quantity, values};
 use clap::Args;
 use std::path::PathBuf;
@@ -22,35 +23,13 @@ pub(crate) struct PointArguments {
     pub(crate) run: RunArguments,
 }
 
-impl PointArguments {
-    /// Those of the given flags that have no effect beside some others.
-    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
-        let Self { scenario, effects, run } = self;
-        let (host, traffic) = (&scenario.host, &scenario.traffic);
-        let flags = [
-            ("seed", scenario.seed.is_some()),
-            ("thread-order", host.thread_order.is_some()),
-            ("stacks", host.stacks.is_some()),
-            ("streams", traffic.streams.is_some()),
-            ("batch-distribution", traffic.batch_distribution.is_some()),
-            ("time-scale", traffic.time_scale.is_some()),
-            ("sizes", !traffic.sizes.is_empty()),
-            ("checksum-ns-per-byte", effects.checksum_ns_per_byte.is_some()),
-            ("copy-ns-per-byte", effects.copy_ns_per_byte.is_some()),
-            ("send-path", effects.send_path.is_some()),
-            ("map-lock-ns", effects.map_lock_ns.is_some()),
-            ("session-lock-ns", effects.session_lock_ns.is_some()),
-            ("precision", run.precision.is_some()),
-            ("max-packets", run.max_packets.is_some()),
-            ("replications", run.replications.is_some()),
-        ];
-        flags.into_iter().filter(|(_, is_given)| *is_given).map(|(flag, _)| flag)
-    }
-}
-
 /// What a simulated host and a live one have both: what is scheduled how, and what arrives.
 #[derive(Args, Debug, Default)]
 pub(crate) struct ScenarioArguments {
+    // First: what stands before it is no longer there when it is read.
+    #[command(flatten)]
+    pub(crate) given: Given,
+
     /// Take everything from this scenario, as --print-scenario prints it; other flags override it
     #[arg(long = "scenario", value_name = "FILE")]
     pub(crate) document: Option<PathBuf>,

@@ -24,6 +24,11 @@ pub(super) struct Figures<'a> {
     /// The rate of arrivals; null if packets came as fast as they were taken in, or from a network.
     rate_per_s: Option<f64>,
     interrupted: bool,
+    /// How often a trace came; null without one.
+    trace_rounds: Option<f64>,
+    /// What came a second, of the whole run, and what was processed of it.
+    came_per_s: Option<f64>,
+    processed_per_s: Option<f64>,
 
     /// Of the steady part, like those below, but of all packets: whatever disturbed them.
     all_mean_delay_us: Option<f64>,
@@ -91,7 +96,7 @@ impl<'a> Figures<'a> {
         let (total, steady) = (report.total(), report.steady());
         let (all, steady_all) = (total.seen(), steady.total());
         let seen = &steady_all.clean;
-        let all_delay = micros(steady.overall_delay());
+        let all_delay = micros(finished.held(steady.overall_delay()));
         let [delay, service, p50, p99, p999] = [
             steady.delay(),
             steady.service(),
@@ -99,8 +104,9 @@ impl<'a> Figures<'a> {
             steady.quantile(0.99),
             steady.quantile(0.999),
         ]
-        .map(micros);
+        .map(|time| micros(finished.held(time)));
         let throughput = steady.throughput();
+        let [came, processed] = finished.achieved();
         let processor_time = steady.duration() * setup.options.cpus.len() as f64;
         Self {
             scenario: Described::of_scenario(scenario),
@@ -108,6 +114,9 @@ impl<'a> Figures<'a> {
             placed_on: setup.options.cpus.iter().map(|cpu| cpu.0).collect(),
             rate_per_s: setup.rate.map(|rate| rate.0),
             interrupted: *interrupted,
+            trace_rounds: finished.rounds(),
+            came_per_s: finite(came.0),
+            processed_per_s: finite(processed.0),
             all_mean_delay_us: all_delay.0,
             all_delay_half_width_us: all_delay.1,
             undisturbed_packets: finite(1.0 - steady.disturbed()).filter(|_| steady_all.packets() > 0),

@@ -4,7 +4,7 @@ use super::{estimate, parts, table};
 use crate::live::Finished;
 use warmcore_runtime::report::Steady;
 use warmcore_runtime::tally::Block;
-use warmcore_units::Nanos;
+use warmcore_units::{Estimate, Nanos};
 
 /// What came of a run.
 pub(crate) fn summary(finished: &Finished) -> String {
@@ -14,10 +14,13 @@ pub(crate) fn summary(finished: &Finished) -> String {
     let measured = if steady.is_empty() {
         undisturbed_nowhere(&total)
     } else {
-        format!("{}\n\n{}\n\n{}", means(&steady), figures(&steady), situations(&steady))
+        let delays = [steady.overall_delay(), steady.delay()].map(|delay| finished.held(delay));
+        let means = means(delays, steady.disturbed());
+        format!("{means}\n\n{}\n\n{}", figures(finished, &steady), situations(&steady))
     };
+    let reached = reached(finished, &total).map(|said| format!("{said}\n")).unwrap_or_default();
     format!(
-        "{head}\n\n{measured}\n\n{}\n\n{}\n{}\n",
+        "{head}\n\n{reached}{measured}\n\n{}\n\n{}\n{}\n",
         workers(finished),
         books(finished, &total),
         ended(finished, &steady)
@@ -55,30 +58,58 @@ fn head(finished: &Finished) -> String {
     format!("{} on cpu {}; {arrivals}", scenario.scheduling, cpus.join(", "))
 }
 
-/// The mean delay over all packets, and over those that the tables below are of.
-fn means(steady: &Steady) -> String {
-    let overall = estimate(&steady.overall_delay());
-    match steady.disturbed() {
+/// Below this share of the packets it is not said that some were lost, or did not come in time.
+const WORTH_SAYING: f64 = 0.01;
+/// By so much the rate of a short run differs from what was asked for, by chance and as it starts.
+const RATE_ERROR: f64 = 0.1;
+
+/// What was asked for and not reached: the rate, and that all packets are processed.
+fn reached(finished: &Finished, total: &Block) -> Option<String> {
+    let [came, processed] = finished.achieved();
+    let came_of_all = finished.setup.driver.shown() + finished.report.lost;
+    let dropped = (total.overflowed + finished.report.lost) as f64 / came_of_all.max(1) as f64;
+    if dropped > WORTH_SAYING {
+        return Some(format!(
+            "Overloaded: of {came}, {processed} were processed; {:.1}% were dropped. What follows is of those that were \
+             not, and says nothing of the others.",
+            dropped * 100.0
+        ));
+    }
+    let asked = finished.setup.rate?;
+    let processed_late = processed.0 < asked.0 * (1.0 - RATE_ERROR);
+    processed_late.then(|| {
+        format!(
+            "The rate was not reached: {asked} were offered, {came} came, and {processed} were processed."
+        )
+    })
+}
+
+/// The mean delay over all packets, and over those, but for a share that was `disturbed`, that the tables below are
+/// of.
+fn means([overall, clean]: [Estimate<Nanos>; 2], disturbed: f64) -> String {
+    let overall = estimate(&overall);
+    match disturbed {
         0.0 => format!("Mean delay: {overall} over all packets."),
         disturbed => format!(
             "Mean delay: {overall} over all packets; {} over the {:.1}% of them that met no time in which the machine \
              kept a worker from running, which the tables below are of.",
-            estimate(&steady.delay()),
+            estimate(&clean),
             (1.0 - disturbed) * 100.0
         ),
     }
 }
 
-fn figures(steady: &Steady) -> String {
+fn figures(finished: &Finished, steady: &Steady) -> String {
+    let time = |time| parts(&finished.held(time));
     let mut table = table(["", "", "95% ±", "what it is"]);
     let mut row = |name: &str, [mean, half]: [String; 2], meaning: &str| {
         table.add_row([name.to_owned(), mean, half, meaning.to_owned()]);
     };
-    row("mean delay", parts(&steady.delay()), "from a packet's arrival to the end of its processing");
-    row("mean service", parts(&steady.service()), "the part of it in which a processor works");
-    row("p50", parts(&steady.quantile(0.5)), "half of the packets are faster");
-    row("p99", parts(&steady.quantile(0.99)), "one in a hundred is slower");
-    row("p99.9", parts(&steady.quantile(0.999)), "one in a thousand is slower");
+    row("mean delay", time(steady.delay()), "from a packet's arrival to the end of its processing");
+    row("mean service", time(steady.service()), "the part of it in which a processor works");
+    row("p50", time(steady.quantile(0.5)), "half of the packets are faster");
+    row("p99", time(steady.quantile(0.99)), "one in a hundred is slower");
+    row("p99.9", time(steady.quantile(0.999)), "one in a thousand is slower");
     row("throughput", parts(&steady.throughput()), "packets finished");
     table.to_string()
 }
@@ -142,8 +173,18 @@ fn ended(finished: &Finished, steady: &Steady) -> String {
             share * 100.0
         ),
     };
+    let rounds = match finished.rounds() {
+        Some(rounds) if rounds > 1.0 => {
+            format!(" The trace is shorter: its packets came {rounds:.1} times, one round after the other.")
+        }
+        _ => String::new(),
+    };
+    let heavy = match finished.held(Estimate::published(Nanos::ZERO)).half_width {
+        Some(_) => " No interval holds for arrivals of infinite variance, and delays have none.",
+        None => "",
+    };
     format!(
-        "{early}{:.2} s, of which {:.2} s are measured: the beginning is left out{disturbed}.",
+        "{early}{:.2} s, of which {:.2} s are measured: the beginning is left out{disturbed}.{rounds}{heavy}",
         finished.report.duration.secs(),
         steady.duration().secs()
     )
@@ -172,7 +213,8 @@ mod tests {
         let none = (Nanos::ZERO, Vec::new());
         let report =
             Report { duration: none.0, workers: vec![worker], streams: none.1, given_up: 0, lost: 0 };
-        means(&report.steady())
+        let steady = report.steady();
+        means([steady.overall_delay(), steady.delay()], steady.disturbed())
     }
 
     /// The mean of the few that nothing disturbed is not taken for that of all.

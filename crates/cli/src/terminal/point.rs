@@ -71,11 +71,12 @@ fn host(scenario: &PacketScenario, result: &PointResult) -> String {
 }
 
 fn saturated(result: &PointResult) -> String {
-    if result.rate.0 < result.capacity.rate.mean.0 {
+    if result.rate.0 <= result.capacity.rate.mean.0 {
         return format!(
             "Saturated: the queues grew in every independent run, though packets come at less than the {} that the host \
-             processes when it is never idle.",
-            estimate(&result.capacity.rate)
+             processes when it is never idle. It keeps up with less than that, as packets then find caches and pools \
+             otherwise; with how much is not known.",
+            result.capacity.rate.mean
         );
     }
     format!(
@@ -127,10 +128,14 @@ fn found(outcome: &Outcome) -> String {
 
 /// What can be said of a trace.
 fn replayed(result: &PointResult, outcome: &Outcome, seconds: f64) -> String {
-    let overloaded = if result.rate.0 > result.capacity.rate.mean.0 {
-        "\nMore packets come than the host keeps up with: the longer that lasts, the longer they wait."
-    } else {
-        ""
+    // Chance alone makes the rate of so many packets differ by about this share of it.
+    let chance = 2.0 / (outcome.packets as f64).sqrt();
+    let overloaded = match result.rate.0 / result.capacity.rate.mean.0 {
+        load if load * (1.0 - chance) > 1.0 => {
+            "\nMore packets come than the host keeps up with: the longer that lasts, the longer they wait."
+        }
+        load if load > 1.0 => "\nThey are too few to say whether the host would keep up with more like them.",
+        _ => "",
     };
     format!(
         "All {} packets of the trace in {seconds:.2} s, none left out as warm-up.{overloaded}\nThis is what happened \

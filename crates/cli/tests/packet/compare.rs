@@ -1,7 +1,7 @@
 //! `warmcore compare`: what it writes and what it refuses. How near predictions come is for a quiet
 //! machine to say.
 
-use crate::{on_one_line, refusal, text, warmcore};
+use crate::{names, on_one_line, refusal, text, warmcore};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -70,6 +70,24 @@ fn costs_of_other_packets_are_refused_before_anything_is_measured() {
                    expected resident";
     assert!(refused.contains(problem) && refused.contains("Without --profile"), "{refused}");
     assert!(!folder.path().join("comparison").exists());
+}
+
+/// That costs do not suffice shows when they are used.
+#[test]
+fn a_comparison_that_fails_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut incomplete: toml::Table = fs::read_to_string(profile()).unwrap().parse().unwrap();
+    incomplete.remove("free_memory");
+    fs::write(folder.path().join("one.toml"), incomplete.to_string()).unwrap();
+    let flags =
+        ["compare", "--profile", "one.toml", "--processors", "2", "--loads", "0.2", "--seconds", "0.2"];
+    let output = warmcore(&flags, folder.path());
+    let said = on_one_line(&output.stderr);
+    if said.contains("--processors is 2") {
+        return println!("skipped: this machine has one core");
+    }
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(names(folder.path()), ["one.toml"], "{said}");
 }
 
 #[test]

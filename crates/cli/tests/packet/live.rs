@@ -98,6 +98,35 @@ fn every_approach_and_mode_runs_and_tells_it_in_words() {
     }
 }
 
+/// What the words of a run must not pass over.
+#[test]
+fn what_was_not_reached_or_cannot_be_known_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |flags: &[&str]| {
+        let output = warmcore(&run(flags), folder.path());
+        assert!(output.status.success(), "{flags:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let line =
+        |said: &str, name: &str| said.lines().find(|line| line.contains(name)).unwrap_or("").to_owned();
+    let is_empty = |said: &str| said.contains("nothing can be said of the policy");
+
+    // Some hundred packets have no interval of p99.9.
+    let few = said(&["--rate", "1000", "--processors", "1"]);
+    assert!(is_empty(&few) || line(&few, "p99.9").contains("unknown"), "{few}");
+
+    // Each takes 200 µs, and 20,000 come a second.
+    let slow = ["--rate", "20000", "--handler-ns", "200000", "--processors", "1", "--capacity", "16"];
+    let overloaded = said(&slow);
+    assert!(overloaded.contains("Overloaded: of ") && overloaded.contains("% were dropped"), "{overloaded}");
+    let held_back = said(&[&slow[..], &["--overload", "hold-back"]].concat());
+    assert!(held_back.contains("The rate was not reached: 20.0 k/s were offered"), "{held_back}");
+
+    let heavy = said(&["--process", "self-similar:alpha=1.4,burst=20,peak=10", "--processors", "1"]);
+    assert!(heavy.contains("No interval holds for arrivals of infinite variance"), "{heavy}");
+    assert!(is_empty(&heavy) || line(&heavy, "mean service").contains("unknown"), "{heavy}");
+}
+
 #[test]
 fn without_a_rate_packets_come_as_fast_as_they_are_taken_in() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,9 +7,66 @@ use std::path::Path;
 
 const PUBLISHED: &str = include_str!("../../../costs/profiles/sgi-challenge-xl.toml");
 
+const HEAVY: &str = "self-similar:alpha=1.4,burst=20,peak=10";
+
 fn point<'a>(flags: &[&'a str]) -> Vec<&'a str> {
-    let quick = ["simulate", "packet", "--rate", "20000", "--precision", "10%", "--max-packets", "20000"];
-    [&quick[..], flags].concat()
+    let quick = ["simulate", "packet", "--rate", "20000", "--max-packets", "20000"];
+    let precision = ["--precision", "10%"];
+    let has_one = flags.contains(&"--precision") || flags.iter().any(|flag| flag.starts_with("self-similar"));
+    [&quick[..], if has_one { &[] } else { &precision }, flags].concat()
+}
+
+/// Each of these kept the simulator busy for ever.
+#[test]
+fn what_would_never_end_is_refused_with_the_range() {
+    let folder = tempfile::tempdir().unwrap();
+    for (process, problem) in [
+        (
+            "self-similar:alpha=1.0000001,burst=20,peak=10",
+            "--process is 1.0000001, expected a number from 1.05 to 1.99",
+        ),
+        (
+            "modulated:ratio=2,calm-us=1e-9,busy-us=1e-9",
+            "expected with `busy_us` at least 5.0e-1 at this rate",
+        ),
+        ("modulated:ratio=2,calm-us=1e300,busy-us=500", "expected a number of microseconds above 0, at most"),
+    ] {
+        let error = refusal(&point(&["--process", process]), folder.path());
+        assert!(error.contains(problem), "{process}: {error}");
+    }
+    // The narrowest that is allowed comes to its end.
+    json(&point(&["--process", "self-similar:alpha=1.05,burst=1,peak=1.001"]), folder.path());
+}
+
+#[test]
+fn a_profile_in_which_a_packet_takes_for_ever_is_refused_with_file_key_and_range() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut profile: toml::Table = PUBLISHED.parse().unwrap();
+    profile["times"]["locking"]["fully_cold"]["mean"] = 1e300.into();
+    fs::write(folder.path().join("mine.toml"), profile.to_string()).unwrap();
+    let error = refusal(&point(&["--profile", "mine.toml"]), folder.path());
+    for told in ["mine.toml", "`times.locking.fully_cold.mean` is 1e300 ns", "expected between 0 ns and 1 s"]
+    {
+        assert!(error.contains(told), "{error}");
+    }
+}
+
+/// What stands where a measured profile would is named, and not passed over for that of another machine.
+#[test]
+fn what_is_no_profile_in_its_place_is_said_to_be_there() {
+    for (make, problem) in [
+        (
+            (|path| std::os::unix::fs::symlink("nowhere", path)) as fn(&Path) -> std::io::Result<()>,
+            "it is a link to nowhere",
+        ),
+        (|path| fs::create_dir(path), "it is a directory"),
+        (|path| std::os::unix::fs::symlink("/dev/null", path), "it is a device"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        make(&folder.path().join("profile.toml")).unwrap();
+        let error = refusal(&point(&[]), folder.path());
+        assert!(error.contains("the one found here cannot be used") && error.contains(problem), "{error}");
+    }
 }
 
 #[test]
@@ -27,12 +84,18 @@ fn an_option_without_effect_is_refused() {
         (&["--checksum-ns-per-byte", "30"], "packets have no bytes (see --sizes)"),
         (&["--copy-ns-per-byte", "30"], "packets have no bytes (see --sizes)"),
         (&["--send-path", "0.5"], "no packet is sent (see --send-fraction)"),
+        (
+            &["--staleness-ns", "500"],
+            "--staleness-ns has no effect here: packets go where their stream is wired to",
+        ),
+        (&["--process", HEAVY, "--precision", "1%"], "--precision has no effect here: no interval holds"),
     ] {
         let error = useless(&point(flags), folder.path());
         assert!(error.contains(problem), "{flags:?}: {error}");
     }
     let used = ["--approach", "ips", "--stacks", "4", "--threads", "global", "--thread-order", "lru"];
     json(&point(&used), folder.path());
+    json(&point(&["--policy", "mru", "--staleness-ns", "500"]), folder.path());
 }
 
 /// What matters at one point of a sweep is not without effect.
@@ -172,4 +235,29 @@ fn a_sweep_is_not_gone_on_with_as_another_one() {
         assert!(before == content());
     }
     assert!(swept("1000,2000,3000", &["--resume"], folder.path()).status.success());
+}
+
+/// Results of nobody knows which request are not replaced.
+#[test]
+fn a_sweep_whose_request_is_lost_is_not_gone_on_with() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(swept("1000", &[], folder.path()).status.success());
+    let mine = folder.path().join("mine");
+    fs::remove_file(mine.join("sweep.toml")).unwrap();
+    let before = fs::read(mine.join("results.parquet")).unwrap();
+    let error = on_one_line(&swept("2000", &["--resume"], folder.path()).stderr);
+    assert!(error.contains("mine has results.parquet but no sweep.toml"), "{error}");
+    assert!(before == fs::read(mine.join("results.parquet")).unwrap() && !mine.join("sweep.toml").exists());
+    assert!(swept("2000", &["--force"], folder.path()).status.success());
+}
+
+#[test]
+fn a_refused_sweep_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for axis in [["--loads", "1e-12"], ["--rates", "1e-9"]] {
+        let sweep = ["sweep", "packet", "--precision", "10%", "--out", "new/mine"];
+        let error = refusal(&[&sweep[..], &axis].concat(), folder.path());
+        assert!(error.contains("expected"), "{error}");
+        assert!(names(folder.path()).is_empty(), "{axis:?}: {:?}", names(folder.path()));
+    }
 }

@@ -90,7 +90,8 @@ fn the_summary_tells_what_ended_the_run() {
 #[test]
 fn no_more_is_claimed_than_is_known() {
     let folder = tempfile::tempdir().unwrap();
-    let heavy = point(&["--process", "self-similar:alpha=1.5,burst=10,peak=4"]);
+    let sources = ["--process", "self-similar:alpha=1.5,burst=10,peak=4"];
+    let heavy = bare(&[&["--rate", "20000", "--max-packets", "100000"], &sources[..]].concat());
     let result = json(&heavy, folder.path());
     assert_eq!((&result["ended"], &result["precise"]), (&"heavy-tailed".into(), &false.into()));
     assert!(result["delay_half_width_us"].is_null() && result["p99_half_width_us"].is_null());

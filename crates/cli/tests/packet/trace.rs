@@ -90,6 +90,12 @@ fn what_is_left_out_of_a_capture_is_said() {
     let run = ["run", "--processors", "1", "--trace", "mine.pcap", "--seconds", "0.1"];
     let noted = on_one_line(&warmcore(&run, folder.path()).stderr);
     assert!(noted.contains("left out: 4 packets that are not IP; the file is cut off"), "{noted}");
+    // It is over after 18 ms.
+    let said = text(&warmcore(&run, folder.path()).stdout);
+    assert!(
+        said.contains("its packets came ") && said.contains(" times, one round after the other"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -109,12 +115,28 @@ fn what_changes_nothing_about_a_trace_is_refused() {
     json(&trace(&["--seed", "3", "--policy", "central-queue"]), folder.path());
 }
 
+/// Two packets a microsecond apart are no overload, and two thousand are.
+#[test]
+fn a_few_packets_tell_nothing_of_overload() {
+    let said = |packets: u16| {
+        let folder = folder_with(&pcap(1, (0..packets).map(udp)));
+        text(&warmcore(&trace(&[]), folder.path()).stdout)
+    };
+    let (few, many) = (said(2), said(2_000));
+    assert!(few.contains("They are too few to say whether the host would keep up"), "{few}");
+    assert!(!few.contains("More packets come than"), "{few}");
+    assert!(many.contains("More packets come than the host keeps up with"), "{many}");
+}
+
 #[test]
 fn one_packet_has_no_rate() {
     let folder = folder_with(&capture(1));
     for flags in [&[][..], &["--rate", "100"]] {
         let error = refusal(&trace(flags), folder.path());
-        assert!(error.contains("it tells no rate, since it has one packet"), "{error}");
+        assert!(
+            error.contains("it tells no rate and cannot be brought to one, since it has one packet"),
+            "{error}"
+        );
     }
 }
 

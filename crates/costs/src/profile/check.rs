@@ -4,6 +4,12 @@ use super::{ApproachTimes, Level, Measured, Profile, ReceiveTimes, SCHEMA};
 use crate::situation::{Approach, Experiment, ThreadStack};
 use warmcore_units::{Fault, Nanos};
 
+/// The longest that anything may take: no packet takes a second, and beside times without bound a simulation
+/// would not come to its end.
+const LONGEST: Nanos = Nanos::from_secs(1.0);
+/// The most ways of a cache.
+const MOST_WAYS: u32 = 1 << 16;
+
 impl Profile {
     /// Refuses a profile of a later version, an incomplete one, and what is physically absurd.
     ///
@@ -13,6 +19,9 @@ impl Profile {
         if self.schema != SCHEMA {
             let expected = format!("{SCHEMA}, the version this build reads");
             return Err(Fault::new("schema", self.schema, expected));
+        }
+        if let Some(handover) = self.provenance.handover {
+            check_time("provenance.handover", handover)?;
         }
         check_levels(&self.levels)?;
         self.intervening.check("intervening")?;
@@ -29,7 +38,10 @@ impl Profile {
         }
         for (index, point) in self.intervened.iter().flat_map(|curve| &curve.points).enumerate() {
             let field = format!("intervened.points.{index}");
-            check_time(&format!("{field}.x"), point.x)?;
+            if !(point.x.0.is_finite() && point.x >= Nanos::ZERO) {
+                let expected = "a finite duration, not negative";
+                return Err(Fault::new(format!("{field}.x"), format!("{} ns", point.x.0), expected));
+            }
             check_positive(&format!("{field}.time"), &point.time)?;
         }
         Ok(())
@@ -53,6 +65,10 @@ fn check_levels(levels: &[Level]) -> Result<(), Fault> {
         if geometry.size.0 <= smaller {
             let expected = format!("more than the level before it ({smaller})");
             return Err(Fault::new(field("geometry.size"), geometry.size.0, expected));
+        }
+        if geometry.ways > MOST_WAYS {
+            let expected = format!("at most {MOST_WAYS}");
+            return Err(Fault::new(field("geometry.ways"), geometry.ways, expected));
         }
         if level.shared_by == 0 {
             return Err(Fault::new(field("shared_by"), 0, "1 (private) or more"));
@@ -110,8 +126,8 @@ fn check_order(field: &str, warmer: &Measured, colder: &Measured) -> Result<(), 
 
 fn check_positive(field: &str, time: &Measured) -> Result<(), Fault> {
     if time.mean.0 <= 0.0 {
-        let expected = "a duration above 0 ns";
-        return Err(Fault::new(format!("{field}.mean"), format!("{} ns", time.mean.0), expected));
+        let expected = format!("a duration above 0 ns, at most 1 s ({} ns)", LONGEST.0);
+        return Err(Fault::new(format!("{field}.mean"), found(time.mean), expected));
     }
     check_duration(field, time)
 }
@@ -127,17 +143,26 @@ fn check_duration(field: &str, time: &Measured) -> Result<(), Fault> {
     check_time(&format!("{field}.mean"), time.mean)
 }
 
+/// `time` in nanoseconds, without endless zeros.
+fn found(time: Nanos) -> String {
+    if time.0.abs() < 1e15 { format!("{} ns", time.0) } else { format!("{:e} ns", time.0) }
+}
+
 fn check_time(field: &str, time: Nanos) -> Result<(), Fault> {
-    if time.0.is_finite() && time.0 >= 0.0 {
+    if (Nanos::ZERO..=LONGEST).contains(&time) {
         return Ok(());
     }
-    Err(Fault::new(field, format!("{} ns", time.0), "a finite duration, not negative"))
+    Err(Fault::new(field, found(time), format!("between 0 ns and 1 s ({} ns)", LONGEST.0)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::profile::{FrameLines, Packets};
+    use warmcore_topology::Geometry;
+    use warmcore_units::Bytes;
+
+    const WIDE: Geometry = Geometry { size: Bytes(1 << 40), line: Bytes(64), ways: 1 };
 
     /// The field that `spoil` makes the published profile be refused for.
     fn refused(spoil: impl FnOnce(&mut Profile)) -> String {
@@ -175,6 +200,35 @@ mod tests {
             refused(|p| p.free_memory.as_mut().unwrap().release.mean = Nanos(-5.0)),
             "free_memory.release.mean"
         );
+        assert_eq!(
+            refused(|p| p.levels[1].geometry = Geometry { ways: 1 << 17, ..WIDE }),
+            "levels.1.geometry.ways"
+        );
+        assert_eq!(refused(|p| p.intervening.references_per_us = 1e300), "intervening.references_per_us");
+        assert_eq!(refused(|p| p.provenance.handover = Some(Nanos(2e9))), "provenance.handover");
+    }
+
+    /// A time of 1e300 ns kept the simulator busy for ever.
+    #[test]
+    fn what_takes_more_than_a_second_is_refused_with_the_range() {
+        for spoil in [
+            (|p, time| p.times.locking.fully_cold.mean = time) as fn(&mut Profile, Nanos),
+            |p, time| p.times.locking.fully_cold.half_width = Some(time),
+            |p, time| p.free_memory.as_mut().unwrap().acquire.mean = time,
+            |p, time| {
+                p.times.independent_stacks.migrates.get_mut(&Experiment::B3).unwrap().cold[0].mean = time
+            },
+        ] {
+            let spoilt = |time| {
+                let mut profile = Profile::sgi_challenge_xl();
+                spoil(&mut profile, Nanos(time));
+                profile.check()
+            };
+            for time in [1.001e9, 1e300, f64::NAN] {
+                let fault = spoilt(time).unwrap_err();
+                assert!(fault.expected.contains("1 s (1000000000 ns)"), "{fault}");
+            }
+        }
     }
 
     #[test]

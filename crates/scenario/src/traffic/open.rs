@@ -45,7 +45,8 @@ pub enum TrafficError {
     },
     /// The packets of a trace have no rate, and no scale brings them to one.
     #[error(
-        "`process.trace.file`: it tells no rate, since {}; give a capture of packets that come at different times",
+        "`process.trace.file`: it tells no rate and cannot be brought to one, since {}: a rate is between packets; \
+         give a capture of packets that come at different times",
         if *packets == 1 { "it has one packet".to_owned() } else { format!("all its {packets} packets come at once") }
     )]
     NoDuration {
@@ -150,10 +151,12 @@ impl OpenTraffic {
             Process::Poisson => Box::new(Poisson::marked(rate, self.marks(key)?, key)?),
             Process::Constant => Box::new(Constant::new(rate, self.marks(key)?)?),
             Process::Periodic => Box::new(Periodic::new(rate, streams, popularity, key)?),
-            Process::Modulated(modulation) => {
-                Box::new(Modulated::new(rate, *modulation, self.marks(key)?, key)?)
+            Process::Modulated(modulation) => Box::new(
+                Modulated::new(rate, *modulation, self.marks(key)?, key).map_err(at_rate("modulated"))?,
+            ),
+            Process::Trains(train) => {
+                Box::new(Trains::new(rate, *train, streams, popularity, key).map_err(at_rate("trains"))?)
             }
-            Process::Trains(train) => Box::new(Trains::new(rate, *train, streams, popularity, key)?),
             Process::SelfSimilar(sources) => {
                 Box::new(SelfSimilar::new(rate, *sources, streams, popularity, key)?)
             }
@@ -180,6 +183,17 @@ impl OpenTraffic {
 
     fn marks(&self, key: Key) -> Result<Marks, ImpossibleArrivals> {
         Marks::new(self.traffic.streams, self.traffic.popularity, self.traffic.batch, key)
+    }
+}
+
+/// Names the field of a fault that a process shows at some rates alone, as those of a scenario are named.
+fn at_rate(process: &str) -> impl FnOnce(ImpossibleArrivals) -> ImpossibleArrivals {
+    move |error| match error {
+        ImpossibleArrivals::Parameter(fault) => {
+            let field = format!("traffic.process.{process}.{}", fault.field);
+            ImpossibleArrivals::Parameter(Fault { field, ..fault })
+        }
+        error => error,
     }
 }
 

@@ -42,13 +42,13 @@ impl Capacity {
     /// Whether packets at `rate` certainly are more than the host keeps up with.
     #[must_use]
     pub fn is_exceeded_by(&self, rate: PerSecond) -> bool {
-        rate.0 > self.rate.mean.0 + CERTAIN * self.uncertainty()
+        rate.0 > self.rate.mean.0 + CERTAIN * self.rate.half()
     }
 
     /// Whether the host certainly keeps up with packets at `rate`.
     #[must_use]
     pub fn suffices_for(&self, rate: PerSecond) -> bool {
-        rate.0 < self.rate.mean.0 - CERTAIN * self.uncertainty()
+        rate.0 < self.rate.mean.0 - CERTAIN * self.rate.half()
     }
 
     /// Whether `rate` is [`NEAR`] the capacity or above it.
@@ -68,13 +68,16 @@ impl Capacity {
         }
     }
 
+    /// The same, where a host was saturated by packets at `rate`. If that is not above the capacity, what is never
+    /// idle does better than what just keeps up, as caches and pools are found otherwise: the highest rate then is
+    /// lower, and by how much is unknown.
+    pub(super) fn of_saturated(self, rate: PerSecond) -> Self {
+        if rate.0 > self.rate.mean.0 { self } else { self.unknown() }
+    }
+
     /// The same, but by how much it may be off is unknown.
     pub(super) fn unknown(self) -> Self {
         Self { rate: Estimate::new(self.rate.mean, PerSecond(f64::INFINITY)), ..self }
-    }
-
-    fn uncertainty(&self) -> f64 {
-        self.rate.half_width.map_or(f64::INFINITY, |half| half.0)
     }
 }
 

@@ -71,13 +71,15 @@ pub fn simulate(
 ) -> Result<PointResult, PointError> {
     let point = Point::of(scenario, profile, base)?;
     let capacity = point.capacity()?;
-    let result = PointResult { rate: point.rate, capacity, outcome: None, capture: point.capture() };
+    let rate = point.rate;
+    let result = PointResult { rate, capacity, outcome: None, capture: point.capture() };
     let outcome = match result.capture {
         Some(_) => Some(point.replay()?),
         None if point.exceeds(&capacity) => None,
         None => point.steady(&capacity)?,
     };
-    Ok(PointResult { outcome, ..result })
+    let capacity = if outcome.is_none() { capacity.of_saturated(rate) } else { capacity };
+    Ok(PointResult { outcome, capacity, ..result })
 }
 
 /// The highest rate that the host of `scenario` keeps up with, and no more of it than that.

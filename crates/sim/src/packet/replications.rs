@@ -64,7 +64,7 @@ fn estimate(runs: &[Estimate<f64>]) -> Estimate<f64> {
     if runs.len() >= ENOUGH {
         return Estimate::new(mean, half_width);
     }
-    let squares: f64 = runs.iter().map(|run| run.half_width.unwrap_or(f64::INFINITY).powi(2)).sum();
+    let squares: f64 = runs.iter().map(|run| run.half().powi(2)).sum();
     Estimate::new(mean, squares.sqrt() / runs.len() as f64)
 }
 

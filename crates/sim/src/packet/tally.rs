@@ -23,6 +23,8 @@ const BLOCK: usize = 64;
 /// What is kept.
 pub(super) struct Tally {
     processors: f64,
+    /// At most so many lines of packets can grow by themselves.
+    lines: u32,
     /// What the latest packets took, as far as it is unread, and how many to read together.
     latest: [[f64; 3]; BLOCK],
     unread: usize,
@@ -41,6 +43,7 @@ impl Tally {
     pub(super) fn of(shape: Shape) -> Self {
         Self {
             processors: f64::from(shape.processors),
+            lines: shape.processors.max(shape.stacks),
             latest: [[0.0; 3]; BLOCK],
             unread: 0,
             together: BLOCK,
@@ -100,7 +103,7 @@ impl Tally {
 
     /// Whether the number of packets in the system grows without end.
     pub(super) fn is_growing(&self) -> bool {
-        self.backlog.trend() == Trend::Growing
+        self.backlog.trend(self.lines) == Trend::Growing
     }
 
     /// The delays of the steady part.

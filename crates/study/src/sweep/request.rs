@@ -1,10 +1,14 @@
 //! What a sweep varies, and the points that makes.
 
+use core::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::packet::SCHEMA;
 use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy, Unused};
 use warmcore_units::{Fault, PerSecond};
+
+/// The loads that can be asked for. At lower ones a run lasts so long that its clock cannot tell a packet's time.
+const LOADS: RangeInclusive<f64> = 1e-6..=10.0;
 
 /// A scenario and what is varied of it: `sweep.toml`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -48,8 +52,10 @@ impl Checked for Request {
         if !axes.loads.is_empty() && !axes.rates_per_s.is_empty() {
             return Err(Fault::new("axes.loads", "given beside rates", "one of the two"));
         }
-        if let Some(load) = axes.loads.iter().find(|load| !(**load > 0.0 && **load <= 10.0)) {
-            return Err(Fault::new("axes.loads", load, "fractions of the capacity above 0, such as 0.9"));
+        if let Some(load) = axes.loads.iter().find(|load| !LOADS.contains(load)) {
+            let expected =
+                format!("fractions of the capacity from {:e} to {}, such as 0.9", LOADS.start(), LOADS.end());
+            return Err(Fault::new("axes.loads", load, expected));
         }
         let any_rate = self.scenario.rate_per_s.unwrap_or(PerSecond(1.0));
         for curve in self.curves() {

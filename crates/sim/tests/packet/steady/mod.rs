@@ -5,7 +5,7 @@ mod coverage;
 use rayon::prelude::*;
 use std::path::Path;
 use warmcore_costs::Profile;
-use warmcore_scenario::{PacketScenario, Parallelism, Process, ProcessorPolicy, Traffic};
+use warmcore_scenario::{Organisation, PacketScenario, Parallelism, Process, ProcessorPolicy, Traffic};
 use warmcore_sim::packet::{Ended, PointError, PointResult, simulate};
 use warmcore_units::{Nanos, PerSecond};
 use warmcore_workload::{Batch, BatchDistribution, OnOff, Popularity};
@@ -78,6 +78,24 @@ fn an_overloaded_stack_is_found_whatever_the_capacity_says() {
     for seed in 0..5 {
         assert_eq!(published(&PacketScenario { seed, ..scenario.clone() }).outcome, None, "seed {seed}");
     }
+}
+
+/// Stacks that go to one of two processors do better where none is ever idle than they do as packets come: by how
+/// much is not known, and no interval says it is.
+#[test]
+fn a_host_that_is_saturated_below_its_capacity_has_none_with_an_interval() {
+    let mut scenario = point(PerSecond(1.0), Traffic::default());
+    scenario.scheduling.approach = Parallelism::Ips;
+    scenario.scheduling.policy = ProcessorPolicy::PowerOfTwo;
+    scenario.scheduling.memory = Organisation::Global;
+    scenario.run.max_packets = 400_000;
+    let capacity = capacity(&scenario);
+    let at = |load| published(&PacketScenario { rate_per_s: Some(capacity * load), ..scenario.clone() });
+    let (below, above) = (at(0.95), at(1.05));
+    assert_eq!((below.outcome, above.outcome), (None, None));
+    let [below, above] =
+        [below, above].map(|result| result.capacity.rate.half_width.expect("a half-width").0);
+    assert!(below == f64::INFINITY && above.is_finite(), "{below} {above}");
 }
 
 /// What lies within the interval of the capacity is not decided, and not called stable or saturated.
