@@ -6,13 +6,13 @@ use crate::folder::Folder;
 use crate::{effect, interrupt, live, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::Serialize;
-use std::path::Path;
+use std::path::{self, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
 use warmcore_record::whole::Existing;
 use warmcore_runtime::Setup;
 use warmcore_scenario::document::Checked;
-use warmcore_scenario::{DriverKind, PacketScenario, ProfileSource, Scheduling, Study};
+use warmcore_scenario::{DriverKind, PacketScenario, Process, ProfileSource, Scheduling, Study};
 use warmcore_study::compare::results::{self, columns};
 use warmcore_study::compare::{CompareError, Comparison, Loads, Request, compare, packets, present};
 use warmcore_study::costs;
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     let doubts = packets::doubts(&profile, &request.scenario.live, request.scenario.traffic.streams);
     doubts.iter().for_each(|doubt| eprintln!("note: {doubt}"));
     folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
-    folder.write(SCENARIO, toml::to_string(&request.scenario).into_diagnostic()?.as_bytes())?;
+    folder.write(SCENARIO, document(&request.scenario)?.as_bytes())?;
 
     let bar = progress::bar("comparing");
     let compared =
@@ -185,6 +185,16 @@ fn measure(
     profile.into_diagnostic().wrap_err("cannot measure this machine")
 }
 
+/// `scenario` as it is written beside its profile: it names that one, and other files wherever it lies.
+fn document(scenario: &PacketScenario) -> miette::Result<String> {
+    let mut scenario =
+        PacketScenario { profile: ProfileSource::File(PathBuf::from(PROFILE)), ..scenario.clone() };
+    if let Process::Trace(trace) = &mut scenario.traffic.process {
+        trace.file = path::absolute(&trace.file).into_diagnostic()?;
+    }
+    toml::to_string(&scenario).into_diagnostic()
+}
+
 /// Writes everything; what `--json` prints.
 fn write(
     folder: &Folder,
@@ -193,8 +203,8 @@ fn write(
     comparison: &Comparison,
     notes: Vec<String>,
 ) -> miette::Result<String> {
-    let scenario = toml::to_string(&request.scenario).into_diagnostic()?;
-    let manifest = provenance::of_simulation(profile, request.scenario.seed, Some(scenario));
+    let manifest =
+        provenance::of_simulation(profile, request.scenario.seed, Some(document(&request.scenario)?));
     let results = results::Summary::new(comparison);
     let report = present::document(comparison, profile, &notes, manifest.clone());
     let report = warmcore_report::render(&report);

@@ -46,7 +46,7 @@ pub use driver::{Driver, Memory};
 pub use from_scenario::{Setup, SetupError};
 pub use handler::{AfterPanic, Context, Handler};
 pub use options::{Idle, Options, Overload, Shutdown};
-pub use report::{Report, Steady};
+pub use report::{Report, Steady, WARM_UP};
 pub use run::{RunError, run};
 pub use state::StreamState;
 pub use stopwatch::Stopwatch;

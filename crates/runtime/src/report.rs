@@ -8,8 +8,8 @@ use warmcore_stats::Interval;
 use warmcore_stats::ratio;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// Blocks at the beginning that are left out: caches fill, and queues find their level.
-const WARM_UP: u64 = 5;
+/// What is left out at the beginning, at least: caches fill, and queues find their level.
+pub const WARM_UP: Nanos = Nanos(50e6);
 /// Packets that are enough to tell a mean of.
 const ENOUGH: u64 = 1_000;
 /// Blocks that make one observation: neighbouring blocks are alike.
@@ -52,7 +52,14 @@ impl Report {
     /// The steady part of what is kept.
     #[must_use]
     pub fn steady(&self) -> Steady {
-        let span = self.span();
+        self.steady_after(WARM_UP)
+    }
+
+    /// What is kept of the time after `warm_up`, where the beginning lasts longer than usual: as long as
+    /// packets come that are the first of their streams.
+    #[must_use]
+    pub fn steady_after(&self, warm_up: Nanos) -> Steady {
+        let span = self.span(warm_up);
         let mut together = BTreeMap::<u64, Block>::new();
         let all = self.workers.iter().flat_map(|worker| &worker.last);
         for block in all.filter(|block| span.contains(&block.number)) {
@@ -64,8 +71,8 @@ impl Report {
 
     /// The same; but where hardly any packet met no stall, all packets count, whatever they met.
     #[must_use]
-    pub fn steady_or_all(&self) -> Steady {
-        let mut steady = self.steady();
+    pub fn steady_or_all(&self, warm_up: Nanos) -> Steady {
+        let mut steady = self.steady_after(warm_up);
         if steady.total().clean.packets() < ENOUGH {
             steady.blocks.iter_mut().for_each(|block| block.clean = block.seen());
         }
@@ -73,9 +80,9 @@ impl Report {
     }
 
     /// The numbers of the blocks without those of the beginning and the last, which is not whole.
-    fn span(&self) -> Range<u64> {
+    fn span(&self, warm_up: Nanos) -> Range<u64> {
         let last = self.workers.iter().filter_map(|worker| Some(worker.last.back()?.number)).min();
-        WARM_UP..last.unwrap_or(0)
+        (warm_up / BLOCK).ceil() as u64..last.unwrap_or(0)
     }
 }
 
@@ -200,4 +207,26 @@ impl Steady {
 
 fn nanos(interval: Interval) -> Estimate<Nanos> {
     Estimate::new(Nanos(interval.mean), Nanos(interval.half_width))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A worker that has filled so many blocks.
+    fn report(blocks: u64) -> Report {
+        let mut worker = Blocks::default();
+        (0..blocks).for_each(|number| worker.push(Block { number, ..Block::default() }));
+        Report { duration: Nanos::ZERO, workers: vec![worker], streams: Vec::new(), given_up: 0, lost: 0 }
+    }
+
+    #[test]
+    fn a_longer_beginning_leaves_more_out() {
+        let report = report(20);
+        let first = |steady: Steady| steady.blocks.first().map(|block| block.number);
+        assert_eq!(first(report.steady()), Some(5));
+        assert_eq!(first(report.steady_after(BLOCK * 7.5)), Some(8));
+        assert_eq!(report.steady_after(BLOCK * 7.5).blocks(), 11);
+        assert_eq!(first(report.steady_after(BLOCK * 30.0)), None);
+    }
 }

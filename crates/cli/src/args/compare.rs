@@ -6,7 +6,12 @@ use clap::Args;
 use std::path::PathBuf;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
 
+/// What the shared help of `--profile` says does not hold here.
+const PROFILE: &str = "What processing costs here: a profile in a file, with packets like those of the runs [default: it is \
+                       measured]";
+
 #[derive(Args, Debug)]
+#[command(mut_arg("profile", |profile| profile.help(PROFILE)))]
 pub(crate) struct CompareArguments {
     #[command(flatten)]
     pub(crate) runnable: RunnableArguments,

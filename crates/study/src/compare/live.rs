@@ -10,8 +10,9 @@ use std::time::Duration;
 use warmcore_costs::Profile;
 use warmcore_measure::Timer;
 use warmcore_runtime::from_scenario::Setup;
-use warmcore_runtime::{Report, Steady};
+use warmcore_runtime::{Report, Steady, WARM_UP};
 use warmcore_scenario::PacketScenario;
+use warmcore_units::Nanos;
 
 /// Runs of a load; together they last as long as the scenario says, and each at least `SHORTEST`.
 pub const ROUNDS: usize = 5;
@@ -21,6 +22,10 @@ const SHORTEST: Duration = Duration::from_millis(120);
 const SPARSE: u32 = 11;
 /// Packets of a run that are many.
 const MANY: f64 = 20_000.0;
+/// Packets of each stream in the mean before a run counts.
+const SETTLING: f64 = 5.0;
+/// The longest time that is waited for them.
+const LONGEST_WARM_UP: Nanos = Nanos(2e9);
 /// Undisturbed packets without which those that were disturbed count as well.
 const ENOUGH: u64 = 20;
 
@@ -38,7 +43,10 @@ pub trait Host {
 ///
 /// # Errors
 /// If it cannot be run.
-pub fn repeat(host: &mut dyn Host, scenario: &PacketScenario) -> Result<Option<Repeated>, CompareError> {
+pub fn repeat(
+    host: &mut dyn Host,
+    scenario: &PacketScenario,
+) -> Result<Option<Repeated>, CompareError> {
     let mut runs = Vec::new();
     for _ in 0..ROUNDS {
         runs.extend(host.run(scenario)?.told());
@@ -67,18 +75,28 @@ impl Host for ThisMachine<'_> {
             let packets = scenario.rate_per_s.map_or(f64::INFINITY, |rate| rate.0 * span.as_secs_f64());
             let mut setup = Setup::of(scenario, profile, base)?;
             setup.options.stopwatch = Some(timer.stopwatch(if packets < MANY { 1 } else { SPARSE }));
-            let report = setup.run(|_| thread::sleep(span))?;
-            let disturbed = report.steady().disturbed();
-            let steady = steady(&report);
+            let warm_up = warm_up(scenario);
+            let report = setup.run(|_| thread::sleep(span + Duration::from_secs_f64(warm_up.secs())))?;
+            let disturbed = report.steady_after(warm_up).disturbed();
+            let steady = steady(&report, warm_up);
             let outcome = (!steady.is_empty()).then(|| observed(&steady));
             Ok(Ran { outcome, disturbed, near: true })
         })
     }
 }
 
-fn steady(report: &Report) -> Steady {
-    let steady = report.steady();
-    if steady.total().clean.packets() < ENOUGH { report.steady_or_all() } else { steady }
+/// How long packets come that are the first of their streams: they find neither sessions nor their pages, as
+/// hardly any does in the steady state that is predicted.
+fn warm_up(scenario: &PacketScenario) -> Nanos {
+    let first = scenario.rate_per_s.map_or(Nanos::ZERO, |rate| {
+        Nanos::from_secs(SETTLING * f64::from(scenario.traffic.streams) / rate.0)
+    });
+    Nanos(first.0.clamp(WARM_UP.0, LONGEST_WARM_UP.0))
+}
+
+fn steady(report: &Report, warm_up: Nanos) -> Steady {
+    let steady = report.steady_after(warm_up);
+    if steady.total().clean.packets() < ENOUGH { report.steady_or_all(warm_up) } else { steady }
 }
 
 fn observed(steady: &Steady) -> Observed {
@@ -94,5 +112,25 @@ fn observed(steady: &Steady) -> Observed {
         },
         beside: steady.beside(),
         throughput: steady.throughput().mean,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warmcore_units::PerSecond;
+
+    /// Of 40 packets of a run, a fifth were the first of their streams.
+    #[test]
+    fn a_slow_run_counts_once_most_streams_have_been_seen() {
+        let mut scenario = PacketScenario::default();
+        scenario.traffic.streams = 8;
+        let mut at = |rate: f64| {
+            scenario.rate_per_s = Some(PerSecond(rate));
+            warm_up(&scenario)
+        };
+        assert_eq!(at(100.0), Nanos::from_secs(0.4));
+        assert_eq!(at(1e6), WARM_UP);
+        assert_eq!(at(1.0), LONGEST_WARM_UP);
     }
 }

@@ -1,10 +1,11 @@
-//! Whether a profile was measured with packets like those of the runs it is to predict.
+//! Whether a profile was measured, with packets like those of the runs it is to predict.
 //!
 //! The memory driver of a run hands out frames that were prepared before it and stay in cache. A
 //! calibration for a study writes every packet anew, as a network card does, and reading it misses. Such
 //! times say how long packets of a network card take, and predict those of a run too long.
 
 use core::fmt::Display;
+use warmcore_costs::profile::Kind;
 use warmcore_costs::{FrameLines, Packets, Profile};
 use warmcore_scenario::Live;
 use warmcore_units::{Bytes, Fault};
@@ -20,11 +21,16 @@ pub fn of_run(live: &Live) -> Packets {
     }
 }
 
-/// Refuses a profile that says that its packets were others.
+/// Refuses a profile that was never measured by this program, or says that its packets were others.
 ///
 /// # Errors
-/// The first field of the profile by which they differ, with what it would have to be.
+/// The first field of the profile by which it does not fit, with what it would have to be.
 pub fn check(profile: &Profile, live: &Live) -> Result<(), Fault> {
+    if profile.provenance.kind == Kind::Published {
+        let expected =
+            "measured: runs on this machine are predicted with the costs of a machine that ran this program";
+        return Err(Fault::new("provenance.kind", "published", expected));
+    }
     let Some(measured) = profile.provenance.packets else { return Ok(()) };
     let run = of_run(live);
     let differs = |field: &str, found: &dyn Display, expected: String| {
@@ -101,9 +107,25 @@ mod tests {
     use warmcore_costs::{Approach, Measured};
     use warmcore_units::Nanos;
 
+    /// A profile that says that it was measured.
+    fn measured() -> Profile {
+        let mut profile = Profile::sgi_challenge_xl();
+        profile.provenance.kind = Kind::Measured;
+        profile
+    }
+
+    #[test]
+    fn published_costs_are_refused_whatever_they_are_called() {
+        let mut profile = Profile { name: "mine".to_owned(), ..Profile::sgi_challenge_xl() };
+        let field = |profile: &Profile| check(profile, &Live::default()).err().map(|fault| fault.field);
+        assert_eq!(field(&profile).as_deref(), Some("provenance.kind"));
+        profile.provenance.kind = Kind::Measured;
+        assert_eq!(field(&profile), None);
+    }
+
     /// The field that a profile with such packets is refused for.
     fn refused(packets: Option<Packets>, live: &Live) -> Option<String> {
-        let mut profile = Profile::sgi_challenge_xl();
+        let mut profile = measured();
         profile.provenance.packets = packets;
         check(&profile, live).err().map(|fault| fault.field)
     }
@@ -135,7 +157,7 @@ mod tests {
 
     #[test]
     fn what_a_profile_cannot_know_is_doubted_and_nothing_else() {
-        let mut profile = Profile::sgi_challenge_xl();
+        let mut profile = measured();
         assert_eq!(refused(profile.provenance.packets, &Live::default()), None);
         let doubted = |profile: &Profile, live: &Live| doubts(profile, live, 8).len();
         assert_eq!(doubted(&profile, &Live::default()), 1);
