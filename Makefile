@@ -39,7 +39,8 @@ test:
 # 300 seeds, a fuzzer's minute on each target, the live
 # runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
 # of the latter, Miri and ThreadSanitizer at it, a refusal and a kill at each change of a plan for 128 cpus, ten minutes
-# of the runtime's soak test, the agreement of two calibrations and of ten quick studies on a quiet machine, and a
+# of the runtime's soak test, the agreement of two calibrations and of ten quick studies on a quiet machine, predictions
+# of hot caches there, and a
 # sample of 200 spoilt places in the rooms that decide and reckon, which their tests must notice.
 test-long: test fuzz audit
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-runtime --lib --target-dir target/loom model
@@ -53,6 +54,7 @@ test-long: test fuzz audit
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
 	WARMCORE_STUDIES=10 cargo test --release --locked --package warmcore-cli --test repeat -- --nocapture
+	WARMCORE_COMPARE=1 cargo test --release --locked --package warmcore-cli --test command -- of_hot_caches --nocapture
 	scripts/check-mutants
 
 bench:
