@@ -40,8 +40,8 @@ test:
 # 300 seeds, a fuzzer's minute on each target, the live
 # runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
 # of the latter, Miri and ThreadSanitizer at it, a refusal and a kill at each change of a plan for 128 cpus, ten minutes
-# of the runtime's soak test, the agreement of two calibrations and of ten quick studies on a quiet machine, and a
-# sample of 200 spoilt places in the rooms that decide and reckon, which their tests must notice.
+# of the runtime's soak test, the agreement of two calibrations and of ten quick studies on a quiet machine, predictions
+# of hot caches there, and a sample of 200 spoilt places in the rooms that decide and reckon, which their tests must notice.
 test-long: test fuzz audit
 	cargo clippy --package warmcore-bench --all-targets --locked -- -D warnings
 	cargo test --package warmcore-bench --locked
@@ -56,6 +56,7 @@ test-long: test fuzz audit
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
 	WARMCORE_STUDIES=10 cargo test --release --locked --package warmcore-cli --test repeat -- --ignored --nocapture
+	cargo test --release --locked --package warmcore-cli --test command -- --ignored of_hot_caches --nocapture
 	scripts/check-mutants
 
 bench:

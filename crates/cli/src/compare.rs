@@ -208,7 +208,7 @@ fn write(
     let results = results::Summary::new(comparison);
     let report = present::document(comparison, profile, &notes, manifest.clone());
     let report = warmcore_report::render(&report);
-    let summary = Summary { schema: 2, profile: &profile.name, notes, results: &results };
+    let summary = Summary { schema: 3, profile: &profile.name, notes, results: &results };
     let summary = serde_json::to_string_pretty(&summary).into_diagnostic()?;
     let parquet = columns(&results.points).into_diagnostic()?.to_parquet(&manifest).into_diagnostic()?;
     folder.write(RESULTS, &parquet)?;

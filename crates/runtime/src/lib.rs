@@ -47,7 +47,7 @@ pub use from_scenario::{Setup, SetupError};
 pub use handler::{AfterPanic, Context, Handler};
 pub use options::{Idle, Options, Overload, Shutdown};
 pub use report::{Report, Steady, WARM_UP};
-pub use run::{RunError, run};
+pub use run::{RunError, decides_alone, run};
 pub use state::StreamState;
 pub use stopwatch::Stopwatch;
 pub use watch::Watch;

@@ -24,11 +24,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
+use warmcore_costs::ExecutionModel;
 use warmcore_linux::{AffinityError, ProtocolThread, pin_to};
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::{Layout, Waiting};
 use warmcore_scenario::chosen::Task;
-use warmcore_scenario::{Organisation, Parallelism};
+use warmcore_scenario::{Organisation, Parallelism, Scheduling};
 use warmcore_stack::{Config, Flow, OpenError, Pool};
 use warmcore_units::{CpuId, StreamId};
 use warmcore_workload::{Key, Purpose};
@@ -152,14 +153,32 @@ impl Options {
         }
         Ok(())
     }
+}
 
-    /// Whether workers share nothing that a policy or the bookkeeping looks at.
-    fn is_partitioned<P: Policy>(&self) -> bool {
-        let own = Organisation::PerProcessor;
-        P::ALONE
-            && self.scheduling.approach != Parallelism::Locking
-            && [self.scheduling.threads, self.scheduling.memory] == [own; 2]
+/// Whether workers share nothing that a policy or the bookkeeping looks at.
+fn is_partitioned<P: Policy>(scheduling: &Scheduling) -> bool {
+    let own = Organisation::PerProcessor;
+    P::ALONE
+        && scheduling.approach != Parallelism::Locking
+        && [scheduling.threads, scheduling.memory] == [own; 2]
+}
+
+/// Whether each of `processors` workers decides alone under `scheduling`; otherwise all ask one dispatcher, and
+/// wait for each other.
+#[must_use]
+pub fn decides_alone(scheduling: &Scheduling, processors: u32, model: &ExecutionModel) -> bool {
+    struct Asked<'a>(&'a Scheduling);
+
+    impl Task for Asked<'_> {
+        type Job = Packet;
+        type Output = bool;
+
+        fn on<P: Policy, W: Waiting<Job = Packet>>(self, _: P) -> bool {
+            is_partitioned::<P>(self.0)
+        }
     }
+
+    scheduling.choose(processors, model, Asked(scheduling))
 }
 
 /// A run, generic in the policy and its queues.
@@ -179,7 +198,7 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
     fn on<P: Policy, W: Waiting<Job = Packet>>(self, policy: P) -> Self::Output {
         let Self { options, layout, driver, flows, handler, watch } = self;
         let workers = options.cpus.len();
-        let partitioned = options.is_partitioned::<P>();
+        let partitioned = is_partitioned::<P>(&options.scheduling);
         let homes = options.scheduling.homes(&layout);
         let streams = Streams::new(homes.clone(), options.workers(), flows.len());
         let queues = if partitioned { options.workers() } else { 1 };

@@ -1,9 +1,10 @@
 //! A prediction held against the clock: the same scenario simulated and run, at several loads.
 //!
 //! What a packet costs in the stack comes from a calibration. What the runtime itself costs is
-//! [fitted](costs) at one load under the first way to schedule, and frozen: all loads and ways are then
-//! [predicted](predict), before they are [run](live). Nothing is fitted to the runs that the predictions are
-//! compared with. Beside each prediction stands that of a null model, which knows nothing of caches.
+//! [fitted](costs) at one load, and frozen: once where workers share a dispatcher, and once where each decides
+//! alone. All loads and ways are then [predicted](predict), before they are [run](live). Nothing is fitted to
+//! the runs that the predictions are compared with. Beside each prediction stands that of a null model, which
+//! knows nothing of caches.
 //!
 //! | module | step |
 //! |---|---|
@@ -32,7 +33,7 @@ pub mod results;
 
 use costs::RuntimeCosts;
 use figures::Repeated;
-use live::{Host, ROUNDS, ThisMachine};
+use live::{ROUNDS, Testbed, ThisMachine};
 use nearness::Nearness;
 use point::ComparedPoint;
 use predict::Predictor;
@@ -52,7 +53,7 @@ use warmcore_units::{Estimate, PerSecond};
 pub struct Request {
     /// The host and its traffic; its rate is not used.
     pub scenario: PacketScenario,
-    /// The ways to schedule it. The runtime's costs are fitted under the first, and others are compared with it.
+    /// The ways to schedule it. Others are compared with the first.
     pub schedulings: Vec<Scheduling>,
     /// The loads, which are those of all ways.
     pub loads: Loads,
@@ -70,8 +71,8 @@ pub enum Loads {
 /// What came of it.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What the runtime costs, and where that was fitted.
-    pub costs: RuntimeCosts,
+    /// What the runtime costs, and where that was fitted: for each kind of dispatcher that there is.
+    pub costs: Vec<RuntimeCosts>,
     /// By way to schedule.
     pub compared: Vec<Compared>,
 }
@@ -134,12 +135,12 @@ pub fn compare(
     compare_on(&mut machine, request, profile, base, done)
 }
 
-/// The same on any `host`.
+/// The same on any `testbed`.
 ///
 /// # Errors
 /// As [`compare`].
 pub fn compare_on(
-    host: &mut dyn Host,
+    testbed: &mut dyn Testbed,
     request: &Request,
     profile: &Profile,
     base: &Path,
@@ -147,9 +148,14 @@ pub fn compare_on(
 ) -> Result<Comparison, CompareError> {
     let under =
         |scheduling: &Scheduling| PacketScenario { scheduling: *scheduling, ..request.scenario.clone() };
-    let reference = request.schedulings.first().copied().unwrap_or(request.scenario.scheduling);
-    let costs = RuntimeCosts::fit(host, &under(&reference), profile, base)?;
-    let predictor = Predictor::new(&request.scenario, profile, costs, base);
+    let mut costs: Vec<RuntimeCosts> = Vec::new();
+    for scheduling in &request.schedulings {
+        let alone = costs::decides_alone(&under(scheduling), profile)?;
+        if costs.iter().all(|fitted| fitted.alone != alone) {
+            costs.push(RuntimeCosts::fit(testbed, &under(scheduling), profile, base)?);
+        }
+    }
+    let predictor = Predictor::new(&request.scenario, profile, &costs, base);
     let empty = |scheduling: &Scheduling| {
         let capacity = predictor.capacity(&under(scheduling))?;
         Ok(Compared { scheduling: *scheduling, capacity, points: Vec::new() })
@@ -163,7 +169,7 @@ pub fn compare_on(
         let scenarios: Vec<PacketScenario> = compared.iter().map(at).collect();
         let predicted = scenarios.iter().map(|scenario| predictor.predict(scenario));
         let predicted = predicted.collect::<Result<Vec<_>, _>>()?;
-        let measured = in_turn(host, &scenarios)?;
+        let measured = in_turn(testbed, &scenarios)?;
         for ((compared, predicted), measured) in compared.iter_mut().zip(predicted).zip(measured) {
             let load = rate.0 / compared.capacity.mean.0;
             compared.points.push(ComparedPoint { load, rate, predicted, measured });
@@ -173,11 +179,14 @@ pub fn compare_on(
 }
 
 /// Runs `scenarios` in rounds, so that what makes the machine slower for a while meets all of them alike.
-fn in_turn(host: &mut dyn Host, scenarios: &[PacketScenario]) -> Result<Vec<Option<Repeated>>, CompareError> {
+fn in_turn(
+    testbed: &mut dyn Testbed,
+    scenarios: &[PacketScenario],
+) -> Result<Vec<Option<Repeated>>, CompareError> {
     let mut runs = vec![Vec::new(); scenarios.len()];
     for _ in 0..ROUNDS {
         for (runs, scenario) in runs.iter_mut().zip(scenarios) {
-            runs.extend(host.run(scenario)?.told());
+            runs.extend(testbed.run(scenario)?.told());
         }
     }
     Ok(runs.iter().map(|runs| Repeated::from_runs(runs)).collect())

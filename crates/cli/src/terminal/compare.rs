@@ -35,7 +35,7 @@ pub(crate) fn summary(comparison: &Comparison) -> String {
                 of_model(Quantity::P99),
                 of_null(Quantity::Delay),
                 of_null(Quantity::Stack),
-                point.verdict(Source::Model).map_or_else(|| "no".to_owned(), |verdict| verdict.to_string()),
+                point.judgement(Source::Model).map_or_else(|| "no".to_owned(), |verdict| verdict.to_string()),
             ]);
         }
     }
@@ -58,15 +58,16 @@ pub(crate) fn summary(comparison: &Comparison) -> String {
         }
         text += &format!("\nCompared with {}:\n{changes}\n", first.scheduling);
     }
-    let costs = &comparison.costs;
-    text += &format!(
-        "\nThe runtime costs {} a packet that follows another and {} one that finds its processor at other work, \
-         as fitted under {} at {}.\n{}\n",
-        estimate(&costs.deciding),
-        estimate(&costs.starting),
-        costs.scheduling,
-        costs.rate,
-        headline(comparison)
-    );
+    for costs in &comparison.costs {
+        text += &format!(
+            "\nThe runtime costs {} a packet that follows another and {} one that finds its processor at other work, \
+             as fitted under {} at {}.",
+            estimate(&costs.deciding),
+            estimate(&costs.starting),
+            costs.scheduling,
+            costs.rate,
+        );
+    }
+    text += &format!("\n{}\n", headline(comparison));
     text
 }

@@ -1,5 +1,10 @@
 //! What the runtime itself costs: fitted at one load under one policy, and frozen.
 //!
+//! There are two of these fits where workers that decide alone are compared with workers that share a dispatcher.
+//! Its lock and its lines go from one to the other with every packet: the same packets were measured to cost the
+//! runtime 250 ns with a dispatcher for two workers and 150 ns with one for each, both the same from a tenth to half
+//! of what can be done.
+//!
 //! Of the reference runs, two times are taken:
 //!
 //! * What a packet that follows another on its processor costs that processor besides its time in the stack is
@@ -8,13 +13,14 @@
 //!   the simulator must charge such packets for all to be delayed as they were.
 //!
 //! The stack's time in both is the one that was timed there, not the predicted one: an error of the profile
-//! cannot hide in what is fitted. Every other load and policy is predicted with these costs as they are.
+//! cannot hide in what is fitted. Every other load, and every policy with a dispatcher of that kind,
+//! is predicted with these costs as they are.
 
 use super::CompareError;
 use super::figures::Repeated;
-use super::live::{Host, repeat};
+use super::live::{Testbed, repeat};
 use std::path::Path;
-use warmcore_costs::Profile;
+use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_scenario::{Effects, PacketScenario, Scheduling};
 use warmcore_sim::packet::simulate;
 use warmcore_units::{Estimate, Nanos, PerSecond};
@@ -41,29 +47,41 @@ pub struct RuntimeCosts {
     pub scheduling: Scheduling,
     /// At which rate.
     pub rate: PerSecond,
+    /// Whether each worker decides alone under it; else they share a dispatcher.
+    pub alone: bool,
+}
+
+/// Whether each worker decides alone under the scheduling of `scenario`.
+///
+/// # Errors
+/// If `profile` has not the costs that its policy weighs.
+pub fn decides_alone(scenario: &PacketScenario, profile: &Profile) -> Result<bool, CompareError> {
+    let PacketScenario { scheduling, processors, .. } = scenario;
+    let model = ExecutionModel::new(profile, scheduling.approach.costs(), *processors)?;
+    Ok(warmcore_runtime::decides_alone(scheduling, *processors, &model))
 }
 
 impl RuntimeCosts {
-    /// Runs `scenario` on `host` with packets without end, to find a light load, then at that load, and takes
+    /// Runs `scenario` on `testbed` with packets without end, to find a light load, then at that load, and takes
     /// the costs from there.
     ///
     /// # Errors
     /// If it cannot be run or simulated, or the workers hardly ran.
     pub fn fit(
-        host: &mut dyn Host,
+        testbed: &mut dyn Testbed,
         scenario: &PacketScenario,
         profile: &Profile,
         base: &Path,
     ) -> Result<Self, CompareError> {
         let disturbed = || CompareError::Disturbed("what the runtime costs");
         let at = |rate: Option<PerSecond>| PacketScenario { rate_per_s: rate, ..scenario.clone() };
-        let without_end = repeat(host, &at(None))?.ok_or_else(disturbed)?;
+        let without_end = repeat(testbed, &at(None))?.ok_or_else(disturbed)?;
         let rate = PerSecond(without_end.throughput.0 * LIGHT);
         if rate.0 <= 0.0 {
             return Err(disturbed());
         }
         let scenario = at(Some(rate));
-        let reference = repeat(host, &scenario)?.ok_or_else(disturbed)?;
+        let reference = repeat(testbed, &scenario)?.ok_or_else(disturbed)?;
         if !reference.beside.mean.0.is_finite() {
             return Err(disturbed());
         }
@@ -83,7 +101,8 @@ impl RuntimeCosts {
         let starting = implied(delay.mean, deciding.mean, scenario, &constant, base)?;
         let starting = Estimate::new(starting, Nanos(half(delay).hypot(half(stack))));
         let rate = scenario.rate_per_s.unwrap_or(PerSecond(f64::NAN));
-        Ok(Self { deciding, starting, stack, scheduling: scenario.scheduling, rate })
+        let alone = decides_alone(scenario, profile)?;
+        Ok(Self { deciding, starting, stack, scheduling: scenario.scheduling, rate, alone })
     }
 
     /// `scenario` with these costs, for the simulator.

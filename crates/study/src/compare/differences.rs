@@ -44,12 +44,14 @@ impl Difference {
         Judgement::new(Estimate::new(error, half(predicted).hypot(half(self.measured))), LIMIT)
     }
 
-    /// Whether the better one is predicted to be the better one; `None` if the clock cannot tell which it is.
+    /// Whether the better one is predicted to be the better one; `None` if clock or prediction cannot tell which
+    /// it is: a difference within its own interval has no sign.
     #[must_use]
     pub fn order_is_right(&self) -> Option<bool> {
-        let Estimate { mean, half_width } = self.measured;
-        let clear = half_width.is_some_and(|half| mean.abs() > half);
-        clear.then_some(mean.signum() == self.predicted.mean.signum())
+        let sign = |Estimate { mean, half_width }: Estimate<f64>| {
+            half_width.is_some_and(|half| mean.abs() > half).then(|| mean.signum())
+        };
+        Some(sign(self.measured)? == sign(self.predicted)?)
     }
 }
 
@@ -66,7 +68,7 @@ pub fn differences(all: &[Compared]) -> Vec<Difference> {
 }
 
 fn difference(scheduling: Scheduling, first: &ComparedPoint, other: &ComparedPoint) -> Option<Difference> {
-    if !(first.is_quiet() && other.is_quiet()) {
+    if !(first.is_judged() && other.is_judged()) {
         return None;
     }
     let between = |one, other| relative(Quantity::Delay.of(other), Quantity::Delay.of(one));
@@ -99,6 +101,12 @@ mod tests {
         assert_eq!(difference(-0.1, (0.2, 0.05)).order_is_right(), Some(false));
         assert_eq!(difference(0.1, (0.2, 0.05)).order_is_right(), Some(true));
         assert_eq!(difference(-0.1, (0.02, 0.05)).order_is_right(), None);
+    }
+
+    #[test]
+    fn a_predicted_difference_within_its_own_interval_has_no_order() {
+        assert_eq!(difference(0.005, (0.2, 0.05)).order_is_right(), None);
+        assert_eq!(difference(-0.005, (0.2, 0.05)).order_is_right(), None);
     }
 
     #[test]

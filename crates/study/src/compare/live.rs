@@ -30,7 +30,7 @@ const LONGEST_WARM_UP: Nanos = Nanos(2e9);
 const ENOUGH: u64 = 20;
 
 /// What scenarios are run on.
-pub trait Host {
+pub trait Testbed {
     /// Runs `scenario` once: with as many packets as can be done if it has no rate. Nothing comes of it if
     /// no packet was finished.
     ///
@@ -44,12 +44,12 @@ pub trait Host {
 /// # Errors
 /// If it cannot be run.
 pub fn repeat(
-    host: &mut dyn Host,
+    testbed: &mut dyn Testbed,
     scenario: &PacketScenario,
 ) -> Result<Option<Repeated>, CompareError> {
     let mut runs = Vec::new();
     for _ in 0..ROUNDS {
-        runs.extend(host.run(scenario)?.told());
+        runs.extend(testbed.run(scenario)?.told());
     }
     Ok(Repeated::from_runs(&runs))
 }
@@ -67,7 +67,7 @@ pub struct ThisMachine<'a> {
     pub timer: Timer,
 }
 
-impl Host for ThisMachine<'_> {
+impl Testbed for ThisMachine<'_> {
     fn run(&mut self, scenario: &PacketScenario) -> Result<Ran<Option<Observed>>, CompareError> {
         let Self { profile, base, nearness, timer } = self;
         nearness.hold(|| {

@@ -5,11 +5,11 @@
 //! reference runs. What the prediction is better than that, it owes to the model of caches.
 
 use super::CompareError;
-use super::costs::RuntimeCosts;
+use super::costs::{RuntimeCosts, decides_alone};
 use super::figures::Figures;
 use std::path::Path;
 use warmcore_costs::{Profile, Situation};
-use warmcore_scenario::{Mode, PacketScenario};
+use warmcore_scenario::{Mode, PacketScenario, Parallelism};
 use warmcore_sim::packet::{Outcome, simulate};
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
@@ -24,20 +24,28 @@ pub struct Predicted {
     pub model: Option<Figures>,
     /// By the null model.
     pub null: Option<Figures>,
+    /// The share of its time in the stack in which a packet is not alone there: other workers use its lines and
+    /// locks meanwhile, which neither model knows of.
+    pub together: f64,
 }
 
 /// Predicts with a profile and the runtime's costs.
 #[derive(Debug)]
 pub struct Predictor<'a> {
     profile: Profile,
-    costs: RuntimeCosts,
+    costs: &'a [RuntimeCosts],
     base: &'a Path,
 }
 
 impl<'a> Predictor<'a> {
     /// With what `profile` says as far as it applies to `scenario`.
     #[must_use]
-    pub fn new(scenario: &PacketScenario, profile: &Profile, costs: RuntimeCosts, base: &'a Path) -> Self {
+    pub fn new(
+        scenario: &PacketScenario,
+        profile: &Profile,
+        costs: &'a [RuntimeCosts],
+        base: &'a Path,
+    ) -> Self {
         Self { profile: between_packets(scenario, profile), costs, base }
     }
 
@@ -47,7 +55,7 @@ impl<'a> Predictor<'a> {
     /// If it cannot be simulated.
     pub fn capacity(&self, scenario: &PacketScenario) -> Result<Estimate<PerSecond>, CompareError> {
         let busy = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..scenario.clone() };
-        let busy = with_handler(self.costs.charged_to(&busy));
+        let busy = with_handler(self.costs(scenario)?.charged_to(&busy));
         Ok(simulate(&busy, &self.profile, self.base)?.capacity.rate)
     }
 
@@ -56,18 +64,19 @@ impl<'a> Predictor<'a> {
     /// # Errors
     /// If it cannot be simulated.
     pub fn predict(&self, scenario: &PacketScenario) -> Result<Predicted, CompareError> {
-        let constant = self.profile.with_constant_time(self.costs.stack.mean);
-        let null = simulated(&self.costs.charged_to(scenario), &constant, self.base)?;
+        let runtime = self.costs(scenario)?;
+        let constant = self.profile.with_constant_time(runtime.stack.mean);
+        let null = simulated(&runtime.charged_to(scenario), &constant, self.base)?;
         let charged = |costs: &RuntimeCosts| with_handler(costs.charged_to(scenario));
-        let outcome = simulated(&charged(&self.costs), &self.profile, self.base)?;
+        let outcome = simulated(&charged(&runtime), &self.profile, self.base)?;
         let mut model = outcome.map(|outcome| {
-            let idle = null.map_or(1.0 - outcome.utilisation.mean, |null| self.found_idle(&null));
-            figures(&outcome, self.stack(&outcome, idle, scenario))
+            let idle = null.map_or(1.0 - outcome.utilisation.mean, |null| found_idle(&runtime, &null));
+            figures(&outcome, self.stack(&runtime, &outcome, idle, scenario))
         });
         if let Some(figures) = &mut model {
             // That the runtime's costs are not known exactly is in the interval too.
             let mut delays = [Nanos::INFINITY; 2];
-            for (delay, bound) in delays.iter_mut().zip(self.costs.bounds()) {
+            for (delay, bound) in delays.iter_mut().zip(runtime.bounds()) {
                 if let Some(outcome) = simulate(&charged(&bound), &self.profile, self.base)?.outcome {
                     *delay = outcome.delay.mean;
                 }
@@ -76,24 +85,28 @@ impl<'a> Predictor<'a> {
             let own = figures.delay.half_width.unwrap_or(Nanos::INFINITY);
             figures.delay.half_width = Some(Nanos(own.0.hypot((high - low).0 / 2.0)));
         }
-        let null = null.map(|outcome| figures(&outcome, self.costs.stack));
-        Ok(Predicted { model, null })
+        let null = null.map(|outcome| figures(&outcome, runtime.stack));
+        let stack = model.as_ref().map_or(runtime.stack, |figures| figures.stack);
+        Ok(Predicted { model, null, together: together(scenario, stack.mean) })
     }
 
-    /// The share of packets that found their processor at other work, if all took as long in the stack.
-    fn found_idle(&self, constant: &Outcome) -> f64 {
-        let RuntimeCosts { deciding, starting, stack, .. } = self.costs;
-        let extra = starting.mean - deciding.mean;
-        if extra.0.abs() < 1e-3 {
-            return 0.0;
-        }
-        ((constant.service.mean - stack.mean - deciding.mean) / extra).clamp(0.0, 1.0)
+    /// Those of the kind of dispatcher that `scenario` has.
+    fn costs(&self, scenario: &PacketScenario) -> Result<RuntimeCosts, CompareError> {
+        let alone = decides_alone(scenario, &self.profile)?;
+        let fitted = self.costs.iter().find(|costs| costs.alone == alone);
+        fitted.copied().ok_or(CompareError::Disturbed("what the runtime costs"))
     }
 
     /// The stack's part of the mean time in service, where `idle` is the share of packets that found their
     /// processor at other work.
-    fn stack(&self, outcome: &Outcome, idle: f64, scenario: &PacketScenario) -> Estimate<Nanos> {
-        let RuntimeCosts { deciding, starting, .. } = self.costs;
+    fn stack(
+        &self,
+        costs: &RuntimeCosts,
+        outcome: &Outcome,
+        idle: f64,
+        scenario: &PacketScenario,
+    ) -> Estimate<Nanos> {
+        let RuntimeCosts { deciding, starting, .. } = *costs;
         let runtime = deciding.mean + (starting.mean - deciding.mean) * idle;
         let own = outcome.service.half_width.unwrap_or(Nanos::INFINITY);
         let calibrated = self.uncertainty(outcome, scenario);
@@ -111,6 +124,27 @@ impl<'a> Predictor<'a> {
         };
         Situation::all().zip(outcome.situations).filter(|(_, packets)| *packets > 0).map(of).sum()
     }
+}
+
+/// The share of packets that found their processor at other work, if all took as long in the stack.
+fn found_idle(costs: &RuntimeCosts, constant: &Outcome) -> f64 {
+    let RuntimeCosts { deciding, starting, stack, .. } = *costs;
+    let extra = starting.mean - deciding.mean;
+    if extra.0.abs() < 1e-3 {
+        return 0.0;
+    }
+    ((constant.service.mean - stack.mean - deciding.mean) / extra).clamp(0.0, 1.0)
+}
+
+/// The share of a time in the stack in which others are in the same one, if packets take `stack` there. Only
+/// under Locking can they be.
+fn together(scenario: &PacketScenario, stack: Nanos) -> f64 {
+    let PacketScenario { scheduling, processors, rate_per_s, .. } = scenario;
+    if scheduling.approach != Parallelism::Locking {
+        return 0.0;
+    }
+    let others = 1.0 - 1.0 / f64::from(*processors);
+    (rate_per_s.map_or(0.0, |rate| rate.0) * stack.secs() * others).min(1.0)
 }
 
 fn figures(outcome: &Outcome, stack: Estimate<Nanos>) -> Figures {

@@ -26,13 +26,13 @@ pub struct Fraction {
 
 /// A predicted figure beside the measured one.
 #[derive(Clone, Debug, Serialize)]
-pub struct Beside {
+pub struct QuantitySummary {
     predicted: Option<Micros>,
     null: Option<Micros>,
     measured: Option<Micros>,
     error: Option<Fraction>,
     null_error: Option<Fraction>,
-    /// `good`, `off` or `undecided`; nothing if the machine was not quiet enough to judge.
+    /// `good`, `off` or `undecided`; nothing if the point cannot be judged.
     judgement: Option<String>,
     null_judgement: Option<String>,
 }
@@ -48,17 +48,21 @@ pub struct PointSummary {
     rate_per_s: f64,
     /// Whether the host is predicted to be saturated.
     saturated: bool,
-    delay: Beside,
-    stack: Beside,
-    p99: Beside,
+    delay: QuantitySummary,
+    stack: QuantitySummary,
+    p99: QuantitySummary,
     predicted_p50_us: Option<f64>,
     measured_p50_us: Option<f64>,
     judgement: Option<String>,
     null_judgement: Option<String>,
+    /// Why there is no judgement.
+    not_judged: Option<&'static str>,
     term: Option<String>,
     predicted_situations: Vec<(String, f64)>,
     measured_situations: Vec<(String, f64)>,
     disturbed_packets: f64,
+    /// The predicted share of time in the stack in which others use it too.
+    together: f64,
     /// Whether the machine was quiet enough for the point to be judged.
     quiet: bool,
     processors_near: bool,
@@ -72,6 +76,8 @@ pub struct CostsSummary {
     deciding: Micros,
     starting: Micros,
     stack: Micros,
+    /// Whether it is that of workers that decide alone; else they share a dispatcher.
+    alone: bool,
 }
 
 /// How much another way to schedule changes.
@@ -90,7 +96,8 @@ pub struct DifferenceSummary {
 /// All of a comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    costs: CostsSummary,
+    /// For each kind of dispatcher.
+    costs: Vec<CostsSummary>,
     /// By way to schedule, then by load.
     pub points: Vec<PointSummary>,
     differences: Vec<DifferenceSummary>,
@@ -109,7 +116,7 @@ impl Fraction {
     }
 }
 
-impl Beside {
+impl QuantitySummary {
     fn new(point: &ComparedPoint, quantity: Quantity) -> Self {
         let micros = |figures: Option<&Figures>| figures.map(|figures| Micros::new(quantity.of(figures)));
         let judged = |source| point.judged(quantity, source).map(|judgement| judgement.to_string());
@@ -129,7 +136,7 @@ impl PointSummary {
     fn new(compared: &Compared, point: &ComparedPoint) -> Self {
         let scheduling = compared.scheduling;
         let median = |figures: Option<&Figures>| figures.map(|figures| figures.p50.mean.micros());
-        let verdict = |source| point.verdict(source).map(|judgement| judgement.to_string());
+        let verdict = |source| point.judgement(source).map(|judgement| judgement.to_string());
         Self {
             approach: scheduling.approach.to_string(),
             policy: scheduling.policy.to_string(),
@@ -138,17 +145,19 @@ impl PointSummary {
             load: point.load,
             rate_per_s: point.rate.0,
             saturated: point.by(Source::Model).is_none(),
-            delay: Beside::new(point, Quantity::Delay),
-            stack: Beside::new(point, Quantity::Stack),
-            p99: Beside::new(point, Quantity::P99),
+            delay: QuantitySummary::new(point, Quantity::Delay),
+            stack: QuantitySummary::new(point, Quantity::Stack),
+            p99: QuantitySummary::new(point, Quantity::P99),
             predicted_p50_us: median(point.by(Source::Model)),
             measured_p50_us: median(point.figures()),
             judgement: verdict(Source::Model),
             null_judgement: verdict(Source::Null),
+            not_judged: point.unjudged(),
             term: point.term().map(|term| term.to_string()),
             predicted_situations: shares(point.by(Source::Model)),
             measured_situations: shares(point.figures()),
             disturbed_packets: point.disturbed(),
+            together: point.predicted.together,
             quiet: point.is_quiet(),
             processors_near: point.is_near(),
         }
@@ -163,6 +172,7 @@ impl CostsSummary {
             deciding: Micros::new(costs.deciding),
             starting: Micros::new(costs.starting),
             stack: Micros::new(costs.stack),
+            alone: costs.alone,
         }
     }
 }
@@ -191,7 +201,7 @@ impl Summary {
             compared.points.iter().map(|point| PointSummary::new(compared, point)).collect()
         };
         Self {
-            costs: CostsSummary::new(costs),
+            costs: costs.iter().map(CostsSummary::new).collect(),
             points: compared.iter().flat_map(points).collect(),
             differences: differences(compared).iter().map(DifferenceSummary::new).collect(),
         }
@@ -225,31 +235,36 @@ pub fn columns(points: &[PointSummary]) -> Result<Columns, ColumnsError> {
         plain("rate_per_s", "/s", |point| Some(point.rate_per_s)),
         plain("predicted_p50_us", "µs", |point| point.predicted_p50_us),
         plain("measured_p50_us", "µs", |point| point.measured_p50_us),
+        plain("together", "", |point| Some(point.together)),
         plain("disturbed_packets", "", |point| Some(point.disturbed_packets)),
         Column::flags("quiet", points.iter().map(|point| Some(point.quiet))),
         Column::flags("processors_near", points.iter().map(|point| Some(point.processors_near))),
         Column::texts("judgement", points.iter().map(|point| point.judgement.clone())),
         Column::texts("null_judgement", points.iter().map(|point| point.null_judgement.clone())),
     ];
-    columns.extend(beside("mean", points, |point| &point.delay));
-    columns.extend(beside("stack", points, |point| &point.stack));
-    columns.extend(beside("p99", points, |point| &point.p99));
+    columns.extend(quantity_columns("mean", points, |point| &point.delay));
+    columns.extend(quantity_columns("stack", points, |point| &point.stack));
+    columns.extend(quantity_columns("p99", points, |point| &point.p99));
     Columns::new(columns)
 }
 
 /// The columns of one quantity.
-fn beside(name: &str, points: &[PointSummary], of: fn(&PointSummary) -> &Beside) -> Vec<Column> {
-    let floats = |suffix: &str, unit: &str, pick: fn(&Beside) -> Option<f64>| {
+fn quantity_columns(
+    name: &str,
+    points: &[PointSummary],
+    of: fn(&PointSummary) -> &QuantitySummary,
+) -> Vec<Column> {
+    let floats = |suffix: &str, unit: &str, pick: fn(&QuantitySummary) -> Option<f64>| {
         Column::floats(format!("{name}_{suffix}"), unit, points.iter().map(|point| pick(of(point))))
     };
     vec![
-        floats("predicted_us", "µs", |beside| beside.predicted.map(|time| time.mean_us)),
-        floats("predicted_half_width_us", "µs", |beside| beside.predicted?.half_width_us),
-        floats("null_us", "µs", |beside| beside.null.map(|time| time.mean_us)),
-        floats("measured_us", "µs", |beside| beside.measured.map(|time| time.mean_us)),
-        floats("measured_half_width_us", "µs", |beside| beside.measured?.half_width_us),
-        floats("error", "", |beside| beside.error.map(|error| error.mean)),
-        floats("error_half_width", "", |beside| beside.error?.half_width),
-        floats("null_error", "", |beside| beside.null_error.map(|error| error.mean)),
+        floats("predicted_us", "µs", |quantity| quantity.predicted.map(|time| time.mean_us)),
+        floats("predicted_half_width_us", "µs", |quantity| quantity.predicted?.half_width_us),
+        floats("null_us", "µs", |quantity| quantity.null.map(|time| time.mean_us)),
+        floats("measured_us", "µs", |quantity| quantity.measured.map(|time| time.mean_us)),
+        floats("measured_half_width_us", "µs", |quantity| quantity.measured?.half_width_us),
+        floats("error", "", |quantity| quantity.error.map(|error| error.mean)),
+        floats("error_half_width", "", |quantity| quantity.error?.half_width),
+        floats("null_error", "", |quantity| quantity.null_error.map(|error| error.mean)),
     ]
 }

@@ -1,0 +1,128 @@
+//! How far off each prediction is, and what another way to schedule changes.
+
+use super::words::{error_words, in_micros, load, meaning_of_marks, percent};
+use crate::compare::Compared;
+use crate::compare::differences::{Difference, LIMIT, differences};
+use crate::compare::point::{ComparedPoint, Quantity, Source, Term};
+use core::iter;
+use warmcore_record::table::{Cell, Row};
+use warmcore_record::{Block, Section, Table};
+
+pub(super) fn errors(all: &[Compared]) -> Section {
+    let row = |compared: &Compared, point: &ComparedPoint| {
+        let measured = point
+            .figures()
+            .map_or(Cell::missing("not known"), |figures| Cell::value(in_micros(figures.delay), 3));
+        let term = point.term().map_or("not known".to_owned(), |term: Term| term.to_string());
+        Row::new(
+            format!("{}, {}", compared.scheduling, load(point)),
+            vec![
+                measured,
+                judged(point, Quantity::Delay, Source::Model),
+                judged(point, Quantity::Stack, Source::Model),
+                judged(point, Quantity::P99, Source::Model),
+                Cell::text(
+                    point
+                        .judgement(Source::Model)
+                        .map_or("not judged".to_owned(), |verdict| verdict.to_string()),
+                ),
+                judged(point, Quantity::Delay, Source::Null),
+                judged(point, Quantity::Stack, Source::Null),
+                judged(point, Quantity::P99, Source::Null),
+                Cell::text(term),
+                Cell::text(format!("{:.0}%", point.disturbed() * 100.0)),
+            ],
+        )
+    };
+    let rows = all.iter().flat_map(|compared| compared.points.iter().map(move |point| row(compared, point)));
+    let left_out = "Packets that met a time in which the machine kept a worker from running, or came shortly after, \
+                    are left out of what was measured.";
+    let [delay, stack, p99] =
+        [Quantity::Delay, Quantity::Stack, Quantity::P99].map(|quantity| quantity.limit() * 100.0);
+    Section {
+        heading: "How far off each prediction is".to_owned(),
+        anchor: "errors".to_owned(),
+        intro: vec![format!(
+            "An error is the predicted time over the measured one, less one. It is good if its whole interval lies \
+             within {delay:.0}% for the mean delay, {stack:.0}% for the time in the stack, and {p99:.0}% for the 99th \
+             percentile; off, if nothing of its interval does. A point is good if mean delay and time in the stack are: \
+             a mean that is right with a wrong time in the stack is right by chance.",
+        )],
+        blocks: vec![Block::Table(Table {
+            id: "errors-table".to_owned(),
+            caption: "Errors by way to schedule and load (as a share of the predicted capacity)".to_owned(),
+            header: Table::simple_header([
+                "",
+                "measured mean delay, µs",
+                "mean delay",
+                "time in the stack",
+                "99th percentile",
+                "the point",
+                "null model: mean delay",
+                "null model: stack",
+                "null model: 99th percentile",
+                "most of it",
+                "packets left out",
+            ]),
+            rows: rows.collect(),
+            notes: iter::once(left_out.to_owned()).chain(meaning_of_marks(all)).collect(),
+        })],
+        folded: false,
+    }
+}
+
+/// An error and what it is judged as.
+fn judged(point: &ComparedPoint, quantity: Quantity, source: Source) -> Cell {
+    let words = error_words(point, quantity, source);
+    match point.judged(quantity, source) {
+        Some(judgement) => Cell::text(format!("{words}: {judgement}")),
+        None => Cell::text(words),
+    }
+}
+
+pub(super) fn between(all: &[Compared]) -> Section {
+    let row = |difference: &Difference| {
+        let null =
+            difference.null.as_ref().map_or(Cell::missing("not known"), |null| Cell::text(percent(null)));
+        let order = match difference.order_is_right() {
+            Some(true) => "right",
+            Some(false) => "wrong",
+            None => "undecided",
+        };
+        Row::new(
+            format!("{}, {}", difference.scheduling, difference.rate),
+            vec![
+                Cell::text(percent(&difference.measured)),
+                Cell::text(percent(&difference.predicted)),
+                null,
+                Cell::text(difference.judged().to_string()),
+                Cell::text(order),
+            ],
+        )
+    };
+    let first = all.first().map_or_else(String::new, |first| first.scheduling.to_string());
+    Section {
+        heading: "What choosing another way changes".to_owned(),
+        anchor: "differences".to_owned(),
+        intro: vec![format!(
+            "The mean delay under each way over that under {first} at the same rate, less one. A predicted difference is \
+             good if it is within {:.0}% of the delay from the measured one, its interval included.",
+            LIMIT * 100.0
+        )],
+        blocks: vec![Block::Table(Table {
+            id: "differences-table".to_owned(),
+            caption: format!("Mean delay compared with {first}"),
+            header: Table::simple_header([
+                "",
+                "measured",
+                "predicted",
+                "null model",
+                "by how much",
+                "which is better",
+            ]),
+            rows: differences(all).iter().map(row).collect(),
+            notes: Vec::new(),
+        })],
+        folded: false,
+    }
+}
