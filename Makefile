@@ -5,7 +5,7 @@ SHELL := /bin/bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export RUSTDOCFLAGS := -D warnings
 
-.PHONY: help study test test-long audit bench bench-sim bench-runtime bench-dispatch bench-transfer fuzz
+.PHONY: help study test test-long audit docs bench bench-sim bench-runtime bench-dispatch bench-transfer fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
@@ -14,6 +14,7 @@ help:
 	@echo 'make test-long           what takes longer: fuzzing, loom, schedules, Miri, races, faults, soak, calibrations and studies that must agree,'
 	@echo '                         mutants that tests must notice'
 	@echo 'make audit               licences and known vulnerabilities of every dependency; builds the auditor'
+	@echo 'make docs                the book, in target/book; builds mdBook'
 	@echo 'make bench               the receive path against its peer, in one run'
 	@echo 'make bench-sim           the packet simulator against its peers, in one run'
 	@echo 'make bench-runtime       the live runtime against its peers, in one run'
@@ -85,6 +86,11 @@ bench-dispatch:
 audit:
 	@scripts/install-toolchain
 	@scripts/audit
+
+docs:
+	@scripts/install-toolchain
+	@scripts/install-docs-tools
+	target/tools/bin/mdbook build docs
 
 fuzz:
 	@scripts/fuzz
