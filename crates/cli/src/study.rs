@@ -54,7 +54,7 @@ fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {
         None => Study::standard(arguments.processors.clone()),
     };
     if let Some(path) = &arguments.scenario {
-        study.calibration.profile = beside(path, study.calibration.profile);
+        study.calibration.profile = relative_to(path, study.calibration.profile);
     }
     if let Some(profile) = &arguments.profile {
         study.calibration.profile =
@@ -83,8 +83,8 @@ fn check(study: &Study) -> miette::Result<()> {
     study.check().into_diagnostic()
 }
 
-/// A profile that a scenario names is looked for beside the scenario.
-fn beside(scenario: &Path, profile: ProfileSource) -> ProfileSource {
+/// A profile that a scenario names is looked for in the folder of the scenario.
+fn relative_to(scenario: &Path, profile: ProfileSource) -> ProfileSource {
     match (profile, scenario.parent()) {
         (ProfileSource::File(file), Some(folder)) => ProfileSource::File(folder.join(file)),
         (profile, _) => profile,

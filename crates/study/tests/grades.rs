@@ -76,6 +76,7 @@ fn the_same_measured_in_a_busy_hour_is_not() {
 fn the_scope_names_the_distance_and_more_streams() {
     let mut profile = profile(|_| ());
     profile.provenance.handover_range = Some([Nanos(40.2), Nanos(51.0)]);
-    let scope = verdict(&study(profile)).scope;
+    let findings = study(profile);
+    let scope = verdict(&findings).scope;
     assert!(scope.contains("43 ns (40 ns to 51 ns)") && scope.contains("with 64 streams"), "{scope}");
 }

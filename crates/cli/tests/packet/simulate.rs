@@ -58,7 +58,12 @@ fn policies_are_compared_on_the_same_packets() {
     let result = against("wired", "70000");
     assert!(result["saturated"] == true && result["difference_us"].is_null());
     let words = point(&["--policy", "mru", "--against", "lru"]);
-    assert!(text(&warmcore(&words, folder.path()).stdout).contains("Against LRU, on the same packets"));
+    let shown = text(&warmcore(&words, folder.path()).stdout);
+    assert!(shown.contains("Against LRU, on the same packets"));
+    assert!(
+        shown.contains("± is that of the simulation: the costs' own uncertainty is not in it"),
+        "{shown}"
+    );
     let impossible = point(&["--policy", "mru", "--queue", "same-stream-first", "--against", "wired"]);
     assert!(refusal(&impossible, folder.path()).contains("--against Wired-Streams"));
 }

@@ -1,6 +1,6 @@
 //! For what a study speaks, and for what it does not.
 
-use super::verdict::in_words;
+use super::verdict::in_brief;
 use crate::Findings;
 use crate::grade::percent;
 use crate::streams::{Other, WithMany};
@@ -32,8 +32,8 @@ pub fn scope(findings: &Findings) -> String {
 fn distance(profile: &Profile) -> Option<String> {
     let time = handover(profile)?;
     Some(format!(
-        "A cache line takes {time} from one core to the other: where they are nearer or farther, as a hypervisor may place \
-         them, rates and gains differ."
+        "A cache line takes {time} from one core to the other: nearer or farther, as a hypervisor may place them, rates \
+         and gains differ."
     ))
 }
 
@@ -68,7 +68,7 @@ fn many_streams(findings: &Findings) -> Option<String> {
     Some(match (&others[..], regions.len()) {
         ([], 1) => format!("with {streams} streams the choice holds"),
         ([], _) => format!("with {streams} streams the choices hold"),
-        (others, _) => format!("with {streams} streams another choice is better {}", others.join(", and ")),
+        (others, _) => format!("with {streams} streams {}", others.join(", and ")),
     })
 }
 
@@ -82,7 +82,7 @@ fn another(Other { best, rates_per_s: [low, high], at_most_saved }: &Other) -> S
         },
     );
     let between = if low == high { format!("at {low}") } else { format!("from {low} to {high}") };
-    format!("{between}, {} {by}", in_words(*best))
+    format!("{} {by} {between}", in_brief(*best))
 }
 
 fn cores(count: u32) -> String {

@@ -113,7 +113,7 @@ fn region_line(findings: &Findings, advice: &Advice, index: usize) -> Statement 
     if region.best == Combination::COMMON_DEFAULT {
         text += "keep the common default: no other combination is shown to be faster.";
     } else {
-        text += &format!("use {}", in_words(region.best));
+        text += &format!("use {}", in_brief(region.best));
         text += &match region.over_default {
             Some(gain) => format!(": a packet takes {} less time than under the common default.", span(gain)),
             None => ": the common default cannot keep up there.".to_owned(),
@@ -138,6 +138,7 @@ fn loads(advice: &Advice, index: usize) -> String {
     match (border(index), border(index + 1)) {
         (None, None) => "at every load".to_owned(),
         (None, Some(end)) => format!("at low loads, up to {end}"),
+        (Some(_), None) if index == 1 => "at higher loads".to_owned(),
         (Some(begin), None) => format!("at high loads, from {begin}"),
         (Some(begin), Some(end)) => format!("in between, from {begin} to {end}"),
     }
@@ -179,7 +180,7 @@ fn capacity_line(findings: &Findings, advice: &Advice) -> Statement {
     let text = if capacity.best == Combination::COMMON_DEFAULT {
         "no combination is shown to carry more than the common default.".to_owned()
     } else {
-        let (best, over) = (in_words(capacity.best), times(capacity.over_default));
+        let (best, over) = (in_brief(capacity.best), times(capacity.over_default));
         format!("{best} carry {over} times what the common default carries.")
     };
     let [low, high]: [PerSecond; 2] = capacity.between;
