@@ -1,7 +1,17 @@
 //! The 95% intervals of points under every process of arrivals: how many of many seeds contain what is
 //! exact, or what a far longer independent run says; or that there are none.
 //!
-//! `WARMCORE_COVERAGE_SEEDS` raises the number of seeds.
+//! `WARMCORE_COVERAGE_SEEDS` raises the number of seeds. Of 300 at a load of 0.3 and a precision of 5%, where 267 is the
+//! least that is plausible of 95% intervals:
+//!
+//! | arrivals | contain it |
+//! |---|---|
+//! | Poisson; in geometric batches | 288; 274 |
+//! | constant; in batches; in geometric batches | 300; 300; 291 |
+//! | periodic; of unequal streams | 285; 287 |
+//! | modulated, fast; slow; overloaded at times | 285; 290; 290 |
+//! | trains, fast; slow | 283; 274 |
+//! | self-similar, of both exponents | no interval |
 
 use super::{arriving, point};
 use crate::theory::coverage::least_plausible;
