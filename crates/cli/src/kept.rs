@@ -67,7 +67,9 @@ pub(crate) fn open<V: Serialize + DeserializeOwned>(
         ));
     }
     let existing = if begins { Existing::Refuse } else { Existing::Replace };
-    let folder = Folder::open(&arguments.out, existing, &[files, &[JOURNAL]].concat())?;
+    // One that is there says itself what is wrong with it.
+    let new: &[&str] = if journal.symlink_metadata().is_ok() { &[] } else { &[JOURNAL] };
+    let folder = Folder::open(&arguments.out, existing, &[files, new].concat())?;
     let journal = match arguments.resume {
         true => Journal::resume(&journal, subject),
         false => Journal::create(&journal, subject, existing),
