@@ -38,7 +38,10 @@ fn the_readmes_commands_run() {
             .current_dir(folder.path())
             .output()
             .expect("a shell is there");
-        assert!(output.status.success(), "`{line}`: {}", String::from_utf8_lossy(&output.stderr));
+        let said = words(&String::from_utf8_lossy(&output.stderr));
+        // A comparison on a busy machine says so, and fails.
+        let is_noise = line.starts_with("warmcore compare") && said.contains("Nothing could be judged");
+        assert!(output.status.success() || is_noise, "`{line}`: {said}");
         assert!(!output.stdout.is_empty(), "`{line}` says nothing");
         if let Some((_, expected)) = line.split_once("  # ") {
             let said = words(&String::from_utf8_lossy(&output.stdout));
