@@ -350,3 +350,25 @@ fn dismiss<P: Policy, W: Waiting<Job = Packet>, H>(shared: &Shared<'_, P, W, H>,
     shared.control.give(Order::Leave);
     wake_all(&shared.mailboxes, &shared.queues);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use warmcore_costs::Profile;
+    use warmcore_scenario::ProcessorPolicy;
+
+    #[test]
+    fn wired_workers_with_stacks_and_pools_of_their_own_decide_alone() {
+        let alone = |scheduling: Scheduling| {
+            let costs = scheduling.approach.costs();
+            let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), costs, 2).unwrap();
+            decides_alone(&scheduling, 2, &model)
+        };
+        let (approach, policy) = (Parallelism::Ips, ProcessorPolicy::WiredStreams);
+        let wired = Scheduling { approach, policy, ..Scheduling::default() };
+        assert!(alone(wired));
+        assert!(!alone(Scheduling { approach: Parallelism::Locking, ..wired }));
+        assert!(!alone(Scheduling { policy: ProcessorPolicy::Mru, ..wired }));
+        assert!(!alone(Scheduling { memory: Organisation::Global, ..wired }));
+    }
+}
