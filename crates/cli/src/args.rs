@@ -294,6 +294,33 @@ mod tests {
         Arguments::command().debug_assert();
     }
 
+    /// A flag whose parser makes another type than its field has panics when it is read.
+    #[test]
+    fn every_flag_that_takes_a_number_can_be_read() {
+        let point = "--seed 1 --streams 1k --zipf 1 --batch 2 --sizes 64:1 --send-fraction 0 --checksum-ns-per-byte 1 \
+                     --copy-ns-per-byte 1 --send-path 1 --map-lock-ns 1us --session-lock-ns 1 --decision-ns 1 --start-ns 1 \
+                     --staleness-ns 1 --precision 1% --max-packets 1M --replications 2 --stacks 4 --time-scale 1";
+        let live = "--seed 1 --streams 8 --stacks per-processor --processors 2 --seconds 500ms --cpus 0,1 --work-kib 1 \
+                    --payload 1k --handler-ns 1us --handler-bytes 64k --capacity 4k --port 9000";
+        for line in [
+            format!("simulate packet --rate 20k --processors 2 {point}"),
+            format!(
+                "sweep packet --rates 1k,2k --processors 1,2 {}",
+                point.replace("--batch 2", "--batches 1,2")
+            ),
+            format!("run --rate 1.5M {live}"),
+            format!("compare --loads 0.1,20% {live}"),
+            format!("compare --rates 1k {live}"),
+            "transfer --size 64k --connections 2 --cpus 0,1 --seconds 1 --blocks 3 --rate-mbps 10".to_owned(),
+            "reproduce foong-2004 --size 1k --connections 2".to_owned(),
+            "reproduce salehi-1994 --precision 2% --seed 1".to_owned(),
+            "study --processors 1,2 --seed 1".to_owned(),
+        ] {
+            let words = std::iter::once("warmcore").chain(line.split_whitespace());
+            assert!(Arguments::try_parse_from(words).is_ok(), "{line}");
+        }
+    }
+
     #[test]
     fn what_a_report_says_to_do_can_be_done() {
         for command in warmcore_study::present::actions::STEERING {

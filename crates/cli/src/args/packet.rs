@@ -75,7 +75,7 @@ pub(crate) struct HostArguments {
 
     /// Independent stacks under ips: a number, `per-processor` or `per-stream`
     /// [default: per-processor]
-    #[arg(long, value_name = "N", value_parser = quantity::count::<u32>)]
+    #[arg(long, value_name = "N")]
     pub(crate) stacks: Option<Stacks>,
 
     /// What processing costs: `sgi-challenge-xl`, the machine of Salehi 1994, or the profile in a file
@@ -93,7 +93,7 @@ pub(crate) struct TrafficArguments {
     pub(crate) rate: Option<f64>,
 
     /// Streams [default: 8]
-    #[arg(long, value_name = "N", value_parser = quantity::count::<u64>)]
+    #[arg(long, value_name = "N", value_parser = quantity::count::<u32>)]
     pub(crate) streams: Option<u32>,
 
     /// Unequal streams: the k-th has a rate proportional to k^-S [default: equal]
@@ -179,7 +179,7 @@ pub(crate) struct RunArguments {
     pub(crate) precision: Option<f64>,
 
     /// Packets after which a replication ends in any case [default: 20000000]
-    #[arg(long, value_name = "N", value_parser = quantity::count::<u32>)]
+    #[arg(long, value_name = "N", value_parser = quantity::count::<u64>)]
     pub(crate) max_packets: Option<u64>,
 
     /// Independent replications, simulated in parallel [default: 1]
