@@ -129,6 +129,12 @@ impl<const PER: usize> Histogram<PER> {
     }
 }
 
+/// How far a value may lie from where in its fine bucket it is taken to be.
+#[must_use]
+pub fn resolution(value: f64) -> f64 {
+    value.max(LEAST) / FINE as f64
+}
+
 /// The least value of bucket `index`, and that of the next one.
 fn bounds<const PER: usize>(index: usize) -> (f64, f64) {
     let value = |index: usize| {

@@ -21,7 +21,7 @@
 //! Memory: at most 65 histograms of at most 85 KiB, 5.5 MiB for values over the whole range; for
 //! delays between 1 µs and 1 s, 20 doublings, about 1.4 MiB.
 
-use crate::histogram::{Filling, Histogram};
+use crate::histogram::{Filling, Histogram, resolution};
 use crate::interval::Interval;
 
 /// How many sections are kept before neighbours merge.
@@ -132,16 +132,28 @@ fn merged(histograms: &[Histogram]) -> Histogram {
 }
 
 /// The interval around `mean` from the quantiles of its parts. How far their mean lies from it is
-/// the bias of a part's quantile, and counts as uncertainty.
+/// the bias of a part's quantile, and counts as uncertainty. So does where in its bucket the quantile lies: many
+/// values may be one and the same, as when packets never wait.
 fn around(mean: f64, parts: &[f64]) -> Interval {
     let interval = Interval::of(parts);
-    Interval { mean, half_width: interval.half_width.hypot(interval.mean - mean), ..interval }
+    let spread = interval.half_width.hypot(interval.mean - mean);
+    Interval { mean, half_width: spread + resolution(mean), ..interval }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Packets that never wait all take as long.
+    #[test]
+    fn the_quantile_of_equal_values_holds_them() {
+        let mut quantiles = Quantiles::default();
+        quantiles.extend(vec![100e3; 1 << 16].into_iter());
+        let median = quantiles.quantile(0.5, 0);
+        assert!((median.mean - 100e3).abs() <= median.half_width, "{median:?}");
+        assert!(median.half_width < 0.01 * median.mean, "{median:?}");
+    }
 
     proptest! {
         #[test]

@@ -94,7 +94,7 @@ impl Figures {
         let plain = |of: fn(&Outcome) -> f64| outcome.map(of);
         let mut figures = vec![
             quantity("rate_per_s", "/s", Some(result.rate.0)),
-            flag("saturated", outcome.is_none()),
+            flag("saturated", result.is_overloaded()),
             quantity("capacity_per_s", "/s", Some(capacity.rate.mean.0)),
             quantity("capacity_half_width_per_s", "/s", capacity.rate.half_width.map(|half| half.0)),
         ];

@@ -128,14 +128,12 @@ fn found(outcome: &Outcome) -> String {
 
 /// What can be said of a trace.
 fn replayed(result: &PointResult, outcome: &Outcome, seconds: f64) -> String {
-    // Chance alone makes the rate of so many packets differ by about this share of it.
-    let chance = 2.0 / (outcome.packets as f64).sqrt();
-    let overloaded = match result.rate.0 / result.capacity.rate.mean.0 {
-        load if load * (1.0 - chance) > 1.0 => {
+    let overloaded = match result.load() > 1.0 {
+        true if result.is_overloaded() => {
             "\nMore packets come than the host keeps up with: the longer that lasts, the longer they wait."
         }
-        load if load > 1.0 => "\nThey are too few to say whether the host would keep up with more like them.",
-        _ => "",
+        true => "\nThey are too few to say whether the host would keep up with more like them.",
+        false => "",
     };
     format!(
         "All {} packets of the trace in {seconds:.2} s, none left out as warm-up.{overloaded}\nThis is what happened \

@@ -34,6 +34,24 @@ pub struct PointResult {
     pub capture: Option<Capture>,
 }
 
+impl PointResult {
+    /// Whether more packets certainly arrive than the host keeps up with. Of a trace, chance alone makes the rate of
+    /// `n` packets differ by about `1 / sqrt(n)` of it.
+    #[must_use]
+    pub fn is_overloaded(&self) -> bool {
+        self.outcome.as_ref().is_none_or(|outcome| {
+            let chance = 2.0 / (outcome.packets as f64).sqrt();
+            self.capture.is_some() && self.load() * (1.0 - chance) > 1.0
+        })
+    }
+
+    /// The rate over the capacity.
+    #[must_use]
+    pub fn load(&self) -> f64 {
+        self.rate.0 / self.capacity.rate.mean.0
+    }
+}
+
 /// A point cannot be simulated.
 #[derive(Debug, thiserror::Error)]
 pub enum PointError {
@@ -186,6 +204,14 @@ impl<'s> Point<'s> {
         self.after(FORGOTTEN.max(FORGOTTEN_BY_QUEUES / left.powi(2)))
     }
 
+    pub(super) const fn load(&self) -> f64 {
+        self.load
+    }
+
+    pub(super) fn processors(&self) -> u32 {
+        self.shape.processors
+    }
+
     /// So many times the packets after which the traffic forgets how it began; enough for the host to settle.
     fn after(&self, times: f64) -> u64 {
         let forgotten = match self.mixing() {
@@ -213,6 +239,8 @@ impl<'s> Point<'s> {
         let capacity = capacity_over(wanted.min(CAPACITY_PACKETS), &host, &mut *packets()?);
         let bound = busiest(&host, &self.traffic.shares()?, packets, [self.rate, capacity.rate.mean])?;
         let capacity = Capacity { rate: bound.unwrap_or(capacity.rate), ..capacity };
+        // Run again, a trace is the same trace: nothing tells what another one would do.
+        let is_known = is_known && self.traffic.trace().is_none();
         Ok(if is_known { capacity } else { capacity.unknown() })
     }
 

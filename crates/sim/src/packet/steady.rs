@@ -17,36 +17,60 @@ const CONFIRMING: u64 = 5;
 const PHASES: u64 = 40;
 /// Packets of each such run, at least, and for each that the host needs to settle: what is periodic repeats soon.
 const PHASE_PACKETS: (u64, u64) = (10_000, 4);
+/// Packets for each processor, over the part of the capacity that is left: what waits since caches were cold at the
+/// start drains the more slowly the less is left.
+const DRAINED: f64 = 100.0;
+/// From this load on a periodic point is not known: no run is long enough for that.
+const HARDLY_DRAINS: f64 = 0.98;
+
+/// What it tells that the queues of all runs grow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Growing {
+    IsSaturated,
+    SaysNothing,
+}
 
 impl Point<'_> {
     /// The steady state, under a `capacity` that the rate does not certainly exceed; `None` if there is none.
     pub(super) fn steady(&self, capacity: &Capacity) -> Result<Option<Outcome>, PointError> {
+        let growing = if capacity.is_at(self.rate) { Growing::SaysNothing } else { Growing::IsSaturated };
         let outcome = match self.mixing() {
-            Mixing::After(_) => self.long_runs(self.precision())?,
-            Mixing::Never => self.phases()?,
-            Mixing::Slowly => self.runs_without_intervals()?,
+            Mixing::After(_) => self.long_runs(self.precision(), growing)?,
+            Mixing::Never => self.phases(growing)?,
+            Mixing::Slowly => self.runs_without_intervals(growing)?,
         };
         Ok(outcome
             .map(|outcome| Outcome { ended: capacity.judge(self.rate, outcome.ended), ..outcome }.honest()))
     }
 
-    fn long_runs(&self, precision: Precision) -> Result<Option<Outcome>, PointError> {
+    fn long_runs(&self, precision: Precision, growing: Growing) -> Result<Option<Outcome>, PointError> {
         // Together they are more precise than each by the root of their number.
-        let alone = precision.relative * (self.replications() as f64).sqrt();
-        let runs = self.settled_runs(Precision { relative: alone, ..precision })?;
-        Ok(runs.and_then(|runs| combined(runs, precision.relative)))
+        let alone =
+            Precision { relative: precision.relative * (self.replications() as f64).sqrt(), ..precision };
+        if let Some(runs) = self.settled_runs(alone)? {
+            return Ok(combined(runs, precision.relative));
+        }
+        if growing == Growing::IsSaturated {
+            return Ok(None);
+        }
+        let runs = self.replicate(0..self.replications(), alone, Watch::Regardless)?;
+        Ok(combined(runs, precision.relative).map(|outcome| Outcome { ended: Ended::Unknown, ..outcome }))
     }
 
     /// All as long as may be: what looks precise in between has only met little of what may come.
-    fn runs_without_intervals(&self) -> Result<Option<Outcome>, PointError> {
-        let outcome = self.long_runs(Precision { relative: Precision::UNREACHABLE, ..self.precision() })?;
+    fn runs_without_intervals(&self, growing: Growing) -> Result<Option<Outcome>, PointError> {
+        let precision = Precision { relative: Precision::UNREACHABLE, ..self.precision() };
+        let outcome = self.long_runs(precision, growing)?;
         Ok(outcome.map(|outcome| Outcome { ended: Ended::HeavyTailed, ..outcome.without_intervals() }))
     }
 
     /// As many short runs, each with phases of its own, as it takes for their mean to be precise.
-    fn phases(&self) -> Result<Option<Outcome>, PointError> {
+    fn phases(&self, growing: Growing) -> Result<Option<Outcome>, PointError> {
         let precision = self.precision();
-        let each = PHASE_PACKETS.0.max(PHASE_PACKETS.1 * self.settled()).min(precision.max_packets);
+        let left = (1.0 - self.load()).max(1.0 - HARDLY_DRAINS);
+        let drained = (DRAINED * f64::from(self.processors()) / left) as u64;
+        let each =
+            PHASE_PACKETS.0.max(PHASE_PACKETS.1 * self.settled()).max(drained).min(precision.max_packets);
         let most = precision.max_packets.saturating_mul(self.replications()) / each;
         let short = Precision { relative: Precision::UNREACHABLE, max_packets: each, ..precision };
         let mut judgements = Judgements::new(precision.relative, most).first_at(PHASES);
@@ -54,13 +78,14 @@ impl Point<'_> {
         loop {
             let more = self.replicate(runs.len() as u64..judgements.at(), short, Watch::Regardless)?;
             runs.extend(more);
-            if runs.iter().all(|run| run.grows) {
+            if growing == Growing::IsSaturated && runs.iter().all(|run| run.grows) {
                 return Ok(None);
             }
             let means: Replications = runs.iter().map(|run| run.outcome.delay.mean.0).collect();
             let ended = match judgements.judge(means.interval()) {
                 Verdict::Continue => continue,
-                Verdict::Precise => Ended::Precise,
+                Verdict::Precise if self.load() < HARDLY_DRAINS => Ended::Precise,
+                Verdict::Precise => Ended::Exhausted,
                 Verdict::Exhausted => Ended::Exhausted,
             };
             let known = runs.len() >= ENOUGH;

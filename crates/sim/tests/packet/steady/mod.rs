@@ -67,6 +67,28 @@ fn stable_bursts_near_capacity_are_not_saturated() {
     assert!(near >= 30, "{ended:?}");
 }
 
+/// Where a host just keeps up, queues walk as far as where it just does not.
+#[test]
+fn queues_that_walk_just_below_capacity_are_not_saturated() {
+    let mut scenario = point(PerSecond(1.0), arriving(Process::Constant));
+    scenario.run.max_packets = 400_000;
+    scenario.rate_per_s = Some(capacity(&scenario) * 0.9999);
+    let ended =
+        |seed| published(&PacketScenario { seed, ..scenario.clone() }).outcome.map(|outcome| outcome.ended);
+    let ended: Vec<_> = (0..12_u64).into_par_iter().map(ended).collect();
+    assert!(ended.iter().all(Option::is_some), "{ended:?}");
+}
+
+/// What waits since caches were cold at the start drains too slowly to be left out.
+#[test]
+fn periodic_packets_at_capacity_are_not_known_precisely() {
+    let mut scenario = point(PerSecond(1.0), arriving(Process::Periodic));
+    scenario.rate_per_s = Some(capacity(&scenario) * 0.999);
+    let outcome = published(&scenario).outcome.expect("it keeps up");
+    assert_ne!(outcome.ended, Ended::Precise);
+    assert!(outcome.delay.half_width.is_none_or(|half| half.0.is_infinite()), "{:?}", outcome.delay);
+}
+
 /// A stack that has more than its share is overloaded, though the host as a whole is not.
 #[test]
 fn an_overloaded_stack_is_found_whatever_the_capacity_says() {
