@@ -106,6 +106,9 @@ impl<E> Concluded<E> {
         let Claim { reading, unit, .. } = &self.claim;
         match (reading, *unit) {
             (Reading::MoreThan(0.0), _) | (_, "") => reading.to_string(),
+            (Reading::Between(..) | Reading::AboutBetween(..), unit) => {
+                reading.to_string().replace(", widened", &format!(" {unit}, widened"))
+            }
             (_, unit) => format!("{reading} {unit}"),
         }
     }

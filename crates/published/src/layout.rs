@@ -45,7 +45,7 @@ fn answer<E: Evidence>(reproduction: &Reproduction<E>) -> Answer {
     let judged = evidence.is_comparable();
     Answer {
         headline: match judged {
-            true => headline(source.short, claims),
+            true => headline(source, claims),
             false => format!(
                 "What {} states is about its own machine: its figures are redrawn for {}, and not judged.",
                 source.short,
@@ -62,8 +62,11 @@ fn answer<E: Evidence>(reproduction: &Reproduction<E>) -> Answer {
     }
 }
 
-/// `Of 64 claims of Salehi 1994, 40 hold, 9 hold partly, 6 are undecided, …`.
-fn headline<E>(short: &str, claims: &[Concluded<E>]) -> String {
+/// `Of 64 claims of Salehi 1994, 40 hold (10 of them by its own figures alone), 9 hold partly, …`.
+fn headline<E>(source: &Source<E>, claims: &[Concluded<E>]) -> String {
+    let short = source.short;
+    let is_arithmetic = |one: &&Concluded<E>| one.claim.needs.iter().all(|name| source.given.contains(name));
+    let arithmetic = claims.iter().filter(|one| one.verdict == Verdict::Holds).filter(is_arithmetic).count();
     let words = |verdict: Verdict| match verdict {
         Verdict::Holds => "hold",
         Verdict::HoldsPartly => "hold partly",
@@ -77,7 +80,10 @@ fn headline<E>(short: &str, claims: &[Concluded<E>]) -> String {
     let parts: Vec<String> = counted
         .iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, words)| format!("{count} {words}"))
+        .map(|(count, words)| match (*words, arithmetic) {
+            ("hold", 1..) => format!("{count} hold ({arithmetic} of them by arithmetic on its own figures)"),
+            _ => format!("{count} {words}"),
+        })
         .collect();
     match claims.len() {
         0 => format!("No claim of {short} rests on these figures alone."),

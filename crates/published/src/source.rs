@@ -27,6 +27,9 @@ pub struct Source<E> {
     pub conclusions: &'static [Conclusion],
     /// Where the text leaves a choice, what is taken here.
     pub choices: &'static [&'static str],
+    /// The figures whose values are given, not obtained again: claims that need no others are arithmetic on what the
+    /// source itself states.
+    pub given: &'static [&'static str],
     /// Words of the field, with their meaning.
     pub glossary: &'static [(&'static str, &'static str)],
 }

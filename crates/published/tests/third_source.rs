@@ -77,6 +77,7 @@ fn source() -> Source<Boiled> {
         ],
         conclusions: &[Conclusion { text: "Kettles are useful.", claims: &["about-five", "fastest"] }],
         choices: &["Which kettles: those that we have."],
+        given: &[],
         glossary: &[("Kettle", "What boils water.")],
     }
 }

@@ -29,6 +29,7 @@ pub fn source() -> Source<Measurements> {
         claims: claims::all(),
         conclusions: &CONCLUSIONS,
         choices: &CHOICES,
+        given: &[],
         glossary: &[],
     }
 }
