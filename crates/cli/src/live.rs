@@ -52,11 +52,15 @@ impl Finished {
         Some(self.setup.driver.shown() as f64 / packets as f64)
     }
 
-    /// What came a second, and what was processed of it.
+    /// What came a second, and what was processed of it, over the same time as the other figures: a short run spends a
+    /// good part of its own on beginning and ending.
     pub(crate) fn achieved(&self) -> [PerSecond; 2] {
-        let seconds = self.report.duration.secs();
-        let came = self.setup.driver.shown() + self.report.lost;
-        [came, self.report.total().packets()].map(|packets| PerSecond(packets as f64 / seconds))
+        let steady = self.report.steady();
+        let total = steady.total();
+        let seconds = steady.duration().secs();
+        let lost = self.report.lost as f64 / self.report.duration.secs();
+        let processed = total.packets() as f64 / seconds;
+        [processed + total.overflowed as f64 / seconds + lost, processed].map(PerSecond)
     }
 }
 

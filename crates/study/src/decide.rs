@@ -124,6 +124,9 @@ pub fn simplicity(combination: Combination) -> (usize, usize) {
     (count(shared), count(changed))
 }
 
+/// What might be lost where the choice is nowhere well below its capacity, so that nothing can be compared.
+const UNKNOWN_LOSS: f64 = 1.0;
+
 /// What to use on `host`. `None` if nothing was simulated.
 #[must_use]
 pub fn decide(host: &Host) -> Option<Advice> {
@@ -285,7 +288,11 @@ fn region(host: &Host, rates: RangeInclusive<usize>, choice: &Choice) -> Option<
         over_default: range(rates.clone().filter_map(|rate| gain_over(default, rate))),
         default_saturates: rates.clone().any(|rate| !keeps_up_easily(default, rate)),
         over_worst: range(rates.clone().filter_map(worst_at)),
-        at_most_lost: rates.filter(|&rate| keeps_up_easily(best, rate)).map(lost_at).fold(0.0, f64::max),
+        at_most_lost: rates
+            .filter(|&rate| keeps_up_easily(best, rate))
+            .map(lost_at)
+            .reduce(f64::max)
+            .unwrap_or(UNKNOWN_LOSS),
         saturated: host.curves.iter().filter(|curve| curve.points[to].is_none()).count(),
     })
 }

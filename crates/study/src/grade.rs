@@ -9,9 +9,10 @@
 //! | others might do better by more than [`LITTLE`], or by more than [`MUCH`] | moderate, low |
 //! | among the best in fewer than [`NEARLY_ALL`] of the draws, or than half | moderate, low |
 //! | for more processors than were measured | moderate |
-//! | most costs are known less well than asked for | moderate |
+//! | most costs are known less well than asked for, or it is not stated how well | moderate |
 //! | most runs were disturbed, or a tenth of the costs and more rest on disturbed runs | moderate |
 //! | both of these, or most costs rest on disturbed runs | low |
+//! | in a tenth of the runs and more the processors were another distance apart, which is not predicted | low |
 
 use crate::Findings;
 use crate::decide::{Advice, Region};
@@ -65,12 +66,16 @@ pub struct Quality {
     pub costs: usize,
     /// How many missed the half-width asked for.
     pub missed: usize,
+    /// How many come without a half-width.
+    pub unstated: usize,
     /// How many had too few undisturbed runs, and so rest on disturbed ones too.
     pub on_disturbed: usize,
     /// Runs, those set aside included.
     pub runs: u64,
     /// Runs that were set aside because something disturbed them, unless a cost had too few others.
     pub set_aside: u64,
+    /// Those of them in which the processors were another distance apart than in the runs that count.
+    pub displaced: u64,
 }
 
 impl Quality {
@@ -88,6 +93,7 @@ impl Quality {
         // What the calibration itself counted has the runs that were broken off too.
         if let Some(runs) = profile.provenance.runs {
             (quality.runs, quality.set_aside) = (runs.made, runs.set_aside());
+            quality.displaced = runs.displaced;
         }
         quality
     }
@@ -95,6 +101,7 @@ impl Quality {
     fn count(&mut self, cost: &Measured) {
         self.costs += 1;
         self.missed += usize::from(cost.missed_target);
+        self.unstated += usize::from(cost.half_width.is_none());
         self.on_disturbed += usize::from(cost.rests_on_disturbed);
         let disturbed = u64::from(cost.disturbed);
         self.runs += u64::from(cost.runs) + if cost.rests_on_disturbed { 0 } else { disturbed };
@@ -159,6 +166,8 @@ pub fn grade(evidence: &Evidence) -> Confidence {
         rarely_best(evidence.among_best),
         extrapolated(evidence),
         badly_measured(evidence.quality),
+        moved_apart(evidence.quality),
+        unstated(evidence.quality),
     ];
     let doubts: Vec<(Level, String)> = doubts.into_iter().flatten().collect();
     let level = doubts.iter().map(|doubt| doubt.0).fold(level, Level::min);
@@ -223,7 +232,7 @@ fn extrapolated(evidence: &Evidence) -> Option<(Level, String)> {
 }
 
 fn badly_measured(quality: Quality) -> Option<(Level, String)> {
-    let Quality { costs, missed, on_disturbed, runs, set_aside } = quality;
+    let Quality { costs, missed, on_disturbed, runs, set_aside, .. } = quality;
     let exceeds = |part: f64, count: f64, of: f64| count > part * of;
     let missed_target = exceeds(MOST, missed as f64, costs as f64)
         .then(|| format!("{missed} of {costs} costs are known less well than asked for"));
@@ -240,6 +249,27 @@ fn badly_measured(quality: Quality) -> Option<(Level, String)> {
     let reasons: Vec<String> = [missed_target, set_aside, busy].into_iter().flatten().collect();
     let level = if is_low { Level::Low } else { Level::Moderate };
     (!reasons.is_empty()).then(|| (level, reasons.join(" and ")))
+}
+
+fn unstated(Quality { costs, unstated, .. }: Quality) -> Option<(Level, String)> {
+    (unstated as f64 > MOST * costs as f64).then(|| {
+        (
+            Level::Moderate,
+            format!("{unstated} of {costs} costs come without a half-width, and are taken as exact"),
+        )
+    })
+}
+
+fn moved_apart(Quality { runs, displaced, .. }: Quality) -> Option<(Level, String)> {
+    (displaced as f64 > A_FEW * runs as f64).then(|| {
+        (
+            Level::Low,
+            format!(
+                "in {displaced} of {runs} runs a hypervisor had moved the processors to another distance, for which \
+                 nothing is predicted here"
+            ),
+        )
+    })
 }
 
 /// Whether a gain is positive beyond its half-width.
@@ -264,7 +294,15 @@ mod tests {
         among_best: 1.0,
         processors: 2,
         measured_processors: 2,
-        quality: Quality { costs: 76, missed: 3, on_disturbed: 0, runs: 4_000, set_aside: 100 },
+        quality: Quality {
+            costs: 76,
+            missed: 3,
+            unstated: 0,
+            on_disturbed: 0,
+            runs: 4_000,
+            set_aside: 100,
+            displaced: 40,
+        },
     };
 
     fn level(evidence: Evidence) -> Level {
@@ -306,6 +344,23 @@ mod tests {
         assert_eq!(levels, [Level::Moderate, Level::Moderate, Level::Low]);
         let reason = grade(&Evidence { quality: both, ..SURE }).reason;
         assert!(reason.contains("75 of 76 costs") && reason.contains("4680 of 6588 runs"), "{reason}");
+    }
+
+    /// Another study, made while the processors stay at the other distance, finds other rates and gains.
+    #[test]
+    fn a_study_that_has_seen_the_processors_elsewhere_is_not_sure() {
+        let quality = Quality { runs: 3_295, set_aside: 1_540, displaced: 1_069, ..SURE.quality };
+        let Confidence { level, reason } = grade(&Evidence { quality, ..SURE });
+        assert_eq!(level, Level::Low);
+        assert!(reason.contains("in 1069 of 3295 runs"), "{reason}");
+    }
+
+    #[test]
+    fn costs_of_which_nobody_says_how_well_they_are_known_are_not_sure() {
+        let quality = Quality::from_profile(&Profile::sgi_challenge_xl());
+        let Confidence { level, reason } = grade(&Evidence { quality, ..SURE });
+        assert_eq!(level, Level::Moderate, "{reason}");
+        assert!(reason.contains("without a half-width"), "{reason}");
     }
 
     #[test]
@@ -360,6 +415,6 @@ mod tests {
     #[test]
     fn published_costs_have_no_runs_and_were_not_disturbed() {
         let quality = Quality::from_profile(&Profile::sgi_challenge_xl());
-        assert_eq!(quality, Quality { costs: 52, ..Quality::default() });
+        assert_eq!(quality, Quality { costs: 52, unstated: 52, ..Quality::default() });
     }
 }

@@ -142,7 +142,7 @@ fn limits(findings: &Findings) -> Section {
 fn between_studies() -> String {
     format!(
         "Intervals of gains and ratios hold what this study does not know: every cost was drawn anew within its \
-         own half-width, and everything predicted again. Rates \"with costs of another study\" allow besides for the \
+         own half-width, and everything predicted again. Rates \"with another study's costs at this distance\" allow besides for the \
          speed of a machine that is not the same in every study. A single study cannot measure that: a factor of \
          {:.1} either way is allowed, chosen after six studies in a row on one virtual machine. \
          Where a hypervisor moves the processors nearer or farther, as it may without notice, rates change by more.",

@@ -76,6 +76,8 @@ struct Costs {
     /// Runs that were begun, and of them those that were disturbed.
     runs: u64,
     set_aside: u64,
+    /// Of those, the runs in which the processors were another distance apart.
+    displaced: u64,
     /// How long a line took from one processor to the other: where it differs, a hypervisor has moved
     /// them, and costs are those of another machine.
     handover_ns: Option<f64>,
@@ -140,7 +142,7 @@ impl<'a> Summary<'a> {
     /// The summary of `findings`.
     #[must_use]
     pub fn new(findings: &'a Findings) -> Self {
-        let Quality { costs, missed, on_disturbed, runs, set_aside } =
+        let Quality { costs, missed, on_disturbed, runs, set_aside, displaced, .. } =
             Quality::from_profile(&findings.profile);
         let provenance = &findings.profile.provenance;
         let verdict = verdict(findings);
@@ -156,6 +158,7 @@ impl<'a> Summary<'a> {
                 on_disturbed,
                 runs,
                 set_aside,
+                displaced,
                 handover_ns: provenance.handover.map(|time| time.0),
                 handover_range_ns: provenance.handover_range.map(|ends| ends.map(|time| time.0)),
                 between_studies: BETWEEN_STUDIES,

@@ -38,6 +38,8 @@ pub enum WithMany {
     Holds,
     /// At some rates another is.
     Other(Other),
+    /// At no rate of the region does anything that was predicted keep up.
+    Nothing,
 }
 
 /// What is better than a region's choice with more streams.
@@ -126,7 +128,10 @@ impl Delays<'_> {
         let combination = |of: usize| self.host.curves[self.curves[of]].combination;
         let best = (0..self.curves.len()).find(|&of| combination(of) == region.best);
         let rates = simulated_within(self.host, region.from, region.to);
-        let Some((best, rates)) = best.zip(rates) else { return WithMany::Holds };
+        let Some((best, rates)) = best.zip(rates) else { return WithMany::Nothing };
+        if !rates.clone().any(|rate| self.delays.iter().any(|delays| delays[rate].is_some())) {
+            return WithMany::Nothing;
+        }
         let better: Vec<Better> = rates.filter_map(|rate| self.better(best, rate)).collect();
         let times = |curve: usize| better.iter().filter(|better| better.curve == curve).count();
         let first = (0..self.curves.len()).rev().max_by_key(|&curve| times(curve));
@@ -214,5 +219,12 @@ mod tests {
         assert!((saved.mean - 0.5).abs() < 1e-9 && saved.half_width.unwrap() > 0.0);
         let WithMany::Other(saturated) = choice(Some(90.0), None) else { panic!("it holds") };
         assert_eq!((saturated.best, saturated.at_most_saved), (found, None));
+        let nobody = vec![vec![None; host.rates.len()]; curves.len()];
+        let delays = Delays { host: &host, curves: curves.clone(), delays: nobody };
+        assert_eq!(
+            delays.choice(region),
+            WithMany::Nothing,
+            "what nothing keeps up with is no choice that holds"
+        );
     }
 }

@@ -37,7 +37,8 @@ fn gains(advice: &Advice) -> String {
         (None, None) => {}
     }
     let capacity = advice.capacity.over_default;
-    if is_above_noise(Estimate { mean: capacity.mean - 1.0, ..capacity }) {
+    let is_named = advice.regions.iter().any(|region| region.best == advice.capacity.best);
+    if is_named && is_above_noise(Estimate { mean: capacity.mean - 1.0, ..capacity }) {
         gains += &format!(", and the machine carries {} times the traffic", times(capacity));
     }
     gains
@@ -51,30 +52,39 @@ fn choice(advice: &Advice) -> Option<String> {
     let (first, last) = (advice.regions.first()?.best, advice.regions.last()?.best);
     let widest = advice.regions.iter().map(|region| (region.best, advice.share(region.best)));
     let (widest, share) = widest.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let [first, last, widest] = [(first, false), (last, true), (widest, false)].map(|(of, again)| {
-        let word = if again { "" } else { "use " };
-        match of == Combination::COMMON_DEFAULT {
-            true => format!("{}the common default", if again { "" } else { "keep " }),
-            false => format!("{word}{}", in_words(of)),
-        }
+    let [first_words, widest] = [first, widest].map(|of| match of == Combination::COMMON_DEFAULT {
+        true => "keep the common default".to_owned(),
+        false => format!("use {}", in_words(of)),
     });
     Some(match advice.regions.len() {
         1 if advice.regions[0].best == Combination::COMMON_DEFAULT => {
             "keep the common default: no policy is measurably faster".to_owned()
         }
-        1 => format!("{first} at every load"),
+        1 => format!("{first_words} at every load"),
         _ if share >= MOST_LOADS => format!("{widest} at most loads ({} of those simulated)", percent(share)),
         count => {
             let between = if count > 2 { ", others in between" } else { "" };
-            format!("{first} at low loads, and {last} at high loads{between}")
+            format!("{first_words} at low loads, and {} at high loads{between}", after(first, last))
         }
     })
+}
+
+/// `last` in words, without what it has in common with `first`, which was named before.
+fn after(first: Combination, last: Combination) -> String {
+    let defaults = [first, last].map(|of| of == Combination::COMMON_DEFAULT);
+    match defaults {
+        [_, true] => "the common default".to_owned(),
+        [false, false] if first.approach == last.approach && last.has_own_pools() => {
+            last.policy.in_words().to_owned()
+        }
+        _ => in_words(last),
+    }
 }
 
 /// The ordinary load, in words.
 pub(super) fn of_default(Ordinary { rate, load, .. }: Ordinary) -> String {
     match (0.47..=0.53).contains(&load) {
-        true => format!("half of what the common default carries ({rate})"),
+        true => format!("{rate}, half of what the common default carries"),
         false => format!("{rate}, {} of what the common default carries", percent(load)),
     }
 }
@@ -141,8 +151,18 @@ mod tests {
         assert!(!ends.contains("most loads") && ends.contains("others in between"), "{ends}");
         let two = chosen(&[(MRU, 10), (WIRED, 10)]);
         assert!(two.contains("(MRU) at low loads") && two.contains("(Wired-Streams) at high loads"), "{two}");
+        assert_eq!(two.matches("independent stacks").count(), 1, "{two}");
         let tie = Advice { regions: Vec::new(), ..advice(&[]) };
         assert_eq!(choice(&tie), None);
+    }
+
+    #[test]
+    fn traffic_is_carried_by_what_is_named() {
+        let mut advice = advice(&[(Combination::COMMON_DEFAULT, 20)]);
+        advice.capacity.over_default = Estimate::new(1.79, 0.03);
+        assert_eq!(gains(&advice), "", "what carries more is not what is advised");
+        advice.regions[0].best = WIRED;
+        assert!(gains(&advice).contains("1.79 ± 0.03 times the traffic"));
     }
 
     #[test]

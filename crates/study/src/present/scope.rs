@@ -31,9 +31,16 @@ pub fn scope(findings: &Findings) -> String {
 /// the source does not say.
 fn distance(profile: &Profile) -> Option<String> {
     let time = handover(profile)?;
+    let elsewhere =
+        profile.provenance.runs.filter(|runs| runs.displaced > 0).map_or_else(String::new, |runs| {
+            format!(
+                "; in {} of {} runs it took longer or shorter, and these are left out",
+                runs.displaced, runs.made
+            )
+        });
     Some(format!(
-        "A cache line takes {time} from one core to the other: nearer or farther, as a hypervisor may place them, rates \
-         and gains differ."
+        "A cache line takes {time} from one core to the other{elsewhere}. Nearer or farther, as a hypervisor may place \
+         them, rates and gains differ."
     ))
 }
 
@@ -59,8 +66,10 @@ fn many_streams(findings: &Findings) -> Option<String> {
     let others: Vec<String> = many
         .choices
         .iter()
-        .filter_map(|choice| match choice {
+        .zip(regions)
+        .filter_map(|(choice, region)| match choice {
             WithMany::Other(other) => Some(another(other)),
+            WithMany::Nothing => Some(format!("nothing keeps up from {} to {}", region.from, region.to)),
             WithMany::Holds => None,
         })
         .collect();
@@ -78,7 +87,7 @@ fn another(Other { best, rates_per_s: [low, high], at_most_saved }: &Other) -> S
         || "keep up with more".to_owned(),
         |saved| {
             let half = percent(saved.half_width.unwrap_or(0.0));
-            format!("take up to {} ± {half} less time", percent(saved.mean))
+            format!("take up to {} ± {half} less time than these", percent(saved.mean))
         },
     );
     let between = if low == high { format!("at {low}") } else { format!("from {low} to {high}") };

@@ -10,6 +10,7 @@ use crate::present::actions::{actions, capitalised};
 use crate::present::headline::{confidence, headline, of_default, over_default};
 use crate::present::scope::scope;
 use warmcore_costs::Approach;
+use warmcore_costs::profile::Kind;
 use warmcore_record::document::{KeyFigure, Statement, Verdict};
 use warmcore_scenario::Combination;
 use warmcore_units::{Estimate, PerSecond};
@@ -109,14 +110,14 @@ fn lines(findings: &Findings, advice: &Advice, on: &str) -> Vec<Statement> {
 
 fn region_line(findings: &Findings, advice: &Advice, index: usize) -> Statement {
     let region = &advice.regions[index];
-    let mut text = format!("{}, ", loads(advice, index));
+    let mut text = format!("{}, ", loads(findings, advice, index));
     if region.best == Combination::COMMON_DEFAULT {
         text += "keep the common default: no other combination is shown to be faster.";
     } else {
         text += &format!("use {}", in_brief(region.best));
         text += &match region.over_default {
             Some(gain) => format!(": a packet takes {} less time than under the common default.", span(gain)),
-            None => ": the common default cannot keep up there.".to_owned(),
+            None => ": the common default is at 90% of its capacity there, or beyond it.".to_owned(),
         };
     }
     Statement {
@@ -127,11 +128,11 @@ fn region_line(findings: &Findings, advice: &Advice, index: usize) -> Statement 
 }
 
 /// Of which loads a region is, in words and with its borders.
-fn loads(advice: &Advice, index: usize) -> String {
+fn loads(findings: &Findings, advice: &Advice, index: usize) -> String {
     let border = |index: usize| {
         let border = advice.regions.get(index).and_then(|region| region.border);
         border.map(|border| match border.within {
-            Some([low, high]) => format!("about {} ({low} to {high} with costs of another study)", border.at),
+            Some(ends) => format!("about {}{}", border.at, in_another_study(findings, ends)),
             None => "a rate that is not determined".to_owned(),
         })
     };
@@ -141,6 +142,14 @@ fn loads(advice: &Advice, index: usize) -> String {
         (Some(_), None) if index == 1 => "at higher loads".to_owned(),
         (Some(begin), None) => format!("at high loads, from {begin}"),
         (Some(begin), Some(end)) => format!("in between, from {begin} to {end}"),
+    }
+}
+
+/// Between which rates another study would find a rate; nothing of published costs, of which there is no other.
+fn in_another_study(findings: &Findings, [low, high]: [PerSecond; 2]) -> String {
+    match findings.profile.provenance.kind {
+        Kind::Measured => format!(" ({low} to {high} with another study's costs at this distance)"),
+        Kind::Published => String::new(),
     }
 }
 
@@ -183,13 +192,9 @@ fn capacity_line(findings: &Findings, advice: &Advice) -> Statement {
         let (best, over) = (in_brief(capacity.best), times(capacity.over_default));
         format!("{best} carry {over} times what the common default carries.")
     };
-    let [low, high]: [PerSecond; 2] = capacity.between;
     let mut evidence = vec![
         format!("times the lowest of all combinations: {}", times(capacity.over_worst)),
-        format!(
-            "the highest rate: {} with these costs, {low} to {high} with costs of another study",
-            capacity.capacity
-        ),
+        format!("the highest rate: {}{}", capacity.capacity, in_another_study(findings, capacity.between)),
     ];
     if !capacity.as_good.is_empty() {
         let names: Vec<String> = capacity.as_good.iter().map(ToString::to_string).collect();
