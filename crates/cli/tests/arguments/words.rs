@@ -1,7 +1,7 @@
 //! Words that are no text in UTF-8: as names of files they are as good as others, and as anything else
 //! they are refused at once.
 
-use crate::{folder_with, names, scenario, text};
+use crate::{as_measured, folder_with, names, scenario, text};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -27,11 +27,9 @@ fn named(words: &[&str], folder: &Path) -> Output {
 #[test]
 fn results_are_written_where_a_name_is_no_text() {
     let (_folder, path) = folder_with(&scenario("sgi-challenge-xl", "[100.0]"));
-    let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("../costs/profiles/sgi-challenge-xl.toml");
-    fs::copy(published, path.join("costs.toml")).unwrap();
+    let costs = as_measured(&path);
     let sweep = ["sweep", "packet", "--rates", "1000", "--precision", "20%", "--max-packets", "10000"];
-    let compare =
-        ["compare", "--profile", "costs.toml", "--processors", "1", "--loads", "0.5", "--seconds", "0.2"];
+    let compare = ["compare", "--profile", costs, "--processors", "1", "--loads", "0.5", "--seconds", "0.2"];
     for words in [
         &["study", "--scenario", "mine.toml", "--out"][..],
         &[&sweep[..], &["--out"]].concat(),

@@ -1,25 +1,11 @@
 //! `warmcore compare`: what it writes and what it refuses. How near predictions come is for a quiet
 //! machine to say.
 
-use crate::{names, on_one_line, refusal, text, warmcore};
+use crate::{as_measured, names, on_one_line, published, refusal, text, warmcore};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::Output;
-
-/// Costs that need not be measured: those of the source's machine.
-fn published() -> String {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../costs/profiles/sgi-challenge-xl.toml");
-    fs::read_to_string(file).unwrap()
-}
-
-/// The same in a file of `folder`, as if they had been measured.
-fn as_measured(folder: &Path) -> &'static str {
-    let file = "measured.toml";
-    fs::write(folder.join(file), published().replace(r#"kind = "published""#, r#"kind = "measured""#))
-        .unwrap();
-    file
-}
 
 /// How often a comparison is tried on a machine on which the workers hardly run.
 const ATTEMPTS: usize = 5;

@@ -1,7 +1,6 @@
 //! Runs on a processor that another program keeps busy: what they say must not be taken for more than it is.
 
-use crate::{on_one_line, text, warmcore};
-use std::path::Path;
+use crate::{as_measured, on_one_line, text, warmcore};
 use std::process::{Child, Command, Stdio};
 
 /// A program that keeps a processor busy until this is dropped.
@@ -31,14 +30,11 @@ fn first_cpu() -> String {
 #[test]
 fn a_comparison_in_which_nothing_can_be_judged_fails_and_names_no_error() {
     let folder = tempfile::tempdir().unwrap();
-    let profile = Path::new(env!("CARGO_MANIFEST_DIR")).join("../costs/profiles/sgi-challenge-xl.toml");
-    let (profile, cpu) = (profile.display().to_string(), first_cpu());
+    let (profile, cpu) = (as_measured(folder.path()), first_cpu());
     let on_it = ["--processors", "1", "--cpus", &cpu, "--work-kib", "64", "--seconds", "1"];
     let _hog = Hog::on(&cpu);
-    let compared = warmcore(
-        &[&["compare", "--profile", &profile, "--loads", "0.5"], &on_it[..]].concat(),
-        folder.path(),
-    );
+    let compared =
+        warmcore(&[&["compare", "--profile", profile, "--loads", "0.5"], &on_it[..]].concat(), folder.path());
     let (said, error) = (text(&compared.stdout), on_one_line(&compared.stderr));
     assert_eq!(compared.status.code(), Some(1), "{said}{error}");
     let is_told = error.contains("Nothing could be judged: at 1 of 1 loads");
