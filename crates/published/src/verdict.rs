@@ -1,6 +1,6 @@
 //! The one rule by which every claim of every source is judged.
 //!
-//! A reading turns the published value into a [`Band`](crate::reading::Band). A claim speaks of one
+//! A reading turns the published value into a [`Band`]. A claim speaks of one
 //! value or of a range of places. At each place, ours is *as stated* if its whole 95% interval lies in
 //! the band, *otherwise* if its whole interval lies outside it, and *undecided* if it does both. The
 //! part of the places at which a claim is as stated decides:

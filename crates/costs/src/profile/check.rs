@@ -216,7 +216,7 @@ mod tests {
             |p, time| p.times.locking.fully_cold.half_width = Some(time),
             |p, time| p.free_memory.as_mut().unwrap().acquire.mean = time,
             |p, time| {
-                p.times.independent_stacks.migrates.get_mut(&Experiment::B3).unwrap().cold[0].mean = time
+                p.times.independent_stacks.migrates.get_mut(&Experiment::B3).unwrap().cold[0].mean = time;
             },
         ] {
             let spoilt = |time| {

@@ -2,11 +2,11 @@
 //!
 //! | module | what a reader looks for |
 //! |---|---|
-//! | [`headline`] | what came of it, and how sure that is |
-//! | [`words`] | how errors and loads are written, and what their marks mean |
-//! | [`delays`] | delays in charts |
-//! | [`tables`] | how far off each prediction is, and what another way to schedule changes |
-//! | [`explained`] | what predictions are made of, and what they leave out |
+//! | `headline` | what came of it, and how sure that is |
+//! | `words` | how errors and loads are written, and what their marks mean |
+//! | `delays` | delays in charts |
+//! | `tables` | how far off each prediction is, and what another way to schedule changes |
+//! | `explained` | what predictions are made of, and what they leave out |
 
 mod delays;
 mod explained;
