@@ -46,7 +46,9 @@ mod column {
 /// The process or thread that `directory` is about; `None` if it has ended.
 pub(crate) fn stat(tree: &Tree, directory: &str) -> Result<Option<Stat>, Malformed> {
     let file = format!("{directory}/stat");
-    let Some(text) = tree.sieved(&file, without_addresses) else { return Ok(None) };
+    let Some(text) = tree.sieved(&file, without_addresses).filter(|text| !is_dead(text)) else {
+        return Ok(None);
+    };
     let stat = parse(&text);
     stat.map(Some).ok_or_else(|| tree.malformed(&file, &text, "the columns of proc_pid_stat(5)"))
 }
@@ -58,6 +60,12 @@ pub(crate) fn of_group(tree: &Tree, group: u32) -> Vec<u32> {
         stat.is_some_and(|stat| stat.group == group)
     };
     tree.numbered("proc", "").into_iter().filter(belongs).collect()
+}
+
+/// Whether what the line is about has ended while it was looked up: the kernel then leaves out columns.
+fn is_dead(text: &str) -> bool {
+    let state = text.rsplit_once(')').and_then(|(_, columns)| columns.split_whitespace().next());
+    matches!(state, Some("X" | "x"))
 }
 
 /// The columns up to the last cpu, with zeros for addresses.
@@ -94,6 +102,13 @@ mod tests {
 
     const LINE: &str = "77 (a) (b c)) R 1 77 77 0 -1 4194304 5 0 0 0 30 20 7 3 20 0 1 0 400 1000 10 \
                         18446744073709551615 94000 94001 94002 94003 94004 0 0 0 0 0 0 0 17 5 0 0 0 0";
+
+    #[test]
+    fn what_ends_while_it_is_looked_up_has_ended() {
+        let dying = "25067 (ip) X 0 -1 -1 0 -1 4227340 124 0 0 0 0 0 0 0 20 0 0 0";
+        assert!(is_dead(dying) && parse(dying).is_none());
+        assert!(!is_dead(LINE) && !is_dead("7 (X) S 1"));
+    }
 
     #[test]
     fn a_name_may_hold_anything_and_addresses_are_not_kept() {
