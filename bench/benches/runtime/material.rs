@@ -4,7 +4,6 @@
 use crate::trial::Load;
 use std::error::Error;
 use std::hint::black_box;
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 use warmcore_runtime::Memory;
@@ -55,7 +54,7 @@ pub(crate) fn flows() -> Vec<Flow> {
 
 /// A driver with the packets of `load`.
 pub(crate) fn driver(load: Load) -> Result<Memory, Box<dyn Error>> {
-    let traffic = traffic().open(Path::new("."))?;
+    let traffic = traffic().generated()?;
     Ok(match load {
         Load::Saturation => Memory::saturating(STREAMS, PAYLOAD, traffic.mix(KEY)?),
         // Twice as long as they are received, so that they do not begin anew.
@@ -65,7 +64,7 @@ pub(crate) fn driver(load: Load) -> Result<Memory, Box<dyn Error>> {
 
 /// The same packets one by one; at saturation all arrive at the beginning.
 pub(crate) fn messages(load: Load) -> Result<Vec<Message>, Box<dyn Error>> {
-    let traffic = traffic().open(Path::new("."))?;
+    let traffic = traffic().generated()?;
     let Load::Rate(rate) = load else {
         let at = Nanos::ZERO;
         return Ok(traffic.mix(KEY)?.take(PACKETS).map(|stream| Message { at, stream }).collect());

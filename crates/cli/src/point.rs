@@ -13,7 +13,7 @@ use warmcore_costs::Profile;
 use warmcore_files::{LONGEST_DOCUMENT, read_text};
 use warmcore_scenario::document::{self, Checked};
 use warmcore_scenario::traffic::TraceFile;
-use warmcore_scenario::{PacketScenario, Process, ProfileSource, TrafficError};
+use warmcore_scenario::{OpenTraffic, PacketScenario, Process, ProfileSource, TrafficError};
 use warmcore_sim::packet::PointError;
 use warmcore_units::{Fault, PerSecond};
 use warmcore_workload::{ImpossibleArrivals, Popularity};
@@ -181,6 +181,11 @@ pub(crate) fn in_flags(fault: &Fault) -> String {
         fault.expected,
         fault.field
     )
+}
+
+/// The opened traffic of `scenario`.
+pub(crate) fn traffic(scenario: &PacketScenario) -> miette::Result<OpenTraffic> {
+    scenario.traffic.open(Path::new(HERE)).map_err(|error| explained(error.into()))
 }
 
 /// What is wrong with a point, with flags beside fields.

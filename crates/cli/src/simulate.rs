@@ -4,11 +4,10 @@ use crate::args::SimulatePacketArguments;
 use crate::costs::Costs;
 use crate::{point, terminal};
 use miette::IntoDiagnostic;
-use std::path::Path;
 use std::time::Instant;
 use warmcore_costs::Profile;
-use warmcore_scenario::{PacketScenario, ProcessorPolicy, Scheduling};
-use warmcore_sim::packet::{Comparison, compare, simulate};
+use warmcore_scenario::{OpenTraffic, PacketScenario, ProcessorPolicy, Scheduling};
+use warmcore_sim::packet::{Comparison, Point, compare};
 use warmcore_study::point::Figures;
 
 /// What a point was compared with, and how; without a comparison if either is saturated.
@@ -25,8 +24,11 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     let costs = Costs::read(&scenario, chosen)?;
     let profile = &costs.profile;
     let began = Instant::now();
-    let result = simulate(&scenario, profile, Path::new(point::HERE)).map_err(point::explained)?;
-    let against = arguments.against.map(|policy| against(&scenario, policy, profile)).transpose()?;
+    let traffic = point::traffic(&scenario)?;
+    let point = Point::new(&scenario, &traffic, profile);
+    let result = point.and_then(Point::simulate).map_err(point::explained)?;
+    let against =
+        arguments.against.map(|policy| against(&scenario, policy, &traffic, profile)).transpose()?;
     let seconds = began.elapsed().as_secs_f64();
 
     if !arguments.json {
@@ -45,9 +47,14 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     crate::print(format!("{object}\n").as_bytes())
 }
 
-fn against(scenario: &PacketScenario, policy: ProcessorPolicy, profile: &Profile) -> miette::Result<Against> {
+fn against(
+    scenario: &PacketScenario,
+    policy: ProcessorPolicy,
+    traffic: &OpenTraffic,
+    profile: &Profile,
+) -> miette::Result<Against> {
     let other = Scheduling { policy, ..scenario.scheduling };
-    let comparison = compare(scenario, other, profile, Path::new(point::HERE))
+    let comparison = compare(scenario, other, traffic, profile)
         .map_err(|error| point::explained(error).wrap_err(format!("--against {policy} is impossible")))?;
     Ok(Against { policy, comparison })
 }

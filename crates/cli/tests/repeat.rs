@@ -118,14 +118,6 @@ fn last_region(summary: &Value) -> Option<&Value> {
     own(summary)["regions"].as_array()?.last()
 }
 
-/// The largest gain over the common default in any region.
-fn gain(summary: &Value) -> Option<Figure> {
-    let regions = own(summary)["regions"].as_array()?;
-    let gains =
-        regions.iter().filter_map(|region| Figure::from_estimate(&region["delay_saved_over_default"][1]));
-    gains.max_by(|a, b| a.value.total_cmp(&b.value))
-}
-
 /// Where the last region begins, if there are several.
 fn border(summary: &Value) -> Option<Figure> {
     let region = last_region(summary).filter(|region| *region != first_region(summary))?;
@@ -135,11 +127,10 @@ fn border(summary: &Value) -> Option<Figure> {
 /// Something that a study leads with: its name, and where it is in a summary.
 type Named<T> = (&'static str, fn(&Value) -> Option<T>);
 
-const FIGURES: [Named<Figure>; 5] = [
+const FIGURES: [Named<Figure>; 4] = [
     ("gain over the default at an ordinary load", |of| {
         Figure::from_estimate(&own(of)["ordinary"]["delay_saved_over_default"])
     }),
-    ("largest gain over the default", gain),
     ("traffic, times the default's", |of| Figure::from_estimate(&own(of)["capacity_over_default"])),
     ("capacity, packets/s", |of| {
         Figure::from_rate(&own(of)["capacity_per_s"]["mean"], &own(of)["capacity_between_per_s"])

@@ -19,11 +19,11 @@ pub use open::{OpenTraffic, TrafficError};
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use warmcore_units::{Fault, PerSecond};
+use warmcore_units::Fault;
 use warmcore_workload::packets::{check_send_fraction, check_sizes};
 use warmcore_workload::popularity::MAX_STREAMS;
 use warmcore_workload::trace::check_time_scale;
-use warmcore_workload::{Arrivals, Batch, Key, Modulation, OnOff, Popularity, Size, Train};
+use warmcore_workload::{Batch, Modulation, OnOff, Popularity, Size, Train};
 
 /// Everything about what arrives but its rate. The default is what the source has: single packets
 /// of 8 equal streams at random.
@@ -141,12 +141,12 @@ impl Traffic {
         OpenTraffic::new(self, base)
     }
 
-    /// The arrivals at `rate`: [`open`](Self::open) and [`OpenTraffic::source`] in one.
+    /// The same for traffic that names no file.
     ///
     /// # Errors
-    /// As these two.
-    pub fn source(&self, rate: PerSecond, base: &Path, key: Key) -> Result<Box<dyn Arrivals>, TrafficError> {
-        self.open(base)?.source(rate, key)
+    /// If a field cannot be used, or it is a trace.
+    pub fn generated(&self) -> Result<OpenTraffic, TrafficError> {
+        OpenTraffic::generated(self)
     }
 }
 

@@ -36,6 +36,6 @@ pub use capacity::{Capacity, capacity};
 pub use compare::{Comparison, compare};
 pub use host::{Host, Packet, Shape};
 pub use outcome::{Ended, Outcome};
-pub use point::{PointError, PointResult, highest_rate, simulate};
+pub use point::{Point, PointError, PointResult, highest_rate, simulate};
 pub use run::{Precision, run, trace};
 pub use system::{Finished, System};

@@ -44,7 +44,7 @@ use warmcore_costs::execution::IncompleteProfile;
 use warmcore_measure::Timer;
 use warmcore_runtime::RunError;
 use warmcore_runtime::from_scenario::{Setup, SetupError};
-use warmcore_scenario::{PacketScenario, Scheduling};
+use warmcore_scenario::{OpenTraffic, PacketScenario, Scheduling};
 use warmcore_sim::packet::PointError;
 use warmcore_units::{Estimate, PerSecond};
 
@@ -132,18 +132,19 @@ pub fn compare(
     let cpus = Setup::of(&anything, profile, base)?.options.cpus;
     let nearness = Nearness::of(&cpus, profile.provenance.handover, stop)?;
     let mut machine = ThisMachine { profile, base, nearness, timer: Timer::calibrate() };
-    compare_on(&mut machine, request, profile, base, done)
+    let traffic = request.scenario.traffic.open(base).map_err(PointError::from)?;
+    compare_on(&mut machine, request, &traffic, profile, done)
 }
 
-/// The same on any `testbed`.
+/// The same on any `testbed`; `traffic` is that of the request, opened.
 ///
 /// # Errors
 /// As [`compare`].
 pub fn compare_on(
     testbed: &mut dyn Testbed,
     request: &Request,
+    traffic: &OpenTraffic,
     profile: &Profile,
-    base: &Path,
     mut done: impl FnMut(f64),
 ) -> Result<Comparison, CompareError> {
     let under =
@@ -152,10 +153,10 @@ pub fn compare_on(
     for scheduling in &request.schedulings {
         let alone = costs::decides_alone(&under(scheduling), profile)?;
         if costs.iter().all(|fitted| fitted.alone != alone) {
-            costs.push(RuntimeCosts::fit(testbed, &under(scheduling), profile, base)?);
+            costs.push(RuntimeCosts::fit(testbed, &under(scheduling), traffic, profile)?);
         }
     }
-    let predictor = Predictor::new(&request.scenario, profile, &costs, base);
+    let predictor = Predictor::new(&request.scenario, traffic, profile, &costs);
     let empty = |scheduling: &Scheduling| {
         let capacity = predictor.capacity(&under(scheduling))?;
         Ok(Compared { scheduling: *scheduling, capacity, points: Vec::new() })

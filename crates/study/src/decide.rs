@@ -13,7 +13,7 @@ pub use border::Border;
 pub use ordinary::{ORDINARY, Ordinary};
 
 use crate::costs::draw::BETWEEN_STUDIES;
-use crate::predict::{Curve, Host};
+use crate::predict::Host;
 use crate::resample::Draw;
 use core::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -210,7 +210,7 @@ pub(crate) fn simulated_within(host: &Host, from: PerSecond, to: PerSecond) -> O
 
 /// The curves whose delay at the `rate`-th rate cannot be told from the lowest.
 fn as_good_as_best(host: &Host, rate: usize) -> Vec<usize> {
-    let delay = |curve: &usize| Some((*curve, host.curves[*curve].points[rate]?.delay.mean.0));
+    let delay = |curve: &usize| Some((*curve, host.steady(*curve, rate)?.delay.mean.0));
     let delays = (0..host.curves.len()).filter_map(|curve| delay(&curve));
     let Some((lowest, _)) = delays.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
     let is_good = |curve: &usize| {
@@ -240,7 +240,7 @@ fn simplest(host: &Host, curves: &[usize], cost: impl Fn(usize) -> f64) -> Optio
 
 /// The sum of the logarithms of a curve's delays.
 fn total_delay(host: &Host, curve: usize, rates: RangeInclusive<usize>) -> f64 {
-    let outcomes = rates.filter_map(|rate| host.curves[curve].points[rate]);
+    let outcomes = rates.filter_map(|rate| host.steady(curve, rate));
     outcomes.map(|outcome| outcome.delay.mean.0.ln()).sum()
 }
 
@@ -250,8 +250,8 @@ fn position(host: &Host, combination: Combination) -> Option<usize> {
 
 /// Whether a combination is well below its capacity at a rate.
 fn keeps_up_easily(host: &Host, curve: usize, rate: usize) -> bool {
-    let Curve { points, capacity, .. } = &host.curves[curve];
-    points[rate].is_some() && host.rates[rate].0 < capacity.rate.mean.0 * NEAR_SATURATION
+    let capacity = host.curves[curve].capacity;
+    host.steady(curve, rate).is_some() && host.rates[rate].0 < capacity.rate.mean.0 * NEAR_SATURATION
 }
 
 /// What one curve gains over another at a rate with which that keeps up easily.
@@ -306,9 +306,8 @@ fn combinations(host: &Host, curves: &[usize], without: usize) -> Vec<Combinatio
 /// more than [`INDIFFERENT`]. Who keeps up at more rates is better than who does at fewer.
 fn among_best(host: &Host, rates: RangeInclusive<usize>) -> Vec<(Combination, f64)> {
     among_lowest(host, |curve, draw| {
-        let delay = |rate: usize| {
-            Some((host.curves[curve].points[rate]?.delay.mean.0 * draw.delay(curve, rate)?).ln())
-        };
+        let delay =
+            |rate: usize| Some((host.steady(curve, rate)?.delay.mean.0 * draw.delay(curve, rate)?).ln());
         let delays: Vec<f64> = rates.clone().filter_map(delay).collect();
         let saturated = rates.clone().count() - delays.len();
         (saturated, delays.iter().sum::<f64>() / delays.len().max(1) as f64)

@@ -232,20 +232,22 @@ fn extrapolated(evidence: &Evidence) -> Option<(Level, String)> {
 }
 
 fn badly_measured(quality: Quality) -> Option<(Level, String)> {
-    let Quality { costs, missed, on_disturbed, runs, set_aside, .. } = quality;
+    let Quality { costs, missed, on_disturbed, runs, set_aside, displaced, .. } = quality;
+    // Those of moved processors have a reason of their own.
+    let disturbed = set_aside.saturating_sub(displaced);
     let exceeds = |part: f64, count: f64, of: f64| count > part * of;
     let missed_target = exceeds(MOST, missed as f64, costs as f64)
         .then(|| format!("{missed} of {costs} costs are known less well than asked for"));
-    let set_aside = exceeds(MOST, set_aside as f64, runs as f64)
-        .then(|| format!("{set_aside} of {runs} runs were disturbed and set aside"));
+    let set_aside = exceeds(MOST, disturbed as f64, runs as f64)
+        .then(|| format!("{disturbed} of {runs} runs were disturbed and set aside"));
     let busy = exceeds(A_FEW, on_disturbed as f64, costs as f64).then(|| {
         format!(
             "{on_disturbed} of {costs} costs had to be taken from runs in which other work got in the way, as the \
              machine was busy"
         )
     });
-    let disturbed = set_aside.is_some() || busy.is_some();
-    let is_low = disturbed && missed_target.is_some() || exceeds(MOST, on_disturbed as f64, costs as f64);
+    let is_disturbed = set_aside.is_some() || busy.is_some();
+    let is_low = is_disturbed && missed_target.is_some() || exceeds(MOST, on_disturbed as f64, costs as f64);
     let reasons: Vec<String> = [missed_target, set_aside, busy].into_iter().flatten().collect();
     let level = if is_low { Level::Low } else { Level::Moderate };
     (!reasons.is_empty()).then(|| (level, reasons.join(" and ")))
@@ -338,7 +340,7 @@ mod tests {
     #[test]
     fn what_was_disturbed_counts() {
         let missed = Quality { missed: 75, ..SURE.quality };
-        let disturbed = Quality { runs: 6_588, set_aside: 4_680, ..SURE.quality };
+        let disturbed = Quality { runs: 6_588, set_aside: 4_680, displaced: 0, ..SURE.quality };
         let both = Quality { missed: 75, ..disturbed };
         let levels = [missed, disturbed, both].map(|quality| level(Evidence { quality, ..SURE }));
         assert_eq!(levels, [Level::Moderate, Level::Moderate, Level::Low]);
@@ -353,6 +355,7 @@ mod tests {
         let Confidence { level, reason } = grade(&Evidence { quality, ..SURE });
         assert_eq!(level, Level::Low);
         assert!(reason.contains("in 1069 of 3295 runs"), "{reason}");
+        assert!(!reason.contains("1540"), "runs of moved processors are counted once: {reason}");
     }
 
     #[test]

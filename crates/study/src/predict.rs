@@ -10,11 +10,12 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{Approach, ExecutionModel, Profile};
-use warmcore_scenario::{Combination, Effects, Prediction};
+use warmcore_scenario::packet::{RunLength, SETTLED};
+use warmcore_scenario::{Combination, Effects, PacketScenario, Prediction, Traffic};
 use warmcore_sim::packet::host::Host as SimulatedHost;
-use warmcore_sim::packet::{Capacity, Outcome, Precision, Shape, capacity, run};
+use warmcore_sim::packet::{Capacity, Outcome, Point, PointError, Shape, highest_rate};
 use warmcore_units::{Estimate, PerSecond};
-use warmcore_workload::{ImpossibleArrivals, Key, Poisson};
+use warmcore_workload::{ImpossibleArrivals, Key};
 
 /// The predictions for one number of processors.
 #[derive(Clone, PartialEq, Debug)]
@@ -36,13 +37,12 @@ pub struct Curve {
     pub combination: Combination,
     /// The highest rate it keeps up with.
     pub capacity: Capacity,
-    /// For each of the host's rates, what comes out; `None` where the combination is saturated, or its queues
-    /// grew for as long as they were watched.
+    /// For each of the host's rates, what comes out; `None` where the combination is saturated.
     pub points: Vec<Option<Outcome>>,
 }
 
 /// A prediction could not be made.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum PredictError {
     /// The profile lacks what is needed.
     #[error(transparent)]
@@ -50,6 +50,9 @@ pub enum PredictError {
     /// There are no such arrivals.
     #[error(transparent)]
     Arrivals(#[from] ImpossibleArrivals),
+    /// A point cannot be simulated.
+    #[error(transparent)]
+    Point(#[from] PointError),
     /// A rate that no combination keeps up with.
     #[error(
         "`prediction.rates_per_s` asks for {asked}, expected at most {best}: the capacity of the best \
@@ -72,9 +75,6 @@ pub enum PredictError {
 
 /// What is told of the progress: one step done, of how many there are.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
-
-/// The rate of packets of which only the order counts.
-pub(crate) const ANY_RATE: PerSecond = PerSecond(1.0);
 
 /// Predicts `asked` for machines like that of `profile`.
 ///
@@ -103,41 +103,23 @@ fn predict_host(
     progress: Progress,
     stop: &AtomicBool,
 ) -> Result<Host, PredictError> {
-    let models = Models::new(profile, processors)?;
-    let key = |point: usize| Key { seed, point: point as u64, replication: u64::from(processors) };
-    let host = |combination: Combination| models.host(combination, processors, key(0));
-
+    let conditions = Conditions { profile, asked, processors, streams: processors, seed };
     let combinations: Vec<Combination> = Combination::all().collect();
-    let capacities: Vec<Capacity> = combinations
-        .par_iter()
-        .map(|&combination| {
-            let mut arrivals = Poisson::new(ANY_RATE, processors, key(0))?;
-            Ok(capacity(&host(combination), &mut arrivals))
-        })
-        .collect::<Result<_, ImpossibleArrivals>>()?;
+    let capacities = combinations.par_iter().map(|&combination| conditions.capacity(combination));
+    let capacities: Vec<Capacity> = capacities.collect::<Result<_, PointError>>()?;
     let rates = rates(asked, processors, &combinations, &capacities)?;
 
     let done = std::sync::atomic::AtomicUsize::new(0);
     // A draw, which is short runs at every rate, counts like a combination.
     let all = (combinations.len() + DRAWS) * rates.len();
     let advance = |steps: usize| progress(steps + done.fetch_add(steps, Ordering::Relaxed), all);
-    let precision = |rate: PerSecond| Precision {
-        relative: asked.precision,
-        max_packets: asked.max_packets,
-        mean_gap: Some(rate.interval()),
-    };
     let point = |combination: Combination, capacity: &Capacity, index: usize| {
         if stop.load(Ordering::Relaxed) {
             return Err(PredictError::Interrupted);
         }
-        let rate = rates[index];
-        let mut arrivals = Poisson::new(rate, processors, key(1 + index))?;
-        let outcome = (!capacity.is_exceeded_by(rate)).then(|| {
-            let outcome = run(&host(combination), &mut arrivals, precision(rate));
-            Outcome { ended: capacity.judge(rate, outcome.ended), ..outcome }
-        });
+        let outcome = conditions.outcome(combination, rates[index], *capacity)?;
         advance(1);
-        Ok(outcome.and_then(Outcome::steady))
+        Ok(outcome)
     };
     let curves = combinations
         .par_iter()
@@ -152,6 +134,64 @@ fn predict_host(
     let mut host = Host { processors, rates: rates.clone(), curves, draws: Vec::new() };
     host.draws = resample::draws(profile, &host, seed, &drawn, stop)?;
     Ok(host)
+}
+
+impl Host {
+    /// What comes out of one curve at one rate, if it certainly has a steady state there.
+    pub(crate) fn steady(&self, curve: usize, rate: usize) -> Option<Outcome> {
+        self.curves[curve].points[rate].and_then(Outcome::steady)
+    }
+}
+
+/// What all points of a host have in common.
+pub(crate) struct Conditions<'a> {
+    pub(crate) profile: &'a Profile,
+    pub(crate) asked: &'a Prediction,
+    /// As many stacks under IPS.
+    pub(crate) processors: u32,
+    pub(crate) streams: u32,
+    pub(crate) seed: u64,
+}
+
+impl Conditions<'_> {
+    /// The highest rate that `combination` keeps up with.
+    ///
+    /// # Errors
+    /// If the profile is incomplete.
+    pub(crate) fn capacity(&self, combination: Combination) -> Result<Capacity, PointError> {
+        let scenario = self.scenario(combination, None);
+        highest_rate(&scenario, &scenario.traffic.generated()?, self.profile)
+    }
+
+    /// What comes of packets at `rate` under `combination`, which has this `capacity`; `None` if it is saturated.
+    ///
+    /// # Errors
+    /// If the profile is incomplete, or the rate is too low to be simulated.
+    pub(crate) fn outcome(
+        &self,
+        combination: Combination,
+        rate: PerSecond,
+        capacity: Capacity,
+    ) -> Result<Option<Outcome>, PointError> {
+        let scenario = self.scenario(combination, Some(rate));
+        Ok(Point::new(&scenario, &scenario.traffic.generated()?, self.profile)?.result(capacity)?.outcome)
+    }
+
+    /// Poisson packets of all streams.
+    fn scenario(&self, combination: Combination, rate: Option<PerSecond>) -> PacketScenario {
+        let Self { asked, processors, streams, seed, .. } = *self;
+        // Twice what all streams need to be seen.
+        let max_packets = asked.max_packets.max(2 * SETTLED * u64::from(streams));
+        PacketScenario {
+            seed,
+            processors,
+            rate_per_s: rate,
+            scheduling: combination.into(),
+            traffic: Traffic { streams, ..Traffic::default() },
+            run: RunLength { precision: asked.precision, max_packets, replications: 1 },
+            ..PacketScenario::default()
+        }
+    }
 }
 
 /// `capacity`, if there is a steady state at all `rates` below it. Otherwise it lies between the last rate that has one
@@ -184,10 +224,10 @@ impl Models {
         Ok(Self { locking: locking?, stacks: stacks?, processors })
     }
 
-    /// As many stacks as processors, scheduled by `combination`.
-    pub(crate) fn host(&self, combination: Combination, streams: u32, key: Key) -> SimulatedHost<'_> {
+    /// As many streams and stacks as processors, scheduled by `combination`.
+    pub(crate) fn host(&self, combination: Combination, key: Key) -> SimulatedHost<'_> {
         SimulatedHost {
-            shape: Shape { streams, ..Shape::square(self.processors) },
+            shape: Shape::square(self.processors),
             scheduling: combination.into(),
             model: match combination.approach {
                 Approach::Locking => &self.locking,
@@ -277,7 +317,7 @@ mod tests {
     #[test]
     fn a_stop_is_obeyed() {
         let error = published(&asked(&[100.0]), &AtomicBool::new(true)).unwrap_err();
-        assert_eq!(error, PredictError::Interrupted);
+        assert!(matches!(error, PredictError::Interrupted), "{error}");
     }
 
     #[test]

@@ -134,7 +134,7 @@ impl Replay<'_> {
             last = finished.ended;
         })?;
         let point = |(index, rate): (usize, &PerSecond)| -> Result<Option<_>, PredictError> {
-            if curve.points[index].is_none() {
+            if curve.points[index].and_then(Outcome::steady).is_none() {
                 return Ok(None);
             }
             let mut delays = Vec::with_capacity(COUNTED as usize);
@@ -169,17 +169,12 @@ impl Replay<'_> {
         let mut arrivals = Poisson::new(rate, processors, key)?;
         let settling = SETTLING.0.max(SETTLING.1 * u64::from(processors));
         let mut packets = 0;
-        trace(
-            &models.host(combination, processors, key),
-            &mut arrivals,
-            settling + COUNTED,
-            &mut |finished| {
-                packets += 1;
-                if packets > settling {
-                    see(finished);
-                }
-            },
-        );
+        trace(&models.host(combination, key), &mut arrivals, settling + COUNTED, &mut |finished| {
+            packets += 1;
+            if packets > settling {
+                see(finished);
+            }
+        });
         Ok(())
     }
 }
@@ -247,7 +242,7 @@ impl Host {
     /// The mean delay of one curve as a multiple of another's at one rate; `None` where one of them is
     /// saturated.
     pub(crate) fn delay_ratio(&self, of: usize, over: usize, rate: usize) -> Option<Estimate<f64>> {
-        let delay = |curve: usize| Some(self.curves[curve].points[rate]?.delay.mean.0);
+        let delay = |curve: usize| Some(self.steady(curve, rate)?.delay.mean.0);
         let factors =
             self.draws.iter().filter_map(|draw| Some(draw.delay(of, rate)? / draw.delay(over, rate)?));
         Some(scattered(delay(of)? / delay(over)?, factors))

@@ -126,6 +126,8 @@ struct RegionSummary {
     /// In which part of the draws each combination is among the best.
     among_best: Vec<(Combination, f64)>,
     default_saturates: bool,
+    /// The smallest and the largest gain at any simulated rate. The largest is had where the default is almost
+    /// saturated; other studies, which simulate other rates, find others.
     delay_saved_over_default: Option<[Estimate<f64>; 2]>,
     delay_saved_over_worst: Option<[Estimate<f64>; 2]>,
     /// The most of its delay that another combination might save.

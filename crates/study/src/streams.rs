@@ -8,15 +8,14 @@
 
 use crate::decide::{Advice, INDIFFERENT, Region, simulated_within};
 use crate::grade::LITTLE;
-use crate::predict::{ANY_RATE, Host, Models, PredictError};
+use crate::predict::{Conditions, Host, PredictError};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use warmcore_costs::Profile;
 use warmcore_scenario::{Combination, Prediction};
-use warmcore_sim::packet::{Outcome, Precision, capacity, run};
-use warmcore_units::{Estimate, PerSecond};
-use warmcore_workload::{Key, Poisson};
+use warmcore_sim::packet::Outcome;
+use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// Streams for each processor.
 pub const PER_PROCESSOR: u32 = 32;
@@ -53,13 +52,37 @@ pub struct Other {
     pub at_most_saved: Option<Estimate<f64>>,
 }
 
+/// What is known of the mean delay of one curve at one rate.
+#[derive(Clone, Copy, Debug)]
+enum Delay {
+    Mean(Nanos),
+    /// Whether it keeps up is not decided.
+    Unknown,
+    Saturated,
+}
+
+impl From<Option<Outcome>> for Delay {
+    fn from(outcome: Option<Outcome>) -> Self {
+        match outcome {
+            None => Self::Saturated,
+            Some(outcome) => outcome.steady().map_or(Self::Unknown, |outcome| Self::Mean(outcome.delay.mean)),
+        }
+    }
+}
+
+impl Delay {
+    const fn mean(self) -> Option<Nanos> {
+        if let Self::Mean(mean) = self { Some(mean) } else { None }
+    }
+}
+
 /// Mean delays of some curves of a host with more streams.
 struct Delays<'a> {
     host: &'a Host,
     /// The curves simulated.
     curves: Vec<usize>,
-    /// For each of them, the mean delay in nanoseconds at each of the host's rates; `None` where it is saturated.
-    delays: Vec<Vec<Option<f64>>>,
+    /// For each of them, what is known of the mean delay at each of the host's rates.
+    delays: Vec<Vec<Delay>>,
 }
 
 /// Holds `advice` for `host`, which `profile` predicts, against more streams; `done` is told how many points are
@@ -77,8 +100,7 @@ pub(crate) fn with_many(
 ) -> Result<ManyStreams, PredictError> {
     let processors = host.processors;
     let streams = processors.saturating_mul(PER_PROCESSOR);
-    let models = Models::new(profile, processors)?;
-    let key = |point: usize| Key { seed, point: point as u64, replication: u64::from(processors) };
+    let conditions = Conditions { profile, asked, processors, streams, seed };
     let advised = |of: Combination| advice.regions.iter().any(|region| region.best == of);
     let is_wanted = |&curve: &usize| {
         let of = host.curves[curve].combination;
@@ -87,25 +109,15 @@ pub(crate) fn with_many(
     let curves: Vec<usize> = (0..host.curves.len()).filter(is_wanted).collect();
     let (finished, all) = (AtomicUsize::new(0), curves.len() * host.rates.len());
     let curve = |&curve: &usize| {
-        let simulated = models.host(host.curves[curve].combination, streams, key(0));
-        let carried = capacity(&simulated, &mut Poisson::new(ANY_RATE, streams, key(0))?);
+        let combination = host.curves[curve].combination;
+        let capacity = conditions.capacity(combination)?;
         let point = |index: usize| {
             if stop.load(Ordering::Relaxed) {
                 return Err(PredictError::Interrupted);
             }
-            let rate = host.rates[index];
-            let mut arrivals = Poisson::new(rate, streams, key(1 + index))?;
-            let precision = Precision {
-                relative: asked.precision,
-                max_packets: asked.max_packets,
-                mean_gap: Some(rate.interval()),
-            };
-            let outcome = (!carried.is_exceeded_by(rate)).then(|| {
-                let outcome = run(&simulated, &mut arrivals, precision);
-                Outcome { ended: carried.judge(rate, outcome.ended), ..outcome }
-            });
+            let outcome = conditions.outcome(combination, host.rates[index], capacity)?;
             done(1 + finished.fetch_add(1, Ordering::Relaxed), all);
-            Ok(outcome.and_then(Outcome::steady).map(|outcome| outcome.delay.mean.0))
+            Ok(Delay::from(outcome))
         };
         (0..host.rates.len()).into_par_iter().map(point).collect::<Result<Vec<_>, PredictError>>()
     };
@@ -129,7 +141,7 @@ impl Delays<'_> {
         let best = (0..self.curves.len()).find(|&of| combination(of) == region.best);
         let rates = simulated_within(self.host, region.from, region.to);
         let Some((best, rates)) = best.zip(rates) else { return WithMany::Nothing };
-        if !rates.clone().any(|rate| self.delays.iter().any(|delays| delays[rate].is_some())) {
+        if !rates.clone().any(|rate| self.delays.iter().any(|delays| delays[rate].mean().is_some())) {
             return WithMany::Nothing;
         }
         let better: Vec<Better> = rates.filter_map(|rate| self.better(best, rate)).collect();
@@ -148,10 +160,13 @@ impl Delays<'_> {
 
     /// What is shown to be better than the curve `best` at one rate, and by enough.
     fn better(&self, best: usize, rate: usize) -> Option<Better> {
-        let delay = |of: usize| self.delays[of][rate];
-        let known = (0..self.curves.len()).filter_map(|of| Some((of, delay(of)?)));
-        let (curve, shortest) = known.min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let Some(own) = delay(best) else { return Some(Better { rate, curve, saved: None }) };
+        let known = (0..self.curves.len()).filter_map(|of| Some((of, self.delays[of][rate].mean()?)));
+        let (curve, shortest) = known.min_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+        let own = match self.delays[best][rate] {
+            Delay::Mean(own) => own,
+            Delay::Unknown => return None,
+            Delay::Saturated => return Some(Better { rate, curve, saved: None }),
+        };
         let mean = 1.0 - shortest / own;
         let ratio = self.host.delay_ratio(self.curves[best], self.curves[curve], rate);
         let uncertain = ratio.and_then(|ratio| ratio.relative_half_width()).unwrap_or(0.0);
@@ -201,15 +216,16 @@ mod tests {
         let region = &advice.regions[0];
         let best = curves.iter().position(|&curve| host.curves[curve].combination == region.best).unwrap();
         let other = (best + 1) % curves.len();
-        let choice = |of_other: Option<f64>, of_best: Option<f64>| {
-            let mut delays = vec![vec![Some(200.0); host.rates.len()]; curves.len()];
+        let mean = |delay: f64| Delay::Mean(Nanos(delay));
+        let choice = |of_other: Delay, of_best: Delay| {
+            let mut delays = vec![vec![mean(200.0); host.rates.len()]; curves.len()];
             delays[best].fill(of_best);
             delays[other].fill(of_other);
             Delays { host: &host, curves: curves.clone(), delays }.choice(region)
         };
-        assert_eq!(choice(Some(99.0), Some(100.0)), WithMany::Holds);
+        assert_eq!(choice(mean(99.0), mean(100.0)), WithMany::Holds);
         let WithMany::Other(Other { best: found, rates_per_s, at_most_saved }) =
-            choice(Some(50.0), Some(100.0))
+            choice(mean(50.0), mean(100.0))
         else {
             panic!("it holds")
         };
@@ -217,9 +233,10 @@ mod tests {
         assert!(rates_per_s[0].0 >= region.from.0 && rates_per_s[1].0 <= region.to.0);
         let saved = at_most_saved.unwrap();
         assert!((saved.mean - 0.5).abs() < 1e-9 && saved.half_width.unwrap() > 0.0);
-        let WithMany::Other(saturated) = choice(Some(90.0), None) else { panic!("it holds") };
+        let WithMany::Other(saturated) = choice(mean(90.0), Delay::Saturated) else { panic!("it holds") };
         assert_eq!((saturated.best, saturated.at_most_saved), (found, None));
-        let nobody = vec![vec![None; host.rates.len()]; curves.len()];
+        assert_eq!(choice(mean(90.0), Delay::Unknown), WithMany::Holds, "what is not known is not worse");
+        let nobody = vec![vec![Delay::Saturated; host.rates.len()]; curves.len()];
         let delays = Delays { host: &host, curves: curves.clone(), delays: nobody };
         assert_eq!(
             delays.choice(region),

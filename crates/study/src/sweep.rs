@@ -16,24 +16,25 @@ pub use request::{Axes, Request};
 
 use crate::point::{self, Figures};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use warmcore_costs::Profile;
 use warmcore_record::Columns;
 use warmcore_record::columns::ColumnsError;
-use warmcore_scenario::PacketScenario;
 use warmcore_scenario::document::Checked;
-use warmcore_sim::packet::{PointError, PointResult, highest_rate, simulate};
+use warmcore_scenario::{OpenTraffic, PacketScenario, TrafficError};
+use warmcore_sim::packet::{Point, PointError, PointResult, highest_rate};
 use warmcore_sim::sweep::{SweepError as Ended, sweep};
 use warmcore_units::PerSecond;
 
 /// A sweep that can be made: every point is possible.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Plan {
     request: Request,
-    /// Where the files are that the traffic names.
-    base: PathBuf,
+    /// The traffic that was asked for: a trace is that of every point.
+    traffic: OpenTraffic,
     points: Vec<PacketScenario>,
 }
 
@@ -78,12 +79,12 @@ impl Plan {
         let points = curves.into_par_iter().map(|curve| {
             let capacity = match request.axes.loads.is_empty() {
                 true => None,
-                false => Some(highest_rate(&flooded(&curve), profile, base)?.rate.mean),
+                false => Some(capacity(&curve, &traffic, profile)?),
             };
             Ok(request.points(&curve, capacity))
         });
         let points = points.collect::<Result<Vec<_>, PointError>>()?.concat();
-        Ok(Self { request, base: base.to_owned(), points })
+        Ok(Self { request, traffic, points })
     }
 
     /// Simulates every point, in parallel.
@@ -107,7 +108,10 @@ impl Plan {
         let results = sweep(
             &self.points,
             |point| known(point).inspect(|_| tell()),
-            |point| Ok(simulate(point, profile, &self.base)?),
+            |point| {
+                let traffic = traffic_of(point, &self.traffic).map_err(PointError::from)?;
+                Ok(Point::new(point, &traffic, profile)?.simulate()?)
+            },
             |point, result| {
                 finished(point, result).map_err(SweepError::Keep)?;
                 tell();
@@ -123,12 +127,25 @@ impl Plan {
     }
 }
 
-/// A rate that no host keeps up with.
-const FLOOD: PerSecond = PerSecond(1e9);
+/// The highest rate of `curve`.
+fn capacity(
+    curve: &PacketScenario,
+    traffic: &OpenTraffic,
+    profile: &Profile,
+) -> Result<PerSecond, PointError> {
+    let traffic = traffic_of(curve, traffic)?;
+    Ok(highest_rate(curve, &traffic, profile)?.rate.mean)
+}
 
-/// A point of `curve` whose rate is known before its capacity is.
-fn flooded(curve: &PacketScenario) -> PacketScenario {
-    PacketScenario { rate_per_s: Some(FLOOD), ..curve.clone() }
+/// The traffic of `point`, one of a sweep with `traffic`: no axis varies a trace.
+fn traffic_of<'a>(
+    point: &PacketScenario,
+    traffic: &'a OpenTraffic,
+) -> Result<Cow<'a, OpenTraffic>, TrafficError> {
+    Ok(match traffic.trace() {
+        Some(_) => Cow::Borrowed(traffic),
+        None => Cow::Owned(point.traffic.generated()?),
+    })
 }
 
 impl Swept {

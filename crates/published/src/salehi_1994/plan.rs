@@ -3,7 +3,6 @@
 use crate::salehi_1994::rates::{NEAR_CAPACITY, rates};
 use crate::salehi_1994::{FigureName, Options, ReproduceError, Setting};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 use warmcore_costs::{Approach, ExecutionModel};
 use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy};
 use warmcore_sim::packet::{PointResult, simulate};
@@ -34,7 +33,7 @@ impl Plan {
     /// If the profile lacks what is needed, such as migration times.
     pub fn new(options: &Options) -> Result<Self, ReproduceError> {
         check(options)?;
-        let flood = |setting: Setting| simulate(&setting.flooded(options), &options.profile, Path::new(""));
+        let flood = |setting: Setting| simulate(&setting.flooded(options), &options.profile);
         let best = flood(BEST)?.capacity.rate.mean;
         let mut floods = BTreeMap::new();
         for setting in options.wanted().flat_map(settings) {

@@ -1,7 +1,6 @@
 //! Simulating a plan.
 
 use crate::salehi_1994::{Options, Plan, Setting, Simulations};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_scenario::PacketScenario;
@@ -61,7 +60,7 @@ pub fn reproduce(
     let results = sweep(
         &plan.points,
         |(_, scenario): &(Setting, PacketScenario)| known(scenario).inspect(|_| tell()),
-        |(_, scenario)| Ok(simulate(scenario, &options.profile, Path::new(""))?),
+        |(_, scenario)| Ok(simulate(scenario, &options.profile)?),
         |(_, scenario), result| {
             finished(scenario, result).map_err(ReproduceError::Keep)?;
             tell();

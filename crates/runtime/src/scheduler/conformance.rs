@@ -6,7 +6,6 @@
 
 use super::{Assignment, Scheduler};
 use crate::packet::{Frame, Packet};
-use std::path::Path;
 use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::{Layout, Waiting};
@@ -80,7 +79,7 @@ impl Task for Replay<'_> {
 fn check(scheduling: Scheduling, rate: PerSecond) {
     let key = Key { seed: 7, point: 0, replication: 0 };
     let traffic = Traffic { streams: SHAPE.streams, ..Traffic::default() };
-    let mut source = traffic.open(Path::new(".")).unwrap().source(rate, key).unwrap();
+    let mut source = traffic.generated().unwrap().source(rate, key).unwrap();
     let mut arrivals = vec![Arrival::default(); PACKETS];
     assert_eq!(source.fill(&mut arrivals), PACKETS);
     let costs = scheduling.approach.costs();

@@ -65,6 +65,16 @@ impl OpenTraffic {
         Ok(Self { traffic: traffic.clone(), trace })
     }
 
+    pub(super) fn generated(traffic: &Traffic) -> Result<Self, TrafficError> {
+        traffic.check()?;
+        if let Process::Trace(_) = traffic.process {
+            return Err(
+                Fault::new("process", "trace", "a process that is generated: no file is read here").into()
+            );
+        }
+        Ok(Self { traffic: traffic.clone(), trace: None })
+    }
+
     /// How many streams there are.
     #[must_use]
     pub fn streams(&self) -> u32 {

@@ -1,7 +1,7 @@
 use super::*;
 use std::fs;
-use warmcore_units::{Nanos, StreamId};
-use warmcore_workload::{Arrival, BatchDistribution, Direction};
+use warmcore_units::{Nanos, PerSecond, StreamId};
+use warmcore_workload::{Arrival, Arrivals, BatchDistribution, Direction, Key};
 
 const KEY: Key = Key { seed: 3, point: 1, replication: 4 };
 const RATE: PerSecond = PerSecond(20_000.0);
@@ -13,7 +13,7 @@ fn parse(text: &str) -> Traffic {
 /// The first arrivals, which need no file.
 fn arrivals(traffic: &Traffic, count: usize) -> Vec<Arrival> {
     let mut block = vec![Arrival::default(); count];
-    let filled = traffic.source(RATE, Path::new("."), KEY).unwrap().fill(&mut block);
+    let filled = traffic.generated().unwrap().source(RATE, KEY).unwrap().fill(&mut block);
     assert_eq!(filled, count);
     block
 }
@@ -39,7 +39,7 @@ fn every_description_survives_its_document_and_makes_arrivals() {
         let block = arrivals(&traffic, 100);
         assert!(block.is_sorted_by_key(|arrival| arrival.at), "{text}");
         assert!(block.iter().all(|arrival| arrival.stream.0 < traffic.streams), "{text}");
-        assert_eq!(traffic.open(Path::new(".")).unwrap().own_rate(), None);
+        assert_eq!(traffic.generated().unwrap().own_rate(), None);
     }
 }
 
@@ -63,7 +63,7 @@ fn sizes_and_directions_leave_the_arrivals_as_they_are() {
 #[test]
 fn the_mix_holds_batches_together() {
     let traffic = parse("streams = 1000000\nbatch = { mean = 3 }");
-    let mix = traffic.open(Path::new(".")).unwrap().mix(KEY).unwrap();
+    let mix = traffic.generated().unwrap().mix(KEY).unwrap();
     let streams: Vec<StreamId> = mix.take(300).collect();
     assert!(streams.chunks(3).all(|batch| batch.iter().all(|stream| *stream == batch[0])));
     assert!(streams.chunks(3).is_sorted_by(|one, next| one[0] != next[0]), "batches differ");
@@ -157,7 +157,8 @@ fn a_trace_that_cannot_be_used_is_refused_with_its_file_and_the_reason() {
         if let Some(bytes) = bytes {
             fs::write(folder.path().join("x.pcap"), bytes).unwrap();
         }
-        let error = trace("x.pcap", 1.0).source(RATE, folder.path(), KEY).err().expect("refused");
+        let opened = trace("x.pcap", 1.0).open(folder.path());
+        let error = opened.and_then(|open| open.source(RATE, KEY).map(drop)).expect_err("refused");
         error.to_string()
     };
     assert!(refused(None).contains("`process.trace.file`: cannot read"));
@@ -169,6 +170,7 @@ fn a_trace_that_cannot_be_used_is_refused_with_its_file_and_the_reason() {
     assert!(refused(Some(&capture(&[7, 7]))).contains("all its 2 packets come at once"));
     let whole = capture(&[1, 2]);
     fs::write(folder.path().join("x.pcap"), whole).unwrap();
-    let error = trace("x.pcap", 1.0).source(PerSecond(0.0), folder.path(), KEY).err().expect("refused");
+    let error =
+        trace("x.pcap", 1.0).open(folder.path()).unwrap().source(PerSecond(0.0), KEY).err().expect("refused");
     assert!(error.to_string().contains("rate of 0 per second"), "{error}");
 }

@@ -5,9 +5,8 @@
 use crate::packet::point::{Point, PointError};
 use crate::packet::run::{Precision, Watch};
 use rayon::prelude::*;
-use std::path::Path;
 use warmcore_costs::Profile;
-use warmcore_scenario::{PacketScenario, Process, Scheduling};
+use warmcore_scenario::{OpenTraffic, PacketScenario, Process, Scheduling};
 pub use warmcore_stats::replications::Comparison;
 use warmcore_stats::{Interval, Replications};
 use warmcore_units::Fault;
@@ -23,13 +22,13 @@ pub const PACKETS: u64 = 200_000;
 /// half-widths are infinite.
 ///
 /// # Errors
-/// As [`simulate`](crate::packet::simulate), under either; and for a trace, which is one run whatever
+/// As [`Point::new`], under either; and for a trace, which is one run whatever
 /// chance does, so that nothing tells how far its difference can be relied on.
 pub fn compare(
     scenario: &PacketScenario,
     other: Scheduling,
+    traffic: &OpenTraffic,
     profile: &Profile,
-    base: &Path,
 ) -> Result<Option<Comparison>, PointError> {
     if matches!(scenario.traffic.process, Process::Trace(_)) {
         let expected = "a process with chance in it: a trace is one run, of which nothing tells how far others \
@@ -37,7 +36,7 @@ pub fn compare(
         return Err(Fault::new("traffic.process", "trace", expected).into());
     }
     let other = PacketScenario { scheduling: other, ..scenario.clone() };
-    let delays = |scenario| mean_delays(&Point::of(scenario, profile, base)?);
+    let delays = |scenario| mean_delays(&Point::new(scenario, traffic, profile)?);
     let (Some(ours), Some(theirs)) = (delays(scenario)?, delays(&other)?) else { return Ok(None) };
     let slowly = matches!(scenario.traffic.process, Process::SelfSimilar(_));
     Ok(ours
@@ -76,7 +75,8 @@ mod tests {
 
     fn against(scenario: &PacketScenario, policy: ProcessorPolicy) -> Option<Comparison> {
         let other = Scheduling { policy, ..scenario.scheduling };
-        compare(scenario, other, &Profile::sgi_challenge_xl(), Path::new("")).unwrap()
+        compare(scenario, other, &scenario.traffic.generated().unwrap(), &Profile::sgi_challenge_xl())
+            .unwrap()
     }
 
     /// Wired-Streams against LRU at low load: the same service costs on the same arrivals differ

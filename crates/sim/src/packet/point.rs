@@ -8,7 +8,6 @@ use crate::packet::outcome::Outcome;
 use crate::packet::replay::replay;
 use crate::packet::run::{Observed, Precision, Watch, observe};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{ExecutionModel, Profile, Situation};
 use warmcore_scenario::document::Checked;
@@ -75,56 +74,44 @@ const FORGOTTEN: f64 = 200.0;
 const FORGOTTEN_BY_QUEUES: f64 = 125.0;
 /// The least share that is left of it: nearer to the capacity delays have no intervals anyway.
 const LEAST_LEFT: f64 = 0.1;
-/// Packets that are processed to find the capacity, at most: where the traffic is unlike itself for longer, as a few
+/// Packets that are processed to find the capacity, at most, unless the host itself needs more: where the traffic is unlike itself for longer, as a few
 /// streams send all of it, how far the capacity may be off is not known.
 const CAPACITY_PACKETS: u64 = 1_000_000;
+/// The rate where only the order of packets counts.
+const ANY_RATE: PerSecond = PerSecond(1e9);
 /// The replication whose arrivals the capacity is found with.
 const CAPACITY_REPLICATION: u64 = u64::MAX;
 
-/// Simulates `scenario` with the costs of `profile`. What its traffic names is looked for in
-/// `base`.
-///
-/// Points of equal seed, rate and traffic see the same arrivals, whatever else is different; the
-/// result does not depend on how many threads there are.
+/// Simulates `scenario`, whose traffic names no file, with the costs of `profile`. Where it is a trace, open it and
+/// simulate its [`Point`].
 ///
 /// # Errors
-/// If the scenario, its traffic or the profile cannot be used.
-pub fn simulate(
-    scenario: &PacketScenario,
-    profile: &Profile,
-    base: &Path,
-) -> Result<PointResult, PointError> {
-    let point = Point::of(scenario, profile, base)?;
-    let capacity = point.capacity()?;
-    let rate = point.rate;
-    let point = Point { load: rate.0 / capacity.rate.mean.0, ..point };
-    let result = PointResult { rate, capacity, outcome: None, capture: point.capture() };
-    let outcome = match result.capture {
-        Some(_) => Some(point.replay()?),
-        None if point.exceeds(&capacity) => None,
-        None => point.steady(&capacity)?,
-    };
-    let capacity = if outcome.is_none() { capacity.of_saturated(rate) } else { capacity };
-    Ok(PointResult { outcome, capacity, ..result })
+/// As [`Point::new`], and if the traffic is a trace.
+pub fn simulate(scenario: &PacketScenario, profile: &Profile) -> Result<PointResult, PointError> {
+    Point::new(scenario, &scenario.traffic.generated()?, profile)?.simulate()
 }
 
-/// The highest rate that the host of `scenario` keeps up with, and no more of it than that.
+/// The highest rate that the host of `scenario` keeps up with, whatever the scenario's own is.
 ///
 /// # Errors
-/// As [`simulate`].
+/// As [`Point::new`].
 pub fn highest_rate(
     scenario: &PacketScenario,
+    traffic: &OpenTraffic,
     profile: &Profile,
-    base: &Path,
 ) -> Result<Capacity, PointError> {
-    Point::of(scenario, profile, base)?.capacity()
+    let scenario = PacketScenario { rate_per_s: Some(ANY_RATE), ..scenario.clone() };
+    Point::new(&scenario, traffic, profile)?.capacity()
 }
 
 /// A scenario made ready to run.
-pub(super) struct Point<'s> {
+///
+/// Points of equal seed, rate and traffic see the same arrivals, whatever else is different; results do not depend on
+/// how many threads there are.
+pub struct Point<'s> {
     scenario: &'s PacketScenario,
     pub(super) rate: PerSecond,
-    traffic: OpenTraffic,
+    traffic: &'s OpenTraffic,
     shape: Shape,
     model: ExecutionModel,
     /// The share of its capacity that arrives; 0 before that is known.
@@ -132,13 +119,16 @@ pub(super) struct Point<'s> {
 }
 
 impl<'s> Point<'s> {
-    pub(super) fn of(
+    /// The point of `scenario`, whose opened traffic is `traffic`, with the costs of `profile`.
+    ///
+    /// # Errors
+    /// If the scenario, its traffic or the profile cannot be used.
+    pub fn new(
         scenario: &'s PacketScenario,
+        traffic: &'s OpenTraffic,
         profile: &Profile,
-        base: &Path,
     ) -> Result<Self, PointError> {
         scenario.check()?;
-        let traffic = scenario.traffic.open(base)?;
         let rate = traffic.rate(scenario.rate_per_s)?;
         let streams = traffic.streams();
         let stacks = scenario.check_stacks(streams)?.min(streams);
@@ -154,6 +144,32 @@ impl<'s> Point<'s> {
         };
         point.check_clock()?;
         Ok(point)
+    }
+
+    /// What comes of it.
+    ///
+    /// # Errors
+    /// If the traffic cannot be made.
+    pub fn simulate(self) -> Result<PointResult, PointError> {
+        let capacity = self.capacity()?;
+        self.result(capacity)
+    }
+
+    /// What comes of it on a host with this `capacity`, which may have been found at another rate.
+    ///
+    /// # Errors
+    /// If the traffic cannot be made.
+    pub fn result(self, capacity: Capacity) -> Result<PointResult, PointError> {
+        let rate = self.rate;
+        let point = Self { load: rate.0 / capacity.rate.mean.0, ..self };
+        let capture = point.capture();
+        let outcome = match capture {
+            Some(_) => Some(point.replay()?),
+            None if point.exceeds(&capacity) => None,
+            None => point.steady(&capacity)?,
+        };
+        let capacity = if outcome.is_none() { capacity.of_saturated(rate) } else { capacity };
+        Ok(PointResult { rate, capacity, outcome, capture })
     }
 
     /// Checks that the first judgement of a run comes while its clock still tells services apart.
@@ -231,12 +247,17 @@ impl<'s> Point<'s> {
         }
     }
 
-    pub(super) fn capacity(&self) -> Result<Capacity, PointError> {
+    /// The highest rate that the host keeps up with.
+    ///
+    /// # Errors
+    /// If the traffic cannot be made.
+    pub fn capacity(&self) -> Result<Capacity, PointError> {
         let host = self.host(CAPACITY_REPLICATION);
         let packets = || self.traffic.endless(self.rate, host.key);
+        let most = CAPACITY_PACKETS.max(wanted(self.shape));
         let wanted = wanted(self.shape).max(self.after(FORGOTTEN));
-        let is_known = wanted <= CAPACITY_PACKETS && self.mixing() != Mixing::Slowly;
-        let capacity = capacity_over(wanted.min(CAPACITY_PACKETS), &host, &mut *packets()?);
+        let is_known = wanted <= most && self.mixing() != Mixing::Slowly;
+        let capacity = capacity_over(wanted.min(most), &host, &mut *packets()?);
         let bound = busiest(&host, &self.traffic.shares()?, packets, [self.rate, capacity.rate.mean])?;
         let capacity = Capacity { rate: bound.unwrap_or(capacity.rate), ..capacity };
         // Run again, a trace is the same trace: nothing tells what another one would do.

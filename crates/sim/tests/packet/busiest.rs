@@ -2,11 +2,10 @@
 
 use crate::listed::{finished, first};
 use crate::machines::{model, one_time};
-use std::path::Path;
 use warmcore_costs::Profile;
 use warmcore_scenario::{Effects, PacketScenario, Parallelism, ProcessorPolicy, Scheduling, Stacks, Traffic};
 use warmcore_sim::packet::{Finished, Host, Shape, highest_rate};
-use warmcore_units::{Nanos, PerSecond};
+use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::{Key, Popularity};
 
 const SERVICE: Nanos = Nanos(10_000.0);
@@ -26,8 +25,12 @@ fn scenario(approach: Parallelism, policy: ProcessorPolicy, exponent: f64) -> Pa
     }
 }
 
+fn estimated(scenario: &PacketScenario, profile: &Profile) -> Estimate<PerSecond> {
+    highest_rate(scenario, &scenario.traffic.generated().unwrap(), profile).unwrap().rate
+}
+
 fn capacity(scenario: &PacketScenario) -> f64 {
-    let capacity = highest_rate(scenario, &one_time(SERVICE), Path::new("")).unwrap().rate;
+    let capacity = estimated(scenario, &one_time(SERVICE));
     let relative = capacity.relative_half_width().unwrap();
     assert!(relative < 0.01, "{capacity:?}");
     capacity.mean.0
@@ -82,7 +85,7 @@ fn streams_that_do_not_divide_evenly_have_a_busiest_processor() {
 fn longest_delay(approach: Parallelism, policy: ProcessorPolicy, load: f64) -> Nanos {
     let profile = Profile::sgi_challenge_xl();
     let scenario = scenario(approach, policy, 1.0);
-    let capacity = highest_rate(&scenario, &profile, Path::new("")).unwrap().rate.mean;
+    let capacity = estimated(&scenario, &profile).mean;
     let key = Key { seed: 5, point: 0, replication: 0 };
     let host = Host {
         shape: Shape { processors: PROCESSORS, streams: STREAMS, stacks: STACKS },
@@ -91,7 +94,7 @@ fn longest_delay(approach: Parallelism, policy: ProcessorPolicy, load: f64) -> N
         effects: Effects::NONE,
         key,
     };
-    let mut arrivals = scenario.traffic.source(capacity * load, Path::new(""), key).unwrap();
+    let mut arrivals = scenario.traffic.generated().unwrap().source(capacity * load, key).unwrap();
     let packets = finished(&host, &first(&mut *arrivals, 200_000));
     packets.iter().map(Finished::delay).fold(Nanos::ZERO, |one, other| Nanos(one.0.max(other.0)))
 }

@@ -19,10 +19,9 @@
 use super::CompareError;
 use super::figures::Repeated;
 use super::live::{Testbed, repeat};
-use std::path::Path;
 use warmcore_costs::{ExecutionModel, Profile};
-use warmcore_scenario::{Effects, PacketScenario, Scheduling};
-use warmcore_sim::packet::simulate;
+use warmcore_scenario::{Effects, OpenTraffic, PacketScenario, Scheduling};
+use warmcore_sim::packet::Point;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// The load of the reference runs, as a fraction of what can be done when packets come without end. Several
@@ -70,8 +69,8 @@ impl RuntimeCosts {
     pub fn fit(
         testbed: &mut dyn Testbed,
         scenario: &PacketScenario,
+        traffic: &OpenTraffic,
         profile: &Profile,
-        base: &Path,
     ) -> Result<Self, CompareError> {
         let disturbed = || CompareError::Disturbed("what the runtime costs");
         let at = |rate: Option<PerSecond>| PacketScenario { rate_per_s: rate, ..scenario.clone() };
@@ -85,20 +84,20 @@ impl RuntimeCosts {
         if !reference.beside.mean.0.is_finite() {
             return Err(disturbed());
         }
-        Self::from_reference(&reference, &scenario, profile, base)
+        Self::from_reference(&reference, &scenario, traffic, profile)
     }
 
     fn from_reference(
         reference: &Repeated,
         scenario: &PacketScenario,
+        traffic: &OpenTraffic,
         profile: &Profile,
-        base: &Path,
     ) -> Result<Self, CompareError> {
         let (delay, stack) = (reference.figures.delay, reference.figures.stack);
         let half = |estimate: Estimate<Nanos>| estimate.half_width.unwrap_or(Nanos::INFINITY).0;
         let deciding = Estimate { mean: reference.beside.mean.max(Nanos::ZERO), ..reference.beside };
         let constant = profile.with_constant_time(stack.mean);
-        let starting = implied(delay.mean, deciding.mean, scenario, &constant, base)?;
+        let starting = implied(delay.mean, deciding.mean, scenario, traffic, &constant)?;
         let starting = Estimate::new(starting, Nanos(half(delay).hypot(half(stack))));
         let rate = scenario.rate_per_s.unwrap_or(PerSecond(f64::NAN));
         let alone = decides_alone(scenario, profile)?;
@@ -134,15 +133,15 @@ fn implied(
     delay: Nanos,
     deciding: Nanos,
     scenario: &PacketScenario,
+    traffic: &OpenTraffic,
     constant: &Profile,
-    base: &Path,
 ) -> Result<Nanos, CompareError> {
     let delayed = |starting: Nanos| {
         let effects =
             Effects { decision_ns: deciding.0, start_ns: (starting - deciding).0, ..scenario.effects };
         let mut scenario = PacketScenario { effects, ..scenario.clone() };
         scenario.run.precision = PRECISION;
-        let outcome = simulate(&scenario, constant, base)?.outcome;
+        let outcome = Point::new(&scenario, traffic, constant)?.simulate()?.outcome;
         Ok::<_, CompareError>(outcome.map_or(Nanos::INFINITY, |outcome| outcome.delay.mean))
     };
     let (mut low, mut high) = (Nanos::ZERO, delay);

@@ -7,7 +7,6 @@ use super::live::Testbed;
 use super::point::{Quantity, Source};
 use super::quiet::Ran;
 use super::{CompareError, Comparison, Loads, Request, compare_on};
-use std::path::Path;
 use warmcore_costs::profile::Measured;
 use warmcore_costs::{Profile, Situation};
 use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy, QueueRule, Scheduling};
@@ -46,7 +45,7 @@ impl Testbed for Simulated {
         scenario.scheduling.queue = self.queue.unwrap_or(scenario.scheduling.queue);
         let rate = scenario.rate_per_s;
         scenario.rate_per_s = rate.or(Some(PerSecond(1_000.0)));
-        let result = simulate(&scenario, &self.truth, Path::new("."))?;
+        let result = simulate(&scenario, &self.truth)?;
         let exactly = |time: Nanos| Estimate::new(time, Nanos::ZERO);
         let observed = result.outcome.map(|outcome| {
             let all: u64 = outcome.situations.iter().sum();
@@ -80,7 +79,8 @@ fn compared(
     scenario.traffic.streams = 16;
     scenario.run.precision = 0.01;
     let request = Request { scenario, schedulings: schedulings.to_vec(), loads };
-    compare_on(&mut machine, &request, profile, Path::new("."), |_| ()).unwrap()
+    let traffic = request.scenario.traffic.generated().unwrap();
+    compare_on(&mut machine, &request, &traffic, profile, |_| ()).unwrap()
 }
 
 fn judged(comparison: &Comparison, quantity: Quantity) -> Vec<Option<Judgement>> {

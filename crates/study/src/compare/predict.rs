@@ -7,10 +7,9 @@
 use super::CompareError;
 use super::costs::{RuntimeCosts, decides_alone};
 use super::figures::Figures;
-use std::path::Path;
 use warmcore_costs::{Profile, Situation};
-use warmcore_scenario::{Mode, PacketScenario, Parallelism};
-use warmcore_sim::packet::{Outcome, simulate};
+use warmcore_scenario::{Mode, OpenTraffic, PacketScenario, Parallelism};
+use warmcore_sim::packet::{Outcome, Point, highest_rate};
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
@@ -34,7 +33,7 @@ pub struct Predicted {
 pub struct Predictor<'a> {
     profile: Profile,
     costs: &'a [RuntimeCosts],
-    base: &'a Path,
+    traffic: &'a OpenTraffic,
 }
 
 impl<'a> Predictor<'a> {
@@ -42,11 +41,11 @@ impl<'a> Predictor<'a> {
     #[must_use]
     pub fn new(
         scenario: &PacketScenario,
+        traffic: &'a OpenTraffic,
         profile: &Profile,
         costs: &'a [RuntimeCosts],
-        base: &'a Path,
     ) -> Self {
-        Self { profile: between_packets(scenario, profile), costs, base }
+        Self { profile: between_packets(scenario, profile), costs, traffic }
     }
 
     /// The highest rate that `scenario` could be run at.
@@ -54,9 +53,8 @@ impl<'a> Predictor<'a> {
     /// # Errors
     /// If it cannot be simulated.
     pub fn capacity(&self, scenario: &PacketScenario) -> Result<Estimate<PerSecond>, CompareError> {
-        let busy = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..scenario.clone() };
-        let busy = with_handler(self.costs(scenario)?.charged_to(&busy));
-        Ok(simulate(&busy, &self.profile, self.base)?.capacity.rate)
+        let scenario = with_handler(self.costs(scenario)?.charged_to(scenario));
+        Ok(highest_rate(&scenario, self.traffic, &self.profile)?.rate)
     }
 
     /// What comes of `scenario` at its rate.
@@ -66,9 +64,9 @@ impl<'a> Predictor<'a> {
     pub fn predict(&self, scenario: &PacketScenario) -> Result<Predicted, CompareError> {
         let runtime = self.costs(scenario)?;
         let constant = self.profile.with_constant_time(runtime.stack.mean);
-        let null = simulated(&runtime.charged_to(scenario), &constant, self.base)?;
+        let null = simulated(&runtime.charged_to(scenario), self.traffic, &constant)?;
         let charged = |costs: &RuntimeCosts| with_handler(costs.charged_to(scenario));
-        let outcome = simulated(&charged(&runtime), &self.profile, self.base)?;
+        let outcome = simulated(&charged(&runtime), self.traffic, &self.profile)?;
         let mut model = outcome.map(|outcome| {
             let idle = null.map_or(1.0 - outcome.utilisation.mean, |null| found_idle(&runtime, &null));
             figures(&outcome, self.stack(&runtime, &outcome, idle, scenario))
@@ -77,7 +75,8 @@ impl<'a> Predictor<'a> {
             // That the runtime's costs are not known exactly is in the interval too.
             let mut delays = [Nanos::INFINITY; 2];
             for (delay, bound) in delays.iter_mut().zip(runtime.bounds()) {
-                if let Some(outcome) = simulate(&charged(&bound), &self.profile, self.base)?.outcome {
+                let (scenario, traffic) = (charged(&bound), self.traffic);
+                if let Some(outcome) = Point::new(&scenario, traffic, &self.profile)?.simulate()?.outcome {
                     *delay = outcome.delay.mean;
                 }
             }
@@ -162,11 +161,12 @@ fn figures(outcome: &Outcome, stack: Estimate<Nanos>) -> Figures {
 /// simulations, with the interval that their spread gives, as those of several runs are.
 fn simulated(
     scenario: &PacketScenario,
+    traffic: &OpenTraffic,
     profile: &Profile,
-    base: &Path,
 ) -> Result<Option<Outcome>, CompareError> {
     let with_seed = |seed: u64| PacketScenario { seed: scenario.seed.wrapping_add(seed), ..scenario.clone() };
-    let outcomes = (0..SEEDS).map(|seed| Ok(simulate(&with_seed(seed), profile, base)?.outcome));
+    let outcomes =
+        (0..SEEDS).map(|seed| Ok(Point::new(&with_seed(seed), traffic, profile)?.simulate()?.outcome));
     let outcomes = outcomes.collect::<Result<Option<Vec<Outcome>>, CompareError>>()?;
     let Some([first, ..]) = outcomes.as_deref() else { return Ok(None) };
     let over_seeds = |of: fn(&Outcome) -> Nanos| {

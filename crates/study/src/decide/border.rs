@@ -56,7 +56,7 @@ fn leads(
     /// Where only one of the two keeps up.
     const BY_FAR: f64 = 1.0;
     let delay = |curve: usize, rate: usize| {
-        let predicted = host.curves[curve].points[rate]?.delay.mean.0;
+        let predicted = host.steady(curve, rate)?.delay.mean.0;
         let factor = draw.map_or(Some(1.0), |draw| host.draws[draw].delay(curve, rate))?;
         Some((predicted * factor).ln())
     };

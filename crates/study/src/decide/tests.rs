@@ -1,4 +1,5 @@
 use super::*;
+use crate::predict::Curve;
 use rand_distr::{Distribution, StandardNormal};
 use warmcore_costs::Approach;
 use warmcore_scenario::ProcessorPolicy;

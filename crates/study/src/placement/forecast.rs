@@ -10,7 +10,6 @@
 use super::crossing::{Crossing, Layout};
 use super::ground::Ground;
 use serde::Serialize;
-use std::path::Path;
 use warmcore_costs::profile::{FreeMemory, Measured, ReceiveTimes};
 use warmcore_costs::{Approach, Experiment, Profile, ThreadStack};
 use warmcore_scenario::{PacketScenario, RunLength, Traffic};
@@ -120,8 +119,7 @@ impl<'a> Costs<'a> {
         work: f64,
     ) -> Result<Side, Unforeseen> {
         let (crossing, busiest) = (layout.crossing(ground), layout.busiest());
-        let result =
-            simulate(&on_one_cpu(rate.unwrap_or(RARE) * busiest), &self.mixed(crossing), Path::new(""))?;
+        let result = simulate(&on_one_cpu(rate.unwrap_or(RARE) * busiest), &self.mixed(crossing))?;
         let cost = self.packet(crossing);
         let delay = result.outcome.filter(|_| rate.is_some()).map(|outcome| outcome.delay);
         Ok(Side {
@@ -143,7 +141,7 @@ impl<'a> Costs<'a> {
     ) -> Result<Option<Estimate<Nanos>>, Unforeseen> {
         let mut scenario = on_one_cpu(rate);
         scenario.effects.start_ns = work.0;
-        let result = simulate(&scenario, &self.mixed(crossing), Path::new(""))?;
+        let result = simulate(&scenario, &self.mixed(crossing))?;
         Ok(result.outcome.map(|outcome| widened(outcome.delay, self.uncertainty)))
     }
 
@@ -154,7 +152,7 @@ impl<'a> Costs<'a> {
         work: Nanos,
     ) -> Result<Option<Estimate<Nanos>>, Unforeseen> {
         let constant = self.profile.with_constant_time(work);
-        Ok(simulate(&on_one_cpu(rate), &constant, Path::new(""))?.outcome.map(|outcome| outcome.delay))
+        Ok(simulate(&on_one_cpu(rate), &constant)?.outcome.map(|outcome| outcome.delay))
     }
 
     /// The profile of packets of which so many cross: each of its times is the mean of theirs.

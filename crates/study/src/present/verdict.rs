@@ -7,7 +7,7 @@ use crate::Findings;
 use crate::decide::{Advice, Gain, GainAt};
 use crate::grade::{is_above_noise, percent};
 use crate::present::actions::{actions, capitalised};
-use crate::present::headline::{confidence, headline, of_default, over_default};
+use crate::present::headline::{confidence, headline, of_default};
 use crate::present::scope::scope;
 use warmcore_costs::Approach;
 use warmcore_costs::profile::Kind;
@@ -75,15 +75,13 @@ fn key_figures(advice: &Advice) -> Vec<KeyFigure> {
         let meaning = format!("packet delay against the common default, at {}", of_default(at));
         Some(figure(at.over_default?, meaning))
     });
-    let most = over_default(advice)
-        .map(|Gain { most, .. }| figure(most.gain, format!("the same at best, at {}", most.rate)));
     let capacity = advice.capacity.over_default;
     let carries = KeyFigure {
         value: format!("×{:.2}", capacity.mean),
         half_width: format!("± {:.2}", capacity.half_width.unwrap_or(0.0)),
         meaning: format!("traffic carried against the common default, with {}", advice.capacity.best),
     };
-    ordinary.into_iter().chain(most).chain([carries]).collect()
+    ordinary.into_iter().chain([carries]).collect()
 }
 
 /// The widest regions, from low loads to high, and what carries most where there is a line left for it; each begins
@@ -116,7 +114,13 @@ fn region_line(findings: &Findings, advice: &Advice, index: usize) -> Statement 
     } else {
         text += &format!("use {}", in_brief(region.best));
         text += &match region.over_default {
-            Some(gain) => format!(": a packet takes {} less time than under the common default.", span(gain)),
+            Some(Gain { least, .. }) if is_above_noise(least.gain) => {
+                format!(
+                    ": a packet takes at least {} less time than under the common default.",
+                    saved(least.gain)
+                )
+            }
+            Some(_) => ": at some of these loads no gain over the common default is measurable.".to_owned(),
             None => ": the common default is at 90% of its capacity there, or beyond it.".to_owned(),
         };
     }
@@ -211,16 +215,6 @@ pub(super) fn times(ratio: Estimate<f64>) -> String {
 /// A gain in percent with its half-width.
 pub(super) fn saved(gain: Estimate<f64>) -> String {
     format!("{} ± {}", percent(gain.mean), percent(gain.half_width.unwrap_or(0.0)))
-}
-
-/// From the smallest gain to the largest, as far as they are shown to be gains.
-fn span(gain: Gain) -> String {
-    let [least, most] = [gain.least, gain.most].map(|at| saved(at.gain));
-    match is_above_noise(gain.least.gain) {
-        _ if least == most => least,
-        true => format!("{least} to {most}"),
-        false => format!("up to {most}"),
-    }
 }
 
 /// How many processors, and whether that is more than was measured.

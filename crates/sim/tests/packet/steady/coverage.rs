@@ -128,7 +128,7 @@ fn two_periodic_streams_meet_as_often_as_their_phases_are_near() {
 }
 
 fn outcome(scenario: &PacketScenario, profile: &Profile) -> Outcome {
-    let result = simulate(scenario, profile, std::path::Path::new("")).expect("a point");
+    let result = simulate(scenario, profile).expect("a point");
     result.outcome.unwrap_or_else(|| panic!("saturated: {scenario:?}"))
 }
 

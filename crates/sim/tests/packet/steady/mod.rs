@@ -3,7 +3,6 @@
 mod coverage;
 
 use rayon::prelude::*;
-use std::path::Path;
 use warmcore_costs::Profile;
 use warmcore_scenario::{Organisation, PacketScenario, Parallelism, Process, ProcessorPolicy, Traffic};
 use warmcore_sim::packet::{Ended, PointError, PointResult, simulate};
@@ -21,7 +20,7 @@ fn point(rate: PerSecond, traffic: Traffic) -> PacketScenario {
 }
 
 fn published(scenario: &PacketScenario) -> PointResult {
-    simulate(scenario, &Profile::sgi_challenge_xl(), Path::new("")).expect("a point")
+    simulate(scenario, &Profile::sgi_challenge_xl()).expect("a point")
 }
 
 fn capacity(scenario: &PacketScenario) -> PerSecond {
@@ -41,11 +40,11 @@ fn regular_packets_just_below_capacity_do_not_wait() {
     };
     for load in [0.9875, 0.999] {
         let scenario = at(load);
-        let outcome = simulate(&scenario, &profile, Path::new("")).unwrap().outcome.expect("it keeps up");
+        let outcome = simulate(&scenario, &profile).unwrap().outcome.expect("it keeps up");
         assert_eq!(outcome.ended, Ended::Precise);
         assert!((outcome.delay.mean.0 / service.0 - 1.0).abs() < 1e-6, "{}", outcome.delay.mean);
     }
-    assert_eq!(simulate(&at(1.001), &profile, Path::new("")).unwrap().outcome, None);
+    assert_eq!(simulate(&at(1.001), &profile).unwrap().outcome, None);
 }
 
 /// Independent stacks at 97% of their capacity under bursts: stable, though eight lines together rise
@@ -169,12 +168,12 @@ fn seeds_of_periodic_streams_agree_within_their_intervals() {
 fn a_rate_below_what_the_clock_can_tell_is_refused() {
     let scenario = |rate| point(PerSecond(rate), Traffic::default());
     let profile = Profile::sgi_challenge_xl();
-    let refused = simulate(&scenario(1e-6), &profile, Path::new("")).unwrap_err();
+    let refused = simulate(&scenario(1e-6), &profile).unwrap_err();
     let PointError::Scenario(fault) = &refused else { panic!("{refused}") };
     assert_eq!(fault.field, "rate_per_s");
     let least =
         fault.expected.split_whitespace().find_map(|word| word.parse::<f64>().ok()).expect("the least rate");
-    assert!(simulate(&scenario(least * 0.9), &profile, Path::new("")).is_err());
+    assert!(simulate(&scenario(least * 0.9), &profile).is_err());
     let rare = published(&scenario(least * 1.1)).outcome.expect("a steady state");
     let relative = rare.delay.mean / profile.times.locking.fully_cold.mean - 1.0;
     assert!(relative.abs() < 0.01 && rare.quantiles.p50.mean.0 > 0.0, "{relative}");

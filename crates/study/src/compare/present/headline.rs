@@ -80,11 +80,11 @@ pub fn nothing_judged(comparison: &Comparison) -> Option<String> {
     }
     let reasons: Vec<&str> = points.iter().filter_map(|point| point.unjudged()).collect();
     let distinct = BTreeSet::from_iter(&reasons);
-    let told = distinct.into_iter().map(|reason| {
+    let counted = distinct.into_iter().map(|reason| {
         let count = reasons.iter().filter(|other| *other == reason).count();
         format!("at {count} of {} loads {reason}", reasons.len())
     });
-    let all = told.collect::<Vec<_>>().join("; ");
+    let all = counted.collect::<Vec<_>>().join("; ");
     Some(format!("Nothing could be judged: {all}."))
 }
 
@@ -105,10 +105,10 @@ fn statement(compared: &Compared) -> Statement {
             error(Quantity::P99)
         )
     });
-    let told = |point: &ComparedPoint| {
+    let is_decided = |point: &ComparedPoint| {
         point.judgement(Source::Model).is_some_and(|judgement| judgement != Judgement::Undecided)
     };
-    let all_told = compared.points.iter().all(told);
+    let all_decided = compared.points.iter().all(is_decided);
     Statement {
         text: format!(
             "{}: {}, {}, {}.",
@@ -119,7 +119,7 @@ fn statement(compared: &Compared) -> Statement {
         ),
         evidence: evidence.collect(),
         confidence: Confidence {
-            level: if all_told { Level::High } else { Level::Low },
+            level: if all_decided { Level::High } else { Level::Low },
             reason: "high where every load could be judged and is decided: a prediction counts as within a limit only \
                      if the whole interval of its error is"
                 .to_owned(),
@@ -133,8 +133,8 @@ fn choice(all: &[Compared]) -> Option<Statement> {
     if differences.is_empty() {
         return None;
     }
-    let told: Vec<bool> = differences.iter().filter_map(Difference::order_is_right).collect();
-    let right = told.iter().filter(|&&right| right).count();
+    let decided: Vec<bool> = differences.iter().filter_map(Difference::order_is_right).collect();
+    let right = decided.iter().filter(|&&right| right).count();
     let good = differences.iter().filter(|difference| difference.judged() == Judgement::Good).count();
     let null =
         differences.iter().filter(|difference| difference.null_judged() == Some(Judgement::Good)).count();
@@ -142,13 +142,13 @@ fn choice(all: &[Compared]) -> Option<Statement> {
         text: format!(
             "Which of two ways is better is predicted right {right} of {} times that prediction and clock both tell \
              one from the other. By how much is predicted within {:.0}% of the delay {good} of {} times; without a model of caches {null} times.",
-            told.len(),
+            decided.len(),
             LIMIT * 100.0,
             differences.len()
         ),
         evidence: Vec::new(),
         confidence: Confidence {
-            level: if told.len() == differences.len() { Level::High } else { Level::Low },
+            level: if decided.len() == differences.len() { Level::High } else { Level::Low },
             reason: "whether prediction and clock can tell the ways apart at every rate".to_owned(),
         },
     })
