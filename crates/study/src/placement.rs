@@ -54,7 +54,7 @@ use warmcore_linux::tuning::{Fingerprint, Line, Plan, plan::SCHEMA};
 use warmcore_units::{CpuId, Estimate, PerSecond};
 
 /// A gain below this is not worth a change, as a fraction.
-const VISIBLE: f64 = crate::decide::INDIFFERENT;
+const VISIBLE: f64 = 0.01;
 
 /// Where so many times the packets could come, nobody misses more room, and what counts is what a
 /// packet costs.
@@ -215,7 +215,7 @@ struct Chosen {
 /// Why there is no plan, or none that brings anything.
 pub fn place(picture: &Inventory, request: &Request<'_>) -> Result<Placement, Unplaceable> {
     circumstances::check(picture)?;
-    let scene = Scene::of(picture, request)?;
+    let scene = Scene::new(picture, request)?;
     let (chosen, lines) = match request.goal {
         Goal::Isolation => isolation::choose(&scene)?,
         Goal::Throughput | Goal::Latency => {
@@ -230,8 +230,8 @@ pub fn place(picture: &Inventory, request: &Request<'_>) -> Result<Placement, Un
 }
 
 impl<'a> Scene<'a> {
-    fn of(picture: &'a Inventory, request: &Request<'a>) -> Result<Self, Unplaceable> {
-        let ground = Ground::of(picture, request.goal);
+    fn new(picture: &'a Inventory, request: &Request<'a>) -> Result<Self, Unplaceable> {
+        let ground = Ground::new(picture, request.goal);
         Ok(Self {
             picture,
             goal: request.goal,
@@ -239,7 +239,7 @@ impl<'a> Scene<'a> {
             flows: traffic::flows(picture, &ground)?,
             ground,
             rate: request.rate.or_else(|| traffic::rate(picture)),
-            costs: Costs::of(request.profile),
+            costs: Costs::new(request.profile),
         })
     }
 

@@ -4,11 +4,13 @@
 //! All combinations at one rate see the same arrivals. Points are independent of each other and
 //! run in parallel; the result does not depend on how many run at once.
 
+use crate::costs::draw::RATIOS_BETWEEN_STUDIES;
 use crate::decide::ORDINARY;
 use crate::resample::{self, DRAWS, Draw};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::execution::IncompleteProfile;
+use warmcore_costs::profile::Kind;
 use warmcore_costs::{Approach, ExecutionModel, Profile};
 use warmcore_scenario::packet::{RunLength, SETTLED};
 use warmcore_scenario::{Combination, Effects, PacketScenario, Prediction, Traffic};
@@ -28,6 +30,8 @@ pub struct Host {
     pub curves: Vec<Curve>,
     /// The same with costs that are as likely as the measured ones.
     pub draws: Vec<Draw>,
+    /// How far a ratio may be off in another study: 95% half-width of its logarithm.
+    pub between_studies: f64,
 }
 
 /// One combination of policies over all rates.
@@ -131,7 +135,11 @@ fn predict_host(
         })
         .collect::<Result<Vec<_>, PredictError>>()?;
     let drawn = || advance(rates.len());
-    let mut host = Host { processors, rates: rates.clone(), curves, draws: Vec::new() };
+    let between_studies = match profile.provenance.kind {
+        Kind::Measured => RATIOS_BETWEEN_STUDIES,
+        Kind::Published => 0.0,
+    };
+    let mut host = Host { processors, rates: rates.clone(), curves, draws: Vec::new(), between_studies };
     host.draws = resample::draws(profile, &host, seed, &drawn, stop)?;
     Ok(host)
 }

@@ -257,6 +257,12 @@ impl Host {
         )
     }
 
+    /// `ratio`, with the half-width that holds what another study of the machine would find.
+    pub(crate) fn in_another_study(&self, ratio: Estimate<f64>) -> Estimate<f64> {
+        let relative = ratio.relative_half_width().unwrap_or(0.0).hypot(self.between_studies);
+        Estimate::new(ratio.mean, ratio.mean * relative)
+    }
+
     /// The capacity of one curve.
     pub(crate) fn capacity(&self, of: usize) -> Estimate<PerSecond> {
         let rate = scattered(

@@ -61,6 +61,7 @@ fn host(rates: &[f64], error: f64, delay: impl Fn(Combination, f64) -> Option<f6
         rates: rates.iter().copied().map(PerSecond).collect(),
         curves: curves.collect(),
         draws: (0..40).map(draw).collect(),
+        between_studies: 0.0,
     }
 }
 
@@ -126,24 +127,39 @@ fn uncertain_costs_widen_every_gain() {
     assert!(sure < 0.003 && (unsure / expected - 1.0).abs() < 0.4, "{sure} {unsure}");
 }
 
-/// A shared pool that is 0.7 ns of 50 faster, where costs are known to 2%, is no reason to share it.
+/// However well costs are known, another study finds other gains.
+#[test]
+fn what_studies_differ_by_is_in_every_gain() {
+    let host = host(&[1.0], 0.001, |c, _| Some(if c == ips_mru() { 50.0 } else { 100.0 }));
+    let advice = decide(&Host { between_studies: 0.1, ..host }).unwrap();
+    let half = advice.regions[0].over_default.unwrap().most.gain.half_width.unwrap();
+    assert!((half / 0.05 - 1.0).abs() < 0.01, "{half}");
+    let over_worst = advice.capacity.over_worst.relative_half_width().unwrap();
+    assert!((over_worst / 0.1 - 1.0).abs() < 0.01, "{over_worst}");
+}
+
+/// A shared pool that is 0.7 ns of 50 faster, however well costs are known, is no reason to share it.
 #[test]
 fn what_cannot_be_told_apart_is_one_answer_and_the_simplest_is_named() {
     let shared = Combination { memory: Organisation::Global, ..ips_mru() };
-    let delay = |c: Combination, _| {
+    let delay = |c: Combination, of_shared: f64| {
         Some(if c == shared {
-            0.0493
+            of_shared
         } else if c == ips_mru() {
             0.05
         } else {
             0.1
         })
     };
-    let region = |error| decide(&host(&[1.0, 2.0], error, delay)).unwrap().regions[0].clone();
-    let unsure = region(0.01);
+    let region = |error, of_shared| {
+        let host = host(&[1.0, 2.0], error, |c, _| delay(c, of_shared));
+        decide(&host).unwrap().regions[0].clone()
+    };
+    let unsure = region(0.03, 0.0493);
     assert_eq!((unsure.best, &unsure.as_good[..]), (ips_mru(), &[shared][..]));
     assert!(unsure.among_best.iter().any(|(c, part)| *c == ips_mru() && *part < 0.9), "{unsure:?}");
-    assert_eq!(region(0.0005).best, shared, "where it is known to be faster, it is named");
+    assert_eq!(region(0.0005, 0.0493).best, ips_mru(), "too little to change for");
+    assert_eq!(region(0.0005, 0.047).best, shared, "where it is known to be faster, it is named");
 }
 
 #[test]
