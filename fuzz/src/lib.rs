@@ -76,7 +76,7 @@ impl Forms {
         assert_eq!(self.locking.references(), References::default());
         assert_eq!(self.independent.references(STACK), Some(References::default()));
         assert_eq!(pool.available(), SEGMENTS);
-        assert_eq!(classify(self.link, frame), Flow::of(self.link, frame).map(|flow| flow.key()));
+        assert_eq!(classify(self.link, frame), Flow::parse(self.link, frame).map(|flow| flow.key()));
         if let Some(request) = arp::request(frame) {
             let reply =
                 request.reply(FLOWS[0].destination_link, &mut [0; arp::MAX_REPLY]).map(|reply| reply.len());

@@ -181,7 +181,7 @@ impl Entry {
 
 impl Standing {
     /// The entrant that is called so.
-    pub(crate) fn of(&self, name: &str) -> Option<&Entry> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.name == name)
     }
 

@@ -77,7 +77,7 @@ fn ours(
     policy: ProcessorPolicy,
     between: Between,
 ) -> Option<&Entry> {
-    standing.of(&Warmcore { approach, policy, between }.name())
+    standing.get(&Warmcore { approach, policy, between }.name())
 }
 
 fn wired(standing: &Standing, between: Between) -> Option<&Entry> {
@@ -88,7 +88,7 @@ fn at_saturation(standing: &Standing) -> Vec<Goal> {
     let trial = &standing.trial;
     let Some(wired) = wired(standing, Between::Poll) else { return Vec::new() };
     let mut goals = Vec::new();
-    if let Some(bare) = standing.of(&Bare::Independent.name()) {
+    if let Some(bare) = standing.get(&Bare::Independent.name()) {
         let found = wired.worker_ns.with(&bare.worker_ns, |ours, bare| ours - bare);
         let says = format!("IPS wired adds at most {OVERHEAD:.0} ns of a worker to the bare call:");
         goals.push(Goal::new(trial, says, found, |added| added <= OVERHEAD));

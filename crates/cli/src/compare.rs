@@ -141,7 +141,7 @@ fn check_effects(arguments: &CompareArguments) -> miette::Result<()> {
 /// the rate.
 fn check_can_run(scenario: PacketScenario) -> miette::Result<()> {
     let scenario = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..scenario };
-    let setup = Setup::of(&scenario, &Profile::sgi_challenge_xl(), Path::new(point::HERE));
+    let setup = Setup::new(&scenario, &Profile::sgi_challenge_xl(), Path::new(point::HERE));
     setup.map(drop).map_err(live::unusable)
 }
 

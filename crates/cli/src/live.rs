@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
         return crate::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
     }
     let profile = point::profile(&scenario.profile)?;
-    let mut setup = Setup::of(&scenario, &profile, Path::new(point::HERE)).map_err(unusable)?;
+    let mut setup = Setup::new(&scenario, &profile, Path::new(point::HERE)).map_err(unusable)?;
     let endpoint = arguments.metrics.map(Endpoint::bind).transpose().map_err(|error| miette!("{error}"))?;
     tell_notes(&scenario, setup.capture.as_ref(), endpoint.as_ref());
     let stop = interrupt::catch()?;
@@ -187,7 +187,7 @@ fn shown(finished: &Finished, json: bool) -> miette::Result<String> {
     if !json {
         return Ok(terminal::live::summary(finished));
     }
-    let object = serde_json::to_string_pretty(&Figures::of(finished)).into_diagnostic()?;
+    let object = serde_json::to_string_pretty(&Figures::new(finished)).into_diagnostic()?;
     Ok(object + "\n")
 }
 

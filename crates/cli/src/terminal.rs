@@ -44,7 +44,7 @@ pub(crate) fn times(profile: &Profile) -> String {
     for situation in Situation::all() {
         for state in 0..profile.levels.len() {
             let cells = Approach::ALL.map(|approach| {
-                let receive = profile.times.of(approach).of(situation)?;
+                let receive = profile.times.get(approach).get(situation)?;
                 Some(if state == 0 { receive.hot } else { *receive.cold.get(state - 1)? })
             });
             let stack = match situation.thread_stack {
@@ -61,7 +61,7 @@ pub(crate) fn times(profile: &Profile) -> String {
             ]);
         }
     }
-    let cold = Approach::ALL.map(|approach| shown(&profile.times.of(approach).fully_cold));
+    let cold = Approach::ALL.map(|approach| shown(&profile.times.get(approach).fully_cold));
     let [locking, ips] = cold;
     table.add_row([Experiment::A1.to_string(), "cold".to_owned(), "fully cold".to_owned(), locking, ips]);
     let mut text = table.to_string();

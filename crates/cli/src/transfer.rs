@@ -50,7 +50,7 @@ fn compare(arguments: &ComparisonArguments) -> miette::Result<()> {
     };
     let experiments = experiments(&options, &site, interrupt::catch()?)?;
     let text = if arguments.json {
-        let object = Comparisons::of(&experiments, !arguments.no_offloads, arguments.to.as_deref());
+        let object = Comparisons::new(&experiments, !arguments.no_offloads, arguments.to.as_deref());
         serde_json::to_string_pretty(&object).into_diagnostic()? + "\n"
     } else {
         experiments.iter().map(terminal::transfer::comparison).collect()

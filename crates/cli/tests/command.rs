@@ -259,7 +259,7 @@ fn machines_we_lack_are_shown_from_a_captured_tree() {
         synthetic::single_cpu(),
     ] {
         let (_folder, path) = folder_with("");
-        Tree::of(&machine).write_to(&path).expect("a tree can be written");
+        Tree::from_machine(&machine).write_to(&path).expect("a tree can be written");
         let root = path.to_string_lossy();
         let output = warmcore(&["machine", "--root", &root], &path);
         let shown = text(&output.stdout);

@@ -85,7 +85,7 @@ impl ExecutionModel {
         let levels = profile.levels.iter().map(|level| {
             let shared_by = level.shared_by.min(processors);
             let displacement = Displacement::new(profile.intervening, level.geometry, shared_by);
-            LevelModel { shared_by, displacement, curve: Curve::of(|x| displacement.fraction(x)) }
+            LevelModel { shared_by, displacement, curve: Curve::from_fn(|x| displacement.fraction(x)) }
         });
         let levels: Vec<LevelModel> = levels.collect();
         let times = times_of(profile, approach);
@@ -199,9 +199,9 @@ pub(crate) fn interpolate(times: &[f64], flushed: impl Iterator<Item = f64>) -> 
 /// asked for, since only one processor can then be modelled.
 fn times_of(profile: &Profile, approach: Approach) -> [[f64; MAX_LEVELS + 1]; Situation::COUNT] {
     let mut table = [[f64::NAN; MAX_LEVELS + 1]; Situation::COUNT];
-    let times = profile.times.of(approach);
+    let times = profile.times.get(approach);
     for situation in Situation::all() {
-        let Some(receive) = times.of(situation) else { continue };
+        let Some(receive) = times.get(situation) else { continue };
         let row = &mut table[situation.index()];
         let states = [&receive.hot].into_iter().chain(&receive.cold).chain([&times.fully_cold]);
         for (entry, state) in row.iter_mut().zip(states) {

@@ -45,7 +45,7 @@ pub fn fit(
     points: &[IntervenedPoint],
     references_per_us: f64,
 ) -> Option<Fit> {
-    let alone = Alone::of(profile, approach)?;
+    let alone = Alone::new(profile, approach)?;
     let mvs = Intervening::MVS;
     let line = profile.levels.first().map_or(64.0, |level| level.geometry.line.0 as f64);
     let candidate = |log_w: f64, exponent: f64| {
@@ -94,9 +94,9 @@ pub struct Alone<'a> {
 impl<'a> Alone<'a> {
     /// That processor under `approach`; `None` where its times are missing.
     #[must_use]
-    pub fn of(profile: &'a Profile, approach: Approach) -> Option<Self> {
-        let times = profile.times.of(approach);
-        let receive = times.of(Situation::default())?;
+    pub fn new(profile: &'a Profile, approach: Approach) -> Option<Self> {
+        let times = profile.times.get(approach);
+        let receive = times.get(Situation::default())?;
         let states = [&receive.hot].into_iter().chain(&receive.cold).chain([&times.fully_cold]);
         Some(Self { times: states.map(|state| state.mean.0).collect(), levels: &profile.levels })
     }
@@ -143,7 +143,7 @@ mod tests {
         profile.levels[1].geometry.line = profile.levels[0].geometry.line;
         for (w, b) in [(0.7, 0.9), (30.0, 0.6)] {
             let truth = Intervening { w, b, references_per_us: 300.0, ..Intervening::MVS };
-            let alone = Alone::of(&profile, Approach::Locking).unwrap();
+            let alone = Alone::new(&profile, Approach::Locking).unwrap();
             let points: Vec<IntervenedPoint> = (0..13)
                 .map(|step| Nanos(1e3 * 10_f64.powf(f64::from(step) / 2.0)))
                 .map(|x| {

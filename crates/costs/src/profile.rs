@@ -266,7 +266,7 @@ pub struct IntervenedPoint {
 impl Times {
     /// Those of `approach`.
     #[must_use]
-    pub const fn of(&self, approach: Approach) -> &ApproachTimes {
+    pub const fn get(&self, approach: Approach) -> &ApproachTimes {
         match approach {
             Approach::Locking => &self.locking,
             Approach::IndependentStacks => &self.independent_stacks,
@@ -286,7 +286,7 @@ impl ApproachTimes {
 
     /// Those of `situation`, where it could be measured.
     #[must_use]
-    pub fn of(&self, situation: Situation) -> Option<&ReceiveTimes> {
+    pub fn get(&self, situation: Situation) -> Option<&ReceiveTimes> {
         self.with(situation.thread_stack).get(&situation.experiment)
     }
 }
@@ -324,7 +324,7 @@ impl Profile {
     pub fn is_complete(&self) -> bool {
         self.free_memory.is_some()
             && Approach::ALL.into_iter().all(|approach| {
-                Situation::all().all(|situation| self.times.of(approach).of(situation).is_some())
+                Situation::all().all(|situation| self.times.get(approach).get(situation).is_some())
             })
     }
 }

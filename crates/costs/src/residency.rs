@@ -133,7 +133,10 @@ impl Residency {
         let session_here = replace(&mut self.session_writer[stream.index()], cpu.0) == cpu.0;
         let thread_here = replace(&mut self.thread_seat[thread.index()], cpu.0) == cpu.0;
         Situation {
-            experiment: Experiment::of(session_here || self.sessions == Sessions::PerStack, history_here),
+            experiment: Experiment::from_caches(
+                session_here || self.sessions == Sessions::PerStack,
+                history_here,
+            ),
             thread_stack: if thread_here { ThreadStack::Cached } else { ThreadStack::Migrates },
         }
     }

@@ -65,7 +65,7 @@ impl Experiment {
     /// if `history_here` is `Some`, having last been written here if it is `Some(true)`.
     #[must_use]
     #[inline]
-    pub const fn of(session_here: bool, history_here: Option<bool>) -> Self {
+    pub const fn from_caches(session_here: bool, history_here: Option<bool>) -> Self {
         let [not_written, here, elsewhere] =
             if session_here { [Self::A1, Self::A2, Self::A3] } else { [Self::B1, Self::B2, Self::B3] };
         match history_here {

@@ -8,7 +8,7 @@
 //! use warmcore_linux::{Probe, fake};
 //! use warmcore_topology::synthetic;
 //!
-//! let (probe, recording) = Probe::fake(fake::Tree::of(&synthetic::virtual_machine(2))).recorded();
+//! let (probe, recording) = Probe::fake(fake::Tree::from_machine(&synthetic::virtual_machine(2))).recorded();
 //! let seen = probe.machine();
 //! assert_eq!(Probe::fake(recording.tree()).machine(), seen);
 //! ```
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_recording_answers_as_the_machine_did() {
-        let laptop = fake::Tree::of(&synthetic::hybrid_laptop()).hiding("cpu3/cache");
+        let laptop = fake::Tree::from_machine(&synthetic::hybrid_laptop()).hiding("cpu3/cache");
         let (probe, recording) = Probe::fake(laptop.clone()).recorded();
         let (machine, host) = (probe.machine(), probe.host());
         let copy = Probe::fake(recording.tree());
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_a_hardware_address_becomes_a_number() {
-        let mut tree = fake::Tree::of(&synthetic::virtual_machine(1));
+        let mut tree = fake::Tree::from_machine(&synthetic::virtual_machine(1));
         tree.put("sys/class/net/enx02005e005301/ifindex", 3);
         tree.put("sys/class/net/enx02005e005301/queues/rx-0/rps_cpus", "1");
         tree.put("proc/interrupts", "CPU0\n24: 5 PCI-MSI 1-edge enx02005e005301-rx-0");
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn a_serial_number_is_not_kept() {
-        let mut tree = fake::Tree::of(&synthetic::virtual_machine(1));
+        let mut tree = fake::Tree::from_machine(&synthetic::virtual_machine(1));
         tree.put("proc/cpuinfo", "model name\t: ARMv7\nSerial\t\t: 00000000abcdef01\nRevision\t: 1");
         let (probe, recording) = Probe::fake(tree).recorded();
         let name = probe.machine().expect("a sound tree").machine.name;

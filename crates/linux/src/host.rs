@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn every_condition_is_read_where_the_kernel_tells() {
-        let mut tree = fake::Tree::of(&synthetic::virtual_machine(2));
+        let mut tree = fake::Tree::from_machine(&synthetic::virtual_machine(2));
         tree.put("proc/sys/kernel/osrelease", "6.1.0");
         tree.put("proc/meminfo", "MemTotal:       24684096 kB\nMemFree: 5 kB");
         tree.put("proc/cpuinfo", "cpu MHz\t: 2596.148\nflags\t: fpu vme hypervisor");

@@ -25,13 +25,13 @@ impl Steal {
     /// What was stolen between `earlier` and this.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
-        let passed = |(&cpu, &now): (&CpuId, &Nanos)| (cpu, now - earlier.of(cpu).unwrap_or(now));
+        let passed = |(&cpu, &now): (&CpuId, &Nanos)| (cpu, now - earlier.get(cpu).unwrap_or(now));
         Self(self.0.iter().map(passed).collect())
     }
 
     /// What was stolen from `cpu`; `None` where the kernel does not say.
     #[must_use]
-    pub fn of(&self, cpu: CpuId) -> Option<Nanos> {
+    pub fn get(&self, cpu: CpuId) -> Option<Nanos> {
         self.0.get(&cpu).copied()
     }
 
@@ -70,9 +70,9 @@ mod tests {
         let earlier = steal_in("cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 1 2 3 4 5 6 7 0 0 0\ncpu3 1 2 3 4 5 6 7 5\n");
         let later = steal_in(&format!("cpu0 1 2 3 4 5 6 7 {ticks} 0 0\ncpu3 1 2 3 4 5 6 7 5 0 0\nintr 5\n"));
         let stolen = later.unwrap().since(&earlier.unwrap());
-        assert_eq!(stolen.of(CpuId(0)), Some(Nanos::from_secs(1.0)));
-        assert_eq!(stolen.of(CpuId(3)), Some(Nanos::ZERO));
-        assert_eq!(stolen.of(CpuId(1)), None);
+        assert_eq!(stolen.get(CpuId(0)), Some(Nanos::from_secs(1.0)));
+        assert_eq!(stolen.get(CpuId(3)), Some(Nanos::ZERO));
+        assert_eq!(stolen.get(CpuId(1)), None);
         assert_eq!(stolen.total(), Nanos::from_secs(1.0));
     }
 

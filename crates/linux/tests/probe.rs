@@ -57,7 +57,7 @@ fn every_synthetic_machine_is_read_back_as_it_was_written() {
 fn a_tree_on_disk_is_read_like_one_in_memory() {
     let root = tempfile::tempdir().expect("a temporary directory");
     let machine = synthetic::hybrid_laptop().limited_to(set("0-9"), Some(2.5));
-    Tree::of(&machine).write_to(root.path()).expect("the tree is written");
+    Tree::from_machine(&machine).write_to(root.path()).expect("the tree is written");
     let probed = Probe::new().root(root.path()).machine();
     assert_eq!(probed, Ok(Probed { machine, warnings: vec![] }));
 
@@ -71,7 +71,7 @@ fn a_tree_on_disk_is_read_like_one_in_memory() {
 
 #[test]
 fn a_machine_without_cache_information_is_a_machine_with_a_warning() {
-    let probed = probe(&Tree::of(&synthetic::virtual_machine(2)).hiding("/cache/"));
+    let probed = probe(&Tree::from_machine(&synthetic::virtual_machine(2)).hiding("/cache/"));
     assert!(probed.machine.caches.is_empty());
     assert_eq!(shortfalls(&probed), [Shortfall::Caches]);
     assert_eq!(probed.warnings[0].to_string(), "cpu 0-1: the caches are hidden; none is known");
@@ -79,7 +79,7 @@ fn a_machine_without_cache_information_is_a_machine_with_a_warning() {
 
 #[test]
 fn a_kernel_without_numa_is_one_node() {
-    let probed = probe(&Tree::of(&synthetic::two_socket_server()).hiding("/node/"));
+    let probed = probe(&Tree::from_machine(&synthetic::two_socket_server()).hiding("/node/"));
     assert!(probed.machine.cpus.iter().all(|cpu| cpu.node == 0));
     assert_eq!(shortfalls(&probed), [Shortfall::Nodes]);
 }
@@ -87,7 +87,7 @@ fn a_kernel_without_numa_is_one_node() {
 #[test]
 fn missing_ways_follow_from_the_sets_or_are_taken_as_all() {
     let machine = synthetic::arm_server();
-    let tree = Tree::of(&machine).hiding("ways_of_associativity");
+    let tree = Tree::from_machine(&machine).hiding("ways_of_associativity");
     let probed = probe(&tree);
     assert_eq!((&probed.machine, probed.warnings.len()), (&machine, 0), "the sets say enough");
 
@@ -98,7 +98,7 @@ fn missing_ways_follow_from_the_sets_or_are_taken_as_all() {
 
 #[test]
 fn zero_ways_in_one_set_is_a_fully_associative_cache() {
-    let mut tree = Tree::of(&synthetic::single_cpu());
+    let mut tree = Tree::from_machine(&synthetic::single_cpu());
     tree.put(cache_file(0, 2, "ways_of_associativity"), 0);
     tree.put(cache_file(0, 2, "number_of_sets"), 1);
     let probed = probe(&tree);
@@ -108,14 +108,14 @@ fn zero_ways_in_one_set_is_a_fully_associative_cache() {
 
 #[test]
 fn more_ways_than_lines_are_not_believed() {
-    let mut tree = Tree::of(&synthetic::single_cpu());
+    let mut tree = Tree::from_machine(&synthetic::single_cpu());
     tree.put(cache_file(0, 2, "ways_of_associativity"), 4_000_000_000_u64);
     assert_eq!(probe(&tree).machine, synthetic::single_cpu(), "the sets are");
 }
 
 #[test]
 fn a_cache_whose_size_is_unknown_is_left_out() {
-    let mut tree = Tree::of(&synthetic::virtual_machine(2)).hiding("index3/size");
+    let mut tree = Tree::from_machine(&synthetic::virtual_machine(2)).hiding("index3/size");
     tree.put(cache_file(1, 2, "size"), "0K");
     let probed = probe(&tree);
     let levels = |cpu| probed.machine.unified_levels(CpuId(cpu)).iter().map(|l| l.level).collect::<Vec<_>>();
@@ -125,7 +125,7 @@ fn a_cache_whose_size_is_unknown_is_left_out() {
 
 #[test]
 fn caches_shared_with_cpus_that_cannot_be_seen_are_restricted_to_those_that_can() {
-    let mut tree = Tree::of(&synthetic::virtual_machine(2));
+    let mut tree = Tree::from_machine(&synthetic::virtual_machine(2));
     for cpu in 0..2 {
         tree.put(cache_file(cpu, 3, "shared_cpu_list"), "0-63");
     }
@@ -134,7 +134,7 @@ fn caches_shared_with_cpus_that_cannot_be_seen_are_restricted_to_those_that_can(
 
 #[test]
 fn siblings_that_cannot_be_seen_are_no_siblings() {
-    let mut tree = Tree::of(&synthetic::virtual_machine(2));
+    let mut tree = Tree::from_machine(&synthetic::virtual_machine(2));
     for cpu in 0..2 {
         tree.put(
             format!("sys/devices/system/cpu/cpu{cpu}/topology/core_cpus_list"),
@@ -146,7 +146,7 @@ fn siblings_that_cannot_be_seen_are_no_siblings() {
 
 #[test]
 fn a_cache_that_hides_its_sharing_is_private_to_its_core() {
-    let tree = Tree::of(&synthetic::hybrid_laptop()).hiding("shared_cpu_list");
+    let tree = Tree::from_machine(&synthetic::hybrid_laptop()).hiding("shared_cpu_list");
     let probed = probe(&tree);
     assert_eq!(shortfalls(&probed), [Shortfall::CacheSharing]);
     assert!(probed.machine.caches.iter().all(|cache| probed.machine.is_private(cache)));
@@ -155,7 +155,7 @@ fn a_cache_that_hides_its_sharing_is_private_to_its_core() {
 
 #[test]
 fn cpus_that_disagree_on_sharing_end_up_in_one_cache_each() {
-    let mut tree = Tree::of(&synthetic::virtual_machine(4));
+    let mut tree = Tree::from_machine(&synthetic::virtual_machine(4));
     tree.put(cache_file(0, 3, "shared_cpu_list"), "0-1");
     tree.put(cache_file(1, 3, "shared_cpu_list"), "1-2");
     let probed = probe(&tree);
@@ -168,7 +168,7 @@ fn cpus_that_disagree_on_sharing_end_up_in_one_cache_each() {
 #[test]
 fn names_and_units_of_older_and_other_kernels_are_understood() {
     let machine = synthetic::hybrid_laptop();
-    let mut tree = Tree::of(&machine);
+    let mut tree = Tree::from_machine(&machine);
     tree.files = tree
         .files
         .into_iter()
@@ -181,14 +181,14 @@ fn names_and_units_of_older_and_other_kernels_are_understood() {
 #[test]
 fn siblings_are_found_by_core_number_where_they_are_not_listed() {
     let machine = synthetic::two_socket_server();
-    let probed = probe(&Tree::of(&machine).hiding("core_cpus_list"));
+    let probed = probe(&Tree::from_machine(&machine).hiding("core_cpus_list"));
     assert_eq!(probed.machine, machine);
     assert_eq!(shortfalls(&probed), [Shortfall::Siblings]);
 }
 
 #[test]
 fn unknown_core_and_package_numbers_are_made_up() {
-    let mut tree = Tree::of(&synthetic::arm_server());
+    let mut tree = Tree::from_machine(&synthetic::arm_server());
     for cpu in 0..64 {
         tree.put(format!("sys/devices/system/cpu/cpu{cpu}/topology/core_id"), -1);
         let unknown = if cpu == 0 { 65_535 } else { -1 };
@@ -197,14 +197,14 @@ fn unknown_core_and_package_numbers_are_made_up() {
     let probed = probe(&tree);
     assert_eq!(probed.machine, synthetic::arm_server());
     assert_eq!(shortfalls(&probed), [Shortfall::Package, Shortfall::Core]);
-    let bare = probe(&Tree::of(&synthetic::arm_server()).hiding("/topology/"));
+    let bare = probe(&Tree::from_machine(&synthetic::arm_server()).hiding("/topology/"));
     assert_eq!(bare.machine, synthetic::arm_server());
     assert_eq!(shortfalls(&bare), [Shortfall::Package, Shortfall::Core, Shortfall::Siblings]);
 }
 
 #[test]
 fn core_numbers_that_repeat_within_a_package_are_replaced() {
-    let mut tree = Tree::of(&synthetic::virtual_machine(4));
+    let mut tree = Tree::from_machine(&synthetic::virtual_machine(4));
     for (cpu, core) in [(0, 0), (1, 1), (2, 0), (3, 1)] {
         tree.put(format!("sys/devices/system/cpu/cpu{cpu}/topology/core_id"), core);
     }
@@ -215,7 +215,7 @@ fn core_numbers_that_repeat_within_a_package_are_replaced() {
 
 #[test]
 fn the_affinity_mask_and_the_cpuset_both_limit() {
-    let mut tree = Tree::of(&synthetic::virtual_machine(8).limited_to(set("2-6"), None));
+    let mut tree = Tree::from_machine(&synthetic::virtual_machine(8).limited_to(set("2-6"), None));
     tree.put("proc/self/status", "Cpus_allowed_list:\t0-3,7");
     assert_eq!(probe(&tree).machine.limits.allowed, set("2-3"));
 
@@ -226,14 +226,15 @@ fn the_affinity_mask_and_the_cpuset_both_limit() {
 
 #[test]
 fn hidden_limits_are_no_limits() {
-    let probed = probe(&Tree::of(&synthetic::virtual_machine(2)).hiding("proc/self").hiding("cgroup"));
+    let probed =
+        probe(&Tree::from_machine(&synthetic::virtual_machine(2)).hiding("proc/self").hiding("cgroup"));
     assert_eq!(probed.machine, synthetic::virtual_machine(2));
     assert_eq!(shortfalls(&probed), [Shortfall::Affinity]);
 }
 
 #[test]
 fn the_tightest_quota_on_the_way_to_the_root_counts() {
-    let mut tree = Tree::of(&synthetic::virtual_machine(8).limited_to(set("0-7"), Some(3.0)));
+    let mut tree = Tree::from_machine(&synthetic::virtual_machine(8).limited_to(set("0-7"), Some(3.0)));
     tree.put("proc/self/cgroup", "0::/../warmcore/inner");
     tree.put("sys/fs/cgroup/warmcore/inner/cpu.max", "600000 100000");
     assert_eq!(probe(&tree).machine.limits.cpu_quota, Some(3.0));
@@ -243,7 +244,7 @@ fn the_tightest_quota_on_the_way_to_the_root_counts() {
 
 #[test]
 fn without_a_list_of_online_cpus_the_affinity_mask_is_taken_for_it() {
-    let tree = Tree::of(&synthetic::virtual_machine(4)).hiding("cpu/online");
+    let tree = Tree::from_machine(&synthetic::virtual_machine(4)).hiding("cpu/online");
     let probed = probe(&tree);
     assert_eq!(probed.machine, synthetic::virtual_machine(4));
     assert_eq!(shortfalls(&probed), [Shortfall::Online]);
@@ -265,7 +266,7 @@ fn what_no_kernel_writes_is_refused_by_file_finding_and_expectation() {
         ("sys/fs/cgroup/warmcore/cpu.max", "lots", "`max` or two positive numbers of microseconds"),
     ];
     for (file, found, expected) in faults {
-        let mut tree = Tree::of(&synthetic::virtual_machine(2));
+        let mut tree = Tree::from_machine(&synthetic::virtual_machine(2));
         tree.put(file, found);
         let Err(ProbeError::Malformed(error)) = try_probe(&tree) else {
             panic!("`{found}` in {file} went unnoticed");
@@ -277,7 +278,7 @@ fn what_no_kernel_writes_is_refused_by_file_finding_and_expectation() {
 
 #[test]
 fn the_split_first_level_is_known_by_kind() {
-    let laptop = probe(&Tree::of(&synthetic::hybrid_laptop())).machine;
+    let laptop = probe(&Tree::from_machine(&synthetic::hybrid_laptop())).machine;
     let instructions = laptop.instruction_cache(CpuId(9)).expect("efficiency cores have one");
     assert_eq!((instructions.kind, instructions.geometry.size), (CacheKind::Instruction, Bytes::kib(64)));
 }

@@ -120,7 +120,7 @@ proptest! {
         let allowed = machine.online().difference(&cpus(denied));
         let machine = machine.limited_to(allowed, quota.map(|micros| f64::from(micros) / 100_000.0));
         prop_assert_eq!(machine.validate(), Ok(()));
-        let probed = Probe::fake(Tree::of(&machine)).machine();
+        let probed = Probe::fake(Tree::from_machine(&machine)).machine();
         prop_assert_eq!(probed.map(|probed| (probed.machine, probed.warnings)), Ok((machine, vec![])));
     }
 }

@@ -80,14 +80,14 @@ fn print(calibration: &Calibration) {
         println!("\n{stack}; per approach: hot, then cold up to each level (ns; * missed the target)");
         for experiment in Experiment::ALL {
             let row = Approach::ALL.map(|approach| {
-                let times = profile.times.of(approach).with(stack).get(&experiment);
+                let times = profile.times.get(approach).with(stack).get(&experiment);
                 format!("{:8}{}", approach.short(), times.map(cells).unwrap_or_default())
             });
             println!("  {experiment}  {}", row.join("   "));
         }
     }
     for approach in Approach::ALL {
-        println!("fully cold, {}: {}", approach.short(), cell(&profile.times.of(approach).fully_cold));
+        println!("fully cold, {}: {}", approach.short(), cell(&profile.times.get(approach).fully_cold));
     }
     if let Some(pool) = &profile.free_memory {
         println!("free memory: acquire {} release {}", cell(&pool.acquire), cell(&pool.release));
@@ -120,7 +120,7 @@ fn cell(time: &Measured) -> String {
 fn values(profile: &Profile) -> Vec<(String, Measured)> {
     let mut values = Vec::new();
     for approach in Approach::ALL {
-        let times = profile.times.of(approach);
+        let times = profile.times.get(approach);
         values.push((format!("{} fully cold", approach.short()), times.fully_cold));
         for stack in ThreadStack::ALL {
             for (experiment, receive) in times.with(stack) {

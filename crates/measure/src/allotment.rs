@@ -53,7 +53,7 @@ mod tests {
 
     fn quantities() -> Vec<Quantity> {
         let machine = synthetic::virtual_machine(2);
-        Quantity::all(&Hierarchy::of(&machine, CpuId(0)).unwrap(), 2)
+        Quantity::all(&Hierarchy::new(&machine, CpuId(0)).unwrap(), 2)
     }
 
     #[test]

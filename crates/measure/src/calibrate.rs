@@ -71,7 +71,7 @@ pub fn calibrate(
     }
     let cpus = choose(machine, plan)?;
     let home = *cpus.first().ok_or(CalibrateError::NoProcessor)?;
-    let hierarchy = Hierarchy::of(machine, home)?;
+    let hierarchy = Hierarchy::new(machine, home)?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed);
 
     report.begin("levels", 0.05);

@@ -128,7 +128,7 @@ impl Timer {
         let nanos_per_tick = origin.scale(&Paired::now());
         let overheads: Vec<f64> = runs.iter().map(|(ticks, _)| ticks * nanos_per_tick).collect();
         let step = runs.iter().map(|&(_, step)| step).min().unwrap_or(1);
-        let overhead = Interval::of(&overheads);
+        let overhead = Interval::from_observations(&overheads);
         Self {
             source: SOURCE,
             resolution: Nanos(step as f64 * nanos_per_tick),
@@ -146,7 +146,7 @@ impl Timer {
         let read: fn() -> Ticks = core::hint::black_box(now);
         let overheads: Vec<f64> =
             (0..Self::OVERHEAD_RUNS).map(|_| empty_pairs(read, Self::OVERHEAD_PAIRS).0).collect();
-        let overhead = self.nanos(Interval::of(&overheads).mean);
+        let overhead = self.nanos(Interval::from_observations(&overheads).mean);
         Stopwatch { read, nanos_per_tick: self.nanos_per_tick, overhead, every }
     }
 

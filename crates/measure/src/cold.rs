@@ -262,7 +262,7 @@ mod tests {
     /// Structure only: what the latencies are is for the machine to say.
     #[test]
     fn every_level_is_examined_with_a_walk_beyond_it() {
-        let hierarchy = Hierarchy::of(&synthetic::sgi_challenge_xl(1), CpuId(0)).unwrap();
+        let hierarchy = Hierarchy::new(&synthetic::sgi_challenge_xl(1), CpuId(0)).unwrap();
         let timer = Timer::calibrate();
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
         let stop = AtomicBool::new(false);

@@ -24,11 +24,11 @@ pub enum Cycles {
 
 impl Cycles {
     /// By counters if they counted in every one of `runs`.
-    pub(crate) fn of<'a>(runs: impl IntoIterator<Item = &'a Counted>, clock: Option<PerSecond>) -> Self {
+    pub(crate) fn new<'a>(runs: impl IntoIterator<Item = &'a Counted>, clock: Option<PerSecond>) -> Self {
         let mut runs = runs.into_iter().peekable();
         let has_runs = runs.peek().is_some();
         match clock {
-            _ if has_runs && runs.all(|run| run.of(Event::Cycles).is_ok()) => Self::Counted,
+            _ if has_runs && runs.all(|run| run.get(Event::Cycles).is_ok()) => Self::Counted,
             Some(clock) => Self::AtClock(clock),
             None => Self::Unknown,
         }
@@ -37,7 +37,7 @@ impl Cycles {
     /// The cycles of a run in which cpus were busy for so long, all together.
     pub(crate) fn of_run(self, counted: &Counted, busy: Nanos) -> Option<f64> {
         match self {
-            Self::Counted => counted.of(Event::Cycles).ok().map(|tally| tally.count),
+            Self::Counted => counted.get(Event::Cycles).ok().map(|tally| tally.count),
             Self::AtClock(clock) => Some(clock.0 * busy.secs()),
             Self::Unknown => None,
         }
@@ -69,13 +69,13 @@ impl PerUnit {
     pub(crate) fn of_run(counted: &Counted, work: f64) -> Self {
         Self(
             Event::ALL
-                .map(|event| counted.of(event).ok().filter(|_| work > 0.0).map(|tally| tally.count / work)),
+                .map(|event| counted.get(event).ok().filter(|_| work > 0.0).map(|tally| tally.count / work)),
         )
     }
 
     /// Of one event; `None` if it was not counted.
     #[must_use]
-    pub fn of(&self, event: Event) -> Option<f64> {
+    pub fn get(&self, event: Event) -> Option<f64> {
         self.0[event as usize]
     }
 }
@@ -96,9 +96,9 @@ pub struct Covered {
 
 impl Coverage {
     /// That of `runs`, counted by `counters`.
-    pub(crate) fn of(counters: &Counters, runs: &[&Counted]) -> Self {
+    pub(crate) fn new(counters: &Counters, runs: &[&Counted]) -> Self {
         let least = |event| {
-            let tallies = runs.iter().map(|run| run.of(event));
+            let tallies = runs.iter().map(|run| run.get(event));
             tallies
                 .map(|tally| tally.map(|tally| tally.running))
                 .try_fold(1.0, |least, running| running.map(|running| f64::min(least, running)))
@@ -187,7 +187,7 @@ pub struct CountedResults {
 impl CountedResults {
     /// Of what `spread` gives for each event.
     #[must_use]
-    pub fn of(spread: impl Fn(Event) -> Option<Spread>) -> Self {
+    pub fn from_fn(spread: impl Fn(Event) -> Option<Spread>) -> Self {
         let [cycles, instructions, l2_misses, l3_misses] = Event::ALL.map(spread);
         Self { cycles, instructions, l2_misses, l3_misses }
     }
@@ -215,14 +215,14 @@ mod tests {
         let mut none = open(&Source::zen());
         let mut some = open(&Source::zen().with("cycles", Made::whole(500)));
         let (bare, counted) = (run(&mut none), run(&mut some));
-        assert_eq!(Cycles::of([&counted, &counted], clock), Cycles::Counted);
+        assert_eq!(Cycles::new([&counted, &counted], clock), Cycles::Counted);
         assert_eq!(Cycles::Counted.of_run(&counted, busy), Some(1000.0));
-        assert_eq!(Cycles::of([&counted, &bare], clock), Cycles::AtClock(PerSecond(2e9)));
+        assert_eq!(Cycles::new([&counted, &bare], clock), Cycles::AtClock(PerSecond(2e9)));
         assert_eq!(Cycles::AtClock(PerSecond(2e9)).of_run(&counted, busy), Some(3e9));
-        assert_eq!((Cycles::of([&bare], None), Cycles::of([], None)), (Cycles::Unknown, Cycles::Unknown));
+        assert_eq!((Cycles::new([&bare], None), Cycles::new([], None)), (Cycles::Unknown, Cycles::Unknown));
         assert_eq!(Cycles::Unknown.of_run(&counted, busy), None);
         let per_unit = PerUnit::of_run(&counted, 4000.0);
-        assert_eq!((per_unit.of(Event::Cycles), per_unit.of(Event::L2Misses)), (Some(0.25), None));
+        assert_eq!((per_unit.get(Event::Cycles), per_unit.get(Event::L2Misses)), (Some(0.25), None));
         assert_eq!(PerUnit::of_run(&counted, 0.0), PerUnit::default());
     }
 
@@ -230,7 +230,7 @@ mod tests {
     fn what_was_counted_and_what_not_is_told() {
         let mut counters = open(&Source::zen());
         let runs = [run(&mut counters)];
-        let told = Coverage::of(&counters, &runs.each_ref()).to_string();
+        let told = Coverage::new(&counters, &runs.each_ref()).to_string();
         assert!(told.starts_with("No counters here: the system answered `No such file"), "{told}");
         assert!(told.contains("to `cycles` on cpu0") && !told.contains('\n'), "{told}");
 
@@ -240,7 +240,7 @@ mod tests {
             .with("l2_cache_req_stat.ic_dc_miss_in_l2", Made { step: 10, running: 0.8 });
         let mut counters = open(&source);
         let runs = [run(&mut counters), run(&mut counters)];
-        let coverage = Coverage::of(&counters, &runs.each_ref());
+        let coverage = Coverage::new(&counters, &runs.each_ref());
         let told = coverage.to_string();
         for line in [
             "cycles are `cycles`: cycles in which a cpu was not halted.",

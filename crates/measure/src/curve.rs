@@ -71,7 +71,7 @@ enum Work {
 }
 
 impl Work {
-    fn of(plan: &Plan, stage: &Stage<'_>) -> Result<Self, CalibrateError> {
+    fn new(plan: &Plan, stage: &Stage<'_>) -> Result<Self, CalibrateError> {
         match &plan.intervening {
             None => Ok(Self::Builtin(Box::new(Workload::new(plan.seed)?))),
             Some(arguments) => {
@@ -120,7 +120,7 @@ impl Point {
     fn add(&mut self, outcome: &Outcome, timer: &Timer, disturbed: bool) {
         let time = |ticks: u64| (timer.nanos(ticks as f64) - timer.overhead.mean).0;
         let times = outcome.samples.iter().map(|sample| time(sample.ticks)).collect();
-        if let Some(run) = RunMean::of(times) {
+        if let Some(run) = RunMean::new(times) {
             let readings = outcome.readings(timer);
             self.series.push(Run { value: run.mean, disturbed, readings });
             let mut passed: Vec<u64> = outcome.samples.iter().map(|sample| sample.intervened).collect();
@@ -147,7 +147,7 @@ pub(crate) fn measure(
     report: &mut Report<'_>,
 ) -> Result<Curve, CalibrateError> {
     let Setting { stage, timer, plan, proximity } = *setting;
-    let mut work = Work::of(plan, stage)?;
+    let mut work = Work::new(plan, stage)?;
     let longest = Nanos::from_secs(plan.t_of_x_budget.as_secs_f64() * LONGEST_SHARE);
     let (xs, mut left_out): (Vec<Nanos>, Vec<Nanos>) =
         durations().partition(|&x| x <= longest || x == SHORTEST);
@@ -233,7 +233,7 @@ fn run(
     };
     let script = Script {
         approach: Approach::IndependentStacks,
-        pattern: pattern::of(Experiment::A1),
+        pattern: pattern::steps(Experiment::A1),
         stack_migrates: false,
         before,
         pool: PoolUse::Own,

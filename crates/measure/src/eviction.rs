@@ -132,7 +132,7 @@ mod tests {
             synthetic::two_socket_server(),
             synthetic::sgi_challenge_xl(8),
         ] {
-            let hierarchy = Hierarchy::of(&machine, CpuId(0)).unwrap();
+            let hierarchy = Hierarchy::new(&machine, CpuId(0)).unwrap();
             for level in 0..hierarchy.depth() {
                 let sizes = walk_sizes(&hierarchy, level);
                 assert!(!sizes.is_empty());
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn an_evictor_walks_what_it_says() {
-        let hierarchy = Hierarchy::of(&synthetic::virtual_machine(1), CpuId(0)).unwrap();
+        let hierarchy = Hierarchy::new(&synthetic::virtual_machine(1), CpuId(0)).unwrap();
         let walks = [Bytes::kib(64), Bytes::kib(256)];
         let evictor = Evictor::new(&hierarchy, &walks).unwrap();
         evictor.evict(0);

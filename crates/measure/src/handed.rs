@@ -48,7 +48,7 @@ impl Buffers {
 
     /// The buffer that holds a packet of `stream`, if it is its turn.
     #[inline(always)]
-    fn of(&self, stream: usize) -> &Buffer {
+    fn get(&self, stream: usize) -> &Buffer {
         match self {
             Self::Written(buffer) => buffer,
             Self::Resident(buffers) => &buffers[stream],
@@ -78,7 +78,7 @@ impl Handed {
     #[inline(always)]
     pub(crate) fn packet(&mut self, step: Step, length: usize) -> (&[u8], &mut ProtocolThread) {
         let Seat { buffers, thread } = &mut self.seats[step.consumer];
-        (&buffers.of(step.stream).0[..length], thread)
+        (&buffers.get(step.stream).0[..length], thread)
     }
 
     /// Writes a packet into the buffer of its consumer, as the interface does; not if it is

@@ -22,7 +22,7 @@ impl Hierarchy {
     ///
     /// # Errors
     /// If nothing is known of its caches.
-    pub(crate) fn of(machine: &Machine, cpu: CpuId) -> Result<Self, CalibrateError> {
+    pub(crate) fn new(machine: &Machine, cpu: CpuId) -> Result<Self, CalibrateError> {
         let levels = machine.unified_levels(cpu);
         let size_at = |level: &UnifiedLevel| {
             let data = machine.data_caches(cpu).find(|cache| cache.level == level.level);
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_split_level_is_walked_by_its_halves() {
-        let hierarchy = Hierarchy::of(&synthetic::hybrid_laptop(), CpuId(0)).unwrap();
+        let hierarchy = Hierarchy::new(&synthetic::hybrid_laptop(), CpuId(0)).unwrap();
         assert_eq!((hierarchy.data[0], hierarchy.instructions), (Bytes::kib(48), Bytes::kib(32)));
         assert_eq!((hierarchy.line, hierarchy.depth()), (64, 3));
         assert_eq!((hierarchy.name(1), hierarchy.name(3)), ("L2".to_owned(), "memory".to_owned()));
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn the_nearest_shared_level_is_found() {
         let laptop = synthetic::hybrid_laptop();
-        let hierarchy = Hierarchy::of(&laptop, CpuId(8)).unwrap();
+        let hierarchy = Hierarchy::new(&laptop, CpuId(8)).unwrap();
         assert_eq!(hierarchy.shared_level(&laptop, &[CpuId(8), CpuId(9)]), Some(1));
         assert_eq!(hierarchy.shared_level(&laptop, &[CpuId(0), CpuId(8)]), Some(2));
         assert_eq!(hierarchy.shared_level(&laptop, &[CpuId(0)]), None);
@@ -87,6 +87,9 @@ mod tests {
     fn without_caches_there_is_nothing_to_measure() {
         let mut machine = synthetic::virtual_machine(2);
         machine.caches.clear();
-        assert!(matches!(Hierarchy::of(&machine, CpuId(0)), Err(CalibrateError::NoCaches { cpu: CpuId(0) })));
+        assert!(matches!(
+            Hierarchy::new(&machine, CpuId(0)),
+            Err(CalibrateError::NoCaches { cpu: CpuId(0) })
+        ));
     }
 }

@@ -31,7 +31,7 @@ const fn step(consumer: usize, stream: usize) -> Step {
 }
 
 /// The pattern that brings `experiment` about.
-pub(crate) const fn of(experiment: Experiment) -> &'static [Step] {
+pub(crate) const fn steps(experiment: Experiment) -> &'static [Step] {
     match experiment {
         Experiment::A1 => const { &[step(0, 0)] },
         Experiment::A2 => const { &[step(0, 0), step(0, 1)] },
@@ -67,7 +67,7 @@ mod tests {
             for experiment in Experiment::ALL {
                 let population = Population { processors: 2, threads: 2, streams: 2, stacks: 1 };
                 let mut residency = Residency::new(Sessions::PerStream, population, &model);
-                let pattern = of(experiment);
+                let pattern = steps(experiment);
                 for (position, &step) in pattern.iter().cycle().take(100).enumerate() {
                     let situation = residency.start(placement(step));
                     if step.is_timed() && position >= pattern.len() {
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn what_needs_no_second_processor_uses_none() {
         for experiment in Experiment::ALL {
-            let second = of(experiment).iter().any(|step| step.consumer == 1);
+            let second = steps(experiment).iter().any(|step| step.consumer == 1);
             assert_eq!(second, experiment.migrates(), "{experiment}");
         }
     }

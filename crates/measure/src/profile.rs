@@ -66,7 +66,7 @@ mod tests {
     use warmcore_units::{CpuId, Nanos};
 
     fn hierarchy() -> Hierarchy {
-        Hierarchy::of(&synthetic::sgi_challenge_xl(8), CpuId(0)).unwrap()
+        Hierarchy::new(&synthetic::sgi_challenge_xl(8), CpuId(0)).unwrap()
     }
 
     fn values(processors: usize) -> Values {
@@ -79,7 +79,7 @@ mod tests {
         let times = times(&hierarchy(), &values(2)).unwrap();
         for approach in Approach::ALL {
             assert!(Situation::all().all(|situation| {
-                times.of(approach).of(situation).is_some_and(|receive| receive.cold.len() == 1)
+                times.get(approach).get(situation).is_some_and(|receive| receive.cold.len() == 1)
             }));
         }
         assert!(free_memory(&values(2)).is_some());

@@ -37,7 +37,7 @@ impl Proximity {
     pub(crate) const ANY: Self = Self { reference: None };
 
     /// As the readings of all runs so far have it.
-    pub(crate) fn of(readings: impl Iterator<Item = Readings>) -> Self {
+    pub(crate) fn from_readings(readings: impl Iterator<Item = Readings>) -> Self {
         let mut times: Vec<f64> = readings.flatten().flatten().collect();
         times.sort_by(f64::total_cmp);
         Self { reference: times.get((times.len() as f64 * FAIR_PART) as usize).copied() }
@@ -72,7 +72,7 @@ mod tests {
     }
 
     fn counting(readings: &[Readings]) -> usize {
-        let proximity = Proximity::of(readings.iter().copied());
+        let proximity = Proximity::from_readings(readings.iter().copied());
         readings.iter().filter(|&&reading| proximity.held(reading)).count()
     }
 
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn one_processor_is_never_apart() {
-        assert!(Proximity::of(std::iter::repeat_n(None, 3)).held(None));
+        assert!(Proximity::from_readings(std::iter::repeat_n(None, 3)).held(None));
         assert!(Proximity { reference: Some(70.0) }.held(None));
     }
 }

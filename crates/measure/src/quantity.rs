@@ -86,7 +86,7 @@ impl Quantity {
         };
         Script {
             approach,
-            pattern: pattern::of(situation.experiment),
+            pattern: pattern::steps(situation.experiment),
             stack_migrates: situation.thread_stack == ThreadStack::Migrates,
             before: match state {
                 State::Hot => Before::Nothing,
@@ -146,7 +146,7 @@ mod tests {
     use warmcore_units::CpuId;
 
     fn hierarchy() -> Hierarchy {
-        Hierarchy::of(&synthetic::sgi_challenge_xl(8), CpuId(0)).unwrap()
+        Hierarchy::new(&synthetic::sgi_challenge_xl(8), CpuId(0)).unwrap()
     }
 
     #[test]

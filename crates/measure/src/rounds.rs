@@ -189,7 +189,7 @@ impl<'a> Rounds<'a> {
     /// Finds the distance at which runs count, from all runs so far.
     fn locate(&mut self) {
         let broken_off = self.broken_off.iter().map(|&handover| Some([handover; 2]));
-        self.proximity = Proximity::of(self.readings().chain(broken_off));
+        self.proximity = Proximity::from_readings(self.readings().chain(broken_off));
     }
 
     /// How far apart the processors were in each run that was not broken off.
@@ -290,11 +290,11 @@ fn value_of(quantity: &Quantity, outcome: &Outcome, timer: &Timer) -> Option<(f6
     if quantity.is_difference() {
         let (with, without): (Vec<&Sample>, _) =
             outcome.samples.iter().partition(|sample| Quantity::is_minuend(sample));
-        let with = RunMean::of(with.into_iter().map(time).collect())?;
-        let without = RunMean::of(without.into_iter().map(time).collect())?;
+        let with = RunMean::new(with.into_iter().map(time).collect())?;
+        let without = RunMean::new(without.into_iter().map(time).collect())?;
         return Some((with.mean - without.mean, with.set_aside + without.set_aside));
     }
-    let run = RunMean::of(outcome.samples.iter().map(time).collect())?;
+    let run = RunMean::new(outcome.samples.iter().map(time).collect())?;
     Some((run.mean, run.set_aside))
 }
 

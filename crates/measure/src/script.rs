@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn every_pattern_times_as_many_packets_as_asked_or_a_pattern_more() {
         for experiment in Experiment::ALL {
-            let pattern = pattern::of(experiment);
+            let pattern = pattern::steps(experiment);
             let script = Script {
                 approach: Approach::Locking,
                 pattern,

@@ -28,7 +28,7 @@ const INTERRUPT: f64 = 1_000.0;
 
 impl RunMean {
     /// Of `times`, in nanoseconds; `None` if there is none.
-    pub(crate) fn of(mut times: Vec<f64>) -> Option<Self> {
+    pub(crate) fn new(mut times: Vec<f64>) -> Option<Self> {
         times.sort_by(f64::total_cmp);
         let median = *times.get(times.len() / 2)?;
         let limit = (median * FAR).max(median + INTERRUPT);
@@ -115,13 +115,13 @@ impl Series {
 /// Drift was seen to last for tens of seconds, so batches must be long, and few.
 fn interval(runs: &[f64]) -> Interval {
     if runs.len() < 2 * BATCHES {
-        return Interval::of(runs);
+        return Interval::from_observations(runs);
     }
     let start = |batch: usize| batch * runs.len() / BATCHES;
-    let mean = |batch: usize| Interval::of(&runs[start(batch)..start(batch + 1)]).mean;
+    let mean = |batch: usize| Interval::from_observations(&runs[start(batch)..start(batch + 1)]).mean;
     let batches: Vec<f64> = (0..BATCHES).map(mean).collect();
     // Batches may differ by a run: the mean is that of all runs, the spread that of the batches.
-    Interval { mean: Interval::of(runs).mean, ..Interval::of(&batches) }
+    Interval { mean: Interval::from_observations(runs).mean, ..Interval::from_observations(&batches) }
 }
 
 /// Batches that many runs are grouped into.
@@ -139,7 +139,7 @@ mod tests {
     fn a_packet_hit_by_an_interrupt_is_set_aside() {
         let mut times = vec![100.0; 999];
         times.push(3_000.0);
-        let run = RunMean::of(times).unwrap();
+        let run = RunMean::new(times).unwrap();
         assert_eq!(run, RunMean { mean: 100.0, packets: 999, set_aside: 1 });
     }
 
@@ -148,13 +148,13 @@ mod tests {
         // Hot: five misses to memory on top of 80 ns. Cold: three times the median.
         for times in [vec![80.0, 80.0, 80.0, 80.0, 780.0], vec![6_000.0, 6_000.0, 18_000.0]] {
             let all = times.len();
-            assert_eq!(RunMean::of(times).unwrap().packets, all);
+            assert_eq!(RunMean::new(times).unwrap().packets, all);
         }
     }
 
     #[test]
     fn a_run_without_packets_has_no_mean() {
-        assert_eq!(RunMean::of(Vec::new()), None);
+        assert_eq!(RunMean::new(Vec::new()), None);
     }
 
     fn run(value: f64, disturbed: bool) -> Run {

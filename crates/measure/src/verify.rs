@@ -120,7 +120,7 @@ impl Verification<'_> {
         }
         self.directory.refuse_applied(self.system)?;
         let models = parts::tried(self.plan);
-        let watch = Watch::of(self.plan)?;
+        let watch = Watch::new(self.plan)?;
         let mut counters = Counters::open(self.source, watch.cpus());
         let once = |number: usize| self.once(models[number], &watch, &mut counters, stop);
         let tried = self.blocks.run(models.len(), stop, once);
@@ -128,7 +128,7 @@ impl Verification<'_> {
             BlocksError::Run(error) => error,
             BlocksError::Interrupted => VerifyError::Interrupted,
         })?;
-        Findings::of(&models, &tried, &self.work, &watch, &counters).ok_or(VerifyError::Idle)
+        Findings::new(&models, &tried, &self.work, &watch, &counters).ok_or(VerifyError::Idle)
     }
 
     /// One run under `model`, with nothing left of it afterwards.

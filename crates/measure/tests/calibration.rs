@@ -80,11 +80,11 @@ fn every_value_of_the_sources_table_is_there_with_its_interval() {
     assert!(profile.levels.iter().all(|level| level.cold_reached.is_some()));
     for approach in Approach::ALL {
         for situation in Situation::all() {
-            let times = profile.times.of(approach).of(situation).unwrap();
+            let times = profile.times.get(approach).get(situation).unwrap();
             assert_eq!(times.cold.len(), depth - 1);
             std::iter::once(&times.hot).chain(&times.cold).for_each(assert_measured);
         }
-        assert_measured(&profile.times.of(approach).fully_cold);
+        assert_measured(&profile.times.get(approach).fully_cold);
     }
     let curve = profile.intervened.as_ref().unwrap();
     assert!(!curve.points.is_empty() && !curve.fitted);
@@ -104,7 +104,7 @@ fn one_processor_measures_what_it_can_and_says_what_it_cannot() {
     let profile = calibration.profile;
     assert_eq!(profile.free_memory, None);
     for approach in Approach::ALL {
-        let times = profile.times.of(approach);
+        let times = profile.times.get(approach);
         assert!(times.cached.keys().eq(&[Experiment::A1, Experiment::A2]));
         assert!(times.migrates.is_empty());
     }

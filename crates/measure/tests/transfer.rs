@@ -133,12 +133,12 @@ fn what_the_processor_counts_is_told_for_each_bit() {
         let experiment = counted(&options, &site, &all).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(experiment.cycles, Cycles::Counted);
         for figures in experiment.results.iter().flat_map(|results| &results.blocks) {
-            let of = |event| figures.counted.of(event).expect("it is counted");
+            let of = |event| figures.counted.get(event).expect("it is counted");
             let cycles = of(Event::Cycles);
             assert_eq!(figures.cycles_per_bit, Some(cycles));
             assert!((cycles / of(Event::Instructions) - 2.0).abs() < 1e-9, "{figures:?}");
             assert!((cycles / of(Event::L2Misses) - 6000.0).abs() < 1e-6, "{figures:?}");
-            assert_eq!(figures.counted.of(Event::L3Misses), None);
+            assert_eq!(figures.counted.get(Event::L3Misses), None);
         }
         let told = experiment.coverage.to_string();
         assert!(told.contains("counted in 60% of the time or more"), "{told}");

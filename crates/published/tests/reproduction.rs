@@ -152,7 +152,7 @@ fn another_machine_is_drawn_at_its_own_rates_and_not_judged() {
     let reproduction = reproduced(Options { profile: faster(10.0), source, ..options(&figures) });
     assert!(reproduction.claims.iter().all(|concluded| concluded.verdict == Verdict::AnotherMachine));
     let wired = Setting::new(Parallelism::Ips, ProcessorPolicy::WiredStreams);
-    let curve = reproduction.evidence.of(wired).unwrap();
+    let curve = reproduction.evidence.get(wired).unwrap();
     assert!((curve.capacity.mean / (80.0 / 57.4e-6) - 1.0).abs() < 0.01, "{}", curve.capacity.mean);
     let last = curve.points.last().unwrap().rate.0;
     assert!(last > 0.9 * curve.capacity.mean, "{last}");

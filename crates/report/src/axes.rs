@@ -25,7 +25,7 @@ pub(crate) struct DrawnAxis<'a> {
 
 impl<'a> DrawnAxis<'a> {
     /// The axis for `values`, which are all that the view can come to show on it.
-    pub(crate) fn of(axis: &'a Axis, direction: Direction, values: impl Iterator<Item = f64>) -> Self {
+    pub(crate) fn new(axis: &'a Axis, direction: Direction, values: impl Iterator<Item = f64>) -> Self {
         let largest = values.map(f64::abs).fold(0.0, f64::max);
         let (prefix, factor) = match axis.scale {
             Scale::Linear if axis.unit.prefixed => numbers::prefix_for(largest),
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_linear_axis_names_its_prefix_once() {
         let axis = Axis::linear("Time", Unit::seconds());
-        let drawn = DrawnAxis::of(&axis, Direction::Y, [1.2e-6, 4.5e-6].into_iter());
+        let drawn = DrawnAxis::new(&axis, Direction::Y, [1.2e-6, 4.5e-6].into_iter());
         assert_eq!(drawn.heading(), "Time (µs)");
         assert!((drawn.place(4.5e-6) - 4.5).abs() < 1e-12);
     }
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn a_logarithmic_axis_has_ticks_with_units_of_their_own() {
         let axis = Axis::log("Rate", Unit::per_second());
-        let drawn = DrawnAxis::of(&axis, Direction::X, [400.0, 6e6].into_iter());
+        let drawn = DrawnAxis::new(&axis, Direction::X, [400.0, 6e6].into_iter());
         let options = drawn.options(Some((400.0, 6e6)));
         assert_eq!(drawn.heading(), "Rate");
         assert_eq!(options["ticktext"], json!(["1 k/s", "10 k/s", "100 k/s", "1 M/s"]));

@@ -44,7 +44,7 @@ struct Drawing<'a> {
 }
 
 impl Figure {
-    pub(crate) fn of(chart: &Chart, legend: &Legend<'_>) -> Self {
+    pub(crate) fn new(chart: &Chart, legend: &Legend<'_>) -> Self {
         let view = |view| {
             let drawing = Drawing::new(chart, legend, view);
             let hides = view.series.iter().any(|series| !drawing.is_shown(series));
@@ -62,8 +62,8 @@ impl Figure {
 impl<'a> Drawing<'a> {
     fn new(chart: &'a Chart, legend: &'a Legend<'a>, view: &'a View) -> Self {
         let points = || view.series.iter().flat_map(drawable);
-        let x = DrawnAxis::of(&chart.x, Direction::X, points().map(|point| point.x));
-        let y = DrawnAxis::of(&chart.y, Direction::Y, points().map(|point| point.y.mean));
+        let x = DrawnAxis::new(&chart.x, Direction::X, points().map(|point| point.x));
+        let y = DrawnAxis::new(&chart.y, Direction::Y, points().map(|point| point.y.mean));
         Self { chart, legend, view, x, y }
     }
 
@@ -278,7 +278,7 @@ mod tests {
         let views = views.into_iter().enumerate().map(view).collect();
         let x = Axis::log("", Unit::per_second());
         let chart = Chart { id, title, caption, x, y, choices: Vec::new(), views };
-        Figure::of(&chart, &Legend::of(&chart)).views
+        Figure::new(&chart, &Legend::new(&chart)).views
     }
 
     fn series(name: &str, y: f64) -> Series {

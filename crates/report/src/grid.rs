@@ -42,7 +42,7 @@ pub(crate) struct Footnote<'a> {
 }
 
 impl<'a> Grid<'a> {
-    pub(crate) fn of(table: &'a Table) -> Self {
+    pub(crate) fn new(table: &'a Table) -> Self {
         let mut reasons = Vec::new();
         let mut missed = false;
         let rows = table.rows.iter().map(|row| GridRow {

@@ -20,7 +20,7 @@ pub(crate) struct Entry<'a> {
 }
 
 impl<'a> Legend<'a> {
-    pub(crate) fn of(chart: &'a Chart) -> Self {
+    pub(crate) fn new(chart: &'a Chart) -> Self {
         let mut entries: Vec<Entry<'a>> = Vec::new();
         // A colour has another marker in each group of the legend.
         let mut markers: Vec<(usize, Option<&str>)> = Vec::new();
@@ -85,7 +85,7 @@ mod tests {
         };
         let all = (0..4).flat_map(|group| (0..3).map(move |colour| series(group, colour)));
         let chart = chart(vec![all.collect()]);
-        let legend = Legend::of(&chart);
+        let legend = Legend::new(&chart);
         let markers: BTreeSet<&str> = legend.entries.iter().map(|entry| entry.appearance.marker).collect();
         assert_eq!(markers.len(), 12, "{markers:?}");
     }
@@ -95,7 +95,7 @@ mod tests {
         let series =
             |hidden| Series { hidden, emphasised: !hidden, ..Series::new("MRU", Style::Line, Vec::new()) };
         let chart = chart(vec![vec![series(true)], vec![series(false)]]);
-        let legend = Legend::of(&chart);
+        let legend = Legend::new(&chart);
         assert!(matches!(&legend.entries[..], [Entry { shown: true, emphasised: true, .. }]));
     }
 }

@@ -43,5 +43,5 @@ use warmcore_record::Document;
 /// Never: the templates are checked when this crate is compiled, and a string takes all they write.
 #[must_use]
 pub fn render(document: &Document) -> String {
-    page::Page::of(document).render().expect("a string takes whatever is written to it")
+    page::Page::new(document).render().expect("a string takes whatever is written to it")
 }

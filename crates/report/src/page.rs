@@ -68,7 +68,7 @@ struct LegendEntry<'a> {
 }
 
 impl<'a> Page<'a> {
-    pub(crate) fn of(document: &'a Document) -> Self {
+    pub(crate) fn new(document: &'a Document) -> Self {
         let has_charts = document.charts().next().is_some();
         Self {
             title: &document.title,
@@ -78,8 +78,8 @@ impl<'a> Page<'a> {
                 .verdict
                 .chart
                 .as_ref()
-                .map(|chart| ChartPart { is_first: true, ..ChartPart::of(chart) }),
-            sections: document.sections.iter().map(SectionPart::of).collect(),
+                .map(|chart| ChartPart { is_first: true, ..ChartPart::new(chart) }),
+            sections: document.sections.iter().map(SectionPart::new).collect(),
             manifest: &document.manifest,
             command: document.manifest.command.join(" "),
             style: include_str!("../templates/style.css"),
@@ -91,11 +91,11 @@ impl<'a> Page<'a> {
 }
 
 impl<'a> SectionPart<'a> {
-    fn of(section: &'a Section) -> Self {
+    fn new(section: &'a Section) -> Self {
         let blocks = section.blocks.iter().map(|block| match block {
             Block::Paragraph(text) => BlockPart::Paragraph(text),
-            Block::Chart(chart) => BlockPart::Chart(ChartPart::of(chart)),
-            Block::Table(table) => BlockPart::Table(Grid::of(table)),
+            Block::Chart(chart) => BlockPart::Chart(ChartPart::new(chart)),
+            Block::Table(table) => BlockPart::Table(Grid::new(table)),
             Block::Note(text) => BlockPart::Note(text),
             Block::Statements(statements) => BlockPart::Statements(statements),
             Block::Glossary(terms) => BlockPart::Glossary(terms),
@@ -105,12 +105,12 @@ impl<'a> SectionPart<'a> {
 }
 
 impl<'a> ChartPart<'a> {
-    fn of(chart: &'a Chart) -> Self {
-        let legend = Legend::of(chart);
+    fn new(chart: &'a Chart) -> Self {
+        let legend = Legend::new(chart);
         Self {
             chart,
             choices: &chart.choices,
-            data: embed::json(&Figure::of(chart, &legend)),
+            data: embed::json(&Figure::new(chart, &legend)),
             legend: legend_groups(&legend),
             behind: BehindView::all_of(chart),
             is_first: false,

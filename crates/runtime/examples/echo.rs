@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..PacketScenario::default()
     };
     let Setup { options, mut driver, newcomers, .. } =
-        Setup::of(&scenario, &Profile::sgi_challenge_xl(), Path::new("."))?;
+        Setup::new(&scenario, &Profile::sgi_challenge_xl(), Path::new("."))?;
 
     let echo = |delivery: &Delivery<'_>, context: &mut Context<'_>| context.reply(delivery.payload);
     let report = run(&options, &mut driver, &[], &echo, |watch| {

@@ -89,7 +89,7 @@ impl Setup {
     ///
     /// # Errors
     /// If there is something in it that cannot be had here. Nothing has been started then.
-    pub fn of(scenario: &PacketScenario, profile: &Profile, base: &Path) -> Result<Self, SetupError> {
+    pub fn new(scenario: &PacketScenario, profile: &Profile, base: &Path) -> Result<Self, SetupError> {
         let live = &scenario.live;
         check(scenario)?;
         let cpus = cpus(scenario)?;

@@ -185,7 +185,8 @@ impl Steady {
         let (batches, total) = (self.batches(), self.total().clean);
         let beyond = p.min(1.0 - p) * total.packets() as f64 / batches.len() as f64;
         let of_batches: Vec<f64> = batches.iter().map(|batch| batch.clean.delays.quantile(p)).collect();
-        let half = if beyond < BEYOND { f64::INFINITY } else { Interval::of(&of_batches).half_width };
+        let half =
+            if beyond < BEYOND { f64::INFINITY } else { Interval::from_observations(&of_batches).half_width };
         Estimate::new(Nanos(total.delays.quantile(p)), Nanos(half))
     }
 
@@ -193,7 +194,7 @@ impl Steady {
     #[must_use]
     pub fn throughput(&self) -> Estimate<PerSecond> {
         let rates: Vec<f64> = self.blocks.iter().map(|block| block.packets() as f64 / BLOCK.secs()).collect();
-        let rate = Interval::of(&rates);
+        let rate = Interval::from_observations(&rates);
         Estimate::new(PerSecond(rate.mean), PerSecond(rate.half_width))
     }
 

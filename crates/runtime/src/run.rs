@@ -316,7 +316,7 @@ fn staff<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
             shared.control.give(Order::Leave);
             return Err(RunError::System(error));
         }
-        let watched = Watch::of(shared);
+        let watched = Watch::new(shared);
         if watched.await_paused() {
             let now = shared.clock.now();
             shared.queues.iter().for_each(|queue| queue.begin(now));

@@ -27,7 +27,7 @@ pub struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    pub(crate) fn of<P, W, H>(shared: &'a Shared<'a, P, W, H>) -> Self {
+    pub(crate) fn new<P, W, H>(shared: &'a Shared<'a, P, W, H>) -> Self {
         let Shared { clock, control, mailboxes, queues, blocks, streams, protocol, .. } = shared;
         Self { clock, control, mailboxes, queues, blocks, streams, protocol }
     }

@@ -276,7 +276,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let shared = self.shared;
         let frame = shared.bytes(&packet.frame);
         let link = shared.link;
-        let Ok(flow) = Flow::of(link, frame) else { return };
+        let Ok(flow) = Flow::parse(link, frame) else { return };
         let builder = FrameBuilder { tags: link.tags(frame), ..FrameBuilder::new(link, flow.reversed()) };
         self.outgoing.resize(builder.frame_length(self.reply.len()) + MAX_TAGS, 0);
         let sent = match builder.write(&self.reply, &mut self.outgoing) {

@@ -97,7 +97,7 @@ impl Scheduling {
             Parallelism::Ips => Stacks::Independent,
             Parallelism::Hybrid => Stacks::PerProcessor,
         };
-        let costs = Costs::of(|found, idle| model.receive_after(situation(found), idle));
+        let costs = Costs::from_fn(|found, idle| model.receive_after(situation(found), idle));
         Adaptive::new(processors, stacks, costs)
     }
 
@@ -135,6 +135,6 @@ const fn situation(found: Found) -> Situation {
         History::Here => Some(true),
         History::Elsewhere => Some(false),
     };
-    let experiment = Experiment::of(found.session_here, history_here);
+    let experiment = Experiment::from_caches(found.session_here, history_here);
     Situation { experiment, thread_stack: ThreadStack::Cached }
 }

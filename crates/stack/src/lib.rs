@@ -56,7 +56,7 @@
 //!
 //! # Answering
 //!
-//! [`Flow::of`] reads who sent a frame, for a stream that is yet to be opened;
+//! [`Flow::parse`] reads who sent a frame, for a stream that is yet to be opened;
 //! [`Flow::reversed`] is the flow of the answers, which a [`FrameBuilder`](wire::FrameBuilder)
 //! writes; and [`wire::arp`] answers peers that ask which station to send to.
 //!

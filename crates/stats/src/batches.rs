@@ -123,7 +123,7 @@ impl<const K: usize> BatchMeans<K> {
         let (groups, fine) = (self.groups(cut, GROUPS), self.groups(cut, FINE));
         Steady {
             intervals: core::array::from_fn(|quantity| {
-                wider(Interval::of(&column(&groups, quantity)), &column(&fine, quantity))
+                wider(Interval::from_observations(&column(&groups, quantity)), &column(&fine, quantity))
             }),
             warmup: cut as u64 * self.batch,
             observations: (self.sums.len() - cut) as u64 * self.batch,
@@ -156,7 +156,7 @@ impl<const K: usize> BatchMeans<K> {
         let pairs = |groups: Vec<[f64; K]>| groups.into_iter().map(move |group| (group[of], group[over]));
         let ratio = ratio::of_means(pairs(self.groups(cut, GROUPS)));
         let fine: Vec<f64> = pairs(self.groups(cut, FINE)).map(|(of, over)| of - ratio.mean * over).collect();
-        let over = Interval::of(&column(&self.groups(cut, GROUPS), over)).mean.abs();
+        let over = Interval::from_observations(&column(&self.groups(cut, GROUPS), over)).mean.abs();
         wider(ratio, &fine.iter().map(|residual| residual / over).collect::<Vec<_>>())
     }
 
@@ -171,7 +171,7 @@ impl<const K: usize> BatchMeans<K> {
         let sums: Vec<f64> = self.sums.iter().map(|sums| sums[0]).collect();
         let always = sums.len() / LEFT_OUT;
         let proposed = mser(&sums);
-        let width = |cut| Interval::of(&column(&self.groups(cut, GROUPS), 0)).half_width;
+        let width = |cut| Interval::from_observations(&column(&self.groups(cut, GROUPS), 0)).half_width;
         if proposed > always && width(proposed) < WORTH * width(0) { proposed } else { always }
     }
 

@@ -31,7 +31,7 @@ pub struct Controlled {
 /// one each time would be too narrow on the whole.
 #[must_use]
 pub fn controlled(of: &[f64], control: &[f64], expected: f64) -> Controlled {
-    let plain = Interval::of(of);
+    let plain = Interval::from_observations(of);
     let uncorrected = Controlled { interval: plain, slope: 0.0 };
     let n = of.len().min(control.len()) as f64;
     if n < 4.0 {
@@ -85,8 +85,11 @@ mod tests {
     #[test]
     fn an_unrelated_or_constant_control_is_not_used() {
         let of = [1.0, -1.0, 1.0, -1.0, 1.0];
-        assert_eq!(controlled(&of, &[1.0, 1.0, -1.0, -1.0, 0.0], 3.0).interval, Interval::of(&of));
-        assert_eq!(controlled(&of, &[1.0; 5], 3.0).interval, Interval::of(&of));
+        assert_eq!(
+            controlled(&of, &[1.0, 1.0, -1.0, -1.0, 0.0], 3.0).interval,
+            Interval::from_observations(&of)
+        );
+        assert_eq!(controlled(&of, &[1.0; 5], 3.0).interval, Interval::from_observations(&of));
         assert_eq!(controlled(&[2.0; 5], &of, 3.0).slope, 0.0);
     }
 }

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn of(values: &[f64]) -> Histogram {
+    fn histogram(values: &[f64]) -> Histogram {
         let mut filling = <Filling>::default();
         values.iter().for_each(|&value| filling.push(value));
         filling.take()
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn values_out_of_range_find_a_bucket() {
-        let odd = of(&[f64::NAN, -1.0, -0.0, 0.0, 1e-300, f64::INFINITY, f64::MAX, 1e19]);
+        let odd = histogram(&[f64::NAN, -1.0, -0.0, 0.0, 1e-300, f64::INFINITY, f64::MAX, 1e19]);
         assert_eq!(odd.count(), 8);
         assert!(odd.quantile(0.5) <= LEAST && odd.quantile(1.0) >= GREATEST);
         assert!(<Histogram>::default().quantile(0.5).is_nan());
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn values_below_a_power_of_two_are_told_exactly() {
-        let values = of(&[0.0, 1.0, 3.99, 4.0, 5.0, 1e9]);
+        let values = histogram(&[0.0, 1.0, 3.99, 4.0, 5.0, 1e9]);
         assert_eq!([1.0, 4.0, 8.0, 1e12].map(|bound| values.count_below(bound)), [1, 3, 5, 6]);
         assert_eq!(<Histogram>::default().count_below(1.0), 0);
     }
@@ -181,7 +181,7 @@ mod tests {
         #[test]
         fn a_value_lies_in_a_bucket_as_narrow_as_promised(exponent in -19.9_f64..63.9) {
             let value = exponent.exp2();
-            let histogram = of(&[value]);
+            let histogram = histogram(&[value]);
             let (low, high) = (histogram.quantile(0.0), histogram.quantile(1.0));
             prop_assert!(low <= value && value < high, "{low} {value} {high}");
             prop_assert!((high - low) / low <= 0.008);
@@ -191,9 +191,9 @@ mod tests {
         fn merged_halves_are_the_whole(
             a in prop::collection::vec(0.0_f64..1e3, 0..40), b in prop::collection::vec(0.0_f64..1e12, 0..40),
         ) {
-            let mut merged = of(&a);
-            merged.merge(&of(&b));
-            let whole = of(&[a, b].concat());
+            let mut merged = histogram(&a);
+            merged.merge(&histogram(&b));
+            let whole = histogram(&[a, b].concat());
             prop_assert_eq!(merged.count(), whole.count());
             for p in [0.0, 0.1, 0.5, 0.99, 1.0] {
                 prop_assert!(merged.quantile(p).to_bits() == whole.quantile(p).to_bits());
@@ -204,7 +204,7 @@ mod tests {
         fn a_quantile_is_within_a_bucket_of_the_sorted_value(
             mut values in prop::collection::vec(1.0_f64..1e9, 1..200), p in 0.01_f64..1.0,
         ) {
-            let ours = of(&values).quantile(p);
+            let ours = histogram(&values).quantile(p);
             values.sort_by(f64::total_cmp);
             let rank = ((p * values.len() as f64).ceil() as usize).clamp(1, values.len());
             prop_assert!((ours / values[rank - 1] - 1.0).abs() <= 0.008, "{} {}", ours, values[rank - 1]);

@@ -17,7 +17,7 @@ impl Interval {
     /// The interval for the mean of `observations`, which must be independent and of one
     /// distribution (means of runs or of long batches are nearly normal, as Student's t asks).
     #[must_use]
-    pub fn of(observations: &[f64]) -> Self {
+    pub fn from_observations(observations: &[f64]) -> Self {
         let count = observations.len();
         #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
         let n = count as f64;
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn four_observations_by_hand() {
-        let interval = Interval::of(&[1.0, 2.0, 3.0, 4.0]);
+        let interval = Interval::from_observations(&[1.0, 2.0, 3.0, 4.0]);
         assert_eq!(interval.mean, 2.5);
         assert!((interval.half_width - 3.1824 * (5.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-3);
         assert!(interval.contains(3.0) && !interval.contains(5.0));
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn one_observation_leaves_everything_open() {
-        assert_eq!(Interval::of(&[5.0]).half_width, f64::INFINITY);
-        assert!(Interval::of(&[]).mean.is_nan());
+        assert_eq!(Interval::from_observations(&[5.0]).half_width, f64::INFINITY);
+        assert!(Interval::from_observations(&[]).mean.is_nan());
     }
 }

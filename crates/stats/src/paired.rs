@@ -11,7 +11,7 @@ use core::fmt;
 pub fn difference(a: &[f64], b: &[f64]) -> Option<Interval> {
     (a.len() == b.len()).then(|| {
         let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
-        Interval::of(&differences)
+        Interval::from_observations(&differences)
     })
 }
 

@@ -135,7 +135,7 @@ fn merged(histograms: &[Histogram]) -> Histogram {
 /// the bias of a part's quantile, and counts as uncertainty. So does where in its bucket the quantile lies: many
 /// values may be one and the same, as when packets never wait.
 fn around(mean: f64, parts: &[f64]) -> Interval {
-    let interval = Interval::of(parts);
+    let interval = Interval::from_observations(parts);
     let spread = interval.half_width.hypot(interval.mean - mean);
     Interval { mean, half_width: spread + resolution(mean), ..interval }
 }

@@ -25,13 +25,13 @@ pub fn of_means(pairs: impl IntoIterator<Item = (f64, f64)>) -> Interval {
     let n = count as f64;
     let (sum_above, sum_below) = (above.iter().sum::<f64>(), below.iter().sum::<f64>());
     let ratio = sum_above / sum_below;
-    let divisor = Interval::of(&below);
+    let divisor = Interval::from_observations(&below);
     if count < 3 || divisor.relative() > FIRM {
         return Interval { mean: ratio, half_width: f64::INFINITY, count };
     }
     let pseudo = |(a, b): (&f64, &f64)| n * ratio - (n - 1.0) * (sum_above - a) / (sum_below - b);
     let values: Vec<f64> = above.iter().zip(&below).map(pseudo).collect();
-    Interval::of(&values)
+    Interval::from_observations(&values)
 }
 
 #[cfg(test)]

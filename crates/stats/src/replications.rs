@@ -34,7 +34,7 @@ impl Replications {
     /// The mean over the runs; an infinite half-width with fewer than two.
     #[must_use]
     pub fn interval(&self) -> Interval {
-        Interval::of(&self.0)
+        Interval::from_observations(&self.0)
     }
 
     /// Compares with `other`, run by run: run `i` of both must have had the same arrivals. `None`

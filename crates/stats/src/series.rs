@@ -14,7 +14,7 @@ const MOST: f64 = 0.95;
 /// correlation does not narrow it.
 #[must_use]
 pub fn of_correlated(values: &[f64]) -> Interval {
-    let plain = Interval::of(values);
+    let plain = Interval::from_observations(values);
     let n = values.len() as f64;
     let widening = (1.0 + correlation(values)) / (1.0 - correlation(values));
     // Correlated values are worth fewer independent ones.
@@ -43,10 +43,12 @@ mod tests {
     #[test]
     fn a_trend_is_uncertain_and_an_alternation_is_not_narrowed() {
         let trend: Vec<f64> = (0..64).map(f64::from).collect();
-        assert!(of_correlated(&trend).half_width > 3.0 * Interval::of(&trend).half_width);
+        assert!(of_correlated(&trend).half_width > 3.0 * Interval::from_observations(&trend).half_width);
         let alternating: Vec<f64> = (0..64).map(|i| f64::from(i % 2)).collect();
         assert!(
-            (of_correlated(&alternating).half_width - Interval::of(&alternating).half_width).abs() < 1e-12
+            (of_correlated(&alternating).half_width - Interval::from_observations(&alternating).half_width)
+                .abs()
+                < 1e-12
         );
         assert_eq!(of_correlated(&[2.0; 64]).half_width, 0.0);
     }

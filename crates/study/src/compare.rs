@@ -129,8 +129,8 @@ pub fn compare(
     done: impl FnMut(f64),
 ) -> Result<Comparison, CompareError> {
     let anything = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..request.scenario.clone() };
-    let cpus = Setup::of(&anything, profile, base)?.options.cpus;
-    let nearness = Nearness::of(&cpus, profile.provenance.handover, stop)?;
+    let cpus = Setup::new(&anything, profile, base)?.options.cpus;
+    let nearness = Nearness::new(&cpus, profile.provenance.handover, stop)?;
     let mut machine = ThisMachine { profile, base, nearness, timer: Timer::calibrate() };
     let traffic = request.scenario.traffic.open(base).map_err(PointError::from)?;
     compare_on(&mut machine, request, &traffic, profile, done)

@@ -15,7 +15,7 @@ pub(crate) fn names<T>() -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(Names::of::<T>())
+    PossibleValuesParser::new(Names::list::<T>())
         .try_map(|name| T::deserialize(deserializer::<value::Error>(&name.to_lowercase())))
 }
 
@@ -28,7 +28,7 @@ fn deserializer<E: serde::de::Error>(name: &str) -> value::StrDeserializer<'_, E
 struct Names(&'static [&'static str]);
 
 impl Names {
-    fn of<T: DeserializeOwned>() -> &'static [&'static str] {
+    fn list<T: DeserializeOwned>() -> &'static [&'static str] {
         T::deserialize(deserializer::<Self>("")).map_or_else(|Self(names)| names, |_| &[])
     }
 }
@@ -113,8 +113,8 @@ mod tests {
 
     #[test]
     fn a_type_tells_its_own_names() {
-        assert_eq!(Names::of::<Parallelism>(), ["locking", "ips", "hybrid"]);
-        let policies = Names::of::<ProcessorPolicy>();
+        assert_eq!(Names::list::<Parallelism>(), ["locking", "ips", "hybrid"]);
+        let policies = Names::list::<ProcessorPolicy>();
         assert!(
             policies.contains(&"mru") && policies.contains(&"wired") && policies.contains(&"hash-stealing")
         );

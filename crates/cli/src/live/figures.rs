@@ -91,7 +91,7 @@ struct Worker {
 }
 
 impl<'a> Figures<'a> {
-    pub(super) fn of(finished: &'a Finished) -> Self {
+    pub(super) fn new(finished: &'a Finished) -> Self {
         let Finished { scenario, setup, report, interrupted } = finished;
         let (total, steady) = (report.total(), report.steady());
         let (all, steady_all) = (total.seen(), steady.total());

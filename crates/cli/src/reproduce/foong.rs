@@ -131,7 +131,7 @@ fn runs(results: &Results) -> Runs {
         throughput: values(|figures| Some(figures.throughput)),
         cpu_use: values(|figures| Some(figures.cpu_use)),
         cost: values(|figures| figures.cycles_per_bit),
-        l2_misses: values(|figures| figures.counted.of(Event::L2Misses)),
-        l3_misses: values(|figures| figures.counted.of(Event::L3Misses)),
+        l2_misses: values(|figures| figures.counted.get(Event::L2Misses)),
+        l3_misses: values(|figures| figures.counted.get(Event::L3Misses)),
     }
 }

@@ -90,8 +90,8 @@ fn counted(experiment: &Experiment) -> String {
         return String::new();
     }
     let of = |results: &Results| {
-        let spread = |event| results.spread(|figures| figures.counted.of(event));
-        (results.model, CountedResults::of(spread))
+        let spread = |event| results.spread(|figures| figures.counted.get(event));
+        (results.model, CountedResults::from_fn(spread))
     };
     counts::table("bit", experiment.results.iter().map(of)) + "\n\n"
 }

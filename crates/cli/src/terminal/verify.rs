@@ -94,7 +94,7 @@ fn counted(findings: &Findings) -> String {
     let is_bits = findings.work.is_bits();
     let cycles = if is_bits { sentence(&findings.cycles.to_string()) + "\n" } else { String::new() };
     let table = if findings.coverage.is_any() {
-        let of = |found: &Found| (found.model, CountedResults::of(|event| found.counted(event)));
+        let of = |found: &Found| (found.model, CountedResults::from_fn(|event| found.counted(event)));
         let unit = if is_bits { "bit" } else { "unit of what the program says" };
         counts::table(unit, findings.models.iter().map(of)) + "\n"
     } else {

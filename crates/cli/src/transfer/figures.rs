@@ -80,17 +80,17 @@ struct Changed {
 }
 
 impl<'a> Comparisons<'a> {
-    pub(super) fn of(experiments: &[Experiment], offloads: bool, to: Option<&'a str>) -> Self {
+    pub(super) fn new(experiments: &[Experiment], offloads: bool, to: Option<&'a str>) -> Self {
         let offloads = offloads && to.is_none();
-        Self { schema: 1, to, offloads, comparisons: experiments.iter().map(Comparison::of).collect() }
+        Self { schema: 1, to, offloads, comparisons: experiments.iter().map(Comparison::new).collect() }
     }
 }
 
 impl Comparison {
-    fn of(experiment: &Experiment) -> Self {
+    fn new(experiment: &Experiment) -> Self {
         let Experiment { options, results, control, .. } = experiment;
         let of_place = |(place, results): (usize, &Results)| {
-            OfModel::of(results, &|figure| experiment.compared(place, figure).map(Changed::of))
+            OfModel::new(results, &|figure| experiment.compared(place, figure).map(Changed::new))
         };
         Self {
             size_bytes: options.load.size.0,
@@ -112,7 +112,7 @@ impl Comparison {
             counters: experiment.coverage.results(),
             base: results[0].model.name(),
             models: results.iter().enumerate().map(of_place).collect(),
-            control: OfModel::of(control, &|figure| experiment.against_itself(figure).map(Changed::bare)),
+            control: OfModel::new(control, &|figure| experiment.against_itself(figure).map(Changed::bare)),
         }
     }
 }
@@ -121,7 +121,7 @@ impl Comparison {
 type Figure = fn(&Figures) -> Option<f64>;
 
 impl OfModel {
-    fn of(results: &Results, changed: &dyn Fn(Figure) -> Option<Changed>) -> Self {
+    fn new(results: &Results, changed: &dyn Fn(Figure) -> Option<Changed>) -> Self {
         let spread = |figure: Figure| results.spread(figure);
         let throughput: Figure = |figures| Some(figures.throughput);
         let (efficiency, cost): (Figure, Figure) =
@@ -132,7 +132,7 @@ impl OfModel {
             cpu_use: spread(|figures| Some(figures.cpu_use)),
             bits_per_busy_cpu_second: spread(efficiency),
             cycles_per_bit: spread(cost),
-            counted: CountedResults::of(|event| results.spread(|figures| figures.counted.of(event))),
+            counted: CountedResults::from_fn(|event| results.spread(|figures| figures.counted.get(event))),
             idle: spread(|figures| Some(figures.idle)),
             stolen: spread(|figures| Some(figures.stolen)),
             softirq: spread(|figures| Some(figures.softirq)),
@@ -154,7 +154,7 @@ impl Changed {
         Self { mean, low, high, verdict: None }
     }
 
-    fn of(compared: Compared) -> Self {
+    fn new(compared: Compared) -> Self {
         Self { verdict: Some(compared.verdict.name()), ..Self::bare(compared.change) }
     }
 }

@@ -36,7 +36,7 @@ impl Place {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().to_owned();
-        let mut tree = Tree::of(&synthetic::virtual_machine(4));
+        let mut tree = Tree::from_machine(&synthetic::virtual_machine(4));
         tree.put(MASK, "f");
         tree.put("proc/4242/comm", "server");
         tree.put("proc/4242/stat", "4242 (server) S 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 8311 99");

@@ -29,7 +29,7 @@ pub(super) fn queues(lab: &Lab, folder: &Path) -> String {
 }
 
 pub(super) fn plan() -> String {
-    let Fingerprint { cpus, nodes, .. } = Fingerprint::of(&Disk::default(), []).expect("this machine");
+    let Fingerprint { cpus, nodes, .. } = Fingerprint::read(&Disk::default(), []).expect("this machine");
     let nodes: Vec<String> = nodes.iter().map(|node| format!("\"{node}\"")).collect();
     let line = |set: &str| format!("[[lines]]\nset = {{ {set} }}\n");
     let lines = [

@@ -27,7 +27,7 @@ pub(super) struct Curve(Box<[f64; BEYOND + 2]>);
 
 impl Curve {
     /// Tabulates `function`.
-    pub(super) fn of(function: impl Fn(Nanos) -> f64) -> Self {
+    pub(super) fn from_fn(function: impl Fn(Nanos) -> f64) -> Self {
         Self(Box::new(core::array::from_fn(|index| {
             function(match index {
                 0 => Nanos::ZERO,
@@ -83,7 +83,7 @@ mod tests {
                 let mvs = Intervening::MVS;
                 let work = Intervening { references_per_us: factor * mvs.references_per_us, ..mvs };
                 let exact = Displacement::new(work, geometry, 1);
-                let curve = Curve::of(|x| exact.fraction(x));
+                let curve = Curve::from_fn(|x| exact.fraction(x));
                 for step in 0..20_000 {
                     let x = Nanos(2_f64.powf(f64::from(step) / 20_000.0 * 41.9));
                     let error = (curve.at(x) - exact.fraction(x)).abs();
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn the_ends_are_exact() {
-        let curve = Curve::of(|x| match x.0 {
+        let curve = Curve::from_fn(|x| match x.0 {
             f64::INFINITY => 1.0,
             0.0 => 0.25,
             _ => 0.5,

@@ -30,7 +30,7 @@ impl Profile {
                 Approach::Locking => "locking",
                 Approach::IndependentStacks => "independent-stacks",
             };
-            check_approach(&format!("times.{key}"), self.times.of(approach), self.levels.len())?;
+            check_approach(&format!("times.{key}"), self.times.get(approach), self.levels.len())?;
         }
         if let Some(free_memory) = &self.free_memory {
             check_duration("free_memory.acquire", &free_memory.acquire)?;

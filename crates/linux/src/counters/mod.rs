@@ -25,7 +25,7 @@
 //!
 //! let mut counters = Counters::open(&Kernel::default(), &[CpuId(0)]);
 //! let before = counters.read();
-//! match counters.read().since(&before).of(Event::Cycles) {
+//! match counters.read().since(&before).get(Event::Cycles) {
 //!     Ok(tally) => println!("{} cycles", tally.count),
 //!     Err(why) => println!("no counters here: {why}"),
 //! }
@@ -199,7 +199,7 @@ impl Counted {
     ///
     /// # Errors
     /// Why nothing was.
-    pub fn of(&self, event: Event) -> Result<Tally, &Uncounted> {
+    pub fn get(&self, event: Event) -> Result<Tally, &Uncounted> {
         self.0[event as usize].as_ref().copied()
     }
 }

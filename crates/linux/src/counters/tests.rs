@@ -15,9 +15,9 @@ fn counted(source: &Fake) -> Counted {
 fn events_are_added_up_over_cpus() {
     let source = Fake::zen().with("cycles", Made::whole(1000)).with("instructions", Made::whole(700));
     let counted = counted(&source);
-    assert_eq!(counted.of(Event::Cycles), Ok(Tally { count: 2000.0, running: 1.0 }));
-    assert_eq!(counted.of(Event::Instructions).map(|tally| tally.count), Ok(1400.0));
-    let absent = counted.of(Event::L2Misses).expect_err("it was not made").to_string();
+    assert_eq!(counted.get(Event::Cycles), Ok(Tally { count: 2000.0, running: 1.0 }));
+    assert_eq!(counted.get(Event::Instructions).map(|tally| tally.count), Ok(1400.0));
+    let absent = counted.get(Event::L2Misses).expect_err("it was not made").to_string();
     assert!(absent.starts_with("the system answered `No such file or directory"), "{absent}");
     assert!(absent.contains("to `l2_cache_req_stat.ic_dc_miss_in_l2` on cpu0: this processor"), "{absent}");
 }
@@ -28,8 +28,8 @@ fn a_count_of_part_of_the_time_is_scaled_and_of_a_small_part_left_out() {
         .with("cycles", Made { step: 600, running: 0.75 })
         .with("instructions", Made { step: 600, running: 0.4 });
     let counted = counted(&source);
-    assert_eq!(counted.of(Event::Cycles), Ok(Tally { count: 1600.0, running: 0.75 }));
-    let why = counted.of(Event::Instructions).expect_err("too little").to_string();
+    assert_eq!(counted.get(Event::Cycles), Ok(Tally { count: 1600.0, running: 0.75 }));
+    let why = counted.get(Event::Instructions).expect_err("too little").to_string();
     assert!(why.contains("counted in 40% of the time: less than 50%"), "{why}");
 }
 
@@ -75,11 +75,11 @@ fn this_machine_counts_or_says_what_the_system_answered() {
     sleep(Duration::from_millis(20));
     let counted = counters.read().since(&before);
     for event in Event::ALL {
-        match counted.of(event) {
+        match counted.get(event) {
             Ok(tally) => assert!(tally.count >= 0.0 && tally.running > 0.0, "{event}: {tally:?}"),
             Err(why) => assert!(!why.to_string().is_empty()),
         }
-        assert!(counters.code(event).is_ok() || counted.of(event).is_err(), "{event}");
+        assert!(counters.code(event).is_ok() || counted.get(event).is_err(), "{event}");
     }
 }
 

@@ -259,7 +259,7 @@ pub fn crossed() -> Tree {
 /// Two cpus, as a kernel shows them from which everything else is hidden.
 #[must_use]
 pub fn bare() -> Tree {
-    Tree::of(&synthetic::virtual_machine(2))
+    Tree::from_machine(&synthetic::virtual_machine(2))
 }
 
 /// A NIC with a pair of queues for each interrupt, which go to `cpus` in turn.

@@ -2,7 +2,7 @@
 //! would show on a machine we made up, to be looked at as they are
 //! ([`Probe::fake`](crate::Probe::fake)) or from a directory.
 //!
-//! [`Tree::of`] writes a [`Machine`] alone; a [`Host`] adds devices, interrupts, steering and
+//! [`Tree::from_machine`] writes a [`Machine`] alone; a [`Host`] adds devices, interrupts, steering and
 //! threads, and [`hosts`] has one of each kind that matters. Its [`counters`] are no files. What is
 //! changed on such a machine goes through a [`Jammed`] door where a change is to fail.
 //!
@@ -15,7 +15,7 @@
 //!
 //! # let directory = tempfile::tempdir()?;
 //! # let directory = directory.path();
-//! fake::Tree::of(&synthetic::hybrid_laptop()).write_to(directory)?;
+//! fake::Tree::from_machine(&synthetic::hybrid_laptop()).write_to(directory)?;
 //! let probed = Probe::new().root(directory).machine().expect("a sound tree");
 //! assert_eq!(probed.machine, synthetic::hybrid_laptop());
 //! # Ok::<(), std::io::Error>(())
@@ -61,7 +61,7 @@ pub enum Cgroup {
 impl Tree {
     /// The files of `machine`, with control groups of version 2.
     #[must_use]
-    pub fn of(machine: &Machine) -> Self {
+    pub fn from_machine(machine: &Machine) -> Self {
         Self::with_cgroup(machine, Cgroup::V2)
     }
 

@@ -87,7 +87,7 @@ pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<
     let owners = Owners::new(devices);
     let interrupt = |line: &Line| {
         let file = |name: &str| format!("proc/irq/{}/{name}", line.number);
-        let used_by = owners.of(line);
+        let used_by = owners.devices(line);
         let (interface, queue) = served(&used_by, &line.actions).unzip();
         Ok(Interrupt {
             id: InterruptId {
@@ -176,7 +176,7 @@ impl<'a> Owners<'a> {
     }
 
     /// By number; or by the address that newer kernels put into the name of the chip.
-    fn of(&self, line: &Line) -> Vec<&'a PciDevice> {
+    fn devices(&self, line: &Line) -> Vec<&'a PciDevice> {
         if let Some(devices) = self.of.get(&line.number) {
             return devices.clone();
         }

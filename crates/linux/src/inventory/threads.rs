@@ -103,7 +103,7 @@ pub(super) fn read(
             if has_run || stat.is_busy(uptime) {
                 let key = ThreadKey { pid, tid, started: stat.started };
                 let allowed = allowed(tree, &directory)?;
-                let group = groups.of(tree, &directory)?;
+                let group = groups.read(tree, &directory)?;
                 found.threads.push(stat.thread(key, &process.name, uptime, allowed, group));
             }
         }
@@ -168,7 +168,7 @@ struct Groups {
 
 impl Groups {
     /// The group of the thread in `directory`, whose cpuset is noted.
-    fn of(&mut self, tree: &Tree, directory: &str) -> Result<Option<String>, Malformed> {
+    fn read(&mut self, tree: &Tree, directory: &str) -> Result<Option<String>, Malformed> {
         let Some(text) = tree.text(format!("{directory}/cgroup")) else { return Ok(None) };
         if let Some(group) = self.seen.get(&text) {
             return Ok(Some(group.clone()));

@@ -45,7 +45,7 @@ impl<T: PartialEq> Groups<T> {
     }
 
     /// The group `cpu` is in.
-    pub(super) fn of(&self, cpu: CpuId) -> Option<&CpuSet> {
+    pub(super) fn get(&self, cpu: CpuId) -> Option<&CpuSet> {
         self.index.get(&cpu).map(|&index| &self.groups[index].0)
     }
 
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(groups.claim(CpuId(1), &set("1-2"), 'a'), Claim::Disagrees, "it is taken");
         assert_eq!(groups.claim(CpuId(2), &set("1-3"), 'a'), Claim::Disagrees, "cut down to 2-3");
         assert_eq!(groups.claim(CpuId(3), &set("2-3"), 'b'), Claim::Disagrees, "another thing");
-        assert_eq!(groups.of(CpuId(3)), Some(&set("2-3")));
+        assert_eq!(groups.get(CpuId(3)), Some(&set("2-3")));
         assert_eq!(groups.into_groups(), [(set("0-1"), 'a'), (set("2-3"), 'a')]);
     }
 }

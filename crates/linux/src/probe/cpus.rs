@@ -39,7 +39,7 @@ pub(super) fn read(tree: &Tree, online: &CpuSet, warnings: &mut Warnings) -> Res
     let mut cpus: Vec<Cpu> = places
         .iter()
         .map(|(&id, place)| {
-            let smt_siblings = cores.of(id).cloned().unwrap_or_else(|| CpuSet::from_iter([id]));
+            let smt_siblings = cores.get(id).cloned().unwrap_or_else(|| CpuSet::from_iter([id]));
             let first = smt_siblings.first().unwrap_or(id);
             let said = places.get(&first).unwrap_or(place);
             Cpu {

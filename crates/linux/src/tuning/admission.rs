@@ -60,7 +60,7 @@ const fn half(missing: Missing) -> &'static str {
 /// Why it may not: every field that does not fit, or else the first other reason.
 pub fn admit(plan: &Plan, system: &dyn System, admission: &Admission) -> Result<(), Inadmissible> {
     let mut faults = plan.machine.differences(system)?;
-    let cpus = Cpus::of(system)?;
+    let cpus = Cpus::read(system)?;
     for (index, line) in plan.lines.iter().enumerate() {
         let fault = line.set.cpus().and_then(|wanted| cpus.fault(wanted));
         faults.extend(fault.map(|fault| line.set.in_line(index, fault)));
@@ -86,7 +86,7 @@ struct Cpus {
 }
 
 impl Cpus {
-    fn of(system: &dyn System) -> Result<Self, ProbeError> {
+    fn read(system: &dyn System) -> Result<Self, ProbeError> {
         let machine = Probe::new().root(system.root()).machine()?.machine;
         let files = tree::Tree::Directory(PathBuf::from(system.root()));
         let present = files.cpus("sys/devices/system/cpu/present")?;

@@ -161,14 +161,14 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<Outcome, Proble
         located => located?,
     };
     let wanted = step.set.wanted();
-    let read = || place.read(system).map_err(|error| Refusal::of(&error));
+    let read = || place.read(system).map_err(|error| Refusal::from_error(&error));
     match read() {
         Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(Outcome::Ended),
         now if now.as_ref() != Ok(&step.original) => return Err(Problem::Changed(place.shown(&now?))),
         _ => {}
     }
     journal.note_begun(index)?;
-    let written = place.write(system, &place.text(&wanted)).map_err(|error| Refusal::of(&error));
+    let written = place.write(system, &place.text(&wanted)).map_err(|error| Refusal::from_error(&error));
     let reading = match written.and_then(|()| read()) {
         Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(Outcome::Ended),
         reading => reading?,

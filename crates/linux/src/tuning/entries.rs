@@ -36,7 +36,7 @@ struct Scope {
 }
 
 impl Scope {
-    fn of(system: &dyn System) -> Self {
+    fn new(system: &dyn System) -> Self {
         let link = |file: &str| {
             system.link(file).map_or_else(|_| String::new(), |path| path.to_string_lossy().into_owned())
         };
@@ -94,18 +94,18 @@ pub struct Content {
 impl Head {
     /// That of a journal that begins now.
     pub(crate) fn new(system: &dyn System, awaits_confirmation: bool) -> Self {
-        let (root, scope) = (system.root().to_owned(), Scope::of(system));
+        let (root, scope) = (system.root().to_owned(), Scope::new(system));
         Self { schema: SCHEMA, token: token(), root, scope, awaits_confirmation }
     }
 
     /// Whether the machine has been restarted since.
     pub(crate) fn is_of_earlier_life(&self, system: &dyn System) -> bool {
-        self.scope.boot != Scope::of(system).boot
+        self.scope.boot != Scope::new(system).boot
     }
 
     /// Finds out whether the values can be reached from here.
     pub(crate) fn require_here(&self, system: &dyn System) -> Result<(), JournalError> {
-        let here = Scope::of(system);
+        let here = Scope::new(system);
         let root = |path: &Path| path.display().to_string();
         let mut pairs = vec![("tree", root(&self.root), root(system.root()))];
         // Namespaces end with the life of the machine, as the changes do.

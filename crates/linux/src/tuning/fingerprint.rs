@@ -46,11 +46,11 @@ impl Fingerprint {
     ///
     /// # Errors
     /// If a file is there and cannot be read.
-    pub fn of<'a>(
+    pub fn read<'a>(
         system: &dyn System,
         interfaces: impl IntoIterator<Item = &'a str>,
     ) -> Result<Self, io::Error> {
-        let kinds = interfaces.into_iter().map(|name| InterfaceKind::of(system, name));
+        let kinds = interfaces.into_iter().map(|name| InterfaceKind::read(system, name));
         let kinds: Vec<_> = kinds.collect::<Result<_, _>>()?;
         let present = cpu_list(system, &format!("{CPUS}/present"))?;
         let cpus = match present {
@@ -85,7 +85,7 @@ impl Fingerprint {
     /// # Errors
     /// If a file is there and cannot be read.
     pub fn differences(&self, system: &dyn System) -> Result<Vec<Fault>, io::Error> {
-        let here = Self::of(system, self.interfaces.iter().map(|interface| interface.name.as_str()))?;
+        let here = Self::read(system, self.interfaces.iter().map(|interface| interface.name.as_str()))?;
         let mut faults = Vec::new();
         if here.cpus != self.cpus {
             faults.push(another("machine.cpus", &self.cpus, &here.cpus));
@@ -103,7 +103,7 @@ impl Fingerprint {
 
 impl InterfaceKind {
     /// What the interface of this name is; `None` if there is none.
-    fn of(system: &dyn System, name: &str) -> Result<Option<Self>, io::Error> {
+    fn read(system: &dyn System, name: &str) -> Result<Option<Self>, io::Error> {
         let Some(queues) = present(system.entries(&format!("sys/class/net/{name}/queues")))? else {
             return Ok(None);
         };

@@ -69,7 +69,7 @@ impl Setting {
             | Self::DefaultInterrupt { cpus }
             | Self::RpsCpus { cpus, .. }
             | Self::XpsCpus { cpus, .. }
-            | Self::Thread { cpus, .. } => Value::of(cpus),
+            | Self::Thread { cpus, .. } => Value::new(cpus),
         }
     }
 
@@ -222,7 +222,7 @@ impl Place {
         match self.notation() {
             Notation::Count => text.trim().parse().ok().map(Value::Count),
             Notation::Bitmap => bitmap::from_text(text).map(Value::Numbers),
-            Notation::List => text.parse().ok().as_ref().map(Value::of),
+            Notation::List => text.parse().ok().as_ref().map(Value::new),
         }
     }
 
@@ -233,7 +233,7 @@ impl Place {
 }
 
 impl Value {
-    fn of(cpus: &CpuSet) -> Self {
+    fn new(cpus: &CpuSet) -> Self {
         Self::Numbers(cpus.iter().map(|cpu| cpu.0).collect())
     }
 

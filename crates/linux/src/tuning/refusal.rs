@@ -38,7 +38,7 @@ pub enum Refusal {
 impl Refusal {
     /// What `error`, met when a setting was read or written, means.
     #[must_use]
-    pub fn of(error: &io::Error) -> Self {
+    pub fn from_error(error: &io::Error) -> Self {
         let Some(number) = Errno::from_io_error(error) else { return Self::Other(error.to_string()) };
         match number {
             Errno::IO => Self::Unchangeable,
@@ -70,10 +70,10 @@ mod tests {
             (Errno::SRCH, "vanished"),
             (Errno::BUSY, "the system says"),
         ] {
-            let refusal = Refusal::of(&number.into()).to_string();
+            let refusal = Refusal::from_error(&number.into()).to_string();
             assert!(refusal.contains(told), "{number}: {refusal}");
         }
         let nameless = io::Error::other("jammed");
-        assert_eq!(Refusal::of(&nameless), Refusal::Other("jammed".to_owned()));
+        assert_eq!(Refusal::from_error(&nameless), Refusal::Other("jammed".to_owned()));
     }
 }

@@ -126,7 +126,7 @@ fn put_back(place: &Place, system: &dyn System, original: &str) -> Fate {
     match place.write(system, original).and_then(|()| place.read(system)) {
         Ok(now) if now == original => Fate::Restored,
         Ok(now) => Fate::Failed(format!("it was {}, and reads {}", place.shown(original), place.shown(&now))),
-        Err(error) => match Refusal::of(&error) {
+        Err(error) => match Refusal::from_error(&error) {
             Refusal::Vanished(_) => Fate::Gone,
             refusal => Fate::Failed(refusal.to_string()),
         },

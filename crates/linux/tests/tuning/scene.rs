@@ -158,7 +158,7 @@ fn draw(directory: &Path, picture: &mut Picture) {
 
 /// Without caches, which no setting is about, and of which there would be many files.
 fn tree() -> Tree {
-    let mut tree = Tree::of(&synthetic::virtual_machine(4)).hiding("/cache/");
+    let mut tree = Tree::from_machine(&synthetic::virtual_machine(4)).hiding("/cache/");
     tree.put("sys/devices/system/cpu/present", "0-3");
     tree.put("proc/sys/kernel/random/boot_id", "4b1d");
     tree.put("proc/irq/default_smp_affinity", "f");

@@ -43,7 +43,7 @@ fn started(pid: u32) -> u64 {
 fn plan(pid: u32, started: u64, cpus: CpuSet) -> Plan {
     let set = Setting::Thread { pid, started, name: "sleep".to_owned(), thread: None, cpus };
     let line = Line { set, reason: String::new(), expected_gain: String::new() };
-    let machine = Fingerprint::of(&Disk::default(), []).unwrap();
+    let machine = Fingerprint::read(&Disk::default(), []).unwrap();
     Plan { schema: SCHEMA, machine, lines: vec![line] }
 }
 

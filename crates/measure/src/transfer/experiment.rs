@@ -80,9 +80,10 @@ pub fn experiment(
         BlocksError::Interrupted => TransferError::Interrupted,
     })?;
     let counted: Vec<&Counted> = tried.iter().flatten().map(|run| &run.outcome.counted).collect();
-    let (cycles, coverage) = (Cycles::of(counted.iter().copied(), clock), Coverage::of(&counters, &counted));
+    let (cycles, coverage) =
+        (Cycles::new(counted.iter().copied(), clock), Coverage::new(&counters, &counted));
     let cpus = counters.cpus().to_vec();
-    let of = |(&model, runs): (_, &Vec<Tried<Outcome>>)| Results::of(model, runs, cpus.len(), cycles);
+    let of = |(&model, runs): (_, &Vec<Tried<Outcome>>)| Results::new(model, runs, cpus.len(), cycles);
     let mut results: Vec<Results> = alternatives.iter().zip(&tried).map(of).collect();
     let control = results.pop().expect("the base is tried twice");
     let is_on_one_machine = matches!(site, Site::Lab(_));

@@ -40,7 +40,7 @@ pub struct Figures {
 impl Figures {
     /// Those of a run on so many cpus, whose cycles are told by `cycles`.
     #[must_use]
-    pub fn of(tried: &Tried<Outcome>, cpus: usize, cycles: Cycles) -> Self {
+    pub fn new(tried: &Tried<Outcome>, cpus: usize, cycles: Cycles) -> Self {
         let Tried { outcome, spent, .. } = tried;
         let bits = outcome.bytes.iter().sum::<u64>() as f64 * 8.0;
         let (seconds, all) = (spent.time.secs(), spent.time * cpus as f64);
@@ -83,10 +83,10 @@ pub struct Results {
 impl Results {
     /// Those of the runs of a `model`.
     #[must_use]
-    pub fn of(model: Model, runs: &[Tried<Outcome>], cpus: usize, cycles: Cycles) -> Self {
+    pub fn new(model: Model, runs: &[Tried<Outcome>], cpus: usize, cycles: Cycles) -> Self {
         Self {
             model,
-            blocks: runs.iter().map(|run| Figures::of(run, cpus, cycles)).collect(),
+            blocks: runs.iter().map(|run| Figures::new(run, cpus, cycles)).collect(),
             discarded: runs.iter().map(|run| run.discarded).sum(),
             disturbed: runs.iter().filter(|run| run.disturbed).count(),
         }
@@ -161,17 +161,17 @@ mod tests {
     #[test]
     fn figures_are_those_of_the_source() {
         // 16 Gbit in 2 s on two cpus, one and a half of them busy.
-        let figures = Figures::of(&tried(1_000_000_000, 3.0), 2, CLOCK);
+        let figures = Figures::new(&tried(1_000_000_000, 3.0), 2, CLOCK);
         assert_eq!((figures.throughput, figures.cpu_use), (8e9, 0.75));
         assert_eq!(figures.bits_per_busy_second, Some(16e9 / 3.0));
         assert!((figures.cycles_per_bit.unwrap() - 9.0 / 16.0).abs() < 1e-12, "3 GHz · 1.5 cpus / 8 Gbps");
         assert!((figures.stolen - 0.1).abs() < 1e-12 && (figures.idle - 0.15).abs() < 1e-12);
         assert_eq!((figures.preemptions, figures.migrations), (2.0, None));
         assert_eq!((figures.receive_softirqs, figures.rescheduling), (Some(5.0), None));
-        let counted = Figures::of(&tried(1_000_000_000, 3.0), 2, Cycles::Counted);
-        assert_eq!((counted.cycles_per_bit, counted.counted.of(Event::Cycles)), (Some(0.5), Some(0.5)));
-        assert_eq!(counted.counted.of(Event::L3Misses), None);
-        let silent = Figures::of(&tried(1, 0.0), 2, CLOCK);
+        let counted = Figures::new(&tried(1_000_000_000, 3.0), 2, Cycles::Counted);
+        assert_eq!((counted.cycles_per_bit, counted.counted.get(Event::Cycles)), (Some(0.5), Some(0.5)));
+        assert_eq!(counted.counted.get(Event::L3Misses), None);
+        let silent = Figures::new(&tried(1, 0.0), 2, CLOCK);
         assert_eq!((silent.bits_per_busy_second, silent.cycles_per_bit), (None, None));
     }
 
@@ -179,7 +179,7 @@ mod tests {
     fn a_model_is_compared_with_the_base_and_the_base_with_itself() {
         let results = |scale: f64| {
             let busy = [3.0, 3.2, 2.9, 3.1, 3.05].map(|busy| tried(1_000_000_000, busy / scale));
-            Results::of(Model::Full, &busy, 2, CLOCK)
+            Results::new(Model::Full, &busy, 2, CLOCK)
         };
         let (base, more) = (results(1.0), results(1.25));
         assert_eq!((base.discarded, base.disturbed), (5, 0));

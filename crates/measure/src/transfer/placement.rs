@@ -17,7 +17,7 @@ impl Placement {
     /// Where `model` puts connection number `connection`, of connections that take turns on `cpus`. A model
     /// that does not place the ends lets them run on any of these.
     #[must_use]
-    pub fn of(model: Model, connection: usize, cpus: &[CpuId]) -> Self {
+    pub fn new(model: Model, connection: usize, cpus: &[CpuId]) -> Self {
         let turn = |ahead: usize| cpus.iter().cycle().nth((connection + ahead) % cpus.len().max(1)).copied();
         let (own, next) = (CpuSet::from_iter(turn(0)), CpuSet::from_iter(turn(1)));
         let all: CpuSet = cpus.iter().copied().collect();
@@ -43,7 +43,7 @@ mod tests {
     fn connections_take_turns_and_crossed_ones_are_apart_from_their_packets() {
         let cpus = [CpuId(2), CpuId(5)];
         let on = |cpu| CpuSet::from_iter([CpuId(cpu)]);
-        let of = |model, connection| Placement::of(model, connection, &cpus);
+        let of = |model, connection| Placement::new(model, connection, &cpus);
         assert_eq!(of(Model::Full, 0), Placement { packets: on(2), ends: on(2) });
         assert_eq!(of(Model::Full, 3), Placement { packets: on(5), ends: on(5) });
         assert_eq!(of(Model::Crossed, 1), Placement { packets: on(2), ends: on(5) });

@@ -39,7 +39,7 @@ pub fn run(
     model: Model,
     stop: &AtomicBool,
 ) -> Result<(Outcome, Spent), TransferError> {
-    let place = |connection: u8| Placement::of(model, connection.into(), &options.cpus);
+    let place = |connection: u8| Placement::new(model, connection.into(), &options.cpus);
     let places: Vec<Placement> = (0..options.connections).map(place).collect();
     let mut moving = Moving::start(site, &options.ends, options.load, &places)?;
     let programs = moving.programs();

@@ -88,7 +88,7 @@ pub enum Conclusion {
 impl Findings {
     /// Of what was `tried` of `models`, which begin with no affinity and the control; `None` if there were
     /// less than two blocks, or no cpu was busy in one.
-    pub(super) fn of(
+    pub(super) fn new(
         models: &[Model],
         tried: &[OfModel],
         work: &Work,
@@ -97,12 +97,12 @@ impl Findings {
     ) -> Option<Self> {
         let [none, again, others @ ..] = tried else { return None };
         let counted: Vec<_> = tried.iter().flatten().map(|tried| &tried.outcome.taken.counted).collect();
-        let cycles = Cycles::of(counted.iter().copied(), watch.clock_rate());
+        let cycles = Cycles::new(counted.iter().copied(), watch.clock_rate());
         let told_by = if work.is_bits() { cycles } else { Cycles::Unknown };
-        let base = Series::of(none);
-        let control = Series::of(again).against(&base)?;
+        let base = Series::new(none);
+        let control = Series::new(again).against(&base)?;
         let found = |(&model, of_it): (&Model, &OfModel)| {
-            let series = Series::of(of_it);
+            let series = Series::new(of_it);
             let changes = series.against(&base)?;
             Some(series.found(model, of_it, told_by, Some((changes, changes.amount(&control)))))
         };
@@ -115,7 +115,7 @@ impl Findings {
             models: all,
             control,
             cycles,
-            coverage: Coverage::of(counters, &counted),
+            coverage: Coverage::new(counters, &counted),
             discarded: runs().map(|tried| tried.discarded).sum(),
             disturbed: runs().filter(|tried| tried.disturbed).count(),
         })
@@ -136,7 +136,7 @@ impl Found {
     /// What the processor counted of an event for each unit of work; `None` if that is missing in a run.
     #[must_use]
     pub fn counted(&self, event: Event) -> Option<Spread> {
-        self.counted.iter().map(|counted| counted.of(event)).collect::<Option<_>>().map(Spread)
+        self.counted.iter().map(|counted| counted.get(event)).collect::<Option<_>>().map(Spread)
     }
 }
 
@@ -167,7 +167,7 @@ struct Series {
 }
 
 impl Series {
-    fn of(tried: &OfModel) -> Self {
+    fn new(tried: &OfModel) -> Self {
         let of = |figure: fn(f64, f64) -> f64| {
             tried.iter().map(|tried| figure(tried.outcome.rate, tried.outcome.taken.busy_cpus)).collect()
         };
@@ -245,7 +245,7 @@ mod tests {
         let work = Work::Interfaces { names: vec!["a".to_owned()], load: None };
         let models = [Model::None, Model::None, Model::Full];
         let watch = Watch::at(PerSecond(200.0));
-        Findings::of(&models, &[none, again, full], &work, &watch, &counters).expect("five blocks")
+        Findings::new(&models, &[none, again, full], &work, &watch, &counters).expect("five blocks")
     }
 
     fn findings(rates: [f64; 5], busy_cpus: f64) -> Findings {

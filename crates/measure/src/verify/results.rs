@@ -98,7 +98,7 @@ impl Findings {
                 Conclusion::NotVisible => "not-visible",
                 Conclusion::Unsound => "unsound",
             },
-            models: self.models.iter().map(OfModel::of).collect(),
+            models: self.models.iter().map(OfModel::new).collect(),
             control: Against { rate: by(rate, None), per_busy_cpu: by(per_cpu, None) },
             discarded_runs: self.discarded,
             disturbed_runs: self.disturbed,
@@ -109,14 +109,14 @@ impl Findings {
 }
 
 impl OfModel {
-    fn of(found: &Found) -> Self {
+    fn new(found: &Found) -> Self {
         Self {
             model: found.model.to_string(),
             rate: found.rate.clone(),
             busy_cpus: found.busy_cpus.clone(),
             per_busy_cpu: found.per_cpu.clone(),
             cycles_per_bit: found.cycles_per_bit.clone(),
-            counted: CountedResults::of(|event| found.counted(event)),
+            counted: CountedResults::from_fn(|event| found.counted(event)),
             softirq_cpus: found.each(|taken| taken.softirq_cpus),
             stolen_cpus: found.each(|taken| taken.stolen_cpus),
             receive_softirqs: found.each(|taken| taken.receive_softirqs.0),

@@ -42,7 +42,7 @@ impl Watch {
     ///
     /// # Errors
     /// If the cpus cannot be found out.
-    pub fn of(plan: &Plan) -> Result<Self, ProbeError> {
+    pub fn new(plan: &Plan) -> Result<Self, ProbeError> {
         let process = |set: &Setting| match set {
             Setting::Thread { pid, .. } => Some(*pid),
             _ => None,

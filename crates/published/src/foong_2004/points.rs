@@ -97,7 +97,7 @@ pub struct Runs {
 impl Runs {
     /// One figure, block by block.
     #[must_use]
-    pub fn of(&self, quantity: Quantity) -> &[f64] {
+    pub fn get(&self, quantity: Quantity) -> &[f64] {
         match quantity {
             Quantity::Throughput => &self.throughput,
             Quantity::CpuUse => &self.cpu_use,
@@ -110,7 +110,7 @@ impl Runs {
     /// The mean of a figure over the blocks; `None` with fewer than two.
     #[must_use]
     pub fn estimate(&self, quantity: Quantity) -> Option<Estimate<f64>> {
-        let interval = Interval::of(self.of(quantity));
+        let interval = Interval::from_observations(self.get(quantity));
         let known = interval.mean.is_finite() && interval.half_width.is_finite();
         known.then(|| Estimate::new(interval.mean, interval.half_width))
     }
@@ -137,7 +137,7 @@ impl Point {
     /// Whether a figure was had of every model.
     #[must_use]
     pub fn has(&self, quantity: Quantity) -> bool {
-        self.runs.values().chain([&self.control]).all(|runs| !runs.of(quantity).is_empty())
+        self.runs.values().chain([&self.control]).all(|runs| !runs.get(quantity).is_empty())
     }
 
     /// By how much `one` has more of a figure than `base`, and what that amounts to, beside how much no
@@ -151,14 +151,14 @@ impl Point {
     /// By how much `one` has more of a figure than `base`; `None` if the figure could not be had.
     #[must_use]
     pub fn change(&self, one: Affinity, base: Affinity, quantity: Quantity) -> Option<Change> {
-        let of = |affinity: Affinity| self.runs.get(&affinity).map(|runs| runs.of(quantity));
+        let of = |affinity: Affinity| self.runs.get(&affinity).map(|runs| runs.get(quantity));
         change(of(one)?, of(base)?)
     }
 
     /// By how much no affinity differed from itself; `None` if the figure could not be had.
     #[must_use]
     pub fn itself(&self, quantity: Quantity) -> Option<Change> {
-        change(self.control.of(quantity), self.runs.get(&Affinity::Nobody)?.of(quantity))
+        change(self.control.get(quantity), self.runs.get(&Affinity::Nobody)?.get(quantity))
     }
 
     /// Where it is, for a reader: `TX, 64 bytes`.

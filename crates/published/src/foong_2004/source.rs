@@ -126,7 +126,7 @@ impl Evidence for Measurements {
             Column::integers(name, rows.iter().map(|row| i64::try_from(of(row)).ok()))
         };
         let float = |name: &str, unit: &str, quantity: Quantity| {
-            Column::floats(name, unit, rows.iter().map(|row| row.runs.of(quantity).get(row.block).copied()))
+            Column::floats(name, unit, rows.iter().map(|row| row.runs.get(quantity).get(row.block).copied()))
         };
         Columns::new(vec![
             text("direction", |row| row.point.direction.to_string()),

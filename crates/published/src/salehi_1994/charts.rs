@@ -128,7 +128,7 @@ fn view(simulations: &Simulations, figure: FigureName, option: usize, picks: Vec
 /// Mean delay from `from` times each curve's capacity on.
 fn against_rate(simulations: &Simulations, curves: &[Curve], from: f64) -> Vec<Series> {
     let series = |curve: &Curve| {
-        let simulated = simulations.of(curve.setting)?;
+        let simulated = simulations.get(curve.setting)?;
         let enough = |result: &&PointResult| result.rate.0 >= from * simulated.capacity.mean;
         let points = simulated.points.iter().filter(enough).filter_map(|result| delay(simulated, result));
         Some(looking(curve, Style::Line, points.collect()))
@@ -215,7 +215,7 @@ pub fn table_2(profile: &Profile) -> Table {
     let approaches = Approach::ALL.map(Approach::short).repeat(4);
     let header = vec![top, names(&["hot", "first level cold"].repeat(2), 2), names(&approaches, 1)];
     let cold = Approach::ALL.map(|approach| {
-        format!("{}, fully cold: {}", approach.short(), profile.times.of(approach).fully_cold.mean)
+        format!("{}, fully cold: {}", approach.short(), profile.times.get(approach).fully_cold.mean)
     });
     Table {
         id: "table-2".to_owned(),
@@ -237,7 +237,7 @@ fn times(profile: &Profile, experiment: Experiment) -> Row {
     for thread_stack in ThreadStack::ALL {
         for is_cold in [false, true] {
             for approach in Approach::ALL {
-                let receive = profile.times.of(approach).of(Situation { experiment, thread_stack });
+                let receive = profile.times.get(approach).get(Situation { experiment, thread_stack });
                 let time =
                     receive.and_then(|times| if is_cold { times.cold.first() } else { Some(&times.hot) });
                 let cell = time.map_or_else(

@@ -42,8 +42,8 @@ pub fn reduction(
 /// The overall best receive time, µs: a hot packet of independent stacks; 57.4 in the source.
 #[must_use]
 pub fn best_receive_time(simulations: &Simulations) -> Option<f64> {
-    let times = simulations.options.profile.times.of(Approach::IndependentStacks);
-    Some(times.of(Situation::default())?.hot.mean.micros())
+    let times = simulations.options.profile.times.get(Approach::IndependentStacks);
+    Some(times.get(Situation::default())?.hot.mean.micros())
 }
 
 /// `(E_n - E_a) / E_n` in percent, of server delays `with` and `without` affinity scheduling.

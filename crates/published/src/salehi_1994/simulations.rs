@@ -86,33 +86,33 @@ impl Simulations {
 
     /// What came of `setting`, if it was simulated.
     #[must_use]
-    pub fn of(&self, setting: Setting) -> Option<&Simulated> {
+    pub fn get(&self, setting: Setting) -> Option<&Simulated> {
         self.curves.get(&setting)
     }
 
     /// Packets per second that the host keeps up with.
     #[must_use]
     pub fn capacity(&self, setting: Setting) -> Option<Estimate<f64>> {
-        Some(self.of(setting)?.capacity)
+        Some(self.get(setting)?.capacity)
     }
 
     /// Mean service time at the capacity, µs.
     #[must_use]
     pub fn service(&self, setting: Setting) -> Option<Estimate<f64>> {
-        Some(self.of(setting)?.service)
+        Some(self.get(setting)?.service)
     }
 
     /// Mean delay against rate, µs, at the rates within `load`: fractions of the capacity.
     #[must_use]
     pub fn delays(&self, setting: Setting, load: RangeInclusive<f64>) -> Vec<At> {
-        self.of(setting).map_or_else(Vec::new, |curve| curve.against_rate(load, |outcome| outcome.delay))
+        self.get(setting).map_or_else(Vec::new, |curve| curve.against_rate(load, |outcome| outcome.delay))
     }
 
     /// By how many percent the mean delay under `setting` is below that under `other`, at each
     /// rate that both have and that is within `load` of the smaller capacity.
     #[must_use]
     pub fn reduction(&self, setting: Setting, other: Setting, load: RangeInclusive<f64>) -> Vec<At> {
-        let (Some(ours), Some(others)) = (self.of(setting), self.of(other)) else { return Vec::new() };
+        let (Some(ours), Some(others)) = (self.get(setting), self.get(other)) else { return Vec::new() };
         let capacity = ours.capacity.mean.min(others.capacity.mean);
         let delay = |outcome: &Outcome| outcome.delay;
         let theirs = others.against_rate(0.0..=f64::INFINITY, delay);
@@ -139,7 +139,7 @@ impl Simulated {
         let rates: Vec<f64> = all().map(|point| point.capacity.rate.mean.0).collect();
         let services: Vec<f64> = all().map(|point| point.capacity.service.mean.micros()).collect();
         let pooled = |values: &[f64], own: Estimate<f64>| {
-            let interval = Interval::of(values);
+            let interval = Interval::from_observations(values);
             if values.len() >= ENOUGH { Estimate::new(interval.mean, interval.half_width) } else { own }
         };
         Self {

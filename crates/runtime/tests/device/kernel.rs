@@ -59,7 +59,7 @@ fn a_tun_interface_answers() {
 fn what_is_missing_is_said_before_anything_starts() {
     let profile = Profile::sgi_challenge_xl();
     let absent = scenario(DriverKind::PacketSocket, Parallelism::Ips, OURS, "nowhere0");
-    let mut setup = Setup::of(&absent, &profile, Path::new(".")).unwrap();
+    let mut setup = Setup::new(&absent, &profile, Path::new(".")).unwrap();
     let error = setup.run(|_| panic!("started")).unwrap_err().to_string();
     assert!(error.contains("packet-socket") && error.contains("`nowhere0`"), "{error}");
 }

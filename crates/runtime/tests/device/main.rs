@@ -69,7 +69,7 @@ fn scenario(driver: DriverKind, approach: Parallelism, address: Ipv4Addr, interf
 /// Runs `scenario` in `here` for as long as peers `visit`: on one processor, with all programs that they
 /// start, so that who asks last comes last.
 fn run(scenario: &PacketScenario, here: &Namespace, visit: impl FnOnce() + Send) -> Ran {
-    let mut setup = Setup::of(scenario, &Profile::sgi_challenge_xl(), Path::new(".")).unwrap();
+    let mut setup = Setup::new(scenario, &Profile::sgi_challenge_xl(), Path::new(".")).unwrap();
     let newcomers = setup.newcomers.take().unwrap();
     let attend = |watch: &Watch<'_>| {
         thread::scope(|scope| {

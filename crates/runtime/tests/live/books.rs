@@ -8,7 +8,7 @@ use warmcore_scenario::{Parallelism, Scheduling};
 fn check_all_delivered(scheduling: Scheduling, driver: Numbered, idle: Idle) {
     let case = format!("{scheduling}, {:?}, idle {idle:?}", driver.spread);
     let options = warmcore_runtime::Options { idle, ..options(scheduling, driver.streams) };
-    let account = Account::of(&driver);
+    let account = Account::new(&driver);
     let (offered, total) = (driver.offered.clone(), driver.total());
     let flows = flows(driver.streams);
     let report = run(&options, &mut { driver }, &flows, &keeping(&account), |watch| {
@@ -72,7 +72,7 @@ fn the_books_balance_however_the_run_ends() {
             for spread in [Spread::Steered, Spread::Astray] {
                 let driver = Numbered { spread, ..Numbered::new(6, 20_000) };
                 let options = warmcore_runtime::Options { shutdown, ..options(scheduling, 6) };
-                let (account, offered) = (Account::of(&driver), driver.offered.clone());
+                let (account, offered) = (Account::new(&driver), driver.offered.clone());
                 let report = run(&options, &mut { driver }, &flows(6), &keeping(&account), |watch| {
                     await_that(watch, || offered.load(Ordering::Relaxed) > 500);
                 })

@@ -49,7 +49,7 @@ fn the_books_balance_with_faults() {
     println!("seed {seed}");
     for (number, scheduling) in every_scheduling().step_by(4).enumerate() {
         let driver = Numbered { seed, prepared: number % 2 == 0, ..Numbered::new(5, 1_000) };
-        let account = Account::of(&driver);
+        let account = Account::new(&driver);
         let (offered, total) = (driver.offered.clone(), driver.total());
         let mut faults = all_faults(driver, seed);
         let counts = faults.counts.clone();
@@ -88,7 +88,7 @@ fn a_stream_stays_in_order_through_losses_and_stalls() {
     for scheduling in every_scheduling().filter(promises_order).step_by(4) {
         for fault in [Fault::Drop(0.1), stall] {
             let driver = Numbered::new(5, 1_000);
-            let account = Account::of(&driver);
+            let account = Account::new(&driver);
             let (offered, total) = (driver.offered.clone(), driver.total());
             let mut driver = Faulty::new(driver, fault, 7);
             let report = run(&options(scheduling, 5), &mut driver, &flows(5), &keeping(&account), |watch| {

@@ -66,7 +66,7 @@ pub(crate) struct Packet {
 }
 
 impl Packet {
-    pub(crate) fn of(payload: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(payload: &[u8]) -> Option<Self> {
         let (stream, number) = payload.split_at_checked(4)?;
         let stream = u32::from_be_bytes(stream.try_into().ok()?);
         // A short Ethernet frame is padded.

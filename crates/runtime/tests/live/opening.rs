@@ -13,7 +13,7 @@ fn streams_open_while_packets_flow() {
     let _alone = alone();
     for scheduling in every_scheduling().step_by(4) {
         let driver = Numbered::new(6, 3_000);
-        let account = Account::of(&driver);
+        let account = Account::new(&driver);
         let (offered, total) = (driver.offered.clone(), driver.total());
         let report = run(&options(scheduling, 6), &mut { driver }, &flows(2), &keeping(&account), |watch| {
             for stream in 2..6 {
@@ -42,7 +42,7 @@ fn a_stream_that_cannot_be_opened_is_refused_and_nothing_else_changes() {
     let _alone = alone();
     for scheduling in every_scheduling().step_by(4) {
         let driver = Numbered::new(3, 500);
-        let account = Account::of(&driver);
+        let account = Account::new(&driver);
         let (offered, total) = (driver.offered.clone(), driver.total());
         let options = options(scheduling, 3);
         let report = run(&options, &mut { driver }, &flows(2), &keeping(&account), |watch| {

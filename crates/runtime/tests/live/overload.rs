@@ -16,7 +16,7 @@ fn capacity_is_respected() {
             for spread in [Spread::Steered, Spread::Astray] {
                 let case = format!("{scheduling}, {overload:?}, {spread:?}");
                 let driver = Numbered { spread, ..Numbered::new(5, 1_000) };
-                let account = Account::of(&driver);
+                let account = Account::new(&driver);
                 let (offered, total) = (driver.offered.clone(), driver.total());
                 let most = AtomicU64::new(0);
                 // What has been taken in and is not handled yet, where nothing is dropped.

@@ -16,7 +16,7 @@ struct Touchy<'a> {
 
 impl Handler for Touchy<'_> {
     fn deliver(&self, delivery: &Delivery<'_>, _: &mut Context<'_>) {
-        assert!(Packet::of(delivery.payload) != Some(self.packet), "not this one");
+        assert!(Packet::parse(delivery.payload) != Some(self.packet), "not this one");
         self.account.deliver(delivery);
     }
 
@@ -38,7 +38,7 @@ fn a_packet_is_skipped_and_everything_else_is_delivered() {
     let _alone = alone();
     for scheduling in every_scheduling().step_by(4) {
         let driver = Numbered::new(4, EACH);
-        let (account, offered) = (Account::of(&driver), driver.offered.clone());
+        let (account, offered) = (Account::new(&driver), driver.offered.clone());
         let handler = touchy(&account, AfterPanic::Skip);
         let total = driver.total();
         let report = run(&options(scheduling, 4), &mut { driver }, &flows(4), &handler, |watch| {
@@ -56,7 +56,7 @@ fn a_stream_ends_and_others_are_not_touched() {
     let _alone = alone();
     for scheduling in every_scheduling().step_by(4) {
         let driver = Numbered::new(4, EACH);
-        let (account, offered) = (Account::of(&driver), driver.offered.clone());
+        let (account, offered) = (Account::new(&driver), driver.offered.clone());
         let handler = touchy(&account, AfterPanic::EndStream);
         let total = driver.total();
         let report = run(&options(scheduling, 4), &mut { driver }, &flows(4), &handler, |watch| {
@@ -79,7 +79,7 @@ fn a_run_ends_and_says_so() {
     let _alone = alone();
     for scheduling in every_scheduling().step_by(4) {
         let driver = Numbered::new(4, EACH);
-        let account = Account::of(&driver);
+        let account = Account::new(&driver);
         let handler = touchy(&account, AfterPanic::EndRun);
         let ended = run(&options(scheduling, 4), &mut { driver }, &flows(4), &handler, |watch| {
             while !watch.has_ended() {
@@ -129,7 +129,7 @@ fn a_panic_of_other_work_ends_the_run() {
     let never = Idle::Work(Arc::new(|worker| panic!("worker {worker} will not have enough")));
     for idle in [work, never] {
         let options = Options { idle, ..options(Default::default(), 4) };
-        let account = Account::of(&Numbered::new(4, 50));
+        let account = Account::new(&Numbered::new(4, 50));
         let ended = run(&options, &mut Numbered::new(4, 50), &flows(4), &keeping(&account), |watch| {
             while !watch.has_ended() {
                 std::thread::yield_now();

@@ -15,7 +15,7 @@ fn pauses_at_random_times_change_nothing() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     for scheduling in every_scheduling().step_by(4) {
         let driver = Numbered { seed, ..Numbered::new(5, 2_000) };
-        let (account, handling) = (Account::of(&driver), AtomicU32::new(0));
+        let (account, handling) = (Account::new(&driver), AtomicU32::new(0));
         let (offered, total) = (driver.offered.clone(), driver.total());
         let handler = |delivery: &Delivery<'_>, _: &mut warmcore_runtime::Context<'_>| {
             handling.fetch_add(1, Ordering::SeqCst);

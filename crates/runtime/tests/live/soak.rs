@@ -42,7 +42,7 @@ fn soak(scheduling: Scheduling, random: &mut Xoshiro256PlusPlus) {
         seed: random.random(),
         ..Numbered::new(streams, 20_000 / u64::from(streams))
     };
-    let (account, offered, total) = (Account::of(&driver), driver.offered.clone(), driver.total());
+    let (account, offered, total) = (Account::new(&driver), driver.offered.clone(), driver.total());
     let options = Options {
         overload: if random.random() { Overload::Drop } else { Overload::HoldBack },
         shutdown: if random.random() { Shutdown::Drain } else { Shutdown::Discard },

@@ -97,7 +97,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    pub(crate) fn of(driver: &Numbered) -> Self {
+    pub(crate) fn new(driver: &Numbered) -> Self {
         let each = || (0..driver.each).map(|_| AtomicU8::new(0)).collect();
         Self {
             seen: (0..driver.streams).map(|_| each()).collect(),
@@ -110,7 +110,7 @@ impl Account {
 
     pub(crate) fn deliver(&self, delivery: &Delivery<'_>) {
         self.delivered.fetch_add(1, Ordering::Relaxed);
-        let seen = Packet::of(delivery.payload).filter(|packet| packet.stream == delivery.stream.0);
+        let seen = Packet::parse(delivery.payload).filter(|packet| packet.stream == delivery.stream.0);
         let times = seen.and_then(|Packet { stream, number }| {
             self.seen.get(stream as usize)?.get(usize::try_from(number).ok()?)
         });

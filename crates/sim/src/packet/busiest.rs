@@ -42,7 +42,7 @@ pub(super) fn busiest<E>(
     }
     let bound_at = |rate: PerSecond| -> Result<_, E> {
         let mut arrivals = Paced { source: begins()?, scale: own.0 / rate.0 };
-        let observed = Observed { host, feed: Feed::of(&mut arrivals), kinds: kinds.clone() };
+        let observed = Observed { host, feed: Feed::new(&mut arrivals), kinds: kinds.clone() };
         Ok(dispatch(host, observed).filter(|bound| bound.mean.0 < rate.0))
     };
     match bound_at(whole)? {

@@ -102,7 +102,7 @@ pub fn capacity(host: &Host, arrivals: &mut dyn Arrivals) -> Capacity {
 
 /// The same from `packets`.
 pub(super) fn capacity_over(packets: u64, host: &Host, arrivals: &mut dyn Arrivals) -> Capacity {
-    dispatch(host, Saturated { host, feed: Feed::of(arrivals), packets })
+    dispatch(host, Saturated { host, feed: Feed::new(arrivals), packets })
 }
 
 struct Saturated<'a, 's> {

@@ -16,7 +16,7 @@ pub(super) struct Charges {
 }
 
 impl Charges {
-    pub(super) fn of(host: &Host) -> Self {
+    pub(super) fn new(host: &Host) -> Self {
         let mut effects = host.effects;
         if host.scheduling.approach != Parallelism::Locking {
             // A stack works on one packet at a time: nobody ever waits for a lock.

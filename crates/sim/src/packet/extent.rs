@@ -78,7 +78,7 @@ pub trait Each<T>: Clone + Debug {
     /// `value` for each of `processors`.
     fn filled(processors: u32, value: T) -> Self;
     /// That of `cpu`.
-    fn of(&mut self, cpu: CpuId) -> &mut T;
+    fn at(&mut self, cpu: CpuId) -> &mut T;
 }
 
 impl<T: Copy + Debug> Each<T> for [T; FEW] {
@@ -87,7 +87,7 @@ impl<T: Copy + Debug> Each<T> for [T; FEW] {
     }
 
     #[inline]
-    fn of(&mut self, cpu: CpuId) -> &mut T {
+    fn at(&mut self, cpu: CpuId) -> &mut T {
         &mut self[cpu.index() % FEW]
     }
 }
@@ -98,7 +98,7 @@ impl<T: Copy + Debug> Each<T> for Vec<T> {
     }
 
     #[inline]
-    fn of(&mut self, cpu: CpuId) -> &mut T {
+    fn at(&mut self, cpu: CpuId) -> &mut T {
         &mut self[cpu.index()]
     }
 }

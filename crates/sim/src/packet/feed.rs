@@ -24,7 +24,7 @@ const NEVER: Arrival =
     Arrival { at: Nanos::INFINITY, stream: StreamId(0), packets: 0, bytes: 0, direction: Direction::Receive };
 
 impl<'s> Feed<'s> {
-    pub(super) fn of(source: &'s mut dyn Arrivals) -> Self {
+    pub(super) fn new(source: &'s mut dyn Arrivals) -> Self {
         let mut feed = Self { source, block: [NEVER; BLOCK], place: 0, at: NEVER.at };
         feed.refill();
         feed.at = feed.block[0].at;

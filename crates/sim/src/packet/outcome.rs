@@ -76,7 +76,7 @@ pub struct Fairness {
 
 impl DelayQuantiles {
     /// From what tells a quantile.
-    pub(super) fn of(quantile: impl Fn(f64) -> Interval) -> Self {
+    pub(super) fn from_fn(quantile: impl Fn(f64) -> Interval) -> Self {
         Self { p50: nanos(quantile(0.5)), p99: nanos(quantile(0.99)), p999: nanos(quantile(0.999)) }
     }
 }

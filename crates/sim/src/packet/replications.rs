@@ -31,7 +31,7 @@ pub(super) fn combined(runs: Vec<Observed>, relative: f64) -> Option<Outcome> {
         delay,
         service: time(own(|run| plain(run.service))),
         quantiles: if outcomes.len() >= ENOUGH {
-            DelayQuantiles::of(|p| across(&delays, p))
+            DelayQuantiles::from_fn(|p| across(&delays, p))
         } else {
             DelayQuantiles {
                 p50: time(own(|run| plain(run.quantiles.p50))),

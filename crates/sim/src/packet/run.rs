@@ -60,13 +60,13 @@ pub(super) fn observe(
     settled: u64,
 ) -> Observed {
     let settled = settled.max(host.shape.settled());
-    dispatch(host, Judged { host, feed: Feed::of(arrivals), precision, watch, settled })
+    dispatch(host, Judged { host, feed: Feed::new(arrivals), precision, watch, settled })
 }
 
 /// Simulates `host` under `arrivals` until `packets` are finished or no more come, and shows each
 /// finished packet to `see`.
 pub fn trace(host: &Host, arrivals: &mut dyn Arrivals, packets: u64, see: &mut dyn FnMut(Finished)) {
-    dispatch(host, Traced { feed: Feed::of(arrivals), packets, see });
+    dispatch(host, Traced { feed: Feed::new(arrivals), packets, see });
 }
 
 struct Judged<'a, 's> {
@@ -87,7 +87,7 @@ impl Task for Judged<'_, '_> {
 
     fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) -> Observed {
         let Precision { relative, max_packets, mean_gap } = self.precision;
-        let mut tally = Tally::of(self.host.shape);
+        let mut tally = Tally::new(self.host.shape);
         let mut judgements = Judgements::new(relative, max_packets).not_before(self.settled);
         let ended = loop {
             let Some(finished) = next(&mut self.feed, &mut system) else { break Ended::NoMoreArrivals };

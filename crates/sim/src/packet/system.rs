@@ -101,7 +101,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
             threads: host.scheduling.thread_pool(processors),
             memory: host.scheduling.memory,
             model: host.model,
-            charges: Charges::of(host),
+            charges: Charges::new(host),
             residency: host.scheduling.residency(&host.layout(), host.model),
             running: E::Each::filled(processors, nothing),
             completions: E::Pending::none(processors),
@@ -157,9 +157,9 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
     /// migrate to be released.
     #[inline(always)]
     fn complete(&mut self, cpu: CpuId, now: Nanos) -> Option<Finished> {
-        let Running { packet, thread, situation, started, releasing } = *self.running.of(cpu);
+        let Running { packet, thread, situation, started, releasing } = *self.running.at(cpu);
         if E::SHARING && self.memory == Organisation::Global && !releasing && self.residency.write_pool(cpu) {
-            self.running.of(cpu).releasing = true;
+            self.running.at(cpu).releasing = true;
             self.completions.restart_first(cpu, on_clock(now + self.model.release_overhead()));
             return None;
         }
@@ -266,7 +266,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
         if E::SHARING && self.memory == Organisation::Global && self.residency.write_pool(cpu) {
             service += self.model.acquire_overhead();
         }
-        *self.running.of(cpu) = running;
+        *self.running.at(cpu) = running;
         on_clock(now + service)
     }
 }

@@ -40,7 +40,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn of(shape: Shape) -> Self {
+    pub(super) fn new(shape: Shape) -> Self {
         Self {
             processors: f64::from(shape.processors),
             lines: shape.processors.max(shape.stacks),
@@ -118,7 +118,7 @@ impl Tally {
         Outcome {
             delay: nanos(self.delay(mean_gap)),
             service: nanos(steady.intervals[SERVICE]),
-            quantiles: DelayQuantiles::of(|p| self.delays.quantile(p, steady.warmup)),
+            quantiles: DelayQuantiles::from_fn(|p| self.delays.quantile(p, steady.warmup)),
             fairness: Fairness::among(&self.streams),
             utilisation: Estimate::new(busy.mean / self.processors, busy.half_width / self.processors),
             throughput: PerSecond(packets as f64 / self.now.secs()),

@@ -20,7 +20,7 @@ pub(crate) struct UdpKey {
 }
 
 impl UdpKey {
-    fn of(flow: &Flow, below: SessionId) -> Self {
+    fn new(flow: &Flow, below: SessionId) -> Self {
         Self { below, source_port: flow.source_port, destination_port: flow.destination_port }
     }
 }
@@ -75,7 +75,7 @@ impl<D: Discipline> UdpLayer<D> {
 
     /// Packets delivered to the stream of `flow`.
     pub(super) fn delivered(&self, flow: &Flow, below: SessionId) -> Option<u64> {
-        let session = self.map.with(|map| map.peek(UdpKey::of(flow, below)))?;
+        let session = self.map.with(|map| map.peek(UdpKey::new(flow, below)))?;
         self.sessions.read(session, |state| state.delivered.get())
     }
 
@@ -87,12 +87,12 @@ impl<D: Discipline> UdpLayer<D> {
 
     pub(super) fn open(&mut self, flow: &Flow, below: SessionId, stream: StreamId) {
         let session = self.sessions.open(UdpState { stream, delivered: Cell::new(0) });
-        self.map.exclusive().bind(UdpKey::of(flow, below), session);
+        self.map.exclusive().bind(UdpKey::new(flow, below), session);
     }
 
     pub(super) fn close(&mut self, flow: &Flow, below: SessionId) {
         let map = self.map.exclusive();
-        let key = UdpKey::of(flow, below);
+        let key = UdpKey::new(flow, below);
         let Some(session) = map.peek(key) else { return };
         self.delivered_before += self.sessions.read(session, |state| state.delivered.get()).unwrap_or(0);
         self.sessions.close(session);

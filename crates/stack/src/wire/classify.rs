@@ -43,12 +43,12 @@ impl Flow {
     ///
     /// let (mut asked, mut answered) = ([0; 64], [0; 64]);
     /// let question = FrameBuilder::new(LinkKind::Ethernet, Flow::synthetic(1)).write(b"?", &mut asked)?;
-    /// let flow = Flow::of(LinkKind::Ethernet, question)?;
+    /// let flow = Flow::parse(LinkKind::Ethernet, question)?;
     /// let answer = FrameBuilder::new(LinkKind::Ethernet, flow.reversed()).write(b"!", &mut answered)?;
-    /// assert_eq!(Flow::of(LinkKind::Ethernet, answer)?.destination, Flow::synthetic(1).source);
+    /// assert_eq!(Flow::parse(LinkKind::Ethernet, answer)?.destination, Flow::synthetic(1).source);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn of(link: LinkKind, frame: &[u8]) -> Result<Self, DropReason> {
+    pub fn parse(link: LinkKind, frame: &[u8]) -> Result<Self, DropReason> {
         let (frame, datagram, user_datagram) = headers(link, frame)?;
         Ok(Self {
             source_link: frame.source,

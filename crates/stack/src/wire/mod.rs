@@ -11,7 +11,7 @@
 //! bytes with which a function here panics.
 //!
 //! [`classify`](classify()) reads a frame's 5-tuple without touching any session, for a driver
-//! that must choose a processor first; [`Flow::of`](crate::Flow::of) reads all its addresses.
+//! that must choose a processor first; [`Flow::parse`](crate::Flow::parse) reads all its addresses.
 //! [`FrameBuilder`] writes valid frames: for tests, for measurements, and for answers. [`arp`]
 //! lets a peer find the station that answers.
 

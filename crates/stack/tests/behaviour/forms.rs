@@ -126,7 +126,7 @@ impl Forms {
     /// classify for the same reason, or for one that headers alone cannot tell.
     fn assert_classified(&self, frame: &[u8], outcome: &Outcome) {
         let key = classify(self.config.link, frame);
-        assert_eq!(key, Flow::of(self.config.link, frame).map(|flow| flow.key()));
+        assert_eq!(key, Flow::parse(self.config.link, frame).map(|flow| flow.key()));
         match (outcome, key) {
             (Ok((stream, _)), Ok(key)) => assert_eq!(self.serial.find(&key), Some(*stream)),
             (Err(reason), Ok(_)) => assert!(

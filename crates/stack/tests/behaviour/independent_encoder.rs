@@ -124,7 +124,7 @@ proptest! {
         let mut frame = encoded_frame(link, &flow, tags, &encoded_datagram(&flow, &options, time_to_live, &payload));
         frame.extend(padding);
         prop_assert_eq!(link.tags(&frame), if link == LinkKind::Fddi { Tags::NONE } else { tags });
-        prop_assert_eq!(Flow::of(link, &frame), Ok(flow));
+        prop_assert_eq!(Flow::parse(link, &frame), Ok(flow));
         prop_assert_eq!(classify(link, &frame), Ok(flow.key()));
         prop_assert_eq!(forms.receive(&frame), Ok((stream, payload)));
     }

@@ -146,7 +146,7 @@ fn a_sender_not_seen_before_gets_a_stream_and_an_answer() {
 
     let (mut server, mut client, pool) =
         (SerialStack::new(Config::default()), SerialStack::new(Config::default()), Pool::new(1));
-    let seen = Flow::of(link, question).expect("the frame is valid");
+    let seen = Flow::parse(link, question).expect("the frame is valid");
     let stream = server.open(&seen).expect("the stack is new");
     assert_eq!(server.receive(&pool, question, |delivery| delivery.stream), Ok(stream));
 

@@ -71,7 +71,7 @@ fn difference(scheduling: Scheduling, first: &ComparedPoint, other: &ComparedPoi
     if !(first.is_judged() && other.is_judged()) {
         return None;
     }
-    let between = |one, other| relative(Quantity::Delay.of(other), Quantity::Delay.of(one));
+    let between = |one, other| relative(Quantity::Delay.value_in(other), Quantity::Delay.value_in(one));
     let by = |source| Some(between(first.by(source)?, other.by(source)?));
     Some(Difference {
         scheduling,

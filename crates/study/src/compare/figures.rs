@@ -62,7 +62,7 @@ impl Repeated {
             // A run in which hardly any packet was undisturbed may have timed none.
             let values = counting.iter().map(|ran| of(&ran.outcome).0).filter(|value| value.is_finite());
             let values: Vec<f64> = values.collect();
-            let Interval { mean, half_width, .. } = Interval::of(&values);
+            let Interval { mean, half_width, .. } = Interval::from_observations(&values);
             Estimate::new(Nanos(mean), Nanos(half_width))
         };
         let mut situations = first.outcome.figures.situations;

@@ -73,7 +73,7 @@ impl Testbed for ThisMachine<'_> {
         nearness.hold(|| {
             let span = Duration::from_secs_f64(scenario.live.seconds / ROUNDS as f64).max(SHORTEST);
             let packets = scenario.rate_per_s.map_or(f64::INFINITY, |rate| rate.0 * span.as_secs_f64());
-            let mut setup = Setup::of(scenario, profile, base)?;
+            let mut setup = Setup::new(scenario, profile, base)?;
             setup.options.stopwatch = Some(timer.stopwatch(if packets < MANY { 1 } else { SPARSE }));
             let warm_up = warm_up(scenario);
             let report = setup.run(|_| thread::sleep(span + Duration::from_secs_f64(warm_up.secs())))?;

@@ -44,7 +44,7 @@ impl<'a> Nearness<'a> {
     ///
     /// # Errors
     /// If they cannot be measured.
-    pub fn of(cpus: &[CpuId], reference: Option<Nanos>, stop: &'a AtomicBool) -> Result<Self, CompareError> {
+    pub fn new(cpus: &[CpuId], reference: Option<Nanos>, stop: &'a AtomicBool) -> Result<Self, CompareError> {
         let pair = cpus.first_chunk().copied();
         let reference = reference.map(|time| time.0);
         let mut nearness =

@@ -89,7 +89,7 @@ pub fn doubts(profile: &Profile, live: &Live, streams: u32) -> Vec<String> {
 fn beyond_cold(profile: &Profile) -> Option<String> {
     let curve = profile.intervened.as_ref()?;
     let longest = curve.points.iter().max_by(|one, other| one.time.mean.total_cmp(&other.time.mean))?;
-    let cold = profile.times.of(curve.approach).fully_cold.mean;
+    let cold = profile.times.get(curve.approach).fully_cold.mean;
     (longest.time.mean / cold > BEYOND_COLD).then(|| {
         format!(
             "After {} of other work, a packet took {} in the calibration, and {cold} where caches had been made \

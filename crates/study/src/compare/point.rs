@@ -68,7 +68,7 @@ impl Quantity {
 
     /// It, of `figures`.
     #[must_use]
-    pub const fn of(self, figures: &Figures) -> Estimate<Nanos> {
+    pub const fn value_in(self, figures: &Figures) -> Estimate<Nanos> {
         match self {
             Self::Delay => figures.delay,
             Self::Stack => figures.stack,
@@ -96,7 +96,7 @@ impl ComparedPoint {
     /// What `source` predicts over what was measured, less one, with its interval.
     #[must_use]
     pub fn error(&self, quantity: Quantity, source: Source) -> Option<Estimate<f64>> {
-        Some(relative(quantity.of(self.by(source)?), quantity.of(self.figures()?)))
+        Some(relative(quantity.value_in(self.by(source)?), quantity.value_in(self.figures()?)))
     }
 
     /// Whether the machine did so little else that prediction and measurement can be held against each

@@ -115,8 +115,8 @@ impl<'a> Predictor<'a> {
     /// How uncertain the profile's times are in the situations that packets met: at worst, all of them err the
     /// same way.
     fn uncertainty(&self, outcome: &Outcome, scenario: &PacketScenario) -> Nanos {
-        let times = self.profile.times.of(scenario.scheduling.approach.costs());
-        let half = |situation: Situation| times.of(situation)?.hot.half_width;
+        let times = self.profile.times.get(scenario.scheduling.approach.costs());
+        let half = |situation: Situation| times.get(situation)?.hot.half_width;
         let all: u64 = outcome.situations.iter().sum();
         let of = |(situation, packets): (Situation, u64)| {
             half(situation).unwrap_or(Nanos::ZERO) * (packets as f64 / all.max(1) as f64)
@@ -171,7 +171,7 @@ fn simulated(
     let Some([first, ..]) = outcomes.as_deref() else { return Ok(None) };
     let over_seeds = |of: fn(&Outcome) -> Nanos| {
         let values: Vec<f64> = outcomes.iter().flatten().map(|outcome| of(outcome).0).collect();
-        let Interval { mean, half_width, .. } = Interval::of(&values);
+        let Interval { mean, half_width, .. } = Interval::from_observations(&values);
         Estimate::new(Nanos(mean), Nanos(half_width))
     };
     let mut outcome = *first;

@@ -118,7 +118,8 @@ impl Fraction {
 
 impl QuantitySummary {
     fn new(point: &ComparedPoint, quantity: Quantity) -> Self {
-        let micros = |figures: Option<&Figures>| figures.map(|figures| Micros::new(quantity.of(figures)));
+        let micros =
+            |figures: Option<&Figures>| figures.map(|figures| Micros::new(quantity.value_in(figures)));
         let judged = |source| point.judged(quantity, source).map(|judgement| judgement.to_string());
         Self {
             predicted: micros(point.by(Source::Model)),

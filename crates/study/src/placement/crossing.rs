@@ -109,7 +109,7 @@ mod tests {
 
     fn ground() -> Ground {
         let picture = Probe::fake(fake::hosts::two_socket_server()).inventory().expect("a sound tree");
-        Ground::of(&picture, Goal::Throughput)
+        Ground::new(&picture, Goal::Throughput)
     }
 
     fn layout(queue: u32, steering: Steering, threads: [u32; 2]) -> Layout {

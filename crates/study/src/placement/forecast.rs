@@ -74,7 +74,7 @@ pub(super) struct Costs<'a> {
 }
 
 impl<'a> Costs<'a> {
-    pub(super) fn of(profile: Option<&'a Profile>) -> Result<Self, Unforeseen> {
+    pub(super) fn new(profile: Option<&'a Profile>) -> Result<Self, Unforeseen> {
         let profile = profile.ok_or(Unforeseen::NoProfile)?;
         let no_migration = || Unforeseen::NoMigration(profile.name.clone());
         let cached = profile.times.locking.with(ThreadStack::Cached);
@@ -268,7 +268,7 @@ fn ratio<Q: Copy + Into<f64>>(a: Estimate<Q>, b: Estimate<Q>) -> Estimate<f64> {
 /// relative half-widths of the profile's receive times. Published times count with the [1%](PUBLISHED) that
 /// their source promises.
 fn cost_uncertainty(profile: &Profile) -> f64 {
-    let approaches = Approach::ALL.map(|approach| profile.times.of(approach));
+    let approaches = Approach::ALL.map(|approach| profile.times.get(approach));
     let receives = approaches.iter().flat_map(|times| times.cached.values().chain(times.migrates.values()));
     let times = receives.flat_map(|receive| [&receive.hot].into_iter().chain(&receive.cold));
     let mut relative: Vec<f64> =

@@ -47,7 +47,7 @@ pub(super) struct Ground {
 
 impl Ground {
     /// The cpus of `picture`, in the order that suits `goal`.
-    pub(super) fn of(picture: &Inventory, goal: Goal) -> Self {
+    pub(super) fn new(picture: &Inventory, goal: Goal) -> Self {
         let places = order::places(picture, goal);
         let seat = |cpu: &Cpu| {
             let Place { cache, core, rank } = places[&cpu.id];

@@ -165,7 +165,7 @@ impl Moves<'_> {
     }
 
     fn other_thread(&self, thread: &Thread) -> Option<Drafted> {
-        let of = Meant::of(self.scene.picture, &self.scene.ground, thread)?;
+        let of = Meant::new(self.scene.picture, &self.scene.ground, thread)?;
         let allowed = thread.allowed.as_ref()?;
         let kept = [allowed, &of.limit].map(|cpus| cpus.intersection(&self.outside));
         let cpus = kept.into_iter().find(|cpus| !cpus.is_empty())?;

@@ -33,7 +33,7 @@ impl Meant<'_> {
         self.thread.last_cpu
     }
 
-    pub(super) fn of<'a>(picture: &'a Inventory, ground: &Ground, thread: &'a Thread) -> Option<Meant<'a>> {
+    pub(super) fn new<'a>(picture: &'a Inventory, ground: &Ground, thread: &'a Thread) -> Option<Meant<'a>> {
         let began = picture.process_began(thread.key.pid)?;
         let online = picture.machine.online();
         let allowed = thread.allowed.as_ref().unwrap_or(&online).intersection(&online);
@@ -53,7 +53,7 @@ pub(super) fn meant<'a>(
 ) -> Result<Vec<Meant<'a>>, Unplaceable> {
     let is_meant = |thread: &&Thread| is_ordinary(picture, thread) && subject.means(thread);
     let threads = picture.threads.iter().filter(is_meant);
-    let meant: Vec<_> = threads.filter_map(|thread| Meant::of(picture, ground, thread)).collect();
+    let meant: Vec<_> = threads.filter_map(|thread| Meant::new(picture, ground, thread)).collect();
     if meant.is_empty() { Err(Unplaceable::NoThreads(subject.clone())) } else { Ok(meant) }
 }
 

@@ -20,7 +20,7 @@ pub fn section(findings: &Findings) -> Section {
     let profile = &findings.profile;
     let mut blocks = vec![Block::Chart(reload(profile)), Block::Chart(flush(profile))];
     if let Some(curve) = &profile.intervened {
-        let deviation = Alone::of(profile, curve.approach)
+        let deviation = Alone::new(profile, curve.approach)
             .map(|alone| alone.deviation(&curve.points, profile.intervening))
             .unwrap_or_default();
         let Intervening { w, a, b, log_d, references_per_us } = profile.intervening;
@@ -66,7 +66,7 @@ pub fn section(findings: &Findings) -> Section {
 fn reload(profile: &Profile) -> Chart {
     let approach = profile.intervened.as_ref().map_or(Approach::IndependentStacks, |curve| curve.approach);
     let modelled = |name: &str, intervening: Intervening| {
-        let alone = Alone::of(profile, approach)?;
+        let alone = Alone::new(profile, approach)?;
         let point =
             |x: Nanos| Point::new(x.secs(), Estimate::published(alone.receive_after(x, intervening).secs()));
         Some(Series::new(name, Style::Curve, grid().map(point).collect()))
@@ -83,7 +83,7 @@ fn reload(profile: &Profile) -> Chart {
     let name = if is_published { "modelled" } else { "modelled, constants fitted" };
     let published =
         (!is_published).then(|| modelled("modelled, constants of Salehi 1994", Intervening::MVS)).flatten();
-    let states = &profile.times.of(approach).fully_cold;
+    let states = &profile.times.get(approach).fully_cold;
     Chart {
         id: "reload".to_owned(),
         title: "Time of a packet after x of other work: t(x)".to_owned(),

@@ -54,7 +54,7 @@ struct Shown {
 }
 
 impl Shown {
-    fn of(profile: &Profile) -> Self {
+    fn new(profile: &Profile) -> Self {
         let hot = profile.times.locking.cached.get(&Experiment::A1).map_or(Nanos::ZERO, |a1| a1.hot.mean);
         if hot < Nanos::from_micros(5.0) {
             Self { unit: "ns", scale: 1.0, decimals: 1 }
@@ -71,7 +71,7 @@ impl Shown {
 }
 
 fn table(id: &str, profile: &Profile) -> Table {
-    let shown = Shown::of(profile);
+    let shown = Shown::new(profile);
     let states: Vec<String> = std::iter::once("hot".to_owned())
         .chain((1..profile.levels.len()).map(|level| {
             let names: Vec<&str> = profile.levels[..level].iter().map(|level| level.name.as_str()).collect();
@@ -93,7 +93,7 @@ fn table(id: &str, profile: &Profile) -> Table {
             .collect(),
     ];
     let cell = |thread_stack, experiment, state: usize, approach| {
-        let receive = profile.times.of(approach).of(Situation { experiment, thread_stack });
+        let receive = profile.times.get(approach).get(Situation { experiment, thread_stack });
         let time = receive.and_then(|receive| match state {
             0 => Some(&receive.hot),
             level => receive.cold.get(level - 1),
@@ -118,9 +118,9 @@ fn table(id: &str, profile: &Profile) -> Table {
 
 /// The times that are not in Table 2: fully cold, and the free-memory pool's overheads.
 fn others(id: &str, profile: &Profile) -> Table {
-    let shown = Shown::of(profile);
+    let shown = Shown::new(profile);
     let fully_cold = Approach::ALL.map(|approach| {
-        let time = &profile.times.of(approach).fully_cold;
+        let time = &profile.times.get(approach).fully_cold;
         Row::new(format!("Nothing in any cache, {}", approach.short()), vec![shown.cell(time)])
     });
     let overhead = |name: &str, time: Option<&Measured>| {

@@ -116,7 +116,7 @@ impl<J> Lines<J> {
     }
 
     #[inline]
-    fn of(&mut self, line: CpuId) -> &mut VecDeque<J> {
+    fn get_mut(&mut self, line: CpuId) -> &mut VecDeque<J> {
         &mut self.lines[line.index()]
     }
 }

@@ -20,7 +20,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    pub(super) fn of(layout: &Layout) -> Self {
+    pub(super) fn new(layout: &Layout) -> Self {
         let homes = layout.homes_of_streams();
         Self { homes, stack_each: layout.stack_each }
     }
@@ -41,7 +41,7 @@ impl<J: Job> Waiting for PacketLines<J> {
     type Job = J;
 
     fn none(layout: &Layout, line: Line) -> Self {
-        Self { places: Places::of(layout), lines: Lines::none(layout.processors, line) }
+        Self { places: Places::new(layout), lines: Lines::none(layout.processors, line) }
     }
 
     #[inline]
@@ -61,7 +61,7 @@ impl<J: Job> Waiting for PacketLines<J> {
 
     #[inline]
     fn line_up(&mut self, job: J, at: CpuId) {
-        self.lines.of(at).push_back(job);
+        self.lines.get_mut(at).push_back(job);
     }
 
     #[inline]
@@ -71,6 +71,6 @@ impl<J: Job> Waiting for PacketLines<J> {
 
     #[inline]
     fn take(&mut self, at: CpuId, _finished: Option<&J>) -> Option<J> {
-        self.lines.of(at).pop_front()
+        self.lines.get_mut(at).pop_front()
     }
 }

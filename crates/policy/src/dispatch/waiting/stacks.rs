@@ -75,7 +75,7 @@ impl<J: Job> Waiting for StackLines<J> {
 
     #[inline]
     fn line_up(&mut self, job: J, at: CpuId) {
-        self.lines.of(at).push_back(job);
+        self.lines.get_mut(at).push_back(job);
     }
 
     #[inline]
@@ -95,6 +95,6 @@ impl<J: Job> Waiting for StackLines<J> {
 
     #[inline]
     fn take(&mut self, at: CpuId, _finished: Option<&J>) -> Option<J> {
-        self.lines.of(at).pop_front()
+        self.lines.get_mut(at).pop_front()
     }
 }

@@ -84,7 +84,7 @@ impl<J: Job> Waiting for StreamLines<J> {
     fn none(layout: &Layout, line: Line) -> Self {
         assert_eq!(line, Line::Common, "one line for all processors");
         let streams = vec![EMPTY; layout.streams as usize];
-        Self { places: Places::of(layout), nodes: Vec::new(), unused: NONE, line: EMPTY, streams }
+        Self { places: Places::new(layout), nodes: Vec::new(), unused: NONE, line: EMPTY, streams }
     }
 
     #[inline]

@@ -72,7 +72,7 @@ pub struct Costs {
 impl Costs {
     /// Tables `time`: the service time of a packet that finds this, after so much idle time.
     #[must_use]
-    pub fn of(time: impl Fn(Found, Nanos) -> Nanos) -> Self {
+    pub fn from_fn(time: impl Fn(Found, Nanos) -> Nanos) -> Self {
         let row = |idle: Nanos| Found::all().map(|found| time(found, idle).0);
         let powers = (0..=OCTAVES).map(|octave| row(Nanos((1_u64 << octave) as f64)));
         let rows = core::iter::once(row(Nanos::ZERO)).chain(powers).collect();
@@ -133,7 +133,7 @@ mod tests {
         #[test]
         fn tabled_times_are_near_the_exact_ones(exponent in -2.0_f64..12.0, case in 0..Found::COUNT) {
             let (found, idle) = (Found::all()[case], Nanos(10_f64.powf(exponent)));
-            let costs = Costs::of(curved);
+            let costs = Costs::from_fn(curved);
             let error = costs.time(found, idle) - curved(found, idle);
             prop_assert!((-0.2..=1e-9).contains(&error.0), "{error} at {idle}");
         }
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn the_ends_are_exact_and_beyond_them_nothing_changes() {
-        let costs = Costs::of(curved);
+        let costs = Costs::from_fn(curved);
         assert_eq!(costs.hottest(), curved(Found::WARMEST, Nanos::ZERO));
         let last = curved(Found::WARMEST, Nanos((1_u64 << OCTAVES) as f64));
         for idle in [Nanos((1_u64 << OCTAVES) as f64), Nanos(1e300), Nanos::INFINITY] {

@@ -32,7 +32,7 @@ impl Footprints {
     pub(super) fn none(stacks: Stacks, processors: u32) -> Self {
         let cpu = if processors == 1 { 0 } else { NOBODY };
         let nothing = Writer { stream: NOBODY, cpu };
-        Self { stacks, sessions: Entries::of(cpu), histories: Entries::of(nothing) }
+        Self { stacks, sessions: Entries::filled(cpu), histories: Entries::filled(nothing) }
     }
 
     /// The packet of `request` is processed on `cpu`.
@@ -70,7 +70,7 @@ pub(super) struct Entries<T> {
 
 impl<T: Copy> Entries<T> {
     /// Where every entry starts as `new`.
-    pub(super) const fn of(new: T) -> Self {
+    pub(super) const fn filled(new: T) -> Self {
         Self { entries: Vec::new(), new }
     }
 

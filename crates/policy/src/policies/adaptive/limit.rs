@@ -12,7 +12,7 @@ impl Limit {
     /// Of the hottest packets, how many such a delay takes.
     const PACKETS: u32 = 500;
 
-    pub(super) fn of(costs: &Costs) -> Self {
+    pub(super) fn from_costs(costs: &Costs) -> Self {
         Self(costs.hottest() * f64::from(Self::PACKETS))
     }
 

@@ -151,7 +151,7 @@ mod tests {
     /// Hot packets take 100 ns and cold ones 1000; sessions that come from elsewhere 30 more,
     /// history lines that are written 20, wherever they are.
     pub(super) fn costs() -> Costs {
-        Costs::of(|found, idle| {
+        Costs::from_fn(|found, idle| {
             let base = if idle.0 < 500.0 { 100.0 } else { 1_000.0 };
             let session = if found.session_here { 0.0 } else { 30.0 };
             let history = if found.history == History::Unwritten { 0.0 } else { 20.0 };

@@ -36,7 +36,7 @@ impl RecentHost {
             idle: (0..processors).map(CpuId).collect(),
             ends: alloc::vec![never; processors as usize],
             busy: Ends::default(),
-            stacks: (stacks == Stacks::Independent).then(|| Entries::of((CpuId(0), never))),
+            stacks: (stacks == Stacks::Independent).then(|| Entries::filled((CpuId(0), never))),
             footprints: Footprints::none(stacks, processors),
         }
     }
@@ -95,7 +95,7 @@ mod tests {
     const PROCESSORS: u32 = 3;
 
     fn host(stacks: Stacks) -> RecentHost {
-        RecentHost::new(stacks, PROCESSORS, Limit::of(&costs()))
+        RecentHost::new(stacks, PROCESSORS, Limit::from_costs(&costs()))
     }
 
     /// The same by search: the idle processor with the latest end, or the earliest of all.

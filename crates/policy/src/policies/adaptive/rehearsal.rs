@@ -41,7 +41,7 @@ pub(super) const BLOCK: u32 = 1_024;
 
 impl Rehearsal {
     pub(super) fn new(stacks: Stacks, processors: u32, costs: Costs) -> Self {
-        let limit = Limit::of(&costs);
+        let limit = Limit::from_costs(&costs);
         let wired = |wiring| WiredHost::new(wiring, stacks, processors, limit);
         Self {
             first: wired(Wiring::First),

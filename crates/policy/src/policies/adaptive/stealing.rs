@@ -99,7 +99,7 @@ mod tests {
     const PROCESSORS: usize = 3;
 
     fn host() -> StealingHost {
-        StealingHost::new(Stacks::Shared, PROCESSORS as u32, Limit::of(&costs()))
+        StealingHost::new(Stacks::Shared, PROCESSORS as u32, Limit::from_costs(&costs()))
     }
 
     fn packet(now: f64, stream: u32) -> Rehearsed {
@@ -231,7 +231,7 @@ mod tests {
             host.arrive(&packet(0.0, 1), &costs(), &mut delays);
         }
         // Three in service, and a hundred for whom there was no room.
-        let limit = Limit::of(&costs()).of_delay(Nanos::INFINITY).0;
+        let limit = Limit::from_costs(&costs()).of_delay(Nanos::INFINITY).0;
         assert_eq!(delays.packets, 103);
         assert_eq!(delays.sums[2], 1_050.0 + 2.0 * 1_030.0 + 100.0 * limit);
         host.arrive(&packet(1e9, 1), &costs(), &mut delays);

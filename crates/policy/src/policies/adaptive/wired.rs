@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     fn host(wiring: Wiring, stacks: Stacks) -> WiredHost {
-        WiredHost::new(wiring, stacks, 4, Limit::of(&costs()))
+        WiredHost::new(wiring, stacks, 4, Limit::from_costs(&costs()))
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub(super) fn from_rate(differences: &[At]) -> Option<f64> {
 /// Mean waiting time in units of the mean service time, at each rate of `setting` up to `load`
 /// times its capacity.
 pub(super) fn waiting(simulations: &Simulations, setting: Setting, load: f64) -> Vec<At> {
-    let Some(curve) = simulations.of(setting) else { return Vec::new() };
+    let Some(curve) = simulations.get(setting) else { return Vec::new() };
     let against = |of: fn(&Outcome) -> _| curve.against_rate(0.0..=load, of);
     let both = against(|outcome| outcome.delay).into_iter().zip(against(|outcome| outcome.service));
     both.map(|(delay, service)| At { value: waits(delay.value, service.value), ..delay }).collect()

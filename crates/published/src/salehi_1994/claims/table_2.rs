@@ -159,8 +159,8 @@ fn experiments() -> Vec<Claim<Simulations>> {
             recipe: "the two fully cold times over each first-level-cold time of Table 2",
             derive: |e| {
                 let longer = pairs(|a, s| {
-                    let times = e.options.profile.times.of(a);
-                    let cold = times.of(s)?.cold.last()?.mean;
+                    let times = e.options.profile.times.get(a);
+                    let cold = times.get(s)?.cold.last()?.mean;
                     Some(Estimate::published(times.fully_cold.mean / cold))
                 });
                 places(longer?, "")
@@ -183,7 +183,7 @@ fn experiments() -> Vec<Claim<Simulations>> {
                 let gain = |approach| {
                     let hot = time(e, approach, Experiment::A1, ThreadStack::Cached)?;
                     let migrating = time(e, approach, Experiment::B3, ThreadStack::Migrates)?;
-                    let cold = e.options.profile.times.of(approach).fully_cold.mean.micros();
+                    let cold = e.options.profile.times.get(approach).fully_cold.mean.micros();
                     Some((approach.short(), Estimate::published((cold - hot) / (migrating - hot))))
                 };
                 let [locking, stacks] = Approach::ALL.map(gain);
@@ -220,7 +220,7 @@ fn time(
     experiment: Experiment,
     thread_stack: ThreadStack,
 ) -> Option<f64> {
-    let receive = e.options.profile.times.of(approach).of(Situation { experiment, thread_stack })?;
+    let receive = e.options.profile.times.get(approach).get(Situation { experiment, thread_stack })?;
     Some(receive.hot.mean.micros())
 }
 
@@ -239,7 +239,7 @@ fn extra(e: &Simulations, experiment: Experiment) -> Option<f64> {
 }
 
 fn above_hot(e: &Simulations, approach: Approach, situation: Situation) -> Option<Estimate<f64>> {
-    let receive = e.options.profile.times.of(approach).of(situation)?;
+    let receive = e.options.profile.times.get(approach).get(situation)?;
     let micros = |time: Nanos| Estimate::published(time.micros());
     Some(above(micros(receive.cold.first()?.mean), micros(receive.hot.mean)))
 }

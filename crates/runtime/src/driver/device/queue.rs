@@ -131,7 +131,7 @@ impl Classifier {
 
     /// A frame has come in: it is shown, waits, or is answered here; whether it was shown.
     fn receive(&mut self, at: Nanos, frame: Frame<'_>, take: &mut dyn FnMut(Incoming<'_>)) -> bool {
-        let Ok(flow) = Flow::of(LinkKind::Ethernet, frame.bytes) else {
+        let Ok(flow) = Flow::parse(LinkKind::Ethernet, frame.bytes) else {
             if self.answer(frame.bytes) {
                 return false;
             }

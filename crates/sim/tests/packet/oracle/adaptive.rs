@@ -23,7 +23,7 @@ impl Verdicts {
             Parallelism::Ips => Stacks::Independent,
             Parallelism::Hybrid => Stacks::PerProcessor,
         };
-        let costs = Costs::of(|found, idle| {
+        let costs = Costs::from_fn(|found, idle| {
             let experiment = match (found.session_here, found.history) {
                 (true, History::Unwritten) => Experiment::A1,
                 (true, History::Here) => Experiment::A2,

@@ -46,7 +46,7 @@ impl Log {
         let history_here = self.writes_history(&start).then(|| here(self.last_history_writer(start.stack)));
         self.starts.push(start);
         Situation {
-            experiment: Experiment::of(session_here, history_here),
+            experiment: Experiment::from_caches(session_here, history_here),
             thread_stack: if thread_here { ThreadStack::Cached } else { ThreadStack::Migrates },
         }
     }

@@ -1,17 +1,24 @@
 //! The 95% intervals of points under every process of arrivals: how many of many seeds contain what is
 //! exact, or what a far longer independent run says; or that there are none.
 //!
-//! `WARMCORE_COVERAGE_SEEDS` raises the number of seeds. Of 300 at a load of 0.3 and a precision of 5%, where 267 is the
-//! least that is plausible of 95% intervals:
+//! `WARMCORE_COVERAGE_SEEDS` raises the number of seeds. Of 300 at a precision of 5%, where 267 is the least that is
+//! plausible of 95% intervals, so many contain it, by load:
 //!
-//! | arrivals | contain it |
-//! |---|---|
-//! | Poisson; in geometric batches | 288; 274 |
-//! | constant; in batches; in geometric batches | 300; 300; 291 |
-//! | periodic; of unequal streams | 285; 287 |
-//! | modulated, fast; slow; overloaded at times | 285; 290; 290 |
-//! | trains, fast; slow | 283; 274 |
-//! | self-similar, of both exponents | no interval |
+//! | arrivals | 0.3 | 0.5 | 0.7 | 0.85 |
+//! |---|---|---|---|---|
+//! | Poisson | 288 | 291 | 287 | 282 |
+//! | Poisson, geometric batches | 274 | 283 | 279 | 280 |
+//! | constant | 300 | 300 | 300 | 300 |
+//! | constant, batches | 300 | 300 | 300 | 300 |
+//! | constant, geometric batches | 291 | 285 | 283 | 285 |
+//! | periodic | 285 | 275 | 280 | 278 |
+//! | periodic, unequal | 287 | 284 | 283 | 283 |
+//! | modulated, fast | 285 | 290 | 288 | 289 |
+//! | modulated, slow | 290 | 290 | 285 | 276 |
+//! | modulated, overloaded at times | 290 | 284 | 288 | 289 |
+//! | trains, fast | 283 | 292 | 283 | 288 |
+//! | trains, slow | 274 | 286 | 293 | 278 |
+//! | self-similar, of both exponents | none | none | none | none |
 
 use super::{arriving, point};
 use crate::theory::coverage::least_plausible;
