@@ -55,7 +55,7 @@ use core::str::FromStr;
 use serde::{Deserialize, Serialize};
 use warmcore_costs::Profile;
 use warmcore_linux::Inventory;
-use warmcore_linux::tuning::{Fingerprint, Line, Plan, plan::SCHEMA};
+use warmcore_linux::tuning::{Fingerprint, Line, Plan};
 use warmcore_units::PerSecond;
 
 /// What a placement optimises.
@@ -212,7 +212,7 @@ fn host_placement(
     let interfaces = context.queues.iter().map(|queue| queue.interface.name.as_str());
     let interfaces: std::collections::BTreeSet<&str> = interfaces.collect();
     let plan = Plan {
-        schema: SCHEMA,
+        schema: Plan::SCHEMA,
         machine: Fingerprint::of_picture(context.picture, interfaces),
         lines: lines.iter().map(Line::from).collect(),
     };

@@ -25,14 +25,11 @@ use std::fmt;
 use warmcore_topology::CpuSet;
 use warmcore_units::Fault;
 
-/// The version of the document that this build reads and writes.
-pub const SCHEMA: u32 = 1;
-
 /// Settings that belong together: all are made, or none.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// [`SCHEMA`].
+    /// Version of the document, [`Plan::SCHEMA`].
     pub schema: u32,
     /// For which kind of machine it was made.
     pub machine: Fingerprint,
@@ -147,13 +144,16 @@ pub enum Missing {
 }
 
 impl Plan {
+    /// The version of the document that this build reads and writes.
+    pub const SCHEMA: u32 = 1;
+
     /// Checks what can be checked without looking at a machine.
     ///
     /// # Errors
     /// The first field that cannot be used.
     pub fn check(&self) -> Result<(), Fault> {
-        if self.schema != SCHEMA {
-            return Err(Fault::new("schema", self.schema, SCHEMA));
+        if self.schema != Self::SCHEMA {
+            return Err(Fault::new("schema", self.schema, Self::SCHEMA));
         }
         self.machine.check()?;
         if self.lines.is_empty() {
