@@ -18,7 +18,7 @@
 //! set = { thread = { pid = 4242, started = 8311, name = "server", cpus = "1" } }
 //! ```
 
-use super::fingerprint::Fingerprint;
+use super::fingerprint::{Fingerprint, check_interface_name};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -254,7 +254,7 @@ impl Setting {
 
     fn check(&self) -> Result<(), Fault> {
         if let Some(interface) = self.interface() {
-            check_name("interface", interface)?;
+            check_interface_name("interface", interface)?;
         }
         match self {
             Self::Interrupt { device, action, queue, cpus } => {
@@ -313,13 +313,6 @@ fn check_flows(flows: u32) -> Result<(), Fault> {
         None => "zero or a power of two".to_owned(),
     };
     Err(Fault::new("flows", flows, expected))
-}
-
-/// Names become parts of paths: one that leads elsewhere is not a name.
-pub(crate) fn check_name(field: &str, name: &str) -> Result<(), Fault> {
-    let sound = (1..16).contains(&name.len()) && !name.contains('/') && name != "." && name != "..";
-    let expected = "the name of an interface: 1 to 15 bytes, without `/`";
-    if sound { Ok(()) } else { Err(Fault::new(field, format!("`{name}`"), expected)) }
 }
 
 /// `0000:3b:00.0`.
