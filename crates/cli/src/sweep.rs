@@ -9,7 +9,7 @@ use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::path::Path;
 use warmcore_scenario::document;
-use warmcore_scenario::packet::SCHEMA;
+use warmcore_scenario::document::Checked;
 use warmcore_study::point::Figures;
 use warmcore_study::sweep::{Axes, Plan, Request, SweepError, Swept, present};
 use warmcore_units::PerSecond;
@@ -118,7 +118,7 @@ fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)
         processors: given.processors.clone(),
     };
     let (scenario, chosen) = point::described(&arguments.point)?;
-    Ok((Request { schema: SCHEMA, axes, scenario }, chosen))
+    Ok((Request { schema: Request::SCHEMA, axes, scenario }, chosen))
 }
 
 fn write(folder: &Folder, costs: &Costs, swept: &Swept) -> miette::Result<()> {

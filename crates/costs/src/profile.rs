@@ -10,14 +10,11 @@ use std::collections::BTreeMap;
 use warmcore_topology::Geometry;
 use warmcore_units::{Estimate, Nanos};
 
-/// The version of the profile document that this build reads and writes.
-pub const SCHEMA: u32 = 1;
-
 /// What one machine's caches cost its protocol stack.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Version of the document, [`SCHEMA`].
+    /// Version of the document, [`Profile::SCHEMA`].
     pub schema: u32,
     /// The machine, as a report should call it.
     pub name: String,
@@ -292,6 +289,9 @@ impl ApproachTimes {
 }
 
 impl Profile {
+    /// The version of the document that this build reads and writes.
+    pub const SCHEMA: u32 = 1;
+
     /// The machine of Salehi, Kurose & Towsley 1994: Table 2 and §5, with the intervening work of
     /// §4.1.
     #[must_use]

@@ -1,7 +1,6 @@
 //! How many packets a run has, so that the least number of rounds fits the budget.
 
-use crate::bench::PAIR;
-use crate::plan::Plan;
+use crate::plan::{PAIR, Plan};
 use crate::quantity::Quantity;
 use std::collections::BTreeMap;
 use warmcore_units::Nanos;

@@ -8,20 +8,17 @@
 use crate::clock::{self, Ticks};
 use crate::error::RunError;
 use crate::handed::Handed;
+use crate::plan::{LINK, PAIR};
 use core::hint::black_box;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use warmcore_costs::{Approach, Packets};
 use warmcore_linux::ProtocolThread;
 use warmcore_runtime::StreamState;
-use warmcore_stack::wire::{FrameBuilder, LinkKind};
+use warmcore_stack::wire::FrameBuilder;
 use warmcore_stack::{Config, Delivery, DropReason, Flow, IndependentStacks, LockingStack, Pool};
 use warmcore_units::StackId;
 
-/// How many consumers, and streams, an experiment has at most.
-pub(crate) const PAIR: usize = 2;
-/// The source's link.
-pub(crate) const LINK: LinkKind = LinkKind::Fddi;
 /// Both streams belong to this one of the independent stacks.
 const SHARED_STACK: StackId = StackId(0);
 /// Segments of a pool. One is in use at a time.

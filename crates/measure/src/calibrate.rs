@@ -18,7 +18,7 @@ use core::sync::atomic::AtomicBool;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::time::{Duration, Instant};
-use warmcore_costs::profile::{Kind, Provenance, SCHEMA};
+use warmcore_costs::profile::{Kind, Provenance};
 use warmcore_costs::{Intervening, Profile};
 use warmcore_linux::pin_to;
 use warmcore_topology::Machine;
@@ -101,7 +101,7 @@ pub fn calibrate(
     let shared = hierarchy.shared_level(machine, &cpus).and_then(|level| latencies.get(level));
     let notes = notes::all(plan, &cpus, &timer, &cold, shared, &rounds, &curve);
     let profile = Profile {
-        schema: SCHEMA,
+        schema: Profile::SCHEMA,
         name: machine.name.clone(),
         provenance: provenance(plan, notes, &rounds),
         levels: profile::levels(&hierarchy, &cold),

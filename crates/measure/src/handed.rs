@@ -4,8 +4,8 @@
 //! Invariant: a frame that is [resident](FrameLines::Resident) is written before the run begins and
 //! never again, so that its lines stay in the caches of the one processor that reads it.
 
-use crate::bench::{LINK, PAIR};
 use crate::pattern::Step;
+use crate::plan::{LINK, PAIR};
 use warmcore_costs::FrameLines;
 use warmcore_linux::ProtocolThread;
 

@@ -1,10 +1,15 @@
 //! How much to measure, and where.
 
-use crate::bench::LINK;
 use std::ffi::OsString;
 use std::time::Duration;
 use warmcore_costs::{FrameLines, Packets};
+use warmcore_stack::wire::LinkKind;
 use warmcore_units::CpuId;
+
+/// The most consumers, and the most streams, of an experiment.
+pub(crate) const PAIR: usize = 2;
+/// The measured link: FDDI, as in Salehi 1994.
+pub(crate) const LINK: LinkKind = LinkKind::Fddi;
 
 /// How much to measure, and where.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,8 +1,8 @@
 //! What is measured: every value of the source's Table 2 and §5, for this machine's levels.
 
-use crate::bench::PAIR;
 use crate::hierarchy::Hierarchy;
 use crate::pattern;
+use crate::plan::PAIR;
 use crate::script::{Before, PoolUse, Sample, Script};
 use core::fmt;
 use warmcore_costs::{Approach, Experiment, Packets, Situation, ThreadStack};

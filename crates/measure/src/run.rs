@@ -14,7 +14,7 @@
 //! third processor prepares; with one, it does everything, and flushes the packet's lines.
 
 use crate::baton::{Alarm, Baton, RaiseUnlessDone};
-use crate::bench::{Bench, PAIR, Protocol, Reception};
+use crate::bench::{Bench, Protocol, Reception};
 use crate::clock::{self, Ticks, Timer};
 use crate::error::RunError;
 use crate::eviction::Evictor;
@@ -23,6 +23,7 @@ use crate::handed::Handed;
 use crate::handover::exchange;
 use crate::intervening::Workload;
 use crate::pattern::Step;
+use crate::plan::PAIR;
 use crate::proximity::Proximity;
 use crate::script::{Before, Outcome, PoolUse, Sample, Script};
 use core::sync::atomic::AtomicBool;

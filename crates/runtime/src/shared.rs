@@ -13,7 +13,7 @@ use crate::stalls::LastStall;
 use crate::stopwatch::Stopwatch;
 use crate::streams::Streams;
 use crate::tally::Blocks;
-use crate::worker::INTAKE;
+use crate::worker::intake::INTAKE;
 use crossbeam_utils::CachePadded;
 use std::sync::{Mutex, RwLock};
 use warmcore_linux::ProtocolThread;

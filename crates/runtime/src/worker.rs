@@ -18,7 +18,7 @@
 //! | [`intake`] | how packets come to it |
 //! | [`rest`] | what it does that has no packet |
 
-mod intake;
+pub(crate) mod intake;
 mod rest;
 
 use crate::control::Order;
@@ -44,8 +44,6 @@ use warmcore_units::{CpuId, Nanos};
 
 /// Packets that a worker takes ahead at most.
 const AHEAD: usize = 8;
-/// Frames taken in at once.
-pub(crate) const INTAKE: usize = 32;
 /// Handing a block over takes less than this by itself.
 const HAND_OVER: Nanos = Nanos(30e3);
 /// Free buffers that a worker keeps.

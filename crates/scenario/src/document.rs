@@ -15,6 +15,8 @@ use warmcore_units::Fault;
 pub trait Checked: Serialize + DeserializeOwned {
     /// What the document is, for error messages: `profile`.
     const WHAT: &'static str;
+    /// The version of the document that this build reads and writes.
+    const SCHEMA: u32;
 
     /// # Errors
     /// The first field that cannot be used.
@@ -23,6 +25,7 @@ pub trait Checked: Serialize + DeserializeOwned {
 
 impl Checked for Profile {
     const WHAT: &'static str = "profile";
+    const SCHEMA: u32 = Self::SCHEMA;
 
     fn check(&self) -> Result<(), Fault> {
         Self::check(self)
@@ -91,12 +94,9 @@ pub fn text<D: Checked>(path: &Path) -> Result<String, DocumentError> {
 /// If anything in it cannot be used.
 pub fn parse<D: Checked>(text: &str, path: &Path) -> Result<D, DocumentError> {
     // A later version may have fields that this build does not know: say that, not their names.
-    let version = schema_of(text).filter(|&(_, schema)| schema > i64::from(warmcore_costs::profile::SCHEMA));
+    let version = schema_of(text).filter(|&(_, schema)| schema > i64::from(D::SCHEMA));
     if let Some((offset, schema)) = version {
-        let expected = format!(
-            "{}: a later version of this program wrote the document",
-            warmcore_costs::profile::SCHEMA
-        );
+        let expected = format!("{}: a later version of this program wrote the document", D::SCHEMA);
         return Err(DocumentError::Absurd {
             what: D::WHAT,
             path: path.to_owned(),

@@ -11,9 +11,6 @@ use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 use warmcore_units::{Fault, PerSecond};
 
-/// The version of the document that this build reads and writes.
-pub const SCHEMA: u32 = crate::study::SCHEMA;
-
 /// Packets of each stream after which caches and lines are what they stay like, probably.
 pub const SETTLED: u64 = 4;
 
@@ -21,7 +18,7 @@ pub const SETTLED: u64 = 4;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PacketScenario {
-    /// Version of the document, [`SCHEMA`].
+    /// Version of the document, [`Checked::SCHEMA`].
     pub schema: u32,
     /// Seed of every random choice.
     pub seed: u64,
@@ -87,7 +84,7 @@ pub struct RunLength {
 impl Default for PacketScenario {
     fn default() -> Self {
         Self {
-            schema: SCHEMA,
+            schema: Self::SCHEMA,
             seed: 1,
             profile: ProfileSource::SgiChallengeXl,
             processors: 8,
@@ -159,10 +156,12 @@ impl From<Stacks> for StacksField {
 
 impl Checked for PacketScenario {
     const WHAT: &'static str = "scenario";
+    const SCHEMA: u32 = 1;
 
     fn check(&self) -> Result<(), Fault> {
-        if self.schema != SCHEMA {
-            return Err(Fault::new("schema", self.schema, format!("{SCHEMA}, the version this build reads")));
+        if self.schema != Self::SCHEMA {
+            let expected = format!("{}, the version this build reads", Self::SCHEMA);
+            return Err(Fault::new("schema", self.schema, expected));
         }
         if self.profile == ProfileSource::Measure {
             let expected = "sgi-challenge-xl or a profile's path: `warmcore calibrate` measures one";

@@ -5,14 +5,11 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use warmcore_units::{Fault, PerSecond};
 
-/// The version of the scenario document that this build reads and writes.
-pub const SCHEMA: u32 = warmcore_costs::profile::SCHEMA;
-
 /// Everything a study depends on besides the machine.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Study {
-    /// Version of the document, [`SCHEMA`].
+    /// Version of the document, [`Checked::SCHEMA`].
     pub schema: u32,
     /// Seed of every random choice.
     pub seed: u64,
@@ -74,7 +71,7 @@ impl Study {
     #[must_use]
     pub fn standard(processors: Vec<u32>) -> Self {
         Self {
-            schema: SCHEMA,
+            schema: Self::SCHEMA,
             seed: 1,
             calibration: Calibration {
                 profile: ProfileSource::Measure,
@@ -115,10 +112,12 @@ pub const MAX_PROCESSORS: u32 = 4_096;
 
 impl Checked for Study {
     const WHAT: &'static str = "scenario";
+    const SCHEMA: u32 = 1;
 
     fn check(&self) -> Result<(), Fault> {
-        if self.schema != SCHEMA {
-            return Err(Fault::new("schema", self.schema, format!("{SCHEMA}, the version this build reads")));
+        if self.schema != Self::SCHEMA {
+            let expected = format!("{}, the version this build reads", Self::SCHEMA);
+            return Err(Fault::new("schema", self.schema, expected));
         }
         self.calibration.check()?;
         self.prediction.check()

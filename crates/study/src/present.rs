@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`verdict`] | what to do, what it gains, how sure that is |
 //! | [`headline`] | the same in one sentence |
+//! | `phrases` | phrases that its sentences share |
 //! | [`lead`] | the chart of the advice |
 //! | [`scope`] | for which path and machine it speaks |
 //! | [`actions`] | what to do about it on Linux |
@@ -17,6 +18,7 @@ pub mod curves;
 pub mod glossary;
 pub mod headline;
 pub mod lead;
+mod phrases;
 pub mod reload;
 pub mod scope;
 mod shading;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use warmcore_linux::fake::hosts;
 use warmcore_scenario::ProfileSource;
-use warmcore_study::placement::{Goal, Subject};
+use warmcore_study::placement::{Goal, Target};
 use warmcore_units::PerSecond;
 
 #[derive(Subcommand, Debug)]
@@ -90,7 +90,7 @@ pub(crate) struct PlanArguments {
     /// Whose threads are meant: the number of a process, the name of a process or thread, or a control
     /// group such as /system.slice/nginx.service [default: the busiest]
     #[arg(long = "for", value_name = "PID|NAME|CGROUP")]
-    pub(crate) subject: Option<Subject>,
+    pub(crate) subject: Option<Target>,
 
     /// What the placement is to be good for
     #[arg(long, value_name = "GOAL", value_parser = values::names::<Goal>(), ignore_case = true, default_value = "throughput")]

@@ -6,14 +6,14 @@ use crate::{point, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
 use warmcore_record::whole::{self, Existing};
-use warmcore_study::placement::{Placement, Request, Subject, place};
+use warmcore_study::placement::{HostPlacement, Request, Target, place};
 
 pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
     let profile = arguments.profile.as_ref().map(point::profile).transpose()?;
     let picture = show::looked(probe(arguments.root.as_ref()).inventory())?;
-    let busiest = Subject::Busiest;
+    let busiest = Target::Busiest;
     let request = Request {
-        subject: arguments.subject.as_ref().unwrap_or(&busiest),
+        target: arguments.subject.as_ref().unwrap_or(&busiest),
         goal: arguments.goal,
         rate: arguments.rate,
         profile: profile.as_ref(),
@@ -29,14 +29,14 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
     crate::print(text.as_bytes())
 }
 
-fn write(file: &Path, force: bool, placement: &Placement) -> miette::Result<()> {
+fn write(file: &Path, force: bool, placement: &HostPlacement) -> miette::Result<()> {
     let existing = if force { Existing::Replace } else { Existing::Refuse };
     let text = toml::to_string(&placement.plan).into_diagnostic()?;
     whole::write(file, text.as_bytes(), existing).into_diagnostic()
 }
 
 /// How to go on: with the file, or with the plan itself.
-fn next(arguments: &PlanArguments, placement: &Placement) -> miette::Result<String> {
+fn next(arguments: &PlanArguments, placement: &HostPlacement) -> miette::Result<String> {
     match &arguments.out {
         Some(file) => {
             let file = file.display();

@@ -1,17 +1,17 @@
 //! A plan on a screen: what moves from where to where, why, and what that brings.
 
 use super::table;
-use warmcore_study::placement::{Drafted, Placement, Side};
+use warmcore_study::placement::{HostPlacement, Performance, PlannedLine};
 use warmcore_units::Estimate;
 
 /// Lines that get a row.
 const ROWS: usize = 24;
 
 /// What a row tells of either side.
-type Row = (&'static str, fn(&Side) -> String);
+type Row = (&'static str, fn(&Performance) -> String);
 
-pub(crate) fn summary(placement: &Placement) -> String {
-    let moves: Vec<&Drafted> = placement.lines.iter().filter(|line| line.changes).collect();
+pub(crate) fn summary(placement: &HostPlacement) -> String {
+    let moves: Vec<&PlannedLine> = placement.lines.iter().filter(|line| line.changes).collect();
     let mut table = table(["setting", "from", "to", "why", "gain"]);
     for line in moves.iter().take(ROWS) {
         table.add_row([
@@ -38,7 +38,7 @@ pub(crate) fn summary(placement: &Placement) -> String {
 }
 
 /// What the host amounts to, now and then.
-fn forecast(placement: &Placement) -> String {
+fn forecast(placement: &HostPlacement) -> String {
     let (Some(now), Some(then)) = (&placement.now, &placement.then) else {
         let why = placement.unforeseen.as_deref().unwrap_or("nothing was computed");
         return format!("Gain for {}: unknown: {why}.\n", placement.goal);
@@ -49,7 +49,7 @@ fn forecast(placement: &Placement) -> String {
         ("a packet costs", |side| side.cost.to_string()),
         ("the busiest cpu can take in, of all packets", |side| side.capacity.to_string()),
         ("room for so many times the packets", |side| {
-            side.room.map_or_else(|| "unknown: no rate; give --rate".to_owned(), factor)
+            side.headroom.map_or_else(|| "unknown: no rate; give --rate".to_owned(), factor)
         }),
         ("mean delay on the busiest cpu", |side| {
             side.delay.map_or_else(

@@ -18,6 +18,7 @@ struct PlanDocument(Plan);
 
 impl Checked for PlanDocument {
     const WHAT: &'static str = "plan";
+    const SCHEMA: u32 = Plan::SCHEMA;
 
     fn check(&self) -> Result<(), Fault> {
         self.0.check()

@@ -1,6 +1,6 @@
 //! What no machine can be: the checks a profile passes before anything is computed from it.
 
-use super::{ApproachTimes, Level, Measured, Profile, ReceiveTimes, SCHEMA};
+use super::{ApproachTimes, Level, Measured, Profile, ReceiveTimes};
 use crate::situation::{Approach, Experiment, ThreadStack};
 use warmcore_units::{Fault, Nanos};
 
@@ -16,8 +16,8 @@ impl Profile {
     /// # Errors
     /// The first field at fault, with what was found and what would be right.
     pub fn check(&self) -> Result<(), Fault> {
-        if self.schema != SCHEMA {
-            let expected = format!("{SCHEMA}, the version this build reads");
+        if self.schema != Self::SCHEMA {
+            let expected = format!("{}, the version this build reads", Self::SCHEMA);
             return Err(Fault::new("schema", self.schema, expected));
         }
         if let Some(handover) = self.provenance.handover {

@@ -1,6 +1,6 @@
 //! The entries of a journal, and what they say together.
 
-use super::journal::{JournalError, SCHEMA};
+use super::journal::JournalError;
 use super::step::{Step, in_lines};
 use super::system::System;
 use serde::{Deserialize, Serialize};
@@ -92,10 +92,13 @@ pub struct Content {
 }
 
 impl Head {
+    /// The version of the file that this build reads and writes.
+    const SCHEMA: u32 = 1;
+
     /// That of a journal that begins now.
     pub(crate) fn new(system: &dyn System, awaits_confirmation: bool) -> Self {
         let (root, scope) = (system.root().to_owned(), Scope::new(system));
-        Self { schema: SCHEMA, token: token(), root, scope, awaits_confirmation }
+        Self { schema: Self::SCHEMA, token: token(), root, scope, awaits_confirmation }
     }
 
     /// Whether the machine has been restarted since.
@@ -144,12 +147,15 @@ pub(crate) fn parse(text: &str, path: &Path) -> Result<Content, JournalError> {
         let line: Line =
             toml::from_str(line).map_err(|error| malformed(index, error.message().to_owned()))?;
         let fits = match (content.as_mut(), line.entry) {
-            (None, Entry::Head(head)) if head.schema == SCHEMA => {
+            (None, Entry::Head(head)) if head.schema == Head::SCHEMA => {
                 content = Some(Content::new(head, Vec::new()));
                 true
             }
             (None, Entry::Head(head)) => {
-                return Err(malformed(index, format!("its version is {}, expected {SCHEMA}", head.schema)));
+                return Err(malformed(
+                    index,
+                    format!("its version is {}, expected {}", head.schema, Head::SCHEMA),
+                ));
             }
             (Some(content), entry) => content.take(entry),
             (None, _) => false,

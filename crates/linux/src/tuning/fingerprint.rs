@@ -1,7 +1,6 @@
 //! For which kind of machine a plan was made: enough to refuse it on another, and nothing that
 //! tells others which machine it was.
 
-use super::plan::check_name;
 use super::system::{System, is_absent};
 use crate::inventory::{self, Interface, Inventory};
 use crate::tree::Tree;
@@ -76,7 +75,7 @@ impl Fingerprint {
     pub(crate) fn check(&self) -> Result<(), Fault> {
         let mut interfaces = self.interfaces.iter().enumerate();
         interfaces.try_for_each(|(index, interface)| {
-            check_name(&format!("machine.interfaces.{index}.name"), &interface.name)
+            check_interface_name(&format!("machine.interfaces.{index}.name"), &interface.name)
         })
     }
 
@@ -99,6 +98,13 @@ impl Fingerprint {
         }
         Ok(faults)
     }
+}
+
+/// Refuses what cannot be an interface's name. Names become parts of paths, so none may lead elsewhere.
+pub(crate) fn check_interface_name(field: &str, name: &str) -> Result<(), Fault> {
+    let sound = (1..16).contains(&name.len()) && !name.contains('/') && name != "." && name != "..";
+    let expected = "the name of an interface: 1 to 15 bytes, without `/`";
+    if sound { Ok(()) } else { Err(Fault::new(field, format!("`{name}`"), expected)) }
 }
 
 impl InterfaceKind {

@@ -26,9 +26,6 @@ use std::path::{Path, PathBuf};
 use std::{env, io};
 use warmcore_files::{LONGEST_JOURNAL, read_text};
 
-/// The version of the file that this build reads and writes.
-pub const SCHEMA: u32 = 1;
-
 const ACTIVE: &str = "active.journal";
 const LAST: &str = "last.journal";
 const UNFINISHED: &str = "active.journal.unfinished";

@@ -34,6 +34,7 @@ pub mod entries;
 pub mod fingerprint;
 mod interrupt;
 pub mod journal;
+mod locate_error;
 pub mod persist;
 pub mod place;
 pub mod plan;

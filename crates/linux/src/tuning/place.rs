@@ -1,6 +1,8 @@
 //! Where a setting stands: the file or thread its identity means at this moment, and the notation
 //! of its value there.
 
+pub use super::locate_error::LocateError;
+
 use super::interrupt::Interrupt;
 use super::plan::Setting;
 use super::system::{System, is_absent};
@@ -9,22 +11,6 @@ use std::collections::BTreeSet;
 use std::io;
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Fault};
-
-/// A setting cannot be found.
-#[derive(Debug, thiserror::Error)]
-pub enum LocateError {
-    /// What it is a setting of is not there.
-    #[error(transparent)]
-    Absent(#[from] Fault),
-    /// It cannot be told whether it is there.
-    #[error("cannot read `/{file}`: {source}")]
-    Unreadable {
-        /// The file, without the leading slash.
-        file: String,
-        /// What the system says.
-        source: io::Error,
-    },
-}
 
 /// Where a setting stands now.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -18,21 +18,18 @@
 //! set = { thread = { pid = 4242, started = 8311, name = "server", cpus = "1" } }
 //! ```
 
-use super::fingerprint::Fingerprint;
+use super::fingerprint::{Fingerprint, check_interface_name};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use warmcore_topology::CpuSet;
 use warmcore_units::Fault;
 
-/// The version of the document that this build reads and writes.
-pub const SCHEMA: u32 = 1;
-
 /// Settings that belong together: all are made, or none.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
-    /// [`SCHEMA`].
+    /// Version of the document, [`Plan::SCHEMA`].
     pub schema: u32,
     /// For which kind of machine it was made.
     pub machine: Fingerprint,
@@ -147,13 +144,16 @@ pub enum Missing {
 }
 
 impl Plan {
+    /// The version of the document that this build reads and writes.
+    pub const SCHEMA: u32 = 1;
+
     /// Checks what can be checked without looking at a machine.
     ///
     /// # Errors
     /// The first field that cannot be used.
     pub fn check(&self) -> Result<(), Fault> {
-        if self.schema != SCHEMA {
-            return Err(Fault::new("schema", self.schema, SCHEMA));
+        if self.schema != Self::SCHEMA {
+            return Err(Fault::new("schema", self.schema, Self::SCHEMA));
         }
         self.machine.check()?;
         if self.lines.is_empty() {
@@ -254,7 +254,7 @@ impl Setting {
 
     fn check(&self) -> Result<(), Fault> {
         if let Some(interface) = self.interface() {
-            check_name("interface", interface)?;
+            check_interface_name("interface", interface)?;
         }
         match self {
             Self::Interrupt { device, action, queue, cpus } => {
@@ -313,13 +313,6 @@ fn check_flows(flows: u32) -> Result<(), Fault> {
         None => "zero or a power of two".to_owned(),
     };
     Err(Fault::new("flows", flows, expected))
-}
-
-/// Names become parts of paths: one that leads elsewhere is not a name.
-pub(crate) fn check_name(field: &str, name: &str) -> Result<(), Fault> {
-    let sound = (1..16).contains(&name.len()) && !name.contains('/') && name != "." && name != "..";
-    let expected = "the name of an interface: 1 to 15 bytes, without `/`";
-    if sound { Ok(()) } else { Err(Fault::new(field, format!("`{name}`"), expected)) }
 }
 
 /// `0000:3b:00.0`.

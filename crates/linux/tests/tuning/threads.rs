@@ -5,7 +5,6 @@ use std::fs;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use warmcore_linux::affinity;
-use warmcore_linux::tuning::plan::SCHEMA;
 use warmcore_linux::tuning::{
     Admission, Disk, Fate, Fingerprint, Line, Plan, Setting, System, admit, apply, changes, steps, undo,
 };
@@ -44,7 +43,7 @@ fn plan(pid: u32, started: u64, cpus: CpuSet) -> Plan {
     let set = Setting::Thread { pid, started, name: "sleep".to_owned(), thread: None, cpus };
     let line = Line { set, reason: String::new(), expected_gain: String::new() };
     let machine = Fingerprint::read(&Disk::default(), []).unwrap();
-    Plan { schema: SCHEMA, machine, lines: vec![line] }
+    Plan { schema: Plan::SCHEMA, machine, lines: vec![line] }
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub fn tried(plan: &Plan) -> Vec<Model> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use warmcore_linux::tuning::{Fingerprint, Setting, plan::SCHEMA};
+    use warmcore_linux::tuning::{Fingerprint, Setting};
     use warmcore_topology::CpuSet;
 
     /// A plan of these settings, in this order.
@@ -40,7 +40,7 @@ pub(super) mod tests {
         let line =
             |set: &Setting| Line { set: set.clone(), reason: String::new(), expected_gain: String::new() };
         let machine = Fingerprint { cpus: CpuSet::default(), nodes: Vec::new(), interfaces: Vec::new() };
-        Plan { schema: SCHEMA, machine, lines: sets.iter().map(line).collect() }
+        Plan { schema: Plan::SCHEMA, machine, lines: sets.iter().map(line).collect() }
     }
 
     #[test]

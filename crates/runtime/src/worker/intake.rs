@@ -1,6 +1,6 @@
 //! How packets reach a worker: from its queue, from its mailbox, and forwarded by others.
 
-use super::{INTAKE, Worker, protocol};
+use super::{Worker, protocol};
 use crate::control::Order;
 use crate::driver::{Bytes, Incoming};
 use crate::handler::Handler;
@@ -12,6 +12,9 @@ use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_stack::DropReason;
 use warmcore_units::{CpuId, Nanos};
+
+/// Most frames that a worker takes from its queue at once.
+pub(crate) const INTAKE: usize = 32;
 
 impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
     /// Receives what has arrived by `now` and lets the policy assign it.

@@ -6,7 +6,7 @@
 //! hold, and so on how idle they are: it is observed where the busiest server just has no pause.
 
 use crate::packet::capacity::wanted;
-use crate::packet::dispatch::{Task, dispatch};
+use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::extent::Extent;
 use crate::packet::feed::Feed;
 use crate::packet::host::{Host, Packet};
@@ -127,10 +127,10 @@ struct Observed<'a, 's> {
     kinds: Vec<Servers>,
 }
 
-impl Task for Observed<'_, '_> {
+impl SystemTask for Observed<'_, '_> {
     type Output = Option<Estimate<PerSecond>>;
 
-    fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
+    fn run<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
         mut self,
         mut system: System<P, W, E>,
     ) -> Self::Output {

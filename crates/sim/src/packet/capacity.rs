@@ -1,7 +1,7 @@
 //! The highest rate at which a system keeps up: the rate at which packets leave it when more
 //! arrive than it can process.
 
-use crate::packet::dispatch::{Task, dispatch};
+use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::extent::Extent;
 use crate::packet::feed::Feed;
 use crate::packet::host::{Host, Packet, Shape};
@@ -111,10 +111,13 @@ struct Saturated<'a, 's> {
     packets: u64,
 }
 
-impl Task for Saturated<'_, '_> {
+impl SystemTask for Saturated<'_, '_> {
     type Output = Capacity;
 
-    fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) -> Capacity {
+    fn run<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
+        mut self,
+        mut system: System<P, W, E>,
+    ) -> Capacity {
         let Shape { processors, .. } = self.host.shape;
         let mut now = Nanos::ZERO;
         let mut more = (0..processors).all(|_| self.offer(&mut system, BACKLOG, now));

@@ -9,16 +9,16 @@ use warmcore_policy::dispatch::Waiting;
 use warmcore_scenario::chosen;
 
 /// Something to do with a [`System`] of whatever kind.
-pub trait Task {
+pub trait SystemTask {
     /// What comes of it.
     type Output;
 
     /// Does it.
-    fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(self, system: System<P, W, E>) -> Self::Output;
+    fn run<P: Policy, W: Waiting<Job = Packet>, E: Extent>(self, system: System<P, W, E>) -> Self::Output;
 }
 
 /// Does `task` with a system of `host`.
-pub fn dispatch<T: Task>(host: &Host, task: T) -> T::Output {
+pub fn dispatch<T: SystemTask>(host: &Host, task: T) -> T::Output {
     host.scheduling.choose(host.shape.processors, host.model, ToItsExtent { host, task })
 }
 
@@ -27,18 +27,18 @@ struct ToItsExtent<'a, T> {
     task: T,
 }
 
-impl<T: Task> chosen::Task for ToItsExtent<'_, T> {
+impl<T: SystemTask> chosen::Task for ToItsExtent<'_, T> {
     type Job = Packet;
     type Output = T::Output;
 
     fn on<P: Policy, W: Waiting<Job = Packet>>(self, policy: P) -> T::Output {
         let Self { host, task } = self;
         if Small::is_enough(host) {
-            task.on(System::<P, W, Small>::new(policy, host))
+            task.run(System::<P, W, Small>::new(policy, host))
         } else if General::is_enough(host) {
-            task.on(System::<P, W, General>::new(policy, host))
+            task.run(System::<P, W, General>::new(policy, host))
         } else {
-            task.on(System::<P, W, Extended>::new(policy, host))
+            task.run(System::<P, W, Extended>::new(policy, host))
         }
     }
 }

@@ -2,7 +2,7 @@
 //! asked for.
 
 use crate::completions::NEVER;
-use crate::packet::dispatch::{Task, dispatch};
+use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::extent::Extent;
 use crate::packet::feed::Feed;
 use crate::packet::host::{Host, Packet};
@@ -82,10 +82,13 @@ impl Precision {
     pub(super) const UNREACHABLE: f64 = -1.0;
 }
 
-impl Task for Judged<'_, '_> {
+impl SystemTask for Judged<'_, '_> {
     type Output = Observed;
 
-    fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) -> Observed {
+    fn run<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
+        mut self,
+        mut system: System<P, W, E>,
+    ) -> Observed {
         let Precision { relative, max_packets, mean_gap } = self.precision;
         let mut tally = Tally::new(self.host.shape);
         let mut judgements = Judgements::new(relative, max_packets).not_before(self.settled);
@@ -124,10 +127,10 @@ struct Traced<'s, 'f> {
     see: &'f mut dyn FnMut(Finished),
 }
 
-impl Task for Traced<'_, '_> {
+impl SystemTask for Traced<'_, '_> {
     type Output = ();
 
-    fn on<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) {
+    fn run<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) {
         for _ in 0..self.packets {
             let Some(finished) = next(&mut self.feed, &mut system) else { break };
             (self.see)(finished);

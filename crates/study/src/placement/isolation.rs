@@ -1,41 +1,44 @@
-//! Everything else away from the cpus of the threads meant.
+//! Everything else moved away from the cpus of the target threads.
 //!
-//! Interrupts, the packets of other programs and other busy threads leave the cores of the threads,
-//! both hardware threads of them. They go to the nearest cores that are left.
+//! Interrupts, the packets of other programs and other busy threads leave the cores of the target
+//! threads, including their second hardware threads. They go to the nearest cores that are left.
 
-use super::draft::{self, Drafted, Gain};
-use super::subject::{self, Meant};
-use super::traffic::{self, Flow, Steering};
-use super::{Chosen, Scene, Unplaceable, queues, threads};
+use super::context::{Assignment, Context, Proposal};
+use super::device_queues::{DeviceQueue, Steering};
+use super::gain::Gain;
+use super::layout::Crossing;
+use super::line::{self, PlannedLine};
+use super::target_threads::{self, TargetThread};
+use super::{Unplaceable, interrupts, queues, threads};
 use warmcore_linux::inventory::{Interrupt, Thread};
 use warmcore_linux::tuning::Setting;
 use warmcore_topology::CpuSet;
-use warmcore_units::{CpuId, Estimate};
+use warmcore_units::{CpuId, Estimate, Nanos};
 
-/// Where everything goes, and the lines that bring it there.
-pub(super) fn choose(scene: &Scene<'_>) -> Result<(Chosen, Vec<Drafted>), Unplaceable> {
-    let chosen = threads::choose(&scene.ground, scene.goal, &scene.meant, &scene.flows);
-    let private = scene.ground.cores_of(&chosen.iter().copied().collect());
+/// Chooses where everything goes, with the lines that move it there.
+pub(super) fn choose(context: &Context<'_>) -> Result<(Proposal, Vec<PlannedLine>), Unplaceable> {
+    let threads = threads::choose(&context.pool, context.goal, &context.threads, &context.queues);
+    let private = context.pool.cores_of(&threads.iter().copied().collect());
     let outside: CpuSet =
-        scene.ground.open().map(|seat| seat.cpu).filter(|&cpu| !private.contains(cpu)).collect();
+        context.pool.available().map(|cpu| cpu.id).filter(|&cpu| !private.contains(cpu)).collect();
     if outside.is_empty() {
         return Err(Unplaceable::NothingLeft);
     }
-    let nearest = queues::beside(&scene.ground, &private).iter().map(|seat| seat.cpu).collect();
-    let moves = Moves { scene, private, outside, nearest };
-    let chosen = Chosen {
-        threads: chosen,
-        queues: moves.queues(),
-        steering: scene.flows.iter().map(|flow| moves.steering(flow)).collect(),
+    let nearest = queues::neighbours(&context.pool, &private).iter().map(|cpu| cpu.id).collect();
+    let isolation = Isolation { context, private, outside, nearest };
+    let assignment = Assignment {
+        threads,
+        queues: isolation.queues(),
+        steering: context.queues.iter().map(|queue| isolation.steering(queue)).collect(),
         why: String::new(),
     };
-    let lines = moves.lines(&chosen);
-    Ok((chosen, lines))
+    let lines = isolation.lines(&assignment);
+    Ok((context.propose(assignment), lines))
 }
 
-struct Moves<'a> {
-    scene: &'a Scene<'a>,
-    /// The cpus of the threads meant, with those of their cores.
+struct Isolation<'a> {
+    context: &'a Context<'a>,
+    /// All cpus of the cores of the target threads.
     private: CpuSet,
     /// The cpus that are left.
     outside: CpuSet,
@@ -43,160 +46,148 @@ struct Moves<'a> {
     nearest: Vec<CpuId>,
 }
 
-impl Moves<'_> {
-    /// The cpu of each queue: where it is, or one of the nearest ones in turn.
+impl Isolation<'_> {
+    /// The cpu of each queue: its current one, or one of the nearest ones in turn.
     fn queues(&self) -> Vec<CpuId> {
         let mut turn = self.nearest.iter().copied().cycle();
-        let cpu = |flow: &Flow<'_>| match self.private.contains(flow.now) && flow.is_movable() {
-            true => turn.next().unwrap_or(flow.now),
-            false => flow.now,
+        let cpu = |queue: &DeviceQueue<'_>| match self.is_private(queue.current_cpu) && queue.is_movable() {
+            true => turn.next().unwrap_or(queue.current_cpu),
+            false => queue.current_cpu,
         };
-        self.scene.flows.iter().map(cpu).collect()
+        self.context.queues.iter().map(cpu).collect()
     }
 
-    /// Packets that follow their readers would follow them onto these cpus; those that are spread over some of them
-    /// go to what is left of the others.
-    fn steering(&self, flow: &Flow<'_>) -> Steering {
-        let Steering::Spread(cpus) = &flow.steering else { return Steering::None };
+    fn is_private(&self, cpu: CpuId) -> bool {
+        self.private.contains(cpu)
+    }
+
+    /// Packets no longer follow their readers, which would bring them to the private cpus. Packets that
+    /// are spread over some private cpus are spread over the remaining ones.
+    fn steering(&self, queue: &DeviceQueue<'_>) -> Steering {
+        let Steering::Spread(cpus) = &queue.steering else { return Steering::None };
         if cpus.intersection(&self.private).is_empty() {
-            return flow.steering.clone();
+            return queue.steering.clone();
         }
         let left = cpus.intersection(&self.outside);
         if left.is_empty() { Steering::None } else { Steering::Spread(left) }
     }
 
-    fn lines(&self, chosen: &Chosen) -> Vec<Drafted> {
-        let mut lines: Vec<Drafted> = self.default_interrupt().into_iter().collect();
-        for (index, flow) in self.scene.flows.iter().enumerate() {
-            lines.extend(self.packets(flow, &chosen.steering[index]));
-            if chosen.queues[index] != flow.now {
-                let cpus = draft::only(chosen.queues[index]);
-                lines.extend(draft::interrupt_line(flow.interrupt, cpus, away(), self.freed_by(flow)));
+    fn lines(&self, assignment: &Assignment) -> Vec<PlannedLine> {
+        let mut lines: Vec<PlannedLine> = self.default_interrupt().into_iter().collect();
+        for (index, queue) in self.context.queues.iter().enumerate() {
+            lines.extend(self.steering_lines(queue, &assignment.steering[index]));
+            if assignment.queues[index] != queue.current_cpu {
+                let cpus = CpuSet::from_iter([assignment.queues[index]]);
+                lines.extend(line::interrupt(queue.interrupt, cpus, away(), self.freed_by_queue(queue)));
             }
         }
         lines.extend(self.other_interrupts().filter_map(|interrupt| self.other_interrupt(interrupt)));
         lines.extend(self.other_threads().filter_map(|thread| self.other_thread(thread)));
-        let meant = self.scene.meant.iter().zip(&chosen.threads);
-        lines.extend(meant.map(|(of, &cpu)| own_thread(of, cpu)));
+        let targets = self.context.threads.iter().zip(&assignment.threads);
+        lines.extend(targets.map(|(thread, &cpu)| target_thread(thread, cpu)));
         lines
     }
 
-    fn default_interrupt(&self) -> Option<Drafted> {
-        let from = self.scene.picture.default_affinity.as_ref()?;
-        let kept = from.difference(&self.private);
-        let cpus = if kept.is_empty() { self.outside.clone() } else { kept };
-        let changes = *from != cpus;
-        Some(Drafted {
-            from: draft::named(from),
-            to: draft::named(&cpus),
-            set: Setting::DefaultInterrupt { cpus },
-            changes,
-            reason: "interrupts that are requested later are to stay away too".to_owned(),
-            gain: if changes {
-                Gain::Unknown("nobody knows which will come".to_owned())
-            } else {
-                Gain::Already
-            },
-        })
+    fn default_interrupt(&self) -> Option<PlannedLine> {
+        let from = self.context.picture.default_affinity.as_ref()?;
+        let rest = from.difference(&self.private);
+        let cpus = if rest.is_empty() { self.outside.clone() } else { rest };
+        let (from, to) = ((line::named(from), from != &cpus), line::named(&cpus));
+        let reason = "interrupts that are requested later are to stay away too".to_owned();
+        let gain = Gain::Unknown("nobody knows which will come".to_owned());
+        Some(PlannedLine::new(Setting::DefaultInterrupt { cpus }, from, to, reason, gain))
     }
 
-    /// Who takes in the packets of `flow`, if somebody on these cpus does.
-    fn packets(&self, flow: &Flow<'_>, then: &Steering) -> Vec<Drafted> {
-        let gain = || self.freed_by(flow);
-        let spread = match then {
+    /// The lines that set the steering of `queue`, where it changes.
+    fn steering_lines(&self, queue: &DeviceQueue<'_>, proposed: &Steering) -> Vec<PlannedLine> {
+        let gain = || self.freed_by_queue(queue);
+        let spread = match proposed {
             Steering::Spread(cpus) => cpus.clone(),
             _ => CpuSet::default(),
         };
-        let off = (flow.steering == Steering::ToReader).then(|| {
-            draft::flows_line(flow, 0, "packets would follow their readers there".to_owned(), gain())
-        });
-        let rps = draft::rps_line(flow, spread, away(), gain()).filter(|line| line.changes);
+        let off = (queue.steering == Steering::ToReader)
+            .then(|| line::rfs(queue, 0, "packets would follow their readers there".to_owned(), gain()));
+        let rps = line::rps(queue, spread, away(), gain()).filter(|line| line.changes);
         off.flatten().into_iter().chain(rps).collect()
     }
 
-    /// The time that taking in the packets of `flow` takes where it is now.
-    fn freed_by(&self, flow: &Flow<'_>) -> Gain {
-        match (&self.scene.costs, self.scene.rate) {
+    /// The time spent on processing the packets of `queue` where they are processed now.
+    fn freed_by_queue(&self, queue: &DeviceQueue<'_>) -> Gain {
+        match (&self.context.costs, self.context.rate) {
             (Err(why), _) => Gain::Unknown(why.to_string()),
             (_, None) => Gain::Unknown("nothing tells how many packets come; give --rate".to_owned()),
             (Ok(costs), Some(rate)) => {
-                let cost = costs.packet(super::crossing::Crossing::default());
-                let part = |time: warmcore_units::Nanos| time.secs() * rate.0 * flow.part;
+                let cost = costs.packet(Crossing::default());
+                let part = |time: Nanos| time.secs() * rate.0 * queue.part;
                 Gain::Frees(Estimate { mean: part(cost.mean), half_width: cost.half_width.map(part) })
             }
         }
     }
 
-    /// Interrupts of other devices, and those of queues that send, which may come on these cpus.
+    /// Interrupts of other devices and of transmit queues that may be handled on private cpus.
     fn other_interrupts(&self) -> impl Iterator<Item = &Interrupt> {
-        let is_flow =
-            |interrupt: &Interrupt| self.scene.flows.iter().any(|flow| flow.interrupt.id == interrupt.id);
-        let may_come = |interrupt: &Interrupt| {
-            let allowed = interrupt.allowed.as_ref();
-            allowed.is_some_and(|allowed| !allowed.intersection(&self.private).is_empty())
+        let is_queue = |interrupt: &Interrupt| {
+            self.context.queues.iter().any(|queue| queue.interrupt.id == interrupt.id)
         };
-        let movable = move |interrupt: &&Interrupt| {
-            traffic::is_movable(interrupt) && !is_flow(interrupt) && may_come(interrupt)
-        };
-        self.scene.picture.interrupts.iter().filter(movable)
-    }
-
-    fn other_interrupt(&self, interrupt: &Interrupt) -> Option<Drafted> {
-        let kept = interrupt.allowed.as_ref()?.difference(&self.private).intersection(&self.outside);
-        let cpus = if kept.is_empty() { self.nearest.iter().copied().collect() } else { kept };
-        let gain = Gain::Unknown("a profile holds no costs of this interrupt".to_owned());
-        draft::interrupt_line(interrupt, cpus, away(), gain)
-    }
-
-    /// Other users' threads that may run on these cpus.
-    fn other_threads(&self) -> impl Iterator<Item = &Thread> {
-        let is_meant = |thread: &Thread| self.scene.meant.iter().any(|of| of.thread.key == thread.key);
-        let may_run = |thread: &Thread| {
-            let allowed = thread.allowed.as_ref();
-            allowed.is_some_and(|allowed| !allowed.intersection(&self.private).is_empty())
-        };
-        let picture = self.scene.picture;
-        picture.threads.iter().filter(move |thread| {
-            subject::is_ordinary(picture, thread)
-                && subject::is_busy(thread)
-                && !is_meant(thread)
-                && may_run(thread)
+        self.context.picture.interrupts.iter().filter(move |interrupt| {
+            interrupts::is_movable(interrupt)
+                && !is_queue(interrupt)
+                && self.overlaps_private(interrupt.allowed.as_ref())
         })
     }
 
-    fn other_thread(&self, thread: &Thread) -> Option<Drafted> {
-        let of = Meant::new(self.scene.picture, &self.scene.ground, thread)?;
+    fn overlaps_private(&self, cpus: Option<&CpuSet>) -> bool {
+        cpus.is_some_and(|cpus| !cpus.intersection(&self.private).is_empty())
+    }
+
+    fn other_interrupt(&self, interrupt: &Interrupt) -> Option<PlannedLine> {
+        let rest = interrupt.allowed.as_ref()?.difference(&self.private).intersection(&self.outside);
+        let cpus = if rest.is_empty() { self.nearest.iter().copied().collect() } else { rest };
+        let gain = Gain::Unknown("a profile holds no costs of this interrupt".to_owned());
+        line::interrupt(interrupt, cpus, away(), gain)
+    }
+
+    /// Other busy threads of users that may run on private cpus.
+    fn other_threads(&self) -> impl Iterator<Item = &Thread> {
+        let is_target =
+            |thread: &Thread| self.context.threads.iter().any(|target| target.thread.key == thread.key);
+        let picture = self.context.picture;
+        picture.threads.iter().filter(move |thread| {
+            target_threads::is_placeable(picture, thread)
+                && target_threads::is_busy(thread)
+                && !is_target(thread)
+                && self.overlaps_private(thread.allowed.as_ref())
+        })
+    }
+
+    fn other_thread(&self, thread: &Thread) -> Option<PlannedLine> {
+        let other = TargetThread::new(self.context.picture, &self.context.pool, thread)?;
         let allowed = thread.allowed.as_ref()?;
-        let kept = [allowed, &of.limit].map(|cpus| cpus.intersection(&self.outside));
-        let cpus = kept.into_iter().find(|cpus| !cpus.is_empty())?;
-        let gain = match self.private.contains(thread.last_cpu) {
+        let rest = [allowed, &other.permitted].map(|cpus| cpus.intersection(&self.outside));
+        let cpus = rest.into_iter().find(|cpus| !cpus.is_empty())?;
+        let gain = match self.is_private(thread.last_cpu) {
             true => self.freed_by_thread(thread),
             false => Gain::Unknown("it runs elsewhere now, and might come".to_owned()),
         };
-        Some(draft::thread_line(&of, cpus, away(), gain))
+        Some(line::thread(&other, cpus, away(), gain))
     }
 
-    /// What the kernel has counted for it, to a tick.
+    /// The cpu time that the kernel has counted for `thread`, to one tick.
     fn freed_by_thread(&self, thread: &Thread) -> Gain {
         const TICK: f64 = 0.01;
-        match (thread.share, self.scene.picture.uptime) {
+        match (thread.share, self.context.picture.uptime) {
             (Some(share), Some(uptime)) => Gain::Frees(Estimate::new(share, TICK / uptime.secs().max(TICK))),
             _ => Gain::Unknown("the kernel does not tell the time".to_owned()),
         }
     }
 }
 
-fn own_thread(of: &Meant<'_>, cpu: CpuId) -> Drafted {
-    if of.settled {
-        return draft::thread_line(
-            of,
-            of.limit.clone(),
-            "its user keeps these cpus for it".to_owned(),
-            Gain::Already,
-        );
+fn target_thread(thread: &TargetThread<'_>, cpu: CpuId) -> PlannedLine {
+    if thread.dedicated {
+        return line::dedicated_thread(thread);
     }
     let gain = Gain::Unknown("what the other lines take away from there is its gain".to_owned());
-    draft::thread_line(of, draft::only(cpu), "a core of its own".to_owned(), gain)
+    line::thread(thread, CpuSet::from_iter([cpu]), "a core of its own".to_owned(), gain)
 }
 
 fn away() -> String {

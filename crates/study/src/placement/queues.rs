@@ -1,94 +1,101 @@
-//! On which cpu each queue's interrupt is to be handled.
+//! The cpu that handles each queue's interrupt.
 //!
-//! On the cpus of the threads, those near the device first, as many queues on each; beside them,
-//! behind the same last-level cache, where a cpu cannot do both. An interrupt that is on such a cpu
-//! stays there.
+//! Queues go to the cpus of the threads, evenly, those near the device first. Where one cpu cannot do
+//! both, they go to neighbouring cores behind the same last-level cache. An interrupt that is already
+//! on such a cpu stays there.
 
-use super::ground::{Ground, Seat};
-use super::traffic::Flow;
+use super::cpu_pool::{CpuPool, PoolCpu};
+use super::device_queues::DeviceQueue;
 use std::collections::BTreeMap;
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
-/// Where queues go, seen from the threads.
+/// Where queues go, relative to the threads that read from them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Side {
-    /// On their cpus.
-    With,
-    /// On other cores, behind the same last-level cache where there are some.
-    Beside,
+pub(super) enum Colocation {
+    /// On the same cpus.
+    SameCpu,
+    /// On other cores, behind the same last-level cache where possible.
+    NeighbourCore,
 }
 
-/// The cpu of each queue, in their order; that of a queue that cannot be moved is the one it is on.
-pub(super) fn choose(ground: &Ground, side: Side, threads: &[CpuId], flows: &[Flow<'_>]) -> Vec<CpuId> {
-    let targets: CpuSet =
-        targets(ground, side, &threads.iter().copied().collect()).iter().map(|seat| seat.cpu).collect();
+/// Chooses the cpu of each queue, in the order of `queues`; a queue that cannot be moved keeps its cpu.
+pub(super) fn choose(
+    pool: &CpuPool,
+    colocation: Colocation,
+    threads: &[CpuId],
+    queues: &[DeviceQueue<'_>],
+) -> Vec<CpuId> {
+    let candidates = candidates(pool, colocation, &threads.iter().copied().collect());
+    let candidates: CpuSet = candidates.iter().map(|cpu| cpu.id).collect();
     let mut taken: BTreeMap<CpuId, usize> = BTreeMap::new();
-    for flow in flows.iter().filter(|flow| !flow.is_movable()) {
-        *taken.entry(flow.now).or_default() += 1;
+    for queue in queues.iter().filter(|queue| !queue.is_movable()) {
+        *taken.entry(queue.current_cpu).or_default() += 1;
     }
-    let each = flows.len().div_ceil(targets.len().max(1));
+    let each = queues.len().div_ceil(candidates.len().max(1));
     let mut chosen: Vec<Option<CpuId>> =
-        flows.iter().map(|flow| keep(flow, &targets, &mut taken, each)).collect();
-    for (flow, chosen) in flows.iter().zip(&mut chosen) {
-        *chosen = chosen.or_else(|| find(ground, flow, (&targets, threads), &mut taken));
+        queues.iter().map(|queue| keep(queue, &candidates, &mut taken, each)).collect();
+    for (queue, chosen) in queues.iter().zip(&mut chosen) {
+        *chosen = chosen.or_else(|| find(pool, queue, (&candidates, threads), &mut taken));
     }
-    flows.iter().zip(chosen).map(|(flow, chosen)| chosen.unwrap_or(flow.now)).collect()
+    queues.iter().zip(chosen).map(|(queue, chosen)| chosen.unwrap_or(queue.current_cpu)).collect()
 }
 
-/// The cpu that `flow` is on, if it cannot leave, or need not.
-fn keep(flow: &Flow<'_>, targets: &CpuSet, taken: &mut BTreeMap<CpuId, usize>, each: usize) -> Option<CpuId> {
-    if !flow.is_movable() {
-        return Some(flow.now);
+/// The cpu that `queue` is on, if it cannot leave it or need not: at most `each` queues stay on one.
+fn keep(
+    queue: &DeviceQueue<'_>,
+    candidates: &CpuSet,
+    taken: &mut BTreeMap<CpuId, usize>,
+    each: usize,
+) -> Option<CpuId> {
+    if !queue.is_movable() {
+        return Some(queue.current_cpu);
     }
-    let taken = taken.entry(flow.now).or_default();
-    let stays = targets.contains(flow.now) && *taken < each;
+    let taken = taken.entry(queue.current_cpu).or_default();
+    let stays = candidates.contains(queue.current_cpu) && *taken < each;
     stays.then(|| {
         *taken += 1;
-        flow.now
+        queue.current_cpu
     })
 }
 
-/// Of the cpus nearest to the device, the one with the fewest queues; of these, the one with the most
-/// threads.
+/// Of the candidates nearest to the device, the one with the fewest queues; of these, the one with the
+/// most threads.
 fn find(
-    ground: &Ground,
-    flow: &Flow<'_>,
-    (targets, threads): (&CpuSet, &[CpuId]),
+    pool: &CpuPool,
+    queue: &DeviceQueue<'_>,
+    (candidates, threads): (&CpuSet, &[CpuId]),
     taken: &mut BTreeMap<CpuId, usize>,
 ) -> Option<CpuId> {
-    let is_far = |seat: &Seat| flow.interface.node.is_some_and(|node| seat.node != node);
-    let seats = ground.open().filter(|seat| targets.contains(seat.cpu));
-    let of = |seat: &Seat| taken.get(&seat.cpu).copied().unwrap_or(0);
-    let readers = |seat: &Seat| threads.iter().filter(|&&cpu| cpu == seat.cpu).count();
-    let found = seats.min_by_key(|seat| (is_far(seat), of(seat), core::cmp::Reverse(readers(seat))))?;
-    *taken.entry(found.cpu).or_default() += 1;
-    Some(found.cpu)
+    let is_far = |cpu: &PoolCpu| queue.interface.node.is_some_and(|node| cpu.node != node);
+    let queues_on = |cpu: &PoolCpu| taken.get(&cpu.id).copied().unwrap_or(0);
+    let readers_on = |cpu: &PoolCpu| threads.iter().filter(|&&reader| reader == cpu.id).count();
+    let available = pool.available().filter(|cpu| candidates.contains(cpu.id));
+    let found =
+        available.min_by_key(|cpu| (is_far(cpu), queues_on(cpu), core::cmp::Reverse(readers_on(cpu))))?;
+    *taken.entry(found.id).or_default() += 1;
+    Some(found.id)
 }
 
-/// The cpus that queues may be put on for the sake of `threads`.
-fn targets(ground: &Ground, side: Side, threads: &CpuSet) -> Vec<Seat> {
-    let with = || ground.open().filter(|seat| threads.contains(seat.cpu)).collect::<Vec<_>>();
-    let found = match side {
-        Side::With => with(),
-        Side::Beside => beside(ground, threads),
+/// The cpus that queues may be put on, given the cpus of their readers.
+fn candidates(pool: &CpuPool, colocation: Colocation, readers: &CpuSet) -> Vec<PoolCpu> {
+    let same = || pool.available().filter(|cpu| readers.contains(cpu.id)).collect::<Vec<_>>();
+    let (first, second) = match colocation {
+        Colocation::SameCpu => (same(), neighbours(pool, readers)),
+        Colocation::NeighbourCore => (neighbours(pool, readers), same()),
     };
-    match found.is_empty() {
-        true if side == Side::With => beside(ground, threads),
-        true => with(),
-        false => found,
-    }
+    if first.is_empty() { second } else { first }
 }
 
-/// The cpus on other cores than `threads` that are nearest to them: first hardware threads, and as many
-/// as there are threads.
-pub(super) fn beside(ground: &Ground, threads: &CpuSet) -> Vec<Seat> {
-    let own = ground.cores_of(threads);
-    let distance = |seat: &Seat| threads.iter().map(|thread| ground.distance(seat.cpu, thread)).min();
-    let mut free: Vec<Seat> = ground.open().filter(|seat| !own.contains(seat.cpu)).collect();
-    free.sort_by_key(|seat| (distance(seat), seat.rank));
-    let Some(nearest) = free.first().map(|seat| (distance(seat), seat.rank)) else { return free };
-    free.retain(|seat| (distance(seat), seat.rank) == nearest);
-    free.truncate(threads.len().max(1));
+/// The nearest cpus on other cores than `cpus`: first hardware threads before second ones, and at most
+/// as many as there are in `cpus`.
+pub(super) fn neighbours(pool: &CpuPool, cpus: &CpuSet) -> Vec<PoolCpu> {
+    let own = pool.cores_of(cpus);
+    let distance = |one: &PoolCpu| cpus.iter().map(|other| pool.distance(one.id, other)).min();
+    let mut free: Vec<PoolCpu> = pool.available().filter(|cpu| !own.contains(cpu.id)).collect();
+    free.sort_by_key(|cpu| (distance(cpu), cpu.smt_index));
+    let Some(nearest) = free.first().map(|cpu| (distance(cpu), cpu.smt_index)) else { return free };
+    free.retain(|cpu| (distance(cpu), cpu.smt_index) == nearest);
+    free.truncate(cpus.len().max(1));
     free
 }

@@ -1,8 +1,8 @@
 //! The advice in one sentence: what to use at which loads, and what that gains at an ordinary load.
 
-use super::verdict::{in_words, processors, saved, times};
+use super::phrases::{in_words, of_default, processors, saved, times};
 use crate::Findings;
-use crate::decide::{Advice, Ordinary};
+use crate::decide::Advice;
 use crate::grade::{is_above_noise, percent};
 use warmcore_record::document::Confidence;
 use warmcore_scenario::Combination;
@@ -72,14 +72,6 @@ fn after(first: Combination, last: Combination) -> String {
     }
 }
 
-/// The ordinary load, in words.
-pub(super) fn of_default(Ordinary { rate, load, .. }: Ordinary) -> String {
-    match (0.47..=0.53).contains(&load) {
-        true => format!("{rate}, half of what the common default carries"),
-        false => format!("{rate}, {} of what the common default carries", percent(load)),
-    }
-}
-
 /// How sure the headline is: as sure as the least sure of what it says.
 pub(super) fn confidence(findings: &Findings, advice: &Advice) -> Option<Confidence> {
     let regions = advice.regions.iter().map(|region| findings.grade_region(advice, region));
@@ -89,7 +81,7 @@ pub(super) fn confidence(findings: &Findings, advice: &Advice) -> Option<Confide
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decide::{CapacityAdvice, Gain, GainAt, Region};
+    use crate::decide::{CapacityAdvice, Gain, GainAt, Ordinary, Region};
     use warmcore_costs::Approach;
     use warmcore_scenario::ProcessorPolicy;
     use warmcore_units::PerSecond;

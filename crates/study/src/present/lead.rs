@@ -1,8 +1,8 @@
 //! The chart of the advice: what is recommended, against what is common.
 
 use super::curves::{Delay, RESAMPLED, rate_line};
+use super::phrases::in_brief;
 use super::shading::shading;
-use super::verdict::in_brief;
 use crate::Findings;
 use crate::decide::Advice;
 use crate::predict::Host;

@@ -1,6 +1,6 @@
 //! For what a study speaks, and for what it does not.
 
-use super::verdict::in_brief;
+use super::phrases::in_brief;
 use crate::Findings;
 use crate::grade::percent;
 use crate::streams::{Other, WithMany};

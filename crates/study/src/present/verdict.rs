@@ -7,9 +7,9 @@ use crate::Findings;
 use crate::decide::{Advice, Gain, GainAt};
 use crate::grade::{is_above_noise, percent};
 use crate::present::actions::{actions, capitalised};
-use crate::present::headline::{confidence, headline, of_default};
+use crate::present::headline::{confidence, headline};
+use crate::present::phrases::{in_brief, of_default, processors, saved, times};
 use crate::present::scope::scope;
-use warmcore_costs::Approach;
 use warmcore_costs::profile::Kind;
 use warmcore_record::document::{KeyFigure, Statement, Verdict};
 use warmcore_scenario::Combination;
@@ -40,29 +40,6 @@ pub fn verdict(findings: &Findings) -> Verdict {
 pub fn ahead(findings: &Findings) -> Vec<Statement> {
     let on = |advice| format!("On {}, ", processors(findings, advice));
     findings.advice.iter().skip(1).flat_map(|advice| lines(findings, advice, &on(advice))).collect()
-}
-
-/// A combination in as few words as a reader without the source understands.
-#[must_use]
-pub fn in_brief(combination: Combination) -> String {
-    let pools = if combination.has_own_pools() { "" } else { ", shared pool" };
-    format!("{}, {}{pools}", stacks(combination.approach), combination.policy)
-}
-
-/// A combination as a person would say it.
-#[must_use]
-pub fn in_words(combination: Combination) -> String {
-    let stack = stacks(combination.approach);
-    let policy = combination.policy.in_words();
-    let pools = if combination.has_own_pools() { "" } else { ", with a shared pool" };
-    format!("{stack} {policy}{pools}")
-}
-
-fn stacks(approach: Approach) -> &'static str {
-    match approach {
-        Approach::Locking => "one stack with locks",
-        Approach::IndependentStacks => "independent stacks",
-    }
 }
 
 fn key_figures(advice: &Advice) -> Vec<KeyFigure> {
@@ -205,25 +182,4 @@ fn capacity_line(findings: &Findings, advice: &Advice) -> Statement {
         evidence.push(format!("carry as much, as far as is known: {}", names.join("; ")));
     }
     Statement { text, evidence, confidence: findings.grade_capacity(advice) }
-}
-
-/// A ratio with its half-width.
-pub(super) fn times(ratio: Estimate<f64>) -> String {
-    format!("{:.2} ± {:.2}", ratio.mean, ratio.half_width.unwrap_or(0.0))
-}
-
-/// A gain in percent with its half-width.
-pub(super) fn saved(gain: Estimate<f64>) -> String {
-    format!("{} ± {}", percent(gain.mean), percent(gain.half_width.unwrap_or(0.0)))
-}
-
-/// How many processors, and whether that is more than was measured.
-pub(super) fn processors(findings: &Findings, advice: &Advice) -> String {
-    let count = advice.processors;
-    let measured = findings.measured_processors;
-    match count {
-        1 => "1 processor".to_owned(),
-        _ if count > measured => format!("{count} processors (extrapolated from {measured})"),
-        _ => format!("{count} processors"),
-    }
 }

@@ -3,7 +3,6 @@
 use core::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 use warmcore_scenario::document::Checked;
-use warmcore_scenario::packet::SCHEMA;
 use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy, Unused};
 use warmcore_units::{Fault, PerSecond};
 
@@ -14,7 +13,7 @@ const LOADS: RangeInclusive<f64> = 1e-6..=10.0;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
-    /// Version of the document.
+    /// Version of the document, [`Checked::SCHEMA`].
     pub schema: u32,
     /// What is varied.
     pub axes: Axes,
@@ -43,10 +42,12 @@ pub struct Axes {
 
 impl Checked for Request {
     const WHAT: &'static str = "sweep";
+    const SCHEMA: u32 = 1;
 
     fn check(&self) -> Result<(), Fault> {
-        if self.schema != SCHEMA {
-            return Err(Fault::new("schema", self.schema, format!("{SCHEMA}, the version this build reads")));
+        if self.schema != Self::SCHEMA {
+            let expected = format!("{}, the version this build reads", Self::SCHEMA);
+            return Err(Fault::new("schema", self.schema, expected));
         }
         let axes = &self.axes;
         if !axes.loads.is_empty() && !axes.rates_per_s.is_empty() {

@@ -2,12 +2,12 @@ use super::*;
 use std::sync::Mutex;
 use warmcore_record::{Manifest, Values};
 use warmcore_scenario::document;
-use warmcore_scenario::packet::SCHEMA;
+use warmcore_scenario::document::Checked;
 use warmcore_scenario::{Parallelism, ProcessorPolicy, RunLength, Stacks, TrafficError};
 
 fn request(axes: Axes) -> Request {
     let run = RunLength { precision: 0.1, max_packets: 20_000, replications: 1 };
-    Request { schema: SCHEMA, axes, scenario: PacketScenario { run, ..PacketScenario::default() } }
+    Request { schema: Request::SCHEMA, axes, scenario: PacketScenario { run, ..PacketScenario::default() } }
 }
 
 fn axes() -> Axes {

@@ -5,10 +5,10 @@ use super::{GOALS, all, picture, planned};
 use tempfile::TempDir;
 use warmcore_linux::Inventory;
 use warmcore_linux::tuning::Plan;
-use warmcore_study::placement::Placement;
+use warmcore_study::placement::HostPlacement;
 
 /// The host below `place`, with its plan as it is written, applied and taken back.
-fn try_out(told: &str, place: &TempDir, picture: &Inventory, placement: &Placement) {
+fn try_out(told: &str, place: &TempDir, picture: &Inventory, placement: &HostPlacement) {
     let text = toml::to_string(&placement.plan).expect("a plan is a document");
     let plan: Plan = toml::from_str(&text).expect("a document is a plan");
     assert_eq!(plan, placement.plan, "{told}");

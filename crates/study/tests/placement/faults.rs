@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use warmcore_linux::Inventory;
 use warmcore_linux::fake::{Fault, Jammed, hosts};
 use warmcore_linux::tuning::{Plan, Step};
-use warmcore_study::placement::{Goal, Subject};
+use warmcore_study::placement::{Goal, Target};
 
 /// How many changes are tried of each fault.
 const TRIED: usize = 9;
@@ -45,7 +45,7 @@ fn here(place: &Path) -> Inventory {
 impl Large {
     fn new() -> Self {
         let tree = hosts::two_socket_server();
-        let placement = planned(&picture(tree.clone()), &Subject::Busiest, Goal::Throughput).expect("a plan");
+        let placement = planned(&picture(tree.clone()), &Target::Busiest, Goal::Throughput).expect("a plan");
         let place = tempfile::tempdir().expect("a temporary folder");
         scene::write(&tree, place.path());
         let text = toml::to_string(&placement.plan).expect("a plan is a document");

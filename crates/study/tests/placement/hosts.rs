@@ -1,7 +1,7 @@
 //! The made-up hosts, with programs at work where they have none.
 
 use warmcore_linux::fake::{Thread, Tree, hosts};
-use warmcore_study::placement::Subject;
+use warmcore_study::placement::Target;
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
@@ -10,11 +10,11 @@ use warmcore_units::CpuId;
 pub(crate) struct Host {
     pub(crate) name: &'static str,
     pub(crate) tree: Tree,
-    pub(crate) subject: Subject,
+    pub(crate) subject: Target,
 }
 
 pub(crate) fn all() -> Vec<Host> {
-    let busiest = |name, tree| Host { name, tree, subject: Subject::Busiest };
+    let busiest = |name, tree| Host { name, tree, subject: Target::Busiest };
     let served = |name, tree: Tree, cpus: &[u32], all: &str| busiest(name, tree.running(&server(cpus, all)));
     vec![
         busiest("two_socket_server", hosts::two_socket_server()),
@@ -26,7 +26,7 @@ pub(crate) fn all() -> Vec<Host> {
         busiest("small_vm", hosts::small_vm()),
         served("balanced", hosts::balanced(), &[9, 10], "0-15"),
         served("steered", hosts::steered(), &[6, 7], "0-7"),
-        Host { subject: Subject::Name("poll-4".to_owned()), ..busiest("isolated", hosts::isolated()) },
+        Host { subject: Target::Name("poll-4".to_owned()), ..busiest("isolated", hosts::isolated()) },
         busiest("crossed", hosts::crossed()),
         served("managed", managed(), &[5, 6], "0-7"),
         served("confined", confined(), &[0, 1], "0-1"),

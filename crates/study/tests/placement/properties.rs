@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use warmcore_linux::inventory::Managed;
 use warmcore_linux::tuning::Setting;
 use warmcore_linux::{Inventory, fake};
-use warmcore_study::placement::{Goal, Placement, Subject};
+use warmcore_study::placement::{Goal, HostPlacement, Target};
 
 /// What is wrong with a plan for the host in `picture`.
-fn fault(picture: &Inventory, goal: Goal, placement: &Placement) -> Option<String> {
+fn fault(picture: &Inventory, goal: Goal, placement: &HostPlacement) -> Option<String> {
     if let Err(fault) = placement.plan.check() {
         return Some(fault.to_string());
     }
@@ -78,7 +78,7 @@ fn a_host_of_128_cpus_and_64_queues_takes_no_time() {
     let picture = picture(fake::hosts::two_socket_server());
     for goal in GOALS {
         let began = Instant::now();
-        let placement = planned(&picture, &Subject::Busiest, goal).expect("a plan");
+        let placement = planned(&picture, &Target::Busiest, goal).expect("a plan");
         let took = began.elapsed();
         assert!(took < Duration::from_secs(10), "{goal}: {took:?}");
         assert!(placement.lines.len() > 32, "{goal}");
@@ -93,8 +93,8 @@ proptest! {
     fn plans_of_any_host_keep_to_what_may_be_used_and_are_the_same_again(sketch in sketch()) {
         let picture = picture(sketch.tree());
         for goal in GOALS {
-            let placement = planned(&picture, &Subject::Busiest, goal);
-            prop_assert_eq!(&placement, &planned(&picture, &Subject::Busiest, goal));
+            let placement = planned(&picture, &Target::Busiest, goal);
+            prop_assert_eq!(&placement, &planned(&picture, &Target::Busiest, goal));
             if let Ok(placement) = placement {
                 prop_assert_eq!(fault(&picture, goal, &placement), None);
             }

@@ -11,7 +11,7 @@ use super::sketch::{Sketch, sketch};
 use super::{GOALS, picture, planned};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use warmcore_study::placement::{Placement, Subject};
+use warmcore_study::placement::{HostPlacement, Target};
 use warmcore_topology::Within;
 use warmcore_units::CpuId;
 
@@ -21,7 +21,7 @@ type Core = Vec<Cpu>;
 type Cache = Vec<Core>;
 
 /// The host of `sketch` under `placement`, without the numbers of cpus.
-fn unnumbered(sketch: &Sketch, placement: &Placement) -> Vec<Cache> {
+fn unnumbered(sketch: &Sketch, placement: &HostPlacement) -> Vec<Cache> {
     let mut caches: BTreeMap<CpuId, BTreeMap<CpuId, Core>> = BTreeMap::new();
     for cpu in &sketch.machine.cpus {
         let first = |within| sketch.machine.around(cpu.id, within).first().expect("a cpu is near itself");
@@ -40,7 +40,7 @@ fn unnumbered(sketch: &Sketch, placement: &Placement) -> Vec<Cache> {
 }
 
 /// What was on `cpu`, and which lines name it.
-fn said(sketch: &Sketch, placement: &Placement, cpu: CpuId) -> Cpu {
+fn said(sketch: &Sketch, placement: &HostPlacement, cpu: CpuId) -> Cpu {
     let node = sketch.machine.cpus.iter().find(|of| of.id == cpu).map(|of| of.node);
     let mut said = vec![format!("node {node:?}")];
     let sets = [("isolated", &sketch.isolated), ("slow", &sketch.slow), ("spread", &sketch.spread)];
@@ -56,7 +56,7 @@ fn said(sketch: &Sketch, placement: &Placement, cpu: CpuId) -> Cpu {
 }
 
 /// What each line is about, and what it brings.
-fn gains(placement: &Placement) -> Vec<(String, bool, String)> {
+fn gains(placement: &HostPlacement) -> Vec<(String, bool, String)> {
     let lines = placement.lines.iter();
     lines.map(|line| (line.set.to_string(), line.changes, line.gain.to_string())).collect()
 }
@@ -76,7 +76,7 @@ proptest! {
     fn other_numbers_of_cpus_give_the_same_plan_but_for_an_automorphism((sketch, names) in renamed()) {
         let renamed = sketch.renamed(&names);
         for goal in GOALS {
-            let [one, other] = [&sketch, &renamed].map(|of| planned(&picture(of.tree()), &Subject::Busiest, goal));
+            let [one, other] = [&sketch, &renamed].map(|of| planned(&picture(of.tree()), &Target::Busiest, goal));
             prop_assert_eq!(one.as_ref().err(), other.as_ref().err());
             if let (Ok(one), Ok(other)) = (one, other) {
                 prop_assert_eq!(gains(&one), gains(&other));

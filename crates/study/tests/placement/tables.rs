@@ -4,7 +4,7 @@ use super::{GOALS, all, picture, planned};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use warmcore_study::placement::{Goal, Placement, Unplaceable};
+use warmcore_study::placement::{Goal, HostPlacement, Unplaceable};
 
 /// Lines of a goal that get into the table.
 const LINES: usize = 16;
@@ -27,7 +27,7 @@ fn every_host_has_the_plan_that_was_reviewed() {
     }
 }
 
-fn table(goal: Goal, placement: &Result<Placement, Unplaceable>) -> String {
+fn table(goal: Goal, placement: &Result<HostPlacement, Unplaceable>) -> String {
     let mut text = format!("## {goal}\n\n");
     match placement {
         Ok(placement) => rows(&mut text, placement),
@@ -36,7 +36,7 @@ fn table(goal: Goal, placement: &Result<Placement, Unplaceable>) -> String {
     text + "\n"
 }
 
-fn rows(text: &mut String, placement: &Placement) {
+fn rows(text: &mut String, placement: &HostPlacement) {
     for line in placement.lines.iter().take(LINES) {
         let change = if line.changes { format!("{} -> {}", line.from, line.to) } else { line.to.clone() };
         writeln!(text, "{}: {change}\n    {}\n    {}", line.set, line.reason, line.gain)

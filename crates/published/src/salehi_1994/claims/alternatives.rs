@@ -16,7 +16,7 @@ const F14: &[&str] = &["14"];
 const POLICIES: [ProcessorPolicy; 2] = [Mru, WiredStreams];
 
 pub(super) fn claims() -> Vec<Claim<Simulations>> {
-    [unbatched(), batched(), hybrid()].concat()
+    [unbatched(), batched(), batched_ips(), hybrid()].concat()
 }
 
 fn unbatched() -> Vec<Claim<Simulations>> {
@@ -31,18 +31,7 @@ fn unbatched() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "IPS against Locking under the same policy (MRU, Wired-Streams), at all rates from 1 \
                      to 90% of Locking's capacity",
-            derive: |e| {
-                let [mru, wired] = POLICIES.map(|policy| over_locking(e, policy));
-                let middle = |values: &[At]| {
-                    values.get(values.len() / 2).map_or_else(String::new, |at| percent(at.value))
-                };
-                let because = format!(
-                    "In the middle of the rates: {} (MRU), {} (Wired-Streams).",
-                    middle(&mru),
-                    middle(&wired)
-                );
-                each([("MRU", mru), ("Wired-Streams", wired)], because)
-            },
+            derive: unbatched_delays,
             contradicts: None,
         },
         Claim {
@@ -114,6 +103,11 @@ fn batched() -> Vec<Claim<Simulations>> {
             derive: |e| robustness(e, true),
             contradicts: None,
         },
+    ]
+}
+
+fn batched_ips() -> Vec<Claim<Simulations>> {
+    vec![
         Claim {
             id: "batches-ips-capacity",
             section: "6.4",
@@ -194,27 +188,7 @@ fn hybrid() -> Vec<Claim<Simulations>> {
             recipe: "the factor by which mean delay grows from b = 1 to b = 4, under the Hybrid over that under \
                      Locking, both queue rules, at all rates from 1 to 90% of Locking's capacity; a response is \
                      how delay changes with bursts, not how long it is",
-            derive: |e| {
-                let [(_, locking), ..] = ways();
-                let theirs = growth(e, locking);
-                let capacity = e.capacity(locking.batches(4, true))?.mean;
-                let more = |(rule, way, _): (&'static str, Setting, u32)| {
-                    let pair = |at: At| {
-                        let other = theirs.iter().find(|other| other.rate == at.rate)?;
-                        Some(At { value: above(at.value, other.value), ..at })
-                    };
-                    let within = |at: &At| BROAD.contains(&(at.rate / capacity));
-                    (rule, growth(e, way).into_iter().filter(within).filter_map(pair).collect())
-                };
-                let [fifo, _, same, _] = hybrids();
-                let shorter = e.reduction(same.1.batches(4, true), locking.batches(4, true), BROAD);
-                let note = format!(
-                    "Negative: delay grows less under the Hybrid. The delay itself is shorter under the Hybrid (same \
-                     stream first, b = 4), by up to {}.",
-                    largest(&shorter)
-                );
-                each([fifo, same].map(more), note)
-            },
+            derive: burst_response,
             contradicts: None,
         },
         Claim {
@@ -238,6 +212,39 @@ fn hybrid() -> Vec<Claim<Simulations>> {
             contradicts: None,
         },
     ]
+}
+
+/// The reduction of delay under IPS at every rate, for both policies.
+fn unbatched_delays(e: &Simulations) -> Option<Finding> {
+    let [mru, wired] = POLICIES.map(|policy| over_locking(e, policy));
+    let middle =
+        |values: &[At]| values.get(values.len() / 2).map_or_else(String::new, |at| percent(at.value));
+    let because =
+        format!("In the middle of the rates: {} (MRU), {} (Wired-Streams).", middle(&mru), middle(&wired));
+    each([("MRU", mru), ("Wired-Streams", wired)], because)
+}
+
+/// How much more delay grows with bursts under the Hybrid than under Locking.
+fn burst_response(e: &Simulations) -> Option<Finding> {
+    let [(_, locking), ..] = ways();
+    let theirs = growth(e, locking);
+    let capacity = e.capacity(locking.batches(4, true))?.mean;
+    let more = |(rule, way, _): (&'static str, Setting, u32)| {
+        let pair = |at: At| {
+            let other = theirs.iter().find(|other| other.rate == at.rate)?;
+            Some(At { value: above(at.value, other.value), ..at })
+        };
+        let within = |at: &At| BROAD.contains(&(at.rate / capacity));
+        (rule, growth(e, way).into_iter().filter(within).filter_map(pair).collect())
+    };
+    let [fifo, _, same, _] = hybrids();
+    let shorter = e.reduction(same.1.batches(4, true), locking.batches(4, true), BROAD);
+    let note = format!(
+        "Negative: delay grows less under the Hybrid. The delay itself is shorter under the Hybrid (same \
+         stream first, b = 4), by up to {}.",
+        largest(&shorter)
+    );
+    each([fifo, same].map(more), note)
 }
 
 /// By how many percent delay is lower under IPS than under Locking.

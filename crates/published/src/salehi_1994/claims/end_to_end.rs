@@ -28,7 +28,7 @@ pub(crate) const CHECKSUMMED: [Setting; 3] =
     [PLAIN, PLAIN.checksumming(SIZES[0]), PLAIN.checksumming(SIZES[1])];
 
 pub(super) fn claims() -> Vec<Claim<Simulations>> {
-    [latency(), capacity(), checksum()].concat()
+    [latency(), significance(), capacity(), checksum()].concat()
 }
 
 fn latency() -> Vec<Claim<Simulations>> {
@@ -69,6 +69,11 @@ fn latency() -> Vec<Claim<Simulations>> {
             },
             contradicts: None,
         },
+    ]
+}
+
+fn significance() -> Vec<Claim<Simulations>> {
+    vec![
         Claim {
             id: "latency-significant",
             section: "6.3",

@@ -20,7 +20,7 @@ const F7A: &[&str] = &["7a"];
 const F8A: &[&str] = &["8a"];
 
 pub(super) fn claims() -> Vec<Claim<Simulations>> {
-    [low_rates(), shapes(), capacities()].concat()
+    [low_rates(), idle(), shapes(), capacities(), high_rates()].concat()
 }
 
 fn low_rates() -> Vec<Claim<Simulations>> {
@@ -73,6 +73,11 @@ fn low_rates() -> Vec<Claim<Simulations>> {
             },
             contradicts: None,
         },
+    ]
+}
+
+fn idle() -> Vec<Claim<Simulations>> {
+    vec![
         Claim {
             id: "locking-rises-when-idle",
             section: "6.1",
@@ -213,6 +218,11 @@ fn capacities() -> Vec<Claim<Simulations>> {
             },
             contradicts: None,
         },
+    ]
+}
+
+fn high_rates() -> Vec<Claim<Simulations>> {
+    vec![
         Claim {
             id: "locking-mru-lru-capacity",
             section: "6.1",

@@ -12,7 +12,7 @@ use warmcore_units::Estimate;
 const F15: &[&str] = &["15"];
 
 pub(super) fn claims() -> Vec<Claim<Simulations>> {
-    [one_stream(), other_hosts()].concat()
+    [one_stream(), one_stream_compared(), other_hosts()].concat()
 }
 
 fn one_stream() -> Vec<Claim<Simulations>> {
@@ -65,6 +65,11 @@ fn one_stream() -> Vec<Claim<Simulations>> {
             },
             contradicts: None,
         },
+    ]
+}
+
+fn one_stream_compared() -> Vec<Claim<Simulations>> {
+    vec![
         Claim {
             id: "stream-locking-over-ips",
             section: "6.6",

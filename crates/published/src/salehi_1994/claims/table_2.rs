@@ -18,7 +18,7 @@ const TABLE_2: &[&str] = &["table-2"];
 const FIGURE_4: &[&str] = &["4"];
 
 pub(super) fn claims() -> Vec<Claim<Simulations>> {
-    [locks(), experiments(), displacement()].concat()
+    [locks(), locking_overheads(), experiments(), fully_cold(), displacement()].concat()
 }
 
 fn locks() -> Vec<Claim<Simulations>> {
@@ -66,6 +66,11 @@ fn locks() -> Vec<Claim<Simulations>> {
             },
             contradicts: None,
         },
+    ]
+}
+
+fn locking_overheads() -> Vec<Claim<Simulations>> {
+    vec![
         Claim {
             id: "locking-overhead-cached",
             section: "5",
@@ -147,6 +152,11 @@ fn experiments() -> Vec<Claim<Simulations>> {
                 "its text says 20 to 40% across all measurements, its Table 2 has 15.5 to 40%.",
             ),
         },
+    ]
+}
+
+fn fully_cold() -> Vec<Claim<Simulations>> {
+    vec![
         Claim {
             id: "fully-cold",
             section: "5",

@@ -1,14 +1,13 @@
-//! What a placement brings: the costs of a measured profile for what crosses between cores, and the
-//! simulator for what that does to delay and capacity.
+//! What a layout costs: a measured profile prices what crosses between cores, and the simulator
+//! predicts what that does to delay and capacity.
 //!
-//! A packet whose reader ran on the core that takes it in finds its session's lines there, and else
+//! A packet whose reader ran on the core that processes it finds its session's lines there; otherwise
 //! they come from another core: situations A and B of Salehi, Kurose & Towsley 1994, §5. A frame
 //! that is handed to another core brings its buffer's lines along, as a buffer of a global pool does
-//! (§4.3). A profile knows one distance between cores. Over longer ways lines take longer, and the
-//! profile does not tell how much: that is said, and never guessed.
+//! (§4.3). A profile knows one distance between cores. Lines that come from farther away take longer.
+//! The profile does not tell how much, so the plan states this and does not guess.
 
-use super::crossing::{Crossing, Layout};
-use super::ground::Ground;
+use super::layout::{Crossing, Layout};
 use serde::Serialize;
 use warmcore_costs::profile::{FreeMemory, Measured, ReceiveTimes};
 use warmcore_costs::{Approach, Experiment, Profile, ThreadStack};
@@ -18,16 +17,16 @@ use warmcore_units::{CpuId, Estimate, Nanos, PerSecond};
 
 /// The half-width of a simulated delay, as a fraction of it.
 const PRECISION: f64 = 0.02;
-/// Packets after which a simulation ends in any case.
+/// A simulation ends after this many packets in any case.
 const MAX_PACKETS: u64 = 50_000;
-/// To what fraction published times are known (Salehi, Kurose & Towsley 1994, §5).
+/// The uncertainty of published times, as a fraction (Salehi, Kurose & Towsley 1994, §5).
 const PUBLISHED: f64 = 0.01;
-/// Packets that come more rarely find caches as cold and nobody before them: their delay is the same.
+/// Below this rate the delay no longer changes: caches are as cold as they get, and no packet waits.
 const RARE: PerSecond = PerSecond(1.0);
 
-/// Why nothing can be foretold.
+/// Why nothing can be predicted.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum Unforeseen {
+pub enum NoPrediction {
     /// No profile was given.
     #[error("no profile; `warmcore calibrate` measures one")]
     NoProfile,
@@ -39,50 +38,54 @@ pub enum Unforeseen {
     Impossible(String),
 }
 
-impl From<PointError> for Unforeseen {
+impl From<PointError> for NoPrediction {
     fn from(error: PointError) -> Self {
         Self::Impossible(error.to_string())
     }
 }
 
-/// What one placement amounts to.
+/// The predicted performance of a host under one layout.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Side {
+pub struct Performance {
     /// What a packet costs, right after another.
     pub cost: Estimate<Nanos>,
-    /// The part of all packets that the cpu takes in which takes in most: from 0 to 1.
+    /// The part of all packets that the busiest cpu processes: from 0 to 1.
     pub busiest: f64,
-    /// The packets of all queues that can be taken in, until that cpu can take no more.
+    /// The rate, over all queues, at which that cpu is saturated.
     pub capacity: Estimate<PerSecond>,
-    /// How many times these packets could come, with what threads do for them, until a cpu is full;
-    /// `None` if nothing tells how many come.
-    pub room: Option<Estimate<f64>>,
-    /// The mean time from a packet's arrival to its end, on that cpu; `None` if it cannot keep up, or
-    /// if nothing tells how many packets come.
+    /// By what factor the rate could grow, with the threads' work for these packets, until a cpu is
+    /// full; `None` if the rate is unknown.
+    #[serde(rename = "room")]
+    pub headroom: Option<Estimate<f64>>,
+    /// The mean time from a packet's arrival to the end of its processing, on that cpu; `None` if it
+    /// cannot keep up, or if the rate is unknown.
     pub delay: Option<Estimate<Nanos>>,
 }
 
-/// The costs of a packet by what crosses between cores.
+/// What a packet costs, depending on what crosses between cores.
 #[derive(Clone, Debug)]
-pub(super) struct Costs<'a> {
+pub(super) struct CostModel<'a> {
     profile: &'a Profile,
+    /// A packet for which nothing crosses.
     here: Estimate<Nanos>,
+    /// What is added where the session's lines cross.
     session: Estimate<Nanos>,
+    /// What is added where the frame's lines cross.
     frame: Estimate<Nanos>,
-    /// How far all of them may be off, as a fraction.
+    /// The uncertainty of all of them, as a fraction.
     uncertainty: f64,
 }
 
-impl<'a> Costs<'a> {
-    pub(super) fn new(profile: Option<&'a Profile>) -> Result<Self, Unforeseen> {
-        let profile = profile.ok_or(Unforeseen::NoProfile)?;
-        let no_migration = || Unforeseen::NoMigration(profile.name.clone());
+impl<'a> CostModel<'a> {
+    pub(super) fn new(profile: Option<&'a Profile>) -> Result<Self, NoPrediction> {
+        let profile = profile.ok_or(NoPrediction::NoProfile)?;
+        let no_migration = || NoPrediction::NoMigration(profile.name.clone());
         let cached = profile.times.locking.with(ThreadStack::Cached);
         let hot = |experiment| cached.get(&experiment).map(|times| known(times.hot));
         let here = hot(Experiment::A1).ok_or_else(no_migration)?;
         let there = hot(Experiment::B1).ok_or_else(no_migration)?;
         let FreeMemory { acquire, release } = profile.free_memory.ok_or_else(no_migration)?;
-        // Noise may have measured what costs nothing as less than that.
+        // Measurement noise can make a cost of zero negative.
         let [acquire, release] =
             [acquire, release].map(known).map(|of| Estimate { mean: of.mean.max(Nanos::ZERO), ..of });
         Ok(Self {
@@ -100,7 +103,7 @@ impl<'a> Costs<'a> {
         sum(session, self.frame, crossing.frame)
     }
 
-    /// The part of a packet's cost `now` that `then` saves; below 0 if it costs more.
+    /// The part of a packet's cost `now` that `then` saves; negative if it costs more.
     pub(super) fn saving(&self, now: Crossing, then: Crossing) -> Estimate<f64> {
         let cost = self.packet(now);
         let saved = |of: fn(Crossing) -> f64, cost: Estimate<Nanos>| scaled(cost, of(now) - of(then));
@@ -110,57 +113,56 @@ impl<'a> Costs<'a> {
         Estimate::new(mean, half)
     }
 
-    /// What comes of packets at `rate` under `layout`, whose threads use `work` cpus' worth of time.
-    pub(super) fn side(
+    /// Predicts the performance at `rate` under `layout`, whose threads use `work` cpus' worth of time.
+    pub(super) fn performance(
         &self,
-        ground: &Ground,
         layout: &Layout,
         rate: Option<PerSecond>,
         work: f64,
-    ) -> Result<Side, Unforeseen> {
-        let (crossing, busiest) = (layout.crossing(ground), layout.busiest());
+    ) -> Result<Performance, NoPrediction> {
+        let (crossing, busiest) = (layout.crossing, layout.busiest);
         let result = simulate(&on_one_cpu(rate.unwrap_or(RARE) * busiest), &self.mixed(crossing))?;
         let cost = self.packet(crossing);
         let delay = result.outcome.filter(|_| rate.is_some()).map(|outcome| outcome.delay);
-        Ok(Side {
+        Ok(Performance {
             cost,
             busiest,
             capacity: widened(scaled(result.capacity.rate, 1.0 / busiest), self.uncertainty),
-            room: rate.map(|rate| room(layout, cost, rate, work)),
+            headroom: rate.map(|rate| headroom(layout, cost, rate, work)),
             delay: delay.map(|delay| widened(delay, self.uncertainty)),
         })
     }
 
-    /// The mean delay of packets at `rate` on one cpu, each of which takes `work` besides; `None` if
-    /// it cannot keep up.
+    /// The mean delay of packets at `rate` on one cpu, with `work` after each packet; `None` if the cpu
+    /// cannot keep up.
     pub(super) fn delay(
         &self,
         crossing: Crossing,
         rate: PerSecond,
         work: Nanos,
-    ) -> Result<Option<Estimate<Nanos>>, Unforeseen> {
+    ) -> Result<Option<Estimate<Nanos>>, NoPrediction> {
         let mut scenario = on_one_cpu(rate);
         scenario.effects.start_ns = work.0;
         let result = simulate(&scenario, &self.mixed(crossing))?;
         Ok(result.outcome.map(|outcome| widened(outcome.delay, self.uncertainty)))
     }
 
-    /// The mean delay of `work` alone that comes at `rate`; `None` if a cpu cannot keep up.
+    /// The mean delay of `work` alone, arriving at `rate`; `None` if a cpu cannot keep up.
     pub(super) fn delay_of_work(
         &self,
         rate: PerSecond,
         work: Nanos,
-    ) -> Result<Option<Estimate<Nanos>>, Unforeseen> {
+    ) -> Result<Option<Estimate<Nanos>>, NoPrediction> {
         let constant = self.profile.with_constant_time(work);
         Ok(simulate(&on_one_cpu(rate), &constant)?.outcome.map(|outcome| outcome.delay))
     }
 
-    /// The profile of packets of which so many cross: each of its times is the mean of theirs.
+    /// The profile of a mixture of packets, of which the parts in `crossing` cross: mean times.
     fn mixed(&self, crossing: Crossing) -> Profile {
         let mut profile = self.profile.clone();
         let times = &mut profile.times.locking;
         for receive in [&mut times.cached, &mut times.migrates] {
-            for [here, there] in PAIRS {
+            for [here, there] in SESSION_HERE_AND_ELSEWHERE {
                 let Some(far) = receive.get(&there).cloned() else { continue };
                 if let Some(near) = receive.get_mut(&here) {
                     self.mix(near, &far, crossing);
@@ -180,42 +182,42 @@ impl<'a> Costs<'a> {
     }
 }
 
-/// Session here, and the same with the session elsewhere.
-const PAIRS: [[Experiment; 2]; 3] =
+/// Experiments with the session's lines on the packet's core, each with its like whose session is elsewhere.
+const SESSION_HERE_AND_ELSEWHERE: [[Experiment; 2]; 3] =
     [[Experiment::A1, Experiment::B1], [Experiment::A2, Experiment::B2], [Experiment::A3, Experiment::B3]];
 
-/// By what factor there is more room `then` than `now`: by what factor more packets can be taken in,
-/// where nothing tells how many come.
-pub(super) fn growth(now: &Side, then: &Side) -> Estimate<f64> {
-    match (then.room, now.room) {
+/// By what factor the headroom grows; where the rate is unknown, the capacity.
+pub(super) fn growth(now: &Performance, then: &Performance) -> Estimate<f64> {
+    match (then.headroom, now.headroom) {
         (Some(then), Some(now)) => ratio(then, now),
         _ => ratio(then.capacity, now.capacity),
     }
 }
 
-/// The delay `then` as a multiple of that `now`; `None` if one of them is not known.
-pub(super) fn slowdown(now: &Side, then: &Side) -> Option<Estimate<f64>> {
+/// The delay `then` as a multiple of the delay `now`; `None` if one of them is unknown.
+pub(super) fn slowdown(now: &Performance, then: &Performance) -> Option<Estimate<f64>> {
     Some(ratio(then.delay?, now.delay?))
 }
 
-/// How many times packets that cost `cost` could come at `rate`, and threads do `work` for them, until
-/// the fullest cpu is full.
-fn room(layout: &Layout, cost: Estimate<Nanos>, rate: PerSecond, work: f64) -> Estimate<f64> {
-    let taken_in = layout.taken_in();
-    let cpus = taken_in.keys().copied().chain(layout.threads.iter().map(|&(cpu, _)| cpu));
+/// By what factor `rate` could grow until the fullest cpu is full: each packet costs `cost`, and the
+/// threads use `work` cpus' worth of time for them.
+fn headroom(layout: &Layout, cost: Estimate<Nanos>, rate: PerSecond, work: f64) -> Estimate<f64> {
+    let processed = &layout.processed;
+    let cpus = processed.keys().copied().chain(layout.threads.iter().map(|thread| thread.cpu));
     let load = |cpu: CpuId| {
-        let protocol = taken_in.get(&cpu).copied().unwrap_or(0.0) * rate.0 * cost.mean.secs();
-        let of_threads = layout.threads.iter().filter(|&&(of, _)| of == cpu).map(|&(_, part)| part * work);
+        let protocol = processed.get(&cpu).copied().unwrap_or(0.0) * rate.0 * cost.mean.secs();
+        let of_threads =
+            layout.threads.iter().filter(|thread| thread.cpu == cpu).map(|thread| thread.part * work);
         (protocol + of_threads.sum::<f64>(), protocol)
     };
     let fullest =
         cpus.map(load).max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.total_cmp(&other.1)));
     let (load, protocol) = fullest.unwrap_or_default();
-    let room = 1.0 / load;
-    Estimate::new(room, room * (protocol / load) * (half(cost) / cost.mean))
+    let headroom = 1.0 / load;
+    Estimate::new(headroom, headroom * (protocol / load) * (half(cost) / cost.mean))
 }
 
-/// One stream on one processor, which is what the packets of a placement are where they are taken in.
+/// One stream on one processor: the model of one cpu that processes packets.
 fn on_one_cpu(rate: PerSecond) -> PacketScenario {
     PacketScenario {
         processors: 1,
@@ -248,7 +250,7 @@ where
     Estimate { mean: of.mean * factor, half_width: of.half_width.map(|half| half * factor.abs()) }
 }
 
-/// The same where costs are known to a fraction of `uncertainty` only.
+/// `of` with the relative `uncertainty` of the costs added to its half-width.
 fn widened<Q>(of: Estimate<Q>, uncertainty: f64) -> Estimate<Q>
 where
     Q: Copy + Into<f64> + core::ops::Mul<f64, Output = Q>,
@@ -266,7 +268,7 @@ fn ratio<Q: Copy + Into<f64>>(a: Estimate<Q>, b: Estimate<Q>) -> Estimate<f64> {
 
 /// The uncertainty that the costs bring into every prediction, as a fraction: the median of the
 /// relative half-widths of the profile's receive times. Published times count with the [1%](PUBLISHED) that
-/// their source promises.
+/// Salehi, Kurose & Towsley 1994 state.
 fn cost_uncertainty(profile: &Profile) -> f64 {
     let approaches = Approach::ALL.map(|approach| profile.times.get(approach));
     let receives = approaches.iter().flat_map(|times| times.cached.values().chain(times.migrates.values()));

@@ -1,36 +1,35 @@
-//! In which order cpus are taken that are equally good. How they are numbered has no say in it.
+//! The order in which equally good cpus are taken. It does not depend on how they are numbered.
 //!
-//! Last-level caches, cores and cpus form a tree. Each cpu bears what the picture says of it: its node,
-//! how many packets come in on it, and which masks name it. Cores are in the order of what their cpus
-//! bear, caches in that of their cores. Two that are alike even then can change places without changing
-//! the picture (an automorphism of it); only between such the lower number comes first. So another
-//! numbering of the same machine gives the same plan, up to such a change.
+//! Last-level caches, cores and cpus form a tree. Each cpu has traits that the picture gives it: its
+//! node, how many packets its interrupts received, and which masks contain it. Cores are sorted by the
+//! traits of their cpus, caches by those of their cores. Two that are still equal can be swapped
+//! without changing the picture (an automorphism); only then does the lower number come first. So
+//! renumbering a machine gives the same plan, up to such a swap.
 
-use super::Goal;
-use super::traffic;
+use super::{Goal, interrupts};
 use std::collections::{BTreeMap, BTreeSet};
 use warmcore_linux::Inventory;
 use warmcore_linux::inventory::{Direction, Interrupt, Queue};
 use warmcore_topology::{Cpu, CpuSet, Machine, Within};
 use warmcore_units::CpuId;
 
-/// Where a cpu comes in the order of its machine. All count from 0.
+/// Where a cpu stands in the order of its machine. All count from 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct CpuPlace {
     /// Its last-level cache.
     pub(super) cache: usize,
     /// Its core, among those of all caches.
     pub(super) core: usize,
     /// Which hardware thread of its core it is.
-    pub(super) rank: usize,
+    pub(super) smt_index: usize,
 }
 
-/// What tells a cpu from others, what counts most first: its node, its packets, and of each mask
-/// whether it is not in it.
+/// What distinguishes a cpu, the most important first: its node, its packets, and for each mask
+/// whether the cpu is missing from it.
 type Traits = (u32, u32, Vec<bool>);
 
 /// The place of each online cpu.
-pub(super) fn places(picture: &Inventory, goal: Goal) -> BTreeMap<CpuId, Place> {
+pub(super) fn places(picture: &Inventory, goal: Goal) -> BTreeMap<CpuId, CpuPlace> {
     let classes = classes(picture, goal);
     let of_core = |core: &Vec<CpuId>| core.iter().map(|cpu| classes[cpu]).collect::<Vec<usize>>();
     let mut caches = caches(&picture.machine);
@@ -42,7 +41,7 @@ pub(super) fn places(picture: &Inventory, goal: Goal) -> BTreeMap<CpuId, Place> 
     let cores =
         caches.iter().enumerate().flat_map(|(cache, cores)| cores.iter().map(move |core| (cache, core)));
     let cpus = cores.enumerate().flat_map(|(core, (cache, cpus))| {
-        cpus.iter().enumerate().map(move |(rank, &cpu)| (cpu, Place { cache, core, rank }))
+        cpus.iter().enumerate().map(move |(smt_index, &cpu)| (cpu, CpuPlace { cache, core, smt_index }))
     });
     cpus.collect()
 }
@@ -58,7 +57,7 @@ fn caches(machine: &Machine) -> Vec<Vec<Vec<CpuId>>> {
     caches.into_values().map(|cores| cores.into_values().collect()).collect()
 }
 
-/// Numbers of what cpus bear: equal for those that nothing tells apart.
+/// The equivalence class of each cpu: cpus of one class have the same traits; classes are sorted by them.
 fn classes(picture: &Inventory, goal: Goal) -> BTreeMap<CpuId, usize> {
     let (packets, masks) = (packets(picture), masks(picture));
     let traits = |cpu: &Cpu| -> Traits {
@@ -72,12 +71,12 @@ fn classes(picture: &Inventory, goal: Goal) -> BTreeMap<CpuId, usize> {
     of.iter().map(|(&cpu, traits)| (cpu, numbers[traits])).collect()
 }
 
-/// Which of two similar counts is ahead changes from one look to the next: only powers of two count.
+/// Only powers of two count: which of two similar counts is ahead changes from one picture to the next.
 fn order_of_magnitude(count: u64) -> u32 {
     count.checked_ilog2().map_or(0, |power| power + 1)
 }
 
-/// How often interrupts for packets came that now go to each cpu.
+/// The receive interrupts counted so far, attributed to the cpus that each goes to now.
 fn packets(picture: &Inventory) -> BTreeMap<CpuId, u64> {
     let mut packets: BTreeMap<CpuId, u64> = BTreeMap::new();
     let receives = |interrupt: &&Interrupt| {
@@ -85,26 +84,26 @@ fn packets(picture: &Inventory) -> BTreeMap<CpuId, u64> {
         interrupt.interface.is_some() && !interrupt.queue.is_some_and(sends)
     };
     for interrupt in picture.interrupts.iter().filter(receives) {
-        let takers = traffic::takers(interrupt);
-        let each = interrupt.total() / takers.len().max(1) as u64;
-        takers.iter().for_each(|cpu| *packets.entry(cpu).or_default() += each);
+        let cpus = interrupts::handling_cpus(interrupt);
+        let each = interrupt.total() / cpus.len().max(1) as u64;
+        cpus.iter().for_each(|cpu| *packets.entry(cpu).or_default() += each);
     }
     packets
 }
 
-/// Every set of cpus in the picture that a plan may depend on, in the order of names that stay.
+/// Every set of cpus in the picture that a plan may depend on, sorted by names that stay the same.
 fn masks(picture: &Inventory) -> Vec<CpuSet> {
-    let mut interrupts: Vec<&Interrupt> = picture.interrupts.iter().collect();
-    interrupts.sort_by_key(|interrupt| (&interrupt.interface, interrupt.queue, &interrupt.id));
+    let mut own: Vec<&Interrupt> = picture.interrupts.iter().collect();
+    own.sort_by_key(|interrupt| (&interrupt.interface, interrupt.queue, &interrupt.id));
     let mut threads: Vec<_> = picture.threads.iter().collect();
     threads.sort_by_key(|thread| thread.key);
     let mut interfaces: Vec<_> = picture.interfaces.iter().collect();
     interfaces.sort_by_key(|interface| &interface.name);
     let apart = &picture.apart;
 
-    let mut masks: Vec<CpuSet> = interrupts.iter().map(|of| traffic::takers(of)).collect();
+    let mut masks: Vec<CpuSet> = own.iter().map(|of| interrupts::handling_cpus(of)).collect();
     masks.extend(threads.iter().map(|of| [of.last_cpu].into_iter().collect()));
-    masks.extend(interrupts.iter().filter_map(|of| of.allowed.clone()));
+    masks.extend(own.iter().filter_map(|of| of.allowed.clone()));
     masks.extend(threads.iter().filter_map(|of| of.allowed.clone()));
     for interface in interfaces {
         masks.extend(interface.receive.iter().filter_map(|queue| queue.rps.clone()));

@@ -1,16 +1,15 @@
-//! What must be known around a plan: whether this is the host at all, who would undo the plan, and on
-//! what its figures rest.
+//! Whether the whole host is visible, who would undo a plan, and what its figures rest on.
 
-use super::{Scene, Unplaceable};
+use super::{Context, Unplaceable};
 use warmcore_linux::Inventory;
 use warmcore_linux::inventory::Managed;
 use warmcore_linux::tuning::Plan;
 use warmcore_linux::tuning::rivals;
 
-/// Whether the host is seen, and not what is left of it in a container or under a mask.
-pub(super) fn check(picture: &Inventory) -> Result<(), Unplaceable> {
+/// Checks that the whole host is visible and writable, and not only a container's part of it.
+pub(super) fn check_visible(picture: &Inventory) -> Result<(), Unplaceable> {
     let limits = &picture.machine.limits;
-    // Whoever is started by the system may not run on isolated cpus, and sees the host all the same.
+    // A process started by the system may not run on isolated cpus, but still sees the whole host.
     let missing = picture.machine.online().difference(&limits.allowed).difference(&picture.apart.isolated);
     if let Some(sign) = picture.container.first() {
         return Err(Unplaceable::Restricted(format!("this is a container ({sign})")));
@@ -33,12 +32,12 @@ pub(super) fn check(picture: &Inventory) -> Result<(), Unplaceable> {
 }
 
 /// What else to know, a sentence each.
-pub(super) fn notes(scene: &Scene<'_>, plan: &Plan) -> Vec<String> {
+pub(super) fn notes(context: &Context<'_>, plan: &Plan) -> Vec<String> {
     let mut notes: Vec<String> =
-        rivals::of_picture(plan, scene.picture).iter().map(ToString::to_string).collect();
-    notes.extend(unmovable(scene));
-    notes.extend(unknown_whether_managed(scene));
-    if scene.costs.is_ok() {
+        rivals::of_picture(plan, context.picture).iter().map(ToString::to_string).collect();
+    notes.extend(unmovable(context));
+    notes.extend(unknown_whether_managed(context));
+    if context.costs.is_ok() {
         notes.push(
             "Gains are those of the UDP/IP receive path that the profile was measured with, for packets that are \
              spread over queues and threads as interrupts and busy time are."
@@ -48,14 +47,14 @@ pub(super) fn notes(scene: &Scene<'_>, plan: &Plan) -> Vec<String> {
     notes
 }
 
-fn unmovable(scene: &Scene<'_>) -> Option<String> {
-    let count = scene.flows.iter().filter(|flow| !flow.is_movable()).count();
+fn unmovable(context: &Context<'_>) -> Option<String> {
+    let count = context.queues.iter().filter(|queue| !queue.is_movable()).count();
     let managed = "the kernel manages it, or it cannot be named";
-    (count > 0).then(|| format!("{count} of {} queues stay where they are: {managed}.", scene.flows.len()))
+    (count > 0).then(|| format!("{count} of {} queues stay where they are: {managed}.", context.queues.len()))
 }
 
-fn unknown_whether_managed(scene: &Scene<'_>) -> Option<String> {
-    let is_unknown = scene.flows.iter().any(|flow| flow.interrupt.managed == Managed::Unknown);
+fn unknown_whether_managed(context: &Context<'_>) -> Option<String> {
+    let is_unknown = context.queues.iter().any(|queue| queue.interrupt.managed == Managed::Unknown);
     is_unknown.then(|| {
         "Which interrupts the kernel manages is not to be seen here: if one of the plan refuses, `warmcore host apply` \
          takes back all."

@@ -1,0 +1,96 @@
+//! The cpus that work can be put on, what they share, and the order in which they are filled.
+
+use super::Goal;
+use super::cpu_order::{self, CpuPlace};
+use std::collections::{BTreeMap, BTreeSet};
+use warmcore_linux::Inventory;
+use warmcore_topology::{Cpu, CpuSet};
+use warmcore_units::CpuId;
+
+/// One online cpu. They are filled in ascending order, in which the cpu's number comes last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct PoolCpu {
+    /// The NUMA node.
+    pub(super) node: u32,
+    /// The last-level cache, by its place in the order.
+    pub(super) cache: usize,
+    /// Which hardware thread of its core it is, from 0.
+    pub(super) smt_index: usize,
+    /// The core, by its place in the order.
+    pub(super) core: usize,
+    /// The kernel's number of the cpu.
+    pub(super) id: CpuId,
+    /// Whether other cpus of the machine are faster.
+    pub(super) slow: bool,
+}
+
+/// How far apart two cpus are: the nearest thing that both share.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Distance {
+    /// The first level: it is one cpu, or two hardware threads of one core.
+    Core,
+    /// The last-level cache.
+    Cache,
+    /// The memory of one NUMA node.
+    Node,
+    /// Nothing but the link between two nodes.
+    OtherNode,
+}
+
+/// The online cpus of a machine.
+pub(super) struct CpuPool {
+    cpus: BTreeMap<CpuId, PoolCpu>,
+    /// Isolated and tickless cpus: work is put there only where its user already keeps it there.
+    pub(super) reserved: CpuSet,
+}
+
+impl CpuPool {
+    /// The cpus of `picture`, in the order that suits `goal`.
+    pub(super) fn new(picture: &Inventory, goal: Goal) -> Self {
+        let places = cpu_order::places(picture, goal);
+        let pool_cpu = |cpu: &Cpu| {
+            let CpuPlace { cache, core, smt_index } = places[&cpu.id];
+            let slow = picture.apart.slow.contains(cpu.id);
+            (cpu.id, PoolCpu { node: cpu.node, cache, smt_index, core, id: cpu.id, slow })
+        };
+        let mut reserved = picture.apart.isolated.clone();
+        reserved.extend(picture.apart.nohz_full.iter());
+        Self { cpus: picture.machine.cpus.iter().map(pool_cpu).collect(), reserved }
+    }
+
+    /// The cpu numbered `id`, if it is online.
+    pub(super) fn get(&self, id: CpuId) -> Option<PoolCpu> {
+        self.cpus.get(&id).copied()
+    }
+
+    /// The cpus that work may be put on: node by node, cache by cache, and of each cache the first
+    /// hardware threads of all cores before the second ones.
+    pub(super) fn available(&self) -> impl Iterator<Item = PoolCpu> {
+        let mut available: Vec<PoolCpu> =
+            self.cpus.values().filter(|cpu| !self.reserved.contains(cpu.id)).copied().collect();
+        available.sort_unstable();
+        available.into_iter()
+    }
+
+    /// Of `cpus`, the online one that comes first in the order; the lowest number if all are offline.
+    pub(super) fn first(&self, cpus: &CpuSet) -> Option<CpuId> {
+        let online = cpus.iter().filter_map(|id| self.get(id));
+        online.min().map(|cpu| cpu.id).or_else(|| cpus.first())
+    }
+
+    /// How far `one` is from `other`; the longest distance where one of them is offline.
+    pub(super) fn distance(&self, one: CpuId, other: CpuId) -> Distance {
+        match (self.get(one), self.get(other)) {
+            (Some(one), Some(other)) if one.core == other.core => Distance::Core,
+            (Some(one), Some(other)) if one.cache == other.cache => Distance::Cache,
+            (Some(one), Some(other)) if one.node == other.node => Distance::Node,
+            _ => Distance::OtherNode,
+        }
+    }
+
+    /// `cpus` with the other hardware threads of their cores.
+    pub(super) fn cores_of(&self, cpus: &CpuSet) -> CpuSet {
+        let cores: BTreeSet<usize> = cpus.iter().filter_map(|id| self.get(id)).map(|cpu| cpu.core).collect();
+        self.cpus.values().filter(|cpu| cores.contains(&cpu.core)).map(|cpu| cpu.id).collect()
+    }
+}
