@@ -20,10 +20,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Everything that a probe has read so far.
 #[derive(Clone, Debug, Default)]
-pub struct Recording(Arc<Mutex<Kept>>);
+pub struct Recording(Arc<Mutex<Recorded>>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Recorded {
     files: BTreeMap<String, String>,
     names: BTreeSet<String>,
 }
@@ -32,10 +32,10 @@ impl Recording {
     /// The files that were read, as they were, and an empty one for each name that was only found.
     #[must_use]
     pub fn tree(&self) -> fake::Tree {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tree = fake::Tree { files: kept.files.clone() };
+        let recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tree = fake::Tree { files: recorded.files.clone() };
         // Backwards, so that what is in a directory comes before the directory.
-        for name in kept.names.iter().rev() {
+        for name in recorded.names.iter().rev() {
             if !tree.has(name) {
                 tree.files.insert(name.clone(), String::new());
             }
@@ -43,16 +43,16 @@ impl Recording {
         without_hardware_addresses(tree)
     }
 
-    pub(crate) fn keep(&self, file: &Path, text: &str) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn record_file(&self, file: &Path, text: &str) {
+        let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let file = file.to_string_lossy().into_owned();
         let text = without_serial_number(&file, text) + "\n";
-        kept.files.insert(file, text);
+        recorded.files.insert(file, text);
     }
 
-    pub(crate) fn keep_name(&self, file: &Path) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.names.insert(file.to_string_lossy().into_owned());
+    pub(crate) fn record_name(&self, file: &Path) {
+        let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded.names.insert(file.to_string_lossy().into_owned());
     }
 }
 

@@ -9,7 +9,7 @@ use warmcore_units::{Bytes, PerSecond};
 /// Conditions of a run. Each is `None` where the kernel does not say.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Host {
+pub struct HostConditions {
     /// The kernel's release, such as `6.18.44`.
     pub kernel: Option<String>,
     /// All memory the kernel has.
@@ -57,10 +57,10 @@ pub enum HugePageMode {
 impl Probe {
     /// The conditions the machine runs under.
     #[must_use]
-    pub fn host(&self) -> Host {
+    pub fn host(&self) -> HostConditions {
         let tree = self.tree();
         let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
-        Host {
+        HostConditions {
             kernel: tree.text("proc/sys/kernel/osrelease"),
             memory: memory(tree),
             hypervisor: hypervisor(tree, &cpuinfo),
@@ -137,7 +137,7 @@ mod tests {
         tree.put("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance");
         tree.put("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc");
         tree.put("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never");
-        let expected = Host {
+        let expected = HostConditions {
             kernel: Some("6.1.0".to_owned()),
             memory: Some(Bytes::kib(24_684_096)),
             hypervisor: Hypervisor::Present,

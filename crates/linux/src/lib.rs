@@ -12,7 +12,7 @@
 //! | [`program`] | to run a user's program, and to end it with all it has started |
 //! | [`counters`] | what the processor counts on cpus: cycles, instructions, cache misses |
 //! | [`meter`] | what a run took of the cpus, and what others had of them meanwhile |
-//! | [`scheduled`] | how often a thread was moved and kept waiting |
+//! | [`scheduler_counts`] | how often a thread was moved and kept waiting |
 //! | [`steal`] | how long a hypervisor ran something else |
 //! | [`executable`] | a block of code large enough to displace an instruction cache |
 //! | [`region`] | resident memory for walks that displace a data cache, in huge pages if wanted |
@@ -54,7 +54,7 @@ pub mod program;
 #[allow(unsafe_code)]
 pub mod protocol_thread;
 pub mod region;
-pub mod scheduled;
+pub mod scheduler_counts;
 pub mod steal;
 mod tree;
 pub mod tuning;
@@ -63,18 +63,18 @@ mod usage;
 
 pub use affinity::{AffinityError, Pinned, current_cpu, pin_to};
 pub use capture::Recording;
-pub use counters::{Counted, Counters};
+pub use counters::{Counters, EventCounts};
 pub use disturbance::{Disturbance, Snapshot};
 pub use executable::{CodeBlock, CodeBlockError};
-pub use host::{Host, HugePageMode, Hypervisor};
+pub use host::{HostConditions, HugePageMode, Hypervisor};
 pub use inventory::{Inventory, Rates};
 pub use mapping::MappingError;
-pub use meter::{Meter, Spent};
+pub use meter::{CpuUsage, Meter};
 pub use probe::{Probe, ProbeError, Probed, Shortfall, Warning};
 pub use program::{Program, ProgramError};
 pub use protocol_thread::ProtocolThread;
 pub use region::{Pages, Region};
-pub use scheduled::{Scheduled, ThreadNumber};
+pub use scheduler_counts::{SchedulerCounts, ThreadNumber};
 pub use steal::Steal;
 
 #[cfg(doctest)]

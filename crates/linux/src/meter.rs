@@ -11,7 +11,7 @@ use warmcore_units::{CpuId, Nanos};
 
 /// What a run has taken.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Spent {
+pub struct CpuUsage {
     /// On the wall's clock.
     pub time: Nanos,
     /// Processor time of this process and of the programs that belong to the run.
@@ -49,14 +49,14 @@ impl Meter {
     /// What has been taken until now. The programs must not have ended; what the kernel does not tell is
     /// zero.
     #[must_use]
-    pub fn stop(&self) -> Spent {
+    pub fn stop(&self) -> CpuUsage {
         let time = Nanos(self.begun.elapsed().as_nanos() as f64);
         let (own, now, before) = (own(&self.programs) - self.own, together(&self.cpus), self.machine);
         let stolen = now.stolen.unwrap_or_default() - before.stolen.unwrap_or_default();
         // Packets are worked off in interrupts, whosever they are: those are nobody else's.
         let in_programs = now.user + now.system - before.user - before.system;
         let others = (in_programs + stolen - own) / (time * self.cpus.len() as f64);
-        Spent {
+        CpuUsage {
             time,
             own,
             busy: now.busy() - before.busy(),

@@ -23,12 +23,12 @@ pub enum NearError {
         "no packet has come yet that tells a cpu: expected a connection that something was received from, of TCP \
          or of UDP after `connect`"
     )]
-    Silent,
+    NoPacketYet,
     /// None of the near cpus may be used.
     #[error(
         "packets are taken in on cpu {cpu}, and of the cpus near it ({near}) this thread may use none, only {allowed}"
     )]
-    Outside {
+    NoneAllowed {
         /// The cpu that takes packets in.
         cpu: CpuId,
         /// The cpus near it.
@@ -60,11 +60,11 @@ pub fn receiving_cpu(socket: impl AsFd) -> Result<Option<CpuId>, NearError> {
 /// # Errors
 /// If no packet has come yet, or this process may use none of those cpus.
 pub fn stay_near(socket: impl AsFd, within: Within, machine: &Machine) -> Result<CpuSet, NearError> {
-    let cpu = receiving_cpu(socket)?.ok_or(NearError::Silent)?;
+    let cpu = receiving_cpu(socket)?.ok_or(NearError::NoPacketYet)?;
     let (near, allowed) = (machine.around(cpu, within), affinity::mask()?);
     let cpus = near.intersection(&allowed);
     if cpus.is_empty() {
-        return Err(NearError::Outside { cpu, near, allowed });
+        return Err(NearError::NoneAllowed { cpu, near, allowed });
     }
     affinity::set_mask(&cpus)?;
     Ok(cpus)
@@ -105,7 +105,7 @@ mod tests {
         let machine = Probe::new().machine().unwrap().machine;
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         assert_eq!(receiving_cpu(&socket), Ok(None));
-        assert_eq!(stay_near(&socket, Within::Node, &machine), Err(NearError::Silent));
+        assert_eq!(stay_near(&socket, Within::Node, &machine), Err(NearError::NoPacketYet));
         let file = File::open("/proc/self/stat").unwrap();
         assert_eq!(receiving_cpu(&file), Err(NearError::Socket(Errno::NOTSOCK)));
     }
@@ -116,7 +116,7 @@ mod tests {
         let elsewhere = Machine { cpus: Vec::new(), ..Probe::new().machine().unwrap().machine };
         let [_near, far] = connection();
         let refused = stay_near(&far, Within::Core, &elsewhere).unwrap_err();
-        assert!(matches!(refused, NearError::Outside { .. }), "{refused}");
+        assert!(matches!(refused, NearError::NoneAllowed { .. }), "{refused}");
         assert_eq!(affinity::mask().unwrap(), before);
     }
 }

@@ -336,7 +336,7 @@ impl<'a> Scene<'a> {
         let interfaces: std::collections::BTreeSet<&str> = interfaces.collect();
         let plan = Plan {
             schema: SCHEMA,
-            machine: Fingerprint::of_picture(self.picture, interfaces),
+            machine: Fingerprint::from_inventory(self.picture, interfaces),
             lines: lines.iter().map(Line::from).collect(),
         };
         let unforeseen = sides.as_ref().err().map(ToString::to_string);

@@ -16,7 +16,7 @@
 //! "Common event numbers". Processors with two kinds of cores are not in the table: one code would mean
 //! two things.
 
-use super::{Event, Uncounted};
+use super::{CounterError, Event};
 use crate::Probe;
 use crate::tree::{Tree, field_of};
 use perf_event::events::{Hardware, Software};
@@ -29,67 +29,74 @@ pub struct Code {
     pub name: &'static str,
     /// What it counts.
     pub counts: &'static str,
-    pub(super) asked: Asked,
+    pub(super) selector: EventSelector,
 }
 
-/// How it is asked.
+/// How the kernel is told which event to count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Asked {
-    /// By a name that the kernel translates.
+pub(super) enum EventSelector {
+    /// A generic hardware event, which the kernel translates for this processor.
     Hardware(Hardware),
-    /// For what the kernel counts itself.
+    /// An event that the kernel counts in software.
     Software(Software),
-    /// For the misses of loads in the last level, by the kernel's translation.
+    /// Loads that miss the last-level cache, translated by the kernel.
     LastLevel,
-    /// By the processor's own code: `umask << 8 | event`.
+    /// The processor's own event code: `umask << 8 | event`.
     Raw(u64),
 }
 
 impl Code {
     /// Cycles in which a cpu is not halted.
-    pub const CYCLES: Self =
-        Self::new("cycles", "cycles in which a cpu was not halted", Asked::Hardware(Hardware::CPU_CYCLES));
+    pub const CYCLES: Self = Self::new(
+        "cycles",
+        "cycles in which a cpu was not halted",
+        EventSelector::Hardware(Hardware::CPU_CYCLES),
+    );
     /// Instructions.
     pub const INSTRUCTIONS: Self =
-        Self::new("instructions", "retired instructions", Asked::Hardware(Hardware::INSTRUCTIONS));
+        Self::new("instructions", "retired instructions", EventSelector::Hardware(Hardware::INSTRUCTIONS));
     /// How often another thread came to a cpu. The kernel counts that everywhere.
     pub const CONTEXT_SWITCHES: Self = Self::new(
         "context-switches",
         "threads that came to a cpu",
-        Asked::Software(Software::CONTEXT_SWITCHES),
+        EventSelector::Software(Software::CONTEXT_SWITCHES),
     );
     /// Nanoseconds. The kernel counts them everywhere.
-    pub const CPU_CLOCK: Self = Self::new("cpu-clock", "nanoseconds", Asked::Software(Software::CPU_CLOCK));
+    pub const CPU_CLOCK: Self =
+        Self::new("cpu-clock", "nanoseconds", EventSelector::Software(Software::CPU_CLOCK));
     /// Threads that moved to a cpu. The kernel counts that everywhere.
-    pub const CPU_MIGRATIONS: Self =
-        Self::new("cpu-migrations", "threads that moved to a cpu", Asked::Software(Software::CPU_MIGRATIONS));
+    pub const CPU_MIGRATIONS: Self = Self::new(
+        "cpu-migrations",
+        "threads that moved to a cpu",
+        EventSelector::Software(Software::CPU_MIGRATIONS),
+    );
     /// Page faults. The kernel counts them everywhere.
     pub const PAGE_FAULTS: Self =
-        Self::new("page-faults", "page faults", Asked::Software(Software::PAGE_FAULTS));
+        Self::new("page-faults", "page faults", EventSelector::Software(Software::PAGE_FAULTS));
 
     const INTEL_L2: Self =
-        Self::new("L2_RQSTS.MISS", "requests of any kind that missed L2", Asked::Raw(0x3f24));
+        Self::new("L2_RQSTS.MISS", "requests of any kind that missed L2", EventSelector::Raw(0x3f24));
     const INTEL_LAST: Self = Self::new(
         "cache-misses",
         "requests of cores that missed the last level (LONGEST_LAT_CACHE.MISS)",
-        Asked::Hardware(Hardware::CACHE_MISSES),
+        EventSelector::Hardware(Hardware::CACHE_MISSES),
     );
     const AMD_L2: Self = Self::new(
         "l2_cache_req_stat.ic_dc_miss_in_l2",
         "instruction and data requests that missed L2, prefetches by L2 not among them",
-        Asked::Raw(0x0964),
+        EventSelector::Raw(0x0964),
     );
     const AMD_MEMORY: Self = Self::new(
         "ls_any_fills_from_sys.dram_io_all",
         "data-cache fills from memory or a device, which no cache had",
-        Asked::Raw(0x4844),
+        EventSelector::Raw(0x4844),
     );
-    const ARM_L2: Self = Self::new("l2d_cache_refill", "refills of L2", Asked::Raw(0x17));
+    const ARM_L2: Self = Self::new("l2d_cache_refill", "refills of L2", EventSelector::Raw(0x17));
     const LAST_LEVEL: Self =
-        Self::new("LLC-load-misses", "loads that missed the last level", Asked::LastLevel);
+        Self::new("LLC-load-misses", "loads that missed the last level", EventSelector::LastLevel);
 
-    const fn new(name: &'static str, counts: &'static str, asked: Asked) -> Self {
-        Self { name, counts, asked }
+    const fn new(name: &'static str, counts: &'static str, selector: EventSelector) -> Self {
+        Self { name, counts, selector }
     }
 }
 
@@ -163,7 +170,7 @@ impl Processor {
     ///
     /// # Errors
     /// If none is known.
-    pub fn code(&self, event: Event) -> Result<Code, Uncounted> {
+    pub fn code(&self, event: Event) -> Result<Code, CounterError> {
         match (event, self.make) {
             (Event::Cycles, _) => Ok(Code::CYCLES),
             (Event::Instructions, _) => Ok(Code::INSTRUCTIONS),
@@ -174,7 +181,7 @@ impl Processor {
             (Event::L3Misses, Make::LaterZen) => Ok(Code::AMD_MEMORY),
             (Event::L3Misses, Make::Arm | Make::Other) => Ok(Code::LAST_LEVEL),
             (Event::L2Misses, Make::Intel | Make::Other) | (Event::L3Misses, Make::Zen) => {
-                Err(Uncounted::Unknown { processor: self.name.clone() })
+                Err(CounterError::Unknown { processor: self.name.clone() })
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Counters by the kernel: `perf_event_open`, through the crate `perf-event`.
 
-use super::code::{Asked, Code, Processor};
+use super::code::{Code, EventSelector, Processor};
 use super::{Counter, Reading, Source};
 use crate::Probe;
 use perf_event::Builder;
@@ -36,11 +36,11 @@ impl Source for Kernel {
     fn open(&self, code: Code, cpu: CpuId) -> io::Result<Box<dyn Counter>> {
         let mut builder = Builder::new().any_pid().one_cpu(cpu.0 as usize);
         builder.include_kernel().include_hv();
-        let builder = match code.asked {
-            Asked::Hardware(event) => builder.kind(event),
-            Asked::Software(event) => builder.kind(event),
-            Asked::LastLevel => builder.kind(LAST_LEVEL),
-            Asked::Raw(config) => {
+        let builder = match code.selector {
+            EventSelector::Hardware(event) => builder.kind(event),
+            EventSelector::Software(event) => builder.kind(event),
+            EventSelector::LastLevel => builder.kind(LAST_LEVEL),
+            EventSelector::Raw(config) => {
                 let attributes = builder.attrs_mut();
                 (attributes.type_, attributes.config) = (RAW, config);
                 builder

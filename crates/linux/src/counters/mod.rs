@@ -5,16 +5,16 @@
 //! halts counts no cycles.
 //!
 //! ```text
-//! Processor ──────► Code ──────► Source ───────► Counters ───► Readings ───► Counted
-//! (/proc/cpuinfo)   (what to     (the kernel,    (open on      (at both      (what a run has, scaled
-//!                    ask for)     or a fake)      every cpu)    its ends)     or left out, and why)
+//! Processor ──────► Code ──────► Source ───────► Counters ───► Readings ───► EventCounts
+//! (/proc/cpuinfo)   (which       (the kernel,    (open on      (before and   (the difference, or why
+//!                    event)       or a fake)      every cpu)    after a run)  an event has no count)
 //! ```
 //!
 //! | module | knows |
 //! |---|---|
 //! | [`code`] | which event of which processor counts what, and from which manual that is known |
 //! | [`kernel`] | to open a counter, by `perf_event_open` |
-//! | [`uncounted`] | why something was not counted |
+//! | [`error`] | why something was not counted |
 //!
 //! Many machines have none: hypervisors keep them to themselves, and kernels ask for a privilege. What the
 //! system answers is then in the place of a count.
@@ -32,12 +32,12 @@
 //! ```
 
 pub mod code;
+pub mod error;
 pub mod kernel;
-pub mod uncounted;
 
 pub use code::{Code, Processor};
+pub use error::CounterError;
 pub use kernel::Kernel;
-pub use uncounted::Uncounted;
 
 use std::fmt;
 use std::io;
@@ -114,7 +114,7 @@ pub struct Reading {
 #[derive(Debug)]
 pub struct Counters {
     cpus: Vec<CpuId>,
-    events: [Result<Open, Uncounted>; Event::ALL.len()],
+    events: [Result<Open, CounterError>; Event::ALL.len()],
 }
 
 /// One event, on every cpu.
@@ -141,7 +141,7 @@ impl Counters {
     ///
     /// # Errors
     /// Why it is not.
-    pub fn code(&self, event: Event) -> Result<Code, &Uncounted> {
+    pub fn code(&self, event: Event) -> Result<Code, &CounterError> {
         self.events[event as usize].as_ref().map(|open| open.code)
     }
 
@@ -157,19 +157,19 @@ impl Counters {
 }
 
 impl Open {
-    fn new(source: &dyn Source, event: Event, cpus: &[CpuId]) -> Result<Self, Uncounted> {
+    fn new(source: &dyn Source, event: Event, cpus: &[CpuId]) -> Result<Self, CounterError> {
         let code = source.processor().code(event)?;
         let open = |&cpu: &CpuId| match source.open(code, cpu) {
             Ok(counter) => Ok((cpu, counter)),
-            Err(answer) => Err(Uncounted::refused(code, cpu, &answer)),
+            Err(answer) => Err(CounterError::refused(code, cpu, &answer)),
         };
         Ok(Self { code, on: cpus.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    fn read(&mut self) -> Result<Vec<Reading>, Uncounted> {
+    fn read(&mut self) -> Result<Vec<Reading>, CounterError> {
         let code = self.code;
         let read = |(cpu, counter): &mut (CpuId, Box<dyn Counter>)| {
-            counter.read().map_err(|answer| Uncounted::refused(code, *cpu, &answer))
+            counter.read().map_err(|answer| CounterError::refused(code, *cpu, &answer))
         };
         self.on.iter_mut().map(read).collect()
     }
@@ -177,36 +177,36 @@ impl Open {
 
 /// How far every counter is, event by event and cpu by cpu.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Readings([Result<Vec<Reading>, Uncounted>; Event::ALL.len()]);
+pub struct Readings([Result<Vec<Reading>, CounterError>; Event::ALL.len()]);
 
 impl Readings {
     /// What was counted between `earlier`, of the same counters, and this.
     #[must_use]
-    pub fn since(&self, earlier: &Self) -> Counted {
-        Counted(Event::ALL.map(|event| {
+    pub fn since(&self, earlier: &Self) -> EventCounts {
+        EventCounts(Event::ALL.map(|event| {
             let [now, before] = [self, earlier].map(|readings| readings.0[event as usize].as_ref());
-            Tally::between(before.map_err(Clone::clone)?, now.map_err(Clone::clone)?)
+            EventCount::between(before.map_err(Clone::clone)?, now.map_err(Clone::clone)?)
         }))
     }
 }
 
 /// What was counted in a run, on all cpus together.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Counted([Result<Tally, Uncounted>; Event::ALL.len()]);
+pub struct EventCounts([Result<EventCount, CounterError>; Event::ALL.len()]);
 
-impl Counted {
+impl EventCounts {
     /// What was counted of an event.
     ///
     /// # Errors
     /// Why nothing was.
-    pub fn get(&self, event: Event) -> Result<Tally, &Uncounted> {
+    pub fn get(&self, event: Event) -> Result<EventCount, &CounterError> {
         self.0[event as usize].as_ref().copied()
     }
 }
 
 /// What was counted of one event.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Tally {
+pub struct EventCount {
     /// How many; scaled to the whole time where the counter was running in a part of it.
     pub count: f64,
     /// The part of the time in which it was counted, on the cpu where that was least: 1 is all of it.
@@ -216,14 +216,14 @@ pub struct Tally {
 /// With less of the time counted than this, a count scaled to all of it is rather a guess.
 const LEAST_RUNNING: f64 = 0.5;
 
-impl Tally {
-    fn between(before: &[Reading], now: &[Reading]) -> Result<Self, Uncounted> {
+impl EventCount {
+    fn between(before: &[Reading], now: &[Reading]) -> Result<Self, CounterError> {
         let mut tally = Self { count: 0.0, running: 1.0 };
         for (now, before) in now.iter().zip(before) {
             let (running, enabled) = (now.running - before.running, now.enabled - before.enabled);
             let share = if enabled.0 > 0.0 { running / enabled } else { 0.0 };
             if share < LEAST_RUNNING {
-                return Err(Uncounted::Shared { running: share, least: LEAST_RUNNING });
+                return Err(CounterError::Shared { running: share, least: LEAST_RUNNING });
             }
             tally.count += now.count.saturating_sub(before.count) as f64 / share;
             tally.running = tally.running.min(share);

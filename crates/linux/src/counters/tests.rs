@@ -1,11 +1,11 @@
 use super::*;
-use crate::fake::counters::{Made, Source as Fake};
+use crate::fake::counters::{FakeCounter, FakeSource};
 use crate::{affinity, pin_to};
 use std::thread::sleep;
 use std::time::Duration;
 
 /// On two made-up cpus.
-fn counted(source: &Fake) -> Counted {
+fn counted(source: &FakeSource) -> EventCounts {
     let mut counters = Counters::open(source, &[CpuId(0), CpuId(1)]);
     let before = counters.read();
     counters.read().since(&before)
@@ -13,9 +13,11 @@ fn counted(source: &Fake) -> Counted {
 
 #[test]
 fn events_are_added_up_over_cpus() {
-    let source = Fake::zen().with("cycles", Made::whole(1000)).with("instructions", Made::whole(700));
+    let source = FakeSource::zen()
+        .with("cycles", FakeCounter::always_running(1000))
+        .with("instructions", FakeCounter::always_running(700));
     let counted = counted(&source);
-    assert_eq!(counted.get(Event::Cycles), Ok(Tally { count: 2000.0, running: 1.0 }));
+    assert_eq!(counted.get(Event::Cycles), Ok(EventCount { count: 2000.0, running: 1.0 }));
     assert_eq!(counted.get(Event::Instructions).map(|tally| tally.count), Ok(1400.0));
     let absent = counted.get(Event::L2Misses).expect_err("it was not made").to_string();
     assert!(absent.starts_with("the system answered `No such file or directory"), "{absent}");
@@ -24,11 +26,11 @@ fn events_are_added_up_over_cpus() {
 
 #[test]
 fn a_count_of_part_of_the_time_is_scaled_and_of_a_small_part_left_out() {
-    let source = Fake::zen()
-        .with("cycles", Made { step: 600, running: 0.75 })
-        .with("instructions", Made { step: 600, running: 0.4 });
+    let source = FakeSource::zen()
+        .with("cycles", FakeCounter { step: 600, running: 0.75 })
+        .with("instructions", FakeCounter { step: 600, running: 0.4 });
     let counted = counted(&source);
-    assert_eq!(counted.get(Event::Cycles), Ok(Tally { count: 1600.0, running: 0.75 }));
+    assert_eq!(counted.get(Event::Cycles), Ok(EventCount { count: 1600.0, running: 0.75 }));
     let why = counted.get(Event::Instructions).expect_err("too little").to_string();
     assert!(why.contains("counted in 40% of the time: less than 50%"), "{why}");
 }
@@ -43,7 +45,7 @@ fn the_kernel_counts_on_a_cpu() {
     let mut switches = match open(Code::CONTEXT_SWITCHES) {
         Ok(switches) => switches,
         Err(error) => {
-            let why = Uncounted::refused(Code::CONTEXT_SWITCHES, cpu, &error);
+            let why = CounterError::refused(Code::CONTEXT_SWITCHES, cpu, &error);
             return println!("skipped: {why}");
         }
     };
@@ -87,7 +89,7 @@ fn this_machine_counts_or_says_what_the_system_answered() {
 fn what_the_system_means_is_told() {
     let told = |number: i32| {
         let answer = io::Error::from_raw_os_error(number);
-        Uncounted::refused(Code::CYCLES, CpuId(3), &answer).to_string()
+        CounterError::refused(Code::CYCLES, CpuId(3), &answer).to_string()
     };
     assert!(told(libc::EACCES).contains("to `cycles` on cpu3: it needs CAP_PERFMON"));
     assert!(told(libc::EPERM).contains("perf_event_paranoid"));

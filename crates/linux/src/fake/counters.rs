@@ -10,29 +10,29 @@ use warmcore_units::{CpuId, Nanos};
 
 /// A processor with some counters.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Source {
+pub struct FakeSource {
     processor: Processor,
-    made: BTreeMap<&'static str, Made>,
+    made: BTreeMap<&'static str, FakeCounter>,
 }
 
 /// One event, on every cpu.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Made {
+pub struct FakeCounter {
     /// What is counted between two looks.
     pub step: u64,
     /// The part of the time in which it is counted, from 0 to 1.
     pub running: f64,
 }
 
-impl Made {
+impl FakeCounter {
     /// Counted all the time.
     #[must_use]
-    pub const fn whole(step: u64) -> Self {
+    pub const fn always_running(step: u64) -> Self {
         Self { step, running: 1.0 }
     }
 }
 
-impl Source {
+impl FakeSource {
     /// A processor of AMD's family 19h, for which no counter was made yet.
     #[must_use]
     pub fn zen() -> Self {
@@ -43,13 +43,13 @@ impl Source {
 
     /// With a counter of the event of this [name](Code::name), instead of one that there was.
     #[must_use]
-    pub fn with(mut self, code: &'static str, made: Made) -> Self {
+    pub fn with(mut self, code: &'static str, made: FakeCounter) -> Self {
         self.made.insert(code, made);
         self
     }
 }
 
-impl counters::Source for Source {
+impl counters::Source for FakeSource {
     fn processor(&self) -> &Processor {
         &self.processor
     }
@@ -64,7 +64,7 @@ impl counters::Source for Source {
 /// A look takes a second here.
 #[derive(Debug)]
 struct Stepping {
-    made: Made,
+    made: FakeCounter,
     read: Reading,
 }
 

@@ -1,6 +1,6 @@
 //! A machine with devices, interrupts and threads.
 
-use super::interrupts::Text;
+use super::interrupts::InterruptTable;
 use super::processes::{self, Thread};
 use super::{Cgroup, Tree};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub struct Host {
     /// Its devices, in order of address.
     pub devices: Vec<Device>,
     /// How the kernel names the interrupts of devices.
-    pub messages: Messages,
+    pub interrupt_naming: InterruptNaming,
     /// Whether debugfs says which interrupts are managed.
     pub debugfs: bool,
     /// Threads besides that of the process that looks.
@@ -28,7 +28,7 @@ pub struct Host {
 
 /// How the kernel names the interrupts that devices send as messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Messages {
+pub enum InterruptNaming {
     /// By device and vector: `PCI-MSIX-0000:00:03.0   1-edge`.
     ByDevice,
     /// By one number for both, as older kernels do: `ITS-MSI 524289 Edge`.
@@ -97,7 +97,7 @@ impl Host {
             machine,
             cgroup: Cgroup::V2,
             devices: Vec::new(),
-            messages: Messages::ByDevice,
+            interrupt_naming: InterruptNaming::ByDevice,
             debugfs: false,
             threads: Vec::new(),
             uptime: 3600,
@@ -133,7 +133,7 @@ impl Host {
 
     fn put_interrupts(&self, tree: &mut Tree) {
         let cpus: Vec<CpuId> = self.machine.cpus.iter().map(|cpu| cpu.id).collect();
-        let mut text = Text::new(&cpus);
+        let mut text = InterruptTable::new(&cpus);
         for (number, device, place, vector) in self.numbered() {
             let count = |&cpu: &CpuId| if cpu == vector.effective { vector.count } else { 0 };
             let counts: Vec<u64> = cpus.iter().map(count).collect();
@@ -164,9 +164,9 @@ impl Host {
     }
 
     fn chip(&self, device: &Device, place: usize) -> (String, u64, &'static str) {
-        match self.messages {
-            Messages::ByDevice => (format!("PCI-MSIX-{}", device.address), place as u64, "edge"),
-            Messages::ByNumber => {
+        match self.interrupt_naming {
+            InterruptNaming::ByDevice => (format!("PCI-MSIX-{}", device.address), place as u64, "edge"),
+            InterruptNaming::ByNumber => {
                 let position = self.devices.iter().position(|other| other == device).unwrap_or(0);
                 ("ITS-MSI".to_owned(), (position as u64) << 19 | place as u64, "Edge")
             }

@@ -15,7 +15,7 @@
 //! | [`crossed`] | the host of Foong, Fung & Newell 2004: two cpus, eight NICs, and every process on the cpu that does not take its interrupts |
 //! | [`bare`] | a kernel that shows cpus and nothing else |
 
-use super::{Device, Host, Messages, Nic, Thread, Tree, Vector, mask};
+use super::{Device, Host, InterruptNaming, Nic, Thread, Tree, Vector, mask};
 use warmcore_topology::{CpuSet, Machine, synthetic};
 use warmcore_units::CpuId;
 
@@ -85,7 +85,7 @@ pub fn storage_server() -> Tree {
 pub fn arm_server() -> Tree {
     let machine = synthetic::arm_server();
     let mut host = Host::new(machine.clone());
-    host.messages = Messages::ByNumber;
+    host.interrupt_naming = InterruptNaming::ByNumber;
     host.devices = vec![nic("0000:01:00.0", "eth0", 16, Some(0), &machine.online())];
     host.tree()
 }

@@ -6,12 +6,12 @@ use warmcore_units::CpuId;
 
 /// The text so far.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Text(String);
+pub struct InterruptTable(String);
 
 /// Columns of an interrupt's number; the kernel widens it with the number of interrupts.
 const WIDTH: usize = 3;
 
-impl Text {
+impl InterruptTable {
     /// The header over the columns of `cpus`, the online ones.
     #[must_use]
     pub fn new(cpus: &[CpuId]) -> Self {
@@ -73,7 +73,7 @@ impl Text {
     }
 }
 
-impl fmt::Display for Text {
+impl fmt::Display for InterruptTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

@@ -4,7 +4,7 @@
 //!
 //! [`Tree::from_machine`] writes a [`Machine`] alone; a [`Host`] adds devices, interrupts, steering and
 //! threads, and [`hosts`] has one of each kind that matters. Its [`counters`] are no files. What is
-//! changed on such a machine goes through a [`Jammed`] door where a change is to fail.
+//! changed on such a machine goes through a [`FaultInjector`] door where a change is to fail.
 //!
 //! What the kernel's notation cannot say is rounded: cache sizes to 1 KiB, the quota to 10⁻⁵ of a
 //! cpu.
@@ -25,12 +25,12 @@ pub mod counters;
 pub mod hosts;
 pub mod interrupts;
 
+mod fault_injector;
 mod host;
-mod jammed;
 mod processes;
 
-pub use host::{Device, Host, Messages, Nic, Vector, mask};
-pub use jammed::{Fault, Jammed};
+pub use fault_injector::{FaultInjector, InjectedFault};
+pub use host::{Device, Host, InterruptNaming, Nic, Vector, mask};
 pub use processes::Thread;
 
 use std::collections::BTreeMap;

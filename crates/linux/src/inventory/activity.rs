@@ -1,5 +1,5 @@
 //! What the kernel did about received packets and threads that became ready, as two counts. They are
-//! read around a run, so that nothing else of a picture is looked at.
+//! read around a run, so that nothing else of an inventory is looked at.
 
 use super::rates::passed;
 use super::{processors, table};

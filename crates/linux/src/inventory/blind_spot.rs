@@ -21,7 +21,7 @@ pub enum BlindSpot {
     Uptime,
 }
 
-/// What is missing from a picture.
+/// What is missing from an inventory.
 pub(super) fn find(table: &Table, interrupts: &[Interrupt], uptime: Option<Nanos>) -> Vec<BlindSpot> {
     let any = |is: fn(&Interrupt) -> bool| interrupts.iter().any(is);
     let found = [

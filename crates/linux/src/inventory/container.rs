@@ -20,7 +20,7 @@ const SETTINGS: [&str; 4] = ["/sys", "/proc", "/proc/irq", "/proc/sys"];
 
 /// Those places of settings that are mounted so that nobody can write there, in order of depth.
 pub(super) fn read_only(tree: &Tree) -> Vec<String> {
-    let mounts = tree.sieved("proc/self/mounts", of_settings).unwrap_or_default();
+    let mounts = tree.filtered("proc/self/mounts", of_settings).unwrap_or_default();
     let is_read_only = |options: &str| options.split(',').any(|option| option == "ro");
     // What is mounted last at a place hides what was there.
     let options_at = |place: &str| {

@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 pub struct InterruptId {
     /// What it comes from.
-    pub source: Source,
+    pub source: InterruptSource,
     /// The vector of a device, or the input of a chip; `None` where the kernel does not say.
     pub input: Option<u64>,
     /// The names under which it is handled; several where devices share it, none where no driver has
@@ -22,7 +22,7 @@ pub struct InterruptId {
 /// What an interrupt comes from.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub enum InterruptSource {
     /// A device that sends messages.
     Pci(PciAddress),
     /// An interrupt controller, by its name.
@@ -33,8 +33,8 @@ impl fmt::Display for InterruptId {
     /// `0000:00:03.0/1 virtio2-input.0`, or `IO-APIC/9 acpi`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.source {
-            Source::Pci(address) => address.fmt(f)?,
-            Source::Chip(name) => f.write_str(name)?,
+            InterruptSource::Pci(address) => address.fmt(f)?,
+            InterruptSource::Chip(name) => f.write_str(name)?,
         }
         if let Some(input) = self.input {
             write!(f, "/{input}")?;

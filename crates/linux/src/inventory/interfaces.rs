@@ -87,7 +87,7 @@ fn interface(tree: &Tree, name: String, devices: &[PciDevice]) -> Result<Option<
     let device = devices.iter().find(|device| device.interfaces.contains(&name));
     let property = |of: &str, key: &str| {
         let line = |text: &str| text.lines().find(|line| property_of(line, key).is_some()).map(str::to_owned);
-        tree.sieved(file(of), |text| line(text).unwrap_or_default())
+        tree.filtered(file(of), |text| line(text).unwrap_or_default())
             .and_then(|line| property_of(&line, key).map(str::to_owned))
     };
     let node_of_device = || tree.value::<i64>(file("device/numa_node"), "the number of a node, or -1");

@@ -1,6 +1,6 @@
 //! Interrupts of devices: who takes them, who may, and which queue they serve.
 
-use super::identity::{InterruptId, Queue, Source};
+use super::identity::{InterruptId, InterruptSource, Queue};
 use super::pci::{PciAddress, PciDevice};
 use super::table::{Line, Table};
 use crate::probe::Malformed;
@@ -84,7 +84,7 @@ pub struct SpecialInterrupt {
 /// Every interrupt of `table`, in order of number.
 pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<Vec<Interrupt>, Malformed> {
     let debugged: BTreeSet<u32> = tree.numbered(DEBUG, "").into_iter().collect();
-    let owners = Owners::new(devices);
+    let owners = InterruptOwners::new(devices);
     let interrupt = |line: &Line| {
         let file = |name: &str| format!("proc/irq/{}/{name}", line.number);
         let used_by = owners.devices(line);
@@ -151,7 +151,7 @@ fn managed(tree: &Tree, number: u32) -> Managed {
         let flags = text.split_whitespace().filter(|word| word.starts_with("IRQD_"));
         flags.collect::<Vec<_>>().join("\n")
     };
-    match tree.sieved(format!("{DEBUG}/{number}"), flags) {
+    match tree.filtered(format!("{DEBUG}/{number}"), flags) {
         Some(flags) if flags.lines().any(|flag| flag == FLAG) => Managed::Yes,
         Some(_) => Managed::No,
         None => Managed::Unknown,
@@ -159,25 +159,25 @@ fn managed(tree: &Tree, number: u32) -> Managed {
 }
 
 /// Which PCI devices have which interrupts.
-struct Owners<'a> {
-    of: BTreeMap<u32, Vec<&'a PciDevice>>,
+struct InterruptOwners<'a> {
+    by_number: BTreeMap<u32, Vec<&'a PciDevice>>,
     devices: &'a [PciDevice],
 }
 
-impl<'a> Owners<'a> {
+impl<'a> InterruptOwners<'a> {
     fn new(devices: &'a [PciDevice]) -> Self {
-        let mut of: BTreeMap<u32, Vec<&PciDevice>> = BTreeMap::new();
+        let mut by_number: BTreeMap<u32, Vec<&PciDevice>> = BTreeMap::new();
         for device in devices {
             for &number in device.messages.iter().chain(&device.line) {
-                of.entry(number).or_default().push(device);
+                by_number.entry(number).or_default().push(device);
             }
         }
-        Self { of, devices }
+        Self { by_number, devices }
     }
 
     /// By number; or by the address that newer kernels put into the name of the chip.
     fn devices(&self, line: &Line) -> Vec<&'a PciDevice> {
-        if let Some(devices) = self.of.get(&line.number) {
+        if let Some(devices) = self.by_number.get(&line.number) {
             return devices.clone();
         }
         let address = address_in(&line.chip);
@@ -190,11 +190,11 @@ fn address_in(chip: &str) -> Option<PciAddress> {
     chip.rsplit_once('-')?.1.parse().ok()
 }
 
-fn source(line: &Line, used_by: &[&PciDevice]) -> Source {
+fn source(line: &Line, used_by: &[&PciDevice]) -> InterruptSource {
     let device = used_by.first().filter(|_| is_message(line)).map(|device| device.address.clone());
     match device.or_else(|| address_in(&line.chip)) {
-        Some(address) => Source::Pci(address),
-        None => Source::Chip(line.chip.clone()),
+        Some(address) => InterruptSource::Pci(address),
+        None => InterruptSource::Chip(line.chip.clone()),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who touches what: cpus, interrupts, queues, steering and threads in one picture, and who else
+//! Who touches what: cpus, interrupts, queues, steering and threads in one inventory, and who else
 //! changes them.
 //!
 //! This is the look that comes before any placement: in the terms of Foong, Fung & Newell (2004, §3),
@@ -7,11 +7,11 @@
 //! ```
 //! use warmcore_linux::{Probe, fake};
 //!
-//! let picture = Probe::fake(fake::hosts::two_socket_server()).inventory().expect("a sound tree");
-//! let nic = picture.interfaces.iter().find(|interface| interface.is_physical()).expect("a NIC");
+//! let inventory = Probe::fake(fake::hosts::two_socket_server()).inventory().expect("a sound tree");
+//! let nic = inventory.interfaces.iter().find(|interface| interface.is_physical()).expect("a NIC");
 //! assert_eq!((nic.node, nic.receive.len()), (Some(1), 64));
 //! let of_nic = |interface: &Option<String>| interface.as_ref() == Some(&nic.name);
-//! let queue = picture.interrupts.iter().find(|interrupt| of_nic(&interrupt.interface)).expect("a queue");
+//! let queue = inventory.interrupts.iter().find(|interrupt| of_nic(&interrupt.interface)).expect("a queue");
 //! assert_eq!(queue.id.to_string(), "0000:81:00.0/0 eth0-TxRx-0");
 //! ```
 //!
@@ -26,15 +26,15 @@
 //! | `rivals` | irqbalance, TuneD and others, and `.link` files |
 //! | `container` | signs of a container, and what is mounted so that it cannot be changed |
 //! | `activity` | softirqs and rescheduling interrupts alone, for who counts them around a run |
-//! | `rates` | two pictures, and what happened in between |
-//! | `on_cpu` | nothing: the picture as one cpu sees it |
+//! | `rates` | two inventories, and what happened in between |
+//! | `on_cpu` | nothing: the inventory as one cpu sees it |
 //! | `blind_spot` | what is not to be seen here, and what it would take |
 //!
-//! A picture holds counts since the machine started. [`Rates`] are what two of them differ by.
+//! An inventory holds counts since the machine started. [`Rates`] are what two of them differ by.
 //!
 //! What must always hold: nothing is read that tells this machine from others to somebody else
 //! (addresses, serial numbers, host names, arguments of programs); what vanishes between two files is
-//! no error; and a picture of a [recorded](crate::capture) tree is the picture that was recorded.
+//! no error; and an inventory of a [recorded](crate::capture) tree is the inventory that was recorded.
 
 mod activity;
 mod blind_spot;
@@ -55,7 +55,7 @@ mod threads;
 pub use crate::proc_stat::CpuTimes;
 pub use activity::Activity;
 pub use blind_spot::BlindSpot;
-pub use identity::{Direction, InterruptId, Queue, Source};
+pub use identity::{Direction, InterruptId, InterruptSource, Queue};
 pub use interfaces::{Interface, ReceiveQueue, TransmitQueue};
 pub use interrupts::{Counts, Interrupt, Managed, SpecialInterrupt};
 pub use on_cpu::OnCpu;
@@ -69,7 +69,7 @@ pub use threads::{Cpuset, Thread, ThreadKey};
 use crate::probe::cpus::node_lists;
 use crate::probe::{Malformed, ProbeError, Warning};
 use crate::tree::Tree;
-use crate::{Host, Probe};
+use crate::{HostConditions, Probe};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use warmcore_topology::{CpuSet, Machine};
@@ -83,13 +83,13 @@ pub struct Inventory {
     /// Cpus, caches and NUMA nodes, and what of them this process may use.
     pub machine: Machine,
     /// The kernel and the conditions.
-    pub conditions: Host,
+    pub conditions: HostConditions,
     /// The cpus that are there, online or not; `None` where the kernel does not say.
     pub present: Option<CpuSet>,
     /// The cpus that each NUMA node has, of those that have any, in order of the nodes' numbers.
     pub nodes: Vec<CpuSet>,
     /// Cpus that are apart from the others.
-    pub apart: Apart,
+    pub apart: SpecialCpus,
     /// What each online cpu did.
     pub processors: Vec<Processor>,
     /// Interrupts of devices.
@@ -129,7 +129,7 @@ pub struct Inventory {
 
 /// Cpus that are apart from the others.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Apart {
+pub struct SpecialCpus {
     /// Not running.
     pub offline: CpuSet,
     /// Left alone by the scheduler: `isolcpus`, and the isolated partitions of cpusets.
@@ -232,12 +232,12 @@ pub(crate) fn nodes(tree: &Tree) -> Result<Vec<CpuSet>, Malformed> {
     Ok(lists.filter(|cpus| !cpus.is_empty()).collect())
 }
 
-fn apart(tree: &Tree, online: &[CpuId]) -> Result<Apart, Malformed> {
+fn apart(tree: &Tree, online: &[CpuId]) -> Result<SpecialCpus, Malformed> {
     let cpus = |file: &str| Ok(tree.cpus(file)?.unwrap_or_default());
     let mut isolated: CpuSet = cpus("sys/devices/system/cpu/isolated")?;
     isolated.extend(cpus("sys/fs/cgroup/cpuset.cpus.isolated")?.iter());
     let offline = cpus("sys/devices/system/cpu/offline")?;
-    Ok(Apart { offline, isolated, nohz_full: nohz_full(tree)?, slow: slow(tree, online)? })
+    Ok(SpecialCpus { offline, isolated, nohz_full: nohz_full(tree)?, slow: slow(tree, online)? })
 }
 
 /// Intel's kinds of core are two devices; elsewhere the kernel gives each cpu its capacity.

@@ -1,4 +1,4 @@
-//! A picture seen from one cpu.
+//! An inventory seen from one cpu.
 
 use super::{Interface, Interrupt, Inventory, Processor, ReceiveQueue, Thread, TransmitQueue};
 use warmcore_topology::CpuSet;
@@ -36,7 +36,7 @@ impl Interrupt {
 }
 
 impl Inventory {
-    /// The picture from each online cpu, in order of number.
+    /// The inventory from each online cpu, in order of number.
     pub fn by_cpu(&self) -> impl Iterator<Item = OnCpu<'_>> {
         self.processors.iter().map(|processor| self.on_cpu(processor))
     }

@@ -1,4 +1,4 @@
-//! What happened between two pictures of one host.
+//! What happened between two inventories of one host.
 
 use super::identity::InterruptId;
 use super::interrupts::{Counts, Interrupt};
@@ -10,7 +10,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
-/// What happened between two pictures.
+/// What happened between two inventories.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Rates {
     /// The time between them.
@@ -157,7 +157,7 @@ fn interrupts(before: &[Interrupt], now: &[Interrupt], elapsed: Nanos) -> Vec<In
     rates
 }
 
-/// A thread that the earlier picture does not hold is known if it has begun since then; or if it is the
+/// A thread that the earlier inventory does not hold is known if it has begun since then; or if it is the
 /// first of its process, whose time bounds its own. Of others nothing is told before the next look.
 fn threads(earlier: &Inventory, now: &[Thread], elapsed: Nanos) -> Vec<ThreadRate> {
     let before: BTreeMap<ThreadKey, &Thread> =

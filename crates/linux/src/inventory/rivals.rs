@@ -189,7 +189,7 @@ pub(crate) fn link_files(tree: &Tree) -> Vec<LinkFile> {
         }
     }
     let link_file = |file: String| {
-        let settings = tree.sieved(&file, about_queues)?.lines().map(str::to_owned).collect();
+        let settings = tree.filtered(&file, about_queues)?.lines().map(str::to_owned).collect();
         Some(LinkFile { file: format!("/{file}"), settings })
     };
     files.into_values().filter_map(link_file).collect()

@@ -41,7 +41,7 @@ fn packet_sockets(tree: &Tree) -> Result<BTreeMap<u32, u64>, Malformed> {
         let lines = text.lines().skip(1).map(|line| format!("- - - - {}", interface(line)));
         [HEADER.to_owned()].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
     };
-    let text = tree.sieved(PACKET, interfaces).unwrap_or_default();
+    let text = tree.filtered(PACKET, interfaces).unwrap_or_default();
     let mut sockets = BTreeMap::new();
     for line in text.lines().skip(1) {
         let interface = line.split_whitespace().nth(4).and_then(|word| word.parse().ok());

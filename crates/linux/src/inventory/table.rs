@@ -288,7 +288,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_the_kernel_would_write_is_read_back(table in table()) {
-            let mut text = interrupts::Text::new(&table.cpus);
+            let mut text = interrupts::InterruptTable::new(&table.cpus);
             for line in &table.lines {
                 let handling = (line.input, line.trigger.as_deref());
                 text.line(line.number, &line.counts, &line.chip, handling, &line.actions);

@@ -151,7 +151,7 @@ fn allowed(tree: &Tree, directory: &str) -> Result<Option<CpuSet>, Malformed> {
     const KEY: &str = "Cpus_allowed_list";
     let file = format!("{directory}/status");
     let line = |text: &str| text.lines().find(|line| line.starts_with(KEY)).unwrap_or_default().to_owned();
-    let Some(line) = tree.sieved(&file, line) else { return Ok(None) };
+    let Some(line) = tree.filtered(&file, line) else { return Ok(None) };
     let list = field_of(&line, KEY).unwrap_or_default();
     let cpus = list.parse().map(Some);
     cpus.map_err(|_| {

@@ -3,7 +3,7 @@
 //! `/sys/bus/pci/devices/ADDRESS/msi_irqs` names the numbers of a device, `irq` the only one of a
 //! device without message-signalled interrupts; `/sys/kernel/irq/N/actions` says what each is for.
 
-use super::place::LocateError;
+use super::location::LocateError;
 use super::system::{System, is_absent};
 use std::io;
 use warmcore_topology::CpuSet;

@@ -1,6 +1,6 @@
 //! Processes by number and start: numbers are given again, but not with the same start.
 
-use super::place::LocateError;
+use super::location::LocateError;
 use super::system::{System, is_absent};
 use warmcore_units::Fault;
 

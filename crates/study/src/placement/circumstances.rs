@@ -35,7 +35,7 @@ pub(super) fn check(picture: &Inventory) -> Result<(), Unplaceable> {
 /// What else to know, a sentence each.
 pub(super) fn notes(scene: &Scene<'_>, plan: &Plan) -> Vec<String> {
     let mut notes: Vec<String> =
-        rivals::of_picture(plan, scene.picture).iter().map(ToString::to_string).collect();
+        rivals::in_inventory(plan, scene.picture).iter().map(ToString::to_string).collect();
     notes.extend(unmovable(scene));
     notes.extend(unknown_whether_managed(scene));
     if scene.costs.is_ok() {

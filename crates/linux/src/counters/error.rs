@@ -7,7 +7,7 @@ use warmcore_units::CpuId;
 
 /// Why an event was not counted.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum Uncounted {
+pub enum CounterError {
     /// Which event of this processor it would be is not known here.
     #[error("no event for that is known of {processor}")]
     Unknown {
@@ -39,7 +39,7 @@ pub enum Uncounted {
     },
 }
 
-impl Uncounted {
+impl CounterError {
     pub(super) fn refused(code: Code, cpu: CpuId, answer: &io::Error) -> Self {
         Self::Refused { code: code.name, cpu, answer: answer.to_string(), number: answer.raw_os_error() }
     }

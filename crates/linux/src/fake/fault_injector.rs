@@ -11,7 +11,7 @@ use warmcore_topology::CpuSet;
 
 /// What happens at one of the changes, or at it and all after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fault {
+pub enum InjectedFault {
     /// It is refused.
     Refuse,
     /// Half of what is added to the journal gets there, then it is refused. What is no journal is
@@ -25,25 +25,25 @@ pub enum Fault {
 
 /// A door that is jammed at the change number `at`, from 0; and at all later ones, if `for_good`.
 #[derive(Debug)]
-pub struct Jammed {
+pub struct FaultInjector {
     disk: Disk,
     at: usize,
     for_good: bool,
-    fault: Fault,
+    fault: InjectedFault,
     changes: Cell<usize>,
 }
 
-impl Jammed {
+impl FaultInjector {
     /// A door to `disk` at which `fault` happens once.
     #[must_use]
-    pub fn at(disk: Disk, at: usize, fault: Fault) -> Self {
+    pub fn once(disk: Disk, at: usize, fault: InjectedFault) -> Self {
         Self { disk, at, for_good: false, fault, changes: Cell::new(0) }
     }
 
     /// The same from then on.
     #[must_use]
-    pub fn from(disk: Disk, at: usize, fault: Fault) -> Self {
-        Self { for_good: true, ..Self::at(disk, at, fault) }
+    pub fn from_then_on(disk: Disk, at: usize, fault: InjectedFault) -> Self {
+        Self { for_good: true, ..Self::once(disk, at, fault) }
     }
 
     /// How many changes were tried.
@@ -62,10 +62,10 @@ impl Jammed {
             return whole();
         }
         match self.fault {
-            Fault::Refuse => {}
-            Fault::Tear => half()?,
-            Fault::Kill => die(),
-            Fault::KillTorn => {
+            InjectedFault::Refuse => {}
+            InjectedFault::Tear => half()?,
+            InjectedFault::Kill => die(),
+            InjectedFault::KillTorn => {
                 half()?;
                 die();
             }
@@ -82,7 +82,7 @@ fn nothing() -> io::Result<()> {
     Ok(())
 }
 
-impl System for Jammed {
+impl System for FaultInjector {
     fn root(&self) -> &Path {
         self.disk.root()
     }
