@@ -1,6 +1,8 @@
-//! Which event of which processor counts what. The kernel knows cycles and instructions of every
-//! processor; beyond the first level of caches its names mean something else on every make, so there we
-//! name the processor's own events.
+//! The performance events that count L2 and L3 misses on each processor.
+//!
+//! The kernel has names for cycles and instructions on every processor. Its names for cache misses
+//! beyond the first level mean different things on different makes, so there we use the processor's
+//! own events.
 //!
 //! | processor | L2 misses | L3 misses |
 //! |---|---|---|
@@ -13,8 +15,8 @@
 //! From: Intel, *Software Developer's Manual*, volume 3B, "Pre-defined Architectural Performance Events",
 //! and the event lists at perfmon-events.intel.com; AMD, *Processor Programming Reference* for families
 //! 17h and 19h, "Core Performance Monitor Counters"; Arm, *Architecture Reference Manual* for A-profile,
-//! "Common event numbers". Processors with two kinds of cores are not in the table: one code would mean
-//! two things.
+//! "Common event numbers". Processors with two kinds of cores are not in the table, because one code
+//! would mean different events on them.
 
 use super::{CounterError, Event};
 use crate::Probe;
@@ -22,10 +24,10 @@ use crate::tree::{Tree, field_of};
 use perf_event::events::{Hardware, Software};
 use std::fmt;
 
-/// What the kernel is asked to count.
+/// A performance event, as requested from the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Code {
-    /// What it is called in manuals and by `perf`.
+    /// Its name in manuals and in `perf`.
     pub name: &'static str,
     /// What it counts.
     pub counts: &'static str,
@@ -55,22 +57,22 @@ impl Code {
     /// Instructions.
     pub const INSTRUCTIONS: Self =
         Self::new("instructions", "retired instructions", EventSelector::Hardware(Hardware::INSTRUCTIONS));
-    /// How often another thread came to a cpu. The kernel counts that everywhere.
+    /// Context switches on a cpu. Counted by the kernel, on every machine.
     pub const CONTEXT_SWITCHES: Self = Self::new(
         "context-switches",
         "threads that came to a cpu",
         EventSelector::Software(Software::CONTEXT_SWITCHES),
     );
-    /// Nanoseconds. The kernel counts them everywhere.
+    /// Nanoseconds. Counted by the kernel, on every machine.
     pub const CPU_CLOCK: Self =
         Self::new("cpu-clock", "nanoseconds", EventSelector::Software(Software::CPU_CLOCK));
-    /// Threads that moved to a cpu. The kernel counts that everywhere.
+    /// Threads that migrated to a cpu. Counted by the kernel, on every machine.
     pub const CPU_MIGRATIONS: Self = Self::new(
         "cpu-migrations",
         "threads that moved to a cpu",
         EventSelector::Software(Software::CPU_MIGRATIONS),
     );
-    /// Page faults. The kernel counts them everywhere.
+    /// Page faults. Counted by the kernel, on every machine.
     pub const PAGE_FAULTS: Self =
         Self::new("page-faults", "page faults", EventSelector::Software(Software::PAGE_FAULTS));
 
@@ -113,11 +115,11 @@ const INTEL_CORES: [u32; 27] = [
     0x6c, 0x7d, 0x7e, 0x8c, 0x8d, 0xa7, 0x8f, 0xcf, 0xad, 0xae,
 ];
 
-/// As much of a processor's name as tells which events it has.
+/// The make of a processor, which determines its performance events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Processor {
     make: Make,
-    /// For a reader.
+    /// Vendor, family and model, for messages.
     name: String,
 }
 
@@ -126,15 +128,15 @@ enum Make {
     IntelCore,
     Intel,
     Zen,
-    /// With events for where fills came from.
+    /// Zen from family 19h, which counts fills by where they came from.
     LaterZen,
-    /// With an event for L2.
+    /// ARM that has an event for L2 refills.
     Arm,
     Other,
 }
 
 impl Probe {
-    /// Which processor's events are counted here.
+    /// Identifies the processor from `/proc/cpuinfo`.
     #[must_use]
     pub fn processor(&self) -> Processor {
         let tree = self.tree();
@@ -152,13 +154,13 @@ impl Probe {
             _ if has_arm_events(tree) => Make::Arm,
             _ => Make::Other,
         };
-        let told =
+        let shown =
             |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| format!("{number:#x}"));
-        Processor { make, name: format!("{vendor}, family {}, model {}", told(family), told(model)) }
+        Processor { make, name: format!("{vendor}, family {}, model {}", shown(family), shown(model)) }
     }
 }
 
-/// Whether the only kind of cores counts refills of L2.
+/// Whether there is one kind of core and it counts L2 refills.
 fn has_arm_events(tree: &Tree) -> bool {
     const DEVICES: &str = "sys/bus/event_source/devices";
     let kinds = tree.entries(DEVICES, &|name| name.starts_with("armv8_").then(|| name.to_owned()));
@@ -166,10 +168,10 @@ fn has_arm_events(tree: &Tree) -> bool {
 }
 
 impl Processor {
-    /// The code of an event.
+    /// Returns the code of an event on this processor.
     ///
     /// # Errors
-    /// If none is known.
+    /// If no code is known.
     pub fn code(&self, event: Event) -> Result<Code, CounterError> {
         match (event, self.make) {
             (Event::Cycles, _) => Ok(Code::CYCLES),
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn each_make_has_its_own_events_beyond_the_first_level() {
+    fn each_make_has_its_own_cache_miss_events() {
         let zen = "l2_cache_req_stat.ic_dc_miss_in_l2";
         for (tree, beyond) in [
             (x86("GenuineIntel", 6, 0x55), [Some("L2_RQSTS.MISS"), Some("cache-misses")]),
@@ -219,12 +221,12 @@ mod tests {
             assert_eq!(codes(tree), [Some("cycles"), Some("instructions"), l2, l3]);
         }
         let unknown = Probe::fake(x86("GenuineIntel", 6, 0x97)).processor().code(Event::L2Misses);
-        let told = unknown.expect_err("two kinds of cores").to_string();
-        assert_eq!(told, "no event for that is known of GenuineIntel, family 0x6, model 0x97");
+        let message = unknown.expect_err("two kinds of cores").to_string();
+        assert_eq!(message, "no event for this is known on GenuineIntel, family 0x6, model 0x97");
     }
 
     #[test]
-    fn arm_is_asked_for_what_its_kernel_shows() {
+    fn arm_uses_the_events_that_its_kernel_lists() {
         let mut tree = fake::Tree::default();
         tree.put("sys/bus/event_source/devices/armv8_pmuv3_0/events/l2d_cache_refill", "event=0x0017");
         assert_eq!(codes(tree.clone())[2..], [Some("l2d_cache_refill"), Some("LLC-load-misses")]);

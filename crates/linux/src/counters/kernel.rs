@@ -1,4 +1,4 @@
-//! Counters by the kernel: `perf_event_open`, through the crate `perf-event`.
+//! The kernel's performance counters: `perf_event_open`, through the crate `perf-event`.
 
 use super::code::{Code, EventSelector, Processor};
 use super::{Counter, Reading, Source};
@@ -8,15 +8,15 @@ use perf_event::events::{Cache, CacheOp, CacheResult, WhichCache};
 use std::io;
 use warmcore_units::{CpuId, Nanos};
 
-/// The kind of event whose code is the processor's own: `PERF_TYPE_RAW` in the kernel's
-/// `include/uapi/linux/perf_event.h`, for which the crate has no name.
+/// The event type for the processor's own codes: `PERF_TYPE_RAW` in the kernel's
+/// `include/uapi/linux/perf_event.h`. The crate has no name for it.
 const RAW: u32 = 4;
 
-/// The misses of loads in the last level, which the kernel's tables have for most processors.
+/// Load misses in the last-level cache. The kernel's tables have this event for most processors.
 const LAST_LEVEL: Cache =
     Cache { which: WhichCache::LL, operation: CacheOp::READ, result: CacheResult::MISS };
 
-/// This machine's counters.
+/// The counters of this machine.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     processor: Processor,
