@@ -14,7 +14,7 @@ use std::time::Duration;
 use warmcore_bench::Provenance;
 use warmcore_linux::counters::{Counters, Kernel};
 use warmcore_linux::net::{Namespace, privilege_missing};
-use warmcore_linux::{Meter, Spent, affinity};
+use warmcore_linux::{CpuUsage, Meter, affinity};
 use warmcore_measure::Model;
 use warmcore_measure::blocks::{Blocks, Tried};
 use warmcore_measure::transfer::{
@@ -99,7 +99,7 @@ fn options() -> Result<Options, Failure> {
 
 /// What iperf3 moves in a window, and what that takes. It is ended while it still sends, which it would
 /// complain of.
-fn iperf3(network: &Network, cpus: &[CpuId], size: &str) -> Result<(u64, Spent), Failure> {
+fn iperf3(network: &Network, cpus: &[CpuId], size: &str) -> Result<(u64, CpuUsage), Failure> {
     let mut programs = Programs(Vec::new());
     for link in &network.links {
         let address = link.far.address.to_string();

@@ -7,7 +7,7 @@ use crate::installed::Absent;
 use crate::table::Table;
 use crate::traffic::Traffic;
 use warmcore_bench::ProgramError;
-use warmcore_linux::{Meter, Spent};
+use warmcore_linux::{CpuUsage, Meter};
 use warmcore_units::{CpuId, Nanos};
 
 /// The part of the processors' time that other programs may have during a run, and what is not known
@@ -133,7 +133,7 @@ impl Runs {
         repeats_left: &mut usize,
     ) -> Result<(), ProgramError> {
         let processes: Vec<u32> = contestant.process().into_iter().collect();
-        let mut runs: Vec<(Run, Spent)> = Vec::new();
+        let mut runs: Vec<(Run, CpuUsage)> = Vec::new();
         loop {
             let meter = Meter::start(cpus, &processes);
             let run = contestant.run(traffic, handler, self.events)?;
@@ -155,6 +155,6 @@ impl Runs {
     }
 }
 
-fn disturbed(spent: &Spent, cpus: &[CpuId]) -> bool {
+fn disturbed(spent: &CpuUsage, cpus: &[CpuId]) -> bool {
     spent.others > QUIET && spent.time * (spent.others * cpus.len() as f64) > UNCERTAIN
 }

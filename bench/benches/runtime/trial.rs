@@ -111,7 +111,7 @@ impl Meter {
 
     pub(crate) fn stop(&self) -> Spent {
         let sender = cpu_time::of_this_thread() - self.steering;
-        let linux::Spent { time, own, others, .. } = self.all.stop();
+        let linux::CpuUsage { time, own, others, .. } = self.all.stop();
         Spent { time, workers: own - sender, sender, others }
     }
 }

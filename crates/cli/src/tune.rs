@@ -9,7 +9,7 @@ use crate::args::tune::{JournalArguments, PersistArguments, TuneCommand, UndoArg
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::{Path, PathBuf, absolute};
 use warmcore_linux::tuning::plan::Missing;
-use warmcore_linux::tuning::{Directory, Disk, Fate, Journal, Undone, persist, undo};
+use warmcore_linux::tuning::{Disk, Journal, JournalDirectory, UndoOutcome, UndoReport, persist, undo};
 
 pub(crate) fn run(command: &TuneCommand) -> miette::Result<()> {
     match command {
@@ -22,22 +22,22 @@ pub(crate) fn run(command: &TuneCommand) -> miette::Result<()> {
     }
 }
 
-fn directory(arguments: &JournalArguments) -> miette::Result<Directory> {
+fn directory(arguments: &JournalArguments) -> miette::Result<JournalDirectory> {
     match &arguments.journal {
-        Some(path) => absolute(path).map(Directory::at).into_diagnostic(),
-        None => Directory::standard().ok_or_else(|| {
+        Some(path) => absolute(path).map(JournalDirectory::at).into_diagnostic(),
+        None => JournalDirectory::standard().ok_or_else(|| {
             miette!("the environment names no home to keep a journal in: say where, with --journal")
         }),
     }
 }
 
 /// The root that stands for `/` in a journal's values.
-fn root_of(directory: &Directory) -> miette::Result<Option<PathBuf>> {
+fn root_of(directory: &JournalDirectory) -> miette::Result<Option<PathBuf>> {
     let active = directory.active().into_diagnostic()?;
     Ok(active.map(|content| content.head.root))
 }
 
-fn open<'a>(directory: &Directory, disk: &'a Disk) -> miette::Result<Option<Journal<'a>>> {
+fn open<'a>(directory: &JournalDirectory, disk: &'a Disk) -> miette::Result<Option<Journal<'a>>> {
     directory.open(disk, false).into_diagnostic()
 }
 
@@ -52,18 +52,18 @@ fn take_back(arguments: &UndoArguments) -> miette::Result<()> {
     let path = journal.path();
     let undone = undo(journal, arguments.force).into_diagnostic()?;
     crate::print(told(&undone).as_bytes())?;
-    if let Some(problem) = &undone.unnoted {
+    if let Some(problem) = &undone.journal_error {
         eprintln!("note: {problem}; what is restored stays restored");
     }
     if undone.is_complete() { Ok(()) } else { Err(incomplete(&undone, &path)) }
 }
 
 /// What was restored, in words.
-fn told(undone: &Undone) -> String {
+fn told(undone: &UndoReport) -> String {
     if undone.restarted {
         return "The machine was restarted since, which took all changes with it.\n".to_owned();
     }
-    let gone = undone.fates.iter().filter(|(_, fate)| *fate == Fate::Gone).count();
+    let gone = undone.outcomes.iter().filter(|(_, fate)| *fate == UndoOutcome::Gone).count();
     let mut text = format!("{} restored.\n", counted(undone.restored(), "value"));
     if gone > 0 {
         text += &format!("{} no longer there: nothing to restore.\n", counted(gone, "setting"));
@@ -71,7 +71,7 @@ fn told(undone: &Undone) -> String {
     text
 }
 
-fn incomplete(undone: &Undone, journal: &Path) -> miette::Report {
+fn incomplete(undone: &UndoReport, journal: &Path) -> miette::Report {
     let journal = journal.display();
     miette!(
         "not everything is as it was before: {undone}\nThe others' changes were left alone. To overwrite them give \

@@ -1,5 +1,8 @@
-//! Whether running a [`CodeBlock`] displaces other code from this machine's first level: times a
-//! victim block right after it ran, and again after a displacing block of each size ran between.
+//! Measures whether running a [`CodeBlock`] displaces other code from this machine's first-level
+//! instruction cache.
+//!
+//! Times a victim block right after it ran, and again after a displacing block of each size ran
+//! in between.
 
 use std::time::{Duration, Instant};
 use warmcore_linux::{CodeBlock, Probe, affinity, pin_to};
@@ -7,8 +10,8 @@ use warmcore_units::Bytes;
 
 const ROUNDS: usize = 2001;
 
-/// The median time of `victim` in nanoseconds, with `between` run before each timing and the
-/// victim run `uses` times before that.
+/// Returns the median time of one run of `victim`. Before each timing the victim runs `uses`
+/// times, and then `between` runs once.
 fn time_after(victim: &CodeBlock, uses: usize, between: impl Fn()) -> Duration {
     let mut times: Vec<Duration> = (0..ROUNDS)
         .map(|_| {

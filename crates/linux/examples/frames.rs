@@ -1,15 +1,15 @@
-//! How many packets per second of processor time each device receives, against plain kernel UDP:
-//! `cargo run --release -p warmcore-linux --example frames`.
+//! Measures how many packets each device receives per second of processor time, compared with
+//! plain kernel UDP: `cargo run --release -p warmcore-linux --example frames`.
 //!
-//! One veth pair between two namespaces (and one TUN interface); in the far one a thread sends
-//! datagrams of 64 bytes, `sendmmsg` by `sendmmsg`, at a fixed rate or as fast as it can. Contenders
-//! take turns within every round. Two processor times are told, because one alone misleads:
+//! A veth pair joins two namespaces (and there is one TUN interface). A thread in the far namespace
+//! sends datagrams of 64 bytes with `sendmmsg`, at a fixed rate or as fast as it can. The devices
+//! take turns within every round. Two processor times are printed, because one alone misleads:
 //!
-//! - that of the *receiving thread*: what it costs the thread that runs the protocol;
+//! - that of the *receiving thread*: the cost to the thread that runs the protocol;
 //! - that of the *whole process* per received packet. On a veth the kernel's receive path (up to the
 //!   copy into a socket's queue or a ring) runs in a softirq on the *sender's* processor, mostly in
-//!   the sending thread's time: the receiving thread is spared it, the machine is not. What runs in
-//!   the kernel's own threads is in neither.
+//!   the sending thread's time. The receiving thread does not pay for it, but the machine does.
+//!   Neither figure includes work done in the kernel's own threads.
 
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -29,15 +29,15 @@ use warmcore_linux::net::{
 const PORT: u16 = 4791;
 const ROUNDS: usize = 7;
 const LENGTH: Duration = Duration::from_millis(250);
-/// An address behind the near end that its kernel does not have, so that it does not answer what
-/// only a packet socket wants.
+/// An address behind the near end that its kernel does not own, so that the kernel does not answer
+/// datagrams meant for a packet socket.
 const OURS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 9);
 /// The same behind the TUN interface.
 const BEHIND_TUN: Ipv4Addr = Ipv4Addr::new(10, 78, 0, 9);
-/// What a device receives at once.
+/// The most frames a device receives per call.
 const LIMIT: usize = 64;
 
-/// Something that receives the datagrams.
+/// A way to receive the datagrams.
 trait Contender: Send {
     fn receive(&mut self) -> usize;
     fn descriptor(&self) -> BorrowedFd<'_>;
@@ -55,7 +55,7 @@ impl<D: FrameDevice> Contender for Device<D> {
     }
 }
 
-/// `recv`, a call per datagram.
+/// Kernel UDP with one `recv` call per datagram.
 struct OneByOne(UdpSocket);
 
 impl Contender for OneByOne {
@@ -75,7 +75,7 @@ impl Contender for OneByOne {
     }
 }
 
-/// `recvmmsg`, a call per batch.
+/// Kernel UDP with one `recvmmsg` call per batch.
 struct Batched(Datagrams);
 
 impl Contender for Batched {
@@ -95,7 +95,7 @@ fn touch(bytes: &[u8]) {
 const NAMES: [&str; 6] =
     ["kernel UDP, recv", "kernel UDP, recvmmsg", "packet socket", "XDP in driver", "XDP generic", "TUN"];
 
-/// Opens the contender of this number; it, and where to send.
+/// Opens contender `number`. Returns it with the address to send to.
 fn open(lab: &Lab, number: usize) -> Result<(Box<dyn Contender>, Ipv4Addr), Box<dyn Error>> {
     let near = &lab.link.near;
     let filter = Filter::udp_ports([PORT]);
@@ -124,7 +124,7 @@ fn open(lab: &Lab, number: usize) -> Result<(Box<dyn Contender>, Ipv4Addr), Box<
     })?
 }
 
-/// One contender in one round.
+/// What one contender received in one round.
 #[derive(Clone, Copy)]
 struct Sample {
     sent: u64,
@@ -140,13 +140,13 @@ fn clock(id: ClockId) -> Duration {
 
 fn measure(lab: &Lab, number: usize, rate: Option<f64>) -> Result<Sample, Box<dyn Error>> {
     let (mut contender, address) = open(lab, number)?;
-    // Packets for TUN come from its own namespace, the others over the wire.
-    let (place, bound) = if address == BEHIND_TUN {
+    // Packets for TUN come from its own namespace, all others over the veth pair.
+    let (namespace, bound) = if address == BEHIND_TUN {
         (&lab.near, Ipv4Addr::UNSPECIFIED)
     } else {
         (&lab.far, lab.link.far.address)
     };
-    let socket = place.run(|| UdpSocket::bind((bound, 0)))??;
+    let socket = namespace.run(|| UdpSocket::bind((bound, 0)))??;
     socket.connect((address, PORT))?;
     let sender = Datagrams::new(socket, 0);
     let ended = AtomicBool::new(false);
@@ -160,14 +160,14 @@ fn measure(lab: &Lab, number: usize, rate: Option<f64>) -> Result<Sample, Box<dy
     Ok(Sample { sent, received, thread, process: clock(ClockId::ProcessCPUTime) - process })
 }
 
-/// Sends for a while at `rate` per second, or as fast as it goes; how many.
+/// Sends for [`LENGTH`] at `rate` datagrams per second, or as fast as possible. Returns how many were sent.
 fn send(sender: &Datagrams, rate: Option<f64>) -> u64 {
     let (start, mut sent) = (Instant::now(), 0);
     let payload = [7; 64];
     while start.elapsed() < LENGTH {
         let due = rate.map_or(u64::MAX, |rate| (start.elapsed().as_secs_f64() * rate) as u64);
         if due < sent + 16 {
-            // A batch of 16 at least; meanwhile somebody else may run.
+            // Wait for a batch of at least 16, and let other threads run.
             thread::sleep(Duration::from_micros(50));
             continue;
         }
@@ -177,7 +177,8 @@ fn send(sender: &Datagrams, rate: Option<f64>) -> u64 {
     sent
 }
 
-/// Receives until nothing comes any more after the end; how many, and in what time of this thread.
+/// Receives until the sender has ended and nothing more arrives. Returns the number of datagrams and the
+/// processor time of this thread.
 fn receive(contender: &mut dyn Contender, ended: &AtomicBool) -> (u64, Duration) {
     let mut received = 0;
     loop {
@@ -194,7 +195,7 @@ fn receive(contender: &mut dyn Contender, ended: &AtomicBool) -> (u64, Duration)
     }
 }
 
-/// Least, middle and greatest.
+/// Returns the minimum, median and maximum.
 fn spread(mut values: Vec<f64>) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     [values[0], values[values.len() / 2], values[values.len() - 1]]

@@ -1,7 +1,7 @@
-//! A server that keeps its thread near the packets it reads: it accepts a connection, asks the kernel on which
-//! cpu its packets are taken in, and stays behind that cpu's last-level cache.
+//! A server that keeps its thread near the packets it reads. It accepts a connection, asks the kernel which
+//! cpu receives its packets, and keeps to the cpus that share that cpu's last-level cache.
 //!
-//! The connection is one to itself, so that this can be run anywhere.
+//! The example connects to itself, so that it runs anywhere.
 
 use std::error::Error;
 use std::io::{Read, Write};
@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use warmcore_linux::{Probe, current_cpu, near};
 use warmcore_topology::{CpuSet, Within};
 
-/// Serves one connection of `listener`: an echo of what comes. Gives the cpus it stayed on.
+/// Echoes what one connection of `listener` sends. Returns the cpus that the thread stayed on.
 fn serve(listener: &TcpListener) -> Result<CpuSet, Box<dyn Error + Send + Sync>> {
     let machine = Probe::new().machine()?.machine;
     let (mut stream, _) = listener.accept()?;
@@ -20,7 +20,7 @@ fn serve(listener: &TcpListener) -> Result<CpuSet, Box<dyn Error + Send + Sync>>
         if count == 0 {
             return Ok(kept);
         }
-        // Only what has come tells where it comes.
+        // The kernel knows the receiving cpu only once a packet has arrived.
         if kept.is_empty() {
             kept = near::stay_near(&stream, Within::LastLevelCache, &machine)?;
             let cpu = near::receiving_cpu(&stream)?.map_or_else(String::new, |cpu| cpu.to_string());

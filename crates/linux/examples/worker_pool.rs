@@ -1,8 +1,8 @@
-//! A pool of workers by last-level cache: one on each usable core, and a queue of work for all behind one
-//! cache. What one worker writes for the next one then comes out of that cache.
+//! A worker pool grouped by last-level cache: one worker on each usable core, and one work queue for all
+//! workers that share a cache. What one worker writes for the next then comes out of that cache.
 //!
-//! Work is dealt out by key, so that everything about one key stays behind one cache; there any idle worker
-//! takes it.
+//! Work is distributed by key, so that everything about one key stays in one cache; any idle worker of that
+//! group takes it.
 
 use std::error::Error;
 use std::sync::{Mutex, PoisonError, mpsc};
@@ -13,14 +13,14 @@ use warmcore_units::CpuId;
 
 const KEYS: u64 = 1_000;
 
-/// What a worker did.
+/// The cpu a worker ran on, and the sum of its keys.
 #[derive(Debug)]
 struct Worked {
     cpu: CpuId,
     sum: u64,
 }
 
-/// Takes work from `queue` on `cpu` until there will be none.
+/// Takes work from `queue` on `cpu` until the queue is closed.
 fn work(cpu: CpuId, queue: &Mutex<mpsc::Receiver<u64>>) -> Result<Worked, Box<dyn Error + Send + Sync>> {
     let _pinned = pin_to(cpu)?;
     let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -28,12 +28,12 @@ fn work(cpu: CpuId, queue: &Mutex<mpsc::Receiver<u64>>) -> Result<Worked, Box<dy
     Ok(Worked { cpu: current_cpu(), sum })
 }
 
-/// The cores of `group`, by one cpu each.
+/// Returns one cpu of each core in `group`.
 fn cores(machine: &Machine, group: &CpuSet) -> Vec<CpuId> {
     machine.usable_cores().into_iter().filter(|&cpu| group.contains(cpu)).collect()
 }
 
-/// Adds up all keys on every usable core; what each worker did.
+/// Adds up all keys, with a worker on every usable core. Returns what each worker did.
 fn run(machine: &Machine) -> Result<Vec<Worked>, Box<dyn Error + Send + Sync>> {
     let groups = machine.groups(Within::LastLevelCache);
     let (senders, queues): (Vec<_>, Vec<_>) = groups.iter().map(|_| mpsc::channel()).unzip();
@@ -71,11 +71,11 @@ mod tests {
     fn every_core_has_a_worker_and_all_work_is_done_once() {
         let machine = Probe::new().machine().unwrap().machine;
         let worked = run(&machine).unwrap();
-        let cpus: Vec<CpuId> = worked.iter().map(|of| of.cpu).collect();
+        let cpus: Vec<CpuId> = worked.iter().map(|worker| worker.cpu).collect();
         assert_eq!(
             cpus.iter().collect::<std::collections::BTreeSet<_>>().len(),
             machine.usable_cores().len()
         );
-        assert_eq!(worked.iter().map(|of| of.sum).sum::<u64>(), KEYS * (KEYS - 1) / 2);
+        assert_eq!(worked.iter().map(|worker| worker.sum).sum::<u64>(), KEYS * (KEYS - 1) / 2);
     }
 }

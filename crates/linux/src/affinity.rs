@@ -1,4 +1,4 @@
-//! Which cpu this thread runs on, and which it may run on.
+//! Reads and sets which cpu this thread runs on and which cpus it may run on.
 
 use core::marker::PhantomData;
 use rustix::io::Errno;
@@ -10,7 +10,7 @@ use warmcore_units::CpuId;
 /// Why a thread could not be placed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum AffinityError {
-    /// The kernel lets this thread run on none of the wanted cpus.
+    /// The kernel does not let this thread run on any of the wanted cpus.
     #[error(
         "cannot run on cpu {wanted}: {source}; expected cpus that are online and in this process's cpuset"
     )]
@@ -20,13 +20,13 @@ pub enum AffinityError {
         /// What the kernel says.
         source: Errno,
     },
-    /// A number no affinity mask has room for.
-    #[error("{cpu} is beyond the masks of this program: expected a number below {}", Mask::MAX_CPU)]
+    /// The cpu number does not fit into an affinity mask.
+    #[error("{cpu} does not fit into an affinity mask: expected a number below {}", Mask::MAX_CPU)]
     TooHigh {
         /// The number that was asked for.
         cpu: CpuId,
     },
-    /// The mask in force cannot be read.
+    /// The current mask cannot be read.
     #[error("cannot read the affinity mask: {source}; expected a machine of at most {} cpus", Mask::MAX_CPU)]
     Unreadable {
         /// What the kernel says.
@@ -34,7 +34,8 @@ pub enum AffinityError {
     },
 }
 
-/// The cpu this thread is on now; unless pinned, it may be on another when this returns.
+/// Returns the cpu this thread runs on. Unless pinned, the thread may already be on another cpu when this
+/// returns.
 #[must_use]
 pub fn current_cpu() -> CpuId {
     CpuId::from(sched_getcpu())
@@ -57,7 +58,7 @@ pub fn set_mask(cpus: &CpuSet) -> Result<(), AffinityError> {
     sched_setaffinity(None, &mask).map_err(|source| AffinityError::Refused { wanted: cpus.clone(), source })
 }
 
-/// A thread by the number that `/proc` shows; none of a process has the number 0.
+/// Converts a thread number as shown in `/proc` into a thread id. Number 0 is no thread.
 pub(crate) fn thread_id(thread: u32) -> Result<Pid, Errno> {
     i32::try_from(thread).ok().and_then(Pid::from_raw).ok_or(Errno::SRCH)
 }
@@ -76,7 +77,7 @@ fn cpus_of(mask: &Mask) -> CpuSet {
     (0..Mask::MAX_CPU).filter(|&cpu| mask.is_set(cpu)).map(CpuId::from).collect()
 }
 
-/// The mask of `cpus`, or the first of them that it has no room for.
+/// Returns the mask of `cpus`, or the first cpu that does not fit into a mask.
 fn mask_with(cpus: &CpuSet) -> Result<Mask, CpuId> {
     let mut mask = Mask::new();
     for cpu in cpus.iter() {
@@ -92,14 +93,14 @@ fn current_mask() -> Result<Mask, AffinityError> {
     sched_getaffinity(None).map_err(|source| AffinityError::Unreadable { source })
 }
 
-/// Keeps this thread on one cpu until dropped; then the mask that was in force before is
-/// restored. Guards of one thread end in the reverse of their order, as nested scopes do.
+/// Keeps this thread on one cpu until dropped, and then restores the previous mask. Several guards of
+/// one thread must be dropped in reverse order, as nested scopes do.
 #[derive(Debug)]
 #[must_use = "the thread is released as soon as the guard is dropped"]
 pub struct Pinned {
     cpu: CpuId,
     former: Mask,
-    /// A guard is about the thread that made it, and must end there.
+    /// A guard belongs to the thread that created it and must be dropped there.
     not_send: PhantomData<*const ()>,
 }
 
@@ -144,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pinned_thread_is_where_it_was_pinned_and_goes_free_after() {
+    fn a_pinned_thread_stays_on_its_cpu_until_the_guard_is_dropped() {
         let before = mask().unwrap();
         for cpu in before.iter() {
             let outer = pin_to(cpu).unwrap();
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cpu_that_cannot_be_had_is_refused_and_nothing_changes() {
+    fn an_unusable_cpu_is_refused_and_the_mask_is_unchanged() {
         let before = mask().unwrap();
         let absent = CpuId::from(Mask::MAX_CPU - 1);
         assert!(matches!(pin_to(absent), Err(AffinityError::Refused { source: Errno::INVAL, .. })));

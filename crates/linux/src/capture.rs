@@ -1,8 +1,8 @@
-//! Copies of what was read, so that another can look at this machine.
+//! Records the files that a probe reads, so that the machine can be examined elsewhere.
 //!
-//! A recorded probe keeps every file it reads, every name it finds in a directory, and whatever it
-//! finds to be there. The copy is complete by construction: whatever a probe asks of it, it answers
-//! as the machine did at that moment.
+//! A recorded probe keeps every file it reads, every directory entry it finds, and every path it
+//! finds to exist. The copy is complete by construction: a probe of the copy gets the same answers
+//! as the machine gave.
 //!
 //! ```
 //! use warmcore_linux::{Probe, fake};
@@ -18,24 +18,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Everything that a probe has read so far.
+/// The files and names that a probe has read so far.
 #[derive(Clone, Debug, Default)]
-pub struct Recording(Arc<Mutex<Kept>>);
+pub struct Recording(Arc<Mutex<Recorded>>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Recorded {
     files: BTreeMap<String, String>,
     names: BTreeSet<String>,
 }
 
 impl Recording {
-    /// The files that were read, as they were, and an empty one for each name that was only found.
+    /// Returns the recorded files, and an empty file for each name that was found but not read.
     #[must_use]
     pub fn tree(&self) -> fake::Tree {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut tree = fake::Tree { files: kept.files.clone() };
-        // Backwards, so that what is in a directory comes before the directory.
-        for name in kept.names.iter().rev() {
+        let recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tree = fake::Tree { files: recorded.files.clone() };
+        // In reverse order, so that the contents of a directory come before the directory.
+        for name in recorded.names.iter().rev() {
             if !tree.has(name) {
                 tree.files.insert(name.clone(), String::new());
             }
@@ -43,20 +43,20 @@ impl Recording {
         without_hardware_addresses(tree)
     }
 
-    pub(crate) fn keep(&self, file: &Path, text: &str) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(crate) fn record_file(&self, file: &Path, text: &str) {
+        let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let file = file.to_string_lossy().into_owned();
         let text = without_serial_number(&file, text) + "\n";
-        kept.files.insert(file, text);
+        recorded.files.insert(file, text);
     }
 
-    pub(crate) fn keep_name(&self, file: &Path) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.names.insert(file.to_string_lossy().into_owned());
+    pub(crate) fn record_name(&self, file: &Path) {
+        let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded.names.insert(file.to_string_lossy().into_owned());
     }
 }
 
-/// Some ARM kernels write the machine's serial number into `/proc/cpuinfo`.
+/// Removes the machine's serial number, which some ARM kernels write into `/proc/cpuinfo`.
 fn without_serial_number(file: &str, text: &str) -> String {
     if file != "proc/cpuinfo" {
         return text.to_owned();
@@ -65,8 +65,9 @@ fn without_serial_number(file: &str, text: &str) -> String {
     lines.join("\n")
 }
 
-/// An interface that has no better name is called by its hardware address (`enx` or `wlx` and twelve
-/// digits, of systemd.net-naming-scheme(7)). Each gets a number in its place, wherever it is written.
+/// Replaces hardware addresses in interface names by numbers, wherever they are written. systemd
+/// names an interface by its address (`enx` or `wlx` and twelve digits) if it knows no better name
+/// (systemd.net-naming-scheme(7)).
 fn without_hardware_addresses(tree: fake::Tree) -> fake::Tree {
     let names: BTreeSet<&str> =
         tree.files.iter().flat_map(|(file, text)| [file, text]).flat_map(|text| addressed(text)).collect();
@@ -79,7 +80,7 @@ fn without_hardware_addresses(tree: fake::Tree) -> fake::Tree {
     fake::Tree { files: tree.files.into_iter().map(|(file, text)| (replace(file), replace(text))).collect() }
 }
 
-/// The names in `text` that hold a hardware address.
+/// Returns the interface names in `text` that contain a hardware address.
 fn addressed(text: &str) -> impl Iterator<Item = &str> {
     let starts = ["enx", "wlx"].into_iter().flat_map(|start| text.match_indices(start));
     let name = |(at, _): (usize, &str)| {
@@ -90,7 +91,7 @@ fn addressed(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl Probe {
-    /// The same probe, and a recording of what it reads from now on.
+    /// Returns this probe with a recording of everything it reads from now on.
     #[must_use]
     pub fn recorded(self) -> (Self, Recording) {
         let recording = Recording::default();
@@ -104,14 +105,14 @@ mod tests {
     use warmcore_topology::synthetic;
 
     #[test]
-    fn a_recording_answers_as_the_machine_did() {
+    fn a_recording_gives_the_same_answers_as_the_machine() {
         let laptop = fake::Tree::from_machine(&synthetic::hybrid_laptop()).hiding("cpu3/cache");
         let (probe, recording) = Probe::fake(laptop.clone()).recorded();
         let (machine, host) = (probe.machine(), probe.host());
         let copy = Probe::fake(recording.tree());
         assert_eq!((copy.machine(), copy.host()), (machine, host));
         let unasked = recording.tree().files.into_keys().find(|file| !laptop.files.contains_key(file));
-        assert_eq!(unasked, None, "nothing but what was there");
+        assert_eq!(unasked, None, "the recording holds only files of the machine");
     }
 
     #[test]
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_serial_number_is_not_kept() {
+    fn serial_numbers_are_not_recorded() {
         let mut tree = fake::Tree::from_machine(&synthetic::virtual_machine(1));
         tree.put("proc/cpuinfo", "model name\t: ARMv7\nSerial\t\t: 00000000abcdef01\nRevision\t: 1");
         let (probe, recording) = Probe::fake(tree).recorded();

@@ -1,16 +1,16 @@
-//! Processor time: how long threads have run, whatever else the machine did meanwhile.
+//! The processor time that a thread or process has used.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use warmcore_units::Nanos;
 
-/// The time for which the calling thread has run since it began.
+/// Returns the processor time of the calling thread since it started.
 #[must_use]
 pub fn of_this_thread() -> Nanos {
     nanos(clock_gettime(ClockId::ThreadCPUTime))
 }
 
-/// The time for which all threads of this process have run since it began, those that have ended
-/// included. Threads that run at once count each.
+/// Returns the processor time of all threads of this process since it started, including threads that
+/// have ended. Threads that run at the same time each count.
 #[must_use]
 pub fn of_this_process() -> Nanos {
     nanos(clock_gettime(ClockId::ProcessCPUTime))
@@ -26,14 +26,14 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn a_thread_that_sleeps_does_not_run() {
+    fn sleep_takes_no_processor_time() {
         let before = of_this_thread();
         std::thread::sleep(Duration::from_millis(20));
         assert!(of_this_thread() - before < Nanos(20e6));
     }
 
     #[test]
-    fn the_process_has_run_for_what_a_thread_of_it_has() {
+    fn the_time_of_a_thread_counts_for_its_process() {
         let before = of_this_process();
         let thread = std::thread::spawn(|| {
             while of_this_thread() < Nanos(2e6) {

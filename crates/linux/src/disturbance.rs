@@ -1,4 +1,4 @@
-//! Whether a measurement was disturbed: a snapshot before, one after, and what came between.
+//! Detects whether a measurement was disturbed, by comparing a snapshot before with one after.
 //!
 //! ```
 //! use warmcore_linux::Snapshot;
@@ -6,7 +6,7 @@
 //! let _work = (0..1000_u64).sum::<u64>();
 //! let disturbance = Snapshot::now().since(&before);
 //! if !disturbance.is_none() {
-//!     println!("this run does not count: {disturbance}");
+//!     println!("discard this run: {disturbance}");
 //! }
 //! ```
 
@@ -17,7 +17,7 @@ use core::iter::Sum;
 use core::ops::{Add, AddAssign};
 use warmcore_units::CpuId;
 
-/// Where this thread is and what has happened to it, at one moment.
+/// The cpu and the kernel's counters of this thread at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Snapshot {
     cpu: CpuId,
@@ -25,7 +25,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// This thread's state now.
+    /// Takes a snapshot of this thread.
     #[must_use]
     pub fn now() -> Self {
         Self { cpu: current_cpu(), usage: ThreadUsage::now() }
@@ -37,7 +37,7 @@ impl Snapshot {
         self.cpu
     }
 
-    /// What happened between `earlier` and this, both of one thread.
+    /// Returns what happened since `earlier`, a snapshot of the same thread.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Disturbance {
         let (now, then) = (self.usage, earlier.usage);
@@ -50,24 +50,24 @@ impl Snapshot {
     }
 }
 
-/// What happened to a thread between two snapshots. Several add up.
+/// What happened to a thread between two snapshots. Disturbances can be added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Disturbance {
     /// How often the kernel took the processor away (involuntary context switches).
     pub preemptions: u64,
-    /// How often the thread gave the processor up by itself, to wait for something (voluntary
-    /// context switches). Not counted as a disturbance: an experiment may mean to wait.
+    /// How often the thread gave up the processor to wait for something (voluntary context switches).
+    /// Not counted as a disturbance: an experiment may wait on purpose.
     pub waits: u64,
-    /// How often the thread ended on another cpu than it began on. A thread that left and came
-    /// back between two snapshots shows up in `preemptions` or `waits` only; a pinned one cannot
+    /// How often the thread ended on a different cpu than it started on. A thread that left and came
+    /// back between two snapshots shows up only in `preemptions` or `waits`; a pinned one cannot
     /// leave.
     pub migrations: u64,
-    /// How often a page had to be brought in or mapped.
+    /// How often a page had to be loaded or mapped.
     pub page_faults: u64,
 }
 
 impl Disturbance {
-    /// Whether nothing happened that the thread did not ask for.
+    /// Whether there was no preemption, migration or page fault. Waits are not counted.
     #[must_use]
     pub const fn is_none(&self) -> bool {
         self.preemptions == 0 && self.migrations == 0 && self.page_faults == 0

@@ -1,30 +1,30 @@
-//! A block of code that does nothing, at length: running it displaces what an instruction cache
-//! held.
+//! Long blocks of code that do nothing. Running one displaces other code from the instruction cache.
 //!
 //! The block is a chain of jumps, each over a few bytes to the next, and a return at the end.
-//! Straight-line no-ops will not do: caches of today tell a stream that passes once from code in
-//! use. On a virtual Zen 4 processor with 32 KiB of instruction cache, 8 KiB of arithmetic that had
-//! run twice took 364 cycles after 256 KiB of no-ops, as if nothing had happened between; after
-//! 32 KiB of jumps it took 572, and as much however often it had run before.
+//! Straight-line no-ops do not work: current caches distinguish a stream that passes once from code
+//! in use. On a virtual Zen 4 processor with 32 KiB of instruction cache, 8 KiB of arithmetic that had
+//! run twice took 364 cycles after 256 KiB of no-ops, as if nothing had run in between. After
+//! 32 KiB of jumps it took 572 cycles, however often it had run before.
 //!
-//! A longer block displaces remembered branch targets as well, which costs more than the first
-//! level does: on that processor 64 KiB did not, 128 KiB did. Example `displacement` times the
-//! effect of each size on the machine at hand.
+//! A longer block also displaces entries of the branch target buffer, which costs more than the
+//! first-level cache does: on that processor 64 KiB did not, 128 KiB did. The example
+//! `displacement` times the effect of each size on the current machine.
 //!
-//! Pages are written first and made executable afterwards; they are never both at once. The
+//! Pages are written first and then made executable; they are never writable and executable at
+//! once. The
 //! `unsafe` here is the jump into the block, and on ARM the cache maintenance before it.
 
 use crate::mapping::{ExecutablePages, Mapping, MappingError};
 use rustix::io::Errno;
 use warmcore_units::Bytes;
 
-/// Why there is no code block.
+/// Why a code block could not be created.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CodeBlockError {
-    /// We know no jump of this processor.
+    /// We have no machine code for this architecture.
     #[error("cannot write code for {}: expected x86_64 or aarch64", std::env::consts::ARCH)]
     Unsupported,
-    /// No room even for the return.
+    /// The size is too small even for the return instruction.
     #[error("a code block of {size} was asked for: expected at least {least}")]
     TooSmall {
         /// What was asked for.
@@ -32,17 +32,17 @@ pub enum CodeBlockError {
         /// The size of a block that only returns.
         least: Bytes,
     },
-    /// No memory.
+    /// The memory cannot be mapped.
     #[error(transparent)]
     Mapping(#[from] MappingError),
-    /// The kernel's policy forbids memory that was written to be executed.
+    /// A security policy forbids executing memory that was written.
     #[error(
         "cannot make memory executable: {0}; a security policy such as SELinux's `execmem` may forbid it"
     )]
     Forbidden(Errno),
 }
 
-/// Executable memory full of jumps to the next, with a return at the end.
+/// Executable memory filled with a chain of jumps and a return at the end.
 #[derive(Debug)]
 pub struct CodeBlock {
     pages: ExecutablePages,
@@ -50,11 +50,11 @@ pub struct CodeBlock {
 }
 
 impl CodeBlock {
-    /// A block of `size` bytes of code (rounded down to whole instructions).
+    /// Creates a block of `size` bytes of code, rounded down to whole instructions.
     ///
     /// # Errors
-    /// On a processor we have no code for, for a size below one return instruction, or if the
-    /// kernel gives no memory or does not let it be executed.
+    /// If we have no code for the architecture, `size` is below one return instruction, or the
+    /// kernel gives no memory or does not allow it to be executed.
     ///
     /// ```
     /// # if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
@@ -78,35 +78,34 @@ impl CodeBlock {
         Ok(Self { pages, len })
     }
 
-    /// Executes every jump of the block, in order, once; every cache line of it is fetched.
+    /// Executes every jump of the block once, in order, so that every cache line of it is fetched.
     pub fn run(&self) {
         let start = self.pages.as_slice().as_ptr();
         // SAFETY: `start` is the address of `len` bytes of whole instructions of this processor
         // (`new` made them, and nothing can write them since): each jump leads to a later one or
-        // to the return. So the call comes back, having touched neither registers nor memory.
+        // to the return. So the call returns, and changes neither registers nor memory.
         unsafe {
             let block: extern "C" fn() = core::mem::transmute(start);
             block();
         }
     }
 
-    /// How many bytes of code there are, the return included.
+    /// The number of bytes of code, including the return.
     #[must_use]
     pub const fn size(&self) -> Bytes {
         Bytes(self.len as u64)
     }
 }
 
-/// The instructions of a processor that we need.
+/// The machine instructions that a block consists of.
 struct MachineCode {
-    /// A jump and the bytes it leads over. Its length divides a cache line.
+    /// A jump and the bytes it skips. The length divides a cache line.
     jump: &'static [u8],
-    /// Where there is no room for a jump: an instruction that does nothing, of the length of a
-    /// unit.
+    /// A no-op of one unit, used where a jump does not fit.
     no_op: &'static [u8],
     /// Return to the caller.
     ret: &'static [u8],
-    /// What the length of every instruction is a multiple of.
+    /// The instruction length of the architecture: every instruction is a multiple of it.
     unit: usize,
 }
 
@@ -190,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_jumps_to_its_end_and_then_returns() {
+    fn a_block_is_filled_with_jumps_and_ends_in_a_return() {
         let code = machine_code().unwrap();
         let mut block = vec![0xff; 8 * 5 + 4 + code.ret.len()];
         code.fill(&mut block);
@@ -211,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn no_room_for_a_return_is_refused() {
+    fn a_block_too_small_for_a_return_is_refused() {
         assert!(matches!(CodeBlock::new(Bytes(0)), Err(CodeBlockError::TooSmall { .. })));
     }
 }

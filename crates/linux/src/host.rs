@@ -1,44 +1,44 @@
-//! The conditions under which the machine runs, for the provenance of a report. What identifies
-//! the machine to others (its name, addresses, serial numbers) is not looked at.
+//! The conditions under which the machine runs, for the provenance of a report. Nothing that
+//! identifies the machine (host name, addresses, serial numbers) is read.
 
 use crate::Probe;
 use crate::tree::{Tree, field_of};
 use serde::{Deserialize, Serialize};
 use warmcore_units::{Bytes, PerSecond};
 
-/// Conditions of a run. Each is `None` where the kernel does not say.
+/// The conditions of a run. A field is `None` where the kernel does not report it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Host {
+pub struct HostConditions {
     /// The kernel's release, such as `6.18.44`.
     pub kernel: Option<String>,
-    /// All memory the kernel has.
+    /// The total memory.
     pub memory: Option<Bytes>,
-    /// Whether the machine is a virtual one.
+    /// Whether the machine is virtual.
     pub hypervisor: Hypervisor,
     /// Mean number of runnable tasks over the last one, five and fifteen minutes.
     pub load: Option<[f64; 3]>,
-    /// What decides the clock rate of the first cpu, such as `performance`.
+    /// The frequency governor of the first cpu, such as `performance`.
     pub governor: Option<String>,
-    /// The clock rate of the first cpu now, in cycles per second.
+    /// The current clock rate of the first cpu, in cycles per second.
     pub clock_rate: Option<PerSecond>,
-    /// What the kernel tells the time by, such as `tsc`.
+    /// The kernel's clock source, such as `tsc`.
     pub clock_source: Option<String>,
     /// When the kernel backs memory with huge pages.
     pub huge_pages: Option<HugePageMode>,
 }
 
-/// Whether there is a hypervisor beneath the kernel.
+/// Whether the kernel runs under a hypervisor.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hypervisor {
-    /// The processor says there is none.
+    /// No: the processor reports none.
     Absent,
-    /// There is one, of a kind that does not say its name.
+    /// Yes, of an unknown kind.
     Present,
-    /// There is one, and this is what it says it is.
+    /// Yes, of this kind.
     Named(String),
-    /// Nothing says whether there is one.
+    /// The kernel does not report it.
     Unknown,
 }
 
@@ -55,12 +55,12 @@ pub enum HugePageMode {
 }
 
 impl Probe {
-    /// The conditions the machine runs under.
+    /// Reads the conditions the machine runs under.
     #[must_use]
-    pub fn host(&self) -> Host {
+    pub fn host(&self) -> HostConditions {
         let tree = self.tree();
         let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
-        Host {
+        HostConditions {
             kernel: tree.text("proc/sys/kernel/osrelease"),
             memory: memory(tree),
             hypervisor: hypervisor(tree, &cpuinfo),
@@ -80,7 +80,7 @@ fn memory(tree: &Tree) -> Option<Bytes> {
     kib.checked_mul(1024).map(Bytes)
 }
 
-/// Xen and ARM's firmware name their hypervisor; x86 processors have a flag for any.
+/// Xen and ARM firmware name the hypervisor; x86 processors only have a flag.
 fn hypervisor(tree: &Tree, cpuinfo: &str) -> Hypervisor {
     let named = ["sys/hypervisor/type", "proc/device-tree/hypervisor/compatible"];
     if let Some(name) = named.iter().find_map(|file| tree.text(file)) {
@@ -100,7 +100,7 @@ fn load(tree: &Tree) -> Option<[f64; 3]> {
     Some([averages.next()??, averages.next()??, averages.next()??])
 }
 
-/// The scaling driver counts in kHz; without one, x86 gives MHz in `/proc/cpuinfo`.
+/// Reads the rate from the scaling driver (kHz), or on x86 without one from `/proc/cpuinfo` (MHz).
 fn clock_rate(tree: &Tree, cpuinfo: &str) -> Option<PerSecond> {
     let scaled = tree.value::<u64>("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "kHz").ok()?;
     let kilohertz = scaled.map(|kilohertz| kilohertz as f64);
@@ -109,7 +109,7 @@ fn clock_rate(tree: &Tree, cpuinfo: &str) -> Option<PerSecond> {
     (rate.0.is_finite() && rate.0 > 0.0).then_some(rate)
 }
 
-/// `always [madvise] never`, the mode in force in brackets.
+/// Parses `always [madvise] never`, where the current mode is in brackets.
 fn huge_pages(tree: &Tree) -> Option<HugePageMode> {
     let text = tree.text("sys/kernel/mm/transparent_hugepage/enabled")?;
     let bracketed = text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'))?;
@@ -128,7 +128,7 @@ mod tests {
     use warmcore_topology::synthetic;
 
     #[test]
-    fn every_condition_is_read_where_the_kernel_tells() {
+    fn every_condition_is_read_where_the_kernel_reports_it() {
         let mut tree = fake::Tree::from_machine(&synthetic::virtual_machine(2));
         tree.put("proc/sys/kernel/osrelease", "6.1.0");
         tree.put("proc/meminfo", "MemTotal:       24684096 kB\nMemFree: 5 kB");
@@ -137,7 +137,7 @@ mod tests {
         tree.put("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance");
         tree.put("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc");
         tree.put("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never");
-        let expected = Host {
+        let expected = HostConditions {
             kernel: Some("6.1.0".to_owned()),
             memory: Some(Bytes::kib(24_684_096)),
             hypervisor: Hypervisor::Present,
@@ -152,12 +152,12 @@ mod tests {
         tree.put("sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", 3_000_000);
         tree.put("sys/hypervisor/type", "xen");
         let host = Probe::fake(tree).host();
-        assert_eq!(host.clock_rate, Some(PerSecond(3e9)), "the scaling driver knows better");
+        assert_eq!(host.clock_rate, Some(PerSecond(3e9)), "the scaling driver takes precedence");
         assert_eq!(host.hypervisor, Hypervisor::Named("xen".to_owned()));
     }
 
     #[test]
-    fn what_the_kernel_does_not_tell_is_unknown() {
+    fn conditions_that_the_kernel_hides_are_unknown() {
         let host = Probe::fake(fake::Tree::default()).host();
         assert_eq!((host.memory, host.load, host.clock_rate), (None, None, None));
         assert_eq!(host.hypervisor, Hypervisor::Unknown);

@@ -1,34 +1,34 @@
-//! Everything that talks to the kernel, and the only room that does: elsewhere in Warmcore
-//! nothing makes a system call.
+//! Everything in Warmcore that talks to the Linux kernel. No other crate makes system calls.
 //!
-//! | module | asks or tells the kernel |
+//! | module | purpose |
 //! |---|---|
-//! | [`probe`] | which machine this is, as a [`Machine`](warmcore_topology::Machine) |
-//! | [`host`] | under which conditions it runs: kernel, memory, hypervisor, clock, load |
-//! | [`affinity`] | which cpu this thread runs on, and may run on |
-//! | [`near`] | which cpu takes in a socket's packets, and to stay near it |
-//! | [`cpu_time`] | for how long threads have run |
-//! | [`disturbance`] | whether a measurement was preempted, migrated or faulted |
-//! | [`program`] | to run a user's program, and to end it with all it has started |
-//! | [`counters`] | what the processor counts on cpus: cycles, instructions, cache misses |
-//! | [`meter`] | what a run took of the cpus, and what others had of them meanwhile |
-//! | [`scheduled`] | how often a thread was moved and kept waiting |
-//! | [`steal`] | how long a hypervisor ran something else |
-//! | [`executable`] | a block of code large enough to displace an instruction cache |
-//! | [`region`] | resident memory for walks that displace a data cache, in huge pages if wanted |
-//! | [`net`] | for the frames of a network interface, and to carry ours |
-//! | [`inventory`] | who touches what: interrupts, queues, steering, threads, and who else changes them |
-//! | [`tuning`] | where interrupts, packets and threads go, so that it can be taken back |
-//! | [`capture`] | nothing: it copies what the others have read, for a look from elsewhere |
-//! | [`fake`] | nothing: it writes the files that [`probe`] and [`inventory`] read, of machines we made up |
+//! | [`probe`] | reads cpus, caches and limits of the machine, as a [`Machine`](warmcore_topology::Machine) |
+//! | [`host`] | reads the conditions of a run: kernel, memory, hypervisor, clock, load |
+//! | [`affinity`] | reads and sets which cpus this thread may run on |
+//! | [`near`] | finds the cpu that receives a socket's packets, and keeps a thread near it |
+//! | [`cpu_time`] | the processor time of this thread and process |
+//! | [`disturbance`] | detects preemptions, migrations and page faults during a measurement |
+//! | [`program`] | runs a user's program, and ends it with all its children |
+//! | [`counters`] | performance counters: cycles, instructions, cache misses |
+//! | [`meter`] | the cpu usage of a run, and of other programs meanwhile |
+//! | [`scheduler_counts`] | how often a thread was switched out and migrated |
+//! | [`steal`] | the time a hypervisor took away |
+//! | [`executable`] | blocks of code large enough to displace an instruction cache |
+//! | [`region`] | resident memory to displace a data cache, in huge pages if wanted |
+//! | [`net`] | receives and sends Ethernet frames |
+//! | [`inventory`] | lists interrupts, queues, packet steering and threads, and programs that change them |
+//! | [`tuning`] | changes where interrupts, packets and threads go, and undoes the changes |
+//! | [`capture`] | records the files that a probe reads, to examine a machine elsewhere |
+//! | [`fake`] | writes the files that [`probe`] and [`inventory`] read, for fake machines |
 //!
-//! What is read from files is read below a root that can be moved, so that other machines can be
-//! looked at from here ([`Probe::root`]).
+//! All files are read below a root directory that can be changed, so that the files of other machines
+//! can be examined ([`Probe::root`]).
 //!
-//! `unsafe` is confined to a few modules: the call of a counter that no safe crate offers (`usage`),
-//! memory mappings (`mapping`), the jump into a code block (`executable`); and for [`net`] its system
-//! calls (`net::kernel`), memory shared with the kernel (`net::shared`), and the two devices whose
-//! protocols say whose a frame in that memory is (`net::packet`, `net::xdp`).
+//! `unsafe` is confined to a few modules: `getrusage`, which no safe crate offers (`usage`), memory
+//! mappings (`mapping`), the jump into a code block (`executable`), and the stack of a
+//! [`protocol_thread`]. In [`net`] these are its system calls (`net::kernel`), memory shared with the
+//! kernel (`net::shared`), and the two devices whose protocols decide who owns a frame in that memory
+//! (`net::packet`, `net::xdp`).
 
 #![deny(unsafe_code)]
 
@@ -54,7 +54,7 @@ pub mod program;
 #[allow(unsafe_code)]
 pub mod protocol_thread;
 pub mod region;
-pub mod scheduled;
+pub mod scheduler_counts;
 pub mod steal;
 mod tree;
 pub mod tuning;
@@ -63,18 +63,18 @@ mod usage;
 
 pub use affinity::{AffinityError, Pinned, current_cpu, pin_to};
 pub use capture::Recording;
-pub use counters::{Counted, Counters};
+pub use counters::{Counters, EventCounts};
 pub use disturbance::{Disturbance, Snapshot};
 pub use executable::{CodeBlock, CodeBlockError};
-pub use host::{Host, HugePageMode, Hypervisor};
+pub use host::{HostConditions, HugePageMode, Hypervisor};
 pub use inventory::{Inventory, Rates};
 pub use mapping::MappingError;
-pub use meter::{Meter, Spent};
+pub use meter::{CpuUsage, Meter};
 pub use probe::{Probe, ProbeError, Probed, Shortfall, Warning};
 pub use program::{Program, ProgramError};
 pub use protocol_thread::ProtocolThread;
 pub use region::{Pages, Region};
-pub use scheduled::{Scheduled, ThreadNumber};
+pub use scheduler_counts::{SchedulerCounts, ThreadNumber};
 pub use steal::Steal;
 
 #[cfg(doctest)]

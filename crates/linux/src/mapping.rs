@@ -1,8 +1,8 @@
-//! Memory straight from the kernel, outside the allocator: private, anonymous, zeroed.
+//! Memory mapped directly from the kernel: private, anonymous, zeroed.
 //!
 //! Invariant of [`Mapping`]: `pages` points to `len` mapped bytes (`len` a positive multiple of
-//! the page size) that nothing else owns, until `drop` unmaps them. Every `unsafe` of this module
-//! rests on it.
+//! the page size) that nothing else owns, until `drop` unmaps them. Every `unsafe` block of this
+//! module relies on it.
 
 use core::ptr::NonNull;
 use core::slice;
@@ -10,10 +10,10 @@ use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, MprotectFlags, ProtFlags, madvise, mmap_anonymous, mprotect, munmap};
 use warmcore_units::Bytes;
 
-/// Why the kernel gave no memory.
+/// Why memory could not be mapped.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MappingError {
-    /// No bytes were asked for.
+    /// The requested size is zero.
     #[error("a mapping of no bytes was asked for: expected at least one")]
     Empty,
     /// The size does not fit the address space.
@@ -29,7 +29,7 @@ pub enum MappingError {
     },
 }
 
-/// Whole pages that can be read and written until they are [sealed](Mapping::make_executable).
+/// Whole pages that can be read and written until they are [made executable](Mapping::make_executable).
 #[derive(Debug)]
 pub(crate) struct Mapping {
     pages: NonNull<u8>,
@@ -43,7 +43,7 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// At least `size` zeroed bytes, in whole pages.
+    /// Maps at least `size` zeroed bytes, in whole pages.
     pub(crate) fn new(size: Bytes) -> Result<Self, MappingError> {
         if size.is_empty() {
             return Err(MappingError::Empty);
@@ -63,7 +63,7 @@ impl Mapping {
         Ok(Self { pages, len })
     }
 
-    /// Wishes for huge pages; whether the kernel takes the wish (it has such pages at all).
+    /// Asks for huge pages. Returns whether the kernel accepts the advice (whether it has such pages).
     pub(crate) fn advise_huge_pages(&mut self) -> bool {
         // SAFETY: the range is ours, and this advice changes no contents.
         unsafe { madvise(self.pages.as_ptr().cast(), self.len, Advice::LinuxHugepage) }.is_ok()
@@ -71,7 +71,7 @@ impl Mapping {
 
     pub(crate) fn as_slice(&self) -> &[u8] {
         // SAFETY: `len` bytes are mapped, zeroed or written since, and readable in every state of
-        // protection; who writes needs `&mut self`.
+        // protection; a writer needs `&mut self`.
         unsafe { slice::from_raw_parts(self.pages.as_ptr(), self.len) }
     }
 
@@ -81,7 +81,7 @@ impl Mapping {
         unsafe { slice::from_raw_parts_mut(self.pages.as_ptr(), self.len) }
     }
 
-    /// Gives up writing for executing; no page is ever both.
+    /// Makes the pages executable and no longer writable; no page is ever both.
     pub(crate) fn make_executable(self) -> Result<ExecutablePages, Errno> {
         let protection = MprotectFlags::READ | MprotectFlags::EXEC;
         // SAFETY: the range is ours and, as `self` is consumed, no reference into it is left.
@@ -98,7 +98,7 @@ impl Drop for Mapping {
     }
 }
 
-/// A mapping that can be read and executed, and never written again.
+/// A mapping that can be read and executed but never written again.
 #[derive(Debug)]
 pub(crate) struct ExecutablePages(Mapping);
 

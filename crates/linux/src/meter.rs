@@ -1,6 +1,7 @@
-//! What a run took of the cpus, and what other programs had of them meanwhile.
+//! Measures the cpu usage of a run, and of other programs meanwhile.
 //!
-//! The kernel counts in ticks of usually 10 ms, so a run of less than half a second is hardly known.
+//! The kernel counts in ticks of usually 10 ms, so figures for runs shorter than half a second are
+//! inaccurate.
 
 use crate::pid_stat::{Stat, stat};
 use crate::proc_stat::{CpuTimes, cpu_times};
@@ -9,25 +10,25 @@ use std::fmt::Display;
 use std::time::Instant;
 use warmcore_units::{CpuId, Nanos};
 
-/// What a run has taken.
+/// The time and cpu usage of a run.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Spent {
-    /// On the wall's clock.
+pub struct CpuUsage {
+    /// Wall-clock time.
     pub time: Nanos,
     /// Processor time of this process and of the programs that belong to the run.
     pub own: Nanos,
-    /// For how long the cpus were busy, all together, whoever made them: programs, the kernel, interrupts
-    /// and softirqs. What a hypervisor took is not in it.
+    /// Busy time, summed over the cpus: programs, the kernel, interrupts and softirqs. Without time that a
+    /// hypervisor took.
     pub busy: Nanos,
-    /// For how long they were in softirqs, in which received packets are worked off.
+    /// Time in softirqs, which process received packets.
     pub softirq: Nanos,
-    /// What a hypervisor took of them.
+    /// Time that a hypervisor took.
     pub stolen: Nanos,
-    /// The part of the cpus' time that other programs had, or the hypervisor.
+    /// The share of the cpus' time that went to other programs or the hypervisor.
     pub others: f64,
 }
 
-/// Takes the time of a run.
+/// Measures a run from its start.
 #[derive(Debug)]
 pub struct Meter {
     cpus: Vec<CpuId>,
@@ -38,25 +39,24 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Begins, for a run on `cpus` to which the processes `programs` belong too, by their numbers. What this
-    /// process starts and waits for meanwhile belongs to it anyway.
+    /// Starts measuring a run on `cpus`. The processes with the numbers `programs` also belong to the run.
+    /// Child processes that this process starts and waits for meanwhile belong to it anyway.
     #[must_use]
     pub fn start(cpus: &[CpuId], programs: &[u32]) -> Self {
         let (machine, own) = (together(cpus), own(programs));
         Self { cpus: cpus.to_vec(), programs: programs.to_vec(), begun: Instant::now(), own, machine }
     }
 
-    /// What has been taken until now. The programs must not have ended; what the kernel does not tell is
-    /// zero.
+    /// Returns the usage up to now. The programs must still run. What the kernel does not report is zero.
     #[must_use]
-    pub fn stop(&self) -> Spent {
+    pub fn stop(&self) -> CpuUsage {
         let time = Nanos(self.begun.elapsed().as_nanos() as f64);
         let (own, now, before) = (own(&self.programs) - self.own, together(&self.cpus), self.machine);
         let stolen = now.stolen.unwrap_or_default() - before.stolen.unwrap_or_default();
-        // Packets are worked off in interrupts, whosever they are: those are nobody else's.
+        // Interrupts and softirqs process packets for any program, so they are not charged to others.
         let in_programs = now.user + now.system - before.user - before.system;
         let others = (in_programs + stolen - own) / (time * self.cpus.len() as f64);
-        Spent {
+        CpuUsage {
             time,
             own,
             busy: now.busy() - before.busy(),
@@ -73,13 +73,13 @@ fn own(programs: &[u32]) -> Nanos {
     cpu_time::of_this_process() + children + of_others.sum()
 }
 
-/// Where the time of `cpus` went since the machine started; nowhere, if the kernel does not say.
+/// Sums up the times of `cpus` since boot; zero if the kernel does not report them.
 fn together(cpus: &[CpuId]) -> CpuTimes {
     let all = cpu_times(Probe::new().tree()).unwrap_or_default();
     cpus.iter().filter_map(|cpu| all.get(cpu)).copied().sum()
 }
 
-/// What the kernel says of a process; `None` if it has ended.
+/// Reads the stat file of a process; `None` if it has ended.
 fn of_program(number: impl Display) -> Option<Stat> {
     stat(Probe::new().tree(), &format!("proc/{number}")).ok().flatten()
 }
@@ -94,7 +94,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn what_this_process_does_is_its_own() {
+    fn work_of_this_process_counts_as_own() {
         let cpus: Vec<CpuId> = affinity::mask().unwrap().iter().collect();
         let meter = Meter::start(&cpus, &[]);
         while cpu_time::of_this_thread() < tick() * 5.0 {
@@ -105,20 +105,20 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_did_is_its_own_while_it_runs_and_when_it_was_waited_for() {
+    fn work_of_a_child_counts_as_own_while_it_runs_and_after_it_was_waited_for() {
         let mut busy = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().expect("sh is there");
         let (during, beyond) = (Meter::start(&[], &[busy.id()]), Meter::start(&[], &[]));
         let deadline = Instant::now() + Duration::from_secs(60);
-        // The kernel counts in ticks, and lets it run when it likes. Other tests use this process's time meanwhile.
+        // The kernel counts in ticks and may schedule the child late. Other tests use this process meanwhile.
         let its = || of_program(busy.id()).map_or(Nanos::ZERO, |stat| stat.cpu_time);
         while its() < tick() * 3.0 && Instant::now() < deadline {
             sleep(Duration::from_millis(20));
         }
-        let before_its_end = beyond.stop().own;
-        assert!(during.stop().own >= before_its_end + tick() * 2.0);
+        let before_exit = beyond.stop().own;
+        assert!(during.stop().own >= before_exit + tick() * 2.0);
         busy.kill().expect("it runs");
         busy.wait().expect("a child can be waited for");
-        assert!(beyond.stop().own >= before_its_end + tick() * 2.0);
+        assert!(beyond.stop().own >= before_exit + tick() * 2.0);
         assert!(of_program(u32::MAX).is_none());
     }
 }

@@ -1,9 +1,9 @@
-//! For programs that place their own threads: near the packets that they read.
+//! Keeps a thread near the cpu that receives its packets, for programs that place their own threads.
 //!
-//! What the protocol writes for a socket lies in the caches of the cpu that takes its packets in. A reader
-//! on that core, or at least behind the same cache, finds it there. Which cpu that is follows from the
-//! queue that the NIC's hash puts the connection in, and from RPS and RFS behind it; the kernel tells it of
-//! a socket once a packet has come (`SO_INCOMING_CPU`, `socket(7)`).
+//! The data that the protocol writes for a socket is in the caches of the cpu that receives its packets. A
+//! reader on that core, or at least one that shares its last-level cache, finds it there. The receiving cpu
+//! depends on the queue that the NIC's hash selects for the connection, and on RPS and RFS. The kernel
+//! reports it for a socket once a packet has arrived (`SO_INCOMING_CPU`, `socket(7)`).
 
 use crate::affinity::{self, AffinityError};
 use rustix::io::Errno;
@@ -15,56 +15,56 @@ use warmcore_units::CpuId;
 /// Why a thread could not be placed near its packets.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NearError {
-    /// The kernel does not tell of this descriptor.
-    #[error("cannot ask which cpu takes its packets in: {0}; expected an open socket")]
+    /// The kernel does not answer for this descriptor.
+    #[error("cannot ask which cpu receives its packets: {0}; expected an open socket")]
     Socket(Errno),
-    /// No packet has come yet.
+    /// No packet has arrived yet.
     #[error(
-        "no packet has come yet that tells a cpu: expected a connection that something was received from, of TCP \
-         or of UDP after `connect`"
+        "no packet has arrived yet, so the receiving cpu is unknown: expected a TCP connection, or a connected \
+         UDP socket, that has received something"
     )]
-    Silent,
-    /// None of the near cpus may be used.
+    NoPacketYet,
+    /// The thread may use none of the near cpus.
     #[error(
-        "packets are taken in on cpu {cpu}, and of the cpus near it ({near}) this thread may use none, only {allowed}"
+        "cpu {cpu} receives the packets, but this thread may use none of the cpus near it ({near}), only {allowed}"
     )]
-    Outside {
-        /// The cpu that takes packets in.
+    NoneAllowed {
+        /// The cpu that receives the packets.
         cpu: CpuId,
         /// The cpus near it.
         near: CpuSet,
-        /// The cpus that may be used.
+        /// The cpus that the thread may use.
         allowed: CpuSet,
     },
-    /// The thread cannot be placed.
+    /// The affinity mask cannot be read or set.
     #[error(transparent)]
     Affinity(#[from] AffinityError),
 }
 
-/// The cpu that took in the last packet for `socket`; `None` before the first one, and for sockets
-/// that keep no such note, as unconnected ones of UDP.
+/// Returns the cpu that received the last packet for `socket`; `None` before the first packet, and for
+/// sockets without this information, such as unconnected UDP sockets.
 ///
 /// # Errors
-/// If it is no socket.
+/// If the descriptor is not a socket.
 pub fn receiving_cpu(socket: impl AsFd) -> Result<Option<CpuId>, NearError> {
     // The kernel writes -1 for none.
     let cpu = socket_incoming_cpu(socket).map_err(NearError::Socket)?;
     Ok(i32::try_from(cpu).is_ok().then_some(CpuId(cpu)))
 }
 
-/// Lets this thread run only on usable cpus that share `within` with the one that takes in the packets of
-/// `socket`; it is on one of these when this returns. Whoever wants to be let go later keeps
-/// [`affinity::mask`] before. Packets come elsewhere once interrupts or steering are changed: ask
-/// again then.
+/// Restricts this thread to the usable cpus that share `within` with the cpu that receives the packets of
+/// `socket`. The thread is on one of them when this returns. To release the thread later, save
+/// [`affinity::mask`] first. The receiving cpu changes when interrupts or packet steering are changed:
+/// call this again then.
 ///
 /// # Errors
 /// If no packet has come yet, or this process may use none of those cpus.
 pub fn stay_near(socket: impl AsFd, within: Within, machine: &Machine) -> Result<CpuSet, NearError> {
-    let cpu = receiving_cpu(socket)?.ok_or(NearError::Silent)?;
+    let cpu = receiving_cpu(socket)?.ok_or(NearError::NoPacketYet)?;
     let (near, allowed) = (machine.around(cpu, within), affinity::mask()?);
     let cpus = near.intersection(&allowed);
     if cpus.is_empty() {
-        return Err(NearError::Outside { cpu, near, allowed });
+        return Err(NearError::NoneAllowed { cpu, near, allowed });
     }
     affinity::set_mask(&cpus)?;
     Ok(cpus)
@@ -78,7 +78,7 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream, UdpSocket};
 
-    /// A connection to ourselves, from which a byte was received.
+    /// A local connection, over which a byte was received.
     fn connection() -> [TcpStream; 2] {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_to_ourselves_is_taken_in_where_it_is_sent() {
+    fn local_packets_are_received_on_the_cpu_that_sends_them() {
         let machine = Probe::new().machine().unwrap().machine;
         for cpu in affinity::mask().unwrap().iter() {
             let _pinned = pin_to(cpu).unwrap();
@@ -101,22 +101,22 @@ mod tests {
     }
 
     #[test]
-    fn before_anything_came_there_is_nothing_to_be_near() {
+    fn without_a_packet_the_receiving_cpu_is_unknown() {
         let machine = Probe::new().machine().unwrap().machine;
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         assert_eq!(receiving_cpu(&socket), Ok(None));
-        assert_eq!(stay_near(&socket, Within::Node, &machine), Err(NearError::Silent));
+        assert_eq!(stay_near(&socket, Within::Node, &machine), Err(NearError::NoPacketYet));
         let file = File::open("/proc/self/stat").unwrap();
         assert_eq!(receiving_cpu(&file), Err(NearError::Socket(Errno::NOTSOCK)));
     }
 
     #[test]
-    fn where_none_of_the_near_cpus_may_be_used_the_thread_is_left_alone() {
+    fn if_no_near_cpu_may_be_used_the_thread_is_not_moved() {
         let before = affinity::mask().unwrap();
         let elsewhere = Machine { cpus: Vec::new(), ..Probe::new().machine().unwrap().machine };
         let [_near, far] = connection();
         let refused = stay_near(&far, Within::Core, &elsewhere).unwrap_err();
-        assert!(matches!(refused, NearError::Outside { .. }), "{refused}");
+        assert!(matches!(refused, NearError::NoneAllowed { .. }), "{refused}");
         assert_eq!(affinity::mask().unwrap(), before);
     }
 }

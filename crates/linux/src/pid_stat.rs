@@ -46,7 +46,7 @@ mod column {
 /// The process or thread that `directory` is about; `None` if it has ended.
 pub(crate) fn stat(tree: &Tree, directory: &str) -> Result<Option<Stat>, Malformed> {
     let file = format!("{directory}/stat");
-    let Some(text) = tree.sieved(&file, without_addresses).filter(|text| !is_dead(text)) else {
+    let Some(text) = tree.filtered(&file, without_addresses).filter(|text| !is_dead(text)) else {
         return Ok(None);
     };
     let stat = parse(&text);

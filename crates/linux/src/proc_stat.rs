@@ -60,7 +60,7 @@ pub(crate) fn tick() -> Nanos {
 
 /// The times of every cpu; of none where the file is hidden.
 pub(crate) fn cpu_times(tree: &Tree) -> Result<BTreeMap<CpuId, CpuTimes>, Malformed> {
-    let text = tree.sieved(STAT, of_single_cpus).unwrap_or_default();
+    let text = tree.filtered(STAT, of_single_cpus).unwrap_or_default();
     text.lines().map(|line| of_one(tree, line)).collect()
 }
 

@@ -14,7 +14,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle};
 
 /// Of what a program prints, no more is kept.
-const MOST_SAID: u64 = 1 << 20;
+const MAX_OUTPUT: u64 = 1 << 20;
 
 /// Why a user's program cannot run beside a measurement.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +55,7 @@ pub enum ProgramError {
 pub struct Program {
     child: Child,
     name: String,
-    said: Option<JoinHandle<String>>,
+    output: Option<JoinHandle<String>>,
 }
 
 impl Program {
@@ -68,18 +68,18 @@ impl Program {
         Self::spawn(arguments, Stdio::null())
     }
 
-    /// Starts it likewise, and keeps what it prints for [`said`](Self::said).
+    /// Starts it likewise, and keeps what it prints for [`output`](Self::output).
     ///
     /// # Errors
     /// If no program is named or it cannot be started.
-    pub fn start_heard(arguments: &[OsString]) -> Result<Self, ProgramError> {
+    pub fn start_captured(arguments: &[OsString]) -> Result<Self, ProgramError> {
         let mut program = Self::spawn(arguments, Stdio::piped())?;
-        program.said = program.child.stdout.take().map(|output| {
+        program.output = program.child.stdout.take().map(|pipe| {
             thread::spawn(move || {
-                let mut said = Vec::new();
+                let mut bytes = Vec::new();
                 // What could be read before an error is all there is.
-                let _ = output.take(MOST_SAID).read_to_end(&mut said);
-                String::from_utf8_lossy(&said).into_owned()
+                let _ = pipe.take(MAX_OUTPUT).read_to_end(&mut bytes);
+                String::from_utf8_lossy(&bytes).into_owned()
             })
         });
         Ok(program)
@@ -107,7 +107,7 @@ impl Program {
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()
-            .map(|child| Self { child, name: name.clone(), said: None })
+            .map(|child| Self { child, name: name.clone(), output: None })
             .map_err(|source| ProgramError::NotStarted { program: name, source })
     }
 
@@ -133,11 +133,11 @@ impl Program {
 
     /// Ends it, if it has not ended; what it has printed.
     #[must_use]
-    pub fn said(mut self) -> String {
-        let said = self.said.take();
+    pub fn output(mut self) -> String {
+        let output = self.output.take();
         // Whoever holds the other end of the pipe must have ended before its end can be read.
         drop(self);
-        said.and_then(|said| said.join().ok()).unwrap_or_default()
+        output.and_then(|output| output.join().ok()).unwrap_or_default()
     }
 
     /// Finds out whether the program still runs.
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn what_it_printed_is_kept_and_its_failure_told() {
-        let heard = |script: &str| Program::start_heard(&arguments(&["sh", "-c", script])).unwrap();
+        let heard = |script: &str| Program::start_captured(&arguments(&["sh", "-c", script])).unwrap();
         let until_it_ends = |program: &mut Program| {
             loop {
                 match program.has_ended() {
@@ -262,7 +262,7 @@ mod tests {
         };
         let mut talkative = heard("echo one; sleep 1000 & echo 2");
         assert!(until_it_ends(&mut talkative).unwrap());
-        assert_eq!(talkative.said(), "one\n2\n");
+        assert_eq!(talkative.output(), "one\n2\n");
         let failed = until_it_ends(&mut heard("exit 3")).unwrap_err();
         assert!(failed.to_string().contains("`sh` failed (exit status: 3)"), "{failed}");
     }

@@ -1,6 +1,6 @@
 //! Reading the small text files of procfs and sysfs.
 //!
-//! Two things go wrong with such a file, and they are kept apart. It may be *withheld*: absent,
+//! Two things go wrong with such a file, and they are recorded apart. It may be *withheld*: absent,
 //! unreadable, or empty, as containers and hypervisors make them; that is `None`, and the reader
 //! goes on with less. Or it holds what no kernel writes there: that is a [`Malformed`].
 
@@ -36,7 +36,7 @@ pub(crate) enum Tree {
     Directory(PathBuf),
     /// Files that were made up, without a disk.
     Fake(fake::Tree),
-    /// Another tree, of which what is read is kept.
+    /// Another tree, of which what is read is recorded.
     Recorded(Box<Tree>, Recording),
 }
 
@@ -70,23 +70,23 @@ impl Tree {
 
     /// The trimmed text of `file`, unless it is withheld.
     pub(crate) fn text(&self, file: impl AsRef<Path>) -> Option<String> {
-        self.sieved(file, str::to_owned)
+        self.filtered(file, str::to_owned)
     }
 
-    /// What `sieve` leaves of the trimmed text of `file`, unless that is withheld. Of a file that
-    /// says more than is asked for, nothing else is looked at or kept. What is left must pass
-    /// unchanged through the same sieve.
-    pub(crate) fn sieved(
+    /// What `filter` leaves of the trimmed text of `file`, unless that is withheld. Of a file that
+    /// says more than is asked for, nothing else is looked at or recorded. What is left must pass
+    /// unchanged through the same filter.
+    pub(crate) fn filtered(
         &self,
         file: impl AsRef<Path>,
-        sieve: impl FnOnce(&str) -> String,
+        filter: impl FnOnce(&str) -> String,
     ) -> Option<String> {
         let bytes = self.bytes(file.as_ref())?;
         let text = String::from_utf8_lossy(&bytes);
         let trimmed = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
-        let left = sieve(trimmed);
+        let left = filter(trimmed);
         if let Self::Recorded(_, recording) = self {
-            recording.keep(file.as_ref(), &left);
+            recording.record_file(file.as_ref(), &left);
         }
         (!left.is_empty()).then_some(left)
     }
@@ -100,7 +100,7 @@ impl Tree {
             Self::Recorded(tree, recording) => {
                 let has = tree.has(file);
                 if has {
-                    recording.keep_name(file);
+                    recording.record_name(file);
                 }
                 has
             }
@@ -159,7 +159,7 @@ impl Tree {
             Self::Fake(tree) => tree.entries(&directory.to_string_lossy()).filter_map(choose).collect(),
             Self::Recorded(tree, recording) => tree.entries(directory, &|entry| {
                 let chosen = choose(entry)?;
-                recording.keep_name(&directory.join(entry));
+                recording.record_name(&directory.join(entry));
                 Some(chosen)
             }),
         }

@@ -1,4 +1,4 @@
-//! Hosts we lack, and the one we have, in pictures.
+//! Hosts we lack, and the one we have, in inventories.
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -8,7 +8,7 @@ use warmcore_linux::{Inventory, Probe, ProbeError, Rates};
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
-fn picture(tree: &Tree) -> Inventory {
+fn inventory(tree: &Tree) -> Inventory {
     Probe::fake(tree.clone()).inventory().unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -16,22 +16,22 @@ fn set(list: &str) -> CpuSet {
     list.parse().expect("a list of cpus")
 }
 
-fn of_interface<'a>(picture: &'a Inventory, name: &str) -> Vec<&'a Interrupt> {
-    picture.interrupts.iter().filter(|interrupt| interrupt.interface.as_deref() == Some(name)).collect()
+fn of_interface<'a>(inventory: &'a Inventory, name: &str) -> Vec<&'a Interrupt> {
+    inventory.interrupts.iter().filter(|interrupt| interrupt.interface.as_deref() == Some(name)).collect()
 }
 
-fn interface<'a>(picture: &'a Inventory, name: &str) -> &'a warmcore_linux::inventory::Interface {
-    picture.interfaces.iter().find(|interface| interface.name == name).expect("the interface is there")
+fn interface<'a>(inventory: &'a Inventory, name: &str) -> &'a warmcore_linux::inventory::Interface {
+    inventory.interfaces.iter().find(|interface| interface.name == name).expect("the interface is there")
 }
 
 #[test]
 fn a_server_with_64_queues_keeps_them_on_the_node_of_the_nic() {
-    let picture = picture(&hosts::two_socket_server());
-    assert_eq!(picture.machine.cpus.len(), 128);
-    let nic = interface(&picture, "eth0");
+    let inventory = inventory(&hosts::two_socket_server());
+    assert_eq!(inventory.machine.cpus.len(), 128);
+    let nic = interface(&inventory, "eth0");
     assert_eq!((nic.node, nic.driver.as_deref(), nic.receive.len()), (Some(1), Some("ice"), 64));
     assert_eq!(nic.near, Some(set("32-63,96-127")));
-    let interrupts = of_interface(&picture, "eth0");
+    let interrupts = of_interface(&inventory, "eth0");
     let served: BTreeSet<(Direction, u32)> = interrupts
         .iter()
         .map(|interrupt| interrupt.queue.expect("a queue"))
@@ -42,16 +42,16 @@ fn a_server_with_64_queues_keeps_them_on_the_node_of_the_nic() {
         let cpu = interrupt.effective.as_ref().and_then(CpuSet::first).expect("a cpu");
         nic.near.as_ref().is_some_and(|near| near.contains(cpu)) && interrupt.busiest() == Some(cpu)
     }));
-    assert_eq!(of_interface(&picture, "eth1").len(), 8, "`eth1` is not taken for the other");
-    let threads: Vec<u32> = picture.threads.iter().map(|thread| thread.last_cpu.0).collect();
+    assert_eq!(of_interface(&inventory, "eth1").len(), 8, "`eth1` is not taken for the other");
+    let threads: Vec<u32> = inventory.threads.iter().map(|thread| thread.last_cpu.0).collect();
     assert_eq!(threads, (0..32).collect::<Vec<_>>(), "the server runs on the other socket");
-    assert_eq!(picture.cpusets[0].group, "/system.slice/server.service");
+    assert_eq!(inventory.cpusets[0].group, "/system.slice/server.service");
 }
 
 #[test]
 fn what_the_kernel_places_by_itself_is_told_where_debugfs_is() {
     let tree = hosts::storage_server();
-    let seen = picture(&tree);
+    let seen = inventory(&tree);
     let of = |action: &str| {
         let mut of = seen.interrupts.iter().filter(|interrupt| interrupt.id.actions == [action]);
         of.next().expect("the interrupt is there").managed
@@ -59,7 +59,7 @@ fn what_the_kernel_places_by_itself_is_told_where_debugfs_is() {
     assert_eq!([of("nvme0q0"), of("nvme0q3"), of("eth0-TxRx-0")], [Managed::No, Managed::Yes, Managed::No]);
     assert!(!seen.blind_spots.contains(&BlindSpot::Managed));
 
-    let hidden = picture(&tree.hiding("sys/kernel/debug"));
+    let hidden = inventory(&tree.hiding("sys/kernel/debug"));
     assert!(hidden.interrupts.iter().all(|interrupt| interrupt.managed == Managed::Unknown));
     assert!(hidden.blind_spots.contains(&BlindSpot::Managed));
 }
@@ -67,7 +67,7 @@ fn what_the_kernel_places_by_itself_is_told_where_debugfs_is() {
 #[test]
 fn an_interrupt_keeps_its_name_when_its_number_changes() {
     let names = |tree: &Tree| -> Vec<String> {
-        picture(tree).interrupts.iter().map(|interrupt| interrupt.id.to_string()).collect()
+        inventory(tree).interrupts.iter().map(|interrupt| interrupt.id.to_string()).collect()
     };
     let tree = hosts::arm_server();
     let before = names(&tree);
@@ -87,7 +87,7 @@ fn an_interrupt_keeps_its_name_when_its_number_changes() {
         let file = if file.contains("irq") { moved(&file) } else { file };
         after.files.insert(file, text);
     }
-    assert_eq!(picture(&after).interrupts[0].number, 324);
+    assert_eq!(inventory(&after).interrupts[0].number, 324);
     assert_eq!(names(&after), before);
 }
 
@@ -95,104 +95,107 @@ fn an_interrupt_keeps_its_name_when_its_number_changes() {
 fn no_two_interrupts_of_a_host_have_one_name() {
     for (name, tree) in hosts::ALL {
         let tree = tree();
-        let picture = picture(&tree);
-        let names: BTreeSet<_> = picture.interrupts.iter().map(|interrupt| &interrupt.id).collect();
-        assert_eq!(names.len(), picture.interrupts.len(), "{name}");
+        let inventory = inventory(&tree);
+        let names: BTreeSet<_> = inventory.interrupts.iter().map(|interrupt| &interrupt.id).collect();
+        assert_eq!(names.len(), inventory.interrupts.len(), "{name}");
     }
 }
 
 #[test]
 fn a_container_is_known_by_its_limits_and_by_what_it_cannot_see() {
-    let picture = picture(&hosts::container());
-    assert_eq!(picture.machine.limits.allowed, set("2,5-6"));
-    assert_eq!(picture.machine.limits.cpu_quota, Some(1.5));
-    assert_eq!(picture.read_only, ["/sys", "/proc/sys"]);
-    assert_eq!(picture.container.len(), 2, "{:?}", picture.container);
-    assert!(picture.interrupts.is_empty() && picture.blind_spots.contains(&BlindSpot::Interrupts));
-    assert_eq!(picture.threads[0].allowed, Some(set("2,5-6")));
-    assert_eq!(picture.cpusets[0].cpus, set("2,5-6"));
+    let inventory = inventory(&hosts::container());
+    assert_eq!(inventory.machine.limits.allowed, set("2,5-6"));
+    assert_eq!(inventory.machine.limits.cpu_quota, Some(1.5));
+    assert_eq!(inventory.read_only, ["/sys", "/proc/sys"]);
+    assert_eq!(inventory.container.len(), 2, "{:?}", inventory.container);
+    assert!(inventory.interrupts.is_empty() && inventory.blind_spots.contains(&BlindSpot::Interrupts));
+    assert_eq!(inventory.threads[0].allowed, Some(set("2,5-6")));
+    assert_eq!(inventory.cpusets[0].cpus, set("2,5-6"));
 }
 
 #[test]
 fn a_cpu_that_is_offline_has_no_column_and_may_still_be_in_a_mask() {
-    let picture = picture(&hosts::unplugged());
-    assert_eq!(picture.apart.offline, set("3,5"));
-    let cpus: Vec<u32> = picture.processors.iter().map(|processor| processor.cpu.0).collect();
+    let inventory = inventory(&hosts::unplugged());
+    assert_eq!(inventory.apart.offline, set("3,5"));
+    let cpus: Vec<u32> = inventory.processors.iter().map(|processor| processor.cpu.0).collect();
     assert_eq!(cpus, [0, 1, 2, 4, 6, 7]);
-    let third = of_interface(&picture, "eth0")[2];
+    let third = of_interface(&inventory, "eth0")[2];
     assert_eq!((third.allowed.clone(), third.busiest()), (Some(set("3")), Some(CpuId(2))));
-    let fourth = of_interface(&picture, "eth0")[3];
+    let fourth = of_interface(&inventory, "eth0")[3];
     assert_eq!(fourth.busiest(), Some(CpuId(4)), "the fourth column is cpu 4");
 }
 
 #[test]
 fn on_hybrid_cores_it_is_told_which_kind_takes_interrupts() {
-    let picture = picture(&hosts::hybrid_laptop());
-    let smt =
-        |cpu: CpuId| picture.machine.cpus.iter().find(|other| other.id == cpu).map(|c| c.smt_siblings.len());
+    let inventory = inventory(&hosts::hybrid_laptop());
+    let smt = |cpu: CpuId| {
+        inventory.machine.cpus.iter().find(|other| other.id == cpu).map(|c| c.smt_siblings.len())
+    };
     let taken: Vec<_> =
-        of_interface(&picture, "enp2s0").iter().filter_map(|i| i.busiest()).map(smt).collect();
+        of_interface(&inventory, "enp2s0").iter().filter_map(|i| i.busiest()).map(smt).collect();
     assert_eq!(taken, [Some(1); 4], "all on slow cores, which have one thread");
 }
 
 #[test]
 fn a_small_virtual_machine_has_one_queue_behind_virtio() {
-    let picture = picture(&hosts::small_vm());
-    let nic = interface(&picture, "eth0");
+    let inventory = inventory(&hosts::small_vm());
+    let nic = interface(&inventory, "eth0");
     let device = nic.device.as_ref().map(ToString::to_string);
     assert_eq!((device.as_deref(), nic.node), (Some("0000:00:03.0"), None));
     assert_eq!((nic.receive.len(), nic.transmit.len(), &nic.transmit[0].xps), (1, 1, &None));
     let queues: Vec<Option<String>> =
-        of_interface(&picture, "eth0").iter().map(|i| i.queue.map(|queue| queue.to_string())).collect();
+        of_interface(&inventory, "eth0").iter().map(|i| i.queue.map(|queue| queue.to_string())).collect();
     assert_eq!(queues, [None, Some("rx-0".to_owned()), Some("tx-0".to_owned())]);
-    assert_eq!(picture.threads[0].name, "reader");
-    assert_eq!(picture.threads[0].share, Some(600.0 / 3600.0));
-    assert!(!interface(&picture, "lo").is_physical());
+    assert_eq!(inventory.threads[0].name, "reader");
+    assert_eq!(inventory.threads[0].share, Some(600.0 / 3600.0));
+    assert!(!interface(&inventory, "lo").is_physical());
 }
 
 #[test]
 fn rivals_are_named_with_what_they_change() {
-    let balanced = picture(&hosts::balanced());
+    let balanced = inventory(&hosts::balanced());
     let rivals: Vec<(&str, bool)> = balanced.rivals.iter().map(|rival| (rival.name, rival.runs())).collect();
     assert_eq!(rivals, [("irqbalance", true), ("tuned", true)]);
     assert_eq!(balanced.rivals[1].setting.as_deref(), Some("network-latency"));
     assert_eq!(balanced.link_files[0].settings, ["CombinedChannels=8"]);
     assert!(balanced.threads.is_empty(), "they are hardly busy: {:?}", balanced.threads);
-    assert!(picture(&hosts::small_vm()).rivals.is_empty());
+    assert!(inventory(&hosts::small_vm()).rivals.is_empty());
 }
 
 #[test]
 fn steering_is_told_for_each_queue() {
-    let picture = picture(&hosts::steered());
-    assert_eq!(picture.rfs_flows, Some(32_768));
-    let nic = interface(&picture, "eth0");
+    let inventory = inventory(&hosts::steered());
+    assert_eq!(inventory.rfs_flows, Some(32_768));
+    let nic = interface(&inventory, "eth0");
     assert!(nic.receive.iter().all(|queue| queue.rps == Some(set("2-5")) && queue.rfs_flows == Some(16_384)));
     assert_eq!(nic.transmit[1].xps, Some(set("4-7")));
     assert_eq!(nic.transmit[1].xps_receive, Some(vec![1]));
-    let third = picture.by_cpu().nth(2).expect("a third cpu");
+    let third = inventory.by_cpu().nth(2).expect("a third cpu");
     assert_eq!((third.steered.len(), third.sends.len()), (2, 1));
     assert_eq!(third.sends[0].1.number, 0);
-    assert!(picture.by_cpu().nth(7).is_some_and(|cpu| cpu.is_quiet()));
+    assert!(inventory.by_cpu().nth(7).is_some_and(|cpu| cpu.is_quiet()));
 }
 
 #[test]
 fn cpus_that_are_kept_apart_are_told_from_both_sources() {
-    let picture = picture(&hosts::isolated());
-    assert_eq!((&picture.apart.isolated, &picture.apart.nohz_full), (&set("4-7"), &set("4-7")));
-    assert_eq!(picture.threads.len(), 4);
-    assert!(picture.threads.iter().all(|thread| thread.allowed.as_ref().is_some_and(|cpus| cpus.len() == 1)));
-    assert_eq!(picture.cpusets[0].cpus, set("4-7"));
+    let inventory = inventory(&hosts::isolated());
+    assert_eq!((&inventory.apart.isolated, &inventory.apart.nohz_full), (&set("4-7"), &set("4-7")));
+    assert_eq!(inventory.threads.len(), 4);
+    assert!(
+        inventory.threads.iter().all(|thread| thread.allowed.as_ref().is_some_and(|cpus| cpus.len() == 1))
+    );
+    assert_eq!(inventory.cpusets[0].cpus, set("4-7"));
 }
 
 #[test]
 fn on_the_crossed_host_no_process_runs_where_its_nic_interrupts() {
-    let picture = picture(&hosts::crossed());
+    let inventory = inventory(&hosts::crossed());
     for number in 0..8 {
-        let interrupts = of_interface(&picture, &format!("eth{number}"));
-        let process = picture.threads.iter().find(|thread| thread.name == format!("ttcp{number}"));
+        let interrupts = of_interface(&inventory, &format!("eth{number}"));
+        let process = inventory.threads.iter().find(|thread| thread.name == format!("ttcp{number}"));
         assert_ne!(interrupts[0].busiest(), process.map(|thread| thread.last_cpu), "{number}");
     }
-    let cpus: Vec<_> = picture.by_cpu().collect();
+    let cpus: Vec<_> = inventory.by_cpu().collect();
     let of_first: Vec<&str> = cpus[0].threads.iter().map(|thread| thread.name.as_str()).collect();
     assert_eq!(of_first, ["ttcp4", "ttcp5", "ttcp6", "ttcp7"]);
     assert_eq!(cpus[0].interrupts.len(), 4);
@@ -200,10 +203,10 @@ fn on_the_crossed_host_no_process_runs_where_its_nic_interrupts() {
 
 #[test]
 fn a_kernel_that_shows_nothing_else_is_still_a_picture() {
-    let picture = picture(&hosts::bare());
-    assert_eq!((picture.machine.cpus.len(), picture.interfaces.len()), (2, 0));
+    let inventory = inventory(&hosts::bare());
+    assert_eq!((inventory.machine.cpus.len(), inventory.interfaces.len()), (2, 0));
     let missing = [BlindSpot::QueuesOfSockets, BlindSpot::Interrupts, BlindSpot::Uptime];
-    assert_eq!(picture.blind_spots, missing);
+    assert_eq!(inventory.blind_spots, missing);
 }
 
 #[test]
@@ -213,7 +216,7 @@ fn a_capture_gives_the_same_picture_and_names_no_address() {
         let (probe, recording) = Probe::fake(tree.clone()).recorded();
         let seen = probe.inventory().expect("a sound tree");
         let copy = recording.tree();
-        assert_eq!(picture(&copy), seen, "{name}");
+        assert_eq!(inventory(&copy), seen, "{name}");
         let text: String = copy.files.values().flat_map(|text| text.chars()).collect();
         assert!(!text.contains("02:00:5e") && !text.contains("94000000000000"), "{name}");
     }
@@ -273,7 +276,7 @@ fn a_second_later(mut tree: Tree) -> Tree {
 #[test]
 fn rates_are_what_two_pictures_differ_by() {
     let tree = hosts::small_vm();
-    let before = picture(&tree);
+    let before = inventory(&tree);
     let mut after = a_second_later(tree);
     let table = after.files["proc/interrupts"].replace("     99831", "    100331");
     after.put("proc/interrupts", table.trim_end());
@@ -284,7 +287,7 @@ fn rates_are_what_two_pictures_differ_by() {
         let ran = after.files[file].replace(" 60000 0 ", " 60025 0 ").replace(" 17 1 ", " 17 0 ");
         after.put(file, ran.trim_end());
     }
-    let rates = Rates::between(&before, &picture(&after)).expect("a second has passed");
+    let rates = Rates::between(&before, &inventory(&after)).expect("a second has passed");
     assert_eq!(rates.elapsed, Nanos::from_secs(1.0));
     assert_eq!(rates.interrupts.len(), 1, "those that did not come are left out");
     assert_eq!(rates.interrupts[0].id.to_string(), "0000:00:03.0/1 virtio2-input.0");
@@ -303,7 +306,7 @@ fn a_counter_that_begins_again_does_not_run_backwards() {
         let mut tree = tree.clone();
         let table = tree.files["proc/interrupts"].replace("     99831", &format!("{count:>10}"));
         tree.put("proc/interrupts", table.trim_end());
-        picture(&tree)
+        inventory(&tree)
     };
     let tree = hosts::small_vm();
     let later = a_second_later(tree.clone());
@@ -318,7 +321,7 @@ fn a_counter_that_begins_again_does_not_run_backwards() {
 #[test]
 fn a_process_that_wakes_up_is_looked_into() {
     let tree = hosts::balanced();
-    let before = picture(&tree);
+    let before = inventory(&tree);
     assert!(before.threads.is_empty());
     let mut after = a_second_later(tree);
     for file in ["proc/801/stat", "proc/801/task/801/stat"] {
@@ -334,7 +337,7 @@ fn a_process_that_wakes_up_is_looked_into() {
 
 #[test]
 fn cpus_that_come_or_go_between_two_looks_are_noticed() {
-    let before = picture(&hosts::unplugged());
+    let before = inventory(&hosts::unplugged());
     let mut tree = hosts::unplugged();
     tree.put("sys/devices/system/cpu/online", "0-2,4,6");
     tree.put("proc/self/status", "Cpus_allowed_list:\t0-7");
@@ -346,16 +349,16 @@ fn cpus_that_come_or_go_between_two_looks_are_noticed() {
 #[test]
 fn what_vanishes_between_two_files_is_no_error() {
     let tree = hosts::two_socket_server();
-    let whole = picture(&tree);
-    let gone = picture(&tree.clone().hiding("proc/2000/task/2005/"));
+    let whole = inventory(&tree);
+    let gone = inventory(&tree.clone().hiding("proc/2000/task/2005/"));
     assert_eq!(gone.threads.len(), whole.threads.len() - 1);
-    let gone = picture(&tree.clone().hiding("proc/2000/task/2005/status"));
+    let gone = inventory(&tree.clone().hiding("proc/2000/task/2005/status"));
     assert_eq!(gone.threads.iter().filter(|thread| thread.allowed.is_none()).count(), 1);
-    let gone = picture(&tree.clone().hiding("proc/2000/stat"));
+    let gone = inventory(&tree.clone().hiding("proc/2000/stat"));
     assert!(gone.threads.is_empty());
-    let gone = picture(&tree.clone().hiding("proc/irq/30/"));
+    let gone = inventory(&tree.clone().hiding("proc/irq/30/"));
     assert!(gone.blind_spots.contains(&BlindSpot::Masks));
-    let gone = picture(&tree.hiding("sys/class/net/eth1/ifindex"));
+    let gone = inventory(&tree.hiding("sys/class/net/eth1/ifindex"));
     assert!(gone.interfaces.iter().all(|interface| interface.name != "eth1"));
 }
 
@@ -378,7 +381,7 @@ fn what_no_kernel_writes_is_refused_with_its_file() {
         tree.put(file, garbage);
         match Probe::fake(tree).inventory() {
             Err(ProbeError::Malformed(error)) => assert_eq!(error.file.to_str(), Some(file)),
-            other => panic!("{file}: {:?}", other.map(|_| "a picture")),
+            other => panic!("{file}: {:?}", other.map(|_| "an inventory")),
         }
     }
 }
@@ -386,7 +389,7 @@ fn what_no_kernel_writes_is_refused_with_its_file() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever a file holds, there is a picture or an error, and no panic.
+    /// Whatever a file holds, there is an inventory or an error, and no panic.
     #[test]
     fn garbage_in_a_file_is_read_or_refused(
         host in prop::sample::select(vec![hosts::small_vm(), hosts::steered(), hosts::balanced()]),

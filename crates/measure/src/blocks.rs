@@ -2,7 +2,7 @@
 //! else disturbed made again. Foreign load does not only blur a comparison, it can reverse it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use warmcore_linux::Spent;
+use warmcore_linux::CpuUsage;
 use warmcore_stats::blocks::order;
 use warmcore_units::Nanos;
 
@@ -30,7 +30,7 @@ pub struct Tried<T> {
     /// What came of it.
     pub outcome: T,
     /// What it took.
-    pub spent: Spent,
+    pub spent: CpuUsage,
     /// Runs that were made before it in its place, and do not count.
     pub discarded: usize,
     /// Whether others had more of the cpus than they may, this time and every time before.
@@ -58,7 +58,7 @@ impl Blocks {
         &self,
         alternatives: usize,
         stop: &AtomicBool,
-        mut run: impl FnMut(usize) -> Result<(T, Spent), E>,
+        mut run: impl FnMut(usize) -> Result<(T, CpuUsage), E>,
     ) -> Result<Vec<Vec<Tried<T>>>, BlocksError<E>> {
         let mut tried: Vec<Vec<Tried<T>>> = (0..alternatives).map(|_| Vec::new()).collect();
         for block in 0..self.count {
@@ -77,8 +77,8 @@ impl Blocks {
         Ok(tried)
     }
 
-    fn until_quiet<T, E>(&self, mut once: impl FnMut() -> Result<(T, Spent), E>) -> Result<Tried<T>, E> {
-        let mut least: Option<(T, Spent)> = None;
+    fn until_quiet<T, E>(&self, mut once: impl FnMut() -> Result<(T, CpuUsage), E>) -> Result<Tried<T>, E> {
+        let mut least: Option<(T, CpuUsage)> = None;
         for discarded in 0..=self.repeats {
             let (outcome, spent) = once()?;
             if self.is_quiet(&spent) {
@@ -93,7 +93,7 @@ impl Blocks {
     }
 
     /// Whether others had so little that it may be the kernel's rounding.
-    fn is_quiet(&self, spent: &Spent) -> bool {
+    fn is_quiet(&self, spent: &CpuUsage) -> bool {
         const ROUNDING: Nanos = Nanos(15e6); // of each cpu; the kernel counts in ticks
         spent.others <= self.gate || spent.time * spent.others <= ROUNDING
     }
@@ -103,8 +103,8 @@ impl Blocks {
 mod tests {
     use super::*;
 
-    fn spent(others: f64) -> Spent {
-        Spent { time: Nanos::from_secs(10.0), others, ..Spent::default() }
+    fn spent(others: f64) -> CpuUsage {
+        CpuUsage { time: Nanos::from_secs(10.0), others, ..CpuUsage::default() }
     }
 
     fn never() -> AtomicBool {
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn it_ends_when_a_run_fails_or_the_user_stops() {
-        let failed = Blocks::default().run(1, &never(), |_| Err::<((), Spent), _>("broken"));
+        let failed = Blocks::default().run(1, &never(), |_| Err::<((), CpuUsage), _>("broken"));
         assert!(matches!(failed, Err(BlocksError::Run("broken"))));
         let stopped = Blocks::default().run(1, &AtomicBool::new(true), |_| Ok::<_, ()>(((), spent(0.0))));
         assert!(matches!(stopped, Err(BlocksError::Interrupted)));

@@ -6,7 +6,7 @@
 
 use core::fmt;
 use serde::Serialize;
-use warmcore_linux::counters::{Code, Counted, Counters, Event, Uncounted};
+use warmcore_linux::counters::{Code, CounterError, Counters, Event, EventCounts};
 use warmcore_stats::Spread;
 use warmcore_units::{Nanos, PerSecond};
 
@@ -24,7 +24,7 @@ pub enum Cycles {
 
 impl Cycles {
     /// By counters if they counted in every one of `runs`.
-    pub(crate) fn new<'a>(runs: impl IntoIterator<Item = &'a Counted>, clock: Option<PerSecond>) -> Self {
+    pub(crate) fn new<'a>(runs: impl IntoIterator<Item = &'a EventCounts>, clock: Option<PerSecond>) -> Self {
         let mut runs = runs.into_iter().peekable();
         let has_runs = runs.peek().is_some();
         match clock {
@@ -35,7 +35,7 @@ impl Cycles {
     }
 
     /// The cycles of a run in which cpus were busy for so long, all together.
-    pub(crate) fn of_run(self, counted: &Counted, busy: Nanos) -> Option<f64> {
+    pub(crate) fn of_run(self, counted: &EventCounts, busy: Nanos) -> Option<f64> {
         match self {
             Self::Counted => counted.get(Event::Cycles).ok().map(|tally| tally.count),
             Self::AtClock(clock) => Some(clock.0 * busy.secs()),
@@ -66,7 +66,7 @@ pub struct PerUnit([Option<f64>; Event::ALL.len()]);
 
 impl PerUnit {
     /// Of a run that did so many units of work.
-    pub(crate) fn of_run(counted: &Counted, work: f64) -> Self {
+    pub(crate) fn of_run(counted: &EventCounts, work: f64) -> Self {
         Self(
             Event::ALL
                 .map(|event| counted.get(event).ok().filter(|_| work > 0.0).map(|tally| tally.count / work)),
@@ -91,12 +91,12 @@ pub struct Covered {
     pub event: Event,
     /// As what it was counted, and in which part of the time at least, from 0 to 1: with less than 1 its
     /// counts are scaled. Or why it was not.
-    pub counted: Result<(Code, f64), Uncounted>,
+    pub counted: Result<(Code, f64), CounterError>,
 }
 
 impl Coverage {
     /// That of `runs`, counted by `counters`.
-    pub(crate) fn new(counters: &Counters, runs: &[&Counted]) -> Self {
+    pub(crate) fn new(counters: &Counters, runs: &[&EventCounts]) -> Self {
         let least = |event| {
             let tallies = runs.iter().map(|run| run.get(event));
             tallies
@@ -196,24 +196,24 @@ impl CountedResults {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warmcore_linux::fake::counters::{Made, Source};
+    use warmcore_linux::fake::counters::{FakeCounter, FakeSource};
     use warmcore_units::CpuId;
 
     /// A run on two cpus.
-    fn run(counters: &mut Counters) -> Counted {
+    fn run(counters: &mut Counters) -> EventCounts {
         let before = counters.read();
         counters.read().since(&before)
     }
 
-    fn open(source: &Source) -> Counters {
+    fn open(source: &FakeSource) -> Counters {
         Counters::open(source, &[CpuId(0), CpuId(1)])
     }
 
     #[test]
     fn counted_cycles_are_better_than_time_by_a_clock_rate() {
         let (clock, busy) = (Some(PerSecond(2e9)), Nanos::from_secs(1.5));
-        let mut none = open(&Source::zen());
-        let mut some = open(&Source::zen().with("cycles", Made::whole(500)));
+        let mut none = open(&FakeSource::zen());
+        let mut some = open(&FakeSource::zen().with("cycles", FakeCounter::always_running(500)));
         let (bare, counted) = (run(&mut none), run(&mut some));
         assert_eq!(Cycles::new([&counted, &counted], clock), Cycles::Counted);
         assert_eq!(Cycles::Counted.of_run(&counted, busy), Some(1000.0));
@@ -228,16 +228,16 @@ mod tests {
 
     #[test]
     fn what_was_counted_and_what_not_is_told() {
-        let mut counters = open(&Source::zen());
+        let mut counters = open(&FakeSource::zen());
         let runs = [run(&mut counters)];
         let told = Coverage::new(&counters, &runs.each_ref()).to_string();
         assert!(told.starts_with("No counters here: the system answered `No such file"), "{told}");
         assert!(told.contains("to `cycles` on cpu0") && !told.contains('\n'), "{told}");
 
-        let source = Source::zen()
-            .with("cycles", Made::whole(1000))
-            .with("instructions", Made { step: 10, running: 0.2 })
-            .with("l2_cache_req_stat.ic_dc_miss_in_l2", Made { step: 10, running: 0.8 });
+        let source = FakeSource::zen()
+            .with("cycles", FakeCounter::always_running(1000))
+            .with("instructions", FakeCounter { step: 10, running: 0.2 })
+            .with("l2_cache_req_stat.ic_dc_miss_in_l2", FakeCounter { step: 10, running: 0.8 });
         let mut counters = open(&source);
         let runs = [run(&mut counters), run(&mut counters)];
         let coverage = Coverage::new(&counters, &runs.each_ref());

@@ -36,8 +36,8 @@ use std::time::Duration;
 use warmcore_linux::counters::{Counters, Source};
 use warmcore_linux::tuning::apply::ApplyError;
 use warmcore_linux::tuning::step::StepError;
-use warmcore_linux::tuning::{Directory, JournalError, Plan, System, apply, changes, steps, undo};
-use warmcore_linux::{Spent, probe::ProbeError};
+use warmcore_linux::tuning::{JournalDirectory, JournalError, Plan, System, apply, changes, steps, undo};
+use warmcore_linux::{CpuUsage, probe::ProbeError};
 use watch::{Taken, Watch};
 use work::{Work, WorkError};
 
@@ -55,7 +55,7 @@ pub struct Verification<'a> {
     /// Where counters come from.
     pub source: &'a dyn Source,
     /// Where its changes are journalled.
-    pub directory: &'a Directory,
+    pub directory: &'a JournalDirectory,
     /// What counts as work.
     pub work: Work,
     /// The length of a run.
@@ -118,7 +118,7 @@ impl Verification<'_> {
         if changes(steps(self.plan, self.system)?).is_empty() {
             return Err(VerifyError::InForce);
         }
-        self.directory.refuse_applied(self.system)?;
+        self.directory.require_none_applied(self.system)?;
         let models = parts::tried(self.plan);
         let watch = Watch::new(self.plan)?;
         let mut counters = Counters::open(self.source, watch.cpus());
@@ -138,7 +138,7 @@ impl Verification<'_> {
         watch: &Watch,
         counters: &mut Counters,
         stop: &AtomicBool,
-    ) -> Result<(Observed, Spent), VerifyError> {
+    ) -> Result<(Observed, CpuUsage), VerifyError> {
         let part = part(self.plan, model);
         let steps = changes(steps(&part, self.system)?);
         if steps.is_empty() {
@@ -157,7 +157,7 @@ impl Verification<'_> {
         watch: &Watch,
         counters: &mut Counters,
         stop: &AtomicBool,
-    ) -> Result<(Observed, Spent), VerifyError> {
+    ) -> Result<(Observed, CpuUsage), VerifyError> {
         sleep(SETTLE);
         let mut watching = watch.start(self.system, counters)?;
         let (rate, spent, counted) = self.work.run(part, self.system, self.time, stop, &mut watching)?;

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 use warmcore_linux::affinity;
 use warmcore_linux::counters::{Event, Kernel, Source};
-use warmcore_linux::fake::counters::{Made, Source as Fake};
+use warmcore_linux::fake::counters::{FakeCounter, FakeSource};
 use warmcore_linux::net::privilege_missing;
 use warmcore_measure::blocks::Blocks;
 use warmcore_measure::transfer::{
@@ -125,10 +125,10 @@ fn another_host_is_an_end_and_needs_no_privilege() {
 #[test]
 fn what_the_processor_counts_is_told_for_each_bit() {
     with_server(|address| {
-        let all = Fake::zen()
-            .with("cycles", Made::whole(6_000_000_000))
-            .with("instructions", Made::whole(3_000_000_000))
-            .with("l2_cache_req_stat.ic_dc_miss_in_l2", Made { step: 600_000, running: 0.6 });
+        let all = FakeSource::zen()
+            .with("cycles", FakeCounter::always_running(6_000_000_000))
+            .with("instructions", FakeCounter::always_running(3_000_000_000))
+            .with("l2_cache_req_stat.ic_dc_miss_in_l2", FakeCounter { step: 600_000, running: 0.6 });
         let (site, options) = (Site::Host(address), options(&[Model::None]));
         let experiment = counted(&options, &site, &all).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(experiment.cycles, Cycles::Counted);
@@ -144,7 +144,7 @@ fn what_the_processor_counts_is_told_for_each_bit() {
         assert!(told.contains("counted in 60% of the time or more"), "{told}");
         assert!(told.contains("L3 misses are not counted: the system answered"), "{told}");
 
-        let none = counted(&options, &site, &Fake::zen()).unwrap_or_else(|error| panic!("{error}"));
+        let none = counted(&options, &site, &FakeSource::zen()).unwrap_or_else(|error| panic!("{error}"));
         assert!(!none.coverage.is_any() && none.cycles != Cycles::Counted, "{:?}", none.cycles);
     });
 }

@@ -213,7 +213,7 @@ fn host_placement(
     let interfaces: std::collections::BTreeSet<&str> = interfaces.collect();
     let plan = Plan {
         schema: Plan::SCHEMA,
-        machine: Fingerprint::of_picture(context.picture, interfaces),
+        machine: Fingerprint::from_inventory(context.picture, interfaces),
         lines: lines.iter().map(Line::from).collect(),
     };
     let unforeseen = performance.as_ref().err().map(ToString::to_string);

@@ -76,10 +76,10 @@ pub(crate) struct CaptureArguments {
 
     /// Write a made-up host, to try `host plan`, `host apply` and `host undo` on with --root
     #[arg(long, value_name = "HOST", value_parser = example_names(), conflicts_with = "root")]
-    pub(crate) example: Option<hosts::Maker>,
+    pub(crate) example: Option<hosts::HostFn>,
 }
 
-fn example_names() -> impl TypedValueParser<Value = hosts::Maker> {
+fn example_names() -> impl TypedValueParser<Value = hosts::HostFn> {
     let find = |name: String| hosts::ALL.iter().find(|host| host.0 == name).map(|host| host.1);
     PossibleValuesParser::new(hosts::ALL.map(|host| host.0))
         .try_map(move |name| find(name).ok_or("no such host"))

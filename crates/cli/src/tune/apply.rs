@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::terminal::table;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::Path;
-use warmcore_linux::tuning::{Directory, Disk, Outcome, Proposal, Step, apply, changes, rivals, undo};
+use warmcore_linux::tuning::{Disk, JournalDirectory, Outcome, Proposal, Step, apply, changes, rivals, undo};
 
 pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
 
 /// Says who else has a hand in what the plan sets.
 pub(super) fn tell_hands(document: &Document, disk: &Disk) -> miette::Result<()> {
-    for hand in rivals::of_system(&document.plan, disk).into_diagnostic()? {
+    for hand in rivals::on_system(&document.plan, disk).into_diagnostic()? {
         eprintln!("note: {hand}");
     }
     Ok(())
@@ -42,7 +42,7 @@ pub(super) fn tell_hands(document: &Document, disk: &Disk) -> miette::Result<()>
 /// Makes the changes.
 fn make(
     arguments: &ApplyArguments,
-    directory: &Directory,
+    directory: &JournalDirectory,
     disk: &Disk,
     steps: Vec<Step>,
 ) -> miette::Result<()> {

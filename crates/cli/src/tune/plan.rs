@@ -5,9 +5,9 @@ use miette::{IntoDiagnostic, miette};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use warmcore_linux::tuning::admission::Inadmissible;
+use warmcore_linux::tuning::admission::AdmissionError;
 use warmcore_linux::tuning::step::StepError;
-use warmcore_linux::tuning::{Admission, Disk, Plan, Proposal, admit, steps};
+use warmcore_linux::tuning::{AdmissionOptions, Disk, Plan, Proposal, admit, steps};
 use warmcore_scenario::document::{self, Checked};
 use warmcore_units::Fault;
 
@@ -46,9 +46,9 @@ impl Document {
         disk: &Disk,
         arguments: &AdmissionArguments,
     ) -> miette::Result<Vec<Proposal>> {
-        let admission = Admission { partial: arguments.partial, despite: arguments.despite.clone() };
+        let admission = AdmissionOptions { partial: arguments.partial, despite: arguments.despite.clone() };
         admit(&self.plan, disk, &admission).map_err(|error| match error {
-            Inadmissible::Unfit(faults) => self.refusal(faults),
+            AdmissionError::Mismatch(faults) => self.refusal(faults),
             other => self.report(&other),
         })?;
         steps(&self.plan, disk).map_err(|error| match error {

@@ -6,13 +6,13 @@ use core::time::Duration;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
-use warmcore_linux::tuning::{Directory, watch};
+use warmcore_linux::tuning::{JournalDirectory, watch};
 
 /// What it says when nothing can end it any more that ends its terminal.
 const READY: &str = "ready";
 
 /// Starts it, and waits until it is beyond the reach of this terminal.
-pub(super) fn start(directory: &Directory, token: &str, limit: Duration) -> miette::Result<()> {
+pub(super) fn start(directory: &JournalDirectory, token: &str, limit: Duration) -> miette::Result<()> {
     let program = std::env::current_exe().into_diagnostic()?;
     let mut watcher = Command::new(program)
         .args(["host", "watch", "--token", token, "--within", &format!("{}ms", limit.as_millis())])

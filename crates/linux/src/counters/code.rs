@@ -1,6 +1,8 @@
-//! Which event of which processor counts what. The kernel knows cycles and instructions of every
-//! processor; beyond the first level of caches its names mean something else on every make, so there we
-//! name the processor's own events.
+//! The performance events that count L2 and L3 misses on each processor.
+//!
+//! The kernel has names for cycles and instructions on every processor. Its names for cache misses
+//! beyond the first level mean different things on different makes, so there we use the processor's
+//! own events.
 //!
 //! | processor | L2 misses | L3 misses |
 //! |---|---|---|
@@ -13,83 +15,90 @@
 //! From: Intel, *Software Developer's Manual*, volume 3B, "Pre-defined Architectural Performance Events",
 //! and the event lists at perfmon-events.intel.com; AMD, *Processor Programming Reference* for families
 //! 17h and 19h, "Core Performance Monitor Counters"; Arm, *Architecture Reference Manual* for A-profile,
-//! "Common event numbers". Processors with two kinds of cores are not in the table: one code would mean
-//! two things.
+//! "Common event numbers". Processors with two kinds of cores are not in the table, because one code
+//! would mean different events on them.
 
-use super::{Event, Uncounted};
+use super::{CounterError, Event};
 use crate::Probe;
 use crate::tree::{Tree, field_of};
 use perf_event::events::{Hardware, Software};
 use std::fmt;
 
-/// What the kernel is asked to count.
+/// A performance event, as requested from the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Code {
-    /// What it is called in manuals and by `perf`.
+    /// Its name in manuals and in `perf`.
     pub name: &'static str,
     /// What it counts.
     pub counts: &'static str,
-    pub(super) asked: Asked,
+    pub(super) selector: EventSelector,
 }
 
-/// How it is asked.
+/// How the kernel is told which event to count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Asked {
-    /// By a name that the kernel translates.
+pub(super) enum EventSelector {
+    /// A generic hardware event, which the kernel translates for this processor.
     Hardware(Hardware),
-    /// For what the kernel counts itself.
+    /// An event that the kernel counts in software.
     Software(Software),
-    /// For the misses of loads in the last level, by the kernel's translation.
+    /// Loads that miss the last-level cache, translated by the kernel.
     LastLevel,
-    /// By the processor's own code: `umask << 8 | event`.
+    /// The processor's own event code: `umask << 8 | event`.
     Raw(u64),
 }
 
 impl Code {
     /// Cycles in which a cpu is not halted.
-    pub const CYCLES: Self =
-        Self::new("cycles", "cycles in which a cpu was not halted", Asked::Hardware(Hardware::CPU_CYCLES));
+    pub const CYCLES: Self = Self::new(
+        "cycles",
+        "cycles in which a cpu was not halted",
+        EventSelector::Hardware(Hardware::CPU_CYCLES),
+    );
     /// Instructions.
     pub const INSTRUCTIONS: Self =
-        Self::new("instructions", "retired instructions", Asked::Hardware(Hardware::INSTRUCTIONS));
-    /// How often another thread came to a cpu. The kernel counts that everywhere.
+        Self::new("instructions", "retired instructions", EventSelector::Hardware(Hardware::INSTRUCTIONS));
+    /// Context switches on a cpu. Counted by the kernel, on every machine.
     pub const CONTEXT_SWITCHES: Self = Self::new(
         "context-switches",
         "threads that came to a cpu",
-        Asked::Software(Software::CONTEXT_SWITCHES),
+        EventSelector::Software(Software::CONTEXT_SWITCHES),
     );
-    /// Nanoseconds. The kernel counts them everywhere.
-    pub const CPU_CLOCK: Self = Self::new("cpu-clock", "nanoseconds", Asked::Software(Software::CPU_CLOCK));
-    /// Threads that moved to a cpu. The kernel counts that everywhere.
-    pub const CPU_MIGRATIONS: Self =
-        Self::new("cpu-migrations", "threads that moved to a cpu", Asked::Software(Software::CPU_MIGRATIONS));
-    /// Page faults. The kernel counts them everywhere.
+    /// Nanoseconds. Counted by the kernel, on every machine.
+    pub const CPU_CLOCK: Self =
+        Self::new("cpu-clock", "nanoseconds", EventSelector::Software(Software::CPU_CLOCK));
+    /// Threads that migrated to a cpu. Counted by the kernel, on every machine.
+    pub const CPU_MIGRATIONS: Self = Self::new(
+        "cpu-migrations",
+        "threads that moved to a cpu",
+        EventSelector::Software(Software::CPU_MIGRATIONS),
+    );
+    /// Page faults. Counted by the kernel, on every machine.
     pub const PAGE_FAULTS: Self =
-        Self::new("page-faults", "page faults", Asked::Software(Software::PAGE_FAULTS));
+        Self::new("page-faults", "page faults", EventSelector::Software(Software::PAGE_FAULTS));
 
     const INTEL_L2: Self =
-        Self::new("L2_RQSTS.MISS", "requests of any kind that missed L2", Asked::Raw(0x3f24));
+        Self::new("L2_RQSTS.MISS", "requests of any kind that missed L2", EventSelector::Raw(0x3f24));
     const INTEL_LAST: Self = Self::new(
         "cache-misses",
         "requests of cores that missed the last level (LONGEST_LAT_CACHE.MISS)",
-        Asked::Hardware(Hardware::CACHE_MISSES),
+        EventSelector::Hardware(Hardware::CACHE_MISSES),
     );
     const AMD_L2: Self = Self::new(
         "l2_cache_req_stat.ic_dc_miss_in_l2",
         "instruction and data requests that missed L2, prefetches by L2 not among them",
-        Asked::Raw(0x0964),
+        EventSelector::Raw(0x0964),
     );
     const AMD_MEMORY: Self = Self::new(
         "ls_any_fills_from_sys.dram_io_all",
         "data-cache fills from memory or a device, which no cache had",
-        Asked::Raw(0x4844),
+        EventSelector::Raw(0x4844),
     );
-    const ARM_L2: Self = Self::new("l2d_cache_refill", "refills of L2", Asked::Raw(0x17));
+    const ARM_L2: Self = Self::new("l2d_cache_refill", "refills of L2", EventSelector::Raw(0x17));
     const LAST_LEVEL: Self =
-        Self::new("LLC-load-misses", "loads that missed the last level", Asked::LastLevel);
+        Self::new("LLC-load-misses", "loads that missed the last level", EventSelector::LastLevel);
 
-    const fn new(name: &'static str, counts: &'static str, asked: Asked) -> Self {
-        Self { name, counts, asked }
+    const fn new(name: &'static str, counts: &'static str, selector: EventSelector) -> Self {
+        Self { name, counts, selector }
     }
 }
 
@@ -106,11 +115,11 @@ const INTEL_CORES: [u32; 27] = [
     0x6c, 0x7d, 0x7e, 0x8c, 0x8d, 0xa7, 0x8f, 0xcf, 0xad, 0xae,
 ];
 
-/// As much of a processor's name as tells which events it has.
+/// The make of a processor, which determines its performance events.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Processor {
     make: Make,
-    /// For a reader.
+    /// Vendor, family and model, for messages.
     name: String,
 }
 
@@ -119,15 +128,15 @@ enum Make {
     IntelCore,
     Intel,
     Zen,
-    /// With events for where fills came from.
+    /// Zen from family 19h, which counts fills by where they came from.
     LaterZen,
-    /// With an event for L2.
+    /// ARM that has an event for L2 refills.
     Arm,
     Other,
 }
 
 impl Probe {
-    /// Which processor's events are counted here.
+    /// Identifies the processor from `/proc/cpuinfo`.
     #[must_use]
     pub fn processor(&self) -> Processor {
         let tree = self.tree();
@@ -145,13 +154,13 @@ impl Probe {
             _ if has_arm_events(tree) => Make::Arm,
             _ => Make::Other,
         };
-        let told =
+        let shown =
             |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| format!("{number:#x}"));
-        Processor { make, name: format!("{vendor}, family {}, model {}", told(family), told(model)) }
+        Processor { make, name: format!("{vendor}, family {}, model {}", shown(family), shown(model)) }
     }
 }
 
-/// Whether the only kind of cores counts refills of L2.
+/// Whether there is one kind of core and it counts L2 refills.
 fn has_arm_events(tree: &Tree) -> bool {
     const DEVICES: &str = "sys/bus/event_source/devices";
     let kinds = tree.entries(DEVICES, &|name| name.starts_with("armv8_").then(|| name.to_owned()));
@@ -159,11 +168,11 @@ fn has_arm_events(tree: &Tree) -> bool {
 }
 
 impl Processor {
-    /// The code of an event.
+    /// Returns the code of an event on this processor.
     ///
     /// # Errors
-    /// If none is known.
-    pub fn code(&self, event: Event) -> Result<Code, Uncounted> {
+    /// If no code is known.
+    pub fn code(&self, event: Event) -> Result<Code, CounterError> {
         match (event, self.make) {
             (Event::Cycles, _) => Ok(Code::CYCLES),
             (Event::Instructions, _) => Ok(Code::INSTRUCTIONS),
@@ -174,7 +183,7 @@ impl Processor {
             (Event::L3Misses, Make::LaterZen) => Ok(Code::AMD_MEMORY),
             (Event::L3Misses, Make::Arm | Make::Other) => Ok(Code::LAST_LEVEL),
             (Event::L2Misses, Make::Intel | Make::Other) | (Event::L3Misses, Make::Zen) => {
-                Err(Uncounted::Unknown { processor: self.name.clone() })
+                Err(CounterError::Unknown { processor: self.name.clone() })
             }
         }
     }
@@ -198,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn each_make_has_its_own_events_beyond_the_first_level() {
+    fn each_make_has_its_own_cache_miss_events() {
         let zen = "l2_cache_req_stat.ic_dc_miss_in_l2";
         for (tree, beyond) in [
             (x86("GenuineIntel", 6, 0x55), [Some("L2_RQSTS.MISS"), Some("cache-misses")]),
@@ -212,12 +221,12 @@ mod tests {
             assert_eq!(codes(tree), [Some("cycles"), Some("instructions"), l2, l3]);
         }
         let unknown = Probe::fake(x86("GenuineIntel", 6, 0x97)).processor().code(Event::L2Misses);
-        let told = unknown.expect_err("two kinds of cores").to_string();
-        assert_eq!(told, "no event for that is known of GenuineIntel, family 0x6, model 0x97");
+        let message = unknown.expect_err("two kinds of cores").to_string();
+        assert_eq!(message, "no event for this is known on GenuineIntel, family 0x6, model 0x97");
     }
 
     #[test]
-    fn arm_is_asked_for_what_its_kernel_shows() {
+    fn arm_uses_the_events_that_its_kernel_lists() {
         let mut tree = fake::Tree::default();
         tree.put("sys/bus/event_source/devices/armv8_pmuv3_0/events/l2d_cache_refill", "event=0x0017");
         assert_eq!(codes(tree.clone())[2..], [Some("l2d_cache_refill"), Some("LLC-load-misses")]);

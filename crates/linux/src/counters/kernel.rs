@@ -1,6 +1,6 @@
-//! Counters by the kernel: `perf_event_open`, through the crate `perf-event`.
+//! The kernel's performance counters: `perf_event_open`, through the crate `perf-event`.
 
-use super::code::{Asked, Code, Processor};
+use super::code::{Code, EventSelector, Processor};
 use super::{Counter, Reading, Source};
 use crate::Probe;
 use perf_event::Builder;
@@ -8,15 +8,15 @@ use perf_event::events::{Cache, CacheOp, CacheResult, WhichCache};
 use std::io;
 use warmcore_units::{CpuId, Nanos};
 
-/// The kind of event whose code is the processor's own: `PERF_TYPE_RAW` in the kernel's
-/// `include/uapi/linux/perf_event.h`, for which the crate has no name.
+/// The event type for the processor's own codes: `PERF_TYPE_RAW` in the kernel's
+/// `include/uapi/linux/perf_event.h`. The crate has no name for it.
 const RAW: u32 = 4;
 
-/// The misses of loads in the last level, which the kernel's tables have for most processors.
+/// Load misses in the last-level cache. The kernel's tables have this event for most processors.
 const LAST_LEVEL: Cache =
     Cache { which: WhichCache::LL, operation: CacheOp::READ, result: CacheResult::MISS };
 
-/// This machine's counters.
+/// The counters of this machine.
 #[derive(Clone, Debug)]
 pub struct Kernel {
     processor: Processor,
@@ -36,11 +36,11 @@ impl Source for Kernel {
     fn open(&self, code: Code, cpu: CpuId) -> io::Result<Box<dyn Counter>> {
         let mut builder = Builder::new().any_pid().one_cpu(cpu.0 as usize);
         builder.include_kernel().include_hv();
-        let builder = match code.asked {
-            Asked::Hardware(event) => builder.kind(event),
-            Asked::Software(event) => builder.kind(event),
-            Asked::LastLevel => builder.kind(LAST_LEVEL),
-            Asked::Raw(config) => {
+        let builder = match code.selector {
+            EventSelector::Hardware(event) => builder.kind(event),
+            EventSelector::Software(event) => builder.kind(event),
+            EventSelector::LastLevel => builder.kind(LAST_LEVEL),
+            EventSelector::Raw(config) => {
                 let attributes = builder.attrs_mut();
                 (attributes.type_, attributes.config) = (RAW, config);
                 builder

@@ -1,23 +1,22 @@
-//! The processor's own counters: cycles, instructions and cache misses on cpus, whoever runs there.
+//! Performance counters: cycles, instructions and cache misses on cpus, for everything that runs there.
 //!
-//! They are counted for each cpu as a whole and in the kernel too, as the time is in which cpus are busy
-//! ([`Meter`](crate::Meter)): packets are worked off in softirqs, which belong to no program. A cpu that
-//! halts counts no cycles.
+//! Each cpu is counted as a whole, the kernel included, like the busy time of [`Meter`](crate::Meter):
+//! packets are processed in softirqs, which belong to no program. A halted cpu counts no cycles.
 //!
 //! ```text
-//! Processor ──────► Code ──────► Source ───────► Counters ───► Readings ───► Counted
-//! (/proc/cpuinfo)   (what to     (the kernel,    (open on      (at both      (what a run has, scaled
-//!                    ask for)     or a fake)      every cpu)    its ends)     or left out, and why)
+//! Processor ──────► Code ──────► Source ───────► Counters ───► Readings ───► EventCounts
+//! (/proc/cpuinfo)   (which       (the kernel,    (open on      (before and   (the difference, or why
+//!                    event)       or a fake)      every cpu)    after a run)  an event has no count)
 //! ```
 //!
-//! | module | knows |
+//! | module | contents |
 //! |---|---|
-//! | [`code`] | which event of which processor counts what, and from which manual that is known |
-//! | [`kernel`] | to open a counter, by `perf_event_open` |
-//! | [`uncounted`] | why something was not counted |
+//! | [`code`] | which event counts what on each processor, with the manual it is from |
+//! | [`kernel`] | opens a counter with `perf_event_open` |
+//! | [`error`] | why something was not counted |
 //!
-//! Many machines have none: hypervisors keep them to themselves, and kernels ask for a privilege. What the
-//! system answers is then in the place of a count.
+//! Many machines offer no counters: hypervisors hide them, and kernels require a privilege. The result then
+//! holds the system's error instead of a count.
 //!
 //! ```
 //! use warmcore_linux::counters::{Counters, Event, Kernel};
@@ -32,35 +31,36 @@
 //! ```
 
 pub mod code;
+pub mod error;
 pub mod kernel;
-pub mod uncounted;
 
 pub use code::{Code, Processor};
+pub use error::CounterError;
 pub use kernel::Kernel;
-pub use uncounted::Uncounted;
 
 use std::fmt;
 use std::io;
 use warmcore_units::{CpuId, Nanos};
 
-/// Something that processors count.
+/// An event that processors count.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Event {
     /// Cycles in which the cpu was not halted.
     Cycles,
     /// Instructions that were retired.
     Instructions,
-    /// Requests that missed the second level of caches; which of them, the [`Code`] says.
+    /// Requests that missed the second-level cache. The [`Code`] says which requests are counted.
     L2Misses,
-    /// Requests that missed the third, or the last, level; which of them, the [`Code`] says.
+    /// Requests that missed the third-level, or the last-level, cache. The [`Code`] says which requests are
+    /// counted.
     L3Misses,
 }
 
 impl Event {
-    /// All of them.
+    /// All events.
     pub const ALL: [Self; 4] = [Self::Cycles, Self::Instructions, Self::L2Misses, Self::L3Misses];
 
-    /// What it is called.
+    /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -78,46 +78,46 @@ impl fmt::Display for Event {
     }
 }
 
-/// Where counters come from: the [`Kernel`], or a [made-up machine](crate::fake::counters).
+/// Where counters come from: the [`Kernel`], or a [fake machine](crate::fake::counters).
 pub trait Source: fmt::Debug {
-    /// What is counted on.
+    /// The processor whose events are counted.
     fn processor(&self) -> &Processor;
 
-    /// Begins to count on a cpu.
+    /// Opens a counter of one event on a cpu and starts it.
     ///
     /// # Errors
-    /// What the system answers.
+    /// The error of the system.
     fn open(&self, code: Code, cpu: CpuId) -> io::Result<Box<dyn Counter>>;
 }
 
-/// What counts one event on one cpu, until it is dropped.
+/// A running counter of one event on one cpu. It stops when dropped.
 pub trait Counter: fmt::Debug {
-    /// How far it is.
+    /// Reads the counter.
     ///
     /// # Errors
-    /// What the system answers.
+    /// The error of the system.
     fn read(&mut self) -> io::Result<Reading>;
 }
 
-/// How far a counter is.
+/// One reading of a counter.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Reading {
-    /// What was counted.
+    /// The number of events.
     pub count: u64,
-    /// For how long it was to be counted.
+    /// How long the counter has been enabled.
     pub enabled: Nanos,
-    /// For how long it was. A processor has few counters, which more events than that take in turn.
+    /// How long it really counted. A processor has few counters; more events than that share them in turn.
     pub running: Nanos,
 }
 
-/// Counters of every [`Event`] on some cpus.
+/// Counters of every [`Event`] on a set of cpus.
 #[derive(Debug)]
 pub struct Counters {
     cpus: Vec<CpuId>,
-    events: [Result<Open, Uncounted>; Event::ALL.len()],
+    events: [Result<Open, CounterError>; Event::ALL.len()],
 }
 
-/// One event, on every cpu.
+/// The counters of one event, on every cpu.
 #[derive(Debug)]
 struct Open {
     code: Code,
@@ -125,27 +125,27 @@ struct Open {
 }
 
 impl Counters {
-    /// Begins to count every event that can be counted on every one of `cpus`.
+    /// Opens counters for every event that can be counted on all of `cpus`.
     #[must_use]
     pub fn open(source: &dyn Source, cpus: &[CpuId]) -> Self {
         Self { cpus: cpus.to_vec(), events: Event::ALL.map(|event| Open::new(source, event, cpus)) }
     }
 
-    /// Where it is counted.
+    /// The cpus that are counted.
     #[must_use]
     pub fn cpus(&self) -> &[CpuId] {
         &self.cpus
     }
 
-    /// As what an event is counted.
+    /// The processor event by which `event` is counted.
     ///
     /// # Errors
-    /// Why it is not.
-    pub fn code(&self, event: Event) -> Result<Code, &Uncounted> {
+    /// Why it is not counted.
+    pub fn code(&self, event: Event) -> Result<Code, &CounterError> {
         self.events[event as usize].as_ref().map(|open| open.code)
     }
 
-    /// How far all are.
+    /// Reads all counters.
     #[must_use]
     pub fn read(&mut self) -> Readings {
         let mut read = |event: Event| match &mut self.events[event as usize] {
@@ -157,73 +157,73 @@ impl Counters {
 }
 
 impl Open {
-    fn new(source: &dyn Source, event: Event, cpus: &[CpuId]) -> Result<Self, Uncounted> {
+    fn new(source: &dyn Source, event: Event, cpus: &[CpuId]) -> Result<Self, CounterError> {
         let code = source.processor().code(event)?;
         let open = |&cpu: &CpuId| match source.open(code, cpu) {
             Ok(counter) => Ok((cpu, counter)),
-            Err(answer) => Err(Uncounted::refused(code, cpu, &answer)),
+            Err(answer) => Err(CounterError::refused(code, cpu, &answer)),
         };
         Ok(Self { code, on: cpus.iter().map(open).collect::<Result<_, _>>()? })
     }
 
-    fn read(&mut self) -> Result<Vec<Reading>, Uncounted> {
+    fn read(&mut self) -> Result<Vec<Reading>, CounterError> {
         let code = self.code;
         let read = |(cpu, counter): &mut (CpuId, Box<dyn Counter>)| {
-            counter.read().map_err(|answer| Uncounted::refused(code, *cpu, &answer))
+            counter.read().map_err(|answer| CounterError::refused(code, *cpu, &answer))
         };
         self.on.iter_mut().map(read).collect()
     }
 }
 
-/// How far every counter is, event by event and cpu by cpu.
+/// One reading of every counter, by event and cpu.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Readings([Result<Vec<Reading>, Uncounted>; Event::ALL.len()]);
+pub struct Readings([Result<Vec<Reading>, CounterError>; Event::ALL.len()]);
 
 impl Readings {
-    /// What was counted between `earlier`, of the same counters, and this.
+    /// Returns what was counted since `earlier`, a reading of the same counters.
     #[must_use]
-    pub fn since(&self, earlier: &Self) -> Counted {
-        Counted(Event::ALL.map(|event| {
+    pub fn since(&self, earlier: &Self) -> EventCounts {
+        EventCounts(Event::ALL.map(|event| {
             let [now, before] = [self, earlier].map(|readings| readings.0[event as usize].as_ref());
-            Tally::between(before.map_err(Clone::clone)?, now.map_err(Clone::clone)?)
+            EventCount::between(before.map_err(Clone::clone)?, now.map_err(Clone::clone)?)
         }))
     }
 }
 
-/// What was counted in a run, on all cpus together.
+/// The event counts of a run, summed over all cpus.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Counted([Result<Tally, Uncounted>; Event::ALL.len()]);
+pub struct EventCounts([Result<EventCount, CounterError>; Event::ALL.len()]);
 
-impl Counted {
-    /// What was counted of an event.
+impl EventCounts {
+    /// The count of one event.
     ///
     /// # Errors
-    /// Why nothing was.
-    pub fn get(&self, event: Event) -> Result<Tally, &Uncounted> {
+    /// Why it was not counted.
+    pub fn get(&self, event: Event) -> Result<EventCount, &CounterError> {
         self.0[event as usize].as_ref().copied()
     }
 }
 
-/// What was counted of one event.
+/// The count of one event.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Tally {
-    /// How many; scaled to the whole time where the counter was running in a part of it.
+pub struct EventCount {
+    /// The number of events, scaled to the whole time where the counter ran for only part of it.
     pub count: f64,
-    /// The part of the time in which it was counted, on the cpu where that was least: 1 is all of it.
+    /// The share of the time in which the counter ran, from 0 to 1: the smallest over all cpus.
     pub running: f64,
 }
 
-/// With less of the time counted than this, a count scaled to all of it is rather a guess.
+/// The least share of the time a counter must have run. Below it, scaling to the whole time would be a guess.
 const LEAST_RUNNING: f64 = 0.5;
 
-impl Tally {
-    fn between(before: &[Reading], now: &[Reading]) -> Result<Self, Uncounted> {
+impl EventCount {
+    fn between(before: &[Reading], now: &[Reading]) -> Result<Self, CounterError> {
         let mut tally = Self { count: 0.0, running: 1.0 };
         for (now, before) in now.iter().zip(before) {
             let (running, enabled) = (now.running - before.running, now.enabled - before.enabled);
             let share = if enabled.0 > 0.0 { running / enabled } else { 0.0 };
             if share < LEAST_RUNNING {
-                return Err(Uncounted::Shared { running: share, least: LEAST_RUNNING });
+                return Err(CounterError::Shared { running: share, least: LEAST_RUNNING });
             }
             tally.count += now.count.saturating_sub(before.count) as f64 / share;
             tally.running = tally.running.min(share);

@@ -1,11 +1,11 @@
 use super::*;
-use crate::fake::counters::{Made, Source as Fake};
+use crate::fake::counters::{FakeCounter, FakeSource};
 use crate::{affinity, pin_to};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// On two made-up cpus.
-fn counted(source: &Fake) -> Counted {
+/// Counts once on two fake cpus.
+fn counted(source: &FakeSource) -> EventCounts {
     let mut counters = Counters::open(source, &[CpuId(0), CpuId(1)]);
     let before = counters.read();
     counters.read().since(&before)
@@ -13,29 +13,31 @@ fn counted(source: &Fake) -> Counted {
 
 #[test]
 fn events_are_added_up_over_cpus() {
-    let source = Fake::zen().with("cycles", Made::whole(1000)).with("instructions", Made::whole(700));
+    let source = FakeSource::zen()
+        .with("cycles", FakeCounter::always_running(1000))
+        .with("instructions", FakeCounter::always_running(700));
     let counted = counted(&source);
-    assert_eq!(counted.get(Event::Cycles), Ok(Tally { count: 2000.0, running: 1.0 }));
+    assert_eq!(counted.get(Event::Cycles), Ok(EventCount { count: 2000.0, running: 1.0 }));
     assert_eq!(counted.get(Event::Instructions).map(|tally| tally.count), Ok(1400.0));
-    let absent = counted.get(Event::L2Misses).expect_err("it was not made").to_string();
+    let absent = counted.get(Event::L2Misses).expect_err("there is no such counter").to_string();
     assert!(absent.starts_with("the system answered `No such file or directory"), "{absent}");
     assert!(absent.contains("to `l2_cache_req_stat.ic_dc_miss_in_l2` on cpu0: this processor"), "{absent}");
 }
 
 #[test]
-fn a_count_of_part_of_the_time_is_scaled_and_of_a_small_part_left_out() {
-    let source = Fake::zen()
-        .with("cycles", Made { step: 600, running: 0.75 })
-        .with("instructions", Made { step: 600, running: 0.4 });
+fn a_count_over_part_of_the_time_is_scaled_unless_that_part_is_small() {
+    let source = FakeSource::zen()
+        .with("cycles", FakeCounter { step: 600, running: 0.75 })
+        .with("instructions", FakeCounter { step: 600, running: 0.4 });
     let counted = counted(&source);
-    assert_eq!(counted.get(Event::Cycles), Ok(Tally { count: 1600.0, running: 0.75 }));
+    assert_eq!(counted.get(Event::Cycles), Ok(EventCount { count: 1600.0, running: 0.75 }));
     let why = counted.get(Event::Instructions).expect_err("too little").to_string();
-    assert!(why.contains("counted in 40% of the time: less than 50%"), "{why}");
+    assert!(why.contains("ran for only 40% of the time; below 50%"), "{why}");
 }
 
-/// What the kernel counts itself goes the same way as what the processor does, on every machine.
+/// Software events of the kernel use the same code as hardware events, and every machine has them.
 #[test]
-fn the_kernel_counts_on_a_cpu() {
+fn software_events_are_counted_on_a_cpu() {
     let cpu = affinity::mask().expect("a mask").first().expect("a cpu");
     let _pinned = pin_to(cpu).expect("it may be used");
     let kernel = Kernel::default();
@@ -43,7 +45,7 @@ fn the_kernel_counts_on_a_cpu() {
     let mut switches = match open(Code::CONTEXT_SWITCHES) {
         Ok(switches) => switches,
         Err(error) => {
-            let why = Uncounted::refused(Code::CONTEXT_SWITCHES, cpu, &error);
+            let why = CounterError::refused(Code::CONTEXT_SWITCHES, cpu, &error);
             return println!("skipped: {why}");
         }
     };
@@ -68,7 +70,7 @@ fn the_kernel_counts_on_a_cpu() {
 }
 
 #[test]
-fn this_machine_counts_or_says_what_the_system_answered() {
+fn this_machine_counts_or_reports_the_error() {
     let cpu = affinity::mask().expect("a mask").first().expect("a cpu");
     let mut counters = Counters::open(&Kernel::default(), &[cpu]);
     let before = counters.read();
@@ -84,13 +86,16 @@ fn this_machine_counts_or_says_what_the_system_answered() {
 }
 
 #[test]
-fn what_the_system_means_is_told() {
-    let told = |number: i32| {
+fn errors_of_the_system_are_explained() {
+    let message = |number: i32| {
         let answer = io::Error::from_raw_os_error(number);
-        Uncounted::refused(Code::CYCLES, CpuId(3), &answer).to_string()
+        CounterError::refused(Code::CYCLES, CpuId(3), &answer).to_string()
     };
-    assert!(told(libc::EACCES).contains("to `cycles` on cpu3: it needs CAP_PERFMON"));
-    assert!(told(libc::EPERM).contains("perf_event_paranoid"));
-    assert!(told(libc::ENOSYS).contains("without counters") && told(libc::EOPNOTSUPP).contains("hypervisor"));
-    assert!(told(libc::EINVAL).ends_with("on cpu3"));
+    assert!(message(libc::EACCES).contains("to `cycles` on cpu3: it needs CAP_PERFMON"));
+    assert!(message(libc::EPERM).contains("perf_event_paranoid"));
+    assert!(
+        message(libc::ENOSYS).contains("without counters")
+            && message(libc::EOPNOTSUPP).contains("hypervisor")
+    );
+    assert!(message(libc::EINVAL).ends_with("on cpu3"));
 }

@@ -1,4 +1,4 @@
-//! The processor's counters of a machine we made up, which count the same between any two looks.
+//! Fake performance counters that advance by a fixed step at each reading.
 
 use super::Tree;
 use crate::Probe;
@@ -8,75 +8,75 @@ use std::collections::BTreeMap;
 use std::io;
 use warmcore_units::{CpuId, Nanos};
 
-/// A processor with some counters.
+/// A fake processor and its counters.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Source {
+pub struct FakeSource {
     processor: Processor,
-    made: BTreeMap<&'static str, Made>,
+    counters: BTreeMap<&'static str, FakeCounter>,
 }
 
-/// One event, on every cpu.
+/// A counter of one event, the same on every cpu.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Made {
-    /// What is counted between two looks.
+pub struct FakeCounter {
+    /// How much it advances between two readings.
     pub step: u64,
-    /// The part of the time in which it is counted, from 0 to 1.
+    /// The share of the time in which it runs, from 0 to 1.
     pub running: f64,
 }
 
-impl Made {
-    /// Counted all the time.
+impl FakeCounter {
+    /// A counter that runs all the time.
     #[must_use]
-    pub const fn whole(step: u64) -> Self {
+    pub const fn always_running(step: u64) -> Self {
         Self { step, running: 1.0 }
     }
 }
 
-impl Source {
-    /// A processor of AMD's family 19h, for which no counter was made yet.
+impl FakeSource {
+    /// An AMD processor of family 19h, without counters so far.
     #[must_use]
     pub fn zen() -> Self {
         let mut tree = Tree::default();
         tree.put("proc/cpuinfo", "vendor_id : AuthenticAMD\ncpu family : 25\nmodel : 17");
-        Self { processor: Probe::fake(tree).processor(), made: BTreeMap::new() }
+        Self { processor: Probe::fake(tree).processor(), counters: BTreeMap::new() }
     }
 
-    /// With a counter of the event of this [name](Code::name), instead of one that there was.
+    /// Adds a counter of the event with this [name](Code::name), or replaces it.
     #[must_use]
-    pub fn with(mut self, code: &'static str, made: Made) -> Self {
-        self.made.insert(code, made);
+    pub fn with(mut self, code: &'static str, counter: FakeCounter) -> Self {
+        self.counters.insert(code, counter);
         self
     }
 }
 
-impl counters::Source for Source {
+impl counters::Source for FakeSource {
     fn processor(&self) -> &Processor {
         &self.processor
     }
 
-    /// What was not made is not there, as a kernel says it.
+    /// Fails with `ENOENT` for a counter that was not added, as a kernel does.
     fn open(&self, code: Code, _: CpuId) -> io::Result<Box<dyn Counter>> {
-        let made = *self.made.get(code.name).ok_or(Errno::NOENT)?;
-        Ok(Box::new(Stepping { made, read: Reading::default() }))
+        let counter = *self.counters.get(code.name).ok_or(Errno::NOENT)?;
+        Ok(Box::new(OpenCounter { counter, last: Reading::default() }))
     }
 }
 
-/// A look takes a second here.
+/// An open fake counter. One second passes between two readings.
 #[derive(Debug)]
-struct Stepping {
-    made: Made,
-    read: Reading,
+struct OpenCounter {
+    counter: FakeCounter,
+    last: Reading,
 }
 
-impl Counter for Stepping {
+impl Counter for OpenCounter {
     fn read(&mut self) -> io::Result<Reading> {
-        let Reading { count, enabled, running } = self.read;
+        let Reading { count, enabled, running } = self.last;
         let second = Nanos::from_secs(1.0);
-        self.read = Reading {
-            count: count + self.made.step,
+        self.last = Reading {
+            count: count + self.counter.step,
             enabled: enabled + second,
-            running: running + second * self.made.running,
+            running: running + second * self.counter.running,
         };
-        Ok(self.read)
+        Ok(self.last)
     }
 }

@@ -1,34 +1,34 @@
-//! A machine with devices, interrupts and threads.
+//! A fake machine with devices, interrupts and threads.
 
-use super::interrupts::Text;
+use super::interrupts::InterruptTable;
 use super::processes::{self, Thread};
 use super::{Cgroup, Tree};
 use std::collections::BTreeMap;
 use warmcore_topology::{CpuSet, Machine};
 use warmcore_units::CpuId;
 
-/// A host to write the files of.
+/// A fake host whose `/proc` and `/sys` files can be written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Host {
     /// Its cpus, caches and limits.
     pub machine: Machine,
-    /// What limits it.
+    /// The generation of control groups.
     pub cgroup: Cgroup,
     /// Its devices, in order of address.
     pub devices: Vec<Device>,
     /// How the kernel names the interrupts of devices.
-    pub messages: Messages,
-    /// Whether debugfs says which interrupts are managed.
+    pub interrupt_naming: InterruptNaming,
+    /// Whether debugfs shows which interrupts are managed.
     pub debugfs: bool,
-    /// Threads besides that of the process that looks.
+    /// Threads other than that of the probing process.
     pub threads: Vec<Thread>,
-    /// For how long it has run, in seconds.
+    /// Its uptime in seconds.
     pub uptime: u64,
 }
 
 /// How the kernel names the interrupts that devices send as messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Messages {
+pub enum InterruptNaming {
     /// By device and vector: `PCI-MSIX-0000:00:03.0   1-edge`.
     ByDevice,
     /// By one number for both, as older kernels do: `ITS-MSI 524289 Edge`.
@@ -38,9 +38,9 @@ pub enum Messages {
 /// A device on the PCI bus that sends its interrupts as messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Device {
-    /// Where it is plugged in: `0000:3b:00.0`.
+    /// Its PCI address, such as `0000:3b:00.0`.
     pub address: String,
-    /// What drives it.
+    /// Its driver.
     pub driver: String,
     /// The NUMA node it is nearest to; `None` where firmware does not say.
     pub node: Option<u32>,
@@ -70,15 +70,15 @@ pub struct Vector {
     pub action: String,
     /// The cpus it may go to.
     pub allowed: CpuSet,
-    /// The cpu it goes to, and has always gone to.
+    /// The cpu that handles it, and has handled it from the start.
     pub effective: CpuId,
     /// How often it came.
     pub count: u64,
-    /// Whether the kernel places it by itself.
+    /// Whether the kernel manages its placement.
     pub managed: bool,
 }
 
-/// `cpus` as the kernel writes a mask: words of 32 bits, the highest first.
+/// Writes `cpus` as a kernel mask: words of 32 bits, the highest first.
 #[must_use]
 pub fn mask(cpus: &CpuSet) -> String {
     let words = cpus.iter().map(|cpu| cpu.0 / 32).max().unwrap_or(0);
@@ -90,21 +90,21 @@ pub fn mask(cpus: &CpuSet) -> String {
 }
 
 impl Host {
-    /// `machine` with nothing plugged in and nothing running, an hour after its start.
+    /// Creates a host with no devices and no threads, an hour after boot.
     #[must_use]
     pub fn new(machine: Machine) -> Self {
         Self {
             machine,
             cgroup: Cgroup::V2,
             devices: Vec::new(),
-            messages: Messages::ByDevice,
+            interrupt_naming: InterruptNaming::ByDevice,
             debugfs: false,
             threads: Vec::new(),
             uptime: 3600,
         }
     }
 
-    /// Its files.
+    /// Writes its files.
     #[must_use]
     pub fn tree(&self) -> Tree {
         let mut tree = Tree::with_cgroup(&self.machine, self.cgroup);
@@ -122,7 +122,7 @@ impl Host {
         tree
     }
 
-    /// The devices with their vectors and the vectors' numbers.
+    /// Returns every vector with its interrupt number, its device and its index there.
     fn numbered(&self) -> impl Iterator<Item = (u32, &Device, usize, &Vector)> {
         const FIRST: u32 = 24;
         let vectors = self.devices.iter().flat_map(|device| {
@@ -133,7 +133,7 @@ impl Host {
 
     fn put_interrupts(&self, tree: &mut Tree) {
         let cpus: Vec<CpuId> = self.machine.cpus.iter().map(|cpu| cpu.id).collect();
-        let mut text = Text::new(&cpus);
+        let mut text = InterruptTable::new(&cpus);
         for (number, device, place, vector) in self.numbered() {
             let count = |&cpu: &CpuId| if cpu == vector.effective { vector.count } else { 0 };
             let counts: Vec<u64> = cpus.iter().map(count).collect();
@@ -164,16 +164,16 @@ impl Host {
     }
 
     fn chip(&self, device: &Device, place: usize) -> (String, u64, &'static str) {
-        match self.messages {
-            Messages::ByDevice => (format!("PCI-MSIX-{}", device.address), place as u64, "edge"),
-            Messages::ByNumber => {
+        match self.interrupt_naming {
+            InterruptNaming::ByDevice => (format!("PCI-MSIX-{}", device.address), place as u64, "edge"),
+            InterruptNaming::ByNumber => {
                 let position = self.devices.iter().position(|other| other == device).unwrap_or(0);
                 ("ITS-MSI".to_owned(), (position as u64) << 19 | place as u64, "Edge")
             }
         }
     }
 
-    /// What cpus did: the packets of each interrupt were taken in where it went.
+    /// Writes what each cpu did: packets were received on the cpu that handled their interrupt.
     fn put_counts(&self, tree: &mut Tree) {
         let mut received: BTreeMap<CpuId, u64> = BTreeMap::new();
         for (_, _, _, vector) in self.numbered().filter(|(_, device, _, _)| device.nic.is_some()) {

@@ -1,29 +1,29 @@
-//! Hosts of every kind that placement must cope with, made by our own code.
+//! Fake hosts, one of each kind that placement must handle.
 //!
-//! | host | why it is here |
+//! | host | what is special about it |
 //! |---|---|
 //! | [`two_socket_server`] | 128 cpus with SMT; 64 queues on the second NUMA node, a second NIC on the first |
-//! | [`storage_server`] | NVMe interrupts that the kernel manages, and debugfs that says so |
-//! | [`arm_server`] | interrupts named by number alone, 16 queues |
-//! | [`container`] | a cpuset, nothing of the host's interrupts, settings that cannot be written |
-//! | [`unplugged`] | cpus offline; one interrupt went to one of them |
+//! | [`storage_server`] | NVMe interrupts that the kernel manages, as debugfs shows |
+//! | [`arm_server`] | interrupts named by number only, 16 queues |
+//! | [`container`] | a cpuset, hidden interrupts, read-only settings |
+//! | [`unplugged`] | offline cpus, one of them still in the mask of an interrupt |
 //! | [`hybrid_laptop`] | two kinds of core, four queues |
 //! | [`small_vm`] | virtio with one queue, two cpus |
-//! | [`balanced`] | irqbalance and TuneD at work, and a `.link` file |
+//! | [`balanced`] | irqbalance and TuneD running, and a `.link` file |
 //! | [`steered`] | RPS, RFS and XPS set up |
-//! | [`isolated`] | cpus that the scheduler and the timer leave alone |
+//! | [`isolated`] | cpus without scheduling and timer ticks |
 //! | [`crossed`] | the host of Foong, Fung & Newell 2004: two cpus, eight NICs, and every process on the cpu that does not take its interrupts |
 //! | [`bare`] | a kernel that shows cpus and nothing else |
 
-use super::{Device, Host, Messages, Nic, Thread, Tree, Vector, mask};
+use super::{Device, Host, InterruptNaming, Nic, Thread, Tree, Vector, mask};
 use warmcore_topology::{CpuSet, Machine, synthetic};
 use warmcore_units::CpuId;
 
-/// What makes the files of a host.
-pub type Maker = fn() -> Tree;
+/// A function that creates the files of a fake host.
+pub type HostFn = fn() -> Tree;
 
-/// Every host by name.
-pub const ALL: [(&str, Maker); 12] = [
+/// Every fake host by name.
+pub const ALL: [(&str, HostFn); 12] = [
     ("two_socket_server", two_socket_server),
     ("storage_server", storage_server),
     ("arm_server", arm_server),
@@ -38,8 +38,8 @@ pub const ALL: [(&str, Maker); 12] = [
     ("bare", bare),
 ];
 
-/// 128 cpus in two sockets. The NIC `eth0` is on the second and has a queue for each of its cpus;
-/// `eth1`, on the first, has eight. A server's threads run on the first socket.
+/// 128 cpus in two sockets. The NIC `eth0` is on the second socket and has a queue for each of its
+/// cpus; `eth1`, on the first, has eight. A server's threads run on the first socket.
 #[must_use]
 pub fn two_socket_server() -> Tree {
     let machine = synthetic::two_socket_server();
@@ -62,7 +62,7 @@ pub fn two_socket_server() -> Tree {
     host.tree()
 }
 
-/// 64 cpus, two NVMe devices with a managed interrupt for each eight of them, and a NIC.
+/// 64 cpus, two NVMe devices with a managed interrupt per eight cpus, and a NIC.
 #[must_use]
 pub fn storage_server() -> Tree {
     let machine = synthetic::arm_server();
@@ -80,17 +80,17 @@ pub fn storage_server() -> Tree {
     host.tree()
 }
 
-/// 64 cpus of one socket and a NIC of 16 queues, whose interrupts bear no address.
+/// 64 cpus in one socket and a NIC with 16 queues, whose interrupts are named without an address.
 #[must_use]
 pub fn arm_server() -> Tree {
     let machine = synthetic::arm_server();
     let mut host = Host::new(machine.clone());
-    host.messages = Messages::ByNumber;
+    host.interrupt_naming = InterruptNaming::ByNumber;
     host.devices = vec![nic("0000:01:00.0", "eth0", 16, Some(0), &machine.online())];
     host.tree()
 }
 
-/// Eight cpus of which the container may use three, for no more than one and a half cpus' time.
+/// Eight cpus, of which the container may use three with a quota of one and a half cpus.
 /// `/proc/irq` and the PCI bus are hidden, and `/sys` is read-only.
 #[must_use]
 pub fn container() -> Tree {
@@ -110,7 +110,7 @@ pub fn container() -> Tree {
     tree
 }
 
-/// Eight cpus of which 3 and 5 are offline. The mask of one interrupt still names cpu 3.
+/// Eight cpus, of which 3 and 5 are offline. The mask of one interrupt still names cpu 3.
 #[must_use]
 pub fn unplugged() -> Tree {
     let offline: CpuSet = set([3, 5]);
@@ -123,7 +123,8 @@ pub fn unplugged() -> Tree {
     tree
 }
 
-/// Four fast cores with two threads each, eight slow ones; a NIC of four queues, all on slow ones.
+/// Four fast cores with two threads each and eight slow cores; a NIC with four queues, all handled on
+/// slow cores.
 #[must_use]
 pub fn hybrid_laptop() -> Tree {
     let machine = synthetic::hybrid_laptop();
@@ -135,8 +136,8 @@ pub fn hybrid_laptop() -> Tree {
     tree
 }
 
-/// Two cpus and a virtio NIC with one queue; both of its interrupts are on cpu 1, and so is the
-/// program that reads from it.
+/// Two cpus and a virtio NIC with one queue. Its interrupts are on cpu 1, and so is the program that
+/// reads from it.
 #[must_use]
 pub fn small_vm() -> Tree {
     let machine = synthetic::virtual_machine(2);
@@ -166,8 +167,7 @@ pub fn small_vm() -> Tree {
     host.tree()
 }
 
-/// 16 cpus whose interrupts irqbalance moves, under a profile of TuneD; systemd sets the number of
-/// queues.
+/// 16 cpus with irqbalance and a TuneD profile; systemd sets the number of queues.
 #[must_use]
 pub fn balanced() -> Tree {
     let machine = synthetic::virtual_machine(16);
@@ -188,8 +188,8 @@ pub fn balanced() -> Tree {
     tree
 }
 
-/// Eight cpus and a NIC of two queues. RPS spreads both queues over four cpus, RFS remembers 32768
-/// flows, and each transmit queue belongs to half of the cpus.
+/// Eight cpus and a NIC with two queues. RPS spreads both queues over four cpus, RFS tracks 32768
+/// flows, and each transmit queue serves half of the cpus.
 #[must_use]
 pub fn steered() -> Tree {
     let machine = synthetic::virtual_machine(8);
@@ -207,8 +207,8 @@ pub fn steered() -> Tree {
     tree
 }
 
-/// Eight cpus of which 4 to 7 run one program's threads alone, without a timer tick; interrupts are
-/// kept off them.
+/// Eight cpus, of which 4 to 7 are reserved for the threads of one program, without timer ticks and
+/// interrupts.
 #[must_use]
 pub fn isolated() -> Tree {
     let machine = synthetic::virtual_machine(8);
@@ -232,8 +232,8 @@ pub fn isolated() -> Tree {
     tree
 }
 
-/// Two cpus and eight NICs of one queue each. Interrupts of the first four go to cpu 0, of the others to
-/// cpu 1; each NIC's process is pinned to the other cpu.
+/// Two cpus and eight NICs with one queue each. The first four interrupt cpu 0, the others cpu 1, and
+/// each NIC's process is pinned to the other cpu.
 #[must_use]
 pub fn crossed() -> Tree {
     let machine = synthetic::virtual_machine(2);
@@ -256,13 +256,13 @@ pub fn crossed() -> Tree {
     host.tree()
 }
 
-/// Two cpus, as a kernel shows them from which everything else is hidden.
+/// Two cpus on a kernel that shows nothing else.
 #[must_use]
 pub fn bare() -> Tree {
     Tree::from_machine(&synthetic::virtual_machine(2))
 }
 
-/// A NIC with a pair of queues for each interrupt, which go to `cpus` in turn.
+/// A NIC with one interrupt per pair of queues, distributed round-robin over `cpus`.
 fn nic(address: &str, name: &str, queues: u32, node: Option<u32>, cpus: &CpuSet) -> Device {
     let vector = |(queue, cpu): (u32, CpuId)| Vector {
         action: format!("{name}-TxRx-{queue}"),
@@ -282,8 +282,8 @@ fn nic(address: &str, name: &str, queues: u32, node: Option<u32>, cpus: &CpuSet)
     }
 }
 
-/// The interrupt of an NVMe device's queue: that of commands to the device itself (0) may be moved,
-/// the others each belong to eight cpus.
+/// The interrupt of an NVMe queue. That of the admin queue (0) may be moved; each of the others is
+/// managed and serves eight cpus.
 fn nvme_queue(device: u32, queue: u32, machine: &Machine) -> Vector {
     let allowed = match queue {
         0 => machine.online(),

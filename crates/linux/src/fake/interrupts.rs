@@ -1,18 +1,18 @@
-//! The text of `/proc/interrupts`, by the formats of `show_interrupts` in the kernel's
-//! `kernel/irq/proc.c` (and, for the lines of the architecture, of x86's `arch_show_interrupts`).
+//! Writes the text of `/proc/interrupts`, in the format of `show_interrupts` in the kernel's
+//! `kernel/irq/proc.c`, and of x86's `arch_show_interrupts` for the architecture's lines.
 
 use core::fmt::{self, Write};
 use warmcore_units::CpuId;
 
-/// The text so far.
+/// A table in the format of `/proc/interrupts`.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Text(String);
+pub struct InterruptTable(String);
 
-/// Columns of an interrupt's number; the kernel widens it with the number of interrupts.
+/// Width of an interrupt's number, in characters. The kernel widens it when there are more interrupts.
 const WIDTH: usize = 3;
 
-impl Text {
-    /// The header over the columns of `cpus`, the online ones.
+impl InterruptTable {
+    /// Starts a table with a header for `cpus`, the online ones.
     #[must_use]
     pub fn new(cpus: &[CpuId]) -> Self {
         let mut text = Self(" ".repeat(WIDTH + 8));
@@ -23,9 +23,9 @@ impl Text {
         text
     }
 
-    /// Adds an interrupt with one count for each cpu. `handling` is its number at the chip and how it
-    /// is triggered: architectures that tell the level apart write `Level` or `Edge` by itself,
-    /// others join their word to the number.
+    /// Adds an interrupt with one count per cpu, its number at the chip, and how it is triggered. Some
+    /// architectures write `Level` or `Edge` as a word of its own; others join their word to the
+    /// number.
     pub fn line(
         &mut self,
         number: u32,
@@ -52,7 +52,7 @@ impl Text {
         self.add(format_args!("\n"));
     }
 
-    /// Adds a line of the architecture: a count for each cpu, or one alone.
+    /// Adds a line of the architecture, with one count per cpu or a single total.
     pub fn special(&mut self, label: &str, counts: &[u64], description: &str) {
         self.add(format_args!("{label:>WIDTH$}:"));
         self.counts(counts);
@@ -73,7 +73,7 @@ impl Text {
     }
 }
 
-impl fmt::Display for Text {
+impl fmt::Display for InterruptTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

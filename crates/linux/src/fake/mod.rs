@@ -1,13 +1,13 @@
-//! The inverse of [`probe`](crate::probe) and [`inventory`](crate::inventory): the files a kernel
-//! would show on a machine we made up, to be looked at as they are
+//! Fake machines: writes the files that a kernel would show. The inverse of
+//! [`probe`](crate::probe) and [`inventory`](crate::inventory). The files can be probed in memory
 //! ([`Probe::fake`](crate::Probe::fake)) or from a directory.
 //!
 //! [`Tree::from_machine`] writes a [`Machine`] alone; a [`Host`] adds devices, interrupts, steering and
-//! threads, and [`hosts`] has one of each kind that matters. Its [`counters`] are no files. What is
-//! changed on such a machine goes through a [`Jammed`] door where a change is to fail.
+//! threads, and [`hosts`] has one of each important kind. Its [`counters`] are not files. A
+//! [`FaultInjector`] makes changes to such a machine fail.
 //!
-//! What the kernel's notation cannot say is rounded: cache sizes to 1 KiB, the quota to 10⁻⁵ of a
-//! cpu.
+//! Values are rounded to the precision of the kernel's files: cache sizes to 1 KiB, the quota to
+//! 10⁻⁵ of a cpu.
 //!
 //! ```
 //! use warmcore_linux::{Probe, fake};
@@ -25,12 +25,12 @@ pub mod counters;
 pub mod hosts;
 pub mod interrupts;
 
+mod fault_injector;
 mod host;
-mod jammed;
 mod processes;
 
-pub use host::{Device, Host, Messages, Nic, Vector, mask};
-pub use jammed::{Fault, Jammed};
+pub use fault_injector::{FaultInjector, InjectedFault};
+pub use host::{Device, Host, InterruptNaming, Nic, Vector, mask};
 pub use processes::Thread;
 
 use std::collections::BTreeMap;
@@ -40,8 +40,8 @@ use warmcore_topology::{Cache, CacheKind, Cpu, CpuSet, Machine};
 
 const CPUS: &str = "sys/devices/system/cpu";
 
-/// The text of each file by its path, which has no leading slash. Change it to make a tree with
-/// faults.
+/// The files of a fake machine: text by path, without a leading slash. Change the files to create a
+/// tree with faults.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tree {
     /// The files.
@@ -59,14 +59,14 @@ pub enum Cgroup {
 }
 
 impl Tree {
-    /// The files of `machine`, with control groups of version 2.
+    /// Writes the files of `machine`, with control groups of version 2.
     #[must_use]
     pub fn from_machine(machine: &Machine) -> Self {
         Self::with_cgroup(machine, Cgroup::V2)
     }
 
-    /// The files of `machine`. The affinity mask allows every online cpu, so that the control
-    /// group alone limits it.
+    /// Writes the files of `machine`. The affinity mask allows every online cpu, so that only the
+    /// control group limits it.
     #[must_use]
     pub fn with_cgroup(machine: &Machine, cgroup: Cgroup) -> Self {
         let mut tree = Self::default();
@@ -90,41 +90,41 @@ impl Tree {
         tree
     }
 
-    /// Adds or replaces a file, with the line end a kernel writes.
+    /// Adds or replaces a file, and ends it with a newline as the kernel does.
     pub fn put(&mut self, file: impl Into<String>, text: impl ToString) {
         self.files.insert(file.into(), text.to_string() + "\n");
     }
 
-    /// The same with `threads` running, in control groups of version 2.
+    /// Adds running `threads`, in control groups of version 2.
     #[must_use]
     pub fn running(mut self, threads: &[Thread]) -> Self {
         processes::put_all(&mut self, threads, Cgroup::V2);
         self
     }
 
-    /// The names of what is directly in `directory`, once for every file in or below it.
+    /// Returns the names of the entries of `directory`, repeated for every file below them.
     pub(crate) fn entries<'a>(&'a self, directory: &str) -> impl Iterator<Item = &'a str> {
         let directory = format!("{directory}/");
         let below = self.files.range(directory.clone()..).map(|(file, _)| file);
         below.map_while(move |file| file.strip_prefix(&directory)?.split('/').next())
     }
 
-    /// Whether there is a file of this path or below it.
+    /// Whether `path` is a file, or a directory with files.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.files.contains_key(path) || self.entries(path).next().is_some()
     }
 
-    /// Takes away every file whose path contains `part`.
+    /// Removes every file whose path contains `part`.
     #[must_use]
     pub fn hiding(mut self, part: &str) -> Self {
         self.files.retain(|file, _| !file.contains(part));
         self
     }
 
-    /// Writes the files below `directory`, creating what directories they need.
+    /// Writes the files below `directory`, creating directories as needed.
     ///
     /// # Errors
-    /// What the file system says.
+    /// The error of the file system.
     pub fn write_to(&self, directory: &Path) -> io::Result<()> {
         for (file, text) in &self.files {
             let path = directory.join(file);
@@ -187,7 +187,7 @@ impl Tree {
 
 const PERIOD_MICROS: i64 = 100_000;
 
-/// The processor time the machine's quota gives in a period.
+/// The cpu quota of the machine in microseconds per period.
 fn quota_micros(machine: &Machine) -> Option<i64> {
     machine.limits.cpu_quota.map(|cpus| (cpus * PERIOD_MICROS as f64).round() as i64)
 }

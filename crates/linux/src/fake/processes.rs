@@ -1,20 +1,20 @@
-//! Threads, as `/proc` shows them.
+//! Fake threads: writes their files in `/proc`.
 
 use super::{Cgroup, Tree};
 use std::collections::BTreeSet;
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
-/// A thread.
+/// A fake thread.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Thread {
-    /// Its process.
+    /// The number of its process.
     pub pid: u32,
-    /// Its number; that of its process for the first.
+    /// Its number; the first thread of a process has the number of the process.
     pub tid: u32,
     /// Its name.
     pub name: String,
-    /// For how long it has run, in hundredths of a second.
+    /// Its processor time, in hundredths of a second.
     pub ticks: u64,
     /// The cpu it ran on last.
     pub last_cpu: CpuId,
@@ -25,7 +25,7 @@ pub struct Thread {
 }
 
 impl Thread {
-    /// The only thread of process `pid`.
+    /// Creates the only thread of process `pid`.
     #[must_use]
     pub fn alone(pid: u32, name: &str, ticks: u64, last_cpu: u32, allowed: &CpuSet) -> Self {
         let group = format!("/system.slice/{name}.service");
@@ -41,10 +41,10 @@ impl Thread {
     }
 }
 
-/// The process that looks.
+/// The number of the probing process.
 const OWN: u32 = 4321;
 
-/// Puts `threads` and the process that looks into `tree`.
+/// Writes `threads` and the probing process into `tree`.
 pub(super) fn put(tree: &mut Tree, threads: &[Thread], cgroup: Cgroup, allowed: &CpuSet) {
     let own = Thread::alone(OWN, "warmcore", 1, 0, allowed);
     tree.put("proc/self/stat", stat(OWN, &own.name, own.ticks, own.last_cpu));
@@ -52,7 +52,7 @@ pub(super) fn put(tree: &mut Tree, threads: &[Thread], cgroup: Cgroup, allowed: 
     put_all(tree, threads, cgroup);
 }
 
-/// Puts the processes that `threads` belong to into `tree`.
+/// Writes the processes that `threads` belong to into `tree`.
 pub(super) fn put_all(tree: &mut Tree, threads: &[Thread], cgroup: Cgroup) {
     let pids: BTreeSet<u32> = threads.iter().map(|thread| thread.pid).collect();
     for pid in pids {
@@ -79,7 +79,7 @@ fn put_thread(tree: &mut Tree, thread: &Thread, cgroup: Cgroup) {
     tree.put(format!("{directory}/cgroup"), group);
 }
 
-/// The columns of `proc_pid_stat(5)`; it sleeps, and began when the machine did.
+/// Writes the columns of `proc_pid_stat(5)`, for a sleeping thread that started at boot.
 fn stat(number: u32, name: &str, ticks: u64, last_cpu: CpuId) -> String {
     let addresses = "94000000000000 94000000000001 140000000000000 140000000000001 94000000000002";
     let last = last_cpu.0;

@@ -1,5 +1,4 @@
-//! What the kernel did about received packets and threads that became ready, as two counts. They are
-//! read around a run, so that nothing else of a picture is looked at.
+//! Counts receive softirqs and rescheduling interrupts around a run, without reading a whole inventory.
 
 use super::rates::passed;
 use super::{processors, table};
@@ -7,26 +6,26 @@ use crate::Probe;
 use crate::probe::Malformed;
 use warmcore_units::CpuId;
 
-/// Counts of some cpus together since the machine started, or between two looks; `None` where the
-/// kernel does not tell.
+/// Counts summed over some cpus, since boot or between two readings. `None` where the kernel does not
+/// count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Activity {
-    /// Softirqs in which received packets are worked off (`NET_RX`).
+    /// Softirqs that process received packets (`NET_RX`).
     pub receive_softirqs: Option<u64>,
-    /// Interrupts by which a cpu makes another one reschedule.
+    /// Interrupts by which one cpu makes another reschedule.
     pub rescheduling: Option<u64>,
 }
 
 impl Probe {
-    /// What `cpus` have done since the machine started.
+    /// Reads the activity of `cpus` since boot.
     ///
     /// # Errors
-    /// If a file holds what no kernel writes there.
+    /// If a file is malformed.
     pub fn activity(&self, cpus: &[CpuId]) -> Result<Activity, Malformed> {
         let softirqs = processors::softirqs(self.tree())?;
         let received = softirqs.iter().find(|(name, _)| name == "NET_RX").map(|(_, counts)| counts);
         let table = table::read(self.tree())?;
-        // `RES` on x86, a number of its own kind on ARM; the words are the same.
+        // The label is `RES` on x86 and `IPIn` on ARM; the description is the same.
         let rescheduling = table.special.iter().find(|line| line.description.starts_with("Rescheduling"));
         let of_columns = |counts: &[u64]| {
             let columns = table.cpus.iter().zip(counts).filter(|(cpu, _)| cpus.contains(cpu));
@@ -40,7 +39,7 @@ impl Probe {
 }
 
 impl Activity {
-    /// What was done between `earlier` and this.
+    /// Returns the activity since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let between = |before: Option<u64>, now: Option<u64>| Some(passed(before?, now?));
@@ -65,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cpus_that_are_asked_for_are_counted() {
+    fn only_the_given_cpus_are_counted() {
         let x86 = "  CPU0 CPU1\nRES: 3 4   Rescheduling interrupts\nCAL: 8 8   Function call interrupts";
         let both = Activity { receive_softirqs: Some(12), rescheduling: Some(7) };
         assert_eq!(activity(x86, &[0, 1]), both);
@@ -77,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_does_not_count_is_not_told() {
+    fn a_count_that_the_kernel_hides_is_none() {
         let none = activity("  CPU0 CPU1\nERR: 0", &[0, 1]);
         assert_eq!(none.rescheduling, None);
         let both = Activity { receive_softirqs: Some(12), rescheduling: Some(7) };

@@ -1,4 +1,4 @@
-//! What cannot be seen from here, and what it would take to see it.
+//! What an inventory cannot see here, and what would be needed to see it.
 
 use super::interrupts::{Interrupt, Managed};
 use super::table::Table;
@@ -6,22 +6,22 @@ use core::fmt;
 use serde::{Serialize, Serializer};
 use warmcore_units::Nanos;
 
-/// Something that files do not tell, here or anywhere.
+/// Information that no file shows, on this machine or in general.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum BlindSpot {
     /// Which receive queue a socket's packets come through.
     QueuesOfSockets,
-    /// `/proc/interrupts` is withheld.
+    /// `/proc/interrupts` is hidden.
     Interrupts,
-    /// `/proc/irq` is withheld.
+    /// `/proc/irq` is hidden.
     Masks,
-    /// Which interrupts are managed.
+    /// Which interrupts are managed by the kernel.
     Managed,
-    /// For how long the machine has run.
+    /// The uptime of the machine.
     Uptime,
 }
 
-/// What is missing from a picture.
+/// Finds what is missing from an inventory.
 pub(super) fn find(table: &Table, interrupts: &[Interrupt], uptime: Option<Nanos>) -> Vec<BlindSpot> {
     let any = |is: fn(&Interrupt) -> bool| interrupts.iter().any(is);
     let found = [
@@ -38,21 +38,21 @@ impl fmt::Display for BlindSpot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::QueuesOfSockets => {
-                "which receive queue a socket's packets come through is in no file: its program can ask \
+                "no file shows which receive queue a socket's packets come through: its program can ask \
                  (SO_INCOMING_NAPI_ID), or a BPF iterator with CAP_BPF"
             }
             Self::Interrupts => {
-                "/proc/interrupts is hidden: interrupts are seen on the host, not in a container"
+                "/proc/interrupts is hidden: interrupts are visible on the host, not in a container"
             }
             Self::Masks => {
-                "masks of interrupts are hidden: /proc/irq is seen on the host, not in a container"
+                "masks of interrupts are hidden: /proc/irq is visible on the host, not in a container"
             }
             Self::Managed => {
-                "which interrupts are managed by the kernel is unknown: it takes root, debugfs, and a kernel \
+                "it is unknown which interrupts the kernel manages: that needs root, debugfs, and a kernel \
                  with CONFIG_GENERIC_IRQ_DEBUGFS"
             }
             Self::Uptime => {
-                "/proc/uptime is hidden: there are no rates, and every thread that ever ran is shown"
+                "/proc/uptime is hidden: there are no rates, and every thread that ever ran is listed"
             }
         })
     }

@@ -1,8 +1,8 @@
-//! Whether this is a container, and what it may not change.
+//! Signs of a container, and which settings are read-only.
 
 use crate::tree::Tree;
 
-/// Signs that this is a container, in words.
+/// Returns the signs that this is a container, in words.
 pub(super) fn signs(tree: &Tree) -> Vec<String> {
     let files = [(".dockerenv", "docker"), ("run/.containerenv", "podman")];
     let there = files.iter().filter(|(file, _)| tree.has(file));
@@ -15,14 +15,14 @@ pub(super) fn signs(tree: &Tree) -> Vec<String> {
     signs
 }
 
-/// Where settings of placement are.
+/// Mount points of the settings that place interrupts, packets and threads.
 const SETTINGS: [&str; 4] = ["/sys", "/proc", "/proc/irq", "/proc/sys"];
 
-/// Those places of settings that are mounted so that nobody can write there, in order of depth.
+/// Returns the mount points of settings that are read-only, in order of depth.
 pub(super) fn read_only(tree: &Tree) -> Vec<String> {
-    let mounts = tree.sieved("proc/self/mounts", of_settings).unwrap_or_default();
+    let mounts = tree.filtered("proc/self/mounts", of_settings).unwrap_or_default();
     let is_read_only = |options: &str| options.split(',').any(|option| option == "ro");
-    // What is mounted last at a place hides what was there.
+    // The last mount at a place hides the earlier ones.
     let options_at = |place: &str| {
         let lines = mounts.lines().rev().map(|line| line.split_whitespace().collect::<Vec<_>>());
         let mut at_place = lines.filter(|words| words.get(1) == Some(&place));
@@ -32,7 +32,7 @@ pub(super) fn read_only(tree: &Tree) -> Vec<String> {
     locked.map(str::to_owned).collect()
 }
 
-/// The lines `device place kind options …` of those places.
+/// Keeps the lines `device place kind options …` of [`SETTINGS`].
 fn of_settings(text: &str) -> String {
     let place = |line: &&str| line.split_whitespace().nth(1).is_some_and(|place| SETTINGS.contains(&place));
     text.lines().filter(place).collect::<Vec<_>>().join("\n")
@@ -44,7 +44,7 @@ mod tests {
     use crate::fake;
 
     #[test]
-    fn a_container_is_told_by_what_its_runtime_leaves() {
+    fn a_container_is_recognised_by_the_traces_of_its_runtime() {
         let mut tree = fake::Tree::default();
         assert_eq!(signs(&Tree::Fake(tree.clone())), Vec::<String>::new());
         tree.put(".dockerenv", "");

@@ -1,29 +1,28 @@
-//! What to call an interrupt, and which queue it serves.
+//! The stable identity of an interrupt, and the queue it serves.
 //!
-//! The number of an interrupt is given out anew at every boot, and whenever a driver is loaded. The
-//! device, its vector, and the names of its actions stay: by these an interrupt is known.
+//! Interrupt numbers change at every boot and whenever a driver is loaded. The device, the vector and
+//! the names of the actions stay the same, so these identify an interrupt.
 
 use super::pci::PciAddress;
 use core::fmt;
 use serde::Serialize;
 
-/// The name of an interrupt that is the same after a reboot. No two interrupts of a machine share it.
+/// Identifies an interrupt across reboots. Unique on a machine.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 pub struct InterruptId {
-    /// What it comes from.
-    pub source: Source,
-    /// The vector of a device, or the input of a chip; `None` where the kernel does not say.
+    /// The device or controller it comes from.
+    pub source: InterruptSource,
+    /// The vector of the device, or the input of the controller; `None` where the kernel does not say.
     pub input: Option<u64>,
-    /// The names under which it is handled; several where devices share it, none where no driver has
-    /// asked for it.
+    /// The names of its handlers: several where devices share it, none where no driver has requested it.
     pub actions: Vec<String>,
 }
 
-/// What an interrupt comes from.
+/// Where an interrupt comes from.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
-    /// A device that sends messages.
+pub enum InterruptSource {
+    /// A PCI device with message-signalled interrupts.
     Pci(PciAddress),
     /// An interrupt controller, by its name.
     Chip(String),
@@ -33,8 +32,8 @@ impl fmt::Display for InterruptId {
     /// `0000:00:03.0/1 virtio2-input.0`, or `IO-APIC/9 acpi`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.source {
-            Source::Pci(address) => address.fmt(f)?,
-            Source::Chip(name) => f.write_str(name)?,
+            InterruptSource::Pci(address) => address.fmt(f)?,
+            InterruptSource::Chip(name) => f.write_str(name)?,
         }
         if let Some(input) = self.input {
             write!(f, "/{input}")?;
@@ -49,13 +48,13 @@ impl fmt::Display for InterruptId {
 /// A queue of a network interface.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 pub struct Queue {
-    /// Which way its packets go.
+    /// The direction of its packets.
     pub direction: Direction,
-    /// Its number among those.
+    /// Its number among the queues of that direction.
     pub number: u32,
 }
 
-/// Which way packets go through the queue that an interrupt serves.
+/// The direction of packets through a queue.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -68,7 +67,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Whether packets from the network come this way.
+    /// Whether the queue receives packets.
     #[must_use]
     pub fn receives(self) -> bool {
         self != Self::Transmit
@@ -87,7 +86,7 @@ impl fmt::Display for Queue {
 }
 
 impl Queue {
-    /// The queue that the name of an action tells, in the ways drivers write it: `eth0-TxRx-3`,
+    /// Parses the queue from the name of an action, in the ways drivers write it: `eth0-TxRx-3`,
     /// `eth0-Tx-Rx-3`, `eth0-rx-3`, `virtio2-input.3`, `eth0-q3-tx`, `mlx5_comp3@pci:0000:3b:00.0`.
     pub(super) fn in_action(action: &str) -> Option<Self> {
         let name = action.split('@').next()?.to_ascii_lowercase();
@@ -105,7 +104,7 @@ impl Queue {
     }
 }
 
-/// How the part before the number ends. Longer ends come first.
+/// The suffix before the number and its direction. Longer suffixes come first.
 const DIRECTIONS: [(&str, Direction); 11] = [
     ("txrx", Direction::Both),
     ("tx-rx", Direction::Both),

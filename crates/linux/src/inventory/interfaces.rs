@@ -1,10 +1,10 @@
-//! Network interfaces, their queues, and where those steer packets.
+//! Network interfaces, their queues, and how packets are steered.
 //!
 //! Receive packet steering (RPS) hands packets of a receive queue to other cpus; receive flow
 //! steering (RFS) to the cpu where their reader runs; transmit packet steering (XPS) chooses the queue
 //! by the sending cpu, or by the queue that its connection is received from
-//! (`Documentation/networking/scaling.rst` of the kernel). Names and numbers of queues are read, and
-//! no address.
+//! (`Documentation/networking/scaling.rst` of the kernel). Only names and numbers of queues are read,
+//! no addresses.
 
 use super::mask;
 use super::pci::{PciAddress, PciDevice};
@@ -24,15 +24,15 @@ pub struct Interface {
     pub index: u32,
     /// The driver of its device; `None` for a virtual interface.
     pub driver: Option<String>,
-    /// What kind of virtual interface it is, where the kernel says: `bridge`, `vlan`.
+    /// The kind of a virtual interface, such as `bridge` or `vlan`, where the kernel says.
     pub kind: Option<String>,
-    /// Where its device is plugged in.
+    /// The PCI address of its device.
     pub device: Option<PciAddress>,
-    /// The NUMA node its device is nearest to.
+    /// The NUMA node of its device.
     pub node: Option<u32>,
     /// The cpus near its device.
     pub near: Option<CpuSet>,
-    /// Whether it carries packets, in the kernel's word: `up`, `down`, `unknown`.
+    /// Its operational state, in the kernel's word: `up`, `down`, `unknown`.
     pub state: Option<String>,
     /// Its receive queues, by number.
     pub receive: Vec<ReceiveQueue>,
@@ -47,7 +47,7 @@ pub struct ReceiveQueue {
     pub number: u32,
     /// The cpus that RPS hands packets to; none where it is off (`rps_cpus`).
     pub rps: Option<CpuSet>,
-    /// The flows that RFS remembers; 0 where it is off (`rps_flow_cnt`).
+    /// The number of flows that RFS tracks; 0 where it is off (`rps_flow_cnt`).
     pub rfs_flows: Option<u64>,
 }
 
@@ -63,14 +63,14 @@ pub struct TransmitQueue {
 }
 
 impl Interface {
-    /// Whether there is a device behind it.
+    /// Whether it has a hardware device.
     #[must_use]
     pub fn is_physical(&self) -> bool {
         self.driver.is_some() || self.device.is_some()
     }
 }
 
-/// Every interface, in order of its name.
+/// Reads every interface, in order of name.
 pub(super) fn read(tree: &Tree, devices: &[PciDevice]) -> Result<Vec<Interface>, Malformed> {
     let names = tree.entries(INTERFACES, &|name| Some(name.to_owned()));
     let mut interfaces = Vec::new();
@@ -80,14 +80,14 @@ pub(super) fn read(tree: &Tree, devices: &[PciDevice]) -> Result<Vec<Interface>,
     Ok(interfaces)
 }
 
-/// The interface `name`; `None` if it has vanished, or is a file of another purpose.
+/// Reads the interface `name`; `None` if it has vanished or is not an interface.
 fn interface(tree: &Tree, name: String, devices: &[PciDevice]) -> Result<Option<Interface>, Malformed> {
     let file = |file: &str| format!("{INTERFACES}/{name}/{file}");
     let Some(index) = tree.value(file("ifindex"), "the number of an interface")? else { return Ok(None) };
     let device = devices.iter().find(|device| device.interfaces.contains(&name));
     let property = |of: &str, key: &str| {
         let line = |text: &str| text.lines().find(|line| property_of(line, key).is_some()).map(str::to_owned);
-        tree.sieved(file(of), |text| line(text).unwrap_or_default())
+        tree.filtered(file(of), |text| line(text).unwrap_or_default())
             .and_then(|line| property_of(&line, key).map(str::to_owned))
     };
     let node_of_device = || tree.value::<i64>(file("device/numa_node"), "the number of a node, or -1");

@@ -1,6 +1,6 @@
-//! Interrupts of devices: who takes them, who may, and which queue they serve.
+//! Device interrupts: which cpus handle them, which may, and which queue they serve.
 
-use super::identity::{InterruptId, Queue, Source};
+use super::identity::{InterruptId, InterruptSource, Queue};
 use super::pci::{PciAddress, PciDevice};
 use super::table::{Line, Table};
 use crate::probe::Malformed;
@@ -10,81 +10,81 @@ use std::collections::{BTreeMap, BTreeSet};
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
-/// How often each cpu did something; a cpu that never did is left out.
+/// A count per cpu. Cpus with a count of zero are left out.
 pub type Counts = BTreeMap<CpuId, u64>;
 
 /// The interrupt of a device.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Interrupt {
-    /// What to call it.
+    /// Its stable identity.
     pub id: InterruptId,
-    /// Its number, until the next boot or the next time a driver is loaded.
+    /// Its number, valid until the next boot or driver load.
     pub number: u32,
-    /// The controller that brings it to a cpu.
+    /// The interrupt controller.
     pub chip: String,
     /// How it is triggered, in the kernel's word.
     pub trigger: Option<String>,
-    /// How often each cpu took it since the machine started.
+    /// How often each cpu handled it since boot.
     pub counts: Counts,
     /// The cpus it may go to (`smp_affinity_list`).
     pub allowed: Option<CpuSet>,
-    /// The cpus it does go to (`effective_affinity_list`), one on most machines. After a change of
-    /// `allowed`, some controllers change it only at the next interrupt.
+    /// The cpus it really goes to (`effective_affinity_list`), one cpu on most machines. After a change
+    /// of `allowed`, some controllers update it only at the next interrupt.
     pub effective: Option<CpuSet>,
-    /// Whether `allowed` may be changed.
+    /// Whether the kernel manages it, so that `allowed` cannot be changed.
     pub managed: Managed,
     /// The PCI devices that use it.
     pub devices: Vec<PciAddress>,
     /// The network interface it serves.
     pub interface: Option<String>,
-    /// The queue of that interface, where the name of an action tells.
+    /// The queue of that interface, if the name of an action shows it.
     pub queue: Option<Queue>,
 }
 
-/// Whether the kernel places an interrupt by itself and refuses other masks.
+/// Whether the kernel manages the placement of an interrupt and refuses other masks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Managed {
-    /// It does: a write of the mask fails with EIO.
+    /// Yes: a write of the mask fails with EIO.
     Yes,
-    /// It does not.
+    /// No.
     No,
-    /// Only debugfs says (`/sys/kernel/debug/irq`), and it is not to be read here.
+    /// Unknown: only debugfs shows it (`/sys/kernel/debug/irq`), which cannot be read here.
     Unknown,
 }
 
 impl Interrupt {
-    /// The cpu that took most of them; `None` if there was none yet.
+    /// The cpu that handled it most often; `None` if it never came.
     #[must_use]
     pub fn busiest(&self) -> Option<CpuId> {
         self.counts.iter().max_by_key(|&(&cpu, &count)| (count, core::cmp::Reverse(cpu))).map(|(&cpu, _)| cpu)
     }
 
-    /// How often it came, on all cpus.
+    /// The number of interrupts on all cpus.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.values().sum()
     }
 }
 
-/// A count that the architecture keeps beside the interrupts of devices, such as `RES`, the
-/// interrupts by which a cpu makes another one reschedule.
+/// A count that the architecture keeps in addition to device interrupts, such as `RES`, the
+/// interrupts by which one cpu makes another reschedule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct SpecialInterrupt {
     /// Its short name.
     pub label: String,
-    /// What the kernel says it is; may be empty.
+    /// The kernel's description; may be empty.
     pub description: String,
-    /// By cpu; empty where the kernel counts for all cpus together.
+    /// Counts by cpu; empty where the kernel keeps only a total.
     pub counts: Counts,
-    /// For all cpus together.
+    /// The total over all cpus.
     pub total: u64,
 }
 
-/// Every interrupt of `table`, in order of number.
+/// Reads every interrupt of `table`, in order of number.
 pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<Vec<Interrupt>, Malformed> {
     let debugged: BTreeSet<u32> = tree.numbered(DEBUG, "").into_iter().collect();
-    let owners = Owners::new(devices);
+    let owners = InterruptOwners::new(devices);
     let interrupt = |line: &Line| {
         let file = |name: &str| format!("proc/irq/{}/{name}", line.number);
         let used_by = owners.devices(line);
@@ -114,7 +114,7 @@ pub(super) fn read(tree: &Tree, table: &Table, devices: &[PciDevice]) -> Result<
     table.lines.iter().map(interrupt).collect()
 }
 
-/// What the architecture counts besides.
+/// Returns the counts that the architecture keeps in addition.
 pub(super) fn special(table: &Table) -> Vec<SpecialInterrupt> {
     let special = |line: &super::table::Special| SpecialInterrupt {
         label: line.label.clone(),
@@ -131,11 +131,11 @@ pub(super) fn special(table: &Table) -> Vec<SpecialInterrupt> {
 
 const DEBUG: &str = "sys/kernel/debug/irq/irqs";
 
-/// The bits of a message's number at its chip that are the vector of the device; above them older
-/// kernels put the device (`pci_msi_domain_calc_hwirq` in the kernel's `drivers/pci/msi/irqdomain.c`).
+/// The bits of a message's input number that hold the vector of the device. Older kernels put the
+/// device in the bits above (`pci_msi_domain_calc_hwirq` in the kernel's `drivers/pci/msi/irqdomain.c`).
 const VECTOR: u64 = 0x7ff;
 
-/// Counts by cpu, without the cpus that never did.
+/// Pairs counts with cpus, leaving out zero counts.
 pub(super) fn by_cpu(cpus: &[CpuId], counts: &[u64]) -> Counts {
     cpus.iter().copied().zip(counts.iter().copied()).filter(|&(_, count)| count > 0).collect()
 }
@@ -144,40 +144,41 @@ fn is_message(line: &Line) -> bool {
     line.chip.contains("MSI")
 }
 
-/// The flags of an interrupt stand in debugfs by name, one a line.
+/// Reads from debugfs whether an interrupt is managed. The file lists its flags by name, one per line.
 fn managed(tree: &Tree, number: u32) -> Managed {
     const FLAG: &str = "IRQD_AFFINITY_MANAGED";
     let flags = |text: &str| {
         let flags = text.split_whitespace().filter(|word| word.starts_with("IRQD_"));
         flags.collect::<Vec<_>>().join("\n")
     };
-    match tree.sieved(format!("{DEBUG}/{number}"), flags) {
+    match tree.filtered(format!("{DEBUG}/{number}"), flags) {
         Some(flags) if flags.lines().any(|flag| flag == FLAG) => Managed::Yes,
         Some(_) => Managed::No,
         None => Managed::Unknown,
     }
 }
 
-/// Which PCI devices have which interrupts.
-struct Owners<'a> {
-    of: BTreeMap<u32, Vec<&'a PciDevice>>,
+/// Finds the PCI devices that own an interrupt.
+struct InterruptOwners<'a> {
+    by_number: BTreeMap<u32, Vec<&'a PciDevice>>,
     devices: &'a [PciDevice],
 }
 
-impl<'a> Owners<'a> {
+impl<'a> InterruptOwners<'a> {
     fn new(devices: &'a [PciDevice]) -> Self {
-        let mut of: BTreeMap<u32, Vec<&PciDevice>> = BTreeMap::new();
+        let mut by_number: BTreeMap<u32, Vec<&PciDevice>> = BTreeMap::new();
         for device in devices {
             for &number in device.messages.iter().chain(&device.line) {
-                of.entry(number).or_default().push(device);
+                by_number.entry(number).or_default().push(device);
             }
         }
-        Self { of, devices }
+        Self { by_number, devices }
     }
 
-    /// By number; or by the address that newer kernels put into the name of the chip.
+    /// Returns the devices of an interrupt, found by its number, or else by the address that newer
+    /// kernels put into the name of the chip.
     fn devices(&self, line: &Line) -> Vec<&'a PciDevice> {
-        if let Some(devices) = self.of.get(&line.number) {
+        if let Some(devices) = self.by_number.get(&line.number) {
             return devices.clone();
         }
         let address = address_in(&line.chip);
@@ -185,21 +186,21 @@ impl<'a> Owners<'a> {
     }
 }
 
-/// The address at the end of `PCI-MSIX-0000:00:03.0`.
+/// Parses the address at the end of a chip name such as `PCI-MSIX-0000:00:03.0`.
 fn address_in(chip: &str) -> Option<PciAddress> {
     chip.rsplit_once('-')?.1.parse().ok()
 }
 
-fn source(line: &Line, used_by: &[&PciDevice]) -> Source {
+fn source(line: &Line, used_by: &[&PciDevice]) -> InterruptSource {
     let device = used_by.first().filter(|_| is_message(line)).map(|device| device.address.clone());
     match device.or_else(|| address_in(&line.chip)) {
-        Some(address) => Source::Pci(address),
-        None => Source::Chip(line.chip.clone()),
+        Some(address) => InterruptSource::Pci(address),
+        None => InterruptSource::Chip(line.chip.clone()),
     }
 }
 
-/// The interface of `devices` that one of `actions` serves, and its queue where told. A device with
-/// several interfaces has the name of the one in the action.
+/// Returns the interface of `devices` that `actions` serve, and its queue if an action names it. For a
+/// device with several interfaces, the action contains the name of the interface.
 fn served(devices: &[&PciDevice], actions: &[String]) -> Option<(String, Option<Queue>)> {
     let mut interfaces = devices.iter().flat_map(|device| &device.interfaces);
     let only = (devices.iter().map(|device| device.interfaces.len()).sum::<usize>() == 1).then_some(());
@@ -211,7 +212,7 @@ fn served(devices: &[&PciDevice], actions: &[String]) -> Option<(String, Option<
     Some((interface.clone(), actions.iter().find_map(|action| Queue::in_action(action))))
 }
 
-/// Whether `action` has `interface` as one of its words: `eth1` is not in `eth10-rx-0`.
+/// Whether `action` contains `interface` as a whole word: `eth1` is not in `eth10-rx-0`.
 fn names(action: &str, interface: &str) -> bool {
     let boundary = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
     action.match_indices(interface).any(|(at, found)| {

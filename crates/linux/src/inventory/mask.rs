@@ -1,12 +1,12 @@
-//! Masks as the kernel writes them: hexadecimal words of 32 bits joined by commas, the highest
-//! first, as in `00000000,0000000f` for 0 to 3.
+//! Parses kernel masks: hexadecimal words of 32 bits joined by commas, the highest word first, such
+//! as `00000000,0000000f` for 0 to 3.
 
 use crate::probe::Malformed;
 use crate::tree::Tree;
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
-/// The bits set in the mask that `file` holds, ascending.
+/// Reads the numbers of the bits set in the mask in `file`, ascending.
 pub(super) fn bits(tree: &Tree, file: &str) -> Result<Option<Vec<u32>>, Malformed> {
     let Some(text) = tree.text(file) else { return Ok(None) };
     let bits =
@@ -14,7 +14,7 @@ pub(super) fn bits(tree: &Tree, file: &str) -> Result<Option<Vec<u32>>, Malforme
     Ok(Some(bits))
 }
 
-/// The cpus in the mask that `file` holds.
+/// Reads the cpus in the mask in `file`.
 pub(super) fn cpus(tree: &Tree, file: &str) -> Result<Option<CpuSet>, Malformed> {
     Ok(bits(tree, file)?.map(|bits| bits.into_iter().map(CpuId).collect()))
 }

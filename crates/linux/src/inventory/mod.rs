@@ -1,40 +1,40 @@
-//! Who touches what: cpus, interrupts, queues, steering and threads in one picture, and who else
-//! changes them.
+//! An inventory of a host: cpus, interrupts, queues, packet steering and threads, and the programs
+//! that change them.
 //!
-//! This is the look that comes before any placement: in the terms of Foong, Fung & Newell (2004, §3),
-//! which cpu each NIC interrupts and which cpu each process runs on.
+//! It is what placement needs to know first: in the terms of Foong, Fung & Newell (2004, §3), which
+//! cpu each NIC interrupts and which cpu each process runs on.
 //!
 //! ```
 //! use warmcore_linux::{Probe, fake};
 //!
-//! let picture = Probe::fake(fake::hosts::two_socket_server()).inventory().expect("a sound tree");
-//! let nic = picture.interfaces.iter().find(|interface| interface.is_physical()).expect("a NIC");
+//! let inventory = Probe::fake(fake::hosts::two_socket_server()).inventory().expect("a sound tree");
+//! let nic = inventory.interfaces.iter().find(|interface| interface.is_physical()).expect("a NIC");
 //! assert_eq!((nic.node, nic.receive.len()), (Some(1), 64));
 //! let of_nic = |interface: &Option<String>| interface.as_ref() == Some(&nic.name);
-//! let queue = picture.interrupts.iter().find(|interrupt| of_nic(&interrupt.interface)).expect("a queue");
+//! let queue = inventory.interrupts.iter().find(|interrupt| of_nic(&interrupt.interface)).expect("a queue");
 //! assert_eq!(queue.id.to_string(), "0000:81:00.0/0 eth0-TxRx-0");
 //! ```
 //!
 //! | module | reads |
 //! |---|---|
-//! | `table`, `interrupts`, `identity` | `/proc/interrupts`, `/proc/irq`, and what an interrupt is called |
-//! | `pci` | which device has which interrupts and interfaces, and where it is plugged in |
+//! | `table`, `interrupts`, `identity` | `/proc/interrupts`, `/proc/irq`, and the identity of each interrupt |
+//! | `pci` | PCI devices with their addresses, interrupts and interfaces |
 //! | `interfaces`, `mask` | network interfaces, their queues, and RPS, RFS and XPS |
-//! | `processors` | where each cpu's time went, softirqs, packets taken in |
+//! | `processors` | how each cpu spent its time, its softirqs and received packets |
 //! | `threads` | busy threads with their masks, control groups and last cpus |
-//! | `sockets` | how many there are |
-//! | `rivals` | irqbalance, TuneD and others, and `.link` files |
-//! | `container` | signs of a container, and what is mounted so that it cannot be changed |
-//! | `activity` | softirqs and rescheduling interrupts alone, for who counts them around a run |
-//! | `rates` | two pictures, and what happened in between |
-//! | `on_cpu` | nothing: the picture as one cpu sees it |
-//! | `blind_spot` | what is not to be seen here, and what it would take |
+//! | `sockets` | the number of sockets |
+//! | `rivals` | irqbalance, TuneD and other programs that change placement, and `.link` files |
+//! | `container` | signs of a container, and read-only mounts |
+//! | `activity` | only softirqs and rescheduling interrupts, to count them around a run |
+//! | `rates` | nothing: it computes rates from two inventories |
+//! | `on_cpu` | nothing: it selects what concerns one cpu |
+//! | `blind_spot` | nothing: it lists what cannot be seen here, and what would be needed |
 //!
-//! A picture holds counts since the machine started. [`Rates`] are what two of them differ by.
+//! An inventory holds counts since boot. [`Rates`] are computed from two inventories.
 //!
-//! What must always hold: nothing is read that tells this machine from others to somebody else
-//! (addresses, serial numbers, host names, arguments of programs); what vanishes between two files is
-//! no error; and a picture of a [recorded](crate::capture) tree is the picture that was recorded.
+//! Invariants: nothing is read that identifies this machine (addresses, serial numbers, host names,
+//! arguments of programs); a file that vanishes while the inventory is taken is no error; and the
+//! inventory of a [recorded](crate::capture) tree equals the one taken during the recording.
 
 mod activity;
 mod blind_spot;
@@ -55,7 +55,7 @@ mod threads;
 pub use crate::proc_stat::CpuTimes;
 pub use activity::Activity;
 pub use blind_spot::BlindSpot;
-pub use identity::{Direction, InterruptId, Queue, Source};
+pub use identity::{Direction, InterruptId, InterruptSource, Queue};
 pub use interfaces::{Interface, ReceiveQueue, TransmitQueue};
 pub use interrupts::{Counts, Interrupt, Managed, SpecialInterrupt};
 pub use on_cpu::OnCpu;
@@ -69,103 +69,103 @@ pub use threads::{Cpuset, Thread, ThreadKey};
 use crate::probe::cpus::node_lists;
 use crate::probe::{Malformed, ProbeError, Warning};
 use crate::tree::Tree;
-use crate::{Host, Probe};
+use crate::{HostConditions, Probe};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use warmcore_topology::{CpuSet, Machine};
 use warmcore_units::{CpuId, Nanos};
 
-/// One look at a host. Durations are nanoseconds; counts began when the machine started.
+/// The inventory of a host at one moment. Durations are in nanoseconds; counts are since boot.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Inventory {
-    /// For how long the machine has run.
+    /// The uptime of the machine.
     pub uptime: Option<Nanos>,
-    /// Cpus, caches and NUMA nodes, and what of them this process may use.
+    /// Cpus, caches and NUMA nodes, and the part that this process may use.
     pub machine: Machine,
-    /// The kernel and the conditions.
-    pub conditions: Host,
-    /// The cpus that are there, online or not; `None` where the kernel does not say.
+    /// The kernel and other conditions of the run.
+    pub conditions: HostConditions,
+    /// The cpus that are present, online or not; `None` where the kernel does not say.
     pub present: Option<CpuSet>,
-    /// The cpus that each NUMA node has, of those that have any, in order of the nodes' numbers.
+    /// The cpus of each NUMA node that has any, in order of node number.
     pub nodes: Vec<CpuSet>,
-    /// Cpus that are apart from the others.
-    pub apart: Apart,
-    /// What each online cpu did.
+    /// Cpus that need special treatment: offline, isolated, tickless or slow.
+    pub apart: SpecialCpus,
+    /// What each online cpu has done.
     pub processors: Vec<Processor>,
-    /// Interrupts of devices.
+    /// Device interrupts.
     pub interrupts: Vec<Interrupt>,
-    /// What the architecture counts besides.
+    /// Interrupt counts that the architecture keeps in addition.
     pub special_interrupts: Vec<SpecialInterrupt>,
     /// The cpus that new interrupts may go to (`default_smp_affinity`).
     pub default_affinity: Option<CpuSet>,
     /// Network interfaces, with their queues and steering.
     pub interfaces: Vec<Interface>,
-    /// The flows that RFS remembers for the whole machine; 0 where it is off
+    /// The number of flows that RFS tracks on the whole machine; 0 where it is off
     /// (`rps_sock_flow_entries`).
     pub rfs_flows: Option<u64>,
     /// Busy threads, the busiest first.
     pub threads: Vec<Thread>,
     /// The cpus that the control groups of those threads allow.
     pub cpusets: Vec<Cpuset>,
-    /// How many sockets there are.
+    /// The number of sockets.
     pub sockets: Sockets,
     /// Programs that change placement on their own.
     pub rivals: Vec<Rival>,
-    /// Files of systemd that set up queues.
+    /// systemd `.link` files that set up queues.
     pub link_files: Vec<LinkFile>,
     /// Signs that this is a container, in words.
     pub container: Vec<String>,
-    /// Directories of settings that are mounted so that nobody here can write to them.
+    /// Directories of settings that are mounted read-only.
     pub read_only: Vec<String>,
-    /// What is not to be seen here.
+    /// Information that cannot be seen here.
     pub blind_spots: Vec<BlindSpot>,
-    /// What could not be found out about the machine.
+    /// What the probe could not find out about the machine.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
-    /// For how long each process has run, by number and start, for the next look.
+    /// The processor time of each process, by number and start, for the next inventory.
     #[serde(skip)]
     ran: BTreeMap<(u32, u64), Nanos>,
 }
 
-/// Cpus that are apart from the others.
+/// Cpus that need special treatment.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Apart {
-    /// Not running.
+pub struct SpecialCpus {
+    /// Offline cpus.
     pub offline: CpuSet,
-    /// Left alone by the scheduler: `isolcpus`, and the isolated partitions of cpusets.
+    /// Cpus isolated from the scheduler: `isolcpus`, and isolated cpuset partitions.
     pub isolated: CpuSet,
-    /// Without a timer tick while one program runs: `nohz_full`.
+    /// Cpus without timer ticks while one task runs: `nohz_full`.
     pub nohz_full: CpuSet,
-    /// Slower than others of the same machine.
+    /// Cpus that are slower than others of the same machine.
     pub slow: CpuSet,
 }
 
 impl Probe {
-    /// Who touches what.
+    /// Takes an inventory of the host.
     ///
     /// # Errors
-    /// If a file holds what no kernel writes there, or no usable cpu can be found.
+    /// If a file is malformed, or no usable cpu can be found.
     pub fn inventory(&self) -> Result<Inventory, ProbeError> {
         let probed = self.machine()?;
-        self.look(probed.machine, probed.warnings, &BTreeMap::new())
+        self.take_inventory(probed.machine, probed.warnings, &BTreeMap::new())
     }
 
-    /// The same some time after `earlier`. Every process that has run since then is looked into,
-    /// even if it was idle for all its life; the machine itself is looked at anew only if cpus came
-    /// or went.
+    /// Takes another inventory some time after `earlier`. Includes the threads of every process that
+    /// has run since then, even of one that was idle before. The machine is probed again only if the
+    /// online cpus have changed.
     ///
     /// # Errors
-    /// As of [`inventory`](Self::inventory).
+    /// As for [`inventory`](Self::inventory).
     pub fn inventory_after(&self, earlier: &Inventory) -> Result<Inventory, ProbeError> {
         let online = self.tree().cpus(ONLINE)?;
         if online.is_some_and(|online| online != earlier.machine.online()) {
             let probed = self.machine()?;
-            return self.look(probed.machine, probed.warnings, &earlier.ran);
+            return self.take_inventory(probed.machine, probed.warnings, &earlier.ran);
         }
-        self.look(earlier.machine.clone(), earlier.warnings.clone(), &earlier.ran)
+        self.take_inventory(earlier.machine.clone(), earlier.warnings.clone(), &earlier.ran)
     }
 
-    fn look(
+    fn take_inventory(
         &self,
         machine: Machine,
         warnings: Vec<Warning>,
@@ -206,8 +206,7 @@ impl Probe {
 }
 
 impl Inventory {
-    /// When process `pid` began, in ticks of the kernel since the machine started; `None` if there is
-    /// no such process.
+    /// When process `pid` started, in kernel ticks since boot; `None` if there is no such process.
     #[must_use]
     pub fn process_began(&self, pid: u32) -> Option<u64> {
         self.ran.range((pid, 0)..=(pid, u64::MAX)).next().map(|(&(_, started), _)| started)
@@ -217,7 +216,7 @@ impl Inventory {
 const ONLINE: &str = "sys/devices/system/cpu/online";
 const PRESENT: &str = "sys/devices/system/cpu/present";
 
-/// `350735.47 234388.90`: seconds since the start, and the idle ones of all cpus.
+/// Parses `350735.47 234388.90`: seconds since boot, and idle seconds of all cpus.
 fn uptime(tree: &Tree) -> Result<Option<Nanos>, Malformed> {
     const UPTIME: &str = "proc/uptime";
     let Some(text) = tree.text(UPTIME) else { return Ok(None) };
@@ -232,15 +231,16 @@ pub(crate) fn nodes(tree: &Tree) -> Result<Vec<CpuSet>, Malformed> {
     Ok(lists.filter(|cpus| !cpus.is_empty()).collect())
 }
 
-fn apart(tree: &Tree, online: &[CpuId]) -> Result<Apart, Malformed> {
+fn apart(tree: &Tree, online: &[CpuId]) -> Result<SpecialCpus, Malformed> {
     let cpus = |file: &str| Ok(tree.cpus(file)?.unwrap_or_default());
     let mut isolated: CpuSet = cpus("sys/devices/system/cpu/isolated")?;
     isolated.extend(cpus("sys/fs/cgroup/cpuset.cpus.isolated")?.iter());
     let offline = cpus("sys/devices/system/cpu/offline")?;
-    Ok(Apart { offline, isolated, nohz_full: nohz_full(tree)?, slow: slow(tree, online)? })
+    Ok(SpecialCpus { offline, isolated, nohz_full: nohz_full(tree)?, slow: slow(tree, online)? })
 }
 
-/// Intel's kinds of core are two devices; elsewhere the kernel gives each cpu its capacity.
+/// Finds the slow cpus. Intel's two kinds of cores are two devices; elsewhere the kernel gives each cpu
+/// a capacity.
 fn slow(tree: &Tree, online: &[CpuId]) -> Result<CpuSet, Malformed> {
     if let Some(slow) = tree.cpus("sys/devices/cpu_atom/cpus")? {
         let fast = tree.cpus("sys/devices/cpu_core/cpus")?.unwrap_or_default();
@@ -256,7 +256,7 @@ fn slow(tree: &Tree, online: &[CpuId]) -> Result<CpuSet, Malformed> {
     Ok(capacities.into_iter().filter(|&(_, capacity)| capacity < most).map(|(cpu, _)| cpu).collect())
 }
 
-/// Without such cpus the kernel writes `(null)`, or nothing.
+/// Reads the tickless cpus. If there are none, the kernel writes `(null)` or nothing.
 fn nohz_full(tree: &Tree) -> Result<CpuSet, Malformed> {
     const FILE: &str = "sys/devices/system/cpu/nohz_full";
     if tree.text(FILE).is_none_or(|text| text == "(null)") {

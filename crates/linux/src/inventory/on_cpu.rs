@@ -1,26 +1,26 @@
-//! A picture seen from one cpu.
+//! The part of an inventory that concerns one cpu.
 
 use super::{Interface, Interrupt, Inventory, Processor, ReceiveQueue, Thread, TransmitQueue};
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
-/// Everything that one cpu has to do with.
+/// Everything in an inventory that concerns one cpu.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OnCpu<'a> {
-    /// What it did.
+    /// The cpu's counts.
     pub processor: &'a Processor,
-    /// Interrupts that go to it and have come, the most frequent first.
+    /// Interrupts that go to it and have occurred, the most frequent first.
     pub interrupts: Vec<&'a Interrupt>,
-    /// Receive queues whose packets RPS hands to it.
+    /// Receive queues whose packets RPS steers to it.
     pub steered: Vec<(&'a Interface, &'a ReceiveQueue)>,
-    /// Transmit queues through which XPS lets it send.
+    /// Transmit queues that XPS lets it use.
     pub sends: Vec<(&'a Interface, &'a TransmitQueue)>,
     /// Busy threads that ran on it last, the busiest first.
     pub threads: Vec<&'a Thread>,
 }
 
 impl OnCpu<'_> {
-    /// Whether there is nothing to say of it.
+    /// Whether it has no interrupts, steered packets or busy threads.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.interrupts.is_empty() && self.steered.is_empty() && self.threads.is_empty()
@@ -28,7 +28,7 @@ impl OnCpu<'_> {
 }
 
 impl Interrupt {
-    /// The cpus it goes to: those that the kernel names, or else the one that took most of them.
+    /// The cpus it goes to: the effective ones if the kernel shows them, or else the busiest one.
     #[must_use]
     pub fn goes_to(&self) -> CpuSet {
         self.effective.clone().unwrap_or_else(|| self.busiest().into_iter().collect())
@@ -36,7 +36,7 @@ impl Interrupt {
 }
 
 impl Inventory {
-    /// The picture from each online cpu, in order of number.
+    /// The view of each online cpu, in order of number.
     pub fn by_cpu(&self) -> impl Iterator<Item = OnCpu<'_>> {
         self.processors.iter().map(|processor| self.on_cpu(processor))
     }
@@ -53,7 +53,7 @@ impl Inventory {
         }
     }
 
-    /// The interrupts that go to `cpu` and have come, the most frequent first.
+    /// The interrupts that go to `cpu` and have occurred, the most frequent first.
     fn interrupts_on(&self, cpu: CpuId) -> Vec<&Interrupt> {
         let goes_here = |interrupt: &&Interrupt| interrupt.total() > 0 && interrupt.goes_to().contains(cpu);
         let mut interrupts: Vec<&Interrupt> = self.interrupts.iter().filter(goes_here).collect();
@@ -62,11 +62,15 @@ impl Inventory {
     }
 
     fn receive_queues(&self) -> impl Iterator<Item = (&Interface, &ReceiveQueue)> {
-        self.interfaces.iter().flat_map(|of| of.receive.iter().map(move |queue| (of, queue)))
+        self.interfaces
+            .iter()
+            .flat_map(|interface| interface.receive.iter().map(move |queue| (interface, queue)))
     }
 
     fn transmit_queues(&self) -> impl Iterator<Item = (&Interface, &TransmitQueue)> {
-        self.interfaces.iter().flat_map(|of| of.transmit.iter().map(move |queue| (of, queue)))
+        self.interfaces
+            .iter()
+            .flat_map(|interface| interface.transmit.iter().map(move |queue| (interface, queue)))
     }
 
     /// The interrupts that serve `interface`.

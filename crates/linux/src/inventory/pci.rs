@@ -1,4 +1,4 @@
-//! PCI devices: the place where interrupts, network interfaces and NUMA nodes meet.
+//! PCI devices, which connect interrupts, network interfaces and NUMA nodes.
 
 use crate::probe::Malformed;
 use crate::tree::Tree;
@@ -10,12 +10,12 @@ use warmcore_topology::CpuSet;
 
 const DEVICES: &str = "sys/bus/pci/devices";
 
-/// Where a device is plugged in: `0000:3b:00.1`. It stays the same from boot to boot.
+/// The PCI address of a device, such as `0000:3b:00.1`. It is the same after every boot.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(transparent)]
 pub struct PciAddress(String);
 
-/// A text is not a PCI address.
+/// The text is not a PCI address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("expected domain, bus, device and function in hexadecimal, such as `0000:3b:00.1`")]
 pub struct ParsePciAddressError;
@@ -44,7 +44,7 @@ impl fmt::Display for PciAddress {
     }
 }
 
-/// What is plugged in at an address.
+/// A PCI device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct PciDevice {
     pub(super) address: PciAddress,
@@ -54,13 +54,13 @@ pub(super) struct PciDevice {
     pub(super) near: Option<CpuSet>,
     /// Numbers of its message-signalled interrupts.
     pub(super) messages: BTreeSet<u32>,
-    /// The number of its interrupt line, where it uses that.
+    /// The number of its legacy interrupt line, if it uses one.
     pub(super) line: Option<u32>,
     /// Network interfaces on it.
     pub(super) interfaces: BTreeSet<String>,
 }
 
-/// Every PCI device that interrupts or has a network interface, in order of address.
+/// Reads every PCI device that has interrupts, in order of address.
 pub(super) fn read(tree: &Tree) -> Result<Vec<PciDevice>, Malformed> {
     let addresses = tree.entries(DEVICES, &|name| name.parse::<PciAddress>().ok());
     let mut devices = Vec::new();
@@ -86,7 +86,7 @@ fn interrupt_line(tree: &Tree, directory: &str) -> Result<Option<u32>, Malformed
     Ok(line.filter(|&line| line > 0))
 }
 
-/// Those of the device itself and of the virtio device on it.
+/// Returns the network interfaces of the device and of the virtio device on it.
 fn interfaces(tree: &Tree, directory: &str) -> BTreeSet<String> {
     let any = |name: &str| Some(name.to_owned());
     let mut interfaces = tree.entries(format!("{directory}/net"), &any);
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_told_from_other_names() {
+    fn only_pci_addresses_are_parsed() {
         for address in ["0000:00:03.0", "10000:e1:00.7"] {
             assert_eq!(address.parse::<PciAddress>().unwrap().to_string(), address);
         }

@@ -1,4 +1,4 @@
-//! What each cpu did: where its time went, its softirqs, and the packets it took in.
+//! What each cpu has done: its time by kind, its softirqs, and the packets it received.
 
 use super::interrupts::Counts;
 use super::table::{HEADER, Table, columns};
@@ -12,35 +12,35 @@ use warmcore_units::CpuId;
 const SOFTIRQS: &str = "proc/softirqs";
 const SOFTNET: &str = "proc/net/softnet_stat";
 
-/// One online cpu since the machine started.
+/// What one online cpu has done since boot.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Processor {
-    /// Which one.
+    /// The cpu.
     pub cpu: CpuId,
-    /// Where its time went.
+    /// How it spent its time.
     pub times: Option<CpuTimes>,
-    /// Interrupts of devices that it took.
+    /// Device interrupts that it handled.
     pub interrupts: u64,
     /// Softirqs that it ran, by the kernel's name: `NET_RX`, `TIMER`.
     pub softirqs: BTreeMap<String, u64>,
-    /// Packets that it took in.
+    /// Packets that it received.
     pub softnet: Option<Softnet>,
 }
 
-/// Packets that a cpu took in, a line of `/proc/net/softnet_stat`.
+/// The packets that a cpu received: a line of `/proc/net/softnet_stat`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Softnet {
-    /// Packets taken in.
+    /// Packets received.
     pub processed: u64,
-    /// Packets dropped as the cpu's backlog was full.
+    /// Packets dropped because the cpu's backlog was full.
     pub dropped: u64,
-    /// Times that packets were left over when time or budget was spent.
+    /// How often the time or packet budget ran out before all packets were processed.
     pub squeezed: u64,
-    /// Times that another cpu asked for packets to be taken in, as RPS and RFS do.
+    /// How often another cpu asked this one to process packets, as RPS and RFS do.
     pub steered_here: u64,
 }
 
-/// What each of `online` did, in order of number.
+/// Reads what each cpu of `online` has done, in order of number.
 pub(super) fn read(tree: &Tree, online: &[CpuId], table: &Table) -> Result<Vec<Processor>, Malformed> {
     let times = cpu_times(tree)?;
     let softirqs = softirqs(tree)?;
@@ -64,7 +64,7 @@ pub(super) fn read(tree: &Tree, online: &[CpuId], table: &Table) -> Result<Vec<P
     Ok(online.iter().map(processor).collect())
 }
 
-/// A header of cpus, every possible one, and a line for each kind.
+/// Reads `/proc/softirqs`: a header with every possible cpu, and a line for each kind of softirq.
 pub(super) fn softirqs(tree: &Tree) -> Result<Vec<(String, Counts)>, Malformed> {
     let Some(text) = tree.text(SOFTIRQS) else { return Ok(Vec::new()) };
     let mut lines = text.lines();
@@ -80,8 +80,8 @@ pub(super) fn softirqs(tree: &Tree) -> Result<Vec<(String, Counts)>, Malformed> 
     lines.map(|line| counts(line).ok_or_else(|| tree.malformed(SOFTIRQS, line, &expected()))).collect()
 }
 
-/// A line of hexadecimal numbers for each online cpu. The thirteenth is the cpu, from kernels new
-/// enough to write it (`softnet_seq_show` in the kernel's `net/core/net-procfs.c`).
+/// Reads `/proc/net/softnet_stat`: a line of hexadecimal numbers for each online cpu. In newer kernels
+/// the thirteenth number is the cpu (`softnet_seq_show` in the kernel's `net/core/net-procfs.c`).
 fn softnet(tree: &Tree, online: &[CpuId]) -> Result<BTreeMap<CpuId, Softnet>, Malformed> {
     let text = tree.text(SOFTNET).unwrap_or_default();
     let mut softnet = BTreeMap::new();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_belong_to_the_cpu_that_the_line_names_or_to_the_online_one_in_its_place() {
+    fn a_softnet_line_belongs_to_the_cpu_it_names_or_to_the_online_cpu_at_its_position() {
         let online = [CpuId(0), CpuId(3)];
         let new = "ff 1 2 0 0 0 0 0 0 5 0 0 00000000\n10 0 0 0 0 0 0 0 0 0 0 0 00000003";
         let found = softnet(&tree_with(SOFTNET, new), &online).expect("a sound file");

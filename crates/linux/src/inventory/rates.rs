@@ -1,4 +1,4 @@
-//! What happened between two pictures of one host.
+//! Rates computed from two inventories of one host.
 
 use super::identity::InterruptId;
 use super::interrupts::{Counts, Interrupt};
@@ -10,71 +10,70 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
-/// What happened between two pictures.
+/// The activity of a host between two inventories.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Rates {
     /// The time between them.
     pub elapsed: Nanos,
-    /// For each cpu that was online both times.
+    /// The rates of each cpu that was online both times.
     pub cpus: Vec<CpuRates>,
-    /// Interrupts that came, the most frequent first.
+    /// Interrupts that occurred, the most frequent first.
     pub interrupts: Vec<InterruptRate>,
     /// Threads that ran, the busiest first.
     pub threads: Vec<ThreadRate>,
 }
 
-/// What one cpu did.
+/// The activity of one cpu.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CpuRates {
-    /// Which one.
+    /// The cpu.
     pub cpu: CpuId,
-    /// The part of its time in which it was neither idle nor stolen, from 0 to 1; `None` where the
-    /// kernel does not tell, or the time was too short for a tick.
+    /// The share of its time that was neither idle nor stolen, from 0 to 1; `None` where the kernel does
+    /// not report it, or the time was shorter than a tick.
     pub busy: Option<f64>,
-    /// The part of its time that went into softirqs.
+    /// The share of its time in softirqs.
     pub softirq: Option<f64>,
-    /// The part of its time in which a hypervisor ran something else.
+    /// The share of its time in which a hypervisor ran something else.
     pub stolen: Option<f64>,
-    /// Interrupts of devices.
+    /// Device interrupts.
     pub interrupts: PerSecond,
     /// Softirqs, by the kernel's name.
     pub softirqs: BTreeMap<String, PerSecond>,
-    /// Packets taken in.
+    /// Packets received.
     pub packets: PerSecond,
-    /// Packets dropped as its backlog was full.
+    /// Packets dropped because its backlog was full.
     pub dropped: PerSecond,
 }
 
-/// How often an interrupt came.
+/// The rate of an interrupt.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct InterruptRate {
-    /// Which one.
+    /// The interrupt.
     pub id: InterruptId,
-    /// On all cpus together.
+    /// Its rate on all cpus together.
     pub rate: PerSecond,
-    /// Which cpus took it, and how often.
+    /// Its rate on each cpu that handled it.
     pub by_cpu: BTreeMap<CpuId, PerSecond>,
 }
 
 /// How busy a thread was.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ThreadRate {
-    /// Which one.
+    /// The thread.
     #[serde(flatten)]
     pub key: ThreadKey,
     /// Its name.
     pub name: String,
-    /// Its processor time relative to the time that passed: 1 is a whole cpu.
+    /// Its processor time divided by the elapsed time: 1 is a whole cpu.
     pub share: f64,
     /// The cpu it ran on last.
     pub last_cpu: CpuId,
-    /// Whether that is another one than before.
+    /// Whether that is a different cpu than before.
     pub moved: bool,
 }
 
 impl Rates {
-    /// What happened from `earlier` to `later`; `None` if the kernel does not tell the time, or none
-    /// passed.
+    /// Computes the rates from `earlier` to `later`; `None` if the uptime is unknown or no time passed.
     #[must_use]
     pub fn between(earlier: &Inventory, later: &Inventory) -> Option<Self> {
         let elapsed = later.uptime? - earlier.uptime?;
@@ -97,8 +96,8 @@ impl Rates {
     }
 }
 
-/// How far a counter of the kernel has come. Counters of interrupts and packets have 32 bits and begin
-/// again at zero; so does a counter that is new under an old name, and then it has come from there.
+/// Returns how far a kernel counter has advanced. Counters of interrupts and packets have 32 bits and
+/// wrap around. A new counter under an old name starts at zero.
 pub(super) fn passed(before: u64, now: u64) -> u64 {
     const WRAP: u64 = 1 << 32;
     match now.checked_sub(before) {
@@ -112,20 +111,20 @@ fn rate(before: u64, now: u64, elapsed: Nanos) -> PerSecond {
     PerSecond(passed(before, now) as f64 / elapsed.secs())
 }
 
-/// All but the interrupts of devices, whose counters begin again one by one.
+/// Computes the rates of one cpu, except for device interrupts, whose counters wrap around one by one.
 fn of_cpu(before: &Processor, now: &Processor, elapsed: Nanos) -> CpuRates {
     let total = before.times.zip(now.times).map(|(before, now)| now.total() - before.total());
     let share = |of: fn(&CpuTimes) -> Nanos| {
         let spent = before.times.zip(now.times).map(|(before, now)| of(&now) - of(&before))?;
         let total = total.filter(|&total| total > Nanos::ZERO)?;
-        // Some kernels correct their idle time backwards.
+        // Some kernels correct their idle time downwards.
         Some((spent / total).clamp(0.0, 1.0))
     };
     let softirq = |(name, &count): (&String, &u64)| {
         let before = before.softirqs.get(name).copied().unwrap_or(0);
         (name.clone(), rate(before, count, elapsed))
     };
-    let [was, is] = [before, now].map(|processor| processor.softnet.unwrap_or_default());
+    let [earlier, later] = [before, now].map(|processor| processor.softnet.unwrap_or_default());
     CpuRates {
         cpu: now.cpu,
         busy: share(CpuTimes::busy),
@@ -133,8 +132,8 @@ fn of_cpu(before: &Processor, now: &Processor, elapsed: Nanos) -> CpuRates {
         stolen: share(|times| times.stolen.unwrap_or_default()),
         interrupts: PerSecond::default(),
         softirqs: now.softirqs.iter().map(softirq).collect(),
-        packets: rate(was.processed, is.processed, elapsed),
-        dropped: rate(was.dropped, is.dropped, elapsed),
+        packets: rate(earlier.processed, later.processed, elapsed),
+        dropped: rate(earlier.dropped, later.dropped, elapsed),
     }
 }
 
@@ -157,8 +156,9 @@ fn interrupts(before: &[Interrupt], now: &[Interrupt], elapsed: Nanos) -> Vec<In
     rates
 }
 
-/// A thread that the earlier picture does not hold is known if it has begun since then; or if it is the
-/// first of its process, whose time bounds its own. Of others nothing is told before the next look.
+/// Computes the rates of threads. For a thread that the earlier inventory does not list, the earlier time
+/// is zero if it started since then, or the time of its process if it is that process's first thread.
+/// Other threads are left out until the next inventory.
 fn threads(earlier: &Inventory, now: &[Thread], elapsed: Nanos) -> Vec<ThreadRate> {
     let before: BTreeMap<ThreadKey, &Thread> =
         earlier.threads.iter().map(|thread| (thread.key, thread)).collect();

@@ -1,7 +1,7 @@
-//! Who else places interrupts, queues or threads, and would undo what is changed by hand.
+//! Rivals: other programs that place interrupts, queues or threads, and may undo manual changes.
 //!
-//! A program is found by its process, by the file in which it notes its number, and by its unit of
-//! systemd. A program that runs by other means than these is not found.
+//! A rival is found by its process name, its pid file, or its systemd unit. A program that has none
+//! of these is not found.
 
 use crate::tree::Tree;
 use core::fmt;
@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 /// A program that changes affinity or steering on its own.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Rival {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// What it changes.
     pub changes: &'static str,
-    /// What of a plan it would undo.
+    /// Which settings of a plan it would undo.
     pub undoes: Undoes,
     /// How it was found.
     pub evidence: Vec<Evidence>,
-    /// What it is set to, where that is one word: the profile of TuneD.
+    /// Its configuration, where that is one word: the profile of TuneD.
     pub setting: Option<String>,
 }
 
-/// What a program sets anew although somebody else has set it.
+/// The settings that a program overwrites although somebody else has set them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Undoes {
     /// The cpus of interrupts.
@@ -33,22 +33,22 @@ pub struct Undoes {
 }
 
 impl Rival {
-    /// Whether it is known to run: a file that notes a number may be left over from one that ended.
+    /// Whether it is known to run. A pid file alone is no proof: it may be left over.
     #[must_use]
     pub fn runs(&self) -> bool {
         self.evidence.iter().any(|evidence| !matches!(evidence, Evidence::PidFile(_)))
     }
 }
 
-/// How a program was found.
+/// How a rival was found.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Evidence {
-    /// A process of its name.
+    /// A process with its name.
     Process(u32),
-    /// A unit of systemd with processes in it.
+    /// A systemd unit with processes.
     Unit(String),
-    /// The file in which it notes its number.
+    /// Its pid file.
     PidFile(String),
 }
 
@@ -62,12 +62,12 @@ impl fmt::Display for Evidence {
     }
 }
 
-/// What is known of a rival before it is looked for.
+/// A program to look for.
 struct Known {
     name: &'static str,
     changes: &'static str,
     undoes: Undoes,
-    /// Names of its processes, cut to the 15 characters that the kernel keeps.
+    /// Names of its processes, truncated to 15 characters as in the kernel.
     processes: &'static [&'static str],
     pid_files: &'static [&'static str],
     setting: Option<&'static str>,
@@ -142,12 +142,12 @@ const KNOWN: [Known; 8] = [
     },
 ];
 
-/// Those of the known rivals that are there. `processes` are the names of all processes.
+/// Finds the known rivals on this machine. `processes` are the names of all processes.
 pub(crate) fn read(tree: &Tree, processes: &BTreeMap<u32, String>) -> Vec<Rival> {
     let units = tree.entries(UNITS, &|name| Some(name.strip_suffix(".service")?.to_owned()));
     let rival = |known: &Known| {
-        let of_name = processes.iter().filter(|(_, name)| known.processes.contains(&name.as_str()));
-        let mut evidence: Vec<Evidence> = of_name.map(|(&pid, _)| Evidence::Process(pid)).collect();
+        let with_name = processes.iter().filter(|(_, name)| known.processes.contains(&name.as_str()));
+        let mut evidence: Vec<Evidence> = with_name.map(|(&pid, _)| Evidence::Process(pid)).collect();
         let unit = units.contains(known.name).then(|| format!("{}.service", known.name));
         evidence.extend(unit.map(Evidence::Unit));
         let files = known.pid_files.iter().filter(|file| tree.has(file));
@@ -160,20 +160,20 @@ pub(crate) fn read(tree: &Tree, processes: &BTreeMap<u32, String>) -> Vec<Rival>
     KNOWN.iter().filter_map(rival).collect()
 }
 
-/// Where systemd keeps the control groups of system units, while they have processes.
+/// Where systemd keeps the control groups of running system units.
 const UNITS: &str = "sys/fs/cgroup/system.slice";
 
-/// A file by which systemd-udevd sets up interfaces as they appear (`systemd.link(5)`), and what of
-/// it is about queues.
+/// A file by which systemd-udevd sets up new interfaces (`systemd.link(5)`), with its settings of
+/// queues.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct LinkFile {
-    /// The file.
+    /// The path of the file.
     pub file: String,
-    /// The lines that set numbers of queues or their steering.
+    /// The lines that set the number of queues or their steering.
     pub settings: Vec<String>,
 }
 
-/// The `.link` files that are about queues, those first that win. A file hides those of the same
+/// Reads the `.link` files that set up queues, in order of precedence. A file hides files of the same
 /// name in later directories.
 pub(crate) fn link_files(tree: &Tree) -> Vec<LinkFile> {
     const DIRECTORIES: [&str; 4] = [
@@ -189,13 +189,13 @@ pub(crate) fn link_files(tree: &Tree) -> Vec<LinkFile> {
         }
     }
     let link_file = |file: String| {
-        let settings = tree.sieved(&file, about_queues)?.lines().map(str::to_owned).collect();
+        let settings = tree.filtered(&file, about_queues)?.lines().map(str::to_owned).collect();
         Some(LinkFile { file: format!("/{file}"), settings })
     };
     files.into_values().filter_map(link_file).collect()
 }
 
-/// The other lines say, among other things, to whom the interface belongs.
+/// Keeps the lines that set up queues. Other lines may identify the machine.
 fn about_queues(text: &str) -> String {
     const KEYS: [&str; 7] = [
         "RxChannels",
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_link_file_only_what_is_about_queues_is_read() {
+    fn only_the_queue_settings_of_a_link_file_are_read() {
         let mut tree = fake::Tree::default();
         let text = "[Match]\nMACAddress=00:11:22:33:44:55\n[Link]\nCombinedChannels = 4\nName=wan";
         tree.put("etc/systemd/network/10-wan.link", text);

@@ -1,7 +1,7 @@
-//! Sockets, as far as files tell without telling addresses.
+//! Counts sockets without reading their addresses.
 //!
-//! `/proc/net` lists each socket with its addresses, and no receive queue. So only their numbers are
-//! read here, and of packet sockets the interface that they take everything from.
+//! `/proc/net` lists each socket with its addresses but without its receive queue. So only the number
+//! of sockets is read, and the interface of packet sockets.
 
 use crate::probe::Malformed;
 use crate::tree::{Tree, field_of};
@@ -11,18 +11,18 @@ use std::collections::BTreeMap;
 const COUNTS: &str = "proc/net/sockstat";
 const PACKET: &str = "proc/net/packet";
 
-/// The sockets of this network namespace.
+/// The number of sockets in this network namespace.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Sockets {
     /// TCP sockets in use, over IPv4.
     pub tcp: Option<u64>,
     /// UDP sockets in use, over IPv4.
     pub udp: Option<u64>,
-    /// Packet sockets, by the interface they are bound to; those of all interfaces are at 0.
+    /// Packet sockets by the interface they are bound to; 0 stands for all interfaces.
     pub packet: BTreeMap<u32, u64>,
 }
 
-/// What is told of the sockets.
+/// Counts the sockets.
 pub(super) fn read(tree: &Tree) -> Result<Sockets, Malformed> {
     let counts = tree.text(COUNTS).unwrap_or_default();
     let in_use = |protocol: &str| {
@@ -33,7 +33,8 @@ pub(super) fn read(tree: &Tree) -> Result<Sockets, Malformed> {
     Ok(Sockets { tcp: in_use("TCP"), udp: in_use("UDP"), packet: packet_sockets(tree)? })
 }
 
-/// Lines of `sk RefCnt Type Proto Iface …` under a header; all that is kept is the interface.
+/// Counts packet sockets by interface. The file has lines `sk RefCnt Type Proto Iface …` under a header;
+/// only the interface is kept.
 fn packet_sockets(tree: &Tree) -> Result<BTreeMap<u32, u64>, Malformed> {
     const HEADER: &str = "sk RefCnt Type Proto Iface";
     let interfaces = |text: &str| {
@@ -41,7 +42,7 @@ fn packet_sockets(tree: &Tree) -> Result<BTreeMap<u32, u64>, Malformed> {
         let lines = text.lines().skip(1).map(|line| format!("- - - - {}", interface(line)));
         [HEADER.to_owned()].into_iter().chain(lines).collect::<Vec<_>>().join("\n")
     };
-    let text = tree.sieved(PACKET, interfaces).unwrap_or_default();
+    let text = tree.filtered(PACKET, interfaces).unwrap_or_default();
     let mut sockets = BTreeMap::new();
     for line in text.lines().skip(1) {
         let interface = line.split_whitespace().nth(4).and_then(|word| word.parse().ok());

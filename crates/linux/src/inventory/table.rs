@@ -1,5 +1,5 @@
-//! `/proc/interrupts`, as `show_interrupts` of the kernel (`kernel/irq/proc.c`) writes it: a column
-//! for each online cpu, a line for each interrupt, then the lines of the architecture.
+//! Parses `/proc/interrupts`, as written by the kernel's `show_interrupts` (`kernel/irq/proc.c`): a
+//! column for each online cpu, a line for each interrupt, then the lines of the architecture.
 //!
 //! ```text
 //!            CPU0       CPU2
@@ -18,11 +18,11 @@ pub(super) const FILE: &str = "proc/interrupts";
 /// The whole file.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Table {
-    /// What the columns count: the online cpus.
+    /// The cpus of the columns: the online ones.
     pub(super) cpus: Vec<CpuId>,
-    /// Interrupts of devices.
+    /// Device interrupts.
     pub(super) lines: Vec<Line>,
-    /// What the architecture counts besides.
+    /// Counts that the architecture keeps in addition.
     pub(super) special: Vec<Special>,
 }
 
@@ -30,15 +30,15 @@ pub(super) struct Table {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Line {
     pub(super) number: u32,
-    /// How often each of the table's cpus took it.
+    /// How often each of the table's cpus handled it.
     pub(super) counts: Vec<u64>,
-    /// What brings it to a cpu: `IO-APIC`, `PCI-MSIX-0000:00:03.0`, `GICv3`.
+    /// The interrupt controller: `IO-APIC`, `PCI-MSIX-0000:00:03.0`, `GICv3`.
     pub(super) chip: String,
-    /// Its number there.
+    /// Its number at the controller.
     pub(super) input: Option<u64>,
-    /// `edge`, `Level` or what the kernel says of how it is handled.
+    /// How it is triggered or handled, in the kernel's words: `edge`, `Level`, `fasteoi`.
     pub(super) trigger: Option<String>,
-    /// Who handles it; several share it.
+    /// The names of its handlers; several if it is shared.
     pub(super) actions: Vec<String>,
 }
 
@@ -46,12 +46,12 @@ pub(super) struct Line {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Special {
     pub(super) label: String,
-    /// For each of the table's cpus; or one alone, for all.
+    /// A count for each of the table's cpus, or a single total.
     pub(super) counts: Vec<u64>,
     pub(super) description: String,
 }
 
-/// The table of `tree`; empty where it is withheld.
+/// Reads the table of `tree`; empty if the file is hidden.
 pub(super) fn read(tree: &Tree) -> Result<Table, Malformed> {
     let Some(text) = tree.text(FILE) else { return Ok(Table::default()) };
     parse(&text).map_err(|fault| tree.malformed(FILE, &fault.found, &fault.expected))
@@ -59,16 +59,16 @@ pub(super) fn read(tree: &Tree) -> Result<Table, Malformed> {
 
 /// What is wrong with a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Fault {
+struct LineFault {
     found: String,
     expected: String,
 }
 
-fn fault(found: &str, expected: impl Into<String>) -> Fault {
-    Fault { found: found.trim().to_owned(), expected: expected.into() }
+fn fault(found: &str, expected: impl Into<String>) -> LineFault {
+    LineFault { found: found.trim().to_owned(), expected: expected.into() }
 }
 
-fn parse(text: &str) -> Result<Table, Fault> {
+fn parse(text: &str) -> Result<Table, LineFault> {
     let mut lines = text.lines();
     let header = lines.next().unwrap_or_default();
     let cpus = columns(header).ok_or_else(|| fault(header, HEADER))?;
@@ -95,10 +95,10 @@ fn parse(text: &str) -> Result<Table, Fault> {
     Ok(table)
 }
 
-/// What a header should be.
+/// The expected header, for error messages.
 pub(super) const HEADER: &str = "a header such as `CPU0 CPU1`";
 
-/// The cpus that a header has columns for.
+/// Parses the cpus of a header line.
 pub(super) fn columns(header: &str) -> Option<Vec<CpuId>> {
     let cpu = |word: &str| word.strip_prefix("CPU")?.parse().ok().map(CpuId);
     let cpus: Option<Vec<CpuId>> = header.split_whitespace().map(cpu).collect();
@@ -116,7 +116,7 @@ fn numbered(number: u32, mut rest: &str, cpus: usize) -> Result<Line, ()> {
     Ok(Line { number, counts, chip, input, trigger, actions: actions.map(str::to_owned).collect() })
 }
 
-/// `1-edge`, `27 Level`, `27`, `-event`, or nothing.
+/// Parses `1-edge`, `27 Level`, `27`, `-event`, or nothing.
 fn input_and_trigger(rest: &mut &str) -> (Option<u64>, Option<String>) {
     let mut after = *rest;
     let mut input = None;
@@ -151,7 +151,7 @@ fn special(label: &str, mut rest: &str, cpus: usize) -> Result<Special, ()> {
     Ok(Special { label: label.to_owned(), counts, description: rest.trim().to_owned() })
 }
 
-/// A count as the kernel writes one: digits alone.
+/// Parses a count, which consists of digits only.
 fn count(word: &str) -> Option<u64> {
     word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok())?
 }
@@ -176,16 +176,16 @@ mod tests {
     }
 
     /// Chip, input, trigger, actions.
-    type Told<'a> = (&'a str, Option<u64>, Option<&'a str>, Vec<&'a str>);
+    type Parsed<'a> = (&'a str, Option<u64>, Option<&'a str>, Vec<&'a str>);
 
-    fn told(line: &Line) -> Told<'_> {
+    fn parsed(line: &Line) -> Parsed<'_> {
         let actions = line.actions.iter().map(String::as_str).collect();
         (&line.chip, line.input, line.trigger.as_deref(), actions)
     }
 
     #[test]
-    fn each_architectures_notation_is_understood() {
-        let cases: [(&str, Told<'_>); 8] = [
+    fn the_notation_of_every_architecture_is_parsed() {
+        let cases: [(&str, Parsed<'_>); 8] = [
             (" 9:  1  2   IO-APIC   9-fasteoi   acpi", ("IO-APIC", Some(9), Some("fasteoi"), vec!["acpi"])),
             (
                 "38: 0 3 PCI-MSIX-0000:00:03.0   1-edge      virtio2-input.0",
@@ -209,13 +209,13 @@ mod tests {
         ];
         for (text, expected) in cases {
             let line = line_of(text);
-            assert_eq!(told(&line), expected, "{text}");
+            assert_eq!(parsed(&line), expected, "{text}");
             assert_eq!(line.counts.len(), 2);
         }
     }
 
     #[test]
-    fn columns_are_the_online_cpus_and_lines_of_the_architecture_stand_apart() {
+    fn columns_are_the_online_cpus_and_lines_of_the_architecture_are_kept_separately() {
         let text = "            CPU0       CPU2       CPU10000\n\
                     NMI:          1          2          3   Non-maskable interrupts\n\
                     IPI0:         4          5 4294967295       Rescheduling interrupts\n\
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_kernel_writes_is_refused_with_file_and_line() {
+    fn malformed_lines_are_refused_with_file_and_line() {
         for (text, found, expected) in [
             ("CPU0 XYZ", "CPU0 XYZ", "a header such as"),
             ("CPU0 CPU1\n24: 1", "24: 1", "2 counts, a chip"),
@@ -287,8 +287,8 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_the_kernel_would_write_is_read_back(table in table()) {
-            let mut text = interrupts::Text::new(&table.cpus);
+        fn a_written_table_is_read_back(table in table()) {
+            let mut text = interrupts::InterruptTable::new(&table.cpus);
             for line in &table.lines {
                 let handling = (line.input, line.trigger.as_deref());
                 text.line(line.number, &line.counts, &line.chip, handling, &line.actions);
@@ -300,7 +300,7 @@ mod tests {
         }
 
         #[test]
-        fn garbage_is_read_or_refused(text in "(CPU0 CPU1\n)?(\\PC|\n|[0-9: ]){0,200}") {
+        fn garbage_causes_no_panic(text in "(CPU0 CPU1\n)?(\\PC|\n|[0-9: ]){0,200}") {
             if let Ok(table) = parse(&text) {
                 let columns = table.cpus.len();
                 prop_assert!(table.lines.iter().all(|line| line.counts.len() == columns));

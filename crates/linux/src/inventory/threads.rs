@@ -1,8 +1,8 @@
-//! Threads that use processors: where each may run, and where it ran last.
+//! Busy threads: where each may run, and where it ran last.
 //!
-//! The kernel sums up the processor time of a process, so that only those that used any are looked
-//! into. A process or thread that ends while it is looked at was never there. Of what `/proc` tells of
-//! a process, its arguments, its environment and its addresses are not kept.
+//! The kernel sums up the processor time of a process, so that only the threads of busy processes
+//! must be read. A process or thread that ends meanwhile is left out. The arguments, environment and
+//! addresses of a process are not kept.
 
 use crate::pid_stat::{Stat, stat};
 use crate::probe::Malformed;
@@ -14,43 +14,43 @@ use std::collections::BTreeMap;
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Nanos};
 
-/// A thread counts as busy from this share of a cpu on, over its life.
+/// A thread counts as busy from this share of a cpu over its lifetime.
 const BUSY: f64 = 0.001;
 
-/// What tells a thread from every other, before and after it.
+/// Identifies a thread uniquely since boot.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 pub struct ThreadKey {
-    /// The process.
+    /// The number of the process.
     pub pid: u32,
-    /// The thread.
+    /// The number of the thread.
     pub tid: u32,
-    /// When it began, in ticks of the kernel since the machine started: numbers are used again.
+    /// When it started, in kernel ticks since boot. Needed because numbers are reused.
     pub started: u64,
 }
 
-/// A thread that is busy.
+/// A busy thread.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Thread {
-    /// Which one.
+    /// Its identity.
     #[serde(flatten)]
     pub key: ThreadKey,
     /// Its name.
     pub name: String,
     /// The name of its process.
     pub process: String,
-    /// Whether it is the kernel's own.
+    /// Whether it is a kernel thread.
     pub kernel: bool,
     /// Whether it was running or waiting for a cpu.
     pub runnable: bool,
-    /// For how long it has run.
+    /// Its processor time.
     pub cpu_time: Nanos,
-    /// That, relative to its life: 1 is a whole cpu. `None` where the kernel does not tell the time.
+    /// Its processor time divided by its age: 1 is a whole cpu. `None` where the uptime is unknown.
     pub share: Option<f64>,
     /// The cpu it ran on last.
     pub last_cpu: CpuId,
     /// The cpus it may run on.
     pub allowed: Option<CpuSet>,
-    /// Its control group, as its line in `/proc/PID/cgroup` has it.
+    /// Its control group, as in `/proc/PID/cgroup`.
     pub group: Option<String>,
 }
 
@@ -63,22 +63,22 @@ pub struct Cpuset {
     pub cpus: CpuSet,
 }
 
-/// What was found out about processes.
+/// The processes of a machine and their busy threads.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Processes {
-    /// Every process by number: its name.
+    /// The name of every process, by number.
     pub(super) names: BTreeMap<u32, String>,
-    /// For how long each has run, by number and start.
+    /// The processor time of every process, by number and start.
     pub(super) ran: BTreeMap<(u32, u64), Nanos>,
     /// Busy threads, the busiest first.
     pub(super) threads: Vec<Thread>,
-    /// The cpusets of their groups.
+    /// The cpusets of the threads' control groups.
     pub(super) cpusets: Vec<Cpuset>,
 }
 
-/// The processes of `tree`, at `uptime` after its start. `earlier` is what they had run at an
-/// earlier look: a process that has run since then is looked into, however idle it was before.
-/// The process that looks is left out.
+/// Reads the processes of `tree`, at `uptime` after boot. `earlier` holds the processor times of an
+/// earlier inventory: the threads of a process that has run since then are read, however idle it was
+/// before. The calling process is left out.
 pub(super) fn read(
     tree: &Tree,
     uptime: Option<Nanos>,
@@ -116,7 +116,7 @@ pub(super) fn read(
 impl Stat {
     fn share(&self, uptime: Option<Nanos>) -> Option<f64> {
         let age = uptime? - tick() * self.started as f64;
-        // A tick is all that is known of a younger one.
+        // Ages below a tick cannot be distinguished.
         Some(self.cpu_time / age.max(tick()))
     }
 
@@ -151,7 +151,7 @@ fn allowed(tree: &Tree, directory: &str) -> Result<Option<CpuSet>, Malformed> {
     const KEY: &str = "Cpus_allowed_list";
     let file = format!("{directory}/status");
     let line = |text: &str| text.lines().find(|line| line.starts_with(KEY)).unwrap_or_default().to_owned();
-    let Some(line) = tree.sieved(&file, line) else { return Ok(None) };
+    let Some(line) = tree.filtered(&file, line) else { return Ok(None) };
     let list = field_of(&line, KEY).unwrap_or_default();
     let cpus = list.parse().map(Some);
     cpus.map_err(|_| {
@@ -159,7 +159,7 @@ fn allowed(tree: &Tree, directory: &str) -> Result<Option<CpuSet>, Malformed> {
     })
 }
 
-/// The groups met so far: many threads share few.
+/// The control groups read so far. Many threads share few groups.
 #[derive(Default)]
 struct Groups {
     seen: BTreeMap<String, String>,
@@ -167,13 +167,13 @@ struct Groups {
 }
 
 impl Groups {
-    /// The group of the thread in `directory`, whose cpuset is noted.
+    /// Returns the control group of the thread in `directory`, and remembers its cpuset.
     fn read(&mut self, tree: &Tree, directory: &str) -> Result<Option<String>, Malformed> {
         let Some(text) = tree.text(format!("{directory}/cgroup")) else { return Ok(None) };
         if let Some(group) = self.seen.get(&text) {
             return Ok(Some(group.clone()));
         }
-        let Some(group) = binding(&text) else { return Ok(None) };
+        let Some(group) = cpuset_group(&text) else { return Ok(None) };
         let known = self.cpusets.iter().any(|cpuset| cpuset.group == group);
         if let Some(cpus) = cpuset_of(tree, &text)?.filter(|_| !known) {
             self.cpusets.push(Cpuset { group: group.clone(), cpus });
@@ -183,9 +183,9 @@ impl Groups {
     }
 }
 
-/// The path in the hierarchy that has the cpuset: that of version 1 if there is one, else the one
-/// of version 2.
-fn binding(text: &str) -> Option<String> {
+/// Returns the path of the control group that has the cpuset: the one of version 1 if there is one, or
+/// else that of version 2.
+fn cpuset_group(text: &str) -> Option<String> {
     let entries = hierarchies(text);
     let first = entries.iter().find(|(controllers, _)| controllers.split(',').any(|c| c == "cpuset"));
     let second = entries.iter().find(|(controllers, _)| controllers.is_empty());
@@ -198,7 +198,7 @@ mod tests {
     use crate::fake;
 
     #[test]
-    fn a_file_that_is_no_stat_is_refused() {
+    fn malformed_stat_files_are_refused() {
         for text in ["77", "77 (a", "77 (a) R 1", "x (a) R 1 77 77 0 -1 0 5 0 0 0 30 20"] {
             let mut tree = fake::Tree::default();
             tree.put("proc/77/stat", text);
@@ -208,9 +208,9 @@ mod tests {
     }
 
     #[test]
-    fn the_group_is_that_of_the_hierarchy_with_cpusets() {
-        assert_eq!(binding("0::/system.slice/a.service").as_deref(), Some("/system.slice/a.service"));
-        assert_eq!(binding("3:cpu,cpuset:/docker/1\n0::/x").as_deref(), Some("/docker/1"));
-        assert_eq!(binding("nothing"), None);
+    fn the_group_is_taken_from_the_hierarchy_with_cpusets() {
+        assert_eq!(cpuset_group("0::/system.slice/a.service").as_deref(), Some("/system.slice/a.service"));
+        assert_eq!(cpuset_group("3:cpu,cpuset:/docker/1\n0::/x").as_deref(), Some("/docker/1"));
+        assert_eq!(cpuset_group("nothing"), None);
     }
 }

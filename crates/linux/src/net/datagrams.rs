@@ -1,4 +1,4 @@
-//! The kernel's own UDP, in batches: what the devices are compared with, and what loads them.
+//! Batched datagrams over the kernel's own UDP, to compare the devices with and to generate load.
 
 use super::kernel::{self, BATCH};
 use core::fmt;
@@ -7,7 +7,7 @@ use std::io;
 use std::net::UdpSocket;
 
 /// A UDP socket that sends and receives up to [`Datagrams::BATCH`] datagrams per system call
-/// (`sendmmsg`, `recvmmsg`). No call waits.
+/// (`sendmmsg`, `recvmmsg`). No call blocks.
 pub struct Datagrams {
     socket: UdpSocket,
     buffers: Vec<Vec<u8>>,
@@ -15,11 +15,11 @@ pub struct Datagrams {
 }
 
 impl Datagrams {
-    /// The most that one call moves.
+    /// The most datagrams per call.
     pub const BATCH: usize = BATCH;
 
-    /// Takes over a socket, with a buffer for datagrams of up to `longest` bytes in each place of
-    /// the batch; longer ones are cut off, as `recv` does.
+    /// Wraps a socket, with a batch of buffers for datagrams of up to `longest` bytes. Longer datagrams
+    /// are truncated, as by `recv`.
     #[must_use]
     pub fn new(socket: UdpSocket, longest: usize) -> Self {
         Self { socket, buffers: vec![vec![0; longest]; BATCH], lengths: [0; BATCH] }
@@ -31,22 +31,22 @@ impl Datagrams {
         &self.socket
     }
 
-    /// Sends as many of `datagrams` as one call takes to the socket's peer; how many, 0 if there is
-    /// no room.
+    /// Sends as many of `datagrams` as one call takes to the socket's peer. Returns how many were sent; 0
+    /// if the socket's buffer is full.
     ///
     /// # Errors
     /// If the socket is not connected, or the first datagram cannot be sent.
     pub fn send<'a>(&self, datagrams: impl IntoIterator<Item = &'a [u8]>) -> io::Result<usize> {
-        none_if_busy(kernel::send_batch(&self.socket, datagrams.into_iter()))
+        zero_if_busy(kernel::send_batch(&self.socket, datagrams.into_iter()))
     }
 
-    /// Hands one batch of received datagrams to `take`; how many.
+    /// Hands one batch of received datagrams to `take`. Returns how many.
     ///
     /// # Errors
-    /// What the kernel holds against the socket, such as an unreachable peer.
+    /// The pending error of the socket, such as an unreachable peer.
     pub fn receive(&mut self, mut take: impl FnMut(&[u8])) -> io::Result<usize> {
         let received =
-            none_if_busy(kernel::receive_batch(&self.socket, &mut self.buffers, &mut self.lengths))?;
+            zero_if_busy(kernel::receive_batch(&self.socket, &mut self.buffers, &mut self.lengths))?;
         for (buffer, &length) in self.buffers.iter().zip(&self.lengths).take(received) {
             take(&buffer[..length]);
         }
@@ -60,7 +60,7 @@ impl fmt::Debug for Datagrams {
     }
 }
 
-fn none_if_busy(moved: Result<usize, Errno>) -> io::Result<usize> {
+fn zero_if_busy(moved: Result<usize, Errno>) -> io::Result<usize> {
     match moved {
         Err(Errno::AGAIN | Errno::INTR | Errno::NOBUFS) => Ok(0),
         moved => Ok(moved?),

@@ -3,16 +3,16 @@
 use super::{Interface, NamespaceError};
 use rustix::io::Errno;
 
-/// Why a device cannot be opened, or has stopped working. All of these but
-/// [`Kernel`](Self::Kernel) are found before anything of the device exists.
+/// Why a device cannot be opened, or has stopped working. All but [`Kernel`](Self::Kernel) are
+/// detected before the device is created.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DeviceError {
     /// A capability is missing.
     #[error("{doing} needs {needs}: run as root, or give the program this capability with `setcap`")]
     Privilege {
-        /// What was about to be done.
+        /// The operation.
         doing: String,
-        /// The capabilities it takes.
+        /// The required capabilities.
         needs: &'static str,
     },
     /// There is no such interface in this network namespace.
@@ -20,7 +20,7 @@ pub enum DeviceError {
     NoInterface {
         /// The name that was asked for.
         name: String,
-        /// The names that are there.
+        /// The names of the existing interfaces.
         present: Vec<String>,
     },
     /// The interface is down.
@@ -36,7 +36,7 @@ pub enum DeviceError {
         interface: String,
         /// The queue that was asked for.
         queue: u32,
-        /// How many it has, at least one.
+        /// The number of its queues, at least one.
         queues: u32,
     },
     /// Another socket has the queue.
@@ -57,7 +57,7 @@ pub enum DeviceError {
         /// The interface.
         interface: String,
     },
-    /// The interface carries larger packets than XDP can there.
+    /// The interface's MTU is larger than its driver supports with XDP.
     #[error(
         "interface `{interface}` carries packets of up to {mtu} bytes, more than its driver can hand to XDP: lower its MTU (`ip link set {interface} mtu 1500`), its peer's too if it is a veth, or use a packet socket"
     )]
@@ -67,10 +67,10 @@ pub enum DeviceError {
         /// Its MTU, in bytes.
         mtu: usize,
     },
-    /// The name is not one an interface can have.
+    /// The name is not valid for an interface.
     #[error("`{0}` cannot be an interface's name: expected 1 to 15 bytes")]
     BadName(String),
-    /// An option is out of its range.
+    /// An option is out of range.
     #[error("{option} is {value}: expected {expected}")]
     BadOption {
         /// The option.
@@ -83,10 +83,10 @@ pub enum DeviceError {
     /// The interface's network namespace cannot be entered.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
-    /// The kernel refused for a reason of its own.
+    /// The kernel refused for another reason.
     #[error("{doing} failed: {source}")]
     Kernel {
-        /// What was done.
+        /// The operation.
         doing: String,
         /// What the kernel says.
         source: Errno,
@@ -94,8 +94,8 @@ pub enum DeviceError {
 }
 
 impl DeviceError {
-    /// What the kernel's answer to `doing` on `interface` means, if capabilities `needs` are what
-    /// it takes.
+    /// Explains an error of the kernel when `doing` something on `interface` that requires the
+    /// capabilities `needs`.
     pub(super) fn from_kernel(
         doing: &str,
         interface: &Interface,
@@ -110,7 +110,7 @@ impl DeviceError {
     }
 }
 
-/// Why a frame was not taken, or not all taken frames are on their way.
+/// Why a frame was not accepted, or why not all accepted frames could be sent.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SendError {
     /// The frame is shorter than an Ethernet header or longer than the interface carries.
@@ -120,9 +120,9 @@ pub enum SendError {
     Length {
         /// The frame's length.
         length: usize,
-        /// The least that can be sent.
+        /// The shortest frame that can be sent.
         least: usize,
-        /// The most that can be sent.
+        /// The longest frame that can be sent.
         most: usize,
     },
     /// A TUN interface carries IP only.
@@ -130,14 +130,14 @@ pub enum SendError {
         "a frame of Ethernet type {ethertype:#06x} cannot be sent through a TUN interface: expected IPv4 (0x0800) or IPv6 (0x86dd); use TAP for others"
     )]
     NotIp {
-        /// The frame's type.
+        /// The frame's Ethernet type.
         ethertype: u16,
     },
-    /// Everything that may wait is waiting. From `send`: the frame was not taken, try again after
-    /// a `flush`. From `flush`: some frames still wait, none is lost.
-    #[error("the kernel takes no more frames now: flush again later")]
+    /// The queue is full. From `send`: the frame was not accepted, try again after a `flush`. From
+    /// `flush`: some frames are still queued, none is lost.
+    #[error("the send queue is full: flush again later")]
     Full,
-    /// The device cannot send any more.
+    /// The device can no longer send.
     #[error("cannot send frames through `{interface}`: {source}")]
     Failed {
         /// The interface.

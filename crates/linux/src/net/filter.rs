@@ -1,41 +1,41 @@
-//! Which frames a device takes, and the classic BPF program that says so to a packet socket.
+//! Frame filters, and their translation to classic BPF for packet sockets.
 //!
 //! Classic BPF: S. McCanne and V. Jacobson, "The BSD Packet Filter", USENIX 1993; the kernel's
-//! dialect is described in its `Documentation/networking/filter.rst`. The same choice is made for
-//! AF_XDP by `xdp::program`.
+//! dialect is described in its `Documentation/networking/filter.rst`. `xdp::program` implements the
+//! same filters for AF_XDP.
 
 use super::DeviceError;
 use libc::{BPF_ABS, BPF_IND, BPF_JMP, BPF_K, BPF_LD, BPF_LDX, BPF_MSH, BPF_RET, sock_filter};
 
-/// Which of the interface's frames a device takes. A packet socket leaves the kernel its copy in
-/// any case; what an XDP socket takes, the kernel never sees.
+/// Selects the frames that a device receives. With a packet socket, the kernel's own stack also gets
+/// every frame; with an XDP socket, the kernel never sees the selected frames.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub enum Filter {
     /// Everything.
     #[default]
     Everything,
-    /// Only what these ports are meant for.
+    /// Only frames for these ports.
     Ports(Ports),
 }
 
-/// UDP over IPv4, with or without one VLAN tag, to some destination ports.
+/// UDP over IPv4 to certain destination ports, with or without one VLAN tag.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Ports {
     /// The destination ports, at most [`Ports::MOST`].
     pub udp: Vec<u16>,
-    /// Also ARP, for a stack that answers for addresses of its own.
+    /// Whether to receive ARP too, for a stack with addresses of its own.
     pub arp: bool,
-    /// Also the later fragments of UDP datagrams, which do not name their port: all of them.
+    /// Whether to receive the later fragments of all UDP datagrams, since they do not contain the port.
     pub fragments: bool,
 }
 
 impl Ports {
-    /// The largest number of ports; the jumps of classic BPF reach no further.
+    /// The largest number of ports, limited by the range of jumps in classic BPF.
     pub const MOST: usize = 200;
 }
 
 impl Filter {
-    /// UDP over IPv4 to the given ports, nothing else.
+    /// Selects UDP over IPv4 to the given ports, and nothing else.
     pub fn udp_ports(ports: impl IntoIterator<Item = u16>) -> Self {
         Self::Ports(Ports { udp: ports.into_iter().collect(), arp: false, fragments: false })
     }
@@ -51,8 +51,8 @@ impl Filter {
         }
     }
 
-    /// This filter for a packet socket, which sees frames after the kernel has taken a VLAN tag
-    /// out of them.
+    /// Translates this filter for a packet socket, which sees frames after the kernel has removed a
+    /// VLAN tag.
     pub(super) fn classic(&self) -> Vec<sock_filter> {
         match self {
             Self::Everything => vec![returning(u32::MAX)],
@@ -60,16 +60,16 @@ impl Filter {
         }
     }
 
-    /// The filter that takes nothing.
+    /// A filter that rejects everything.
     pub(super) fn classic_nothing() -> Vec<sock_filter> {
         vec![returning(0)]
     }
 }
 
-/// Sizes of what is loaded.
+/// Operand sizes of loads.
 const HALF: u32 = 0x08;
 const BYTE: u32 = 0x10;
-/// Conditions of jumps: equal to, or any bit set of, a constant.
+/// Conditions of jumps: equal to a constant, or any bit of a constant set.
 const EQUAL: u32 = 0x10;
 const ANY_BIT: u32 = 0x40;
 
@@ -101,7 +101,7 @@ fn classic_ports(ports: &Ports) -> Vec<sock_filter> {
     program.finish()
 }
 
-/// A program being written. It ends in a rejecting and then an accepting instruction.
+/// A program under construction. It ends with a rejecting and then an accepting instruction.
 #[derive(Default)]
 struct Program {
     instructions: Vec<(sock_filter, [Target; 2])>,
@@ -112,8 +112,8 @@ impl Program {
         self.instructions.push((instruction(code, at), [Target::Next; 2]));
     }
 
-    fn jump(&mut self, condition: u32, constant: u32, if_so: Target, if_not: Target) {
-        self.instructions.push((instruction(BPF_JMP | condition | BPF_K, constant), [if_so, if_not]));
+    fn jump(&mut self, condition: u32, constant: u32, on_true: Target, on_false: Target) {
+        self.instructions.push((instruction(BPF_JMP | condition | BPF_K, constant), [on_true, on_false]));
     }
 
     /// Fills in the distances of the jumps.
@@ -121,12 +121,12 @@ impl Program {
         let reject = self.instructions.len();
         let distance = |at: usize, target| match target {
             Target::Next => 0,
-            // At most `Ports::MOST` and a few, so within the eight bits there are.
+            // At most `Ports::MOST` plus a few, which fits into eight bits.
             Target::Reject => (reject - at - 1) as u8,
             Target::Accept => (reject - at) as u8,
         };
-        let placed = self.instructions.iter().enumerate().map(|(at, &(instruction, [if_so, if_not]))| {
-            sock_filter { jt: distance(at, if_so), jf: distance(at, if_not), ..instruction }
+        let placed = self.instructions.iter().enumerate().map(|(at, &(instruction, [on_true, on_false]))| {
+            sock_filter { jt: distance(at, on_true), jf: distance(at, on_false), ..instruction }
         });
         placed.chain([returning(0), returning(u32::MAX)]).collect()
     }
@@ -137,7 +137,7 @@ fn instruction(code: u32, k: u32) -> sock_filter {
     sock_filter { code: code as u16, jt: 0, jf: 0, k }
 }
 
-/// Ends the program: how many bytes of the frame are taken.
+/// Ends the program and returns how many bytes of the frame are accepted.
 fn returning(bytes: u32) -> sock_filter {
     instruction(BPF_RET | BPF_K, bytes)
 }

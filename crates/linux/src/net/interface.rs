@@ -41,7 +41,7 @@ impl Interface {
     pub fn find(name: &str) -> Result<Self, DeviceError> {
         let failed =
             |source| DeviceError::Kernel { doing: format!("asking about interface `{name}`"), source };
-        let socket = asking_socket().map_err(failed)?;
+        let socket = query_socket().map_err(failed)?;
         let index = name_to_index(&socket, name)
             .map_err(|_| DeviceError::NoInterface { name: name.to_owned(), present: Self::names() })?;
         Ok(Self {
@@ -79,7 +79,7 @@ impl Interface {
     /// If the capability `CAP_NET_ADMIN` is missing, or the interface is gone.
     pub fn switch_offloads_off(&self) -> Result<(), DeviceError> {
         let refused = DeviceError::from_kernel("switching offloads off", self, "CAP_NET_ADMIN");
-        let socket = asking_socket().map_err(&refused)?;
+        let socket = query_socket().map_err(&refused)?;
         for command in SET_OFFLOADS {
             let mut words = [command, 0, 0, 0, 0, 0, 0, 0, 0];
             match kernel::ethtool(&socket, &self.name, &mut words) {
@@ -95,7 +95,7 @@ impl Interface {
     }
 }
 
-fn asking_socket() -> Result<OwnedFd, Errno> {
+fn query_socket() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
 }
 

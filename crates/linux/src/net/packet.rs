@@ -236,7 +236,7 @@ impl Ring {
     /// The oldest filled slot, if there is one.
     fn filled(&mut self) -> Option<Slot<'_>> {
         let at = self.block * self.shape.block + self.slot_in_block * self.shape.slot;
-        let status = self.memory.half(at + offset_of!(tpacket2_hdr, tp_status)).load(Acquire);
+        let status = self.memory.u32_at(at + offset_of!(tpacket2_hdr, tp_status)).load(Acquire);
         // Not made unless it is ours: a dropped slot goes to the kernel.
         (status & libc::TP_STATUS_USER != 0).then(|| Slot { ring: self, at, status })
     }
@@ -258,30 +258,30 @@ struct Slot<'a> {
 }
 
 impl Slot<'_> {
-    fn half(&self, offset: usize) -> u32 {
-        self.ring.memory.half(self.at + offset).load(Relaxed)
+    fn u32_at(&self, offset: usize) -> u32 {
+        self.ring.memory.u32_at(self.at + offset).load(Relaxed)
     }
 
     /// The first or second 16 bits, in memory order, of the aligned 32 at `offset`.
-    fn quarter(&self, offset: usize) -> u16 {
-        let [a, b, c, d] = self.half(offset & !3).to_ne_bytes();
+    fn u16_at(&self, offset: usize) -> u16 {
+        let [a, b, c, d] = self.u32_at(offset & !3).to_ne_bytes();
         u16::from_ne_bytes(if offset & 2 == 0 { [a, b] } else { [c, d] })
     }
 
     /// The frame, or `None` if it did not fit.
     fn frame(&self) -> Option<Frame<'_>> {
-        let length = self.half(offset_of!(tpacket2_hdr, tp_snaplen));
-        if length < self.half(offset_of!(tpacket2_hdr, tp_len)) {
+        let length = self.u32_at(offset_of!(tpacket2_hdr, tp_snaplen));
+        if length < self.u32_at(offset_of!(tpacket2_hdr, tp_len)) {
             return None;
         }
-        let start = self.at + usize::from(self.quarter(offset_of!(tpacket2_hdr, tp_mac)));
+        let start = self.at + usize::from(self.u16_at(offset_of!(tpacket2_hdr, tp_mac)));
         // SAFETY: the status was read with acquire and says that the slot is ours; it stays so
         // until `drop`, and the slice borrows `self`.
         let bytes = unsafe { self.ring.memory.bytes(start, length as usize) };
         let tagged = self.status & libc::TP_STATUS_VLAN_VALID != 0;
         Some(Frame {
             bytes,
-            vlan: tagged.then(|| self.quarter(offset_of!(tpacket2_hdr, tp_vlan_tci))),
+            vlan: tagged.then(|| self.u16_at(offset_of!(tpacket2_hdr, tp_vlan_tci))),
             checksum_left_out: self.status & libc::TP_STATUS_CSUMNOTREADY != 0,
         })
     }
@@ -289,7 +289,7 @@ impl Slot<'_> {
 
 impl Drop for Slot<'_> {
     fn drop(&mut self) {
-        let status = self.ring.memory.half(self.at + offset_of!(tpacket2_hdr, tp_status));
+        let status = self.ring.memory.u32_at(self.at + offset_of!(tpacket2_hdr, tp_status));
         status.store(libc::TP_STATUS_KERNEL, Release);
         self.ring.advance();
     }

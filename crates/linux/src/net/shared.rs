@@ -65,7 +65,7 @@ impl SharedMemory {
     }
 
     /// The aligned four bytes at `offset`.
-    pub(super) fn half(&self, offset: usize) -> &AtomicU32 {
+    pub(super) fn u32_at(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4), "{offset} is not aligned");
         // SAFETY: in range and aligned, since a mapping begins at a page; it is mapped for as long
         // as `self` lives, and only ever accessed atomically while it holds an index or a field.
@@ -73,9 +73,9 @@ impl SharedMemory {
     }
 
     /// The aligned eight bytes at `offset`.
-    pub(super) fn word(&self, offset: usize) -> &AtomicU64 {
+    pub(super) fn u64_at(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(8), "{offset} is not aligned");
-        // SAFETY: as for `half`.
+        // SAFETY: as for `u32_at`.
         unsafe { AtomicU64::from_ptr(self.range(offset, 8).cast()) }
     }
 

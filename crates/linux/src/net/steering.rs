@@ -35,7 +35,7 @@ pub enum SteerError {
     },
     /// The mask is another one than was written.
     #[error("`{interface}` was to be steered to cpus `{wanted}`, but `{found}` is what its mask says")]
-    Otherwise {
+    NotInForce {
         /// The interface.
         interface: String,
         /// The cpus that were asked for.
@@ -63,7 +63,7 @@ impl Namespace {
             return Ok(());
         }
         let (interface, found) = (interface.to_owned(), found.trim().to_owned());
-        Err(SteerError::Otherwise { interface, wanted: cpus.clone(), found })
+        Err(SteerError::NotInForce { interface, wanted: cpus.clone(), found })
     }
 
     /// The cpus that work off what a receive queue receives; none where it is worked off wherever it

@@ -17,7 +17,7 @@ pub(super) fn read(tree: &Tree, cpus: &[Cpu], warnings: &mut Warnings) -> Result
             warnings.add_at(Shortfall::Caches, cpu.id);
         }
         for index in indices {
-            let entry = Entry { tree, cpu, directory: format!("{}/index{index}", directory(cpu)) };
+            let entry = CacheDirectory { tree, cpu, directory: format!("{}/index{index}", directory(cpu)) };
             let Some(cache) = entry.cache(warnings)? else { continue };
             let sharing = cache.shared_by.intersection(&online);
             let groups = found.entry((cache.level, cache.kind)).or_insert_with(Groups::new);
@@ -40,13 +40,13 @@ fn directory(cpu: &Cpu) -> String {
 }
 
 /// One `indexK` directory of one cpu.
-struct Entry<'a> {
+struct CacheDirectory<'a> {
     tree: &'a Tree,
     cpu: &'a Cpu,
     directory: String,
 }
 
-impl Entry<'_> {
+impl CacheDirectory<'_> {
     fn file(&self, name: &str) -> String {
         format!("{}/{name}", self.directory)
     }

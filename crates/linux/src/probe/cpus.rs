@@ -22,7 +22,7 @@ pub(super) fn online(tree: &Tree, warnings: &mut Warnings) -> Result<Option<CpuS
 }
 
 /// What one cpu's topology directory says.
-struct Place {
+struct CpuTopology {
     core: Option<u32>,
     package: u32,
     siblings: Option<CpuSet>,
@@ -30,18 +30,18 @@ struct Place {
 
 /// Every cpu of `online` with its place in the machine, in order of number.
 pub(super) fn read(tree: &Tree, online: &CpuSet, warnings: &mut Warnings) -> Result<Vec<Cpu>, Malformed> {
-    let mut places = BTreeMap::new();
+    let mut topologies = BTreeMap::new();
     for cpu in online.iter() {
-        places.insert(cpu, place(tree, cpu, online, warnings)?);
+        topologies.insert(cpu, topology(tree, cpu, online, warnings)?);
     }
-    let cores = cores(&places, warnings);
+    let cores = cores(&topologies, warnings);
     let nodes = nodes(tree, online, warnings)?;
-    let mut cpus: Vec<Cpu> = places
+    let mut cpus: Vec<Cpu> = topologies
         .iter()
-        .map(|(&id, place)| {
+        .map(|(&id, topology)| {
             let smt_siblings = cores.get(id).cloned().unwrap_or_else(|| CpuSet::from_iter([id]));
             let first = smt_siblings.first().unwrap_or(id);
-            let said = places.get(&first).unwrap_or(place);
+            let said = topologies.get(&first).unwrap_or(topology);
             Cpu {
                 id,
                 core: said.core.unwrap_or(first.0),
@@ -55,7 +55,12 @@ pub(super) fn read(tree: &Tree, online: &CpuSet, warnings: &mut Warnings) -> Res
     Ok(cpus)
 }
 
-fn place(tree: &Tree, cpu: CpuId, online: &CpuSet, warnings: &mut Warnings) -> Result<Place, Malformed> {
+fn topology(
+    tree: &Tree,
+    cpu: CpuId,
+    online: &CpuSet,
+    warnings: &mut Warnings,
+) -> Result<CpuTopology, Malformed> {
     let file = |name: &str| format!("{CPUS}/cpu{}/topology/{name}", cpu.0);
     let core = known(tree.value(file("core_id"), "the number of a core")?);
     let package = known(tree.value(file("physical_package_id"), "the number of a socket")?);
@@ -73,7 +78,7 @@ fn place(tree: &Tree, cpu: CpuId, online: &CpuSet, warnings: &mut Warnings) -> R
         }
     }
     let siblings = siblings.map(|siblings| siblings.intersection(online));
-    Ok(Place { core, package: package.unwrap_or(0), siblings })
+    Ok(CpuTopology { core, package: package.unwrap_or(0), siblings })
 }
 
 /// The kernel writes -1 (as some versions do: 65535) for a number it does not know.
@@ -82,18 +87,18 @@ fn known(number: Option<i64>) -> Option<u32> {
 }
 
 /// The cores, as groups of hardware threads.
-fn cores(places: &BTreeMap<CpuId, Place>, warnings: &mut Warnings) -> Groups<()> {
+fn cores(topologies: &BTreeMap<CpuId, CpuTopology>, warnings: &mut Warnings) -> Groups<()> {
     let mut same_number: BTreeMap<(u32, u32), CpuSet> = BTreeMap::new();
-    for (&cpu, place) in places {
-        if let (None, Some(core)) = (&place.siblings, place.core) {
-            same_number.entry((place.package, core)).or_default().extend([cpu]);
+    for (&cpu, topology) in topologies {
+        if let (None, Some(core)) = (&topology.siblings, topology.core) {
+            same_number.entry((topology.package, core)).or_default().extend([cpu]);
         }
     }
     let mut cores = Groups::new();
-    for (&cpu, place) in places {
-        let by_number = || same_number.get(&(place.package, place.core?)).cloned();
+    for (&cpu, topology) in topologies {
+        let by_number = || same_number.get(&(topology.package, topology.core?)).cloned();
         let members =
-            place.siblings.clone().or_else(by_number).unwrap_or_else(|| [cpu].into_iter().collect());
+            topology.siblings.clone().or_else(by_number).unwrap_or_else(|| [cpu].into_iter().collect());
         if cores.claim(cpu, &members, ()) == Claim::Disagrees {
             warnings.add_at(Shortfall::SiblingsDisagree, cpu);
         }

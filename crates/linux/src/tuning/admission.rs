@@ -14,7 +14,7 @@ use warmcore_units::Fault;
 
 /// What is allowed though it is known to hurt.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Admission {
+pub struct AdmissionOptions {
     /// A plan that places packets and no threads, or the reverse.
     pub partial: bool,
     /// Rivals, by name, that may go on.
@@ -23,13 +23,13 @@ pub struct Admission {
 
 /// Why a plan may not be applied here.
 #[derive(Debug, thiserror::Error)]
-pub enum Inadmissible {
+pub enum AdmissionError {
     /// Fields that do not fit this machine.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
-    Unfit(Vec<Fault>),
+    Mismatch(Vec<Fault>),
     /// Half a plan.
     #[error("{}; add the other half, or give --partial", half(*.0))]
-    Half(Missing),
+    Partial(Missing),
     /// Somebody would undo it.
     #[error(
         "`{}` runs, and {}: stop it, or give --despite {}", .0.name, .0.changes, .0.name
@@ -58,7 +58,7 @@ const fn half(missing: Missing) -> &'static str {
 ///
 /// # Errors
 /// Why it may not: every field that does not fit, or else the first other reason.
-pub fn admit(plan: &Plan, system: &dyn System, admission: &Admission) -> Result<(), Inadmissible> {
+pub fn admit(plan: &Plan, system: &dyn System, admission: &AdmissionOptions) -> Result<(), AdmissionError> {
     let mut faults = plan.machine.differences(system)?;
     let cpus = Cpus::read(system)?;
     for (index, line) in plan.lines.iter().enumerate() {
@@ -66,14 +66,14 @@ pub fn admit(plan: &Plan, system: &dyn System, admission: &Admission) -> Result<
         faults.extend(fault.map(|fault| line.set.in_line(index, fault)));
     }
     if !faults.is_empty() {
-        return Err(Inadmissible::Unfit(faults));
+        return Err(AdmissionError::Mismatch(faults));
     }
     if let Some(missing) = plan.missing().filter(|_| !admission.partial) {
-        return Err(Inadmissible::Half(missing));
+        return Err(AdmissionError::Partial(missing));
     }
     let mut rivals = rivals::undoing(plan, system)?.into_iter();
     match rivals.find(|rival| !admission.despite.iter().any(|name| name == rival.name)) {
-        Some(rival) => Err(Inadmissible::Rival(rival)),
+        Some(rival) => Err(AdmissionError::Rival(rival)),
         None => Ok(()),
     }
 }

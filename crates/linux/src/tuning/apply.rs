@@ -2,13 +2,13 @@
 
 use super::interrupt::Interrupt;
 use super::journal::{Journal, JournalError};
-use super::place::{LocateError, Place};
+use super::location::{LocateError, Location};
 use super::plan::Setting;
 use super::refusal::Refusal;
 use super::step::{Step, propose};
 use super::system::System;
 use super::thread;
-use super::undo::{Undone, undo};
+use super::undo::{UndoReport, undo};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
@@ -65,7 +65,7 @@ pub enum Problem {
     },
     /// A process starts threads faster than they can be placed.
     #[error("its process starts threads faster than they can be placed: place it before it starts them")]
-    Restless,
+    TooManyNewThreads,
     /// How far it got cannot be noted.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -85,10 +85,10 @@ pub struct ApplyError {
     /// What was wrong.
     pub problem: Problem,
     /// What became of the changes before.
-    pub rollback: Result<Undone, JournalError>,
+    pub rollback: Result<UndoReport, JournalError>,
 }
 
-fn rolled_back(rollback: &Result<Undone, JournalError>) -> String {
+fn rolled_back(rollback: &Result<UndoReport, JournalError>) -> String {
     match rollback {
         Ok(undone) if undone.is_complete() => {
             "everything is as it was before, nothing of the plan is in force".to_owned()
@@ -135,7 +135,7 @@ fn apply_all(journal: &mut Journal<'_>, stop: &AtomicBool) -> Result<Vec<Outcome
             return Ok(outcomes);
         }
     }
-    Err((outcomes.len(), Problem::Restless))
+    Err((outcomes.len(), Problem::TooManyNewThreads))
 }
 
 /// Makes the steps that have no outcome yet.
@@ -177,7 +177,7 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<Outcome, Proble
         return Err(Problem::Wrong { wanted: wanted.shown(), found: place.shown(&reading) });
     }
     let outcome = match (&place, step.set.cpus()) {
-        (Place::Interrupt(interrupt), Some(cpus)) => moved(interrupt, cpus, system)?,
+        (Location::Interrupt(interrupt), Some(cpus)) => moved(interrupt, cpus, system)?,
         _ => Outcome::Applied,
     };
     journal.note_done(index, reading)?;
@@ -226,7 +226,7 @@ fn late_threads(journal: &Journal<'_>) -> Result<Vec<(usize, Step)>, Failed> {
             if journal.steps().iter().any(|(step, _)| step.set == set) {
                 continue;
             }
-            let place = Place::Thread { process: pid, thread: number };
+            let place = Location::Thread { process: pid, thread: number };
             // One that cannot be read has ended.
             let proposed = propose(first.line, set, true, &place, system).ok();
             let wanted = proposed.filter(|proposal| proposal.changes);

@@ -51,7 +51,7 @@ impl Scope {
 /// One line.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Entry {
+pub(crate) enum JournalEntry {
     Head(Head),
     Step(Step),
     Begun(usize),
@@ -66,8 +66,8 @@ pub(crate) enum Entry {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Line {
-    entry: Entry,
+struct JournalLine {
+    entry: JournalEntry,
 }
 
 /// How far a step has got.
@@ -102,7 +102,7 @@ impl Head {
     }
 
     /// Whether the machine has been restarted since.
-    pub(crate) fn is_of_earlier_life(&self, system: &dyn System) -> bool {
+    pub(crate) fn is_from_earlier_boot(&self, system: &dyn System) -> bool {
         self.scope.boot != Scope::new(system).boot
     }
 
@@ -124,7 +124,7 @@ impl Head {
 }
 
 /// The line of `entry`, for the journal in the directory `path`.
-pub(crate) fn line(entry: Entry, path: &Path) -> Result<String, JournalError> {
+pub(crate) fn line(entry: JournalEntry, path: &Path) -> Result<String, JournalError> {
     let mut text = String::new();
     let written = entry.serialize(ValueSerializer::new(&mut text));
     written.map_err(|error| JournalError::File {
@@ -144,14 +144,14 @@ pub(crate) fn parse(text: &str, path: &Path) -> Result<Content, JournalError> {
     };
     let mut content: Option<Content> = None;
     for (index, line) in text.lines().enumerate() {
-        let line: Line =
+        let line: JournalLine =
             toml::from_str(line).map_err(|error| malformed(index, error.message().to_owned()))?;
         let fits = match (content.as_mut(), line.entry) {
-            (None, Entry::Head(head)) if head.schema == Head::SCHEMA => {
+            (None, JournalEntry::Head(head)) if head.schema == Head::SCHEMA => {
                 content = Some(Content::new(head, Vec::new()));
                 true
             }
-            (None, Entry::Head(head)) => {
+            (None, JournalEntry::Head(head)) => {
                 return Err(malformed(
                     index,
                     format!("its version is {}, expected {}", head.schema, Head::SCHEMA),
@@ -175,20 +175,22 @@ impl Content {
     }
 
     /// Adds an entry; whether it fits those before.
-    fn take(&mut self, entry: Entry) -> bool {
+    fn take(&mut self, entry: JournalEntry) -> bool {
         let mut note = |step: usize, note: &dyn Fn(&mut Progress)| {
             self.steps.get_mut(step).map(|(_, progress)| note(progress)).is_some()
         };
         match entry {
-            Entry::Head(_) => false,
-            Entry::Step(step) => {
+            JournalEntry::Head(_) => false,
+            JournalEntry::Step(step) => {
                 self.steps.push((step, Progress::default()));
                 true
             }
-            Entry::Begun(step) => note(step, &|progress| progress.begun = true),
-            Entry::Done { step, reading } => note(step, &|progress| progress.reading = Some(reading.clone())),
-            Entry::Restored(step) => note(step, &|progress| progress.restored = true),
-            Entry::Confirmed(confirmed) => {
+            JournalEntry::Begun(step) => note(step, &|progress| progress.begun = true),
+            JournalEntry::Done { step, reading } => {
+                note(step, &|progress| progress.reading = Some(reading.clone()))
+            }
+            JournalEntry::Restored(step) => note(step, &|progress| progress.restored = true),
+            JournalEntry::Confirmed(confirmed) => {
                 self.confirmed = confirmed;
                 true
             }

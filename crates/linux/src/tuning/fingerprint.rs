@@ -61,14 +61,14 @@ impl Fingerprint {
         Ok(Self { cpus, nodes, interfaces: kinds.into_iter().flatten().collect() })
     }
 
-    /// That of the machine in `picture`, with those of `interfaces` that it has.
+    /// That of the machine in `inventory`, with those of `interfaces` that it has.
     #[must_use]
-    pub fn of_picture<'a>(picture: &Inventory, interfaces: impl IntoIterator<Item = &'a str>) -> Self {
-        let find = |name| picture.interfaces.iter().find(|interface| interface.name == name);
+    pub fn from_inventory<'a>(inventory: &Inventory, interfaces: impl IntoIterator<Item = &'a str>) -> Self {
+        let find = |name| inventory.interfaces.iter().find(|interface| interface.name == name);
         Self {
-            cpus: picture.present.clone().unwrap_or_else(|| picture.machine.online()),
-            nodes: picture.nodes.clone(),
-            interfaces: interfaces.into_iter().filter_map(find).map(InterfaceKind::of_picture).collect(),
+            cpus: inventory.present.clone().unwrap_or_else(|| inventory.machine.online()),
+            nodes: inventory.nodes.clone(),
+            interfaces: interfaces.into_iter().filter_map(find).map(InterfaceKind::from_inventory).collect(),
         }
     }
 
@@ -119,7 +119,7 @@ impl InterfaceKind {
         Ok(Some(Self { name: name.to_owned(), driver, receive_queues, transmit_queues }))
     }
 
-    fn of_picture(interface: &Interface) -> Self {
+    fn from_inventory(interface: &Interface) -> Self {
         Self {
             name: interface.name.clone(),
             driver: interface.driver.clone(),

@@ -17,7 +17,7 @@
 //! In a directory one journal is *active*; one that is closed is kept as the last one. The lock is a
 //! file of its own, held for as long as values may change. It goes when its process does.
 
-use super::entries::{Content, Entry, Head, Progress, line, parse};
+use super::entries::{Content, Head, JournalEntry, Progress, line, parse};
 use super::step::Step;
 use super::system::{System, is_absent};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -80,9 +80,9 @@ pub enum JournalError {
 
 /// The directory of journals.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Directory(PathBuf);
+pub struct JournalDirectory(PathBuf);
 
-impl Directory {
+impl JournalDirectory {
     /// The journals at `path`, which is made when the first of them is begun.
     #[must_use]
     pub const fn at(path: PathBuf) -> Self {
@@ -133,9 +133,9 @@ impl Directory {
     ///
     /// # Errors
     /// If one is, or that cannot be told.
-    pub fn refuse_applied(&self, system: &dyn System) -> Result<(), JournalError> {
+    pub fn require_none_applied(&self, system: &dyn System) -> Result<(), JournalError> {
         match self.active()? {
-            Some(earlier) if !earlier.head.is_of_earlier_life(system) => {
+            Some(earlier) if !earlier.head.is_from_earlier_boot(system) => {
                 Err(JournalError::Active { path: self.0.join(ACTIVE) })
             }
             _ => Ok(()),
@@ -155,13 +155,13 @@ impl Directory {
         let mut builder = DirBuilder::new();
         builder.recursive(true).mode(0o700).create(&self.0).map_err(self.failed("create"))?;
         let lock = self.lock(false)?;
-        self.refuse_applied(system)?;
+        self.require_none_applied(system)?;
         if self.active()?.is_some() {
             self.retire(system)?;
         }
         let head = Head::new(system, awaits_confirmation);
-        let entries =
-            std::iter::once(Entry::Head(head.clone())).chain(steps.iter().cloned().map(Entry::Step));
+        let entries = std::iter::once(JournalEntry::Head(head.clone()))
+            .chain(steps.iter().cloned().map(JournalEntry::Step));
         let text = entries.map(|entry| line(entry, &self.0)).collect::<Result<String, _>>()?;
         let (unfinished, active) = (self.0.join(UNFINISHED), self.0.join(ACTIVE));
         system.create(&unfinished, &text).map_err(self.failed("write the journal in"))?;
@@ -231,7 +231,7 @@ impl Drop for Lock {
 #[derive(Debug)]
 pub struct Journal<'a> {
     system: &'a dyn System,
-    directory: Directory,
+    directory: JournalDirectory,
     content: Content,
     _lock: Lock,
 }
@@ -258,13 +258,13 @@ impl<'a> Journal<'a> {
     }
 
     /// Whether the machine has been restarted since it was begun.
-    pub(crate) fn is_of_earlier_life(&self) -> bool {
-        self.content.head.is_of_earlier_life(self.system)
+    pub(crate) fn is_from_earlier_boot(&self) -> bool {
+        self.content.head.is_from_earlier_boot(self.system)
     }
 
     /// Adds a step that was not known at the beginning, before it is begun.
     pub(crate) fn add(&mut self, step: Step) -> Result<usize, JournalError> {
-        self.append(Entry::Step(step.clone()))?;
+        self.append(JournalEntry::Step(step.clone()))?;
         self.system.sync(&self.path()).map_err(self.directory.failed("force the journal to the disk in"))?;
         self.content.steps.push((step, Progress::default()));
         Ok(self.content.steps.len() - 1)
@@ -273,17 +273,17 @@ impl<'a> Journal<'a> {
     pub(crate) fn note_begun(&mut self, step: usize) -> Result<(), JournalError> {
         // In memory first: what follows a failure must take the step for begun.
         self.content.steps[step].1.begun = true;
-        self.append(Entry::Begun(step))
+        self.append(JournalEntry::Begun(step))
     }
 
     pub(crate) fn note_done(&mut self, step: usize, reading: String) -> Result<(), JournalError> {
         self.content.steps[step].1.reading = Some(reading.clone());
-        self.append(Entry::Done { step, reading })
+        self.append(JournalEntry::Done { step, reading })
     }
 
     pub(crate) fn note_restored(&mut self, step: usize) -> Result<(), JournalError> {
         self.content.steps[step].1.restored = true;
-        self.append(Entry::Restored(step))
+        self.append(JournalEntry::Restored(step))
     }
 
     /// Lets the changes stay, though nobody has confirmed them in time.
@@ -292,7 +292,7 @@ impl<'a> Journal<'a> {
     /// If that cannot be noted.
     pub fn confirm(&mut self) -> Result<(), JournalError> {
         self.content.confirmed = true;
-        self.append(Entry::Confirmed(true))
+        self.append(JournalEntry::Confirmed(true))
     }
 
     /// Makes it the last one: nothing of it is left in force.
@@ -300,7 +300,7 @@ impl<'a> Journal<'a> {
         self.directory.retire(self.system)
     }
 
-    fn append(&self, entry: Entry) -> Result<(), JournalError> {
+    fn append(&self, entry: JournalEntry) -> Result<(), JournalError> {
         let text = line(entry, &self.directory.0)?;
         self.system.append(&self.path(), &text).map_err(self.directory.failed("add to the journal in"))
     }

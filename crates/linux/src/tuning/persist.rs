@@ -14,7 +14,7 @@ pub const UNIT: &str = "warmcore-host.service";
     "line {} pins threads of process {pid}, which will be another one after a restart: leave such lines out, and give \
      the unit of `{name}` the line `CPUAffinity={cpus}`", line + 1
 )]
-pub struct Transient {
+pub struct NotPersistable {
     /// The line, from 0.
     pub line: usize,
     /// The process.
@@ -29,10 +29,10 @@ pub struct Transient {
 ///
 /// # Errors
 /// The first line that does not: one about a running process.
-pub fn check(plan: &Plan) -> Result<(), Transient> {
+pub fn check(plan: &Plan) -> Result<(), NotPersistable> {
     let threads = plan.lines.iter().enumerate().find_map(|(line, of)| match &of.set {
         Setting::Thread { pid, name, cpus, .. } => {
-            Some(Transient { line, pid: *pid, name: name.clone(), cpus: cpus.to_string() })
+            Some(NotPersistable { line, pid: *pid, name: name.clone(), cpus: cpus.to_string() })
         }
         _ => None,
     });

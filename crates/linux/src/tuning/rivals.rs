@@ -11,16 +11,16 @@ use std::io;
 
 /// Somebody who has a hand in placement.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Hand {
+pub enum Interference {
     /// It would undo lines of the plan.
     Undoes(Rival),
     /// It changes what is beside them.
-    Beside(Rival),
+    Unrelated(Rival),
     /// It sets up queues whenever their interface appears.
-    File(LinkFile),
+    LinkFile(LinkFile),
 }
 
-impl fmt::Display for Hand {
+impl fmt::Display for Interference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Undoes(Rival { name, changes, .. }) => write!(
@@ -28,45 +28,46 @@ impl fmt::Display for Hand {
                 "{name} runs and {changes}, so it would undo the plan: stop it, or give `warmcore host apply --despite \
                  {name}` and apply again whenever it has."
             ),
-            Self::Beside(Rival { name, changes, .. }) => write!(f, "{name} runs and {changes}."),
-            Self::File(LinkFile { file, settings }) => {
+            Self::Unrelated(Rival { name, changes, .. }) => write!(f, "{name} runs and {changes}."),
+            Self::LinkFile(LinkFile { file, settings }) => {
                 write!(f, "{file} sets {} when an interface appears.", settings.join(", "))
             }
         }
     }
 }
 
-/// Those that a picture shows.
+/// Those that an inventory shows.
 #[must_use]
-pub fn of_picture(plan: &Plan, picture: &Inventory) -> Vec<Hand> {
-    hands(plan, picture.rivals.clone(), picture.link_files.clone())
+pub fn in_inventory(plan: &Plan, inventory: &Inventory) -> Vec<Interference> {
+    interferences(plan, inventory.rivals.clone(), inventory.link_files.clone())
 }
 
 /// Those that are there now.
 ///
 /// # Errors
 /// If processes cannot be listed.
-pub fn of_system(plan: &Plan, system: &dyn System) -> io::Result<Vec<Hand>> {
+pub fn on_system(plan: &Plan, system: &dyn System) -> io::Result<Vec<Interference>> {
     let tree = Tree::Directory(system.root().to_owned());
     let files = rivals::link_files(&tree);
-    Ok(hands(plan, rivals::read(&tree, &names(system)?), files))
+    Ok(interferences(plan, rivals::read(&tree, &names(system)?), files))
 }
 
 /// Those that run now and would undo lines of `plan`.
 pub(super) fn undoing(plan: &Plan, system: &dyn System) -> io::Result<Vec<Rival>> {
-    let undoing = |hand| match hand {
-        Hand::Undoes(rival) => Some(rival),
-        Hand::Beside(_) | Hand::File(_) => None,
+    let undoing = |interference| match interference {
+        Interference::Undoes(rival) => Some(rival),
+        Interference::Unrelated(_) | Interference::LinkFile(_) => None,
     };
-    Ok(of_system(plan, system)?.into_iter().filter_map(undoing).collect())
+    Ok(on_system(plan, system)?.into_iter().filter_map(undoing).collect())
 }
 
-fn hands(plan: &Plan, rivals: Vec<Rival>, files: Vec<LinkFile>) -> Vec<Hand> {
+fn interferences(plan: &Plan, rivals: Vec<Rival>, files: Vec<LinkFile>) -> Vec<Interference> {
     let undoes = |rival: &Rival| plan.lines.iter().any(|line| concerns(rival, &line.set));
     let running = rivals.into_iter().filter(Rival::runs);
-    let programs =
-        running.map(|rival| if undoes(&rival) { Hand::Undoes(rival) } else { Hand::Beside(rival) });
-    programs.chain(files.into_iter().map(Hand::File)).collect()
+    let programs = running.map(|rival| {
+        if undoes(&rival) { Interference::Undoes(rival) } else { Interference::Unrelated(rival) }
+    });
+    programs.chain(files.into_iter().map(Interference::LinkFile)).collect()
 }
 
 fn concerns(rival: &Rival, set: &Setting) -> bool {

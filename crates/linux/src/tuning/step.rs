@@ -1,6 +1,6 @@
 //! One change that is to be made, with what stands there now.
 
-use super::place::{LocateError, Place};
+use super::location::{LocateError, Location};
 use super::plan::{Plan, Setting};
 use super::system::System;
 use serde::{Deserialize, Serialize};
@@ -98,7 +98,7 @@ pub(crate) fn propose(
     line: usize,
     set: Setting,
     whole: bool,
-    place: &Place,
+    place: &Location,
     system: &dyn System,
 ) -> Result<Proposal, StepError> {
     let unreadable = |source| StepError::Unreadable { line, set: set.to_string(), source };

@@ -6,9 +6,9 @@
 //! not outlive a restart of the machine, and nor do the changes.
 
 use super::entries::Content;
-use super::journal::{Directory, JournalError};
+use super::journal::{JournalDirectory, JournalError};
 use super::system::Disk;
-use super::undo::{Undone, undo};
+use super::undo::{UndoReport, undo};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,11 @@ pub fn leave_session() -> std::io::Result<()> {
 ///
 /// # Errors
 /// If the journal cannot be read or closed.
-pub fn watch(directory: &Directory, token: &str, limit: Duration) -> Result<Option<Undone>, JournalError> {
+pub fn watch(
+    directory: &JournalDirectory,
+    token: &str,
+    limit: Duration,
+) -> Result<Option<UndoReport>, JournalError> {
     let deadline = Instant::now() + limit;
     loop {
         let awaits = |content: &Content| content.head.token == token && !content.confirmed;

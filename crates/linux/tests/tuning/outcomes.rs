@@ -9,7 +9,7 @@ use std::time::Duration;
 use warmcore_linux::tuning::apply::{ApplyError, Problem};
 use warmcore_linux::tuning::journal::JournalError;
 use warmcore_linux::tuning::watch::watch;
-use warmcore_linux::tuning::{Disk, Fate, Outcome, Plan, Refusal, Step, System, apply};
+use warmcore_linux::tuning::{Disk, Outcome, Plan, Refusal, Step, System, UndoOutcome, apply};
 use warmcore_topology::CpuSet;
 
 /// A kernel with a will of its own.
@@ -136,10 +136,10 @@ fn an_interrupt_that_has_not_come_since_is_pending_and_one_that_has_is_wrong() {
     assert_eq!(pending(&outcomes), 2, "both are still handled on cpu 0");
 
     let scene = Scene::new();
-    let before = scene.picture();
+    let before = scene.snapshot();
     let error = apply_under(&scene, Whim::Interrupts).unwrap_err();
     assert!(matches!(error.problem, Problem::Unmoved { .. }), "{error}");
-    assert_eq!(scene.picture(), before);
+    assert_eq!(scene.snapshot(), before);
 }
 
 #[test]
@@ -154,13 +154,13 @@ fn a_refused_line_takes_the_whole_plan_back_and_says_why() {
         (Errno::NOENT, Refusal::Vanished(Errno::NOENT)),
     ] {
         let scene = Scene::new();
-        let before = scene.picture();
+        let before = scene.snapshot();
         let error = apply_under(&scene, Whim::Refuses("irq/29/", number)).unwrap_err();
         assert!(matches!(&error.problem, Problem::Refused(found) if *found == refusal), "{error}");
         let told = error.to_string();
         assert!(told.starts_with("line 2 (interrupt eth0-TxRx-1 of 0000:00:03.0): "), "{told}");
         assert!(told.ends_with("nothing of the plan is in force"), "{told}");
-        assert_eq!(scene.picture(), before);
+        assert_eq!(scene.snapshot(), before);
         assert!(scene.journals.active().unwrap().is_none());
     }
 }
@@ -168,29 +168,29 @@ fn a_refused_line_takes_the_whole_plan_back_and_says_why() {
 #[test]
 fn a_value_that_the_kernel_trims_is_wrong_and_taken_back() {
     let scene = Scene::new();
-    let before = scene.picture();
+    let before = scene.snapshot();
     let error = apply_under(&scene, Whim::Trims("irq/29/", "2\n")).unwrap_err();
     assert!(matches!(&error.problem, Problem::Wrong { found, .. } if found == "2"), "{error}");
-    assert_eq!(scene.picture(), before);
+    assert_eq!(scene.snapshot(), before);
 }
 
 #[test]
 fn what_somebody_else_has_changed_since_is_theirs_unless_forced() {
     let scene = Scene::new();
-    let before = scene.picture();
+    let before = scene.snapshot();
     scene.apply_through(&scene.disk()).unwrap();
     scene.write("proc/irq/default_smp_affinity", "8\n");
     for _ in 0..2 {
         let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
         assert!(!undone.is_complete());
-        let theirs = ("interrupts requested later".to_owned(), Fate::Foreign("3".to_owned()));
-        assert!(undone.fates.contains(&theirs), "{undone:?}");
+        let theirs = ("interrupts requested later".to_owned(), UndoOutcome::ChangedByOthers("3".to_owned()));
+        assert!(undone.outcomes.contains(&theirs), "{undone:?}");
         assert_eq!(scene.read("proc/irq/default_smp_affinity"), "8\n");
     }
     assert_eq!(scene.read("proc/irq/28/smp_affinity_list"), "0-3\n", "the rest is restored");
     let undone = scene.undo_through(&scene.disk(), true).unwrap().unwrap();
     assert!(undone.is_complete() && undone.restored() == 1, "{undone:?}");
-    assert_eq!(scene.picture(), before);
+    assert_eq!(scene.snapshot(), before);
     assert_eq!(scene.undo_through(&scene.disk(), false), Ok(None));
 }
 
@@ -200,7 +200,7 @@ fn what_changes_between_the_journal_and_the_write_is_not_overwritten() {
     let disk = scene.disk();
     let journal = scene.journals.begin(&disk, scene.steps(&plan()), false).unwrap();
     scene.write("proc/irq/default_smp_affinity", "8\n");
-    let theirs = scene.picture();
+    let theirs = scene.snapshot();
     let error = apply(journal, &AtomicBool::new(false)).unwrap_err();
     assert!(matches!(&error.problem, Problem::Changed(now) if now == "3"), "{error}");
     scene.assert_restorable(&theirs, "the rest was rolled back");
@@ -225,10 +225,10 @@ fn a_restart_of_the_machine_takes_the_changes_with_it() {
     scene.apply_through(&scene.disk()).unwrap();
     scene.write("proc/sys/kernel/random/boot_id", "5c2e\n");
     scene.write("proc/irq/default_smp_affinity", "f\n");
-    let restarted = scene.picture();
+    let restarted = scene.snapshot();
     let undone = scene.undo_through(&scene.disk(), false).unwrap().unwrap();
     assert!(undone.restarted && undone.is_complete());
-    assert_eq!(scene.picture(), restarted, "nothing was touched");
+    assert_eq!(scene.snapshot(), restarted, "nothing was touched");
 
     // Nor does a plan from before the restart keep another one from being applied.
     scene.apply_through(&scene.disk()).unwrap();
@@ -254,7 +254,7 @@ fn a_plan_of_another_tree_or_network_namespace_is_undone_there() {
 #[test]
 fn a_stop_takes_everything_back() {
     let scene = Scene::new();
-    let before = scene.picture();
+    let before = scene.snapshot();
     let disk = scene.disk();
     let journal = scene.journals.begin(&disk, scene.steps(&plan()), false).unwrap();
     let error = apply(journal, &AtomicBool::new(true)).unwrap_err();
@@ -274,20 +274,20 @@ fn apply_awaiting(scene: &Scene, plan: &Plan) -> String {
 #[test]
 fn the_watcher_takes_back_what_nobody_confirms_and_nothing_else() {
     let (scene, limit) = (Scene::new(), Duration::from_millis(1));
-    let before = scene.picture();
+    let before = scene.snapshot();
     let token = apply_awaiting(&scene, &plan());
     assert_eq!(watch(&scene.journals, "another", limit).unwrap(), None);
-    assert_ne!(scene.picture(), before, "another plan is not its business");
+    assert_ne!(scene.snapshot(), before, "another plan is not its business");
     let undone = watch(&scene.journals, &token, limit).unwrap().unwrap();
     assert!(undone.is_complete());
-    assert_eq!(scene.picture(), before);
+    assert_eq!(scene.snapshot(), before);
 
     let token = apply_awaiting(&scene, &plan());
     let disk = scene.disk();
     scene.journals.open(&disk, false).unwrap().unwrap().confirm().unwrap();
-    let applied = scene.picture();
+    let applied = scene.snapshot();
     assert_eq!(watch(&scene.journals, &token, limit).unwrap(), None);
-    assert_eq!(scene.picture(), applied);
+    assert_eq!(scene.snapshot(), applied);
     scene.assert_restorable(&before, "confirmed, and undone later");
     assert_eq!(watch(&scene.journals, &token, Duration::from_secs(3600)).unwrap(), None, "it does not wait");
 }

@@ -2,15 +2,15 @@
 
 use crate::scene::{Scene, plan, put_process};
 use warmcore_linux::fake::Tree;
-use warmcore_linux::tuning::admission::Inadmissible;
+use warmcore_linux::tuning::admission::AdmissionError;
 use warmcore_linux::tuning::fingerprint::InterfaceKind;
 use warmcore_linux::tuning::plan::Missing;
-use warmcore_linux::tuning::{Admission, Plan, admit, steps};
+use warmcore_linux::tuning::{AdmissionOptions, Plan, admit, steps};
 
 fn refusal_of(plan: &Plan) -> String {
     let scene = Scene::new();
     let refused = plan.check().map_err(|fault| fault.to_string()).and_then(|()| {
-        admit(plan, &scene.disk(), &Admission::default()).map_err(|error| error.to_string())?;
+        admit(plan, &scene.disk(), &AdmissionOptions::default()).map_err(|error| error.to_string())?;
         steps(plan, &scene.disk()).map(drop).map_err(|error| error.to_string())
     });
     refused.unwrap_err()
@@ -33,13 +33,13 @@ fn cpus_that_are_not_there_offline_or_denied_are_refused() {
 
     scene.write("sys/devices/system/cpu/online", "0-2\n");
     plan.lines.truncate(2);
-    let offline = admit(&plan, &scene.disk(), &Admission::default()).unwrap_err().to_string();
+    let offline = admit(&plan, &scene.disk(), &AdmissionOptions::default()).unwrap_err().to_string();
     assert!(offline.contains("`lines.1.set.interrupt.cpus` is 2-3"), "{offline}");
     assert!(offline.contains("3 being offline"), "{offline}");
 
     let scene = Scene::new();
     scene.write("sys/fs/cgroup/warmcore/cpuset.cpus.effective", "0-2\n");
-    let denied = admit(&plan, &scene.disk(), &Admission::default()).unwrap_err().to_string();
+    let denied = admit(&plan, &scene.disk(), &AdmissionOptions::default()).unwrap_err().to_string();
     assert!(denied.contains("expected cpus among 0-2, 3 being outside the cpuset"), "{denied}");
 }
 
@@ -147,9 +147,9 @@ fn half_a_plan_needs_a_word() {
     for (missing, with_threads) in [(Missing::Threads, false), (Missing::Interrupts, true)] {
         let mut half = plan();
         half.lines.retain(|line| line.set.places_threads() == with_threads);
-        let refused = admit(&half, &scene.disk(), &Admission::default()).unwrap_err();
-        assert!(matches!(refused, Inadmissible::Half(found) if found == missing), "{refused}");
-        let admission = Admission { partial: true, ..Admission::default() };
+        let refused = admit(&half, &scene.disk(), &AdmissionOptions::default()).unwrap_err();
+        assert!(matches!(refused, AdmissionError::Partial(found) if found == missing), "{refused}");
+        let admission = AdmissionOptions { partial: true, ..AdmissionOptions::default() };
         admit(&half, &scene.disk(), &admission).unwrap();
     }
 }
@@ -160,12 +160,12 @@ fn a_rival_is_named_and_only_whom_it_concerns_needs_a_word() {
     let mut tree = Tree::default();
     put_process(&mut tree, 77, "irqbalance", &[77]);
     tree.write_to(&scene.root).unwrap();
-    let refused = admit(&plan(), &scene.disk(), &Admission::default()).unwrap_err().to_string();
+    let refused = admit(&plan(), &scene.disk(), &AdmissionOptions::default()).unwrap_err().to_string();
     assert!(refused.contains("`irqbalance` runs") && refused.contains("--despite irqbalance"), "{refused}");
-    let admission = Admission { despite: vec!["irqbalance".to_owned()], partial: true };
+    let admission = AdmissionOptions { despite: vec!["irqbalance".to_owned()], partial: true };
     admit(&plan(), &scene.disk(), &admission).unwrap();
     let mut steering = plan();
     steering.lines.retain(|line| line.set.interface().is_some());
-    let admission = Admission { partial: true, ..Admission::default() };
+    let admission = AdmissionOptions { partial: true, ..AdmissionOptions::default() };
     admit(&steering, &scene.disk(), &admission).unwrap();
 }

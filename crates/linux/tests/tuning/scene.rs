@@ -9,7 +9,8 @@ use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 use warmcore_linux::fake::Tree;
 use warmcore_linux::tuning::{
-    Admission, Directory, Disk, Plan, Step, System, Undone, admit, apply, changes, steps, undo,
+    AdmissionOptions, Disk, JournalDirectory, Plan, Step, System, UndoReport, admit, apply, changes, steps,
+    undo,
 };
 use warmcore_topology::synthetic;
 
@@ -53,14 +54,14 @@ const PLAN: &str = r#"
 "#;
 
 /// What stands in every file, by its path.
-pub(crate) type Picture = BTreeMap<PathBuf, Vec<u8>>;
+pub(crate) type Snapshot = BTreeMap<PathBuf, Vec<u8>>;
 
 /// The machine, in a directory of its own.
 #[derive(Debug)]
 pub(crate) struct Scene {
     _place: Option<TempDir>,
     pub(crate) root: PathBuf,
-    pub(crate) journals: Directory,
+    pub(crate) journals: JournalDirectory,
 }
 
 impl Scene {
@@ -77,7 +78,7 @@ impl Scene {
 
     /// One that another process made.
     pub(crate) fn at(place: &Path) -> Self {
-        let journals = Directory::at(place.join("journals"));
+        let journals = JournalDirectory::at(place.join("journals"));
         Self { _place: None, root: place.join("root"), journals }
     }
 
@@ -100,15 +101,15 @@ impl Scene {
     }
 
     /// All files of the machine. The journals are not part of it.
-    pub(crate) fn picture(&self) -> Picture {
-        let mut picture = Picture::new();
-        draw(&self.root, &mut picture);
-        picture
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let mut snapshot = Snapshot::new();
+        read_files(&self.root, &mut snapshot);
+        snapshot
     }
 
     pub(crate) fn steps(&self, plan: &Plan) -> Vec<Step> {
         let disk = self.disk();
-        admit(plan, &disk, &Admission::default()).unwrap_or_else(|error| panic!("{error}"));
+        admit(plan, &disk, &AdmissionOptions::default()).unwrap_or_else(|error| panic!("{error}"));
         changes(steps(plan, &disk).unwrap_or_else(|error| panic!("{error}")))
     }
 
@@ -120,7 +121,11 @@ impl Scene {
     }
 
     /// Takes back what is applied through `system`; `None` if nothing is.
-    pub(crate) fn undo_through(&self, system: &dyn System, force: bool) -> Result<Option<Undone>, String> {
+    pub(crate) fn undo_through(
+        &self,
+        system: &dyn System,
+        force: bool,
+    ) -> Result<Option<UndoReport>, String> {
         match self.journals.open(system, false).map_err(|error| error.to_string())? {
             Some(journal) => undo(journal, force).map(Some).map_err(|error| error.to_string()),
             None => Ok(None),
@@ -128,11 +133,11 @@ impl Scene {
     }
 
     /// That undoing ends with the machine as it was in `before`, and nothing left to undo.
-    pub(crate) fn assert_restorable(&self, before: &Picture, told: &str) {
+    pub(crate) fn assert_restorable(&self, before: &Snapshot, told: &str) {
         let undone = self.undo_through(&self.disk(), false).unwrap_or_else(|error| panic!("{told}: {error}"));
         let complete = undone.is_none_or(|undone| undone.is_complete());
         assert!(complete && self.journals.active().unwrap().is_none(), "{told}");
-        assert_eq!(&self.picture(), before, "{told}");
+        assert_eq!(&self.snapshot(), before, "{told}");
     }
 }
 
@@ -143,15 +148,16 @@ pub(crate) fn plan() -> Plan {
     plan
 }
 
-fn draw(directory: &Path, picture: &mut Picture) {
+fn read_files(directory: &Path, snapshot: &mut Snapshot) {
     for entry in fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
         if path.is_symlink() {
-            picture.insert(path.clone(), fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes());
+            snapshot
+                .insert(path.clone(), fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes());
         } else if path.is_dir() {
-            draw(&path, picture);
+            read_files(&path, snapshot);
         } else {
-            picture.insert(path.clone(), fs::read(&path).unwrap());
+            snapshot.insert(path.clone(), fs::read(&path).unwrap());
         }
     }
 }

@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use warmcore_linux::affinity;
 use warmcore_linux::tuning::{
-    Admission, Disk, Fate, Fingerprint, Line, Plan, Setting, System, admit, apply, changes, steps, undo,
+    AdmissionOptions, Disk, Fingerprint, Line, Plan, Setting, System, UndoOutcome, admit, apply, changes,
+    steps, undo,
 };
 use warmcore_topology::CpuSet;
 
@@ -53,7 +54,7 @@ fn a_process_is_placed_and_set_free_again() {
     assert_eq!(sleeper.mask(), before);
     let one: CpuSet = before.first().into_iter().collect();
     let plan = plan(sleeper.pid(), started(sleeper.pid()), one.clone());
-    let admission = Admission { partial: true, despite: vec!["tuned".to_owned(), "numad".to_owned()] };
+    let admission = AdmissionOptions { partial: true, despite: vec!["tuned".to_owned(), "numad".to_owned()] };
     admit(&plan, &disk, &admission).unwrap();
     let steps = changes(steps(&plan, &disk).unwrap());
     if before.len() == 1 {
@@ -76,7 +77,7 @@ fn a_process_that_has_ended_leaves_nothing_to_restore() {
     apply(scene.journals.begin(&disk, steps.clone(), false).unwrap(), &AtomicBool::new(false)).unwrap();
     drop(sleeper);
     let undone = undo(scene.journals.open(&disk, false).unwrap().unwrap(), false).unwrap();
-    assert!(undone.is_complete() && undone.fates[0].1 == Fate::Gone, "{undone:?}");
+    assert!(undone.is_complete() && undone.outcomes[0].1 == UndoOutcome::Gone, "{undone:?}");
 
     // Nor can it be placed any more.
     let journal = scene.journals.begin(&disk, steps, false).unwrap();

@@ -22,7 +22,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 use warmcore_linux::affinity;
 use warmcore_linux::net::wait_readable;
-use warmcore_linux::{Scheduled, ThreadNumber};
+use warmcore_linux::{SchedulerCounts, ThreadNumber};
 use warmcore_topology::CpuSet;
 
 /// For how long the ends of a connection wait for each other; on a busy machine one may come late.
@@ -127,7 +127,8 @@ impl Working {
                 Ok(Ok(())) | Err(_) => failed(&"it has ended"),
             };
         }
-        let Some(Scheduled { voluntary, involuntary, migrations }) = self.thread.scheduled() else {
+        let Some(SchedulerCounts { voluntary, involuntary, migrations }) = self.thread.scheduler_counts()
+        else {
             return failed(&"it has ended");
         };
         let migrations = migrations.map_or_else(|| "-".to_owned(), |count| count.to_string());

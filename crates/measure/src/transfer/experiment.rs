@@ -9,7 +9,7 @@ use crate::blocks::{BlocksError, Tried};
 use crate::counts::{Coverage, Cycles};
 use std::sync::atomic::AtomicBool;
 use warmcore_linux::counters::Source;
-use warmcore_linux::{Counted, Counters, Host, Probe};
+use warmcore_linux::{Counters, EventCounts, HostConditions, Probe};
 use warmcore_stats::paired::{Change, change};
 use warmcore_units::CpuId;
 
@@ -64,7 +64,7 @@ pub fn experiment(
 ) -> Result<Experiment, TransferError> {
     options.check()?;
     site.check(&options.models)?;
-    let Host { clock_rate: clock, .. } = Probe::new().host();
+    let HostConditions { clock_rate: clock, .. } = Probe::new().host();
     let mut counters = Counters::open(source, &counted_cpus(options, site));
     let base = options.models[0];
     let alternatives: Vec<_> = options.models.iter().copied().chain([base]).collect();
@@ -79,7 +79,7 @@ pub fn experiment(
         BlocksError::Run(error) => error,
         BlocksError::Interrupted => TransferError::Interrupted,
     })?;
-    let counted: Vec<&Counted> = tried.iter().flatten().map(|run| &run.outcome.counted).collect();
+    let counted: Vec<&EventCounts> = tried.iter().flatten().map(|run| &run.outcome.counted).collect();
     let (cycles, coverage) =
         (Cycles::new(counted.iter().copied(), clock), Coverage::new(&counters, &counted));
     let cpus = counters.cpus().to_vec();

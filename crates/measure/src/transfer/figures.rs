@@ -134,26 +134,26 @@ pub fn compare(
 mod tests {
     use super::*;
     use warmcore_linux::counters::Event;
-    use warmcore_linux::fake::counters::{Made, Source};
+    use warmcore_linux::fake::counters::{FakeCounter, FakeSource};
     use warmcore_linux::inventory::Activity;
-    use warmcore_linux::{Counters, Scheduled, Spent};
+    use warmcore_linux::{Counters, CpuUsage, SchedulerCounts};
     use warmcore_units::{CpuId, Nanos, PerSecond};
 
     const CLOCK: Cycles = Cycles::AtClock(PerSecond(3e9));
 
     fn tried(bytes: u64, busy: f64) -> Tried<Outcome> {
-        let scheduled = Scheduled { voluntary: 1, involuntary: 4, migrations: None };
+        let scheduled = SchedulerCounts { voluntary: 1, involuntary: 4, migrations: None };
         let activity = Activity { receive_softirqs: Some(10), rescheduling: None };
-        let source = Source::zen().with("cycles", Made::whole(4_000_000_000));
+        let source = FakeSource::zen().with("cycles", FakeCounter::always_running(4_000_000_000));
         let mut counters = Counters::open(&source, &[CpuId(0), CpuId(1)]);
         let before = counters.read();
         let counted = counters.read().since(&before);
         let outcome = Outcome { bytes: vec![bytes, bytes], scheduled, activity, counted };
-        let spent = Spent {
+        let spent = CpuUsage {
             time: Nanos::from_secs(2.0),
             busy: Nanos::from_secs(busy),
             stolen: Nanos::from_secs(0.4),
-            ..Spent::default()
+            ..CpuUsage::default()
         };
         Tried { outcome, spent, discarded: 1, disturbed: false }
     }

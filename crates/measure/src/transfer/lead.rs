@@ -9,7 +9,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle};
-use warmcore_linux::Scheduled;
+use warmcore_linux::SchedulerCounts;
 use warmcore_linux::net::Namespace;
 
 /// What the ends of connections on this machine are.
@@ -28,7 +28,7 @@ pub(super) struct Count {
     /// Bytes written or read.
     pub(super) bytes: u64,
     /// What the scheduler did to the thread that moved them.
-    pub(super) scheduled: Scheduled,
+    pub(super) scheduled: SchedulerCounts,
 }
 
 /// An end that is led; dropping this ends it.
@@ -179,8 +179,11 @@ fn counted(line: &str) -> Option<Count> {
     let words: Vec<&str> = line.strip_prefix("moved ")?.split(' ').collect();
     let [bytes, voluntary, involuntary, migrations] = words[..] else { return None };
     let migrations = if migrations == "-" { None } else { Some(migrations.parse().ok()?) };
-    let scheduled =
-        Scheduled { voluntary: voluntary.parse().ok()?, involuntary: involuntary.parse().ok()?, migrations };
+    let scheduled = SchedulerCounts {
+        voluntary: voluntary.parse().ok()?,
+        involuntary: involuntary.parse().ok()?,
+        migrations,
+    };
     Some(Count { bytes: bytes.parse().ok()?, scheduled })
 }
 
@@ -207,7 +210,7 @@ mod tests {
 
     #[test]
     fn a_count_is_four_numbers_and_the_last_may_be_unknown() {
-        let scheduled = Scheduled { voluntary: 2, involuntary: 3, migrations: Some(4) };
+        let scheduled = SchedulerCounts { voluntary: 2, involuntary: 3, migrations: Some(4) };
         assert_eq!(counted("moved 1 2 3 4"), Some(Count { bytes: 1, scheduled }));
         assert_eq!(counted("moved 1 2 3 -").and_then(|count| count.scheduled.migrations), None);
         for line in ["moved 1 2 3", "moved 1 2 3 x", "moved", "moved 1 2 3 4 5", ""] {

@@ -8,7 +8,7 @@ use super::site::{Pair, Site};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use warmcore_linux::Scheduled;
+use warmcore_linux::SchedulerCounts;
 
 /// Between two looks at whether the user has stopped.
 const TICK: Duration = Duration::from_millis(50);
@@ -49,7 +49,7 @@ impl Moving {
     }
 
     /// What the scheduler did to each end on this machine.
-    pub(super) fn scheduled(&mut self) -> Result<Vec<Scheduled>, TransferError> {
+    pub(super) fn scheduled(&mut self) -> Result<Vec<SchedulerCounts>, TransferError> {
         let here = self.ends().filter(|end| end.is_here());
         here.map(|end| end.count().map(|count| count.scheduled)).collect()
     }

@@ -9,7 +9,7 @@ use crate::model::Model;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use warmcore_linux::inventory::Activity;
-use warmcore_linux::{Counted, Counters, Meter, Probe, Scheduled, Spent};
+use warmcore_linux::{Counters, CpuUsage, EventCounts, Meter, Probe, SchedulerCounts};
 
 /// What is not counted of a run: connections find their pace.
 pub const WARM_UP: Duration = Duration::from_millis(300);
@@ -20,11 +20,11 @@ pub struct Outcome {
     /// Bytes received, by connection.
     pub bytes: Vec<u64>,
     /// What the scheduler did to the ends on this machine, all together.
-    pub scheduled: Scheduled,
+    pub scheduled: SchedulerCounts,
     /// What the kernel did on the cpus.
     pub activity: Activity,
     /// What the processor counted on them.
-    pub counted: Counted,
+    pub counted: EventCounts,
 }
 
 /// Runs `model` once. Time is counted on the cpus of `counters`, like what they count. The options are
@@ -38,7 +38,7 @@ pub fn run(
     counters: &mut Counters,
     model: Model,
     stop: &AtomicBool,
-) -> Result<(Outcome, Spent), TransferError> {
+) -> Result<(Outcome, CpuUsage), TransferError> {
     let place = |connection: u8| Placement::new(model, connection.into(), &options.cpus);
     let places: Vec<Placement> = (0..options.connections).map(place).collect();
     let mut moving = Moving::start(site, &options.ends, options.load, &places)?;
@@ -59,7 +59,7 @@ pub fn run(
 /// How far all ends are.
 struct Progress {
     received: Vec<u64>,
-    scheduled: Vec<Scheduled>,
+    scheduled: Vec<SchedulerCounts>,
 }
 
 impl Progress {
@@ -67,7 +67,7 @@ impl Progress {
         Ok(Self { received: moving.received()?, scheduled: moving.scheduled()? })
     }
 
-    fn since(&self, earlier: &Self, activity: Activity, counted: Counted) -> Outcome {
+    fn since(&self, earlier: &Self, activity: Activity, counted: EventCounts) -> Outcome {
         let received = self.received.iter().zip(&earlier.received);
         let scheduled = self.scheduled.iter().zip(&earlier.scheduled).map(|(now, before)| now.since(before));
         Outcome {

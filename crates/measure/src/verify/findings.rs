@@ -213,8 +213,8 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warmcore_linux::Spent;
-    use warmcore_linux::fake::counters::{Made, Source};
+    use warmcore_linux::CpuUsage;
+    use warmcore_linux::fake::counters::{FakeCounter, FakeSource};
     use warmcore_units::{CpuId, Nanos, PerSecond};
 
     fn tried(rates: [f64; 5], busy_cpus: f64, counters: &mut Counters) -> OfModel {
@@ -230,14 +230,14 @@ mod tests {
                 counted: counters.read().since(&before),
             };
             let time = Nanos::from_secs(2.0);
-            let spent = Spent { time, busy: time * busy_cpus, ..Spent::default() };
+            let spent = CpuUsage { time, busy: time * busy_cpus, ..CpuUsage::default() };
             Tried { outcome: Observed { rate, taken }, spent, discarded: 0, disturbed: false }
         };
         rates.map(run).to_vec()
     }
 
     /// On one cpu at 200 Hz.
-    fn findings_by(source: &Source, rates: [f64; 5], busy_cpus: f64) -> Findings {
+    fn findings_by(source: &FakeSource, rates: [f64; 5], busy_cpus: f64) -> Findings {
         let mut counters = Counters::open(source, &[CpuId(0)]);
         let none = tried([100.0, 102.0, 98.0, 101.0, 99.0], 2.0, &mut counters);
         let again = tried([101.0, 100.0, 99.0, 102.0, 98.0], 2.0, &mut counters);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     fn findings(rates: [f64; 5], busy_cpus: f64) -> Findings {
-        findings_by(&Source::zen(), rates, busy_cpus)
+        findings_by(&FakeSource::zen(), rates, busy_cpus)
     }
 
     #[test]
@@ -270,7 +270,9 @@ mod tests {
 
     #[test]
     fn what_the_processor_counted_is_of_each_bit_and_better_than_its_clock_rate() {
-        let source = Source::zen().with("cycles", Made::whole(1000)).with("instructions", Made::whole(400));
+        let source = FakeSource::zen()
+            .with("cycles", FakeCounter::always_running(1000))
+            .with("instructions", FakeCounter::always_running(400));
         let counted = findings_by(&source, [100.0; 5], 2.0);
         assert_eq!(counted.cycles, Cycles::Counted);
         let full = &counted.models[1];

@@ -6,7 +6,7 @@ use warmcore_linux::counters::Readings;
 use warmcore_linux::inventory::Inventory;
 use warmcore_linux::probe::ProbeError;
 use warmcore_linux::tuning::{Plan, Setting, System};
-use warmcore_linux::{Counted, Counters, Meter, Probe, Spent};
+use warmcore_linux::{Counters, CpuUsage, EventCounts, Meter, Probe};
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
 /// What is watched in every run.
@@ -34,7 +34,7 @@ pub struct Taken {
     /// Moves of the plan's threads from cpu to cpu; `None` where it has none or the kernel does not count.
     pub migrations: Option<PerSecond>,
     /// What the processor counted on the cpus.
-    pub counted: Counted,
+    pub counted: EventCounts,
 }
 
 impl Watch {
@@ -136,7 +136,7 @@ impl Watching<'_> {
 
     /// Ends, and says what the cpus did, and what the processor counted on them.
     #[must_use]
-    pub fn end(&mut self) -> (Spent, Counted) {
+    pub fn end(&mut self) -> (CpuUsage, EventCounts) {
         (self.meter.stop(), self.counters.read().since(&self.readings))
     }
 
@@ -144,7 +144,7 @@ impl Watching<'_> {
     ///
     /// # Errors
     /// If a file holds what no kernel writes there.
-    pub fn taken(&self, spent: &Spent, counted: Counted) -> Result<Taken, ProbeError> {
+    pub fn taken(&self, spent: &CpuUsage, counted: EventCounts) -> Result<Taken, ProbeError> {
         let moves = self.watch.moves(self.system);
         let after = Probe::new().inventory()?;
         let elapsed =

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use warmcore_linux::tuning::{Plan, System};
-use warmcore_linux::{Counted, Program, ProgramError, Spent};
+use warmcore_linux::{CpuUsage, EventCounts, Program, ProgramError};
 
 /// Between two looks at whether the run is over, or the user has stopped it.
 const LOOK: Duration = Duration::from_millis(20);
@@ -109,7 +109,7 @@ impl Work {
         time: Duration,
         stop: &AtomicBool,
         watching: &mut Watching<'_>,
-    ) -> Result<(f64, Spent, Counted), WorkError> {
+    ) -> Result<(f64, CpuUsage, EventCounts), WorkError> {
         match self {
             Self::Interfaces { names, load } => {
                 let mut load = load.as_deref().map(Program::start).transpose()?;
@@ -162,7 +162,7 @@ impl fmt::Display for Work {
     }
 }
 
-fn bits_per_second(bytes: u64, spent: &Spent) -> f64 {
+fn bits_per_second(bytes: u64, spent: &CpuUsage) -> f64 {
     bytes as f64 * 8.0 / spent.time.secs()
 }
 
@@ -211,7 +211,7 @@ fn pause(time: Duration, stop: &AtomicBool) -> Result<(), WorkError> {
 /// The figure that `program` prints last.
 fn told(program: &[OsString], limit: Duration, stop: &AtomicBool) -> Result<f64, WorkError> {
     let name = || program.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut running = Program::start_heard(program)?;
+    let mut running = Program::start_captured(program)?;
     let since = Instant::now();
     while !running.has_ended()? {
         if stop.load(Ordering::Relaxed) {
@@ -222,7 +222,7 @@ fn told(program: &[OsString], limit: Duration, stop: &AtomicBool) -> Result<f64,
         }
         sleep(LOOK);
     }
-    let said = running.said();
+    let said = running.output();
     let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
     let figure = last.parse::<f64>().ok().filter(|figure| figure.is_finite() && *figure > 0.0);
     figure.ok_or_else(|| WorkError::NoFigure { program: name(), found: last.to_owned() })

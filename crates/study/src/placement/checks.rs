@@ -34,7 +34,7 @@ pub(super) fn check_visible(picture: &Inventory) -> Result<(), Unplaceable> {
 /// What else to know, a sentence each.
 pub(super) fn notes(context: &Context<'_>, plan: &Plan) -> Vec<String> {
     let mut notes: Vec<String> =
-        rivals::of_picture(plan, context.picture).iter().map(ToString::to_string).collect();
+        rivals::in_inventory(plan, context.picture).iter().map(ToString::to_string).collect();
     notes.extend(unmovable(context));
     notes.extend(unknown_whether_managed(context));
     if context.costs.is_ok() {

@@ -12,7 +12,7 @@ use std::process::Command;
 use std::{env, fs};
 use tempfile::TempDir;
 use warmcore_linux::Inventory;
-use warmcore_linux::fake::{Fault, Jammed, hosts};
+use warmcore_linux::fake::{FaultInjector, InjectedFault, hosts};
 use warmcore_linux::tuning::{Plan, Step};
 use warmcore_study::placement::{Goal, Target};
 
@@ -57,14 +57,14 @@ impl Large {
 
     /// How many changes it takes to apply the plan.
     fn changes(&self) -> usize {
-        let whole = Jammed::at(self.scene.disk(), usize::MAX, Fault::Refuse);
+        let whole = FaultInjector::once(self.scene.disk(), usize::MAX, InjectedFault::Refuse);
         self.scene.apply(self.steps.clone(), &whole).expect("it is applied");
         assert_eq!(self.scene.undo(), Ok(true));
         whole.changes()
     }
 
     /// Runs a child that applies the plan; panics unless it was killed.
-    fn kill(&self, fault: Fault, at: usize) {
+    fn kill(&self, fault: InjectedFault, at: usize) {
         let output = Command::new(env::current_exe().expect("this program"))
             .args(["--exact", "faults::a_child_applies_the_plan"])
             .env(PLACE, self.place.path())
@@ -89,10 +89,10 @@ fn tried(count: usize) -> Vec<usize> {
 fn one_refusal_among_hundreds_of_changes_leaves_everything_as_it_was() {
     let large = Large::new();
     let (before, count) = (large.scene.files(), large.changes());
-    for fault in [Fault::Refuse, Fault::Tear] {
+    for fault in [InjectedFault::Refuse, InjectedFault::Tear] {
         for at in tried(count) {
             let told = format!("change {at} of {count}: {fault:?}");
-            let jammed = Jammed::at(large.scene.disk(), at, fault);
+            let jammed = FaultInjector::once(large.scene.disk(), at, fault);
             let refused = large.scene.apply(large.steps.clone(), &jammed);
             assert!(refused.is_err(), "{told}");
             assert_eq!(large.scene.files(), before, "{told}: {refused:?}");
@@ -107,7 +107,7 @@ fn one_refusal_among_hundreds_of_changes_leaves_everything_as_it_was() {
 fn killed_among_hundreds_of_changes_the_plan_can_be_undone() {
     let large = Large::new();
     let (before, count) = (large.scene.files(), large.changes());
-    for fault in [Fault::Kill, Fault::KillTorn] {
+    for fault in [InjectedFault::Kill, InjectedFault::KillTorn] {
         for at in tried(count) {
             let told = format!("change {at} of {count}: {fault:?}");
             large.kill(fault, at);
@@ -127,7 +127,7 @@ fn a_child_applies_the_plan() {
     };
     let (scene, steps) = look(Path::new(&place));
     let (fault, at) = death.split_once(' ').expect("two words");
-    let fault = if fault == "Kill" { Fault::Kill } else { Fault::KillTorn };
-    let jammed = Jammed::at(scene.disk(), at.parse().expect("a number"), fault);
+    let fault = if fault == "Kill" { InjectedFault::Kill } else { InjectedFault::KillTorn };
+    let jammed = FaultInjector::once(scene.disk(), at.parse().expect("a number"), fault);
     scene.apply(steps, &jammed).expect("it is applied or killed");
 }

@@ -7,14 +7,15 @@ use std::sync::atomic::AtomicBool;
 use warmcore_linux::Inventory;
 use warmcore_linux::fake::Tree;
 use warmcore_linux::tuning::{
-    Admission, Directory, Disk, Plan, Step, System, admit, apply, changes, rivals, rivals::Hand, steps, undo,
+    AdmissionOptions, Disk, JournalDirectory, Plan, Step, System, admit, apply, changes, rivals,
+    rivals::Interference, steps, undo,
 };
 
 /// The folder has the host's files in `root`, and gets journals beside it.
 #[derive(Debug)]
 pub(crate) struct Scene {
     root: PathBuf,
-    journals: Directory,
+    journals: JournalDirectory,
     plan: Plan,
 }
 
@@ -27,7 +28,7 @@ pub(crate) fn write(tree: &Tree, place: &Path) {
 
 impl Scene {
     pub(crate) fn at(place: &Path, plan: &Plan) -> Self {
-        let journals = Directory::at(place.join("journals"));
+        let journals = JournalDirectory::at(place.join("journals"));
         Self { root: place.join("root"), journals, plan: plan.clone() }
     }
 
@@ -42,11 +43,11 @@ impl Scene {
 
     /// What the plan would change, if it may be applied where programs of `picture` would undo it.
     pub(crate) fn steps(&self, picture: &Inventory) -> Result<Vec<Step>, String> {
-        let despite = rivals::of_picture(&self.plan, picture).into_iter().filter_map(|hand| match hand {
-            Hand::Undoes(rival) => Some(rival.name.to_owned()),
+        let despite = rivals::in_inventory(&self.plan, picture).into_iter().filter_map(|hand| match hand {
+            Interference::Undoes(rival) => Some(rival.name.to_owned()),
             _ => None,
         });
-        let admission = Admission { partial: false, despite: despite.collect() };
+        let admission = AdmissionOptions { partial: false, despite: despite.collect() };
         admit(&self.plan, &self.disk(), &admission).map_err(|error| error.to_string())?;
         steps(&self.plan, &self.disk()).map(changes).map_err(|error| error.to_string())
     }

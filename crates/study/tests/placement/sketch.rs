@@ -2,7 +2,7 @@
 
 use super::hosts;
 use proptest::prelude::*;
-use warmcore_linux::fake::{Cgroup, Device, Host, Messages, Nic, Tree, Vector, mask};
+use warmcore_linux::fake::{Cgroup, Device, Host, InterruptNaming, Nic, Tree, Vector, mask};
 use warmcore_topology::{CpuSet, Machine, synthetic};
 use warmcore_units::CpuId;
 
@@ -28,7 +28,7 @@ impl Sketch {
         let mut host = Host::new(self.machine.clone());
         host.debugfs = true;
         host.cgroup = Cgroup::V2;
-        host.messages = Messages::ByDevice;
+        host.interrupt_naming = InterruptNaming::ByDevice;
         let queues = self.queues.len() as u32;
         let vector = |(number, &(cpu, count, managed)): (usize, &(u32, u64, bool))| Vector {
             action: format!("eth0-TxRx-{number}"),

@@ -15,7 +15,7 @@ use rustix::net::xdp::XdpRingOffset;
 use std::os::fd::AsFd;
 
 /// What a ring holds.
-pub(super) trait Entry: Copy {
+pub(super) trait RingEntry: Copy {
     /// Its size in the ring, in bytes.
     const SIZE: usize;
 
@@ -27,15 +27,15 @@ pub(super) trait Entry: Copy {
 }
 
 /// A buffer, by its address in the shared frame memory.
-impl Entry for u64 {
+impl RingEntry for u64 {
     const SIZE: usize = 8;
 
     fn load(memory: &SharedMemory, at: usize) -> Self {
-        memory.word(at).load(Relaxed)
+        memory.u64_at(at).load(Relaxed)
     }
 
     fn store(self, memory: &SharedMemory, at: usize) {
-        memory.word(at).store(self, Relaxed);
+        memory.u64_at(at).store(self, Relaxed);
     }
 }
 
@@ -50,21 +50,21 @@ pub(super) struct Descriptor {
 /// `XDP_PKT_CONTD`.
 const CONTINUED: u32 = 1;
 
-impl Entry for Descriptor {
+impl RingEntry for Descriptor {
     const SIZE: usize = 16;
 
     fn load(memory: &SharedMemory, at: usize) -> Self {
         Self {
-            address: memory.word(at).load(Relaxed),
-            length: memory.half(at + 8).load(Relaxed),
-            continued: memory.half(at + 12).load(Relaxed) & CONTINUED != 0,
+            address: memory.u64_at(at).load(Relaxed),
+            length: memory.u32_at(at + 8).load(Relaxed),
+            continued: memory.u32_at(at + 12).load(Relaxed) & CONTINUED != 0,
         }
     }
 
     fn store(self, memory: &SharedMemory, at: usize) {
-        memory.word(at).store(self.address, Relaxed);
-        memory.half(at + 8).store(self.length, Relaxed);
-        memory.half(at + 12).store(if self.continued { CONTINUED } else { 0 }, Relaxed);
+        memory.u64_at(at).store(self.address, Relaxed);
+        memory.u32_at(at + 8).store(self.length, Relaxed);
+        memory.u32_at(at + 12).store(if self.continued { CONTINUED } else { 0 }, Relaxed);
     }
 }
 
@@ -79,7 +79,7 @@ struct Ring<E> {
     entry: PhantomData<E>,
 }
 
-impl<E: Entry> Ring<E> {
+impl<E: RingEntry> Ring<E> {
     fn map(socket: impl AsFd, page_offset: u64, offsets: &XdpRingOffset, size: u32) -> Result<Self, Errno> {
         let at = |offset| usize::try_from(offset).map_err(|_| Errno::OVERFLOW);
         let (producer, consumer, entries) = (at(offsets.producer)?, at(offsets.consumer)?, at(offsets.desc)?);
@@ -89,12 +89,12 @@ impl<E: Entry> Ring<E> {
 
     /// The index of the side that fills.
     fn producer(&self) -> &AtomicU32 {
-        self.memory.half(self.producer)
+        self.memory.u32_at(self.producer)
     }
 
     /// The index of the side that drains.
     fn consumer(&self) -> &AtomicU32 {
-        self.memory.half(self.consumer)
+        self.memory.u32_at(self.consumer)
     }
 
     /// Where the entry of this index begins.
@@ -105,12 +105,12 @@ impl<E: Entry> Ring<E> {
 
 /// A ring that this process fills: buffers to receive into, or frames to send.
 #[derive(Debug)]
-pub(super) struct Filled<E> {
+pub(super) struct ProducerRing<E> {
     ring: Ring<E>,
     produced: u32,
 }
 
-impl<E: Entry> Filled<E> {
+impl<E: RingEntry> ProducerRing<E> {
     /// The ring of `size` entries that `socket` has at `page`.
     pub(super) fn map(
         socket: impl AsFd,
@@ -127,11 +127,11 @@ impl<E: Entry> Filled<E> {
     }
 
     /// How many entries there is room for.
-    pub(super) fn room(&self) -> u32 {
+    pub(super) fn free_slots(&self) -> u32 {
         self.ring.size - self.pending()
     }
 
-    /// Adds an entry. There must be room: [`room`](Self::room) says so, or the entry is a buffer that
+    /// Adds an entry. There must be room: [`free_slots`](Self::free_slots) says so, or the entry is a buffer that
     /// has left this ring and come back through another one. The kernel has read it here before it
     /// showed it there, but may say so a moment later (`xsk_flush`).
     pub(super) fn push(&mut self, entry: E) {
@@ -147,14 +147,14 @@ impl<E: Entry> Filled<E> {
 
 /// A ring that the kernel fills: received frames, or buffers of frames that were sent.
 #[derive(Debug)]
-pub(super) struct Drained<E> {
+pub(super) struct ConsumerRing<E> {
     ring: Ring<E>,
     consumed: u32,
     /// The kernel's index when it was last looked at.
     produced: u32,
 }
 
-impl<E: Entry> Drained<E> {
+impl<E: RingEntry> ConsumerRing<E> {
     /// The ring of `size` entries that `socket` has at `page`.
     pub(super) fn map(
         socket: impl AsFd,

@@ -5,7 +5,7 @@
 //! completion ring, or while it is in `free`, it is ours. The first part of the chunks circulates
 //! between fill and receive ring, the rest between `free`, transmit and completion ring.
 
-use super::ring::{Descriptor, Drained, Filled};
+use super::ring::{ConsumerRing, Descriptor, ProducerRing};
 use super::{Attachment, NEEDS, XdpOptions};
 use crate::net::shared::SharedMemory;
 use crate::net::{DeviceError, Frame, FrameDevice, Interface, SendError, check_length, check_socket, kernel};
@@ -49,8 +49,8 @@ pub struct XdpSocket {
 /// Received frames, and the buffers for those to come.
 #[derive(Debug)]
 struct Incoming {
-    received: Drained<Descriptor>,
-    fill: Filled<u64>,
+    received: ConsumerRing<Descriptor>,
+    fill: ProducerRing<u64>,
     /// The pieces so far of a frame that comes in several buffers.
     pieces: Vec<u8>,
 }
@@ -58,8 +58,8 @@ struct Incoming {
 /// Frames to be sent, and the buffers of those that were.
 #[derive(Debug)]
 struct Outgoing {
-    transmit: Filled<Descriptor>,
-    completed: Drained<u64>,
+    transmit: ProducerRing<Descriptor>,
+    completed: ConsumerRing<u64>,
     free: Vec<u64>,
 }
 
@@ -99,10 +99,10 @@ impl XdpSocket {
         sockopt::set_xdp_rx_ring_size(&socket, receive)?;
         sockopt::set_xdp_tx_ring_size(&socket, transmit)?;
         let at = sockopt::xdp_mmap_offsets(&socket)?;
-        let mut fill = Filled::map(&socket, XDP_UMEM_PGOFF_FILL_RING, &at.fr, receive)?;
-        let completed = Drained::map(&socket, XDP_UMEM_PGOFF_COMPLETION_RING, &at.cr, transmit)?;
-        let received = Drained::map(&socket, XDP_PGOFF_RX_RING, &at.rx, receive)?;
-        let transmitted = Filled::map(&socket, XDP_PGOFF_TX_RING, &at.tx, transmit)?;
+        let mut fill = ProducerRing::map(&socket, XDP_UMEM_PGOFF_FILL_RING, &at.fr, receive)?;
+        let completed = ConsumerRing::map(&socket, XDP_UMEM_PGOFF_COMPLETION_RING, &at.cr, transmit)?;
+        let received = ConsumerRing::map(&socket, XDP_PGOFF_RX_RING, &at.rx, receive)?;
+        let transmitted = ProducerRing::map(&socket, XDP_PGOFF_TX_RING, &at.tx, transmit)?;
         for chunk in 0..receive {
             fill.push(u64::from(chunk) * CHUNK as u64);
         }
@@ -204,7 +204,7 @@ impl Outgoing {
     }
 
     fn has_room(&self, pieces: usize) -> bool {
-        self.free.len() >= pieces && self.transmit.room() as usize >= pieces
+        self.free.len() >= pieces && self.transmit.free_slots() as usize >= pieces
     }
 }
 

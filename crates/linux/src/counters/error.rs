@@ -1,4 +1,4 @@
-//! Why an event was not counted, and what would be right.
+//! Why an event was not counted, and how to mend it.
 
 use super::code::Code;
 use rustix::io::Errno;
@@ -7,55 +7,55 @@ use warmcore_units::CpuId;
 
 /// Why an event was not counted.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum Uncounted {
-    /// Which event of this processor it would be is not known here.
-    #[error("no event for that is known of {processor}")]
+pub enum CounterError {
+    /// We know no code for this event on this processor.
+    #[error("no event for this is known on {processor}")]
     Unknown {
         /// Vendor, family and model.
         processor: String,
     },
-    /// The system does not count it.
+    /// The system refused to count it.
     #[error("the system answered `{answer}` to `{code}` on {cpu}{}", hint(*number))]
     Refused {
-        /// What it was asked for.
+        /// The event that was requested.
         code: &'static str,
-        /// And where.
+        /// The cpu it was requested on.
         cpu: CpuId,
-        /// Its answer.
+        /// The error message of the system.
         answer: String,
-        /// The number of that, if it has one.
+        /// The error number, if it has one.
         number: Option<i32>,
     },
-    /// It shared its counter with others, and had it for too little of the time.
+    /// It shared a hardware counter with other events and ran for too little of the time.
     #[error(
-        "it shared a counter with others and was counted in {:.0}% of the time: less than {:.0}% is not scaled to all of it",
+        "it shared a hardware counter with other events and ran for only {:.0}% of the time; below {:.0}% its count is not scaled up",
         running * 100.0, least * 100.0
     )]
     Shared {
-        /// The part of the time in which it was counted, from 0 to 1.
+        /// The share of the time in which it ran, from 0 to 1.
         running: f64,
-        /// What would be enough.
+        /// The least share that is accepted.
         least: f64,
     },
 }
 
-impl Uncounted {
+impl CounterError {
     pub(super) fn refused(code: Code, cpu: CpuId, answer: &io::Error) -> Self {
         Self::Refused { code: code.name, cpu, answer: answer.to_string(), number: answer.raw_os_error() }
     }
 }
 
-/// What an answer of `perf_event_open` means, as its manual says under "Errors".
+/// Explains an error of `perf_event_open`, after the "Errors" section of its manual.
 fn hint(number: Option<i32>) -> &'static str {
     match number.map(Errno::from_raw_os_error) {
         Some(Errno::NOENT | Errno::OPNOTSUPP | Errno::NODEV) => {
-            ": this processor has no such counter, or its hypervisor keeps it"
+            ": this processor has no such counter, or its hypervisor hides it"
         }
         Some(Errno::ACCESS | Errno::PERM) => {
             ": it needs CAP_PERFMON, or at most 0 in /proc/sys/kernel/perf_event_paranoid"
         }
         Some(Errno::NOSYS) => ": this kernel is built without counters",
-        Some(Errno::BUSY) => ": another program has the counter for itself",
+        Some(Errno::BUSY) => ": another program uses the counter exclusively",
         Some(Errno::MFILE) => ": too many files are open, see `ulimit -n`",
         _ => "",
     }

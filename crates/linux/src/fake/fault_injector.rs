@@ -1,5 +1,4 @@
-//! A door to files and threads that is jammed: any single change through it is refused, or the process
-//! ends at it.
+//! Fault injection for tuning: makes a chosen change fail, or kills the process at it.
 
 use crate::tuning::{Disk, System};
 use rustix::io::Errno;
@@ -9,63 +8,60 @@ use std::io;
 use std::path::{Path, PathBuf};
 use warmcore_topology::CpuSet;
 
-/// What happens at one of the changes, or at it and all after it.
+/// The fault to inject.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fault {
-    /// It is refused.
+pub enum InjectedFault {
+    /// The change fails.
     Refuse,
-    /// Half of what is added to the journal gets there, then it is refused. What is no journal is
-    /// refused whole: a kernel takes a value in one piece.
+    /// Only half of a write to the journal is done, then it fails. Other writes fail as a whole,
+    /// because a kernel takes a value in one piece.
     Tear,
-    /// The process is killed before it, and so after the one before.
+    /// The process is killed before the change.
     Kill,
-    /// The process is killed in the middle of what is added to the journal.
+    /// The process is killed in the middle of a write to the journal.
     KillTorn,
 }
 
-/// A door that is jammed at the change number `at`, from 0; and at all later ones, if `for_good`.
+/// A [`System`] that injects a fault at change number `at`, counted from 0, and at all later changes
+/// if `permanent`.
 #[derive(Debug)]
-pub struct Jammed {
+pub struct FaultInjector {
     disk: Disk,
     at: usize,
-    for_good: bool,
-    fault: Fault,
+    permanent: bool,
+    fault: InjectedFault,
     changes: Cell<usize>,
 }
 
-impl Jammed {
-    /// A door to `disk` at which `fault` happens once.
+impl FaultInjector {
+    /// Injects `fault` once, at change number `at` to `disk`.
     #[must_use]
-    pub fn at(disk: Disk, at: usize, fault: Fault) -> Self {
-        Self { disk, at, for_good: false, fault, changes: Cell::new(0) }
+    pub fn once(disk: Disk, at: usize, fault: InjectedFault) -> Self {
+        Self { disk, at, permanent: false, fault, changes: Cell::new(0) }
     }
 
-    /// The same from then on.
+    /// Injects `fault` at change number `at` and at every later change.
     #[must_use]
-    pub fn from(disk: Disk, at: usize, fault: Fault) -> Self {
-        Self { for_good: true, ..Self::at(disk, at, fault) }
+    pub fn from_then_on(disk: Disk, at: usize, fault: InjectedFault) -> Self {
+        Self { permanent: true, ..Self::once(disk, at, fault) }
     }
 
-    /// How many changes were tried.
+    /// The number of changes tried so far.
     #[must_use]
     pub fn changes(&self) -> usize {
         self.changes.get()
     }
 
-    fn change(
-        &self,
-        whole: impl Fn() -> io::Result<()>,
-        half: impl Fn() -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn change(&self, full: impl Fn() -> io::Result<()>, half: impl Fn() -> io::Result<()>) -> io::Result<()> {
         let number = self.changes.replace(self.changes.get() + 1);
-        if number != self.at && !(self.for_good && number > self.at) {
-            return whole();
+        if number != self.at && !(self.permanent && number > self.at) {
+            return full();
         }
         match self.fault {
-            Fault::Refuse => {}
-            Fault::Tear => half()?,
-            Fault::Kill => die(),
-            Fault::KillTorn => {
+            InjectedFault::Refuse => {}
+            InjectedFault::Tear => half()?,
+            InjectedFault::Kill => die(),
+            InjectedFault::KillTorn => {
                 half()?;
                 die();
             }
@@ -82,7 +78,7 @@ fn nothing() -> io::Result<()> {
     Ok(())
 }
 
-impl System for Jammed {
+impl System for FaultInjector {
     fn root(&self) -> &Path {
         self.disk.root()
     }

@@ -14,7 +14,7 @@ use warmcore_units::{CpuId, Fault};
 
 /// Where a setting stands now.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum Location {
     /// A file with a value in this notation.
     File { file: String, notation: Notation },
     /// The list of cpus an interrupt may be handled on.
@@ -61,21 +61,21 @@ impl Setting {
 
     /// Where it stands. A line about all threads of a process stands nowhere: it is
     /// [split](Self::split) first.
-    pub(crate) fn locate(&self, system: &dyn System) -> Result<Place, LocateError> {
+    pub(crate) fn locate(&self, system: &dyn System) -> Result<Location, LocateError> {
         let queue_file = |interface: &str, queue: String, name: &str, notation| {
             queue_file(system, interface, &queue, name)
-                .map(|()| Place::File { file: queue_path(interface, &queue, name), notation })
+                .map(|()| Location::File { file: queue_path(interface, &queue, name), notation })
         };
         let (rx, tx) = (|queue: &u32| format!("rx-{queue}"), |queue: &u32| format!("tx-{queue}"));
         match self {
             Self::Interrupt { device, action, queue, .. } => {
-                Interrupt::find(system, device, action.as_deref(), *queue).map(Place::Interrupt)
+                Interrupt::find(system, device, action.as_deref(), *queue).map(Location::Interrupt)
             }
             Self::DefaultInterrupt { .. } => {
-                Ok(Place::file("proc/irq/default_smp_affinity", Notation::Bitmap))
+                Ok(Location::file("proc/irq/default_smp_affinity", Notation::Bitmap))
             }
             Self::GlobalFlows { .. } => {
-                Ok(Place::file("proc/sys/net/core/rps_sock_flow_entries", Notation::Count))
+                Ok(Location::file("proc/sys/net/core/rps_sock_flow_entries", Notation::Count))
             }
             Self::RpsCpus { interface, queue, .. } => {
                 queue_file(interface, rx(queue), "rps_cpus", Notation::Bitmap)
@@ -96,7 +96,7 @@ impl Setting {
                     let expected = format!("a thread of process {pid} that runs");
                     return Err(Fault::new("thread", thread, expected).into());
                 }
-                Ok(Place::Thread { process: *pid, thread })
+                Ok(Location::Thread { process: *pid, thread })
             }
         }
     }
@@ -161,7 +161,7 @@ fn queue_file(system: &dyn System, interface: &str, queue: &str, name: &str) -> 
     }
 }
 
-impl Place {
+impl Location {
     fn file(file: &str, notation: Notation) -> Self {
         Self::File { file: file.to_owned(), notation }
     }
