@@ -6,7 +6,7 @@
 //! its numbers mean and where they come from.
 
 use crate::Manifest;
-use crate::whole::{self, Existing, WriteError};
+use crate::atomic_file::{self, Existing, WriteError};
 use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -180,7 +180,7 @@ impl Columns {
         existing: Existing,
         manifest: &Manifest,
     ) -> Result<(), ParquetWriteError> {
-        Ok(whole::write(path, &self.to_parquet(manifest)?, existing)?)
+        Ok(atomic_file::write(path, &self.to_parquet(manifest)?, existing)?)
     }
 
     /// The content of the Parquet file.

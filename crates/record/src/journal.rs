@@ -16,7 +16,7 @@
 //! Such a line is what a killed process left; it is cut off. An entry is with the operating system
 //! when [`Journal::append`] returns: it outlives the process, though not a failure of power.
 
-use crate::whole::{self, Existing, WriteError};
+use crate::atomic_file::{self, Existing, WriteError};
 use chrono::{SecondsFormat, Utc};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -132,7 +132,7 @@ impl<V: Serialize + DeserializeOwned> Journal<V> {
     pub fn create(path: &Path, subject: &str, existing: Existing) -> Result<Self, JournalError> {
         let began = Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true);
         let head = Head { schema: SCHEMA, subject: split(subject), began: began.clone() };
-        whole::write(path, line("journal", &head, path)?.as_bytes(), existing)?;
+        atomic_file::write(path, line("journal", &head, path)?.as_bytes(), existing)?;
         let file = Mutex::new(open(path)?);
         Ok(Self { path: path.to_owned(), began, entries: HashMap::new(), file })
     }

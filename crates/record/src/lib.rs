@@ -8,21 +8,22 @@
 //! | [`manifest`] | provenance: program, machine, seeds, scenario, command, date |
 //! | [`columns`] | a typed table of columns, and its Parquet file |
 //! | [`journal`] | results kept as they come, so that an interrupted run goes on |
-//! | [`whole`] | files that appear whole or not at all |
+//! | [`atomic_file`] | writing a file completely or not at all |
 //!
 //! A [`Document`] knows neither who produced it nor how it will look, so any study can build one
 //! and `report` can render it. Two things hold everywhere: a figure is an
 //! [`Estimate`], so its half-width is never lost on the way to the reader;
 //! and a figure that missed its target or is missing says so where it stands.
 
+pub mod atomic_file;
 pub mod chart;
 pub mod columns;
 pub mod document;
 pub mod journal;
 pub mod manifest;
 pub mod table;
-pub mod whole;
 
+pub use atomic_file::Existing;
 pub use chart::Chart;
 pub use columns::{Column, Columns, Values};
 pub use document::{Block, Document, Section, Verdict};
@@ -30,4 +31,3 @@ pub use journal::Journal;
 pub use manifest::Manifest;
 pub use table::Table;
 pub use warmcore_units::{Estimate, Fault};
-pub use whole::Existing;

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use warmcore_record::whole::{self, Existing, WriteError};
+use warmcore_record::atomic_file::{self, Existing, WriteError};
 
 fn directory() -> tempfile::TempDir {
     tempfile::tempdir().expect("a temporary directory can be made")
@@ -26,7 +26,7 @@ fn names(directory: &Path) -> Vec<String> {
 fn a_new_file_has_the_content_and_ordinary_permissions() {
     let directory = directory();
     let path = directory.path().join("results");
-    whole::write(&path, b"all of it", Existing::Refuse).expect("the directory takes a file");
+    atomic_file::write(&path, b"all of it", Existing::Refuse).expect("the directory takes a file");
     assert_eq!(fs::read(&path).expect("the file is there"), b"all of it");
     assert_eq!(names(directory.path()), ["results"]);
     let ordinary = directory.path().join("ordinary");
@@ -40,16 +40,18 @@ fn an_existing_file_stays_unless_it_may_be_replaced() {
     let directory = directory();
     let path = directory.path().join("results");
     fs::write(&path, b"earlier").expect("the directory takes a file");
-    for refused in [whole::write(&path, b"later", Existing::Refuse), whole::check(&path, Existing::Refuse)] {
+    for refused in
+        [atomic_file::write(&path, b"later", Existing::Refuse), atomic_file::check(&path, Existing::Refuse)]
+    {
         let error = refused.expect_err("there is a file");
         assert!(matches!(error, WriteError::Exists { .. }), "{error:?}");
         assert!(error.to_string().contains("--force"), "{error}");
         assert!(error.to_string().contains(&path.display().to_string()), "{error}");
         assert_eq!(fs::read(&path).expect("the file is there"), b"earlier");
     }
-    whole::check(&path, Existing::Replace).expect("the file may be replaced");
+    atomic_file::check(&path, Existing::Replace).expect("the file may be replaced");
     assert_eq!(fs::read(&path).expect("the file is there"), b"earlier", "a check changes nothing");
-    whole::write(&path, b"later", Existing::Replace).expect("the file may be replaced");
+    atomic_file::write(&path, b"later", Existing::Replace).expect("the file may be replaced");
     assert_eq!(fs::read(&path).expect("the file is there"), b"later");
     assert_eq!(names(directory.path()), ["results"]);
 }
@@ -61,7 +63,7 @@ fn a_reader_of_the_earlier_file_keeps_it_whole() {
     let path = directory.path().join("results");
     fs::write(&path, b"earlier").expect("the directory takes a file");
     let mut reader = fs::File::open(&path).expect("the file is there");
-    whole::write(&path, b"later", Existing::Replace).expect("the file may be replaced");
+    atomic_file::write(&path, b"later", Existing::Replace).expect("the file may be replaced");
     let mut seen = String::new();
     reader.read_to_string(&mut seen).expect("the earlier file can be read");
     assert_eq!(seen, "earlier");
@@ -70,15 +72,16 @@ fn a_reader_of_the_earlier_file_keeps_it_whole() {
 #[test]
 fn a_directory_or_a_missing_one_is_named() {
     let directory = directory();
-    let error = whole::write(directory.path(), b"", Existing::Replace).expect_err("it is a directory");
+    let error = atomic_file::write(directory.path(), b"", Existing::Replace).expect_err("it is a directory");
     assert!(matches!(error, WriteError::IsDirectory { .. }), "{error:?}");
     let missing = directory.path().join("missing");
-    let error = whole::check(&missing.join("results"), Existing::Replace).expect_err("no such directory");
+    let error =
+        atomic_file::check(&missing.join("results"), Existing::Replace).expect_err("no such directory");
     assert!(
         matches!(&error, WriteError::NoDirectory { directory, .. } if *directory == missing),
         "{error:?}"
     );
-    let error = whole::write(Path::new("/"), b"", Existing::Replace).expect_err("it is a directory");
+    let error = atomic_file::write(Path::new("/"), b"", Existing::Replace).expect_err("it is a directory");
     assert!(matches!(error, WriteError::IsDirectory { .. }), "{error:?}");
 }
 
@@ -123,7 +126,7 @@ fn a_full_disk_leaves_earlier_results_whole() {
         );
     };
     let path = disk.join("results");
-    let error = whole::write(&path, &[7; 200_000], Existing::Replace).expect_err("the disk is full");
+    let error = atomic_file::write(&path, &[7; 200_000], Existing::Replace).expect_err("the disk is full");
     assert!(matches!(error, WriteError::Full { bytes: 200_000, .. }), "{error:?}");
     assert!(error.to_string().contains("free some space"), "{error}");
     assert_eq!(fs::read(&path).expect("the earlier file is there"), b"earlier");
@@ -135,7 +138,8 @@ fn a_read_only_file_system_is_named() {
     let Some(disk) = inside() else {
         return in_namespace("a_read_only_file_system_is_named", "mount -t tmpfs -o ro tmpfs \"$DISK\"");
     };
-    let error = whole::check(&disk.join("results"), Existing::Replace).expect_err("nothing can be written");
+    let error =
+        atomic_file::check(&disk.join("results"), Existing::Replace).expect_err("nothing can be written");
     assert!(matches!(error, WriteError::ReadOnly { .. }), "{error:?}");
 }
 
@@ -147,7 +151,7 @@ fn a_directory_without_permission_is_named() {
             "mount -t tmpfs tmpfs \"$DISK\" && chmod 555 \"$DISK\"",
         );
     };
-    let error = whole::write(&disk.join("results"), b"", Existing::Refuse).expect_err("no permission");
+    let error = atomic_file::write(&disk.join("results"), b"", Existing::Refuse).expect_err("no permission");
     assert!(matches!(&error, WriteError::Denied { directory, .. } if *directory == disk), "{error:?}");
     assert!(names(&disk).is_empty());
 }
