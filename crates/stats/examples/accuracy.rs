@@ -6,18 +6,18 @@ mod queue;
 
 use queue::{autoregressive, customers, numbers};
 use warmcore_stats::drift::{Backlog, Trend};
-use warmcore_stats::{BatchMeans, Interval, Judgements, Quantiles, Verdict};
+use warmcore_stats::{BatchMeans, Interval, Quantiles, StoppingRule, Verdict};
 
 const RUNS: u64 = 1_000;
 
 /// Runs until precise; the interval and the observations it took.
 fn stopped(mut observations: impl Iterator<Item = f64>, precision: f64) -> (Interval, u64) {
-    let (mut batches, mut judgements) = (BatchMeans::default(), Judgements::new(precision, u64::MAX));
+    let (mut batches, mut stopping) = (BatchMeans::default(), StoppingRule::new(precision, u64::MAX));
     loop {
-        let missing = judgements.at() - batches.observations();
+        let missing = stopping.at() - batches.observations();
         observations.by_ref().take(missing as usize).for_each(|value| batches.push([value]));
         let interval = batches.steady().intervals[0];
-        if judgements.judge(interval) == Verdict::Precise {
+        if stopping.judge(interval) == Verdict::Precise {
             return (interval, batches.observations());
         }
     }

@@ -5,7 +5,7 @@ mod queue;
 
 use queue::{autoregressive, customers, numbers};
 use warmcore_stats::drift::{Backlog, Trend};
-use warmcore_stats::{BatchMeans, Interval, Judgements, Quantiles, Verdict};
+use warmcore_stats::{BatchMeans, Interval, Quantiles, StoppingRule, Verdict};
 
 const RUNS: u64 = 200;
 
@@ -20,12 +20,12 @@ fn assert_covered(exact: f64, run: impl Fn(u64) -> Interval) {
 }
 
 fn stopped(mut observations: impl Iterator<Item = f64>, precision: f64) -> Interval {
-    let (mut batches, mut judgements) = (BatchMeans::default(), Judgements::new(precision, 10_000_000));
+    let (mut batches, mut stopping) = (BatchMeans::default(), StoppingRule::new(precision, 10_000_000));
     loop {
-        let missing = judgements.at() - batches.observations();
+        let missing = stopping.at() - batches.observations();
         observations.by_ref().take(missing as usize).for_each(|value| batches.push([value]));
         let interval = batches.steady().intervals[0];
-        if judgements.judge(interval) != Verdict::Continue {
+        if stopping.judge(interval) != Verdict::Continue {
             return interval;
         }
     }

@@ -43,7 +43,7 @@ pub const COARSEST: f64 = 0.05;
 
 /// The judgements of one run.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Judgements {
+pub struct StoppingRule {
     relative: f64,
     most: u64,
     next: u64,
@@ -54,7 +54,7 @@ pub struct Judgements {
 /// What a judgement says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// The run goes on, until [`Judgements::at`].
+    /// The run goes on, until [`StoppingRule::at`].
     Continue,
     /// The run is as precise as asked for, and ends.
     Precise,
@@ -62,7 +62,7 @@ pub enum Verdict {
     Exhausted,
 }
 
-impl Judgements {
+impl StoppingRule {
     /// For a half-width of `relative` times the mean, and at most `most` observations.
     #[must_use]
     pub fn new(relative: f64, most: u64) -> Self {
@@ -116,33 +116,32 @@ mod tests {
 
     #[test]
     fn one_lucky_look_does_not_end_a_run() {
-        let mut judgements = Judgements::new(0.01, u64::MAX);
+        let mut stopping = StoppingRule::new(0.01, u64::MAX);
         let looks = [0.005, 0.02, 0.01, f64::NAN, 0.009, 0.008];
-        let verdicts = looks.map(|width| judgements.judge(of_width(width)));
+        let verdicts = looks.map(|width| stopping.judge(of_width(width)));
         assert_eq!(verdicts[..5], [Verdict::Continue; 5]);
         assert_eq!(verdicts[5], Verdict::Precise);
     }
 
     #[test]
     fn a_coarse_wish_is_judged_as_the_coarsest_that_holds() {
-        let mut judgements = Judgements::new(0.5, u64::MAX);
-        assert!((0..9).all(|_| judgements.judge(of_width(0.06)) == Verdict::Continue));
+        let mut stopping = StoppingRule::new(0.5, u64::MAX);
+        assert!((0..9).all(|_| stopping.judge(of_width(0.06)) == Verdict::Continue));
     }
 
     #[test]
     fn a_run_is_not_judged_before_it_may_be() {
-        assert_eq!(Judgements::new(0.01, u64::MAX).not_before(1_000_000).at(), 1_000_000);
-        assert_eq!(Judgements::new(0.01, u64::MAX).not_before(10).at(), FIRST);
-        assert_eq!(Judgements::new(0.01, 70_000).not_before(1_000_000).at(), 70_000);
+        assert_eq!(StoppingRule::new(0.01, u64::MAX).not_before(1_000_000).at(), 1_000_000);
+        assert_eq!(StoppingRule::new(0.01, u64::MAX).not_before(10).at(), FIRST);
+        assert_eq!(StoppingRule::new(0.01, 70_000).not_before(1_000_000).at(), 70_000);
     }
 
     #[test]
     fn every_run_ends() {
         for most in [0, 1, FIRST - 1, FIRST, 10 * FIRST] {
-            let mut judgements = Judgements::new(0.01, most);
-            let looks =
-                (0..1000).take_while(|_| judgements.judge(of_width(1.0)) == Verdict::Continue).count();
-            assert!(looks < 20 && judgements.at() == most);
+            let mut stopping = StoppingRule::new(0.01, most);
+            let looks = (0..1000).take_while(|_| stopping.judge(of_width(1.0)) == Verdict::Continue).count();
+            assert!(looks < 20 && stopping.at() == most);
         }
     }
 }
