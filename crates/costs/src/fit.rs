@@ -45,7 +45,7 @@ pub fn fit(
     points: &[IntervenedPoint],
     references_per_us: f64,
 ) -> Option<Fit> {
-    let alone = Alone::new(profile, approach)?;
+    let alone = SingleProcessor::new(profile, approach)?;
     let mvs = Intervening::MVS;
     let line = profile.levels.first().map_or(64.0, |level| level.geometry.line.0 as f64);
     let candidate = |log_w: f64, exponent: f64| {
@@ -85,13 +85,13 @@ fn narrowed((low, high): (f64, f64), centre: f64) -> (f64, f64) {
 /// One processor that receives packets of experiment A1 while all others rest: what t(x) is
 /// measured on, and the exact form of what [`ExecutionModel`](crate::ExecutionModel) tabulates.
 #[derive(Clone, Debug)]
-pub struct Alone<'a> {
+pub struct SingleProcessor<'a> {
     /// `t_0 … t_n`.
     times: Vec<f64>,
     levels: &'a [Level],
 }
 
-impl<'a> Alone<'a> {
+impl<'a> SingleProcessor<'a> {
     /// That processor under `approach`; `None` where its times are missing.
     #[must_use]
     pub fn new(profile: &'a Profile, approach: Approach) -> Option<Self> {
@@ -143,7 +143,7 @@ mod tests {
         profile.levels[1].geometry.line = profile.levels[0].geometry.line;
         for (w, b) in [(0.7, 0.9), (30.0, 0.6)] {
             let truth = Intervening { w, b, references_per_us: 300.0, ..Intervening::MVS };
-            let alone = Alone::new(&profile, Approach::Locking).unwrap();
+            let alone = SingleProcessor::new(&profile, Approach::Locking).unwrap();
             let points: Vec<IntervenedPoint> = (0..13)
                 .map(|step| Nanos(1e3 * 10_f64.powf(f64::from(step) / 2.0)))
                 .map(|x| {

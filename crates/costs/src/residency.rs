@@ -17,7 +17,7 @@ pub struct Residency {
     sessions: Sessions,
     session_writer: Vec<u32>,
     history: Vec<History>,
-    thread_seat: Vec<u32>,
+    thread_cpu: Vec<u32>,
     pool_writer: u32,
     ended: Vec<Nanos>,
     /// The cache levels that processors share, and what their domains saw last.
@@ -94,7 +94,7 @@ impl Residency {
             sessions,
             session_writer: vec![writer; streams as usize],
             history: vec![History { stream: NOBODY, writer }; stacks as usize],
-            thread_seat: vec![writer; threads as usize],
+            thread_cpu: vec![writer; threads as usize],
             pool_writer: writer,
             ended: vec![Nanos(f64::NEG_INFINITY); processors as usize],
             shared: model.sharers().enumerate().filter_map(level).collect(),
@@ -131,7 +131,7 @@ impl Residency {
     fn situation(&mut self, placement: Placement, history_here: Option<bool>) -> Situation {
         let Placement { stream, thread, cpu, .. } = placement;
         let session_here = replace(&mut self.session_writer[stream.index()], cpu.0) == cpu.0;
-        let thread_here = replace(&mut self.thread_seat[thread.index()], cpu.0) == cpu.0;
+        let thread_here = replace(&mut self.thread_cpu[thread.index()], cpu.0) == cpu.0;
         Situation {
             experiment: Experiment::from_caches(
                 session_here || self.sessions == Sessions::PerStack,
