@@ -7,8 +7,8 @@ use warmcore_files::{LONGEST_CAPTURE, read};
 use warmcore_units::{Fault, PerSecond, StreamId};
 use warmcore_workload::trace::check_time_scale;
 use warmcore_workload::{
-    Arrivals, Choice, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar,
-    Trace, TraceError, Trains, WithDirections, WithSizes,
+    Arrivals, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar,
+    StreamChoice, Trace, TraceError, Trains, WithDirections, WithSizes,
 };
 
 /// A sound description with all that it names: it makes arrivals at any rate, any number of times.
@@ -188,7 +188,7 @@ impl OpenTraffic {
         if self.traffic.process.has_batches() {
             return Ok(Box::new(self.marks(key)?.packets()));
         }
-        Ok(Box::new(Choice::new(self.traffic.streams, self.traffic.popularity, key)?.streams()))
+        Ok(Box::new(StreamChoice::new(self.traffic.streams, self.traffic.popularity, key)?.streams()))
     }
 
     fn marks(&self, key: Key) -> Result<Marks, ImpossibleArrivals> {
