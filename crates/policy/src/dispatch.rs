@@ -10,9 +10,9 @@
 mod observed;
 pub mod waiting;
 
-pub use waiting::{Layout, PacketLines, StackLines, StreamLines, Waiting};
+pub use waiting::{Layout, PacketQueues, StackQueues, StreamQueue, Waiting};
 
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use observed::Observed;
 use rand_core::Rng;
 use warmcore_units::{CpuId, Nanos, StackId, StreamId};
@@ -41,7 +41,7 @@ pub struct Dispatcher<P, W> {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Next<J> {
     /// It goes on with this job; there are as many at the processor as before, or one less.
-    GoOn(J, Option<Change>),
+    Continue(J, Option<Change>),
     /// Nothing: it turns to other work, and goes [idle](Change::Idle).
     Stop,
 }
@@ -60,7 +60,7 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     /// All processors idle, nothing waiting.
     #[must_use]
     pub fn new(policy: P, layout: &Layout) -> Self {
-        Self { policy, observed: Observed::idle(layout.processors), waiting: W::none(layout, P::LINE) }
+        Self { policy, observed: Observed::idle(layout.processors), waiting: W::none(layout, P::QUEUES) }
     }
 
     /// `job` arrives, of a stream whose session lines `last` wrote last. The idle processor that
@@ -85,9 +85,9 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
                 Some((cpu, first))
             }
             Decision::Wait(at) => {
-                self.waiting.line_up(job, Self::line(at));
-                self.observed.lined_up();
-                if P::LINE == Line::PerProcessor {
+                self.waiting.enqueue(job, Self::line(at));
+                self.observed.queued();
+                if P::QUEUES == Queues::PerProcessor {
                     self.observed.more(at, &mut self.policy);
                 }
                 None
@@ -107,12 +107,12 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     #[inline(always)]
     pub fn finish(&mut self, cpu: CpuId, finished: &W::Job, now: Nanos) -> Next<W::Job> {
         self.policy.finished(now, now - finished.arrived());
-        if let Some(next) = self.waiting.stay(finished) {
-            Next::GoOn(next, None)
+        if let Some(next) = self.waiting.next_of_stack(finished) {
+            Next::Continue(next, None)
         } else if let Some(next) = self.take(cpu, Some(finished)) {
-            Next::GoOn(next, (P::LINE == Line::PerProcessor).then_some(Change::OneLess))
+            Next::Continue(next, (P::QUEUES == Queues::PerProcessor).then_some(Change::OneLess))
         } else if let Some(next) = self.steal(cpu) {
-            Next::GoOn(next, None)
+            Next::Continue(next, None)
         } else {
             Next::Stop
         }
@@ -127,20 +127,20 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     /// [`finish_ahead`]: Self::finish_ahead
     #[inline]
     pub fn ahead(&mut self, cpu: CpuId, running: &W::Job) -> Option<W::Job> {
-        if let Some(next) = self.waiting.stay_ahead(running) {
+        if let Some(next) = self.waiting.next_of_stack_ahead(running) {
             return Some(next);
         }
-        if W::HELD {
+        if W::HOLDS_STACK {
             return None;
         }
         let processors = self.observed.processors();
         let all_are_busy = self.observed.busy() == processors;
         let enough_wait = self.observed.waiting() > ENOUGH_FOR_ALL * processors;
-        if !(P::ALONE || all_are_busy && enough_wait) {
+        if !(P::HOME_ONLY || all_are_busy && enough_wait) {
             return None;
         }
         let next = self.take(cpu, Some(running))?;
-        if P::LINE == Line::PerProcessor {
+        if P::QUEUES == Queues::PerProcessor {
             self.observed.less(cpu, &mut self.policy);
         }
         Some(next)
@@ -155,13 +155,13 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
 
     /// The idle processor that had best look out for what comes.
     #[inline]
-    pub fn lookout(&self) -> Option<CpuId> {
-        self.policy.lookout(&self.observed)
+    pub fn poller(&self) -> Option<CpuId> {
+        self.policy.poller(&self.observed)
     }
 
     /// The policy sees a `change` at `cpu`.
     #[inline]
-    pub fn see(&mut self, cpu: CpuId, change: Change) {
+    pub fn observe(&mut self, cpu: CpuId, change: Change) {
         self.observed.less(cpu, &mut self.policy);
         if change == Change::Idle {
             self.observed.stop(cpu);
@@ -172,7 +172,7 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     /// that it was idle.
     pub fn take_over(&mut self, cpu: CpuId) -> Option<W::Job> {
         let next = if let Some(next) = self.take(cpu, None) {
-            if P::LINE == Line::Common {
+            if P::QUEUES == Queues::Common {
                 self.observed.more(cpu, &mut self.policy);
             }
             next
@@ -201,18 +201,18 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     /// idle processors, the one that has waited longest.
     #[inline]
     fn first_come(&mut self, cpu: CpuId, job: W::Job) -> W::Job {
-        if P::LINE == Line::PerProcessor || self.observed.waiting() == 0 {
+        if P::QUEUES == Queues::PerProcessor || self.observed.waiting() == 0 {
             return job;
         }
         let Some(first) = self.waiting.take(Self::line(cpu), None) else { return job };
-        self.waiting.line_up(job, Self::line(cpu));
+        self.waiting.enqueue(job, Self::line(cpu));
         first
     }
 
     /// The line that `cpu` takes jobs from: one that is common to all is the first.
     #[inline]
     fn line(cpu: CpuId) -> CpuId {
-        if P::LINE == Line::Common { CpuId(0) } else { cpu }
+        if P::QUEUES == Queues::Common { CpuId(0) } else { cpu }
     }
 
     /// A job from the line of `cpu`.

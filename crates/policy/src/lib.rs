@@ -20,6 +20,6 @@ pub mod recency;
 pub mod threads;
 
 pub use dispatch::Dispatcher;
-pub use policy::{Decision, Line, Policy, Request, View};
+pub use policy::{Decision, Policy, Queues, Request, View};
 pub use recency::Recency;
 pub use threads::{Order, ThreadPool};

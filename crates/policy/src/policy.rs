@@ -17,7 +17,7 @@ pub trait View {
     /// How many processors are running protocol code.
     fn busy(&self) -> u32;
     /// How many packets (under IPS: stacks that have one) are at `cpu`, in service or in its line,
-    /// if the policy [heeds load](Policy::HEEDS_LOAD).
+    /// if the policy [heeds load](Policy::USES_LOAD).
     fn load(&self, cpu: CpuId) -> u32;
     /// How many wait in all lines together.
     fn waiting(&self) -> u32;
@@ -43,13 +43,13 @@ pub struct Request {
 pub enum Decision {
     /// It runs now, on this idle processor.
     Run(CpuId),
-    /// It waits in this processor's line; in the common one, where [`Line::Common`] is asked for.
+    /// It waits in this processor's line; in the common one, where [`Queues::Common`] is asked for.
     Wait(CpuId),
 }
 
 /// Where packets wait, and so which of them a processor takes when it has finished one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Line {
+pub enum Queues {
     /// One line for all processors: whoever finishes first serves its head.
     Common,
     /// A line for each processor.
@@ -63,15 +63,15 @@ pub enum Line {
 /// cost nothing where a policy does not listen.
 pub trait Policy: Clone + Send {
     /// Where packets wait under this policy.
-    const LINE: Line;
+    const QUEUES: Queues;
 
     /// Whether what becomes of a packet depends on its home alone, so that no processor needs to
     /// know of any other.
-    const ALONE: bool = false;
+    const HOME_ONLY: bool = false;
 
     /// Whether it asks for [`View::load`] or listens to [`loaded`](Policy::loaded); a driver need
     /// not count where it does not.
-    const HEEDS_LOAD: bool = false;
+    const USES_LOAD: bool = false;
 
     /// Where a packet that has just arrived goes.
     fn place(&mut self, request: Request, view: &impl View, random: &mut impl Rng) -> Decision;
@@ -85,7 +85,7 @@ pub trait Policy: Clone + Send {
 
     /// The idle processor that is best placed to look out for packets, as most of them go to it.
     #[inline]
-    fn lookout(&self, view: &impl View) -> Option<CpuId> {
+    fn poller(&self, view: &impl View) -> Option<CpuId> {
         view.most_recent()
     }
 
@@ -94,7 +94,7 @@ pub trait Policy: Clone + Send {
     #[inline]
     fn joined(&mut self, _request: Request) {}
 
-    /// Report, to a policy that [heeds load](Policy::HEEDS_LOAD): there are now `load` packets at `cpu`, one more or one less than before.
+    /// Report, to a policy that [heeds load](Policy::USES_LOAD): there are now `load` packets at `cpu`, one more or one less than before.
     #[inline]
     fn loaded(&mut self, _cpu: CpuId, _load: u32) {}
 

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::collections::BTreeSet;
-use warmcore_policy::dispatch::{Change, Job, Layout, Next, PacketLines};
+use warmcore_policy::dispatch::{Change, Job, Layout, Next, PacketQueues};
 use warmcore_policy::policies::{JoinShortestQueue, LeastRecentlyUsed, MostRecentlyUsed, Patient};
-use warmcore_policy::{Dispatcher, Line, Policy, View};
+use warmcore_policy::{Dispatcher, Policy, Queues, View};
 use warmcore_units::{CpuId, Nanos, StreamId};
 
 /// As many processors as are told apart by an array, and one more.
@@ -30,7 +30,7 @@ impl Job for Numbered {
 
 /// Who has what, by way of nothing but what the dispatcher said.
 struct Ledger<P> {
-    dispatcher: Dispatcher<P, PacketLines<Numbered>>,
+    dispatcher: Dispatcher<P, PacketQueues<Numbered>>,
     random: Xoshiro256PlusPlus,
     /// By processor: the job in its hand.
     hands: Vec<Option<Numbered>>,
@@ -69,13 +69,13 @@ impl<P: Policy> Ledger<P> {
         let Some(job) = self.hands[cpu].take() else { return };
         let here = CpuId(u32::try_from(cpu).expect("few processors"));
         match self.dispatcher.finish(here, &job, Nanos(f64::from(self.arrived))) {
-            Next::GoOn(next, change) => {
+            Next::Continue(next, change) => {
                 self.take_up(cpu, next);
-                change.into_iter().for_each(|change| self.dispatcher.see(here, change));
+                change.into_iter().for_each(|change| self.dispatcher.observe(here, change));
             }
             Next::Stop => {
                 self.idle.push(cpu);
-                self.dispatcher.see(here, Change::Idle);
+                self.dispatcher.observe(here, Change::Idle);
             }
         }
     }
@@ -98,10 +98,10 @@ impl<P: Policy> Ledger<P> {
         for cpu in cpus() {
             assert_eq!(view.is_idle(cpu), self.hands[cpu.index()].is_none(), "{cpu:?}");
         }
-        if P::HEEDS_LOAD {
+        if P::USES_LOAD {
             let loads: u32 = cpus().map(|cpu| view.load(cpu)).sum();
-            let lined_up = if P::LINE == Line::PerProcessor { self.waiting.len() } else { 0 };
-            assert_eq!(loads, count(in_hand + lined_up));
+            let queued = if P::QUEUES == Queues::PerProcessor { self.waiting.len() } else { 0 };
+            assert_eq!(loads, count(in_hand + queued));
         }
     }
 

@@ -9,8 +9,8 @@ use crate::scheduling::{Parallelism, QueueRule, Scheduling, ThreadOrder};
 use warmcore_costs::ExecutionModel;
 use warmcore_costs::residency::{Population, Residency, Sessions};
 use warmcore_costs::situation::{Experiment, Situation, ThreadStack};
-use warmcore_policy::dispatch::{Job, Layout, PacketLines, StackLines, StreamLines, Waiting};
-use warmcore_policy::policies::adaptive::{Adaptive, Costs, Found, History, Stacks};
+use warmcore_policy::dispatch::{Job, Layout, PacketQueues, StackQueues, StreamQueue, Waiting};
+use warmcore_policy::policies::adaptive::{Adaptive, CacheState, Costs, History, StackSharing};
 use warmcore_policy::policies::{
     CentralQueue, HomeFirst, HomeStealing, JoinShortestQueue, LeastRecentlyUsed, MostRecentlyUsed, Patient,
     PowerOfTwo, WiredStreams,
@@ -60,32 +60,32 @@ impl Scheduling {
     pub fn choose<T: Task>(&self, processors: u32, model: &ExecutionModel, task: T) -> T::Output {
         use ProcessorPolicy as Named;
         match self.policy {
-            Named::Mru => self.with_common_line(MostRecentlyUsed, task),
-            Named::Lru => self.with_common_line(LeastRecentlyUsed, task),
-            Named::CentralQueue => self.with_common_line(CentralQueue::new(processors), task),
-            Named::Patient => self.with_common_line(Patient::new(model.cold_to_hot()), task),
+            Named::Mru => self.with_common_queue(MostRecentlyUsed, task),
+            Named::Lru => self.with_common_queue(LeastRecentlyUsed, task),
+            Named::CentralQueue => self.with_common_queue(CentralQueue::new(processors), task),
+            Named::Patient => self.with_common_queue(Patient::new(model.cold_to_hot()), task),
             Named::WiredStreams if self.approach == Parallelism::Hybrid => {
-                self.with_common_line(HomeFirst, task)
+                self.with_common_queue(HomeFirst, task)
             }
-            Named::WiredStreams | Named::Hash => self.with_any_line(WiredStreams, task),
-            Named::HashStealing => self.with_any_line(HomeStealing::new(processors), task),
-            Named::ShortestQueue => self.with_any_line(JoinShortestQueue::new(processors), task),
-            Named::PowerOfTwo => self.with_any_line(PowerOfTwo, task),
-            Named::Adaptive => self.with_any_line(self.adaptive(processors, model), task),
+            Named::WiredStreams | Named::Hash => self.with_any_queue(WiredStreams, task),
+            Named::HashStealing => self.with_any_queue(HomeStealing::new(processors), task),
+            Named::ShortestQueue => self.with_any_queue(JoinShortestQueue::new(processors), task),
+            Named::PowerOfTwo => self.with_any_queue(PowerOfTwo, task),
+            Named::Adaptive => self.with_any_queue(self.adaptive(processors, model), task),
         }
     }
 
-    fn with_common_line<T: Task, P: Policy>(&self, policy: P, task: T) -> T::Output {
+    fn with_common_queue<T: Task, P: Policy>(&self, policy: P, task: T) -> T::Output {
         match self.queue {
-            QueueRule::SameStreamFirst => task.on::<P, StreamLines<T::Job>>(policy),
-            QueueRule::Fifo => self.with_any_line(policy, task),
+            QueueRule::SameStreamFirst => task.on::<P, StreamQueue<T::Job>>(policy),
+            QueueRule::Fifo => self.with_any_queue(policy, task),
         }
     }
 
-    fn with_any_line<T: Task, P: Policy>(&self, policy: P, task: T) -> T::Output {
+    fn with_any_queue<T: Task, P: Policy>(&self, policy: P, task: T) -> T::Output {
         match self.approach {
-            Parallelism::Ips => task.on::<P, StackLines<T::Job>>(policy),
-            Parallelism::Locking | Parallelism::Hybrid => task.on::<P, PacketLines<T::Job>>(policy),
+            Parallelism::Ips => task.on::<P, StackQueues<T::Job>>(policy),
+            Parallelism::Locking | Parallelism::Hybrid => task.on::<P, PacketQueues<T::Job>>(policy),
         }
     }
 
@@ -93,9 +93,9 @@ impl Scheduling {
     /// rehearse.
     fn adaptive(&self, processors: u32, model: &ExecutionModel) -> Adaptive {
         let stacks = match self.approach {
-            Parallelism::Locking => Stacks::Shared,
-            Parallelism::Ips => Stacks::Independent,
-            Parallelism::Hybrid => Stacks::PerProcessor,
+            Parallelism::Locking => StackSharing::Shared,
+            Parallelism::Ips => StackSharing::Independent,
+            Parallelism::Hybrid => StackSharing::PerProcessor,
         };
         let costs = Costs::from_fn(|found, idle| model.receive_after(situation(found), idle));
         Adaptive::new(processors, stacks, costs)
@@ -129,7 +129,7 @@ impl Scheduling {
 }
 
 /// What a packet that finds this is called in the cost model, its thread being at home.
-const fn situation(found: Found) -> Situation {
+const fn situation(found: CacheState) -> Situation {
     let history_here = match found.history {
         History::Unwritten => None,
         History::Here => Some(true),

@@ -54,7 +54,7 @@ impl ProcessorPolicy {
 
     /// Whether packets wait in one line for all processors under this policy.
     #[must_use]
-    pub const fn has_common_line(self) -> bool {
+    pub const fn has_common_queue(self) -> bool {
         matches!(self, Self::Mru | Self::Lru | Self::CentralQueue | Self::Patient)
     }
 

@@ -111,16 +111,16 @@ impl Scheduling {
     /// of every processor (Hybrid) do: the stacks are wired, and any of them can take any packet, or
     /// one stream could not use them all (§6.6).
     #[must_use]
-    pub fn has_common_line(&self) -> bool {
+    pub fn has_common_queue(&self) -> bool {
         let open_everywhere = self.approach == Parallelism::Hybrid;
-        self.policy.has_common_line() || open_everywhere && self.policy == ProcessorPolicy::WiredStreams
+        self.policy.has_common_queue() || open_everywhere && self.policy == ProcessorPolicy::WiredStreams
     }
 
     /// Whether streams are wired to processors, so that what others do changes nothing about where packets go.
     #[must_use]
     pub fn is_wired(&self) -> bool {
         let wired = matches!(self.policy, ProcessorPolicy::WiredStreams | ProcessorPolicy::Hash);
-        wired && !self.has_common_line()
+        wired && !self.has_common_queue()
     }
 
     /// Whether these choices can stand together.
@@ -133,7 +133,7 @@ impl Scheduling {
             let expected = "fifo: under ips a processor stays with its stack anyway";
             return Err(Fault::new("scheduling.queue", "same-stream-first", expected));
         }
-        if same_stream_first && !self.has_common_line() {
+        if same_stream_first && !self.has_common_queue() {
             let expected = format!("fifo: {} keeps a line for each processor, not one for all", self.policy);
             return Err(Fault::new("scheduling.queue", "same-stream-first", expected));
         }

@@ -39,7 +39,7 @@ impl Observed {
 
     /// A packet has begun to wait in a line.
     #[inline]
-    pub(super) fn lined_up(&mut self) {
+    pub(super) fn queued(&mut self) {
         self.waiting += 1;
     }
 
@@ -52,7 +52,7 @@ impl Observed {
     /// There is one packet more at `cpu`.
     #[inline]
     pub(super) fn more<P: Policy>(&mut self, cpu: CpuId, policy: &mut P) {
-        if !P::HEEDS_LOAD {
+        if !P::USES_LOAD {
             return;
         }
         let load = &mut self.loads[cpu.index()];
@@ -63,7 +63,7 @@ impl Observed {
     /// There is one packet less at `cpu`.
     #[inline]
     pub(super) fn less<P: Policy>(&mut self, cpu: CpuId, policy: &mut P) {
-        if !P::HEEDS_LOAD {
+        if !P::USES_LOAD {
             return;
         }
         let load = &mut self.loads[cpu.index()];

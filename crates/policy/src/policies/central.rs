@@ -1,7 +1,7 @@
 //! One queue for all, served by whoever is free.
 
 use crate::policies::shortest::below;
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use alloc::vec::Vec;
 use rand_core::Rng;
 use warmcore_units::CpuId;
@@ -40,8 +40,8 @@ impl CentralQueue {
 }
 
 impl Policy for CentralQueue {
-    const LINE: Line = Line::Common;
-    const HEEDS_LOAD: bool = true;
+    const QUEUES: Queues = Queues::Common;
+    const USES_LOAD: bool = true;
 
     #[inline]
     fn place(&mut self, request: Request, _view: &impl View, random: &mut impl Rng) -> Decision {

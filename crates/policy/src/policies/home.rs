@@ -1,7 +1,7 @@
 //! A processor of its own for each stream.
 
 use crate::load_order::LoadOrder;
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use rand_core::Rng;
 use warmcore_units::CpuId;
 
@@ -33,8 +33,8 @@ impl HomeStealing {
 }
 
 impl Policy for WiredStreams {
-    const ALONE: bool = true;
-    const LINE: Line = Line::PerProcessor;
+    const HOME_ONLY: bool = true;
+    const QUEUES: Queues = Queues::PerProcessor;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
@@ -43,7 +43,7 @@ impl Policy for WiredStreams {
 }
 
 impl Policy for HomeFirst {
-    const LINE: Line = Line::Common;
+    const QUEUES: Queues = Queues::Common;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
@@ -52,8 +52,8 @@ impl Policy for HomeFirst {
 }
 
 impl Policy for HomeStealing {
-    const LINE: Line = Line::PerProcessor;
-    const HEEDS_LOAD: bool = true;
+    const QUEUES: Queues = Queues::PerProcessor;
+    const USES_LOAD: bool = true;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {

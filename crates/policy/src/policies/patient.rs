@@ -1,6 +1,6 @@
 //! Waiting for a warm processor.
 
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use rand_core::Rng;
 
 /// The queueing heuristic of Salehi, Kurose & Towsley 1994, §8: rather than going into service on
@@ -22,7 +22,7 @@ impl Patient {
 }
 
 impl Policy for Patient {
-    const LINE: Line = Line::Common;
+    const QUEUES: Queues = Queues::Common;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {

@@ -1,6 +1,6 @@
 //! The source's two ways to choose among idle processors (Salehi, Kurose & Towsley 1994, §2.3).
 
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use rand_core::Rng;
 use warmcore_units::CpuId;
 
@@ -14,7 +14,7 @@ pub struct MostRecentlyUsed;
 pub struct LeastRecentlyUsed;
 
 impl Policy for MostRecentlyUsed {
-    const LINE: Line = Line::Common;
+    const QUEUES: Queues = Queues::Common;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
@@ -23,7 +23,7 @@ impl Policy for MostRecentlyUsed {
 }
 
 impl Policy for LeastRecentlyUsed {
-    const LINE: Line = Line::Common;
+    const QUEUES: Queues = Queues::Common;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
@@ -31,7 +31,7 @@ impl Policy for LeastRecentlyUsed {
     }
 
     #[inline]
-    fn lookout(&self, view: &impl View) -> Option<CpuId> {
+    fn poller(&self, view: &impl View) -> Option<CpuId> {
         view.least_recent()
     }
 }

@@ -1,7 +1,7 @@
 //! Short lines, whatever the caches hold.
 
 use crate::load_order::LoadOrder;
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use rand_core::Rng;
 use warmcore_units::CpuId;
 
@@ -26,8 +26,8 @@ impl JoinShortestQueue {
 }
 
 impl Policy for JoinShortestQueue {
-    const LINE: Line = Line::PerProcessor;
-    const HEEDS_LOAD: bool = true;
+    const QUEUES: Queues = Queues::PerProcessor;
+    const USES_LOAD: bool = true;
 
     #[inline]
     fn place(&mut self, _request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
@@ -41,8 +41,8 @@ impl Policy for JoinShortestQueue {
 }
 
 impl Policy for PowerOfTwo {
-    const LINE: Line = Line::PerProcessor;
-    const HEEDS_LOAD: bool = true;
+    const QUEUES: Queues = Queues::PerProcessor;
+    const USES_LOAD: bool = true;
 
     #[inline]
     fn place(&mut self, _request: Request, view: &impl View, random: &mut impl Rng) -> Decision {

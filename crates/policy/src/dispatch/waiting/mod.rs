@@ -2,21 +2,21 @@
 //!
 //! | form | for | who waits in a line |
 //! |---|---|---|
-//! | [`PacketLines`] | Locking and Hybrid, first come first served | packets |
-//! | [`StreamLines`] | the same, with the stream just processed first | packets |
-//! | [`StackLines`] | IPS | stacks that have a packet but no processor |
+//! | [`PacketQueues`] | Locking and Hybrid, first come first served | packets |
+//! | [`StreamQueue`] | the same, with the stream just processed first | packets |
+//! | [`StackQueues`] | IPS | stacks that have a packet but no processor |
 
 mod packets;
 mod stacks;
 mod streams;
 
-pub use packets::PacketLines;
-pub use stacks::StackLines;
-pub use streams::StreamLines;
+pub use packets::PacketQueues;
+pub use stacks::StackQueues;
+pub use streams::StreamQueue;
 
 use super::Job;
 use crate::assignment::{hashed, in_turn};
-use crate::policy::Line;
+use crate::policy::Queues;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, StackId};
@@ -69,10 +69,10 @@ pub trait Waiting: Send {
 
     /// Whether a job holds its stack until its end is told, so that a processor that goes on to
     /// another stack has to tell it first.
-    const HELD: bool = false;
+    const HOLDS_STACK: bool = false;
 
     /// Nothing waits, with lines as the policy has them.
-    fn none(layout: &Layout, line: Line) -> Self;
+    fn none(layout: &Layout, line: Queues) -> Self;
 
     /// The stack that `job` visits if it is processed on `cpu`.
     fn stack(&self, job: &Self::Job, cpu: CpuId) -> StackId;
@@ -85,13 +85,13 @@ pub trait Waiting: Send {
     fn admit(&mut self, job: Self::Job) -> Option<Self::Job>;
 
     /// `job` was admitted, but has to wait in the line of `at`.
-    fn line_up(&mut self, job: Self::Job, at: CpuId);
+    fn enqueue(&mut self, job: Self::Job, at: CpuId);
 
     /// What the processor that has finished `finished` must go on with before it looks at lines.
-    fn stay(&mut self, finished: &Self::Job) -> Option<Self::Job>;
+    fn next_of_stack(&mut self, finished: &Self::Job) -> Option<Self::Job>;
 
     /// What the processor that has `running` in hand must go on with after it in any case.
-    fn stay_ahead(&mut self, running: &Self::Job) -> Option<Self::Job> {
+    fn next_of_stack_ahead(&mut self, running: &Self::Job) -> Option<Self::Job> {
         let _ = running;
         None
     }
@@ -102,15 +102,15 @@ pub trait Waiting: Send {
 
 /// First-come-first-served lines, one for all processors or one for each.
 #[derive(Clone, Debug)]
-struct Lines<J> {
+struct FifoQueues<J> {
     lines: Vec<VecDeque<J>>,
 }
 
-impl<J> Lines<J> {
-    fn none(processors: u32, line: Line) -> Self {
+impl<J> FifoQueues<J> {
+    fn none(processors: u32, line: Queues) -> Self {
         let lines = match line {
-            Line::Common => 1,
-            Line::PerProcessor => processors,
+            Queues::Common => 1,
+            Queues::PerProcessor => processors,
         };
         Self { lines: (0..lines).map(|_| VecDeque::new()).collect() }
     }

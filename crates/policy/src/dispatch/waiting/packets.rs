@@ -1,14 +1,14 @@
-use super::{Layout, Lines, Waiting};
+use super::{FifoQueues, Layout, Waiting};
 use crate::dispatch::Job;
-use crate::policy::Line;
+use crate::policy::Queues;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, StackId, StreamId};
 
 /// Any processor can work on any packet: packets wait in lines.
 #[derive(Clone, Debug)]
-pub struct PacketLines<J> {
+pub struct PacketQueues<J> {
     places: Places,
-    lines: Lines<J>,
+    lines: FifoQueues<J>,
 }
 
 /// Where packets belong that are bound to no stack.
@@ -37,11 +37,11 @@ impl Places {
     }
 }
 
-impl<J: Job> Waiting for PacketLines<J> {
+impl<J: Job> Waiting for PacketQueues<J> {
     type Job = J;
 
-    fn none(layout: &Layout, line: Line) -> Self {
-        Self { places: Places::new(layout), lines: Lines::none(layout.processors, line) }
+    fn none(layout: &Layout, line: Queues) -> Self {
+        Self { places: Places::new(layout), lines: FifoQueues::none(layout.processors, line) }
     }
 
     #[inline]
@@ -60,12 +60,12 @@ impl<J: Job> Waiting for PacketLines<J> {
     }
 
     #[inline]
-    fn line_up(&mut self, job: J, at: CpuId) {
+    fn enqueue(&mut self, job: J, at: CpuId) {
         self.lines.get_mut(at).push_back(job);
     }
 
     #[inline]
-    fn stay(&mut self, _finished: &J) -> Option<J> {
+    fn next_of_stack(&mut self, _finished: &J) -> Option<J> {
         None
     }
 

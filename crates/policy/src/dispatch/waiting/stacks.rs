@@ -1,6 +1,6 @@
-use super::{Layout, Lines, Waiting};
+use super::{FifoQueues, Layout, Waiting};
 use crate::dispatch::Job;
-use crate::policy::Line;
+use crate::policy::Queues;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, StackId};
@@ -9,13 +9,13 @@ use warmcore_units::{CpuId, StackId};
 /// packet but no processor waits in a line. A processor stays with its stack while packets wait
 /// there.
 #[derive(Clone, Debug)]
-pub struct StackLines<J> {
+pub struct StackQueues<J> {
     /// The stack of each stream, and the home of each stack.
     stack_of: Vec<u32>,
     homes: Vec<u32>,
     stacks: Vec<Stack<J>>,
     /// The first packets of stacks that wait for a processor.
-    lines: Lines<J>,
+    lines: FifoQueues<J>,
 }
 
 #[derive(Clone, Debug)]
@@ -31,23 +31,23 @@ impl<J> Default for Stack<J> {
     }
 }
 
-impl<J: Job> StackLines<J> {
+impl<J: Job> StackQueues<J> {
     #[inline]
     fn stack_of(&self, job: &J) -> usize {
         self.stack_of[job.stream().index()] as usize
     }
 }
 
-impl<J: Job> Waiting for StackLines<J> {
+impl<J: Job> Waiting for StackQueues<J> {
     type Job = J;
-    const HELD: bool = true;
+    const HOLDS_STACK: bool = true;
 
-    fn none(layout: &Layout, line: Line) -> Self {
+    fn none(layout: &Layout, line: Queues) -> Self {
         Self {
             stack_of: layout.stacks_of_streams(),
             homes: layout.homes_of_stacks(),
             stacks: (0..layout.stacks).map(|_| Stack::default()).collect(),
-            lines: Lines::none(layout.processors, line),
+            lines: FifoQueues::none(layout.processors, line),
         }
     }
 
@@ -74,12 +74,12 @@ impl<J: Job> Waiting for StackLines<J> {
     }
 
     #[inline]
-    fn line_up(&mut self, job: J, at: CpuId) {
+    fn enqueue(&mut self, job: J, at: CpuId) {
         self.lines.get_mut(at).push_back(job);
     }
 
     #[inline]
-    fn stay(&mut self, finished: &J) -> Option<J> {
+    fn next_of_stack(&mut self, finished: &J) -> Option<J> {
         let stack = self.stack_of(finished);
         let stack = &mut self.stacks[stack];
         let next = stack.backlog.pop_front();
@@ -88,7 +88,7 @@ impl<J: Job> Waiting for StackLines<J> {
     }
 
     #[inline]
-    fn stay_ahead(&mut self, running: &J) -> Option<J> {
+    fn next_of_stack_ahead(&mut self, running: &J) -> Option<J> {
         let stack = self.stack_of(running);
         self.stacks[stack].backlog.pop_front()
     }

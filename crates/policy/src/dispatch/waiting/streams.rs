@@ -1,7 +1,7 @@
 use super::packets::Places;
 use super::{Layout, Waiting};
 use crate::dispatch::Job;
-use crate::policy::Line;
+use crate::policy::Queues;
 use alloc::vec;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, StackId};
@@ -12,7 +12,7 @@ use warmcore_units::{CpuId, StackId};
 /// The line is a list through all waiting packets, and another through those of each stream, so
 /// that either end of either is at hand.
 #[derive(Clone, Debug)]
-pub struct StreamLines<J> {
+pub struct StreamQueue<J> {
     places: Places,
     nodes: Vec<Node<J>>,
     /// A list of unused nodes, linked by `behind`.
@@ -41,7 +41,7 @@ struct Ends {
 const NONE: u32 = u32::MAX;
 const EMPTY: Ends = Ends { first: NONE, last: NONE };
 
-impl<J: Job> StreamLines<J> {
+impl<J: Job> StreamQueue<J> {
     fn node(&mut self, job: J) -> u32 {
         let node = Node { job: Some(job), ahead: self.line.last, behind: NONE, behind_in_stream: NONE };
         if self.unused == NONE {
@@ -76,13 +76,13 @@ impl<J: Job> StreamLines<J> {
     }
 }
 
-impl<J: Job> Waiting for StreamLines<J> {
+impl<J: Job> Waiting for StreamQueue<J> {
     type Job = J;
 
     /// # Panics
     /// If each processor has a line of its own: what waits there is of few streams anyway.
-    fn none(layout: &Layout, line: Line) -> Self {
-        assert_eq!(line, Line::Common, "one line for all processors");
+    fn none(layout: &Layout, line: Queues) -> Self {
+        assert_eq!(line, Queues::Common, "one line for all processors");
         let streams = vec![EMPTY; layout.streams as usize];
         Self { places: Places::new(layout), nodes: Vec::new(), unused: NONE, line: EMPTY, streams }
     }
@@ -102,7 +102,7 @@ impl<J: Job> Waiting for StreamLines<J> {
         Some(job)
     }
 
-    fn line_up(&mut self, job: J, _at: CpuId) {
+    fn enqueue(&mut self, job: J, _at: CpuId) {
         let stream = job.stream();
         let new = self.node(job);
         match core::mem::replace(&mut self.line.last, new) {
@@ -117,7 +117,7 @@ impl<J: Job> Waiting for StreamLines<J> {
     }
 
     #[inline]
-    fn stay(&mut self, _finished: &J) -> Option<J> {
+    fn next_of_stack(&mut self, _finished: &J) -> Option<J> {
         None
     }
 

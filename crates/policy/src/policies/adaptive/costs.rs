@@ -5,11 +5,11 @@ use warmcore_units::Nanos;
 
 /// Whose the protocol stacks are: it decides what a packet can find on its processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stacks {
+pub enum StackSharing {
     /// One stack for all processors (Locking): session and history lines move to wherever a
     /// packet is processed.
     Shared,
-    /// Stacks that each process one packet at a time, on any processor (IPS): their lines move
+    /// StackSharing that each process one packet at a time, on any processor (IPS): their lines move
     /// with them.
     Independent,
     /// A stack for each processor, in which every stream is open (Hybrid): nothing moves.
@@ -18,7 +18,7 @@ pub enum Stacks {
 
 /// What of its stack's written lines a packet finds where (Salehi, Kurose & Towsley 1994, §5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct CacheState {
     /// Whether its session lines were last written on this processor.
     pub session_here: bool,
     /// The history lines.
@@ -36,7 +36,7 @@ pub enum History {
     Elsewhere,
 }
 
-impl Found {
+impl CacheState {
     const COUNT: usize = 6;
 
     /// Everything where it is wanted.
@@ -65,24 +65,24 @@ const ONE: u64 = 1.0_f64.to_bits();
 #[derive(Clone, Debug)]
 pub struct Costs {
     /// After 0, 1, 2, 4, … ns.
-    rows: Vec<[f64; Found::COUNT]>,
+    rows: Vec<[f64; CacheState::COUNT]>,
     coldest: f64,
 }
 
 impl Costs {
     /// Tables `time`: the service time of a packet that finds this, after so much idle time.
     #[must_use]
-    pub fn from_fn(time: impl Fn(Found, Nanos) -> Nanos) -> Self {
-        let row = |idle: Nanos| Found::all().map(|found| time(found, idle).0);
+    pub fn from_fn(time: impl Fn(CacheState, Nanos) -> Nanos) -> Self {
+        let row = |idle: Nanos| CacheState::all().map(|found| time(found, idle).0);
         let powers = (0..=OCTAVES).map(|octave| row(Nanos((1_u64 << octave) as f64)));
         let rows = core::iter::once(row(Nanos::ZERO)).chain(powers).collect();
-        Self { rows, coldest: time(Found::WARMEST, Nanos::INFINITY).0 }
+        Self { rows, coldest: time(CacheState::WARMEST, Nanos::INFINITY).0 }
     }
 
     /// The service time of a packet that finds `found` after its processor was idle for `idle`.
     #[must_use]
     #[inline]
-    pub fn time(&self, found: Found, idle: Nanos) -> Nanos {
+    pub fn time(&self, found: CacheState, idle: Nanos) -> Nanos {
         let column = found.index();
         let (row, place) = position(idle);
         let [low, high] = [row, row + 1].map(|row| self.rows[row.min(OCTAVES + 1)][column]);
@@ -92,7 +92,7 @@ impl Costs {
     /// The least a packet takes.
     #[must_use]
     pub fn hottest(&self) -> Nanos {
-        self.time(Found::WARMEST, Nanos::ZERO)
+        self.time(CacheState::WARMEST, Nanos::ZERO)
     }
 
     /// How many of the hottest packets the coldest takes as long as.
@@ -124,15 +124,15 @@ mod tests {
     use proptest::prelude::*;
 
     /// Grows without bound and in a curve; each case differs.
-    fn curved(found: Found, idle: Nanos) -> Nanos {
+    fn curved(found: CacheState, idle: Nanos) -> Nanos {
         Nanos(100.0 + found.index() as f64 + (1.0 + idle.0.min(1e12)).ln())
     }
 
     proptest! {
         /// The chord over an octave of ln lies below the arc by less than 0.06.
         #[test]
-        fn tabled_times_are_near_the_exact_ones(exponent in -2.0_f64..12.0, case in 0..Found::COUNT) {
-            let (found, idle) = (Found::all()[case], Nanos(10_f64.powf(exponent)));
+        fn tabled_times_are_near_the_exact_ones(exponent in -2.0_f64..12.0, case in 0..CacheState::COUNT) {
+            let (found, idle) = (CacheState::all()[case], Nanos(10_f64.powf(exponent)));
             let costs = Costs::from_fn(curved);
             let error = costs.time(found, idle) - curved(found, idle);
             prop_assert!((-0.2..=1e-9).contains(&error.0), "{error} at {idle}");
@@ -142,10 +142,10 @@ mod tests {
     #[test]
     fn the_ends_are_exact_and_beyond_them_nothing_changes() {
         let costs = Costs::from_fn(curved);
-        assert_eq!(costs.hottest(), curved(Found::WARMEST, Nanos::ZERO));
-        let last = curved(Found::WARMEST, Nanos((1_u64 << OCTAVES) as f64));
+        assert_eq!(costs.hottest(), curved(CacheState::WARMEST, Nanos::ZERO));
+        let last = curved(CacheState::WARMEST, Nanos((1_u64 << OCTAVES) as f64));
         for idle in [Nanos((1_u64 << OCTAVES) as f64), Nanos(1e300), Nanos::INFINITY] {
-            assert_eq!(costs.time(Found::WARMEST, idle), last);
+            assert_eq!(costs.time(CacheState::WARMEST, idle), last);
         }
     }
 }

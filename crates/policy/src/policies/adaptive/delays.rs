@@ -5,7 +5,7 @@ use warmcore_units::Nanos;
 
 /// A packet, and its delays where they are known on arrival.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Rehearsed {
+pub(super) struct ShadowPacket {
     pub(super) request: Request,
     /// On one processor with all others.
     pub(super) gathered: Nanos,
@@ -17,7 +17,7 @@ pub(super) struct Rehearsed {
 /// known, so that it is always the same packets that are compared.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Delays {
-    /// By [`Choice`](super::Choice).
+    /// By [`Strategy`](super::Strategy).
     pub(super) sums: [f64; 3],
     pub(super) packets: u32,
 }
@@ -25,7 +25,7 @@ pub(super) struct Delays {
 impl Delays {
     /// `packet` has the delay `home` if it goes home.
     #[inline]
-    pub(super) fn add(&mut self, packet: &Rehearsed, home: Nanos) {
+    pub(super) fn add(&mut self, packet: &ShadowPacket, home: Nanos) {
         for (sum, delay) in self.sums.iter_mut().zip([packet.gathered, packet.recent, home]) {
             *sum += delay.0;
         }

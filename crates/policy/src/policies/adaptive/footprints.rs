@@ -1,6 +1,6 @@
-//! Who wrote what last in a rehearsal.
+//! Who wrote what last in a shadow.
 
-use super::costs::{Found, History, Stacks};
+use super::costs::{CacheState, History, StackSharing};
 use crate::policy::Request;
 use alloc::vec::Vec;
 use warmcore_units::CpuId;
@@ -14,7 +14,7 @@ const NOBODY: u32 = u32::MAX;
 /// The last writers of session and history lines.
 #[derive(Clone, Debug)]
 pub(super) struct Footprints {
-    stacks: Stacks,
+    stacks: StackSharing,
     /// By stream: the last processor.
     sessions: Entries<u32>,
     /// By stack.
@@ -29,7 +29,7 @@ struct Writer {
 
 impl Footprints {
     /// Before any packet. One processor alone has written everything.
-    pub(super) fn none(stacks: Stacks, processors: u32) -> Self {
+    pub(super) fn none(stacks: StackSharing, processors: u32) -> Self {
         let cpu = if processors == 1 { 0 } else { NOBODY };
         let nothing = Writer { stream: NOBODY, cpu };
         Self { stacks, sessions: Entries::filled(cpu), histories: Entries::filled(nothing) }
@@ -37,12 +37,12 @@ impl Footprints {
 
     /// The packet of `request` is processed on `cpu`.
     #[inline]
-    pub(super) fn visit(&mut self, request: &Request, cpu: CpuId) -> Found {
+    pub(super) fn visit(&mut self, request: &Request, cpu: CpuId) -> CacheState {
         let stream = request.stream.0;
         let stack = match self.stacks {
-            Stacks::Shared => 0,
-            Stacks::Independent => request.stack.0,
-            Stacks::PerProcessor => cpu.0,
+            StackSharing::Shared => 0,
+            StackSharing::Independent => request.stack.0,
+            StackSharing::PerProcessor => cpu.0,
         };
         let session = core::mem::replace(self.sessions.at(stream), cpu.0);
         let history = self.histories.at(stack);
@@ -56,8 +56,8 @@ impl Footprints {
         if found != History::Unwritten {
             *history = Writer { stream, cpu: cpu.0 };
         }
-        let own_session = self.stacks == Stacks::PerProcessor;
-        Found { session_here: own_session || session == cpu.0, history: found }
+        let own_session = self.stacks == StackSharing::PerProcessor;
+        CacheState { session_here: own_session || session == cpu.0, history: found }
     }
 }
 
@@ -93,7 +93,7 @@ mod tests {
 
     /// What packets of these streams find on these processors, one after the other; the streams'
     /// stacks have their numbers.
-    fn found(stacks: Stacks, visits: &[(u32, u32)]) -> Vec<(bool, History)> {
+    fn found(stacks: StackSharing, visits: &[(u32, u32)]) -> Vec<(bool, History)> {
         let mut footprints = Footprints::none(stacks, 2);
         let visits = visits.iter().map(|&(stream, cpu)| {
             let found = footprints.visit(&request(Nanos::ZERO, stream), CpuId(cpu));
@@ -109,7 +109,7 @@ mod tests {
     fn a_shared_stack_moves_with_every_packet() {
         let expected =
             [(false, Elsewhere), (false, Unwritten), (false, Here), (true, Unwritten), (false, Here)];
-        assert_eq!(found(Stacks::Shared, &VISITS), expected);
+        assert_eq!(found(StackSharing::Shared, &VISITS), expected);
     }
 
     #[test]
@@ -121,19 +121,19 @@ mod tests {
             (true, Unwritten),
             (false, Unwritten),
         ];
-        assert_eq!(found(Stacks::Independent, &VISITS), expected);
+        assert_eq!(found(StackSharing::Independent, &VISITS), expected);
     }
 
     #[test]
     fn a_processors_own_stack_moves_nothing() {
         let expected = [(true, Elsewhere), (true, Elsewhere), (true, Here), (true, Unwritten), (true, Here)];
-        assert_eq!(found(Stacks::PerProcessor, &VISITS), expected);
+        assert_eq!(found(StackSharing::PerProcessor, &VISITS), expected);
     }
 
     #[test]
     fn one_processor_finds_all_at_home() {
-        let mut footprints = Footprints::none(Stacks::Shared, 1);
+        let mut footprints = Footprints::none(StackSharing::Shared, 1);
         let found = footprints.visit(&request(Nanos::ZERO, 7), CpuId(0));
-        assert_eq!(found, Found { session_here: true, history: Here });
+        assert_eq!(found, CacheState { session_here: true, history: Here });
     }
 }

@@ -11,7 +11,7 @@
 //! one for each choice. As all three see the packets that really arrive, and always the same ones
 //! are compared, chance cancels from the comparison; and nobody pays for the worse ones.
 //!
-//! | [`Choice`] | rehearsed as | and then done as |
+//! | [`Strategy`] | rehearsed as | and then done as |
 //! |---|---|---|
 //! | `Gather` | one processor for all packets | the same, but others help once the line is long |
 //! | `Recent` | the most recently used idle processor (MRU), one line | the same |
@@ -34,31 +34,31 @@
 //! 500th to wait for each processor is not followed, so that memory and what is left of an overload are
 //! bounded.
 
-mod choice;
+mod completions;
 mod costs;
+mod delay_cap;
 mod delays;
-mod ends;
 mod footprints;
-mod limit;
-mod lines;
+mod queues;
 mod recent;
-mod rehearsal;
+mod shadow;
 mod stealing;
+mod strategy;
 mod wired;
 
-pub use choice::Choice;
-pub use costs::{Costs, Found, History, Stacks};
+pub use costs::{CacheState, Costs, History, StackSharing};
+pub use strategy::Strategy;
 
 use crate::load_order::LoadOrder;
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use rand_core::Rng;
-use rehearsal::Rehearsal;
+use shadow::ShadowSimulation;
 use warmcore_units::CpuId;
 
 /// Whichever of three ways to choose a processor the packets of late would have fared best under.
 #[derive(Clone, Debug)]
 pub struct Adaptive {
-    rehearsal: Rehearsal,
+    shadow: ShadowSimulation,
     loads: LoadOrder,
     /// Whether a packet whose home is busy may go elsewhere.
     may_leave_home: bool,
@@ -74,33 +74,33 @@ const FIRST: CpuId = CpuId(0);
 impl Adaptive {
     /// For `processors` processors, with stacks like these, on which packets cost this much.
     #[must_use]
-    pub fn new(processors: u32, stacks: Stacks, costs: Costs) -> Self {
+    pub fn new(processors: u32, stacks: StackSharing, costs: Costs) -> Self {
         Self {
             patience: costs.cold_to_hot(),
-            may_leave_home: stacks != Stacks::Independent,
-            rehearsal: Rehearsal::new(stacks, processors, costs),
+            may_leave_home: stacks != StackSharing::Independent,
+            shadow: ShadowSimulation::new(stacks, processors, costs),
             loads: LoadOrder::idle(processors),
         }
     }
 
     /// What it does for the time being.
     #[must_use]
-    pub const fn choice(&self) -> Choice {
-        self.rehearsal.choice()
+    pub const fn strategy(&self) -> Strategy {
+        self.shadow.strategy()
     }
 }
 
 impl Policy for Adaptive {
-    const LINE: Line = Line::PerProcessor;
-    const HEEDS_LOAD: bool = true;
+    const QUEUES: Queues = Queues::PerProcessor;
+    const USES_LOAD: bool = true;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
-        self.rehearsal.arrive(&request);
-        let (cpu, waits) = match self.choice() {
-            Choice::Gather => (FIRST, f64::from(view.load(FIRST)) < self.patience),
-            Choice::Recent => return recent_or_wait(view, FIRST),
-            Choice::Home => (request.home, !self.may_leave_home),
+        self.shadow.arrive(&request);
+        let (cpu, waits) = match self.strategy() {
+            Strategy::Gather => (FIRST, f64::from(view.load(FIRST)) < self.patience),
+            Strategy::Recent => return recent_or_wait(view, FIRST),
+            Strategy::Home => (request.home, !self.may_leave_home),
         };
         if view.is_idle(cpu) {
             Decision::Run(cpu)
@@ -113,7 +113,7 @@ impl Policy for Adaptive {
 
     #[inline]
     fn joined(&mut self, request: Request) {
-        self.rehearsal.arrive(&request);
+        self.shadow.arrive(&request);
     }
 
     #[inline]
@@ -121,7 +121,7 @@ impl Policy for Adaptive {
         let (victim, load) = self.loads.longest();
         // One of them is in service there, and one may wait for its home; more are there from when
         // they were gathered.
-        let stay = if self.choice() == Choice::Home && !self.may_leave_home { 2 } else { 1 };
+        let stay = if self.strategy() == Strategy::Home && !self.may_leave_home { 2 } else { 1 };
         (load > stay).then_some(victim)
     }
 
@@ -139,8 +139,8 @@ fn recent_or_wait(view: &impl View, cpu: CpuId) -> Decision {
 
 #[cfg(test)]
 mod tests {
-    use super::rehearsal::BLOCK;
-    use super::rehearsal::tests::{pairs, sparse, steady};
+    use super::shadow::BLOCK;
+    use super::shadow::tests::{pairs, sparse, steady};
     use super::*;
     use crate::policies::tests::Processors;
     use alloc::vec::Vec;
@@ -165,7 +165,7 @@ mod tests {
     }
 
     /// The policy after four blocks of `traffic`, all waiting at their stacks.
-    fn after(traffic: fn(u32) -> Vec<(f64, u32)>, stacks: Stacks) -> Adaptive {
+    fn after(traffic: fn(u32) -> Vec<(f64, u32)>, stacks: StackSharing) -> Adaptive {
         let mut policy = Adaptive::new(4, stacks, costs());
         let packets = traffic(4 * BLOCK);
         packets.into_iter().for_each(|(now, stream)| policy.joined(request(Nanos(now), stream)));
@@ -180,8 +180,8 @@ mod tests {
 
     #[test]
     fn gathered_packets_wait_for_the_first_processor_until_its_line_is_long() {
-        let policy = after(sparse, Stacks::PerProcessor);
-        assert_eq!(policy.choice(), Choice::Gather);
+        let policy = after(sparse, StackSharing::PerProcessor);
+        assert_eq!(policy.strategy(), Strategy::Gather);
         assert_eq!(place(&policy, &[0; 4], &[0, 2, 1, 3]), Decision::Run(FIRST));
         assert_eq!(place(&policy, &[9, 0, 0, 0], &[2, 1, 3]), Decision::Wait(FIRST));
         assert_eq!(place(&policy, &[10, 0, 0, 0], &[2, 1, 3]), Decision::Run(CpuId(3)));
@@ -190,8 +190,8 @@ mod tests {
 
     #[test]
     fn packets_go_home_and_elsewhere_only_if_it_is_busy() {
-        let policy = after(steady, Stacks::PerProcessor);
-        assert_eq!(policy.choice(), Choice::Home);
+        let policy = after(steady, StackSharing::PerProcessor);
+        assert_eq!(policy.strategy(), Strategy::Home);
         assert_eq!(place(&policy, &[0; 4], &[0, 2, 1, 3]), Decision::Run(CpuId(2)));
         assert_eq!(place(&policy, &[0, 0, 1, 0], &[0, 1, 3]), Decision::Run(CpuId(3)));
         assert_eq!(place(&policy, &[1; 4], &[]), Decision::Wait(CpuId(2)));
@@ -199,8 +199,8 @@ mod tests {
 
     #[test]
     fn independent_stacks_wait_for_their_homes() {
-        let mut policy = after(steady, Stacks::Independent);
-        assert_eq!(policy.choice(), Choice::Home);
+        let mut policy = after(steady, StackSharing::Independent);
+        assert_eq!(policy.strategy(), Strategy::Home);
         assert_eq!(place(&policy, &[0, 0, 1, 0], &[0, 1, 3]), Decision::Wait(CpuId(2)));
         let view = Processors::new(&[0, 0, 3, 0], &[0, 1, 3]);
         (1..=2).for_each(|load| policy.loaded(CpuId(2), load));
@@ -211,15 +211,15 @@ mod tests {
 
     #[test]
     fn the_most_recently_used_processor_has_the_common_line_beside_it() {
-        let policy = after(pairs, Stacks::PerProcessor);
-        assert_eq!(policy.choice(), Choice::Recent);
+        let policy = after(pairs, StackSharing::PerProcessor);
+        assert_eq!(policy.strategy(), Strategy::Recent);
         assert_eq!(place(&policy, &[0; 4], &[0, 2, 1, 3]), Decision::Run(CpuId(3)));
         assert_eq!(place(&policy, &[1; 4], &[]), Decision::Wait(FIRST));
     }
 
     #[test]
     fn who_is_idle_takes_from_the_longest_line() {
-        let mut policy = after(|_| Vec::new(), Stacks::PerProcessor);
+        let mut policy = after(|_| Vec::new(), StackSharing::PerProcessor);
         let view = Processors::new(&[2, 1, 3, 0], &[3]);
         for (cpu, load) in [(0, 1), (0, 2), (1, 1), (2, 1)] {
             policy.loaded(CpuId(cpu), load);

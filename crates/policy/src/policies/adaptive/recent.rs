@@ -1,9 +1,9 @@
 //! A host that uses the most recently used idle processor, rehearsed.
 
-use super::costs::{Costs, Stacks};
-use super::ends::Ends;
+use super::completions::Completions;
+use super::costs::{Costs, StackSharing};
+use super::delay_cap::DelayCap;
 use super::footprints::{Entries, Footprints};
-use super::limit::Limit;
 use crate::policy::Request;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, Nanos};
@@ -16,12 +16,12 @@ use warmcore_units::{CpuId, Nanos};
 /// behind that: the work is the same.)
 #[derive(Clone, Debug)]
 pub(super) struct RecentHost {
-    limit: Limit,
+    limit: DelayCap,
     /// The most recently used last.
     idle: Vec<CpuId>,
     /// By processor: when it has finished all packets so far.
     ends: Vec<Nanos>,
-    busy: Ends,
+    busy: Completions,
     /// By stack, if they process one packet at a time: where the last packet was settled, and
     /// when it ends.
     stacks: Option<Entries<(CpuId, Nanos)>>,
@@ -29,14 +29,14 @@ pub(super) struct RecentHost {
 }
 
 impl RecentHost {
-    pub(super) fn new(stacks: Stacks, processors: u32, limit: Limit) -> Self {
+    pub(super) fn new(stacks: StackSharing, processors: u32, limit: DelayCap) -> Self {
         let never = Nanos(f64::NEG_INFINITY);
         Self {
             limit,
             idle: (0..processors).map(CpuId).collect(),
             ends: alloc::vec![never; processors as usize],
-            busy: Ends::default(),
-            stacks: (stacks == Stacks::Independent).then(|| Entries::filled((CpuId(0), never))),
+            busy: Completions::default(),
+            stacks: (stacks == StackSharing::Independent).then(|| Entries::filled((CpuId(0), never))),
             footprints: Footprints::none(stacks, processors),
         }
     }
@@ -53,7 +53,7 @@ impl RecentHost {
         let before = self.ends[cpu.index()];
         let start = now.max(before);
         let found = self.footprints.visit(request, cpu);
-        let end = self.limit.on(now, start + costs.time(found, start - before));
+        let end = self.limit.cap_end(now, start + costs.time(found, start - before));
         self.ends[cpu.index()] = end;
         if was_idle {
             self.busy.push(cpu, end);
@@ -94,14 +94,14 @@ mod tests {
 
     const PROCESSORS: u32 = 3;
 
-    fn host(stacks: Stacks) -> RecentHost {
-        RecentHost::new(stacks, PROCESSORS, Limit::from_costs(&costs()))
+    fn host(stacks: StackSharing) -> RecentHost {
+        RecentHost::new(stacks, PROCESSORS, DelayCap::from_costs(&costs()))
     }
 
     /// The same by search: the idle processor with the latest end, or the earliest of all.
     fn searched(packets: &[(f64, u32)]) -> Vec<f64> {
         let mut ends: Vec<(f64, u32)> = (0..PROCESSORS).map(|cpu| (f64::NEG_INFINITY, cpu)).collect();
-        let mut footprints = Footprints::none(Stacks::Shared, PROCESSORS);
+        let mut footprints = Footprints::none(StackSharing::Shared, PROCESSORS);
         let packets = packets.iter().map(|&(now, stream)| {
             ends.sort_by(|(a, left), (b, right)| a.total_cmp(b).then(left.cmp(right)));
             let at = ends.iter().rposition(|&(end, _)| end <= now).unwrap_or(0);
@@ -119,7 +119,7 @@ mod tests {
         fn delays_are_those_of_a_search(steps in prop::collection::vec((0.0_f64..300.0, 0_u32..4), 0..100)) {
             let mut now = 0.0;
             let packets: Vec<_> = steps.into_iter().map(|(gap, stream)| { now += gap; (now, stream) }).collect();
-            let mut host = host(Stacks::Shared);
+            let mut host = host(StackSharing::Shared);
             let delays = packets.iter().map(|&(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
             prop_assert_eq!(delays.collect::<Vec<_>>(), searched(&packets));
         }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn packets_of_one_stack_follow_each_other_and_others_do_not_wait() {
-        let mut host = host(Stacks::Independent);
+        let mut host = host(StackSharing::Independent);
         let delays = [(0.0, 1), (10.0, 1), (20.0, 2), (5_000.0, 1)]
             .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
         // The last finds the processor of stream 1, which ended later than that of stream 2.

@@ -1,11 +1,11 @@
 //! A host whose packets go home, but to others if it is busy, rehearsed.
 
-use super::costs::{Costs, Stacks};
-use super::delays::{Delays, Rehearsed};
-use super::ends::Ends;
+use super::completions::Completions;
+use super::costs::{Costs, StackSharing};
+use super::delay_cap::DelayCap;
+use super::delays::{Delays, ShadowPacket};
 use super::footprints::Footprints;
-use super::limit::Limit;
-use super::lines::Lines;
+use super::queues::ShadowQueues;
 use crate::Recency;
 use crate::policy::Request;
 use alloc::vec::Vec;
@@ -20,30 +20,30 @@ use warmcore_units::{CpuId, Nanos};
 /// some arrivals later.
 #[derive(Clone, Debug)]
 pub(super) struct StealingHost {
-    limit: Limit,
+    limit: DelayCap,
     idle: Recency,
-    busy: Ends,
+    busy: Completions,
     /// By processor: when it will have finished its packet, or has.
     ends: Vec<Nanos>,
-    lines: Lines,
+    lines: ShadowQueues,
     footprints: Footprints,
 }
 
 impl StealingHost {
-    pub(super) fn new(stacks: Stacks, processors: u32, limit: Limit) -> Self {
+    pub(super) fn new(stacks: StackSharing, processors: u32, limit: DelayCap) -> Self {
         Self {
             limit,
             idle: Recency::filled(processors),
-            busy: Ends::default(),
+            busy: Completions::default(),
             ends: alloc::vec![Nanos(f64::NEG_INFINITY); processors as usize],
-            lines: Lines::empty(processors, Limit::packets(processors)),
+            lines: ShadowQueues::empty(processors, DelayCap::max_waiting(processors)),
             footprints: Footprints::none(stacks, processors),
         }
     }
 
     /// A packet arrives. Those that have started since the last one did are added to `delays`.
     #[inline]
-    pub(super) fn arrive(&mut self, packet: &Rehearsed, costs: &Costs, delays: &mut Delays) {
+    pub(super) fn arrive(&mut self, packet: &ShadowPacket, costs: &Costs, delays: &mut Delays) {
         let now = packet.request.now;
         self.pass(now, costs, delays);
         if let Some(cpu) = self.idle_for(&packet.request) {
@@ -51,7 +51,7 @@ impl StealingHost {
             delays.add(packet, self.start(&packet.request, cpu, now, costs));
             self.busy.push(cpu, self.ends[cpu.index()]);
         } else if self.lines.join(packet.request.home, *packet).is_err() {
-            delays.add(packet, self.limit.of_delay(Nanos::INFINITY));
+            delays.add(packet, self.limit.cap_delay(Nanos::INFINITY));
         }
     }
 
@@ -84,7 +84,7 @@ impl StealingHost {
         let found = self.footprints.visit(request, cpu);
         let end = start + costs.time(found, start - self.ends[cpu.index()]);
         self.ends[cpu.index()] = end;
-        self.limit.of_delay(end - request.now)
+        self.limit.cap_delay(end - request.now)
     }
 }
 
@@ -99,11 +99,11 @@ mod tests {
     const PROCESSORS: usize = 3;
 
     fn host() -> StealingHost {
-        StealingHost::new(Stacks::Shared, PROCESSORS as u32, Limit::from_costs(&costs()))
+        StealingHost::new(StackSharing::Shared, PROCESSORS as u32, DelayCap::from_costs(&costs()))
     }
 
-    fn packet(now: f64, stream: u32) -> Rehearsed {
-        Rehearsed { request: request(Nanos(now), stream), gathered: Nanos::ZERO, recent: Nanos::ZERO }
+    fn packet(now: f64, stream: u32) -> ShadowPacket {
+        ShadowPacket { request: request(Nanos(now), stream), gathered: Nanos::ZERO, recent: Nanos::ZERO }
     }
 
     /// How many have started after each arrival, and the sum of their delays.
@@ -120,7 +120,7 @@ mod tests {
     struct Plain {
         /// The most recently used last.
         idle: Vec<usize>,
-        /// Ends of the packets in service, where there is one; and of the last one.
+        /// Completions of the packets in service, where there is one; and of the last one.
         running: [Option<f64>; PROCESSORS],
         ended: [f64; PROCESSORS],
         lines: [VecDeque<(f64, u32)>; PROCESSORS],
@@ -138,7 +138,7 @@ mod tests {
                 ended: [f64::NEG_INFINITY; PROCESSORS],
                 lines: [const { VecDeque::new() }; PROCESSORS],
                 changed: [0; PROCESSORS],
-                footprints: Footprints::none(Stacks::Shared, PROCESSORS as u32),
+                footprints: Footprints::none(StackSharing::Shared, PROCESSORS as u32),
                 started: (0, 0.0),
             }
         }
@@ -226,12 +226,12 @@ mod tests {
     #[test]
     fn an_overload_is_followed_to_a_limit() {
         let (mut host, mut delays) = (host(), Delays::default());
-        let most = Limit::packets(PROCESSORS as u32);
+        let most = DelayCap::max_waiting(PROCESSORS as u32);
         for _ in 0..most + 103 {
             host.arrive(&packet(0.0, 1), &costs(), &mut delays);
         }
         // Three in service, and a hundred for whom there was no room.
-        let limit = Limit::from_costs(&costs()).of_delay(Nanos::INFINITY).0;
+        let limit = DelayCap::from_costs(&costs()).cap_delay(Nanos::INFINITY).0;
         assert_eq!(delays.packets, 103);
         assert_eq!(delays.sums[2], 1_050.0 + 2.0 * 1_030.0 + 100.0 * limit);
         host.arrive(&packet(1e9, 1), &costs(), &mut delays);

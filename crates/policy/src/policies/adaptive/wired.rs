@@ -1,8 +1,8 @@
 //! A host whose streams are wired to processors, rehearsed.
 
-use super::costs::{Costs, Stacks};
+use super::costs::{Costs, StackSharing};
+use super::delay_cap::DelayCap;
 use super::footprints::Footprints;
-use super::limit::Limit;
 use crate::policy::Request;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, Nanos};
@@ -12,7 +12,7 @@ use warmcore_units::{CpuId, Nanos};
 #[derive(Clone, Debug)]
 pub(super) struct WiredHost {
     wiring: Wiring,
-    limit: Limit,
+    limit: DelayCap,
     /// By processor: when it has finished all packets so far.
     ends: Vec<Nanos>,
     footprints: Footprints,
@@ -28,7 +28,7 @@ pub(super) enum Wiring {
 }
 
 impl WiredHost {
-    pub(super) fn new(wiring: Wiring, stacks: Stacks, processors: u32, limit: Limit) -> Self {
+    pub(super) fn new(wiring: Wiring, stacks: StackSharing, processors: u32, limit: DelayCap) -> Self {
         Self {
             wiring,
             limit,
@@ -48,7 +48,7 @@ impl WiredHost {
         let end = &mut self.ends[cpu.index()];
         let start = now.max(*end);
         let found = self.footprints.visit(request, cpu);
-        *end = self.limit.on(now, start + costs.time(found, start - *end));
+        *end = self.limit.cap_end(now, start + costs.time(found, start - *end));
         *end - now
     }
 }
@@ -58,13 +58,13 @@ mod tests {
     use super::super::tests::{costs, request};
     use super::*;
 
-    fn host(wiring: Wiring, stacks: Stacks) -> WiredHost {
-        WiredHost::new(wiring, stacks, 4, Limit::from_costs(&costs()))
+    fn host(wiring: Wiring, stacks: StackSharing) -> WiredHost {
+        WiredHost::new(wiring, stacks, 4, DelayCap::from_costs(&costs()))
     }
 
     #[test]
     fn a_packet_waits_for_those_before_it_at_its_home() {
-        let mut host = host(Wiring::Homes, Stacks::PerProcessor);
+        let mut host = host(Wiring::Homes, StackSharing::PerProcessor);
         // A first packet is cold and writes history, here for the first time: 1000 + 20.
         let delays = [(0.0, 1), (10.0, 2), (20.0, 1), (5_000.0, 1)]
             .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn on_one_processor_all_wait_for_all() {
-        let mut host = host(Wiring::First, Stacks::PerProcessor);
+        let mut host = host(Wiring::First, StackSharing::PerProcessor);
         let delays = [(0.0, 1), (10.0, 1), (20.0, 2)]
             .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
         assert_eq!(delays, [1_020.0, 1_110.0, 1_220.0]);

@@ -1,17 +1,17 @@
 //! Three hosts in the mind: what the packets that arrive would have met under each choice.
 
-use super::choice::{Choice, Savings};
-use super::costs::{Costs, Stacks};
-use super::delays::{Delays, Rehearsed};
-use super::limit::Limit;
+use super::costs::{Costs, StackSharing};
+use super::delay_cap::DelayCap;
+use super::delays::{Delays, ShadowPacket};
 use super::recent::RecentHost;
 use super::stealing::StealingHost;
+use super::strategy::{SavingsLedger, Strategy};
 use super::wired::{WiredHost, Wiring};
 use crate::policy::Request;
 
 /// The choices side by side.
 #[derive(Clone, Debug)]
-pub(super) struct Rehearsal {
+pub(super) struct ShadowSimulation {
     costs: Costs,
     first: WiredHost,
     recent: RecentHost,
@@ -20,11 +20,11 @@ pub(super) struct Rehearsal {
     delays: Delays,
     /// How many packets make one.
     block: u32,
-    choice: Choice,
-    savings: Savings,
+    strategy: Strategy,
+    savings: SavingsLedger,
 }
 
-/// The host under [`Choice::Home`].
+/// The host under [`Strategy::Home`].
 #[derive(Clone, Debug)]
 enum Homes {
     /// Where packets wait at home.
@@ -39,27 +39,27 @@ enum Homes {
 const BLOCK_PER_PROCESSOR: u32 = 128;
 pub(super) const BLOCK: u32 = 1_024;
 
-impl Rehearsal {
-    pub(super) fn new(stacks: Stacks, processors: u32, costs: Costs) -> Self {
-        let limit = Limit::from_costs(&costs);
+impl ShadowSimulation {
+    pub(super) fn new(stacks: StackSharing, processors: u32, costs: Costs) -> Self {
+        let limit = DelayCap::from_costs(&costs);
         let wired = |wiring| WiredHost::new(wiring, stacks, processors, limit);
         Self {
             first: wired(Wiring::First),
             recent: RecentHost::new(stacks, processors, limit),
             homes: match stacks {
-                Stacks::Independent => Homes::Wired(wired(Wiring::Homes)),
+                StackSharing::Independent => Homes::Wired(wired(Wiring::Homes)),
                 _ => Homes::Stealing(StealingHost::new(stacks, processors, limit)),
             },
             costs,
             delays: Delays::default(),
             block: BLOCK.max(processors.saturating_mul(BLOCK_PER_PROCESSOR)),
-            choice: Choice::default(),
-            savings: Savings::default(),
+            strategy: Strategy::default(),
+            savings: SavingsLedger::default(),
         }
     }
 
-    pub(super) const fn choice(&self) -> Choice {
-        self.choice
+    pub(super) const fn strategy(&self) -> Strategy {
+        self.strategy
     }
 
     /// A packet arrives.
@@ -68,7 +68,7 @@ impl Rehearsal {
         let (costs, delays) = (&self.costs, &mut self.delays);
         let gathered = self.first.arrive(request, costs);
         let recent = self.recent.arrive(request, costs);
-        let packet = Rehearsed { request: *request, gathered, recent };
+        let packet = ShadowPacket { request: *request, gathered, recent };
         match &mut self.homes {
             Homes::Wired(host) => delays.add(&packet, host.arrive(request, costs)),
             Homes::Stealing(host) => host.arrive(&packet, costs, delays),
@@ -82,7 +82,7 @@ impl Rehearsal {
     #[cold]
     fn compare(&mut self) {
         let delays = core::mem::take(&mut self.delays);
-        self.choice = self.savings.judge(self.choice, delays.sums);
+        self.strategy = self.savings.judge(self.strategy, delays.sums);
     }
 }
 
@@ -114,9 +114,9 @@ pub(super) mod tests {
         (0..packets).map(|packet| (f64::from(packet / 2) * 350.0, packet / 2 % 4)).collect()
     }
 
-    fn rehearse(rehearsal: &mut Rehearsal, from: f64, packets: &[(f64, u32)]) -> f64 {
+    fn rehearse(shadow: &mut ShadowSimulation, from: f64, packets: &[(f64, u32)]) -> f64 {
         for &(after, stream) in packets {
-            rehearsal.arrive(&request(Nanos(from + after), stream));
+            shadow.arrive(&request(Nanos(from + after), stream));
         }
         from + packets.last().map_or(0.0, |&(after, _)| after)
     }
@@ -124,14 +124,14 @@ pub(super) mod tests {
     /// With lines left over from an overload, within two blocks of the change.
     #[test]
     fn the_choice_follows_the_load() {
-        let mut rehearsal = Rehearsal::new(Stacks::PerProcessor, 4, costs());
-        assert_eq!(rehearsal.choice(), Choice::Home);
+        let mut shadow = ShadowSimulation::new(StackSharing::PerProcessor, 4, costs());
+        assert_eq!(shadow.strategy(), Strategy::Home);
         let mut now = 0.0;
         for _ in 0..3 {
-            now = rehearse(&mut rehearsal, now, &steady(2 * BLOCK));
-            assert_eq!(rehearsal.choice(), Choice::Home);
-            now = rehearse(&mut rehearsal, now, &sparse(2 * BLOCK));
-            assert_eq!(rehearsal.choice(), Choice::Gather);
+            now = rehearse(&mut shadow, now, &steady(2 * BLOCK));
+            assert_eq!(shadow.strategy(), Strategy::Home);
+            now = rehearse(&mut shadow, now, &sparse(2 * BLOCK));
+            assert_eq!(shadow.strategy(), Strategy::Gather);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 /// How processors are chosen for the time being.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Choice {
+pub enum Strategy {
     /// One processor for all, which is warm.
     Gather,
     /// The most recently used idle processor.
@@ -13,7 +13,7 @@ pub enum Choice {
     Home,
 }
 
-impl Choice {
+impl Strategy {
     /// Every choice, in the order of their indices.
     const ALL: [Self; 3] = [Self::Gather, Self::Recent, Self::Home];
 }
@@ -32,18 +32,18 @@ const SLACK: f64 = 0.005;
 /// So a choice that is better by a tenth is made after the next block, one that is better by 2%
 /// after a few, and none because of a few packets. What is lost by waiting is a tenth of a block.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Savings {
-    /// By [`Choice`].
+pub(super) struct SavingsLedger {
+    /// By [`Strategy`].
     saved: [f64; 3],
 }
 
-impl Savings {
+impl SavingsLedger {
     /// The choice after a block in which `current` was followed, and in which every choice would
     /// have met delays with such `sums`.
-    pub(super) fn judge(&mut self, current: Choice, sums: [f64; 3]) -> Choice {
+    pub(super) fn judge(&mut self, current: Strategy, sums: [f64; 3]) -> Strategy {
         let followed = sums[current as usize];
         let (mut best, mut most) = (current, ENOUGH);
-        for choice in Choice::ALL {
+        for choice in Strategy::ALL {
             let saved = &mut self.saved[choice as usize];
             *saved = (*saved + 1.0 - sums[choice as usize] / followed - SLACK).max(0.0);
             if *saved > most {
@@ -63,15 +63,15 @@ mod tests {
 
     /// The choices after blocks in which the most recently used processors would have had these
     /// delays, where homes had 1 and one processor alone 2.
-    fn choices<const BLOCKS: usize>(recent: [f64; BLOCKS]) -> [Choice; BLOCKS] {
-        let (mut savings, mut choice) = (Savings::default(), Choice::Home);
+    fn choices<const BLOCKS: usize>(recent: [f64; BLOCKS]) -> [Strategy; BLOCKS] {
+        let (mut savings, mut choice) = (SavingsLedger::default(), Strategy::Home);
         recent.map(|recent| {
             choice = savings.judge(choice, [2.0, recent, 1.0]);
             choice
         })
     }
 
-    use Choice::{Home, Recent};
+    use Strategy::{Home, Recent};
 
     #[test]
     fn what_is_much_better_is_chosen_at_once() {
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_best_of_those_that_are_better_is_chosen() {
-        assert_eq!(Savings::default().judge(Choice::Home, [0.5, 0.4, 1.0]), Recent);
-        assert_eq!(Savings::default().judge(Choice::Home, [0.4, 0.5, 1.0]), Choice::Gather);
+        assert_eq!(SavingsLedger::default().judge(Strategy::Home, [0.5, 0.4, 1.0]), Recent);
+        assert_eq!(SavingsLedger::default().judge(Strategy::Home, [0.4, 0.5, 1.0]), Strategy::Gather);
     }
 }

@@ -1,4 +1,4 @@
-//! How long packets are followed in a rehearsal.
+//! How long packets are followed in a shadow.
 
 use super::costs::Costs;
 use warmcore_units::Nanos;
@@ -6,9 +6,9 @@ use warmcore_units::Nanos;
 /// The longest delay that is followed: a choice under which lines only grow is bad enough with
 /// this one, and must not have to work off more when the load falls.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limit(Nanos);
+pub(super) struct DelayCap(Nanos);
 
-impl Limit {
+impl DelayCap {
     /// Of the hottest packets, how many such a delay takes.
     const PACKETS: u32 = 500;
 
@@ -18,19 +18,19 @@ impl Limit {
 
     /// Packets of whom more need not wait on `processors` processors: the last of so many does for
     /// about so long.
-    pub(super) fn packets(processors: u32) -> u32 {
+    pub(super) fn max_waiting(processors: u32) -> u32 {
         processors.saturating_mul(Self::PACKETS)
     }
 
     /// `delay`, or as much of it as is followed.
     #[inline]
-    pub(super) fn of_delay(self, delay: Nanos) -> Nanos {
+    pub(super) fn cap_delay(self, delay: Nanos) -> Nanos {
         Nanos(delay.0.min(self.0.0))
     }
 
     /// `end`, or as late as is followed at `now`.
     #[inline]
-    pub(super) fn on(self, now: Nanos, end: Nanos) -> Nanos {
+    pub(super) fn cap_end(self, now: Nanos, end: Nanos) -> Nanos {
         Nanos(end.0.min(now.0 + self.0.0))
     }
 }

@@ -8,12 +8,12 @@ use warmcore_units::{CpuId, Nanos};
 /// The busy processors by when they end. A processor that goes on with another packet stays where
 /// it is: its end is looked up when the one it had has come.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ends {
-    /// Ends as the bits of a float, in which times from 0 on are in order.
+pub(super) struct Completions {
+    /// Completions as the bits of a float, in which times from 0 on are in order.
     heap: BinaryHeap<Reverse<(u64, CpuId)>>,
 }
 
-impl Ends {
+impl Completions {
     /// `cpu`, which was idle, is busy until `end`.
     #[inline]
     pub(super) fn push(&mut self, cpu: CpuId, end: Nanos) {
@@ -59,7 +59,7 @@ mod tests {
         /// Against a search: processors become busy until some time, or longer.
         #[test]
         fn the_first_is_that_of_a_search(steps in prop::collection::vec((0..PROCESSORS, 0_u32..20), 0..100)) {
-            let mut busy = Ends::default();
+            let mut busy = Completions::default();
             let mut ends = [Nanos(f64::NEG_INFINITY); PROCESSORS];
             let mut now = Nanos::ZERO;
             for (cpu, time) in steps {

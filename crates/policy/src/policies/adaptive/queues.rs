@@ -1,6 +1,6 @@
 //! Who waits at which processor of an imagined host.
 
-use super::delays::Rehearsed;
+use super::delays::ShadowPacket;
 use crate::load_order::LoadOrder;
 use alloc::vec::Vec;
 use warmcore_units::CpuId;
@@ -8,7 +8,7 @@ use warmcore_units::CpuId;
 /// A line for each processor, all in one slab: once it has grown to as many as ever wait at a
 /// time, nothing is allocated.
 #[derive(Clone, Debug)]
-pub(super) struct Lines {
+pub(super) struct ShadowQueues {
     lines: Vec<Line>,
     lengths: LoadOrder,
     slab: Vec<Place>,
@@ -27,7 +27,7 @@ struct Line {
 
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    packet: Rehearsed,
+    packet: ShadowPacket,
     next: u32,
 }
 
@@ -38,7 +38,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Full;
 
-impl Lines {
+impl ShadowQueues {
     /// In which nobody waits, and at most `room` packets may.
     pub(super) fn empty(processors: u32, room: u32) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Lines {
 
     /// `packet` is the last in the line of `cpu`.
     #[inline]
-    pub(super) fn join(&mut self, cpu: CpuId, packet: Rehearsed) -> Result<(), Full> {
+    pub(super) fn join(&mut self, cpu: CpuId, packet: ShadowPacket) -> Result<(), Full> {
         if self.waiting == self.room {
             return Err(Full);
         }
@@ -71,7 +71,7 @@ impl Lines {
 
     /// The packet that `cpu` takes next: the first of its own line, or else of the longest.
     #[inline]
-    pub(super) fn take(&mut self, cpu: CpuId) -> Option<Rehearsed> {
+    pub(super) fn take(&mut self, cpu: CpuId) -> Option<ShadowPacket> {
         if self.waiting == 0 {
             return None;
         }
@@ -93,7 +93,7 @@ impl Lines {
 
     /// A place with `packet` in it and nothing behind.
     #[inline]
-    fn occupy(&mut self, packet: Rehearsed) -> u32 {
+    fn occupy(&mut self, packet: ShadowPacket) -> u32 {
         let filled = Place { packet, next: NONE };
         if self.free == NONE {
             self.slab.push(filled);
@@ -118,16 +118,16 @@ mod tests {
     const ROOM: usize = 8;
 
     /// A packet that is none of the others.
-    fn packet(number: usize) -> Rehearsed {
+    fn packet(number: usize) -> ShadowPacket {
         let request = request(Nanos(number as f64), 0);
-        Rehearsed { request, gathered: Nanos::ZERO, recent: Nanos::ZERO }
+        ShadowPacket { request, gathered: Nanos::ZERO, recent: Nanos::ZERO }
     }
 
     proptest! {
         /// Against a queue for each processor. Of lines that are equally long any may be taken from.
         #[test]
         fn they_are_queues(steps in prop::collection::vec((0..PROCESSORS, any::<bool>()), 0..200)) {
-            let mut lines = Lines::empty(PROCESSORS as u32, ROOM as u32);
+            let mut lines = ShadowQueues::empty(PROCESSORS as u32, ROOM as u32);
             let mut queues = [const { VecDeque::new() }; PROCESSORS];
             for (number, (cpu, joins)) in steps.into_iter().enumerate() {
                 if joins {
