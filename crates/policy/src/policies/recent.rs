@@ -1,15 +1,15 @@
-//! The source's two ways to choose among idle processors (Salehi, Kurose & Towsley 1994, §2.3).
+//! The two ways to choose among idle processors in Salehi, Kurose & Towsley 1994, §2.3.
 
 use crate::policy::{Decision, Policy, Queues, Request, View};
 use rand_core::Rng;
 use warmcore_units::CpuId;
 
-/// The processor that most recently executed protocol code: likely to hold it in cache still.
+/// The idle processor that most recently executed protocol code, which likely still holds it in cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MostRecentlyUsed;
 
-/// The processor least likely to hold protocol code: what scheduling without a thought for
-/// caches can do at worst.
+/// The idle processor least likely to hold protocol code: the worst case of scheduling that ignores
+/// caches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LeastRecentlyUsed;
 

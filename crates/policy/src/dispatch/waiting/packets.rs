@@ -4,14 +4,14 @@ use crate::policy::Queues;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, StackId, StreamId};
 
-/// Any processor can work on any packet: packets wait in lines.
+/// Queues of packets, for stacks in which any processor can work on any packet.
 #[derive(Clone, Debug)]
 pub struct PacketQueues<J> {
     places: Places,
-    lines: FifoQueues<J>,
+    queues: FifoQueues<J>,
 }
 
-/// Where packets belong that are bound to no stack.
+/// The home and stack of packets that are not bound to a stack.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     homes: Vec<u32>,
@@ -32,7 +32,7 @@ impl Places {
 
     #[inline]
     pub(super) fn home(&self, stream: StreamId) -> CpuId {
-        // Not an index: it is left out where the policy has no use for homes.
+        // `homes` may be empty: it is left out for policies that do not use homes.
         CpuId(self.homes.get(stream.index()).copied().unwrap_or_default())
     }
 }
@@ -40,8 +40,8 @@ impl Places {
 impl<J: Job> Waiting for PacketQueues<J> {
     type Job = J;
 
-    fn none(layout: &Layout, line: Queues) -> Self {
-        Self { places: Places::new(layout), lines: FifoQueues::none(layout.processors, line) }
+    fn none(layout: &Layout, queues: Queues) -> Self {
+        Self { places: Places::new(layout), queues: FifoQueues::none(layout.processors, queues) }
     }
 
     #[inline]
@@ -61,7 +61,7 @@ impl<J: Job> Waiting for PacketQueues<J> {
 
     #[inline]
     fn enqueue(&mut self, job: J, at: CpuId) {
-        self.lines.get_mut(at).push_back(job);
+        self.queues.get_mut(at).push_back(job);
     }
 
     #[inline]
@@ -71,6 +71,6 @@ impl<J: Job> Waiting for PacketQueues<J> {
 
     #[inline]
     fn take(&mut self, at: CpuId, _finished: Option<&J>) -> Option<J> {
-        self.lines.get_mut(at).pop_front()
+        self.queues.get_mut(at).pop_front()
     }
 }

@@ -5,22 +5,23 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, StackId};
 
-/// A stack works on one packet at a time: packets wait at their stack, and a stack that has a
-/// packet but no processor waits in a line. A processor stays with its stack while packets wait
+/// Queues of stacks that each work on one packet at a time. Packets wait at their stack, and a stack that
+/// has a packet but no processor waits in a queue. A processor stays with its stack while packets wait
 /// there.
 #[derive(Clone, Debug)]
 pub struct StackQueues<J> {
-    /// The stack of each stream, and the home of each stack.
+    /// The stack of each stream.
     stack_of: Vec<u32>,
+    /// The home of each stack.
     homes: Vec<u32>,
     stacks: Vec<Stack<J>>,
-    /// The first packets of stacks that wait for a processor.
-    lines: FifoQueues<J>,
+    /// The first packet of each stack that waits for a processor.
+    queues: FifoQueues<J>,
 }
 
 #[derive(Clone, Debug)]
 struct Stack<J> {
-    /// In service, or waiting for a processor.
+    /// Whether one of its packets is in service or waits for a processor.
     busy: bool,
     backlog: VecDeque<J>,
 }
@@ -42,12 +43,12 @@ impl<J: Job> Waiting for StackQueues<J> {
     type Job = J;
     const HOLDS_STACK: bool = true;
 
-    fn none(layout: &Layout, line: Queues) -> Self {
+    fn none(layout: &Layout, queues: Queues) -> Self {
         Self {
             stack_of: layout.stacks_of_streams(),
             homes: layout.homes_of_stacks(),
             stacks: (0..layout.stacks).map(|_| Stack::default()).collect(),
-            lines: FifoQueues::none(layout.processors, line),
+            queues: FifoQueues::none(layout.processors, queues),
         }
     }
 
@@ -75,7 +76,7 @@ impl<J: Job> Waiting for StackQueues<J> {
 
     #[inline]
     fn enqueue(&mut self, job: J, at: CpuId) {
-        self.lines.get_mut(at).push_back(job);
+        self.queues.get_mut(at).push_back(job);
     }
 
     #[inline]
@@ -95,6 +96,6 @@ impl<J: Job> Waiting for StackQueues<J> {
 
     #[inline]
     fn take(&mut self, at: CpuId, _finished: Option<&J>) -> Option<J> {
-        self.lines.get_mut(at).pop_front()
+        self.queues.get_mut(at).pop_front()
     }
 }

@@ -1,23 +1,23 @@
-//! Who wrote what last in a shadow.
+//! Which processor last wrote which lines in the shadow simulation.
 
 use super::costs::{CacheState, History, StackSharing};
 use crate::policy::Request;
 use alloc::vec::Vec;
 use warmcore_units::CpuId;
 
-/// Streams, and stacks, that are told apart; of more, some share an entry.
+/// How many streams, and stacks, have entries of their own; beyond that, some share one.
 pub(super) const ENTRIES: u32 = 4_096;
 
-/// No processor, no stream.
+/// Stands for no processor or no stream.
 const NOBODY: u32 = u32::MAX;
 
 /// The last writers of session and history lines.
 #[derive(Clone, Debug)]
 pub(super) struct Footprints {
     stacks: StackSharing,
-    /// By stream: the last processor.
+    /// Last processor, by stream.
     sessions: Entries<u32>,
-    /// By stack.
+    /// Last writer, by stack.
     histories: Entries<Writer>,
 }
 
@@ -28,14 +28,14 @@ struct Writer {
 }
 
 impl Footprints {
-    /// Before any packet. One processor alone has written everything.
+    /// The state before any packet. If there is one processor only, it has written everything.
     pub(super) fn none(stacks: StackSharing, processors: u32) -> Self {
         let cpu = if processors == 1 { 0 } else { NOBODY };
         let nothing = Writer { stream: NOBODY, cpu };
         Self { stacks, sessions: Entries::filled(cpu), histories: Entries::filled(nothing) }
     }
 
-    /// The packet of `request` is processed on `cpu`.
+    /// Processes the packet of `request` on `cpu`; returns the cache state it finds.
     #[inline]
     pub(super) fn visit(&mut self, request: &Request, cpu: CpuId) -> CacheState {
         let stream = request.stream.0;
@@ -61,7 +61,7 @@ impl Footprints {
     }
 }
 
-/// An entry for each member of a growing set, up to [`ENTRIES`].
+/// A table that grows by member number up to [`ENTRIES`] entries, which members then share.
 #[derive(Clone, Debug)]
 pub(super) struct Entries<T> {
     entries: Vec<T>,
@@ -69,7 +69,7 @@ pub(super) struct Entries<T> {
 }
 
 impl<T: Copy> Entries<T> {
-    /// Where every entry starts as `new`.
+    /// A table whose entries start as `new`.
     pub(super) const fn filled(new: T) -> Self {
         Self { entries: Vec::new(), new }
     }
@@ -91,8 +91,8 @@ mod tests {
     use super::*;
     use warmcore_units::Nanos;
 
-    /// What packets of these streams find on these processors, one after the other; the streams'
-    /// stacks have their numbers.
+    /// What packets find for these (stream, processor) visits in a row. Each stream has the stack of its
+    /// own number.
     fn found(stacks: StackSharing, visits: &[(u32, u32)]) -> Vec<(bool, History)> {
         let mut footprints = Footprints::none(stacks, 2);
         let visits = visits.iter().map(|&(stream, cpu)| {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stack_of_one_stream_never_writes_its_history_again() {
+    fn a_stack_with_one_stream_writes_its_history_once() {
         let expected = [
             (false, Elsewhere),
             (false, Unwritten),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn one_processor_finds_all_at_home() {
+    fn a_single_processor_finds_every_line_here() {
         let mut footprints = Footprints::none(StackSharing::Shared, 1);
         let found = footprints.visit(&request(Nanos::ZERO, 7), CpuId(0));
         assert_eq!(found, CacheState { session_here: true, history: Here });

@@ -1,103 +1,103 @@
-//! Who waits at which processor of an imagined host.
+//! The packets that wait at the processors of a simulated host.
 
 use super::delays::ShadowPacket;
 use crate::load_order::LoadOrder;
 use alloc::vec::Vec;
 use warmcore_units::CpuId;
 
-/// A line for each processor, all in one slab: once it has grown to as many as ever wait at a
-/// time, nothing is allocated.
+/// A queue for each processor, all in one slab. Once the slab holds the largest number of packets that
+/// wait at a time, nothing more is allocated.
 #[derive(Clone, Debug)]
 pub(super) struct ShadowQueues {
-    lines: Vec<Line>,
+    queues: Vec<Queue>,
     lengths: LoadOrder,
-    slab: Vec<Place>,
-    /// The first of the free places, which are linked.
+    slab: Vec<Slot>,
+    /// First of the free slots, which are linked.
     free: u32,
     waiting: u32,
-    room: u32,
+    capacity: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Line {
+struct Queue {
     first: u32,
     last: u32,
     length: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Slot {
     packet: ShadowPacket,
     next: u32,
 }
 
-/// In place of a link: none.
+/// Marks the end of a list.
 const NONE: u32 = u32::MAX;
 
-/// There were already as many as may wait.
+/// The queues hold as many packets as they may.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Full;
 
 impl ShadowQueues {
-    /// In which nobody waits, and at most `room` packets may.
-    pub(super) fn empty(processors: u32, room: u32) -> Self {
+    /// Empty queues that hold at most `capacity` packets together.
+    pub(super) fn empty(processors: u32, capacity: u32) -> Self {
         Self {
-            lines: alloc::vec![Line { first: NONE, last: NONE, length: 0 }; processors as usize],
+            queues: alloc::vec![Queue { first: NONE, last: NONE, length: 0 }; processors as usize],
             lengths: LoadOrder::idle(processors),
             slab: Vec::new(),
             free: NONE,
             waiting: 0,
-            room,
+            capacity,
         }
     }
 
-    /// `packet` is the last in the line of `cpu`.
+    /// Appends `packet` to the queue of `cpu`.
     #[inline]
     pub(super) fn join(&mut self, cpu: CpuId, packet: ShadowPacket) -> Result<(), Full> {
-        if self.waiting == self.room {
+        if self.waiting == self.capacity {
             return Err(Full);
         }
         self.waiting += 1;
         let place = self.occupy(packet);
-        let line = &mut self.lines[cpu.index()];
-        match core::mem::replace(&mut line.last, place) {
-            NONE => line.first = place,
+        let queue = &mut self.queues[cpu.index()];
+        match core::mem::replace(&mut queue.last, place) {
+            NONE => queue.first = place,
             before => self.slab[before as usize].next = place,
         }
-        line.length += 1;
-        self.lengths.set(cpu, line.length);
+        queue.length += 1;
+        self.lengths.set(cpu, queue.length);
         Ok(())
     }
 
-    /// The packet that `cpu` takes next: the first of its own line, or else of the longest.
+    /// The packet that `cpu` takes next: the first of its own queue, or else of the longest one.
     #[inline]
     pub(super) fn take(&mut self, cpu: CpuId) -> Option<ShadowPacket> {
         if self.waiting == 0 {
             return None;
         }
-        let own = self.lines[cpu.index()].length > 0;
+        let own = self.queues[cpu.index()].length > 0;
         let from = if own { cpu } else { self.lengths.longest().0 };
         self.waiting -= 1;
-        let line = &mut self.lines[from.index()];
-        let place = line.first;
-        let Place { packet, next } = self.slab[place as usize];
-        line.first = next;
+        let queue = &mut self.queues[from.index()];
+        let place = queue.first;
+        let Slot { packet, next } = self.slab[place as usize];
+        queue.first = next;
         if next == NONE {
-            line.last = NONE;
+            queue.last = NONE;
         }
-        line.length -= 1;
-        self.lengths.set(from, line.length);
+        queue.length -= 1;
+        self.lengths.set(from, queue.length);
         self.slab[place as usize].next = core::mem::replace(&mut self.free, place);
         Some(packet)
     }
 
-    /// A place with `packet` in it and nothing behind.
+    /// Puts `packet` into a free slot, with no successor; returns its index.
     #[inline]
     fn occupy(&mut self, packet: ShadowPacket) -> u32 {
-        let filled = Place { packet, next: NONE };
+        let filled = Slot { packet, next: NONE };
         if self.free == NONE {
             self.slab.push(filled);
-            // As many as wait, which is a u32.
+            // The slab is as long as the number of waiting packets, a u32.
             return self.waiting - 1;
         }
         let place = self.free;
@@ -115,42 +115,42 @@ mod tests {
     use warmcore_units::Nanos;
 
     const PROCESSORS: usize = 3;
-    const ROOM: usize = 8;
+    const CAPACITY: usize = 8;
 
-    /// A packet that is none of the others.
+    /// A packet that differs from all others.
     fn packet(number: usize) -> ShadowPacket {
         let request = request(Nanos(number as f64), 0);
         ShadowPacket { request, gathered: Nanos::ZERO, recent: Nanos::ZERO }
     }
 
     proptest! {
-        /// Against a queue for each processor. Of lines that are equally long any may be taken from.
+        /// Compared with one `VecDeque` for each processor. Of equally long queues, any may be taken from.
         #[test]
-        fn they_are_queues(steps in prop::collection::vec((0..PROCESSORS, any::<bool>()), 0..200)) {
-            let mut lines = ShadowQueues::empty(PROCESSORS as u32, ROOM as u32);
+        fn packets_leave_as_from_plain_queues(steps in prop::collection::vec((0..PROCESSORS, any::<bool>()), 0..200)) {
+            let mut shadow = ShadowQueues::empty(PROCESSORS as u32, CAPACITY as u32);
             let mut queues = [const { VecDeque::new() }; PROCESSORS];
             for (number, (cpu, joins)) in steps.into_iter().enumerate() {
                 if joins {
-                    let full = queues.iter().map(VecDeque::len).sum::<usize>() == ROOM;
-                    let joined = lines.join(CpuId::from(cpu), packet(number));
+                    let full = queues.iter().map(VecDeque::len).sum::<usize>() == CAPACITY;
+                    let joined = shadow.join(CpuId::from(cpu), packet(number));
                     prop_assert_eq!(joined, if full { Err(Full) } else { Ok(()) });
                     if !full {
                         queues[cpu].push_back(packet(number));
                     }
                 } else {
-                    let taken = lines.take(CpuId::from(cpu));
+                    let taken = shadow.take(CpuId::from(cpu));
                     let longest = queues.iter().map(VecDeque::len).max();
                     let own = !queues[cpu].is_empty();
-                    let mut right = queues.iter_mut().enumerate().filter(|(other, queue)| {
+                    let mut expected_from = queues.iter_mut().enumerate().filter(|(other, queue)| {
                         if own { *other == cpu } else { Some(queue.len()) == longest }
                     });
                     let expected = match taken {
-                        None => right.all(|(_, queue)| queue.is_empty()),
-                        Some(_) => right.any(|(_, queue)| queue.pop_front_if(|first| Some(*first) == taken).is_some()),
+                        None => expected_from.all(|(_, queue)| queue.is_empty()),
+                        Some(_) => expected_from.any(|(_, queue)| queue.pop_front_if(|first| Some(*first) == taken).is_some()),
                     };
                     prop_assert!(expected, "{taken:?}");
                 }
-                prop_assert!(lines.slab.len() <= ROOM);
+                prop_assert!(shadow.slab.len() <= CAPACITY);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Three hosts in the mind: what the packets that arrive would have met under each choice.
+//! The shadow simulation: what delay the arriving packets would have under each strategy.
 
 use super::costs::{Costs, StackSharing};
 use super::delay_cap::DelayCap;
@@ -9,16 +9,16 @@ use super::strategy::{SavingsLedger, Strategy};
 use super::wired::{WiredHost, Wiring};
 use crate::policy::Request;
 
-/// The choices side by side.
+/// Simulates the three strategies on the same packets.
 #[derive(Clone, Debug)]
 pub(super) struct ShadowSimulation {
     costs: Costs,
     first: WiredHost,
     recent: RecentHost,
     homes: Homes,
-    /// Of the current block.
+    /// Delays in the current block.
     delays: Delays,
-    /// How many packets make one.
+    /// Packets in a block.
     block: u32,
     strategy: Strategy,
     savings: SavingsLedger,
@@ -27,15 +27,15 @@ pub(super) struct ShadowSimulation {
 /// The host under [`Strategy::Home`].
 #[derive(Clone, Debug)]
 enum Homes {
-    /// Where packets wait at home.
+    /// Packets wait at home.
     Wired(WiredHost),
-    /// Where they go elsewhere if their home is busy and another processor is not.
+    /// Packets go elsewhere if their home is busy and another processor is idle.
     Stealing(StealingHost),
 }
 
-/// Packets, for each processor, after which the choices are compared; and at least. Long enough
-/// that at most loads chance moves the *differences* of means, which see the same packets, by
-/// little more than a percent; short enough to follow a changing load.
+/// Packets in a block, for each processor, and at least [`BLOCK`]; strategies are compared after each
+/// block. Long enough that chance moves the *differences* of mean delays, which are of the same packets,
+/// by little more than a percent at most loads; short enough to follow a changing load.
 const BLOCK_PER_PROCESSOR: u32 = 128;
 pub(super) const BLOCK: u32 = 1_024;
 
@@ -62,7 +62,7 @@ impl ShadowSimulation {
         self.strategy
     }
 
-    /// A packet arrives.
+    /// Simulates the arrival of a packet on all three hosts.
     #[inline]
     pub(super) fn arrive(&mut self, request: &Request) {
         let (costs, delays) = (&self.costs, &mut self.delays);
@@ -78,7 +78,7 @@ impl ShadowSimulation {
         }
     }
 
-    /// A block is over.
+    /// Compares the strategies at the end of a block.
     #[cold]
     fn compare(&mut self) {
         let delays = core::mem::take(&mut self.delays);
@@ -93,44 +93,43 @@ pub(super) mod tests {
     use alloc::vec::Vec;
     use warmcore_units::Nanos;
 
-    /// More than one processor can do, of four streams that take turns in changing order: on their
-    /// own processors all are warm and find their own history.
+    /// More packets than one processor can serve, of four streams in varying order. On a processor of its
+    /// own, each stream is warm and finds its own history.
     pub(crate) fn steady(packets: u32) -> Vec<(f64, u32)> {
         let stream = |packet: u32| [0, 1, 2, 3, 1, 0, 3, 2][packet as usize % 8];
         (0..packets).map(|packet| (f64::from(packet) * 60.0, stream(packet))).collect()
     }
 
-    /// A packet often enough to keep one processor warm, and after each fourth another soon, for which a
-    /// second processor would be cold.
+    /// Packets frequent enough to keep one processor warm. Each fourth is soon followed by another, for
+    /// which a second processor would be cold.
     pub(crate) fn sparse(packets: u32) -> Vec<(f64, u32)> {
         let time = |packet: u32| f64::from(packet / 5 * 4 + packet % 5) * 300.0;
         let soon = |packet: u32| if packet % 5 == 4 { -240.0 } else { 0.0 };
         (0..packets).map(|packet| (time(packet) + soon(packet), packet % 4)).collect()
     }
 
-    /// Two packets of a stream at once, of every stream in turn: two processors are enough to be hot
-    /// for them all.
+    /// Two packets of a stream at once, of each stream in turn: two processors serve them all and stay hot.
     pub(crate) fn pairs(packets: u32) -> Vec<(f64, u32)> {
         (0..packets).map(|packet| (f64::from(packet / 2) * 350.0, packet / 2 % 4)).collect()
     }
 
-    fn rehearse(shadow: &mut ShadowSimulation, from: f64, packets: &[(f64, u32)]) -> f64 {
+    fn simulate(shadow: &mut ShadowSimulation, from: f64, packets: &[(f64, u32)]) -> f64 {
         for &(after, stream) in packets {
             shadow.arrive(&request(Nanos(from + after), stream));
         }
         from + packets.last().map_or(0.0, |&(after, _)| after)
     }
 
-    /// With lines left over from an overload, within two blocks of the change.
+    /// Within two blocks of the change, although queues are left over from an overload.
     #[test]
-    fn the_choice_follows_the_load() {
+    fn the_strategy_follows_the_load() {
         let mut shadow = ShadowSimulation::new(StackSharing::PerProcessor, 4, costs());
         assert_eq!(shadow.strategy(), Strategy::Home);
         let mut now = 0.0;
         for _ in 0..3 {
-            now = rehearse(&mut shadow, now, &steady(2 * BLOCK));
+            now = simulate(&mut shadow, now, &steady(2 * BLOCK));
             assert_eq!(shadow.strategy(), Strategy::Home);
-            now = rehearse(&mut shadow, now, &sparse(2 * BLOCK));
+            now = simulate(&mut shadow, now, &sparse(2 * BLOCK));
             assert_eq!(shadow.strategy(), Strategy::Gather);
         }
     }
