@@ -1,7 +1,7 @@
-//! Files appear whole or not at all, and errors say what to do.
+//! Files appear completely or not at all, and errors say what to do.
 //!
-//! What needs a disk of a certain kind runs in a mount namespace of its own, in which this test
-//! starts itself again; where the system does not permit that, the case is skipped and says so.
+//! A case that needs a certain kind of disk runs in a mount namespace of its own, in which this test
+//! starts itself again. Where the system does not permit that, the case is skipped and says so.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -57,7 +57,7 @@ fn an_existing_file_stays_unless_it_may_be_replaced() {
 }
 
 #[test]
-fn a_reader_of_the_earlier_file_keeps_it_whole() {
+fn a_reader_of_the_earlier_file_still_reads_it() {
     use std::io::Read;
     let directory = directory();
     let path = directory.path().join("results");
@@ -70,7 +70,7 @@ fn a_reader_of_the_earlier_file_keeps_it_whole() {
 }
 
 #[test]
-fn a_directory_or_a_missing_one_is_named() {
+fn a_path_that_is_a_directory_or_lacks_one_is_refused() {
     let directory = directory();
     let error = atomic_file::write(directory.path(), b"", Existing::Replace).expect_err("it is a directory");
     assert!(matches!(error, WriteError::IsDirectory { .. }), "{error:?}");
@@ -85,14 +85,14 @@ fn a_directory_or_a_missing_one_is_named() {
     assert!(matches!(error, WriteError::IsDirectory { .. }), "{error:?}");
 }
 
-/// Runs the test `name` again with `setup` done before it, in a mount namespace of its own; its
-/// environment then has the directory. Says why, if the system does not permit that.
+/// Runs `setup` and then the test `name` again in a new mount namespace. The test finds the directory in
+/// its environment. Prints why if the system does not permit that.
 fn in_namespace(name: &str, setup: &str) {
     let directory = directory();
     let program = std::env::current_exe().expect("this test is a program");
-    let begun = "the case has begun";
+    let started = "the case has started";
     let script =
-        format!("{setup} && echo '{begun}' && exec $WITHOUT \"$PROGRAM\" --exact {name} --nocapture");
+        format!("{setup} && echo '{started}' && exec $WITHOUT \"$PROGRAM\" --exact {name} --nocapture");
     let output = Command::new("unshare")
         .args(["--mount", "--propagation", "private", "sh", "-c", &script])
         .env("DISK", directory.path())
@@ -101,7 +101,7 @@ fn in_namespace(name: &str, setup: &str) {
         .env("INSIDE", directory.path())
         .output();
     match output {
-        Ok(output) if String::from_utf8_lossy(&output.stdout).contains(begun) => {
+        Ok(output) if String::from_utf8_lossy(&output.stdout).contains(started) => {
             let said = String::from_utf8_lossy(&output.stderr).into_owned()
                 + &String::from_utf8_lossy(&output.stdout);
             assert!(output.status.success(), "{said}");
@@ -112,16 +112,16 @@ fn in_namespace(name: &str, setup: &str) {
     }
 }
 
-/// The prepared directory, if this is the run inside the namespace.
+/// The prepared directory if this test runs inside the namespace.
 fn inside() -> Option<PathBuf> {
     std::env::var_os("INSIDE").map(PathBuf::from)
 }
 
 #[test]
-fn a_full_disk_leaves_earlier_results_whole() {
+fn a_full_disk_leaves_earlier_results_unchanged() {
     let Some(disk) = inside() else {
         return in_namespace(
-            "a_full_disk_leaves_earlier_results_whole",
+            "a_full_disk_leaves_earlier_results_unchanged",
             "mount -t tmpfs -o size=64k tmpfs \"$DISK\" && printf earlier > \"$DISK/results\"",
         );
     };
