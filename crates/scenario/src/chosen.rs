@@ -1,7 +1,7 @@
-//! From names to code: what a [`Scheduling`] chooses, for the simulator and the runtime alike.
+//! From names to code: builds what a [`Scheduling`] names, for both the simulator and the runtime.
 //!
-//! Each policy with each kind of lines is compiled apart, so that nothing is decided at run time
-//! in the packet's path.
+//! Each pair of a policy and a kind of queue is compiled separately, so that a packet's path contains no
+//! dynamic dispatch.
 
 use crate::combination::Organisation;
 use crate::policy::ProcessorPolicy;
@@ -17,26 +17,26 @@ use warmcore_policy::policies::{
 };
 use warmcore_policy::{Order, Policy, ThreadPool};
 
-/// Something to do with a policy and lines of whatever kind.
+/// A task that is generic over the policy and the kind of queue.
 pub trait Task {
     /// What is dispatched.
     type Job: Job;
-    /// What comes of it.
+    /// What the task returns.
     type Output;
 
-    /// Does it.
+    /// Runs the task with `policy`.
     fn on<P: Policy, W: Waiting<Job = Self::Job>>(self, policy: P) -> Self::Output;
 }
 
 impl Scheduling {
-    /// How so many of everything belong together.
+    /// The layout of this many processors, streams and stacks.
     #[must_use]
     pub fn layout(&self, processors: u32, streams: u32, stacks: u32) -> Layout {
         let stack_each = self.approach == Parallelism::Hybrid;
         Layout { processors, streams, stacks, stack_each, hashed: self.policy.hashes() }
     }
 
-    /// By stream: the processor it is assigned to.
+    /// The processor that each stream is assigned to.
     #[must_use]
     pub fn homes(&self, layout: &Layout) -> Vec<u32> {
         if self.approach != Parallelism::Ips {
@@ -46,9 +46,9 @@ impl Scheduling {
         layout.stacks_of_streams().into_iter().map(|stack| homes[stack as usize]).collect()
     }
 
-    /// The servers of which each takes one packet at a time and has streams that no other serves, by
-    /// stream: independent stacks, and processors that streams are wired to. Each of these assignments
-    /// bounds what the host keeps up with.
+    /// The server of each stream, for each kind of server that takes one packet at a time and serves streams
+    /// that no other serves: independent stacks, and processors with wired streams. Each of these
+    /// assignments bounds the capacity of the host.
     #[must_use]
     pub fn servers(&self, layout: &Layout) -> Vec<Vec<u32>> {
         let stacks = (self.approach == Parallelism::Ips).then(|| layout.stacks_of_streams());
@@ -56,7 +56,7 @@ impl Scheduling {
         stacks.into_iter().chain(processors).collect()
     }
 
-    /// Does `task` with what was chosen, on so many processors that cost what `model` says.
+    /// Runs `task` with the chosen policy and queues, for `processors` processors with the costs of `model`.
     pub fn choose<T: Task>(&self, processors: u32, model: &ExecutionModel, task: T) -> T::Output {
         use ProcessorPolicy as Named;
         match self.policy {
@@ -89,8 +89,7 @@ impl Scheduling {
         }
     }
 
-    /// The adaptive policy, told whose the stacks are and what a packet costs, so that it can
-    /// rehearse.
+    /// The adaptive policy, with the stack sharing and packet costs that its shadow simulation needs.
     fn adaptive(&self, processors: u32, model: &ExecutionModel) -> Adaptive {
         let stacks = match self.approach {
             Parallelism::Locking => StackSharing::Shared,
@@ -101,7 +100,7 @@ impl Scheduling {
         Adaptive::new(processors, stacks, costs)
     }
 
-    /// Who last wrote what, before anything was written.
+    /// The cache bookkeeping at the start, before anything was written.
     #[must_use]
     pub fn residency(&self, layout: &Layout, model: &ExecutionModel) -> Residency {
         let processors = layout.processors;
@@ -114,7 +113,7 @@ impl Scheduling {
         Residency::new(sessions, population, model)
     }
 
-    /// The protocol threads, as many as processors.
+    /// The pool of protocol threads, as many as processors.
     #[must_use]
     pub fn thread_pool(&self, processors: u32) -> ThreadPool {
         if self.threads == Organisation::PerProcessor {
@@ -128,7 +127,7 @@ impl Scheduling {
     }
 }
 
-/// What a packet that finds this is called in the cost model, its thread being at home.
+/// The cost model's situation for a cache state, with the thread's stack cached.
 const fn situation(found: CacheState) -> Situation {
     let history_here = match found.history {
         History::Unwritten => None,
