@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 use warmcore_costs::Profile;
 use warmcore_linux::{Probe, Program};
-use warmcore_record::whole::{self, Existing};
+use warmcore_record::atomic_file::{self, Existing};
 use warmcore_scenario::{Calibration, Study};
 use warmcore_study::costs;
 use warmcore_topology::Machine;
@@ -25,13 +25,13 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
     study.calibration.intervening = words(&arguments.intervening);
     try_program(&study.calibration.intervening)?;
     let existing = existing(&arguments.output);
-    whole::check(&arguments.out, existing).into_diagnostic()?;
+    atomic_file::check(&arguments.out, existing).into_diagnostic()?;
 
     let stop = interrupt::catch()?;
     let machine = look_at_machine(arguments.output.json)?;
     let profile = measure(&machine, &study.calibration, study.seed, stop)?;
     let text = toml::to_string(&profile).into_diagnostic()?;
-    whole::write(&arguments.out, text.as_bytes(), existing).into_diagnostic()?;
+    atomic_file::write(&arguments.out, text.as_bytes(), existing).into_diagnostic()?;
 
     if arguments.output.json {
         return crate::print(format!("{}\n", serde_json::to_string(&profile).into_diagnostic()?).as_bytes());

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::path::{self, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
-use warmcore_record::whole::Existing;
+use warmcore_record::atomic_file::Existing;
 use warmcore_runtime::Setup;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, PacketScenario, Process, ProfileSource, Scheduling, Study};

@@ -3,7 +3,7 @@
 use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
 use std::path::{Path, PathBuf};
-use warmcore_record::whole::{self, Existing};
+use warmcore_record::atomic_file::{self, Existing};
 
 /// Where files go, and what to do about those that are there.
 pub(crate) struct Folder {
@@ -25,7 +25,7 @@ impl Folder {
             .into_diagnostic()
             .wrap_err_with(|| format!("cannot create the folder {}", path.display()))?;
         let folder = Self { path: path.to_owned(), existing, new };
-        let checked = files.iter().try_for_each(|file| whole::check(file, existing));
+        let checked = files.iter().try_for_each(|file| atomic_file::check(file, existing));
         checked.into_diagnostic().map_err(|error| folder.taken_back(error))?;
         Ok(folder)
     }
@@ -46,6 +46,6 @@ impl Folder {
 
     /// Writes `file`, whole or not at all.
     pub(crate) fn write(&self, file: &str, content: &[u8]) -> miette::Result<()> {
-        whole::write(&self.file(file), content, self.existing).into_diagnostic()
+        atomic_file::write(&self.file(file), content, self.existing).into_diagnostic()
     }
 }

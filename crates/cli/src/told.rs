@@ -23,7 +23,7 @@ mod tests {
     use super::*;
     use miette::{IntoDiagnostic, WrapErr};
     use std::io;
-    use warmcore_record::whole::WriteError;
+    use warmcore_record::atomic_file::WriteError;
 
     fn told(source: io::Error) -> Vec<String> {
         let full = Err::<(), _>(WriteError::Full { path: "report.html".into(), bytes: 7, source });

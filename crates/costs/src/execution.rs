@@ -8,8 +8,8 @@
 //! t(x) = (1-F_1) t_0 + F_1 ((1-F_2) t_1 + F_2 ((1-F_3) t_2 + … F_n t_n))
 //! ```
 //!
-//! where `F_k` is the [`Displacement`] of level `k`. Times for the same situation come from the
-//! same row of Table 2; `t_n`, fully cold, depends on the approach alone.
+//! where `F_k` is the [`Displacement`] of level `k`. The times of one situation come from one row of
+//! Table 2; `t_n`, fully cold, depends on the approach only.
 
 mod curve;
 
@@ -22,14 +22,14 @@ use warmcore_units::Nanos;
 /// The most cache levels a model can have.
 pub const MAX_LEVELS: usize = 4;
 
-/// Turns a situation and the idle times of the cache levels into a service time.
+/// Computes a packet's service time from its situation and the idle times of the cache levels.
 #[derive(Clone, Debug)]
 pub struct ExecutionModel {
     /// `t_0 … t_n` of each situation.
     times: [[f64; MAX_LEVELS + 1]; Situation::COUNT],
     levels: Vec<LevelModel>,
-    /// t(x) of each situation for processors that share no level: all levels have then been idle
-    /// for the same time, and one look into one table is enough.
+    /// t(x) of each situation, if processors share no level: all levels have then been idle for the same
+    /// time, and one table lookup is enough.
     private: Option<[Curve; Situation::COUNT]>,
     acquire: Nanos,
     release: Nanos,
@@ -42,12 +42,12 @@ struct LevelModel {
     curve: Curve,
 }
 
-/// A profile does not hold what a model of so many processors needs.
+/// A profile lacks what a model of this many processors needs.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum IncompleteProfile {
     /// Migration was not measured.
     #[error(
-        "the profile of {name} holds no migration times (one processor alone was measured): it can \
+        "the profile of {name} has no migration times (only one processor was measured): it can \
          predict 1 processor, not {processors}"
     )]
     NoMigration {
@@ -69,8 +69,7 @@ pub enum IncompleteProfile {
 impl ExecutionModel {
     /// The model of `processors` processors like those of `profile` under `approach`.
     ///
-    /// A level's sharers are those among the modelled processors: one processor alone shares
-    /// with nobody.
+    /// Only modelled processors count as sharers of a level: a single processor shares with none.
     ///
     /// # Errors
     /// If the profile lacks what is needed.
@@ -89,11 +88,11 @@ impl ExecutionModel {
         });
         let levels: Vec<LevelModel> = levels.collect();
         let times = times_of(profile, approach);
-        let overhead = |of: fn(&crate::profile::FreeMemory) -> Nanos| {
-            profile.free_memory.as_ref().map_or(Nanos::ZERO, of).max(Nanos::ZERO)
+        let overhead = |field: fn(&crate::profile::FreeMemory) -> Nanos| {
+            profile.free_memory.as_ref().map_or(Nanos::ZERO, field).max(Nanos::ZERO)
         };
         Ok(Self {
-            private: private(&times, &levels),
+            private: private_curves(&times, &levels),
             times,
             levels,
             acquire: overhead(|pool| pool.acquire.mean),
@@ -101,8 +100,8 @@ impl ExecutionModel {
         })
     }
 
-    /// The time to receive one packet in `situation`, where `idle(k)` is how long level `k`
-    /// (0 is the nearest) has seen no protocol processing.
+    /// The time to receive one packet in `situation`, where `idle(k)` is the time since level `k` (0 is the
+    /// nearest) last saw protocol processing.
     #[must_use]
     #[inline]
     pub fn receive(&self, situation: Situation, idle: impl Fn(usize) -> Nanos) -> Nanos {
@@ -127,23 +126,22 @@ impl ExecutionModel {
         }
     }
 
-    /// Whether no processors share a cache level, so that [`receive_after`](Self::receive_after)
-    /// says all.
+    /// Whether no processors share a cache level, so that [`receive_after`](Self::receive_after) suffices.
     #[must_use]
     #[inline]
     pub const fn is_private(&self) -> bool {
         self.private.is_some()
     }
 
-    /// How much longer a fully cold packet takes than a hot one whose lines are all here:
-    /// t_cold,cold / t_hot,hot (§8).
+    /// The time of a fully cold packet over that of a hot one in the warmest situation: t_cold,cold /
+    /// t_hot,hot (§8).
     #[must_use]
     pub fn cold_to_hot(&self) -> f64 {
         let warmest = Situation::default();
         self.receive_after(warmest, Nanos::INFINITY) / self.receive_hot(warmest)
     }
 
-    /// `F(x)` of each level, nearest first: exact, where [`receive`](Self::receive) interpolates.
+    /// `F(x)` of each level, nearest first; exact, while [`receive`](Self::receive) interpolates.
     pub fn flushed(&self, x: Nanos) -> impl Iterator<Item = f64> {
         self.levels.iter().map(move |model| model.displacement.fraction(x))
     }
@@ -153,13 +151,13 @@ impl ExecutionModel {
         self.levels.iter().map(|model| model.shared_by)
     }
 
-    /// What acquiring memory adds when the pool's lines were last written elsewhere (§4.3).
+    /// The extra time to acquire memory when the pool's lines were last written elsewhere (§4.3).
     #[must_use]
     pub const fn acquire_overhead(&self) -> Nanos {
         self.acquire
     }
 
-    /// What releasing memory adds when the pool's lines were last written elsewhere (§4.3).
+    /// The extra time to release memory when the pool's lines were last written elsewhere (§4.3).
     #[must_use]
     pub const fn release_overhead(&self) -> Nanos {
         self.release
@@ -167,7 +165,7 @@ impl ExecutionModel {
 }
 
 /// Eq. 3 as a function of one idle time, for each situation; `None` if processors share a level.
-fn private(
+fn private_curves(
     times: &[[f64; MAX_LEVELS + 1]; Situation::COUNT],
     levels: &[LevelModel],
 ) -> Option<[Curve; Situation::COUNT]> {
@@ -195,8 +193,8 @@ pub(crate) fn interpolate(times: &[f64], flushed: impl Iterator<Item = f64>) -> 
     time + reached * times[coldest]
 }
 
-/// `t_0 … t_n` of each situation; a situation that was not measured stays at NaN and is never
-/// asked for, since only one processor can then be modelled.
+/// `t_0 … t_n` of each situation. A situation that was not measured stays NaN; it is never used, since then
+/// only one processor can be modelled.
 fn times_of(profile: &Profile, approach: Approach) -> [[f64; MAX_LEVELS + 1]; Situation::COUNT] {
     let mut table = [[f64::NAN; MAX_LEVELS + 1]; Situation::COUNT];
     let times = profile.times.get(approach);
@@ -219,7 +217,7 @@ mod tests {
     const A1: Situation = Situation { experiment: Experiment::A1, thread_stack: ThreadStack::Cached };
 
     #[test]
-    fn no_idle_time_is_hot_and_endless_idle_time_fully_cold() {
+    fn zero_idle_time_is_hot_and_infinite_idle_time_fully_cold() {
         let profile = Profile::sgi_challenge_xl();
         for (approach, hot, cold) in
             [(Approach::Locking, 66.6, 284.3), (Approach::IndependentStacks, 57.4, 232.2)]
@@ -232,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn two_levels_give_the_sources_equation_3() {
+    fn two_levels_give_equation_3_of_salehi_1994() {
         let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), Approach::Locking, 8).unwrap();
         for exponent in 0..90 {
             let x = Nanos(10_f64.powf(f64::from(exponent) / 10.0));
@@ -245,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_of_one_processor_predicts_one_processor() {
+    fn a_profile_of_one_processor_predicts_only_one_processor() {
         let mut profile = Profile::sgi_challenge_xl();
         profile.free_memory = None;
         profile.times.locking.migrates.clear();

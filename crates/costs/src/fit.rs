@@ -1,9 +1,9 @@
-//! The footprint constants of a measured intervening workload: those for which the model's t(x)
-//! comes nearest to the measured one.
+//! Fits the footprint constants of a measured intervening workload: those for which the model's t(x) is
+//! nearest to the measured one.
 //!
-//! With lines of one size, as all levels of today's machines have, `u(R)` is a power of `R`: only
-//! its factor and its exponent can be told from t(x). So `W` and `b` are fitted, while `a` and
-//! `log d`, which separate the effect of the line size, keep their published values.
+//! If all levels have the same line size, as on today's machines, `u(R)` is a power of `R`, and t(x)
+//! determines only its factor and its exponent. So `W` and `b` are fitted, while `a` and `log d`, which
+//! separate the effect of the line size, keep their published values.
 
 use crate::displacement::{Displacement, Intervening};
 use crate::execution::interpolate;
@@ -11,7 +11,7 @@ use crate::profile::{IntervenedPoint, Level, Profile};
 use crate::situation::{Approach, Situation};
 use warmcore_units::Nanos;
 
-/// The constants, and how well they explain the measured points.
+/// Fitted constants, and how well they explain the measured points.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fit {
     /// The constants.
@@ -20,24 +20,24 @@ pub struct Fit {
     pub deviation: f64,
 }
 
-/// Where `log10 W` and the exponent of `R` are looked for: from a footprint that hardly grows to
-/// one that touches a new line with every reference.
+/// Search ranges of `log10 W` and of the exponent of `R`: from a footprint that hardly grows to one that
+/// touches a new line with every reference.
 const LOG_W: (f64, f64) = (-4.0, 4.0);
 const EXPONENT: (f64, f64) = (0.05, 1.5);
-/// Steps on each axis of one search, and how many times the search narrows to the best cell.
+/// Steps on each axis of the grid.
 const STEPS: u32 = 24;
+/// How many times the search narrows the grid to the best cell.
 const ROUNDS: u32 = 6;
-/// What a model of two constants may be off by anywhere, as a fraction: keeps a few very precise
-/// points from deciding alone.
+/// The relative error that a model with two constants may have anywhere. It keeps a few very precise points
+/// from deciding the fit.
 const MODEL_ERROR: f64 = 0.05;
 
-/// Fits the work that ran between the packets of `points`, at `references_per_us`, on one
-/// processor while the others rested (so that a shared cache was displaced by one alone).
+/// Fits the work that ran between the packets of `points`, at `references_per_us`, on one processor
+/// while the others were idle (so that only one processor displaced a shared cache).
 ///
-/// Deviations count relative to the measured time, so that all x matter alike, and less where the
-/// point itself is uncertain. The search narrows a grid around its best point, and is
-/// deterministic. `None` where the profile lacks the times of a
-/// packet that finds everything here (experiment A1).
+/// Deviations count relative to the measured time, so that all x matter alike, and less if the point
+/// itself is uncertain. The search narrows a grid around its best point and is deterministic. Returns
+/// `None` if the profile lacks the times of a packet that finds everything here (experiment A1).
 #[must_use]
 pub fn fit(
     profile: &Profile,
@@ -45,7 +45,7 @@ pub fn fit(
     points: &[IntervenedPoint],
     references_per_us: f64,
 ) -> Option<Fit> {
-    let alone = Alone::new(profile, approach)?;
+    let alone = SingleProcessor::new(profile, approach)?;
     let mvs = Intervening::MVS;
     let line = profile.levels.first().map_or(64.0, |level| level.geometry.line.0 as f64);
     let candidate = |log_w: f64, exponent: f64| {
@@ -82,17 +82,17 @@ fn narrowed((low, high): (f64, f64), centre: f64) -> (f64, f64) {
     (centre - reach, centre + reach)
 }
 
-/// One processor that receives packets of experiment A1 while all others rest: what t(x) is
-/// measured on, and the exact form of what [`ExecutionModel`](crate::ExecutionModel) tabulates.
+/// The exact model of one processor that receives packets of experiment A1 while all others are idle. t(x)
+/// is measured in this setting; [`ExecutionModel`](crate::ExecutionModel) tabulates the same function.
 #[derive(Clone, Debug)]
-pub struct Alone<'a> {
+pub struct SingleProcessor<'a> {
     /// `t_0 … t_n`.
     times: Vec<f64>,
     levels: &'a [Level],
 }
 
-impl<'a> Alone<'a> {
-    /// That processor under `approach`; `None` where its times are missing.
+impl<'a> SingleProcessor<'a> {
+    /// The model under `approach`; `None` if its times are missing.
     #[must_use]
     pub fn new(profile: &'a Profile, approach: Approach) -> Option<Self> {
         let times = profile.times.get(approach);
@@ -116,8 +116,8 @@ impl<'a> Alone<'a> {
         (squares / points.len().max(1) as f64).sqrt()
     }
 
-    /// What a fit makes small: the squared relative deviations, each in units of what the point
-    /// and the model may be off by anyway.
+    /// The quantity that a fit minimises: the sum of squared relative deviations, each in units of the
+    /// uncertainty of the point and the model.
     fn misfit(&self, points: &[IntervenedPoint], intervening: Intervening) -> f64 {
         let squared = |point: &IntervenedPoint| {
             let uncertainty = point.time.estimate().relative_half_width().unwrap_or(0.0).hypot(MODEL_ERROR);
@@ -126,6 +126,7 @@ impl<'a> Alone<'a> {
         points.iter().map(squared).sum()
     }
 
+    /// The relative deviation of `point` from the model.
     fn relative(&self, point: &IntervenedPoint, intervening: Intervening) -> f64 {
         self.receive_after(point.x, intervening) / point.time.mean - 1.0
     }
@@ -136,14 +137,14 @@ mod tests {
     use super::*;
     use crate::profile::Measured;
 
-    /// Points made by the model itself, with constants unlike the defaults, are explained.
+    /// Points that the model itself generates, with constants unlike the defaults.
     #[test]
-    fn constants_are_found_again() {
+    fn the_constants_of_generated_points_are_found() {
         let mut profile = Profile::sgi_challenge_xl();
         profile.levels[1].geometry.line = profile.levels[0].geometry.line;
         for (w, b) in [(0.7, 0.9), (30.0, 0.6)] {
             let truth = Intervening { w, b, references_per_us: 300.0, ..Intervening::MVS };
-            let alone = Alone::new(&profile, Approach::Locking).unwrap();
+            let alone = SingleProcessor::new(&profile, Approach::Locking).unwrap();
             let points: Vec<IntervenedPoint> = (0..13)
                 .map(|step| Nanos(1e3 * 10_f64.powf(f64::from(step) / 2.0)))
                 .map(|x| {

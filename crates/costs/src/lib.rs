@@ -1,8 +1,8 @@
-//! What a packet costs, depending on what it finds in cache.
+//! The cost of a packet, depending on what it finds in cache.
 //!
-//! A [`Profile`] holds what was measured (or published) on one machine: receive times by
-//! [`Situation`], the cache [`Level`]s, and the footprint constants of the work that runs in
-//! between. An [`ExecutionModel`] made from it turns a placement into a service time:
+//! A [`Profile`] contains what was measured (or published) on one machine: receive times by
+//! [`Situation`], the cache [`Level`]s, and the footprint constants of the work that runs between
+//! packets. An [`ExecutionModel`] built from it computes a service time from a placement:
 //!
 //! ```text
 //! placement history ──► Residency ──► Situation ─┐
@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The model is that of Salehi, Kurose & Towsley 1994, §4, for any number of cache levels and
-//! any associativity. [`Residency`] is the bookkeeping that both the simulator and a live run
-//! keep, so that either can be explained in the other's words.
+//! any associativity. The simulator and a live run both keep the bookkeeping of [`Residency`], so that
+//! their packets can be compared by situation.
 
 pub mod displacement;
 pub mod execution;

@@ -1,5 +1,5 @@
 //! A machine's profile: everything the execution-time model needs, measured or published, with
-//! its provenance. As a document it is TOML; all times are in nanoseconds.
+//! its provenance. It is stored as TOML, with all times in nanoseconds.
 
 mod check;
 
@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 use warmcore_topology::Geometry;
 use warmcore_units::{Estimate, Nanos};
 
-/// What one machine's caches cost its protocol stack.
+/// The costs of protocol processing on one machine.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// Version of the document, [`Profile::SCHEMA`].
     pub schema: u32,
-    /// The machine, as a report should call it.
+    /// The machine's name in reports.
     pub name: String,
     /// Where the figures come from.
     pub provenance: Provenance,
@@ -25,13 +25,13 @@ pub struct Profile {
     pub levels: Vec<Level>,
     /// The work that displaces them.
     pub intervening: Intervening,
-    /// Overheads of a free-memory pool whose lines were last written elsewhere (§4.3); `None`
-    /// where one processor alone could be measured.
+    /// Overheads of a free-memory pool whose lines were last written elsewhere (§4.3); `None` if only one
+    /// processor could be measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub free_memory: Option<FreeMemory>,
     /// Receive times.
     pub times: Times,
-    /// t(x) as measured, where it was.
+    /// t(x) as measured, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intervened: Option<Intervened>,
 }
@@ -40,77 +40,76 @@ pub struct Profile {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Provenance {
-    /// Measured here or taken from a publication.
+    /// Whether they were measured here or taken from a publication.
     pub kind: Kind,
     /// The publication, or the program and version that measured.
     pub source: String,
     /// When it was measured or published, ISO 8601.
     pub date: String,
-    /// How long a line took from one of the processors to the other while they were measured; `None`
-    /// with one. Hypervisors move processors: two profiles in which it differs were measured at
-    /// different distances, and what migrations cost differs accordingly.
+    /// How long a cache line took from one measured processor to the other; `None` with one processor.
+    /// Hypervisors move processors: profiles with different values were measured at different distances,
+    /// and their migration costs differ accordingly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover: Option<Nanos>,
-    /// Between which times 95% of the hand-overs lay that were read in runs that count.
+    /// The range of 95% of the hand-over times in runs that count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handover_range: Option<[Nanos; 2]>,
-    /// The runs that the receive times were taken from; `None` where they are not known.
+    /// The runs that the receive times were taken from; `None` if not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub runs: Option<Runs>,
-    /// What the measured packets were like; `None` if the source does not say.
+    /// Properties of the measured packets; `None` if the publication does not state them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packets: Option<Packets>,
-    /// What a reader should know about how the figures came about, a sentence each.
+    /// Notes on how the figures were obtained, one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
 }
 
-/// How many runs of packets a calibration made, those of t(x) apart, and what became of them.
+/// How many runs of packets a calibration made, without those of t(x), and how many were disturbed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Runs {
-    /// All that were begun.
+    /// All runs that were started.
     pub made: u64,
-    /// Those in which a measuring thread was preempted, moved, or took a page fault.
+    /// Runs in which a measuring thread was preempted, moved, or took a page fault.
     pub disturbed: u64,
-    /// Those in which the processors were not as far apart as in the others.
+    /// Runs in which the distance between the processors differed from that in the others.
     pub displaced: u64,
 }
 
 impl Runs {
-    /// Those that do not count unless there are too few others.
+    /// Runs that are not used unless there are too few others.
     #[must_use]
     pub const fn set_aside(&self) -> u64 {
         self.disturbed + self.displaced
     }
 }
 
-/// What packets are like, as far as their receive times depend on it.
+/// Properties of packets that their receive times depend on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Packets {
-    /// What becomes of the lines of their frames between two packets.
+    /// What happens to the cache lines of their frames between two packets.
     pub frames: FrameLines,
-    /// Bytes of payload. They are read only where checksums are verified.
+    /// Bytes of payload, which are read only if checksums are verified.
     pub payload_bytes: usize,
     /// Whether UDP checksums are verified in software.
     pub checksum: bool,
-    /// Bytes of its stream's own memory that the handler of each packet reads and writes.
+    /// Bytes of the stream's own memory that the handler reads and writes for each packet.
     #[serde(default, skip_serializing_if = "is_no_memory")]
     pub handler_bytes: usize,
 }
 
-/// What becomes of the lines of frames between two packets.
+/// What happens to the cache lines of frames between two packets.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FrameLines {
-    /// Every packet is written anew into the receiver's buffer, so that reading it misses, as after
-    /// DMA. This is the setting of Salehi, Kurose & Towsley 1994, §5.
+    /// Every packet is newly written into the receiver's buffer, so that reading it misses, as after DMA.
+    /// This is the setting of Salehi, Kurose & Towsley 1994, §5.
     #[default]
     Written,
-    /// One buffer for each processor and stream is written once and then only read, as when a
-    /// driver hands out frames that were prepared before. Reading it misses only where caches are
-    /// cold.
+    /// One buffer for each processor and stream is written once and then only read, as with a driver that
+    /// hands out prepared frames. Reading it misses only if caches are cold.
     Resident,
 }
 
@@ -118,9 +117,9 @@ pub enum FrameLines {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// By this program.
+    /// Measured by this program.
     Measured,
-    /// By the cited source.
+    /// Published in the cited source.
     Published,
 }
 
@@ -134,7 +133,7 @@ pub struct Level {
     pub geometry: Geometry,
     /// How many processors share it; 1 is private.
     pub shared_by: u32,
-    /// How the state "cold up to this level" was brought about and how it was verified.
+    /// How caches were made cold up to this level, and how that was verified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cold_reached: Option<String>,
 }
@@ -145,19 +144,20 @@ pub struct Level {
 pub struct Measured {
     /// Mean over the runs.
     pub mean: Nanos,
-    /// Half-width of its 95% confidence interval; `None` where the source states none.
+    /// Half-width of its 95% confidence interval; `None` if the publication states none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_width: Option<Nanos>,
-    /// How many runs it is the mean of: undisturbed ones, unless [`Self::rests_on_disturbed`].
+    /// How many runs the mean covers: undisturbed ones, unless [`Self::rests_on_disturbed`].
     #[serde(default, skip_serializing_if = "is_zero")]
     pub runs: u32,
-    /// How many runs were disturbed: the measuring thread was preempted or moved, or the processors were.
+    /// How many runs were disturbed: the measuring thread was preempted or moved, or the processors were
+    /// moved.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub disturbed: u32,
-    /// Whether too few runs were undisturbed, so that all of them count, the disturbed ones too.
+    /// Whether the mean includes disturbed runs, since too few were undisturbed.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub rests_on_disturbed: bool,
-    /// Whether the budget ended before the half-width reached its target.
+    /// Whether the time budget ended before the half-width reached its target.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub missed_target: bool,
 }
@@ -197,9 +197,9 @@ impl Measured {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FreeMemory {
-    /// Added to a packet that acquires memory from lines last written elsewhere.
+    /// Extra time of a packet that acquires memory from lines last written elsewhere.
     pub acquire: Measured,
-    /// Added to a packet that releases memory to lines last written elsewhere.
+    /// Extra time of a packet that releases memory to lines last written elsewhere.
     pub release: Measured,
 }
 
@@ -244,7 +244,7 @@ pub struct Intervened {
     pub workload: String,
     /// Under which approach the packet was received.
     pub approach: Approach,
-    /// Whether `intervening` was fitted to these points (else it is the published default).
+    /// Whether `intervening` was fitted to these points; otherwise it is the published default.
     pub fitted: bool,
     /// The points, in order of `x`.
     pub points: Vec<IntervenedPoint>,
@@ -261,7 +261,7 @@ pub struct IntervenedPoint {
 }
 
 impl Times {
-    /// Those of `approach`.
+    /// The times of `approach`.
     #[must_use]
     pub const fn get(&self, approach: Approach) -> &ApproachTimes {
         match approach {
@@ -272,7 +272,7 @@ impl Times {
 }
 
 impl ApproachTimes {
-    /// Those with the thread's stack as given, by experiment.
+    /// The times for a given state of the thread's stack, by experiment.
     #[must_use]
     pub const fn with(&self, thread_stack: ThreadStack) -> &BTreeMap<Experiment, ReceiveTimes> {
         match thread_stack {
@@ -281,7 +281,7 @@ impl ApproachTimes {
         }
     }
 
-    /// Those of `situation`, where it could be measured.
+    /// The times of `situation`, if it could be measured.
     #[must_use]
     pub fn get(&self, situation: Situation) -> Option<&ReceiveTimes> {
         self.with(situation.thread_stack).get(&situation.experiment)
@@ -300,7 +300,7 @@ impl Profile {
             .expect("the built-in profile is tested to parse")
     }
 
-    /// This machine with packets that take `time`, whatever they find in cache.
+    /// The same machine, but with packets that always take `time`, whatever they find in cache.
     #[must_use]
     pub fn with_constant_time(&self, time: Nanos) -> Self {
         let constant = Measured::published(time);

@@ -1,56 +1,56 @@
-//! Who last wrote what, and since when each cache has seen no protocol code: the bookkeeping
-//! that names a packet's [`Situation`]. The simulator keeps it, and so can a live run.
+//! Bookkeeping of which processor last wrote which lines, and when each cache last saw protocol code. It
+//! determines a packet's [`Situation`]. Both the simulator and a live run can keep it.
 //!
-//! Session lines and the history lines count as written when service starts; a processor's idle
-//! time counts from the moment protocol code last *ended* there, and is infinite if it never ran.
+//! Session and history lines count as written when service starts. A processor's idle time counts from
+//! the moment protocol code last *ended* there, and is infinite if it never ran.
 
 use crate::execution::ExecutionModel;
 use crate::situation::{Experiment, Situation, ThreadStack};
 use warmcore_units::{CpuId, Nanos, StackId, StreamId, ThreadId};
 
-/// No processor, no stream.
+/// Stands for no processor or no stream.
 const NOBODY: u32 = u32::MAX;
 
-/// What the parts of the protocol stack's working set were last written by.
+/// The last writers of the parts of the protocol stack's working set.
 #[derive(Clone, Debug)]
 pub struct Residency {
     sessions: Sessions,
     session_writer: Vec<u32>,
     history: Vec<History>,
-    thread_seat: Vec<u32>,
+    thread_cpu: Vec<u32>,
     pool_writer: u32,
     ended: Vec<Nanos>,
-    /// The cache levels that processors share, and what their domains saw last.
+    /// The cache levels that processors share.
     shared: Vec<SharedLevel>,
 }
 
-/// Whose session objects there are.
+/// How session objects are organised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sessions {
-    /// One for each stream: it is written wherever the stream's packets are processed.
+    /// One for each stream, written wherever the stream's packets are processed.
     PerStream,
-    /// One for each stream in each stack, and each stack bound to one processor ("multiple-open
-    /// streams", §6.5): no session is ever written anywhere else.
+    /// One for each stream in each stack, with each stack bound to one processor ("multiple-open streams",
+    /// §6.5): every session is written on one processor only.
     PerStack,
 }
 
-/// The history lines of one set of active maps.
+/// The last writer of the history lines of one set of active maps.
 #[derive(Clone, Copy, Debug)]
 struct History {
     stream: u32,
     writer: u32,
 }
 
-/// One cache level, each domain of which serves `sharers` neighbouring processors.
+/// A cache level whose domains are each shared by `sharers` neighbouring processors.
 #[derive(Clone, Debug)]
 struct SharedLevel {
     level: usize,
     sharers: u32,
-    /// By domain: processors running protocol code now, and when one last stopped.
+    /// For each domain: how many processors run protocol code now, and when one last stopped.
     domains: Vec<(u32, Nanos)>,
 }
 
-/// How many of everything there is to keep track of.
+/// The numbers of processors, threads, streams and stacks to track.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Population {
     /// Processors.
@@ -59,7 +59,7 @@ pub struct Population {
     pub threads: u32,
     /// Streams.
     pub streams: u32,
-    /// Independent stacks; under Locking there is one.
+    /// Stacks; under Locking there is one.
     pub stacks: u32,
 }
 
@@ -77,8 +77,8 @@ pub struct Placement {
 }
 
 impl Residency {
-    /// Before any packet: everything is elsewhere, and no processor has run protocol code. With
-    /// one processor there is no elsewhere: it wrote everything.
+    /// The state before any packet: all lines are elsewhere, and no processor has run protocol code. A
+    /// single processor has written everything itself.
     #[must_use]
     pub fn new(sessions: Sessions, population: Population, model: &ExecutionModel) -> Self {
         let Population { processors, threads, streams, stacks } = population;
@@ -94,14 +94,14 @@ impl Residency {
             sessions,
             session_writer: vec![writer; streams as usize],
             history: vec![History { stream: NOBODY, writer }; stacks as usize],
-            thread_seat: vec![writer; threads as usize],
+            thread_cpu: vec![writer; threads as usize],
             pool_writer: writer,
             ended: vec![Nanos(f64::NEG_INFINITY); processors as usize],
             shared: model.sharers().enumerate().filter_map(level).collect(),
         }
     }
 
-    /// The processor that wrote the session lines of `stream` last.
+    /// The processor that last wrote the session lines of `stream`.
     #[must_use]
     #[inline]
     pub fn last_writer(&self, stream: StreamId) -> Option<CpuId> {
@@ -109,7 +109,7 @@ impl Residency {
         (writer != NOBODY).then_some(CpuId(writer))
     }
 
-    /// Service of a packet starts: names the situation it finds, and writes its lines.
+    /// Starts the service of a packet: returns the situation it finds, and records the lines it writes.
     #[inline]
     pub fn start(&mut self, placement: Placement) -> Situation {
         let Placement { stream, stack, cpu, .. } = placement;
@@ -121,7 +121,7 @@ impl Residency {
         self.situation(placement, history_here)
     }
 
-    /// Service of a packet to be *sent* starts: there is no demultiplexing, and so no history.
+    /// Starts the service of a packet to *send*: without demultiplexing, it writes no history lines.
     #[inline]
     pub fn start_sending(&mut self, placement: Placement) -> Situation {
         self.situation(placement, None)
@@ -131,7 +131,7 @@ impl Residency {
     fn situation(&mut self, placement: Placement, history_here: Option<bool>) -> Situation {
         let Placement { stream, thread, cpu, .. } = placement;
         let session_here = replace(&mut self.session_writer[stream.index()], cpu.0) == cpu.0;
-        let thread_here = replace(&mut self.thread_seat[thread.index()], cpu.0) == cpu.0;
+        let thread_here = replace(&mut self.thread_cpu[thread.index()], cpu.0) == cpu.0;
         Situation {
             experiment: Experiment::from_caches(
                 session_here || self.sessions == Sessions::PerStack,
@@ -141,14 +141,14 @@ impl Residency {
         }
     }
 
-    /// How long `cpu` itself has run no protocol code by `now`.
+    /// How long `cpu` has run no protocol code at `now`.
     #[must_use]
     #[inline]
     pub fn own_idle(&self, cpu: CpuId, now: Nanos) -> Nanos {
         now - self.ended[cpu.index()]
     }
 
-    /// How long cache level `level` of `cpu` has seen no protocol code by `now`.
+    /// How long cache level `level` of `cpu` has seen no protocol code at `now`.
     #[must_use]
     #[inline]
     pub fn idle(&self, cpu: CpuId, level: usize, now: Nanos) -> Nanos {
@@ -161,7 +161,7 @@ impl Residency {
         }
     }
 
-    /// `cpu` turns from other work to protocol code. Ask [`idle`](Self::idle) first.
+    /// `cpu` turns from other work to protocol code. Call [`idle`](Self::idle) before this.
     #[inline]
     pub fn enter(&mut self, cpu: CpuId) {
         for shared in &mut self.shared {
@@ -180,14 +180,14 @@ impl Residency {
         }
     }
 
-    /// The same where no processors share a cache level, and nobody is told with
-    /// [`enter`](Self::enter).
+    /// As [`leave`](Self::leave), if no processors share a cache level and [`enter`](Self::enter) is not
+    /// used.
     #[inline]
     pub fn leave_private(&mut self, cpu: CpuId, now: Nanos) {
         self.ended[cpu.index()] = now;
     }
 
-    /// `cpu` writes the global free-memory pool; whether its lines had to migrate.
+    /// `cpu` writes to the global free-memory pool; returns whether the pool's lines had to migrate.
     #[inline]
     pub fn write_pool(&mut self, cpu: CpuId) -> bool {
         replace(&mut self.pool_writer, cpu.0) != cpu.0
@@ -217,10 +217,10 @@ mod tests {
         Placement { stream: StreamId(stream), stack: StackId(0), thread: ThreadId(cpu), cpu: CpuId(cpu) }
     }
 
-    /// The {stream, processor} patterns of §5, figure 6: from some packet on, every timed packet
-    /// is in the situation the experiment is named for.
+    /// The {stream, processor} patterns of §5, figure 6: after the first packets, every timed packet is
+    /// in the situation of its experiment.
     #[test]
-    fn the_sources_patterns_bring_about_their_experiments() {
+    fn the_patterns_of_salehi_1994_produce_their_experiments() {
         let patterns = [
             (Experiment::A1, vec![(1, 0)]),
             (Experiment::A2, vec![(1, 0), (1, 1)]),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_private_cache_is_idle_since_its_own_processor_stopped() {
+    fn a_private_cache_is_idle_from_when_its_processor_stopped() {
         let mut residency = residency(1);
         assert_eq!(residency.idle(CpuId(0), 1, Nanos(5.0)), Nanos::INFINITY);
         residency.enter(CpuId(0));
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_cache_is_kept_warm_by_whoever_shares_it() {
+    fn a_shared_cache_is_kept_warm_by_any_of_its_processors() {
         let mut residency = residency(2);
         residency.enter(CpuId(0));
         assert_eq!(residency.idle(CpuId(1), 1, Nanos(5.0)), Nanos::ZERO);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn one_processor_never_finds_anything_elsewhere() {
+    fn a_single_processor_never_finds_lines_elsewhere() {
         let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), Approach::Locking, 1).unwrap();
         let population = Population { processors: 1, threads: 1, streams: 2, stacks: 1 };
         let mut residency = Residency::new(Sessions::PerStream, population, &model);
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_in_each_stack_never_migrates_and_sending_writes_no_history() {
+    fn sessions_per_stack_never_migrate_and_sending_writes_no_history() {
         let model =
             ExecutionModel::new(&Profile::sgi_challenge_xl(), Approach::IndependentStacks, 4).unwrap();
         let population = Population { processors: 4, threads: 4, streams: 2, stacks: 4 };

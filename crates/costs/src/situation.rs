@@ -1,5 +1,5 @@
-//! The situations a packet can find itself in: what of its written cache lines is here, and what
-//! must migrate from another processor (Salehi, Kurose & Towsley 1994, §2.3 and §5, Table 2).
+//! The situations of a packet: which of the cache lines that it writes are here, and which must migrate from
+//! another processor (Salehi, Kurose & Towsley 1994, §2.3 and §5, Table 2).
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 pub enum Approach {
     /// One stack; a lock on each active map and each session object.
     Locking,
-    /// N independent stacks, one lock each; a stream belongs to one of them.
+    /// N independent stacks with one lock each; each stream belongs to one stack.
     IndependentStacks,
 }
 
 impl Approach {
-    /// Both approaches, in the source's order.
+    /// Both approaches, in the order of Salehi 1994.
     pub const ALL: [Self; 2] = [Self::Locking, Self::IndependentStacks];
 
-    /// The name the source uses in its figures.
+    /// The name in the figures of Salehi 1994.
     #[must_use]
     pub const fn short(self) -> &'static str {
         match self {
@@ -61,8 +61,8 @@ impl Experiment {
     /// All six, in the order of Table 2.
     pub const ALL: [Self; 6] = [Self::A1, Self::A2, Self::A3, Self::B1, Self::B2, Self::B3];
 
-    /// The experiment in which session lines are `session_here`, and history lines are written
-    /// if `history_here` is `Some`, having last been written here if it is `Some(true)`.
+    /// The experiment in which session lines are here if `session_here`; `history_here` is `None` if history
+    /// lines are not written, and otherwise whether they were last written here.
     #[must_use]
     #[inline]
     pub const fn from_caches(session_here: bool, history_here: Option<bool>) -> Self {
@@ -75,7 +75,7 @@ impl Experiment {
         }
     }
 
-    /// Whether it needs a second processor to bring about.
+    /// Whether it takes a second processor to produce this situation.
     #[must_use]
     pub const fn migrates(self) -> bool {
         !matches!(self, Self::A1 | Self::A2)
@@ -88,7 +88,7 @@ impl fmt::Display for Experiment {
     }
 }
 
-/// Where the protocol thread's stack is.
+/// Where the protocol thread's stack was last used.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThreadStack {
@@ -113,7 +113,7 @@ impl fmt::Display for ThreadStack {
     }
 }
 
-/// What a packet finds written where: one of twelve.
+/// Where the lines that a packet writes were last written: one of twelve situations.
 ///
 /// The default is the warmest: everything was last written here.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]

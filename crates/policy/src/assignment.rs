@@ -1,31 +1,31 @@
-//! Which processor (or stack) a stream is assigned to, once and for all.
+//! The fixed assignment of streams to processors or stacks.
 
 use alloc::vec::Vec;
 
-/// Entries of the indirection table that hashes lead to, as network adapters have them.
+/// Entries of the indirection table that hashes index, as in network adapters.
 const INDIRECTION: u32 = 128;
 
-/// `members` dealt out to `places` in turn: member `i` to place `i` modulo their number.
+/// Assigns `members` to `places` in turn: member `i` to place `i` modulo `places`.
 ///
 /// # Panics
-/// If there is no place.
+/// If `places` is 0.
 #[must_use]
 pub fn in_turn(members: u32, places: u32) -> Vec<u32> {
     (0..members).map(|member| member % places).collect()
 }
 
-/// `members` hashed to `places` through an indirection table whose entries are dealt out in turn,
-/// as receive-side scaling does: some places get more members than others, and some none.
+/// Assigns `members` to `places` by a hash and an indirection table whose entries are assigned in turn, as
+/// receive-side scaling does. Some places get more members than others, and some get none.
 ///
 /// # Panics
-/// If there is no place.
+/// If `places` is 0.
 #[must_use]
 pub fn hashed(members: u32, places: u32) -> Vec<u32> {
     let entries = INDIRECTION.max(places.next_power_of_two());
     (0..members).map(|member| hash(member) % entries % places).collect()
 }
 
-/// A mixing of all bits (Stafford's variant 13 of the 64-bit finaliser).
+/// Mixes all bits (Stafford's variant 13 of the 64-bit finaliser).
 fn hash(member: u32) -> u32 {
     let mut word = u64::from(member).wrapping_add(0x9e37_79b9_7f4a_7c15);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -40,12 +40,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn in_turn_is_as_even_as_can_be() {
+    fn assignment_in_turn_is_even() {
         assert_eq!(in_turn(5, 3), [0, 1, 2, 0, 1]);
     }
 
-    /// 100,000 members over 100 places are 1,000 each but for chance and for the table's 28
-    /// entries too many; nobody is left out, and few members leave some out.
+    /// 100,000 members over 100 places: 1,000 each, but for chance and for the table's 28 extra entries.
+    /// Every place gets some. With 8 members and 8 places, some place gets none.
     #[test]
     fn hashes_spread_members_unevenly() {
         let mut counts = [0_u32; 100];

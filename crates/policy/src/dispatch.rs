@@ -1,35 +1,35 @@
 //! The dispatcher: a policy, what it sees of the processors, and the jobs that wait (§3).
 //!
-//! It is a pure machine. A *driver* tells it that a job has arrived or that a processor has
-//! finished one, and is told who goes on with what; the simulator and the runtime are the two
-//! drivers, so that what was predicted is what runs.
+//! The dispatcher is a pure state machine. A *driver* reports that a job has arrived or that a processor
+//! has finished one, and learns which processor continues with which job. The simulator and the runtime
+//! are the two drivers, so the code that made the prediction is the code that runs.
 //!
-//! Invariant: a processor is idle in the policy's view exactly if it has nothing in hand as far as
-//! its driver has reported, and every job that was let in is in one hand or in one line.
+//! Invariant: a processor is idle in the policy's view exactly if it holds no job as far as its driver
+//! has reported, and every admitted job is held by one processor or waits in one queue.
 
 mod observed;
 pub mod waiting;
 
-pub use waiting::{Layout, PacketLines, StackLines, StreamLines, Waiting};
+pub use waiting::{Layout, PacketQueues, StackQueues, StreamQueue, Waiting};
 
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use observed::Observed;
 use rand_core::Rng;
 use warmcore_units::{CpuId, Nanos, StackId, StreamId};
 
-/// So many jobs must wait for each processor before one is given jobs ahead.
-const ENOUGH_FOR_ALL: u32 = 2;
+/// How many jobs must wait per processor before a processor is given jobs ahead.
+const WAITING_PER_PROCESSOR: u32 = 2;
 
-/// What is dispatched: a packet, as far as decisions go.
+/// What is dispatched: the parts of a packet that decisions depend on.
 pub trait Job: Send {
     /// When it arrived.
     fn arrived(&self) -> Nanos;
 
-    /// Whose it is.
+    /// The stream it belongs to.
     fn stream(&self) -> StreamId;
 }
 
-/// A policy at work: `P` chooses processors, `W` keeps who waits.
+/// Applies a policy to jobs: `P` chooses processors, `W` holds the waiting jobs.
 #[derive(Clone, Debug)]
 pub struct Dispatcher<P, W> {
     policy: P,
@@ -40,31 +40,31 @@ pub struct Dispatcher<P, W> {
 /// What a processor that has finished a job does next.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Next<J> {
-    /// It goes on with this job; there are as many at the processor as before, or one less.
-    GoOn(J, Option<Change>),
-    /// Nothing: it turns to other work, and goes [idle](Change::Idle).
+    /// It continues with this job; the change is `None` if the processor's load stays the same.
+    Continue(J, Option<Change>),
+    /// It turns to other work, and goes [idle](Change::Idle).
     Stop,
 }
 
-/// What the end of a job changes at its processor. A driver [reports](Dispatcher::see) it, at once
-/// or when the policy is to know of it.
+/// What the end of a job changes at its processor. A driver [reports](Dispatcher::observe) it at once, or
+/// later if the policy is to learn of it later.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Change {
-    /// It has gone on to a job of its own line: one less is there.
+    /// It has taken a job from its own queue: its load is one less.
     OneLess,
     /// It has gone idle.
     Idle,
 }
 
 impl<P: Policy, W: Waiting> Dispatcher<P, W> {
-    /// All processors idle, nothing waiting.
+    /// A dispatcher with all processors idle and nothing waiting.
     #[must_use]
     pub fn new(policy: P, layout: &Layout) -> Self {
-        Self { policy, observed: Observed::idle(layout.processors), waiting: W::none(layout, P::LINE) }
+        Self { policy, observed: Observed::idle(layout.processors), waiting: W::none(layout, P::QUEUES) }
     }
 
-    /// `job` arrives, of a stream whose session lines `last` wrote last. The idle processor that
-    /// takes over, and the job it takes; `None` if all there is to do is wait.
+    /// Handles the arrival of `job`; `last` is the processor that last wrote its session lines. Returns
+    /// the idle processor that starts and the job it takes, or `None` if the job waits.
     #[inline(always)]
     pub fn arrive(
         &mut self,
@@ -85,9 +85,9 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
                 Some((cpu, first))
             }
             Decision::Wait(at) => {
-                self.waiting.line_up(job, Self::line(at));
-                self.observed.lined_up();
-                if P::LINE == Line::PerProcessor {
+                self.waiting.enqueue(job, Self::queue(at));
+                self.observed.queued();
+                if P::QUEUES == Queues::PerProcessor {
                     self.observed.more(at, &mut self.policy);
                 }
                 None
@@ -95,7 +95,7 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         }
     }
 
-    /// What the policy is told of `job`.
+    /// The request that the policy sees for `job`.
     #[inline]
     fn request(&self, job: &W::Job, last: Option<CpuId>) -> Request {
         let home = self.waiting.home(job);
@@ -103,76 +103,75 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         Request { now: job.arrived(), stream: job.stream(), stack, home, last }
     }
 
-    /// `cpu` has finished `finished` at `now`: what it does next.
+    /// Handles the end of job `finished` on `cpu` at `now`; returns what `cpu` does next.
     #[inline(always)]
     pub fn finish(&mut self, cpu: CpuId, finished: &W::Job, now: Nanos) -> Next<W::Job> {
         self.policy.finished(now, now - finished.arrived());
-        if let Some(next) = self.waiting.stay(finished) {
-            Next::GoOn(next, None)
+        if let Some(next) = self.waiting.next_of_stack(finished) {
+            Next::Continue(next, None)
         } else if let Some(next) = self.take(cpu, Some(finished)) {
-            Next::GoOn(next, (P::LINE == Line::PerProcessor).then_some(Change::OneLess))
+            Next::Continue(next, (P::QUEUES == Queues::PerProcessor).then_some(Change::OneLess))
         } else if let Some(next) = self.steal(cpu) {
-            Next::GoOn(next, None)
+            Next::Continue(next, None)
         } else {
             Next::Stop
         }
     }
 
-    /// A further job for `cpu`, which still has `running` in hand: what it would go on with anyway, or
-    /// would most likely, as all processors are busy and more wait than they will all take next. A
-    /// driver saves itself to ask after each job; it reports the end of what it [`finish`]es by
-    /// itself with [`finish_ahead`].
+    /// Another job for `cpu` to run after `running`, which it still holds: the job it would take next
+    /// anyway, or very likely, since all processors are busy and more jobs wait than they will take next.
+    /// This saves a driver from asking after each job. It reports the last job with [`finish`] and the ones
+    /// before it with [`finish_ahead`].
     ///
     /// [`finish`]: Self::finish
     /// [`finish_ahead`]: Self::finish_ahead
     #[inline]
     pub fn ahead(&mut self, cpu: CpuId, running: &W::Job) -> Option<W::Job> {
-        if let Some(next) = self.waiting.stay_ahead(running) {
+        if let Some(next) = self.waiting.next_of_stack_ahead(running) {
             return Some(next);
         }
-        if W::HELD {
+        if W::HOLDS_STACK {
             return None;
         }
         let processors = self.observed.processors();
         let all_are_busy = self.observed.busy() == processors;
-        let enough_wait = self.observed.waiting() > ENOUGH_FOR_ALL * processors;
-        if !(P::ALONE || all_are_busy && enough_wait) {
+        let enough_wait = self.observed.waiting() > WAITING_PER_PROCESSOR * processors;
+        if !(P::HOME_ONLY || all_are_busy && enough_wait) {
             return None;
         }
         let next = self.take(cpu, Some(running))?;
-        if P::LINE == Line::PerProcessor {
+        if P::QUEUES == Queues::PerProcessor {
             self.observed.less(cpu, &mut self.policy);
         }
         Some(next)
     }
 
-    /// A processor has finished `finished` at `now`, and goes on with what it was given
-    /// [`ahead`](Self::ahead).
+    /// Reports that a processor has finished `finished` at `now` and continues with a job that it was
+    /// given [`ahead`](Self::ahead).
     #[inline]
     pub fn finish_ahead(&mut self, finished: &W::Job, now: Nanos) {
         self.policy.finished(now, now - finished.arrived());
     }
 
-    /// The idle processor that had best look out for what comes.
+    /// The idle processor that should poll for arrivals.
     #[inline]
-    pub fn lookout(&self) -> Option<CpuId> {
-        self.policy.lookout(&self.observed)
+    pub fn poller(&self) -> Option<CpuId> {
+        self.policy.poller(&self.observed)
     }
 
-    /// The policy sees a `change` at `cpu`.
+    /// Lets the policy see a `change` at `cpu`.
     #[inline]
-    pub fn see(&mut self, cpu: CpuId, change: Change) {
+    pub fn observe(&mut self, cpu: CpuId, change: Change) {
         self.observed.less(cpu, &mut self.policy);
         if change == Change::Idle {
             self.observed.stop(cpu);
         }
     }
 
-    /// What the idle `cpu` takes over that was made to wait for it by a decision that did not know
-    /// that it was idle.
+    /// A job for the idle `cpu` that was queued because the policy did not yet know that `cpu` was idle.
     pub fn take_over(&mut self, cpu: CpuId) -> Option<W::Job> {
         let next = if let Some(next) = self.take(cpu, None) {
-            if P::LINE == Line::Common {
+            if P::QUEUES == Queues::Common {
                 self.observed.more(cpu, &mut self.policy);
             }
             next
@@ -197,33 +196,33 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         &self.observed
     }
 
-    /// Whose turn it is when the arrival of `job` starts `cpu`: where jobs were made to wait beside
-    /// idle processors, the one that has waited longest.
+    /// The job to start when the arrival of `job` starts `cpu`: if jobs wait although processors are idle,
+    /// the one that has waited longest.
     #[inline]
     fn first_come(&mut self, cpu: CpuId, job: W::Job) -> W::Job {
-        if P::LINE == Line::PerProcessor || self.observed.waiting() == 0 {
+        if P::QUEUES == Queues::PerProcessor || self.observed.waiting() == 0 {
             return job;
         }
-        let Some(first) = self.waiting.take(Self::line(cpu), None) else { return job };
-        self.waiting.line_up(job, Self::line(cpu));
+        let Some(first) = self.waiting.take(Self::queue(cpu), None) else { return job };
+        self.waiting.enqueue(job, Self::queue(cpu));
         first
     }
 
-    /// The line that `cpu` takes jobs from: one that is common to all is the first.
+    /// The queue that `cpu` takes jobs from; a common queue has number 0.
     #[inline]
-    fn line(cpu: CpuId) -> CpuId {
-        if P::LINE == Line::Common { CpuId(0) } else { cpu }
+    fn queue(cpu: CpuId) -> CpuId {
+        if P::QUEUES == Queues::Common { CpuId(0) } else { cpu }
     }
 
-    /// A job from the line of `cpu`.
+    /// A job from the queue of `cpu`.
     #[inline]
     fn take(&mut self, cpu: CpuId, finished: Option<&W::Job>) -> Option<W::Job> {
-        let next = self.waiting.take(Self::line(cpu), finished)?;
+        let next = self.waiting.take(Self::queue(cpu), finished)?;
         self.observed.taken();
         Some(next)
     }
 
-    /// A job for `cpu` from another's line, if the policy says so.
+    /// A job for `cpu` from another processor's queue, if the policy says so.
     #[inline]
     fn steal(&mut self, cpu: CpuId) -> Option<W::Job> {
         let victim = self.policy.steal(cpu, &self.observed)?;

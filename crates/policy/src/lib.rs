@@ -1,11 +1,11 @@
-//! Decisions, and nothing else: which processor runs a packet, and which thread carries it.
+//! Scheduling decisions only: which processor runs a packet, and which thread carries it.
 //!
 //! A policy reads no clock, touches no thread and does not know whether it runs in a simulation
-//! or on a live machine. It is shown the processors through a [`View`], given a random source,
-//! and answers with a [`Decision`] that a *driver* applies; the simulator and the runtime are the
-//! two drivers. A [`Dispatcher`] is a policy at work, the same for both.
+//! or on a live machine. It sees the processors through a [`View`] and a random source, and answers with
+//! a [`Decision`]. A *driver* applies the decision; the simulator and the runtime are the two drivers.
+//! Both use the same [`Dispatcher`] to apply a policy.
 //!
-//! [`policies`] holds those of Salehi, Kurose & Towsley 1994, §2.3, Table 1, and today's
+//! [`policies`] holds the policies of Salehi, Kurose & Towsley 1994, §2.3, Table 1, and today's
 //! alternatives.
 #![no_std]
 
@@ -20,6 +20,6 @@ pub mod recency;
 pub mod threads;
 
 pub use dispatch::Dispatcher;
-pub use policy::{Decision, Line, Policy, Request, View};
+pub use policy::{Decision, Policy, Queues, Request, View};
 pub use recency::Recency;
 pub use threads::{Order, ThreadPool};

@@ -1,10 +1,10 @@
-//! Processors ordered by how many packets are at each, when that number changes by one at a time:
-//! a list for each number, so that every change and both ends take constant time.
+//! Processors ordered by load, where loads change by one packet at a time. Each load has a linked list of
+//! processors, so changes and queries for either end take constant time.
 
 use alloc::vec::Vec;
 use warmcore_units::CpuId;
 
-/// The processors by load.
+/// The processors, ordered by load.
 #[derive(Clone, Debug)]
 pub struct LoadOrder {
     nodes: Vec<Node>,
@@ -27,12 +27,12 @@ struct List {
     last: u32,
 }
 
-/// In place of a link: nobody.
+/// Marks the end of a list.
 const NOBODY: u32 = u32::MAX;
 const EMPTY: List = List { first: NOBODY, last: NOBODY };
 
 impl LoadOrder {
-    /// `processors` processors without any load.
+    /// `processors` processors without load.
     #[must_use]
     pub fn idle(processors: u32) -> Self {
         let nothing = Node { load: 0, before: NOBODY, after: NOBODY };
@@ -42,7 +42,7 @@ impl LoadOrder {
         order
     }
 
-    /// `cpu` has `load` packets now, one more or one less than before.
+    /// Sets the load of `cpu`, which is one more or one less than before.
     #[inline]
     pub fn set(&mut self, cpu: CpuId, load: u32) {
         let before = self.nodes[cpu.index()].load;
@@ -57,15 +57,15 @@ impl LoadOrder {
         }
     }
 
-    /// Of the processors with the fewest packets, the one that has had so few for longest.
+    /// The processor with the fewest packets; of several, the one that has had this load the longest.
     #[must_use]
     #[inline]
     pub fn shortest(&self) -> CpuId {
         CpuId(self.lists[self.shortest as usize].first)
     }
 
-    /// Of the processors with the most packets, the one that has had so many for longest, and how
-    /// many those are.
+    /// The processor with the most packets, and its load; of several, the one that has had this load the
+    /// longest.
     #[must_use]
     #[inline]
     pub fn longest(&self) -> (CpuId, u32) {
@@ -110,9 +110,9 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a plain vector of loads with the step of their last change.
+        /// Compared with a vector of loads and the steps at which they last changed.
         #[test]
-        fn both_ends_are_those_of_a_search(steps in prop::collection::vec((0_u32..5, any::<bool>()), 0..200)) {
+        fn both_ends_are_what_a_search_finds(steps in prop::collection::vec((0_u32..5, any::<bool>()), 0..200)) {
             let mut order = LoadOrder::idle(5);
             let mut loads: Vec<(u32, usize)> = (0..5).map(|cpu| (0, cpu)).collect();
             for (step, (cpu, more)) in steps.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a policy is asked, what it may see, and what it may answer.
+//! The interface of a policy: its requests, its view of the processors and its decisions.
 
 use rand_core::Rng;
 use warmcore_units::{CpuId, Nanos, StackId, StreamId};
@@ -12,89 +12,90 @@ pub trait View {
     fn is_idle(&self, cpu: CpuId) -> bool;
     /// The idle processor that ran protocol code last.
     fn most_recent(&self) -> Option<CpuId>;
-    /// The idle processor whose last protocol code is longest ago.
+    /// The idle processor that has run no protocol code for the longest time.
     fn least_recent(&self) -> Option<CpuId>;
     /// How many processors are running protocol code.
     fn busy(&self) -> u32;
-    /// How many packets (under IPS: stacks that have one) are at `cpu`, in service or in its line,
-    /// if the policy [heeds load](Policy::HEEDS_LOAD).
+    /// How many packets (under IPS: stacks with a packet) are at `cpu`, in service or in its queue. Only
+    /// for a policy that [uses loads](Policy::USES_LOAD).
     fn load(&self, cpu: CpuId) -> u32;
-    /// How many wait in all lines together.
+    /// How many packets wait in all queues together.
     fn waiting(&self) -> u32;
 }
 
-/// A packet (under IPS: a stack that has one) in want of a processor.
+/// A packet (under IPS: a stack that has one) that needs a processor.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Request {
     /// When it arrived.
     pub now: Nanos,
     /// The packet's stream.
     pub stream: StreamId,
-    /// The stack that it visits if it is processed at home.
+    /// The stack that processes it if it runs at home.
     pub stack: StackId,
     /// The processor its stream (or stack) is assigned to.
     pub home: CpuId,
-    /// The processor that wrote its session lines last.
+    /// The processor that last wrote its session lines.
     pub last: Option<CpuId>,
 }
 
-/// What is to happen to it.
+/// What to do with a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Decision {
-    /// It runs now, on this idle processor.
+    /// Run it now, on this idle processor.
     Run(CpuId),
-    /// It waits in this processor's line; in the common one, where [`Line::Common`] is asked for.
+    /// Let it wait in this processor's queue, or in the common one under [`Queues::Common`].
     Wait(CpuId),
 }
 
-/// Where packets wait, and so which of them a processor takes when it has finished one.
+/// Which queues packets wait in, and so which packet a processor takes next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Line {
-    /// One line for all processors: whoever finishes first serves its head.
+pub enum Queues {
+    /// One queue for all processors: the first to finish takes its head.
     Common,
-    /// A line for each processor.
+    /// A queue for each processor.
     PerProcessor,
 }
 
 /// A rule for choosing a processor.
 ///
 /// A driver asks [`place`](Policy::place) once for each packet, and [`steal`](Policy::steal) when
-/// a processor has finished and its own line is empty. The reports have empty defaults, which
-/// cost nothing where a policy does not listen.
+/// a processor has finished and its own queue is empty. Reports do nothing by default, and then cost
+/// nothing.
 pub trait Policy: Clone + Send {
     /// Where packets wait under this policy.
-    const LINE: Line;
+    const QUEUES: Queues;
 
-    /// Whether what becomes of a packet depends on its home alone, so that no processor needs to
-    /// know of any other.
-    const ALONE: bool = false;
+    /// Whether decisions depend on a packet's home only, so that no processor needs to know the state of
+    /// another.
+    const HOME_ONLY: bool = false;
 
-    /// Whether it asks for [`View::load`] or listens to [`loaded`](Policy::loaded); a driver need
-    /// not count where it does not.
-    const HEEDS_LOAD: bool = false;
+    /// Whether the policy uses [`View::load`] or [`loaded`](Policy::loaded). If not, a driver need not
+    /// count loads.
+    const USES_LOAD: bool = false;
 
-    /// Where a packet that has just arrived goes.
+    /// Decides where a packet that has just arrived goes.
     fn place(&mut self, request: Request, view: &impl View, random: &mut impl Rng) -> Decision;
 
-    /// Whose line `cpu`, whose own is empty, takes the next packet from; `None`: from none.
-    /// The answer must be a processor with somebody in its line.
+    /// The processor from whose queue `cpu` steals when its own queue is empty; `None` to steal from
+    /// none. The queue must not be empty.
     #[inline]
     fn steal(&mut self, _cpu: CpuId, _view: &impl View) -> Option<CpuId> {
         None
     }
 
-    /// The idle processor that is best placed to look out for packets, as most of them go to it.
+    /// The idle processor that should poll for packets: the one to which most of them go.
     #[inline]
-    fn lookout(&self, view: &impl View) -> Option<CpuId> {
+    fn poller(&self, view: &impl View) -> Option<CpuId> {
         view.most_recent()
     }
 
-    /// Report: a packet has arrived for a stack that is at work or has a place to wait, and waits
-    /// there; no processor is asked for. (Under IPS alone.)
+    /// Report: a packet has joined a stack that is busy or already queued, so it needs no processor of its
+    /// own. (Only under IPS.)
     #[inline]
     fn joined(&mut self, _request: Request) {}
 
-    /// Report, to a policy that [heeds load](Policy::HEEDS_LOAD): there are now `load` packets at `cpu`, one more or one less than before.
+    /// Report, to a policy that [uses loads](Policy::USES_LOAD): `cpu` now has `load` packets, one more or
+    /// one less than before.
     #[inline]
     fn loaded(&mut self, _cpu: CpuId, _load: u32) {}
 

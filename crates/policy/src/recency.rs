@@ -1,5 +1,5 @@
-//! Members of `0..n` in the order in which they were last added. Adding, removing any member and
-//! asking for either end take constant time whatever `n` is.
+//! A set of members of `0..n`, in the order in which they were added. Adding, removing any member and
+//! finding either end take constant time for every `n`.
 
 mod linked;
 mod packed;
@@ -19,7 +19,7 @@ enum Order {
 }
 
 impl Recency {
-    /// No members out of `0..n`.
+    /// An empty set of members of `0..n`.
     ///
     /// # Panics
     /// If `n` is `u32::MAX`.
@@ -99,7 +99,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a plain vector, for few and for many: the ends and the membership are always the same.
+        /// Compared with a vector, in both representations: ends and membership are always the same.
         #[test]
         fn agrees_with_a_vector(
             n in prop::sample::select(vec![1, 6, 15, 16, 20]),

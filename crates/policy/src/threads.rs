@@ -4,7 +4,7 @@ use crate::Recency;
 use alloc::boxed::Box;
 use warmcore_units::{CpuId, ThreadId};
 
-/// Which end of a global pool's list the next thread is taken from.
+/// Which idle thread a global pool hands out next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     /// The thread that became idle last.
@@ -13,12 +13,12 @@ pub enum Order {
     LeastRecent,
 }
 
-/// The idle protocol threads; as many threads as processors.
+/// The idle protocol threads. There are as many threads as processors.
 #[derive(Clone, Debug)]
 pub enum ThreadPool {
-    /// One thread of its own for each processor: stacks never migrate.
+    /// Each processor has a thread of its own: stacks never migrate.
     PerProcessor,
-    /// One list for all processors: stacks tend to migrate.
+    /// All processors share one list: stacks tend to migrate.
     Global(Box<GlobalPool>),
 }
 
@@ -36,11 +36,10 @@ impl ThreadPool {
         Self::Global(Box::new(GlobalPool { idle: Recency::filled(threads), order }))
     }
 
-    /// The thread that is to run on `cpu`; it is no longer idle.
+    /// Takes the thread that will run on `cpu` from the idle ones.
     ///
     /// # Panics
-    /// If every thread runs already: there are as many threads as processors, and `cpu` runs
-    /// none.
+    /// If every thread is running, which cannot be while `cpu` runs none.
     #[inline]
     pub fn take(&mut self, cpu: CpuId) -> ThreadId {
         match self {
@@ -49,7 +48,7 @@ impl ThreadPool {
         }
     }
 
-    /// `thread` has become idle.
+    /// Returns `thread` to the idle ones.
     #[inline]
     pub fn give_back(&mut self, thread: ThreadId) {
         if let Self::Global(pool) = self {
@@ -81,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_global_pool_hands_out_the_end_it_is_told_to() {
+    fn a_global_pool_hands_out_threads_in_its_order() {
         for (order, next) in [(Order::MostRecent, 1), (Order::LeastRecent, 2)] {
             let mut pool = ThreadPool::global(3, order);
             (0..3).for_each(|cpu| assert!(pool.take(CpuId(cpu)).0 < 3));

@@ -1,7 +1,7 @@
-//! A chart as data: what is drawn against what, in which unit, and how sure each point is.
+//! A chart as data: its axes and units, and its points with their half-widths.
 //!
 //! A chart has one [`View`] for every combination of its [`Choice`]s; a chart without choices has
-//! exactly one. The reader picks the combination, and every view keeps the axes and the title.
+//! exactly one. The reader picks the combination. All views share the axes and the title.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -14,11 +14,11 @@ pub struct Chart {
     pub id: String,
     /// What it shows, as a title.
     pub title: String,
-    /// What the reader should see in it, in a sentence or two.
+    /// What the reader should notice, in a sentence or two.
     pub caption: String,
-    /// Across.
+    /// The horizontal axis.
     pub x: Axis,
-    /// Up.
+    /// The vertical axis.
     pub y: Axis,
     /// What the reader can choose between; empty for a chart with one view.
     pub choices: Vec<Choice>,
@@ -29,7 +29,7 @@ pub struct Chart {
 /// Something the reader picks, such as the number of processors.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Choice {
-    /// What is chosen: `Processors`.
+    /// What is chosen, such as `Processors`.
     pub label: String,
     /// The options, in the order shown.
     pub options: Vec<String>,
@@ -53,7 +53,7 @@ pub struct View {
 /// One axis.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Axis {
-    /// The quantity: `mean delay`.
+    /// The quantity, such as `mean delay`.
     pub label: String,
     /// Its unit.
     pub unit: Unit,
@@ -91,11 +91,11 @@ pub struct Series {
     pub group: Option<String>,
     /// What is drawn at and between the points.
     pub style: Style,
-    /// Colour and pattern, where they carry meaning; by the series' place in the view otherwise.
+    /// Colour and pattern, if they carry meaning; otherwise they follow from the series' position.
     pub look: Option<Look>,
-    /// Whether the series starts switched off; the legend switches it on.
+    /// Whether the series is hidden at first; the reader shows it from the legend.
     pub hidden: bool,
-    /// Whether it is the one to look at, and drawn so.
+    /// Whether the series is emphasised.
     pub emphasised: bool,
     /// The points, by ascending x.
     pub points: Vec<Point>,
@@ -105,19 +105,20 @@ pub struct Series {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Style {
-    /// Markers joined by a line: estimates along a sweep.
+    /// Markers joined by a line, for estimates along a sweep.
     Line,
-    /// A line alone, half-widths as a band: a model's curve.
+    /// A line without markers, half-widths as a band, for a model's curve.
     Curve,
-    /// Markers alone: measurements.
+    /// Markers without a line, for measurements.
     Points,
-    /// Bars from zero: one value per category.
+    /// Bars from zero, for one value per category.
     Bars,
 }
 
-/// What a series looks like, along two dimensions that can carry two meanings: colour the policy,
-/// pattern the approach. Each counts through a palette that the renderer chooses to be told apart
-/// without colour vision and in greyscale, and starts anew at its end.
+/// What a series looks like, in two dimensions that can carry two meanings: for example, colour for the
+/// policy and pattern for the approach. Each is an index into a palette of the renderer, and wraps around
+/// at its end. The renderer chooses palettes that can be told apart without colour vision and in
+/// greyscale.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Look {
     /// Index of the colour and of the marker's shape.
@@ -129,21 +130,20 @@ pub struct Look {
 /// One point.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Point {
-    /// Where, in the unit of the x axis; of categories, the index.
+    /// Position in the unit of the x axis; for categories, the index.
     pub x: f64,
-    /// How much, in the unit of the y axis. Where there is no value there is no point: neither
-    /// coordinate is infinite or not a number.
+    /// Value in the unit of the y axis. Both coordinates are finite: a missing value has no point.
     pub y: Estimate<f64>,
-    /// Whether the half-width is wider than what was aimed at.
+    /// Whether the half-width is wider than its target.
     pub missed_target: bool,
-    /// What else the reader should know of this point.
+    /// What else the reader should know about this point.
     pub note: Option<String>,
 }
 
 /// A named interval of x.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Region {
-    /// Its name: `low load`.
+    /// Its name, such as `low load`.
     pub label: String,
     /// Where it starts.
     pub from: f64,
@@ -154,9 +154,9 @@ pub struct Region {
 /// A named value of one axis.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Mark {
-    /// Its name: `fully cold`.
+    /// Its name, such as `fully cold`.
     pub label: String,
-    /// The axis the value is of.
+    /// The axis that the value belongs to.
     pub axis: Direction,
     /// The value.
     pub at: f64,
@@ -166,14 +166,14 @@ pub struct Mark {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// Across.
+    /// The horizontal axis.
     X,
-    /// Up.
+    /// The vertical axis.
     Y,
 }
 
 impl Unit {
-    /// A unit whose symbol stands behind the bare number: `12.3 µs`, `12.3 %`.
+    /// A unit whose symbol follows the unscaled number: `12.3 µs`, `12.3 %`.
     pub fn plain(symbol: impl Into<String>) -> Self {
         Self { symbol: symbol.into(), prefixed: false }
     }
@@ -192,12 +192,12 @@ impl Unit {
 }
 
 impl Axis {
-    /// An axis of equal differences.
+    /// A linear axis.
     pub fn linear(label: impl Into<String>, unit: Unit) -> Self {
         Self { label: label.into(), unit, scale: Scale::Linear }
     }
 
-    /// An axis of equal ratios.
+    /// A logarithmic axis.
     pub fn log(label: impl Into<String>, unit: Unit) -> Self {
         Self { label: label.into(), unit, scale: Scale::Log }
     }
@@ -210,14 +210,14 @@ impl Axis {
 }
 
 impl Series {
-    /// A visible series of no group with the look of its place.
+    /// A visible series without a group, whose look follows from its position.
     pub fn new(name: impl Into<String>, style: Style, points: Vec<Point>) -> Self {
         Self { name: name.into(), group: None, style, look: None, hidden: false, emphasised: false, points }
     }
 }
 
 impl Point {
-    /// A point whose target was reached.
+    /// A point that reached its target.
     #[must_use]
     pub fn new(x: f64, y: Estimate<f64>) -> Self {
         Self { x, y, missed_target: false, note: None }
@@ -237,7 +237,7 @@ impl Chart {
         self.choices.iter().map(|choice| choice.initial).collect()
     }
 
-    /// Checks that each combination of options has one view, and that what is drawn fits the axes.
+    /// Checks that each combination of options has one view, and that all points fit the axes.
     /// `path` names the chart in the fault.
     ///
     /// # Errors
@@ -282,7 +282,7 @@ impl Chart {
     }
 }
 
-/// What is wrong with a value on an axis.
+/// A value that does not fit its axis.
 struct Misplaced {
     found: f64,
     expected: String,
@@ -295,7 +295,7 @@ impl Misplaced {
 }
 
 impl Axis {
-    /// Whether the axis has a place for `value`.
+    /// Checks that the axis can show `value`.
     fn validate(&self, value: f64) -> Result<(), Misplaced> {
         match &self.scale {
             _ if !value.is_finite() => Err(Misplaced { found: value, expected: "a finite number".into() }),

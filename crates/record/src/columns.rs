@@ -1,12 +1,12 @@
-//! A typed table of columns, and the Parquet file that keeps it for other programs.
+//! A typed table of columns, and the Parquet file that stores it for other programs.
 //!
-//! Every column is optional in the file: a value that could not be had is null, never zero. The
-//! file's key-value metadata hold `warmcore:units`, a JSON object from column names to unit symbols,
-//! and `warmcore:manifest`, the [`Manifest`] as JSON, so a file that travels alone still says what
-//! its numbers mean and where they come from.
+//! Every column is optional in the file: a missing value is null, never zero. The file's key-value
+//! metadata hold `warmcore:units`, a JSON object from column names to unit symbols, and
+//! `warmcore:manifest`, the [`Manifest`] as JSON. So a file on its own still states the units and the
+//! provenance of its values.
 
 use crate::Manifest;
-use crate::whole::{self, Existing, WriteError};
+use crate::atomic_file::{self, Existing, WriteError};
 use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -35,7 +35,7 @@ pub struct Column {
     pub values: Values,
 }
 
-/// The values of a column; `None` is a value that could not be had.
+/// The values of a column; `None` is a missing value.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Values {
     /// Quantities.
@@ -52,7 +52,7 @@ pub enum Values {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Columns(Vec<Column>);
 
-/// Columns do not make a table.
+/// The columns cannot form a table.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ColumnsError {
     /// A column is longer or shorter than the first.
@@ -75,10 +75,10 @@ pub enum ColumnsError {
 /// A table could not be written as Parquet.
 #[derive(Debug, thiserror::Error)]
 pub enum ParquetWriteError {
-    /// The table could not be put into the format.
+    /// The table could not be encoded.
     #[error("cannot encode the table as Parquet: {0}")]
     Encode(#[from] ParquetError),
-    /// The manifest could not be put into the metadata.
+    /// The metadata could not be encoded.
     #[error("cannot encode the metadata as JSON: {0}")]
     Metadata(#[from] serde_json::Error),
     /// The file could not be written.
@@ -108,7 +108,7 @@ impl Column {
         Self { name: name.into(), unit: String::new(), values }
     }
 
-    /// A column of yes and no.
+    /// A column of yes or no.
     pub fn flags(name: impl Into<String>, values: impl IntoIterator<Item = Option<bool>>) -> Self {
         let values = Values::Flags(values.into_iter().collect());
         Self { name: name.into(), unit: String::new(), values }
@@ -170,7 +170,7 @@ impl Columns {
         self.0.first().map_or(0, |column| column.values.len())
     }
 
-    /// Writes the table with its units and its `manifest` to a Parquet file, whole or not at all.
+    /// Writes the table with its units and its `manifest` to a Parquet file, atomically.
     ///
     /// # Errors
     /// If the table cannot be encoded or the file cannot be written.
@@ -180,7 +180,7 @@ impl Columns {
         existing: Existing,
         manifest: &Manifest,
     ) -> Result<(), ParquetWriteError> {
-        Ok(whole::write(path, &self.to_parquet(manifest)?, existing)?)
+        Ok(atomic_file::write(path, &self.to_parquet(manifest)?, existing)?)
     }
 
     /// The content of the Parquet file.
@@ -217,7 +217,7 @@ impl Columns {
 }
 
 impl Values {
-    /// The column's place in the schema.
+    /// The column's field in the schema.
     fn field(&self, name: &str) -> Result<Type, ParquetError> {
         let (physical, logical) = match self {
             Self::Floats(_) => (PhysicalType::DOUBLE, None),

@@ -1,11 +1,11 @@
-//! A report before it has a look: what it says, in the order a reader should meet it.
+//! The content of a report, without its layout, in reading order.
 
 use crate::{Chart, Manifest, Table};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use warmcore_units::Fault;
 
-/// A whole report: the verdict first, then what supports it, then where it comes from.
+/// A report: the verdict first, then the evidence, then the provenance.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Document {
     /// What the report is about, in a few words.
@@ -16,52 +16,51 @@ pub struct Document {
     pub verdict: Verdict,
     /// The evidence, in reading order.
     pub sections: Vec<Section>,
-    /// Where every figure comes from.
+    /// Provenance of the figures.
     pub manifest: Manifest,
 }
 
-/// The answer to the question that the study asked: what a reader finds on the first screen.
+/// The answer to the question of the study, shown on the first screen.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Verdict {
     /// One sentence that a hurried reader can act on.
     pub headline: String,
-    /// How sure the headline is; `None` where it claims nothing that could be unsure.
+    /// How sure the headline is; `None` if it claims nothing uncertain.
     #[serde(default)]
     pub confidence: Option<Confidence>,
-    /// For what the answer speaks (which machine, which path), and for what it does not: one
-    /// sentence, or empty.
+    /// What the answer applies to (which machine, which path) and what not: one sentence, or empty.
     pub scope: String,
-    /// The picture of the answer.
+    /// The chart that shows the answer.
     pub chart: Option<Chart>,
     /// The few figures that matter most; may be empty.
     pub figures: Vec<KeyFigure>,
-    /// What is claimed, each claim with its evidence.
+    /// The claims, each with its evidence.
     pub statements: Vec<Statement>,
-    /// What a reader can do about it; may be empty.
+    /// What the reader can do; may be empty.
     pub actions: Vec<Action>,
 }
 
 /// One figure of the verdict, shown large.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct KeyFigure {
-    /// The figure with its sign and unit: `−31 %`.
+    /// The figure with its sign and unit, such as `−31 %`.
     pub value: String,
-    /// Its half-width in the same unit (`± 2 %`); empty for a figure that has none by nature.
+    /// Its half-width in the same unit (`± 2 %`); empty for a figure that cannot have one.
     pub half_width: String,
-    /// What it is the value of.
+    /// What the figure says.
     pub meaning: String,
 }
 
 /// Something to do, with the commands that do it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Action {
-    /// What to do, and what for, in a sentence or two.
+    /// What to do and why, in a sentence or two.
     pub text: String,
     /// Commands for a shell, one per line; may be empty.
     pub commands: Vec<String>,
 }
 
-/// A claim, with what it rests on.
+/// A claim with its evidence.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Statement {
     /// The claim in words.
@@ -75,9 +74,9 @@ pub struct Statement {
 /// How sure a claim is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Confidence {
-    /// At a glance.
+    /// The degree of confidence.
     pub level: Level,
-    /// Why, in words and numbers: `the intervals lie 14 half-widths apart, 20 replications`.
+    /// Why, in words and numbers, such as `the intervals lie 14 half-widths apart, 20 replications`.
     pub reason: String,
 }
 
@@ -87,7 +86,7 @@ pub struct Confidence {
 pub enum Level {
     /// The figures do not decide it.
     Low,
-    /// The figures favour it; another run might not.
+    /// The figures favour the claim; another run might not.
     Moderate,
     /// The figures leave no reasonable doubt.
     High,
@@ -112,11 +111,11 @@ pub struct Section {
     pub heading: String,
     /// Name of the section within the report, for links: letters, digits and hyphens.
     pub anchor: String,
-    /// Paragraphs for a reader who has never seen the sources.
+    /// Paragraphs for a reader who does not know the papers.
     pub intro: Vec<String>,
     /// The evidence.
     pub blocks: Vec<Block>,
-    /// Whether the section starts folded: the reader sees its heading, and opens it if he wants.
+    /// Whether the section is folded at first, with only its heading shown.
     pub folded: bool,
 }
 
@@ -130,11 +129,11 @@ pub enum Block {
     Chart(Chart),
     /// A table.
     Table(Table),
-    /// Something a reader must know before trusting what stands beside it.
+    /// Something a reader must know before trusting the blocks around it.
     Note(String),
-    /// Claims beside those of the verdict.
+    /// Claims in addition to those of the verdict.
     Statements(Vec<Statement>),
-    /// The words that the report uses.
+    /// Explanations of words that the report uses.
     Glossary(Vec<Term>),
 }
 
@@ -143,7 +142,7 @@ pub enum Block {
 pub struct Term {
     /// The word.
     pub word: String,
-    /// What it means, for a reader who has never met it.
+    /// What it means, for a reader who does not know it.
     pub meaning: String,
 }
 
@@ -165,13 +164,13 @@ impl Document {
         self.verdict.chart.iter().chain(in_sections)
     }
 
-    /// Checks what the types cannot: names that links need are unique and well formed, every choice
-    /// of a chart has its view, and every row of a table fills its columns.
+    /// Checks what the types cannot: names used in links are unique and well formed, every combination of
+    /// a chart's choices has its view, and every row of a table fills its columns.
     ///
     /// # Errors
     /// The first fault found, with the path of the field.
     pub fn validate(&self) -> Result<(), Fault> {
-        // What every report has besides its sections has a name too.
+        // Names of the parts that every report has besides its sections.
         let mut names = BTreeSet::from(["verdict", "actions", "provenance"]);
         if let Some(chart) = &self.verdict.chart {
             unique_name(&mut names, "verdict.chart.id".to_owned(), &chart.id)?;
@@ -199,7 +198,7 @@ impl Document {
     }
 }
 
-/// Holds that `name` can stand in a link and that no other place of the report has it.
+/// Checks that `name` can be used in a link and is unique in the report.
 fn unique_name<'a>(names: &mut BTreeSet<&'a str>, field: String, name: &'a str) -> Result<(), Fault> {
     let well_formed = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');

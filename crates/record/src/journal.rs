@@ -1,5 +1,5 @@
-//! A journal: a file to which every finished result of a long run is added at once, so that a run
-//! that is interrupted, or killed outright, goes on from there.
+//! A journal: a file to which a long run adds every result as soon as it is finished, so that a run that
+//! is interrupted or killed can resume.
 //!
 //! ```text
 //! journal = { schema = 1, subject = ["…", "…"], began = "2026-11-21T08:00:00Z" }
@@ -7,16 +7,16 @@
 //! entry = { key = ["…", "…"], value = { … } }
 //! ```
 //!
-//! Each line is a TOML document of its own: TOML has every float there is, infinities too, and a
-//! value comes back with the same bits. The subject says what the results are of; a journal of
-//! something else is not gone on with. Subject and keys may have several lines; they stand in a
-//! list, so that an entry has one.
+//! Each line is a TOML document of its own. TOML can write every float, infinities too, and a value is read
+//! back with the same bits. The subject says what the results describe; a journal with another subject is
+//! not resumed. Subject and keys may have several lines; they are stored as a list, so that an entry takes
+//! one line.
 //!
-//! What holds at every moment: lines that end are whole, and only the last one may lack its end.
-//! Such a line is what a killed process left; it is cut off. An entry is with the operating system
-//! when [`Journal::append`] returns: it outlives the process, though not a failure of power.
+//! Invariant: every line with a newline is complete, and only the last line may lack its newline. A killed
+//! process leaves such a line behind; it is cut off on resumption. When [`Journal::append`] returns, the
+//! operating system has the entry: it survives the end of the process, but perhaps not a power failure.
 
-use crate::whole::{self, Existing, WriteError};
+use crate::atomic_file::{self, Existing, WriteError};
 use chrono::{SecondsFormat, Utc};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -31,20 +31,20 @@ use warmcore_files::{LONGEST_JOURNAL, check, read};
 /// The version of the file that this build reads and writes.
 pub const SCHEMA: u32 = 1;
 
-/// A journal of values `V`, each under a key.
+/// A journal of values `V`, each stored under a key.
 #[derive(Debug)]
 pub struct Journal<V> {
     path: PathBuf,
     began: String,
     entries: HashMap<String, V>,
-    /// Locked, so that no other process adds to it.
+    /// Locked, so that no other process writes to it.
     file: Mutex<File>,
 }
 
-/// A journal could not be begun, gone on with, or added to.
+/// A journal could not be created, resumed or extended.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
-    /// The file could not be begun.
+    /// The file could not be created.
     #[error(transparent)]
     Create(#[from] WriteError),
     /// The file could not be read or written.
@@ -57,13 +57,13 @@ pub enum JournalError {
         /// What the system said.
         source: io::Error,
     },
-    /// Another process has it open.
+    /// Another process has the journal open.
     #[error("the journal `{}` is in use by another process: wait until that has ended", path.display())]
     InUse {
         /// The file.
         path: PathBuf,
     },
-    /// A whole line is not what stands in a journal.
+    /// A complete line is not a valid line of a journal.
     #[error("{}:{line}: not a line of a journal: {problem}: give --force to begin anew", path.display())]
     Malformed {
         /// The file.
@@ -73,7 +73,7 @@ pub enum JournalError {
         /// What is wrong there.
         problem: String,
     },
-    /// It is of something else.
+    /// The journal has another subject.
     #[error(
         "the journal `{}` is of another run: {difference}: give the same arguments, --force to begin anew, or \
          another place with --out", path.display()
@@ -81,11 +81,11 @@ pub enum JournalError {
     OtherSubject {
         /// The file.
         path: PathBuf,
-        /// Where the subjects differ.
+        /// How the subjects differ.
         difference: String,
     },
     /// A value cannot be written as TOML.
-    #[error("a value cannot stand in the journal `{}`: {problem}", path.display())]
+    #[error("a value cannot be written to the journal `{}`: {problem}", path.display())]
     Value {
         /// The file.
         path: PathBuf,
@@ -124,23 +124,23 @@ struct EntryLine<V> {
 }
 
 impl<V: Serialize + DeserializeOwned> Journal<V> {
-    /// Begins a journal of `subject`, which is everything that its values depend on besides their
-    /// keys.
+    /// Creates a journal for `subject`, which must describe everything that the values depend on besides
+    /// their keys.
     ///
     /// # Errors
-    /// If there is a file that is not to be replaced, or none can be written.
+    /// If the file exists and must not be replaced, or cannot be written.
     pub fn create(path: &Path, subject: &str, existing: Existing) -> Result<Self, JournalError> {
         let began = Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true);
         let head = Head { schema: SCHEMA, subject: split(subject), began: began.clone() };
-        whole::write(path, line("journal", &head, path)?.as_bytes(), existing)?;
+        atomic_file::write(path, line("journal", &head, path)?.as_bytes(), existing)?;
         let file = Mutex::new(open(path)?);
         Ok(Self { path: path.to_owned(), began, entries: HashMap::new(), file })
     }
 
-    /// Goes on with the journal at `path`, or begins it if there is none.
+    /// Resumes the journal at `path`, or creates it if there is none.
     ///
     /// # Errors
-    /// If it is of another subject, no journal, in use, or cannot be read.
+    /// If it has another subject, is no journal, is in use, or cannot be read.
     pub fn resume(path: &Path, subject: &str) -> Result<Self, JournalError> {
         if !path.exists() {
             return Self::create(path, subject, Existing::Refuse);
@@ -149,16 +149,16 @@ impl<V: Serialize + DeserializeOwned> Journal<V> {
         check(path, LONGEST_JOURNAL).map_err(failed("read"))?;
         let file = open(path)?;
         let text = read(path, LONGEST_JOURNAL).map_err(failed("read"))?;
-        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
-        let (began, entries) = parse(&text[..whole], subject, path)?;
-        file.set_len(whole as u64).map_err(failed("cut the unfinished end off"))?;
+        let complete = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let (began, entries) = parse(&text[..complete], subject, path)?;
+        file.set_len(complete as u64).map_err(failed("cut the unfinished end off"))?;
         Ok(Self { path: path.to_owned(), began, entries, file: Mutex::new(file) })
     }
 
-    /// Adds `value` under `key`. Several threads may do so at once.
+    /// Adds `value` under `key`. Several threads may call this at once.
     ///
     /// # Errors
-    /// If the file takes no more, or the value cannot be written as TOML on one line.
+    /// If the file cannot be written, or the value cannot be written as TOML on one line.
     pub fn append(&self, key: &str, value: &V) -> Result<(), JournalError> {
         let line = line("entry", &Entry { key: split(key), value }, &self.path)?;
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -171,29 +171,29 @@ impl<V: Serialize + DeserializeOwned> Journal<V> {
 }
 
 impl<V> Journal<V> {
-    /// The value that an earlier run has added under `key`.
+    /// The value that an earlier run added under `key`.
     pub fn known(&self, key: &str) -> Option<&V> {
         self.entries.get(key)
     }
 
-    /// How many values earlier runs have added.
+    /// How many values earlier runs added.
     pub fn known_count(&self) -> usize {
         self.entries.len()
     }
 
-    /// When the journal was begun: UTC, as RFC 3339 has it.
+    /// When the journal was created: UTC in the format of RFC 3339.
     pub fn began(&self) -> &str {
         &self.began
     }
 }
 
-/// Opens the file to add to it, and keeps other processes from doing so.
+/// Opens the file for appending and locks it against other processes.
 fn open(path: &Path) -> Result<File, JournalError> {
     let failed = |source| JournalError::File { step: "open", path: path.to_owned(), source };
     let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
     match file.try_lock() {
         Err(TryLockError::WouldBlock) => Err(JournalError::InUse { path: path.to_owned() }),
-        // A file system without locks is no reason to do without a journal.
+        // Some file systems have no locks: use the journal without one.
         Ok(()) | Err(TryLockError::Error(_)) => Ok(file),
     }
 }
@@ -202,18 +202,18 @@ fn split(text: &str) -> Vec<String> {
     text.split('\n').map(str::to_owned).collect()
 }
 
-/// `name = value` on one line, with its end.
+/// `name = value` on one line, with a newline.
 fn line<T: Serialize>(name: &str, value: &T, path: &Path) -> Result<String, JournalError> {
     let refused = |problem| JournalError::Value { path: path.to_owned(), problem };
     let mut text = String::new();
     value.serialize(ValueSerializer::new(&mut text)).map_err(|error| refused(error.to_string()))?;
     if text.contains('\n') {
-        return Err(refused("it holds a text of several lines, expected one".to_owned()));
+        return Err(refused("it contains a text of several lines, expected one line".to_owned()));
     }
     Ok(format!("{name} = {text}\n"))
 }
 
-/// When the journal was begun, and its entries.
+/// Parses the journal: when it was created, and its entries.
 fn parse<V: DeserializeOwned>(
     text: &[u8],
     subject: &str,
@@ -242,7 +242,7 @@ fn parse<V: DeserializeOwned>(
     Ok((head.began, entries.collect::<Result<_, JournalError>>()?))
 }
 
-/// The first line in which two subjects differ.
+/// Describes the first line in which two subjects differ.
 fn difference(there: &[String], here: &[String]) -> Option<String> {
     let at = |subject: &[String], line: usize| subject.get(line).cloned().unwrap_or_default();
     let lines = (0..there.len().max(here.len())).map(|line| (at(there, line), at(here, line)));

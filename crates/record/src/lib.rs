@@ -1,28 +1,28 @@
-//! What came out: values with their half-widths, where they come from, and how they reach a disk.
+//! Results: values with their half-widths, their provenance, and how they are written to disk.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`document`] | a report before it has a look: verdict, sections, blocks |
+//! | [`document`] | the content of a report, without its layout: verdict, sections, blocks |
 //! | [`chart`] | a chart: axes, series of estimates, choices between views |
 //! | [`table`] | a table: a header of any depth, cells with their half-widths |
 //! | [`manifest`] | provenance: program, machine, seeds, scenario, command, date |
 //! | [`columns`] | a typed table of columns, and its Parquet file |
-//! | [`journal`] | results kept as they come, so that an interrupted run goes on |
-//! | [`whole`] | files that appear whole or not at all |
+//! | [`journal`] | results stored as they are finished, so that an interrupted run can resume |
+//! | [`atomic_file`] | writing a file completely or not at all |
 //!
 //! A [`Document`] knows neither who produced it nor how it will look, so any study can build one
-//! and `report` can render it. Two things hold everywhere: a figure is an
-//! [`Estimate`], so its half-width is never lost on the way to the reader;
-//! and a figure that missed its target or is missing says so where it stands.
+//! and `report` can render it. Two rules hold everywhere. A figure is an [`Estimate`], so its half-width
+//! reaches the reader. A figure that is missing or missed its target is marked where it is shown.
 
+pub mod atomic_file;
 pub mod chart;
 pub mod columns;
 pub mod document;
 pub mod journal;
 pub mod manifest;
 pub mod table;
-pub mod whole;
 
+pub use atomic_file::Existing;
 pub use chart::Chart;
 pub use columns::{Column, Columns, Values};
 pub use document::{Block, Document, Section, Verdict};
@@ -30,4 +30,3 @@ pub use journal::Journal;
 pub use manifest::Manifest;
 pub use table::Table;
 pub use warmcore_units::{Estimate, Fault};
-pub use whole::Existing;

@@ -1,4 +1,4 @@
-//! Provenance: what a reader needs to trust a result, and to get it again.
+//! Provenance: what a reader needs to trust a result and to reproduce it.
 
 use chrono::{SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
@@ -10,22 +10,22 @@ pub struct Manifest {
     pub program: String,
     /// Its version.
     pub version: String,
-    /// When the result was written: UTC, as RFC 3339 has it.
+    /// When the result was written: UTC in the format of RFC 3339.
     pub written: String,
     /// The command line, word by word.
     pub command: Vec<String>,
-    /// What is known of the machine and the run, in the order shown.
+    /// Facts about the machine and the run, in the order shown.
     pub facts: Vec<FactGroup>,
-    /// The random seeds, by what they seed.
+    /// The random seeds.
     pub seeds: Vec<Seed>,
-    /// The scenario, as the text that repeats the run; `None` where there was none.
+    /// The scenario document that repeats the run; `None` if there was none.
     pub scenario: Option<String>,
 }
 
 /// Facts that belong together.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FactGroup {
-    /// What they are about: `Machine`.
+    /// What they are about, such as `Machine`.
     pub title: String,
     /// The facts, in the order shown.
     pub facts: Vec<Fact>,
@@ -34,9 +34,9 @@ pub struct FactGroup {
 /// One fact.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Fact {
-    /// What is stated: `Last-level cache`.
+    /// What is stated, such as `Last-level cache`.
     pub label: String,
-    /// The statement: `32 MiB, 16 ways, 64 B lines, shared by cpus 0-1`.
+    /// The statement, such as `32 MiB, 16 ways, 64 B lines, shared by cpus 0-1`.
     pub value: String,
 }
 
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_date_is_universal_time_that_sorts_as_text() {
+    fn the_date_is_utc_and_sorts_as_text() {
         let written = Manifest::now("warmcore", "0.1.0").written;
         assert_eq!(written.len(), "2026-11-21T08:00:00Z".len(), "{written}");
         assert!(written.ends_with('Z') && written.as_bytes()[10] == b'T', "{written}");

@@ -1,7 +1,7 @@
 //! A table as data, with a header of any depth.
 //!
-//! The layout of the source's Table 2 (Salehi, Kurose & Towsley 1994, §5), columns grouped by where
-//! the thread stack is, then by cache state, then by approach, is three header rows:
+//! Table 2 of Salehi, Kurose & Towsley 1994, §5, groups its columns by where the thread stack is, then by
+//! cache state, then by approach. Such a header has three rows:
 //!
 //! ```
 //! use warmcore_record::table::HeaderCell;
@@ -29,11 +29,11 @@ pub struct Table {
     pub id: String,
     /// What it shows, with the unit of its values.
     pub caption: String,
-    /// The header, from its top row down. The first column belongs to the rows' headers.
+    /// The header rows, from top to bottom. The first column is above the row headers.
     pub header: Vec<Vec<HeaderCell>>,
     /// The body.
     pub rows: Vec<Row>,
-    /// What the reader should know of particular rows or columns; shown below.
+    /// Notes on particular rows or columns, shown below the table.
     pub notes: Vec<String>,
 }
 
@@ -42,9 +42,9 @@ pub struct Table {
 pub struct HeaderCell {
     /// Its text.
     pub text: String,
-    /// How many columns it heads, at least 1.
+    /// How many columns it spans, at least 1.
     pub columns: usize,
-    /// How many rows of the header it fills, at least 1.
+    /// How many rows of the header it spans, at least 1.
     pub rows: usize,
 }
 
@@ -65,14 +65,14 @@ pub enum Cell {
     Text(String),
     /// A figure.
     Value {
-        /// Mean and half-width, in the unit that the caption or the header states.
+        /// Mean and half-width, in the unit stated by the caption or the header.
         value: Estimate<f64>,
         /// Digits after the decimal point.
         decimals: usize,
-        /// Whether the half-width is wider than what was aimed at.
+        /// Whether the half-width is wider than its target.
         missed_target: bool,
     },
-    /// A figure that could not be had, and why.
+    /// A missing figure, with the reason.
     Missing(String),
 }
 
@@ -82,13 +82,13 @@ impl HeaderCell {
         Self { text: text.into(), columns: 1, rows: 1 }
     }
 
-    /// The same cell heading `columns` columns.
+    /// The same cell, spanning `columns` columns.
     #[must_use]
     pub fn over_columns(self, columns: usize) -> Self {
         Self { columns, ..self }
     }
 
-    /// The same cell filling `rows` rows of the header.
+    /// The same cell, spanning `rows` rows of the header.
     #[must_use]
     pub fn over_rows(self, rows: usize) -> Self {
         Self { rows, ..self }
@@ -96,7 +96,7 @@ impl HeaderCell {
 }
 
 impl Row {
-    /// A row headed `header`.
+    /// A row with this header.
     pub fn new(header: impl Into<String>, cells: Vec<Cell>) -> Self {
         Self { header: header.into(), cells }
     }
@@ -114,7 +114,7 @@ impl Cell {
         Self::Value { value, decimals, missed_target: false }
     }
 
-    /// A figure that could not be had because of `reason`.
+    /// A figure that is missing because of `reason`.
     pub fn missing(reason: impl Into<String>) -> Self {
         Self::Missing(reason.into())
     }
@@ -126,8 +126,8 @@ impl Table {
         vec![names.into_iter().map(HeaderCell::new).collect()]
     }
 
-    /// Checks that every row of header and body fills the same columns. `path` names the table in
-    /// the fault.
+    /// Checks that all rows of header and body have the same number of columns. `path` names the table
+    /// in the fault.
     ///
     /// # Errors
     /// The first fault found.
@@ -147,7 +147,7 @@ impl Table {
     }
 }
 
-/// The columns that each row of a header fills, with the cells that reach down into it.
+/// The number of columns in each row of a header, cells that span from above included.
 fn header_widths(header: &[Vec<HeaderCell>]) -> Vec<usize> {
     let mut widths = vec![0; header.len()];
     for (top, cells) in header.iter().enumerate() {

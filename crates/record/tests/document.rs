@@ -1,4 +1,4 @@
-//! A document survives being written down, and says by name what is wrong with it.
+//! A document survives a JSON round trip, and faults name the field that is wrong.
 
 use warmcore_record::chart::{Axis, Chart, Choice, Point, Series, Style, Unit, View};
 use warmcore_record::table::{Cell, HeaderCell, Row};
@@ -55,7 +55,7 @@ fn document() -> Document {
     }
 }
 
-/// The field found wrong once `spoil` has changed one thing of a sound document.
+/// The field found wrong after `spoil` has changed a valid document.
 fn fault_after(spoil: impl FnOnce(&mut Document, &mut Chart, &mut Table)) -> String {
     let (mut document, mut chart, mut table) = (document(), chart(), table());
     assert_eq!(document.validate(), Ok(()));
@@ -65,13 +65,13 @@ fn fault_after(spoil: impl FnOnce(&mut Document, &mut Chart, &mut Table)) -> Str
 }
 
 #[test]
-fn a_document_survives_being_written_down() {
+fn a_document_survives_a_json_round_trip() {
     let text = serde_json::to_string(&document()).expect("a document is JSON");
     assert_eq!(serde_json::from_str::<Document>(&text).expect("the JSON is a document"), document());
 }
 
 #[test]
-fn what_cannot_be_shown_is_refused_by_its_field() {
+fn invalid_documents_are_refused_with_the_field() {
     let chart = |field| format!("sections[0].blocks[0].{field}");
     let table = |field| format!("sections[0].blocks[1].{field}");
     assert_eq!(

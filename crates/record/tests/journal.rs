@@ -1,5 +1,4 @@
-//! A journal gives back what it was given, bit by bit, whatever became of the process that wrote
-//! it.
+//! A journal returns its values bit by bit, even if the process that wrote it was killed.
 
 use proptest::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -39,29 +38,29 @@ fn resumed(path: &Path) -> std::result::Result<Journal<Result>, JournalError> {
 
 proptest! {
     #[test]
-    fn floats_keep_their_bits_and_keys_their_characters(bits: u64, other: u64, key in "\\PC*|[\\s\"'\\\\a-c=]*") {
+    fn floats_and_keys_survive_a_round_trip(bits: u64, other: u64, key in "\\PC*|[\\s\"'\\\\a-c=]*") {
         let (_folder, path) = place();
         let value = [f64::from_bits(bits), f64::from_bits(other), f64::INFINITY, f64::NEG_INFINITY, -0.0];
         Journal::create(&path, "test", Existing::Refuse).unwrap().append(&key, &value).unwrap();
         let journal = Journal::<[f64; 5]>::resume(&path, "test").unwrap();
-        // Which of the many NaNs it was is of no interest.
+        // Any NaN counts as equal to any other.
         let identity = |value: f64| if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() };
         let known = journal.known(&key).unwrap();
         prop_assert_eq!(known.map(identity), value.map(identity));
     }
 
-    /// Wherever the process was killed, what was finished is there, and the rest can be added.
+    /// Wherever the process was killed, the finished entries are there and the rest can be added.
     #[test]
-    fn a_journal_cut_anywhere_goes_on(cut in 0_usize..600) {
+    fn a_journal_cut_anywhere_can_be_resumed(cut in 0_usize..600) {
         let (_folder, path) = place();
         journal_with(&path, &["a", "b", "c"]);
         let text = fs::read(&path).unwrap();
         let cut = cut.min(text.len());
-        let whole_lines = text[..cut].iter().filter(|&&byte| byte == b'\n').count();
-        prop_assume!(whole_lines > 0);
+        let complete_lines = text[..cut].iter().filter(|&&byte| byte == b'\n').count();
+        prop_assume!(complete_lines > 0);
         fs::write(&path, &text[..cut]).unwrap();
         let journal = resumed(&path).unwrap();
-        prop_assert_eq!(journal.known_count(), whole_lines - 1);
+        prop_assert_eq!(journal.known_count(), complete_lines - 1);
         for (key, mean) in ["a", "b", "c"].into_iter().zip([1.0, 2.0, 3.0]) {
             if journal.known(key).is_none() {
                 journal.append(key, &result(mean, f64::INFINITY)).unwrap();
@@ -73,7 +72,7 @@ proptest! {
 }
 
 #[test]
-fn an_earlier_journal_is_kept_unless_it_may_be_replaced() {
+fn an_existing_journal_is_kept_unless_it_may_be_replaced() {
     let (_folder, path) = place();
     journal_with(&path, &["a"]);
     let refused = Journal::<Result>::create(&path, "test", Existing::Refuse).unwrap_err().to_string();
@@ -84,7 +83,7 @@ fn an_earlier_journal_is_kept_unless_it_may_be_replaced() {
 }
 
 #[test]
-fn where_there_is_none_it_is_begun() {
+fn resuming_a_missing_journal_creates_it() {
     let (_folder, path) = place();
     let journal = resumed(&path).unwrap();
     assert_eq!(journal.known_count(), 0);
@@ -94,7 +93,7 @@ fn where_there_is_none_it_is_begun() {
 }
 
 #[test]
-fn a_journal_of_something_else_is_refused_and_left_alone() {
+fn a_journal_with_another_subject_is_refused_and_unchanged() {
     let (_folder, path) = place();
     drop(Journal::<Result>::create(&path, "seed = 1\nrate = 2", Existing::Refuse).unwrap());
     let before = fs::read(&path).unwrap();
@@ -104,7 +103,7 @@ fn a_journal_of_something_else_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_spoilt_line_is_named() {
+fn an_invalid_line_is_reported_with_its_number() {
     let (_folder, path) = place();
     journal_with(&path, &["a", "b"]);
     let spoilt = fs::read_to_string(&path).unwrap().replacen("counts", "count", 1);
@@ -116,7 +115,7 @@ fn a_spoilt_line_is_named() {
 }
 
 #[test]
-fn two_do_not_write_at_once() {
+fn a_journal_in_use_is_refused() {
     let (_folder, path) = place();
     let first = Journal::<Result>::create(&path, "test", Existing::Refuse).unwrap();
     assert!(matches!(resumed(&path), Err(JournalError::InUse { .. })));
@@ -133,7 +132,7 @@ fn a_value_of_several_lines_is_refused() {
 }
 
 #[test]
-fn a_line_without_its_end_is_overwritten() {
+fn a_line_without_a_newline_is_overwritten() {
     let (_folder, path) = place();
     journal_with(&path, &["a"]);
     OpenOptions::new().append(true).open(&path).unwrap().write_all(b"entry = { key = \"b\", val").unwrap();

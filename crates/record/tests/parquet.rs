@@ -1,4 +1,4 @@
-//! A table comes back from its Parquet file as it was, with its units and its manifest.
+//! A table survives a round trip through a Parquet file, with its units and its manifest.
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -7,7 +7,7 @@ use std::fs::File;
 use warmcore_record::columns::{ColumnsError, MANIFEST_KEY, UNITS_KEY};
 use warmcore_record::{Column, Columns, Existing, Manifest, Values};
 
-/// Writes `columns` to a file and reads it.
+/// Writes `columns` to a file and opens it for reading.
 fn written(columns: &Columns, manifest: &Manifest) -> SerializedFileReader<File> {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let path = directory.path().join("results.parquet");
@@ -31,7 +31,7 @@ fn manifest() -> Manifest {
 }
 
 #[test]
-fn a_file_that_travels_alone_says_what_its_numbers_mean() {
+fn a_file_contains_its_units_and_its_manifest() {
     let columns = Columns::new(vec![
         Column::texts("policy", [Some("MRU".into()), Some("LRU".into())]),
         Column::floats("delay", "µs", [Some(142.1), None]),
@@ -44,13 +44,13 @@ fn a_file_that_travels_alone_says_what_its_numbers_mean() {
     let entry =
         |key: &str| entries.iter().find(|entry| entry.key == key).and_then(|entry| entry.value.clone());
     assert_eq!(entry(UNITS_KEY).as_deref(), Some(r#"{"delay":"µs","policy":""}"#));
-    let kept: Manifest = serde_json::from_str(&entry(MANIFEST_KEY).expect("the manifest is there"))
+    let read: Manifest = serde_json::from_str(&entry(MANIFEST_KEY).expect("the manifest is there"))
         .expect("the manifest is JSON");
-    assert_eq!(kept, manifest);
+    assert_eq!(read, manifest);
 }
 
 #[test]
-fn what_is_no_table_is_refused_by_its_column() {
+fn columns_that_form_no_table_are_refused() {
     let short = Columns::new(vec![Column::integers("a", [Some(1), None]), Column::flags("b", [Some(true)])]);
     let expected = "column `b` has 1 rows, expected 2 as in `a`";
     assert_eq!(short.expect_err("b is too short").to_string(), expected);
@@ -59,7 +59,7 @@ fn what_is_no_table_is_refused_by_its_column() {
 }
 
 #[test]
-fn a_table_without_rows_or_without_columns_is_a_file_too() {
+fn a_table_without_rows_or_columns_can_be_written() {
     let empty = Columns::new(vec![Column::floats("delay", "µs", [])]).expect("one column is a table");
     assert_eq!(written(&empty, &manifest()).metadata().file_metadata().num_rows(), 0);
     assert_eq!(Columns::new(vec![]).expect("no column is a table").rows(), 0);
@@ -67,7 +67,7 @@ fn a_table_without_rows_or_without_columns_is_a_file_too() {
 
 proptest! {
     #[test]
-    fn every_value_and_every_gap_comes_back(
+    fn every_value_and_every_null_is_read_back(
         rows in prop::collection::vec(
             (
                 prop::option::of(any::<f64>().prop_filter("equal to itself", |value| !value.is_nan())),

@@ -6,7 +6,7 @@
 mod document;
 
 use std::path::PathBuf;
-use warmcore_record::{Existing, whole};
+use warmcore_record::{Existing, atomic_file};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("sample.html"), PathBuf::from);
@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let begun = std::time::Instant::now();
     let page = warmcore_report::render(&document);
     let took = begun.elapsed();
-    whole::write(&path, page.as_bytes(), Existing::Replace)?;
+    atomic_file::write(&path, page.as_bytes(), Existing::Replace)?;
     println!("{}: {} bytes, rendered in {took:.1?}", path.display(), page.len());
     Ok(())
 }

@@ -159,7 +159,7 @@ impl Options {
 /// Whether workers share nothing that a policy or the bookkeeping looks at.
 fn is_partitioned<P: Policy>(scheduling: &Scheduling) -> bool {
     let own = Organisation::PerProcessor;
-    P::ALONE
+    P::HOME_ONLY
         && scheduling.approach != Parallelism::Locking
         && [scheduling.threads, scheduling.memory] == [own; 2]
 }

@@ -79,14 +79,14 @@ impl<P: Policy, W: Waiting<Job = Packet>> Scheduler<P, W> {
     ) -> Option<Assignment> {
         self.held -= 1;
         match self.dispatcher.finish(cpu, packet, now) {
-            Next::GoOn(next, change) => {
+            Next::Continue(next, change) => {
                 if let Some(change) = change {
-                    self.dispatcher.see(cpu, change);
+                    self.dispatcher.observe(cpu, change);
                 }
                 Some(self.assign(cpu, thread, next))
             }
             Next::Stop => {
-                self.dispatcher.see(cpu, Change::Idle);
+                self.dispatcher.observe(cpu, Change::Idle);
                 self.threads.give_back(thread);
                 self.residency.leave(cpu, now);
                 None
@@ -111,7 +111,7 @@ impl<P: Policy, W: Waiting<Job = Packet>> Scheduler<P, W> {
     /// The idle worker that should poll for arrivals.
     #[inline]
     pub(crate) fn lookout(&self) -> Option<CpuId> {
-        self.dispatcher.lookout()
+        self.dispatcher.poller()
     }
 
     #[inline]

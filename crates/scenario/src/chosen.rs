@@ -1,7 +1,7 @@
-//! From names to code: what a [`Scheduling`] chooses, for the simulator and the runtime alike.
+//! From names to code: builds what a [`Scheduling`] names, for both the simulator and the runtime.
 //!
-//! Each policy with each kind of lines is compiled apart, so that nothing is decided at run time
-//! in the packet's path.
+//! Each pair of a policy and a kind of queue is compiled separately, so that a packet's path contains no
+//! dynamic dispatch.
 
 use crate::combination::Organisation;
 use crate::policy::ProcessorPolicy;
@@ -9,34 +9,34 @@ use crate::scheduling::{Parallelism, QueueRule, Scheduling, ThreadOrder};
 use warmcore_costs::ExecutionModel;
 use warmcore_costs::residency::{Population, Residency, Sessions};
 use warmcore_costs::situation::{Experiment, Situation, ThreadStack};
-use warmcore_policy::dispatch::{Job, Layout, PacketLines, StackLines, StreamLines, Waiting};
-use warmcore_policy::policies::adaptive::{Adaptive, Costs, Found, History, Stacks};
+use warmcore_policy::dispatch::{Job, Layout, PacketQueues, StackQueues, StreamQueue, Waiting};
+use warmcore_policy::policies::adaptive::{Adaptive, CacheState, Costs, History, StackSharing};
 use warmcore_policy::policies::{
     CentralQueue, HomeFirst, HomeStealing, JoinShortestQueue, LeastRecentlyUsed, MostRecentlyUsed, Patient,
     PowerOfTwo, WiredStreams,
 };
 use warmcore_policy::{Order, Policy, ThreadPool};
 
-/// Something to do with a policy and lines of whatever kind.
+/// A task that is generic over the policy and the kind of queue.
 pub trait Task {
     /// What is dispatched.
     type Job: Job;
-    /// What comes of it.
+    /// What the task returns.
     type Output;
 
-    /// Does it.
+    /// Runs the task with `policy`.
     fn on<P: Policy, W: Waiting<Job = Self::Job>>(self, policy: P) -> Self::Output;
 }
 
 impl Scheduling {
-    /// How so many of everything belong together.
+    /// The layout of this many processors, streams and stacks.
     #[must_use]
     pub fn layout(&self, processors: u32, streams: u32, stacks: u32) -> Layout {
         let stack_each = self.approach == Parallelism::Hybrid;
         Layout { processors, streams, stacks, stack_each, hashed: self.policy.hashes() }
     }
 
-    /// By stream: the processor it is assigned to.
+    /// The processor that each stream is assigned to.
     #[must_use]
     pub fn homes(&self, layout: &Layout) -> Vec<u32> {
         if self.approach != Parallelism::Ips {
@@ -46,9 +46,9 @@ impl Scheduling {
         layout.stacks_of_streams().into_iter().map(|stack| homes[stack as usize]).collect()
     }
 
-    /// The servers of which each takes one packet at a time and has streams that no other serves, by
-    /// stream: independent stacks, and processors that streams are wired to. Each of these assignments
-    /// bounds what the host keeps up with.
+    /// The server of each stream, for each kind of server that takes one packet at a time and serves streams
+    /// that no other serves: independent stacks, and processors with wired streams. Each of these
+    /// assignments bounds the capacity of the host.
     #[must_use]
     pub fn servers(&self, layout: &Layout) -> Vec<Vec<u32>> {
         let stacks = (self.approach == Parallelism::Ips).then(|| layout.stacks_of_streams());
@@ -56,52 +56,51 @@ impl Scheduling {
         stacks.into_iter().chain(processors).collect()
     }
 
-    /// Does `task` with what was chosen, on so many processors that cost what `model` says.
+    /// Runs `task` with the chosen policy and queues, for `processors` processors with the costs of `model`.
     pub fn choose<T: Task>(&self, processors: u32, model: &ExecutionModel, task: T) -> T::Output {
         use ProcessorPolicy as Named;
         match self.policy {
-            Named::Mru => self.with_common_line(MostRecentlyUsed, task),
-            Named::Lru => self.with_common_line(LeastRecentlyUsed, task),
-            Named::CentralQueue => self.with_common_line(CentralQueue::new(processors), task),
-            Named::Patient => self.with_common_line(Patient::new(model.cold_to_hot()), task),
+            Named::Mru => self.with_common_queue(MostRecentlyUsed, task),
+            Named::Lru => self.with_common_queue(LeastRecentlyUsed, task),
+            Named::CentralQueue => self.with_common_queue(CentralQueue::new(processors), task),
+            Named::Patient => self.with_common_queue(Patient::new(model.cold_to_hot()), task),
             Named::WiredStreams if self.approach == Parallelism::Hybrid => {
-                self.with_common_line(HomeFirst, task)
+                self.with_common_queue(HomeFirst, task)
             }
-            Named::WiredStreams | Named::Hash => self.with_any_line(WiredStreams, task),
-            Named::HashStealing => self.with_any_line(HomeStealing::new(processors), task),
-            Named::ShortestQueue => self.with_any_line(JoinShortestQueue::new(processors), task),
-            Named::PowerOfTwo => self.with_any_line(PowerOfTwo, task),
-            Named::Adaptive => self.with_any_line(self.adaptive(processors, model), task),
+            Named::WiredStreams | Named::Hash => self.with_any_queue(WiredStreams, task),
+            Named::HashStealing => self.with_any_queue(HomeStealing::new(processors), task),
+            Named::ShortestQueue => self.with_any_queue(JoinShortestQueue::new(processors), task),
+            Named::PowerOfTwo => self.with_any_queue(PowerOfTwo, task),
+            Named::Adaptive => self.with_any_queue(self.adaptive(processors, model), task),
         }
     }
 
-    fn with_common_line<T: Task, P: Policy>(&self, policy: P, task: T) -> T::Output {
+    fn with_common_queue<T: Task, P: Policy>(&self, policy: P, task: T) -> T::Output {
         match self.queue {
-            QueueRule::SameStreamFirst => task.on::<P, StreamLines<T::Job>>(policy),
-            QueueRule::Fifo => self.with_any_line(policy, task),
+            QueueRule::SameStreamFirst => task.on::<P, StreamQueue<T::Job>>(policy),
+            QueueRule::Fifo => self.with_any_queue(policy, task),
         }
     }
 
-    fn with_any_line<T: Task, P: Policy>(&self, policy: P, task: T) -> T::Output {
+    fn with_any_queue<T: Task, P: Policy>(&self, policy: P, task: T) -> T::Output {
         match self.approach {
-            Parallelism::Ips => task.on::<P, StackLines<T::Job>>(policy),
-            Parallelism::Locking | Parallelism::Hybrid => task.on::<P, PacketLines<T::Job>>(policy),
+            Parallelism::Ips => task.on::<P, StackQueues<T::Job>>(policy),
+            Parallelism::Locking | Parallelism::Hybrid => task.on::<P, PacketQueues<T::Job>>(policy),
         }
     }
 
-    /// The adaptive policy, told whose the stacks are and what a packet costs, so that it can
-    /// rehearse.
+    /// The adaptive policy, with the stack sharing and packet costs that its shadow simulation needs.
     fn adaptive(&self, processors: u32, model: &ExecutionModel) -> Adaptive {
         let stacks = match self.approach {
-            Parallelism::Locking => Stacks::Shared,
-            Parallelism::Ips => Stacks::Independent,
-            Parallelism::Hybrid => Stacks::PerProcessor,
+            Parallelism::Locking => StackSharing::Shared,
+            Parallelism::Ips => StackSharing::Independent,
+            Parallelism::Hybrid => StackSharing::PerProcessor,
         };
         let costs = Costs::from_fn(|found, idle| model.receive_after(situation(found), idle));
         Adaptive::new(processors, stacks, costs)
     }
 
-    /// Who last wrote what, before anything was written.
+    /// The cache bookkeeping at the start, before anything was written.
     #[must_use]
     pub fn residency(&self, layout: &Layout, model: &ExecutionModel) -> Residency {
         let processors = layout.processors;
@@ -114,7 +113,7 @@ impl Scheduling {
         Residency::new(sessions, population, model)
     }
 
-    /// The protocol threads, as many as processors.
+    /// The pool of protocol threads, as many as processors.
     #[must_use]
     pub fn thread_pool(&self, processors: u32) -> ThreadPool {
         if self.threads == Organisation::PerProcessor {
@@ -128,8 +127,8 @@ impl Scheduling {
     }
 }
 
-/// What a packet that finds this is called in the cost model, its thread being at home.
-const fn situation(found: Found) -> Situation {
+/// The cost model's situation for a cache state, with the thread's stack cached.
+const fn situation(found: CacheState) -> Situation {
     let history_here = match found.history {
         History::Unwritten => None,
         History::Here => Some(true),

@@ -1,18 +1,18 @@
-//! What is scheduled how: the endpoints of Table 1 of Salehi, Kurose & Towsley 1994, combined.
+//! Combinations of the scheduling alternatives in Table 1 of Salehi, Kurose & Towsley 1994.
 
 use crate::policy::ProcessorPolicy;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 use warmcore_costs::Approach;
 
-/// How a pool (of threads, of free memory) is organised.
+/// How a pool of threads or of free memory is organised.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Organisation {
-    /// One for each processor: nothing migrates.
+    /// One pool for each processor: nothing migrates.
     #[default]
     PerProcessor,
-    /// One for all.
+    /// One pool for all processors.
     Global,
 }
 
@@ -30,17 +30,17 @@ impl fmt::Display for Organisation {
     }
 }
 
-/// One way to run protocol work: an approach to parallelism and the policies beneath it.
+/// One way to run protocol work: an approach to parallelism, a policy and the organisation of pools.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Combination {
     /// Locking or independent stacks.
     pub approach: Approach,
-    /// Choice of a processor.
+    /// How a processor is chosen.
     pub policy: ProcessorPolicy,
-    /// Pools of protocol threads.
+    /// Organisation of protocol threads.
     pub threads: Organisation,
-    /// Pools of free memory.
+    /// Organisation of free memory.
     pub memory: Organisation,
 }
 
@@ -48,9 +48,8 @@ impl Combination {
     /// How many combinations there are.
     pub const COUNT: usize = 24;
 
-    /// Packets hashed to processors by stream, as receive-side scaling does, into one stack that
-    /// is protected by locks, with threads and memory of each processor's own: what a kernel
-    /// does today unless told otherwise.
+    /// What a kernel does by default today: packets are assigned to processors by stream, as in receive-side
+    /// scaling, and processed in one stack protected by locks, with threads and memory per processor.
     pub const COMMON_DEFAULT: Self = Self {
         approach: Approach::Locking,
         policy: ProcessorPolicy::WiredStreams,
@@ -69,7 +68,7 @@ impl Combination {
         })
     }
 
-    /// Whether threads and memory are both per-processor: the organisation that costs nothing.
+    /// Whether threads and memory are both per processor, so that pools cause no migration.
     #[must_use]
     pub fn has_own_pools(&self) -> bool {
         self.threads == Organisation::PerProcessor && self.memory == Organisation::PerProcessor
@@ -77,7 +76,7 @@ impl Combination {
 }
 
 impl fmt::Display for Combination {
-    /// `IPS, MRU`, with what is global named: `Locking, LRU, global threads, global memory`.
+    /// `IPS, MRU`; global pools are named: `Locking, LRU, global threads, global memory`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.approach.short(), self.policy)?;
         for (pool, organisation) in [("threads", self.threads), ("memory", self.memory)] {
@@ -95,7 +94,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn all_combinations_are_distinct_and_named_apart() {
+    fn all_combinations_have_distinct_names() {
         let names: HashSet<String> = Combination::all().map(|combination| combination.to_string()).collect();
         assert_eq!(names.len(), Combination::COUNT);
         assert_eq!(Combination::COMMON_DEFAULT.to_string(), "Locking, Wired-Streams");

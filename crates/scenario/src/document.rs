@@ -1,5 +1,5 @@
-//! Reading a user's TOML document: what cannot be used is refused with file, line, field, what
-//! was found and what was expected.
+//! Reading a user's TOML document. An error states the file, the line, the field, what was found and what
+//! was expected.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,9 +11,9 @@ use warmcore_costs::Profile;
 use warmcore_files::{LONGEST_DOCUMENT, read_text};
 use warmcore_units::Fault;
 
-/// A document whose values can be checked beyond their types.
+/// A document with checks beyond the types of its values.
 pub trait Checked: Serialize + DeserializeOwned {
-    /// What the document is, for error messages: `profile`.
+    /// The kind of document in error messages, such as `profile`.
     const WHAT: &'static str;
     /// The version of the document that this build reads and writes.
     const SCHEMA: u32;
@@ -35,20 +35,20 @@ impl Checked for Profile {
 /// A document could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DocumentError {
-    /// The file could not be read at all.
+    /// The file could not be read.
     #[error("cannot read the {what} {}: {source}", path.display())]
     Unreadable {
-        /// What the document is.
+        /// The kind of document.
         what: &'static str,
         /// The file.
         path: PathBuf,
         /// Why.
         source: io::Error,
     },
-    /// Not TOML, or not with the fields and types of such a document.
+    /// The text is not TOML, or lacks the fields and types of such a document.
     #[error("{}:{line}: not a usable {what}: {problem}", path.display())]
     Malformed {
-        /// What the document is.
+        /// The kind of document.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -57,10 +57,10 @@ pub enum DocumentError {
         /// What is wrong there and what was expected.
         problem: String,
     },
-    /// A value no such document can hold.
+    /// A value is not valid in such a document.
     #[error("{}:{line}: not a usable {what}: {fault}", path.display())]
     Absurd {
-        /// What the document is.
+        /// The kind of document.
         what: &'static str,
         /// The file.
         path: PathBuf,
@@ -74,7 +74,7 @@ pub enum DocumentError {
 /// Reads and checks the document at `path`.
 ///
 /// # Errors
-/// If it cannot be read, or anything in it cannot be used.
+/// If it cannot be read or is not valid.
 pub fn read<D: Checked>(path: &Path) -> Result<D, DocumentError> {
     parse(&text::<D>(path)?, path)
 }
@@ -91,9 +91,9 @@ pub fn text<D: Checked>(path: &Path) -> Result<String, DocumentError> {
 /// Parses and checks `text`, naming `path` in errors.
 ///
 /// # Errors
-/// If anything in it cannot be used.
+/// If it is not valid.
 pub fn parse<D: Checked>(text: &str, path: &Path) -> Result<D, DocumentError> {
-    // A later version may have fields that this build does not know: say that, not their names.
+    // A later version may have unknown fields: report the version, not the fields.
     let version = schema_of(text).filter(|&(_, schema)| schema > i64::from(D::SCHEMA));
     if let Some((offset, schema)) = version {
         let expected = format!("{}: a later version of this program wrote the document", D::SCHEMA);
@@ -116,8 +116,8 @@ pub fn parse<D: Checked>(text: &str, path: &Path) -> Result<D, DocumentError> {
     }
 }
 
-/// The refusal of a value in the document `text`: for what is only found out after it was read, when
-/// it is held against something else.
+/// The error for an invalid value in the document `text`, for checks that compare it with something else
+/// after it was read.
 pub fn absurd<D: Checked>(text: &str, path: &Path, fault: Fault) -> DocumentError {
     let line = line_of(text, locate(text, &fault.field).start);
     DocumentError::Absurd { what: D::WHAT, path: path.to_owned(), line, fault }
@@ -130,7 +130,7 @@ fn schema_of(text: &str) -> Option<(usize, i64)> {
     Some((schema.span().start, i64::from_str_radix(value.as_str(), value.radix()).ok()?))
 }
 
-/// The place of `field` in `text`, or of its nearest ancestor that is there.
+/// The position of `field` in `text`, or of its nearest ancestor that exists.
 fn locate(text: &str, field: &str) -> Range<usize> {
     let Ok(table) = DeTable::parse(text) else { return 0..0 };
     let mut keys = field.split('.');
@@ -164,19 +164,19 @@ mod tests {
         parse::<Profile>(&text, Path::new("mine.toml")).unwrap_err().to_string()
     }
 
-    /// The line, from 1, on which `text` stands in the published profile.
+    /// The line, from 1, that contains `text` in the published profile.
     fn line(text: &str) -> usize {
         1 + PUBLISHED.lines().position(|line| line.contains(text)).unwrap()
     }
 
     #[test]
-    fn a_sound_document_is_read() {
+    fn a_valid_document_is_read() {
         let profile: Profile = parse(PUBLISHED, Path::new("sgi.toml")).unwrap();
         assert_eq!(profile, Profile::sgi_challenge_xl());
     }
 
     #[test]
-    fn a_refusal_names_file_line_field_and_what_was_expected() {
+    fn an_error_states_file_line_field_and_what_was_expected() {
         let negative = refusal("release = { mean = 4520.0 }", "release = { mean = -4520.0 }");
         let place = format!("mine.toml:{}: ", line("release ="));
         assert!(negative.starts_with(&place), "{negative}");
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_incomplete_or_misspelt_is_refused_with_its_line() {
+    fn malformed_incomplete_or_misspelt_documents_are_refused_with_the_line() {
         let malformed = refusal("schema = 1", "schema = = 1");
         assert!(malformed.contains(&format!("mine.toml:{}", line("schema ="))), "{malformed}");
         let missing = refusal("name = \"SGI Challenge XL\"\n", "");
@@ -202,13 +202,13 @@ mod tests {
     }
 
     #[test]
-    fn a_later_version_is_said_to_be_one_whatever_else_it_holds() {
+    fn a_later_version_is_reported_before_its_unknown_fields() {
         let later = refusal("schema = 1", "schema = 7\nnovelty = true");
         assert!(later.contains("`schema` is 7, expected 1: a later version"), "{later}");
     }
 
     #[test]
-    fn a_missing_file_is_named() {
+    fn the_error_for_a_missing_file_names_it() {
         let error = read::<Profile>(Path::new("no/such/profile.toml")).unwrap_err().to_string();
         assert!(error.starts_with("cannot read the profile no/such/profile.toml"), "{error}");
     }

@@ -1,34 +1,33 @@
-//! What the source leaves out of its model, each at no effect by default.
+//! Costs that the model of Salehi 1994 leaves out; each is zero by default.
 
 use serde::{Deserialize, Serialize};
 use warmcore_units::{Fault, Nanos};
 
-/// Costs beside those of a profile.
+/// Costs in addition to those of a profile.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Effects {
-    /// Checksumming a byte of a packet's data, in nanoseconds. The source gives 32 bytes per
-    /// microsecond (§5): 31.25.
+    /// Checksumming a byte of a packet's data, in nanoseconds. Salehi 1994 gives 32 bytes per microsecond
+    /// (§5): 31.25.
     pub checksum_ns_per_byte: f64,
     /// Copying a byte of a packet's data, which no cache holds yet, in nanoseconds.
     pub copy_ns_per_byte: f64,
     /// Length of the send path as a fraction of the receive path without demultiplexing (§8
     /// conjectures that it is shorter).
     pub send_path: f64,
-    /// How long a packet holds the locks of the active maps, in nanoseconds; they are taken when
-    /// service starts, first come first served, and only Locking has them.
+    /// How long a packet holds the locks of the active maps, in nanoseconds. Only Locking has them; a packet
+    /// takes them when service starts, first come first served.
     pub map_lock_ns: f64,
-    /// How long a packet holds the locks of its session, in nanoseconds, likewise.
+    /// How long a packet holds the locks of its session, in nanoseconds, under the same rules.
     pub session_lock_ns: f64,
-    /// What deciding on a processor costs, in nanoseconds for each packet; paid by the processor
-    /// that processes it.
+    /// The cost of choosing a processor, in nanoseconds per packet, paid by the processor that processes it.
     pub decision_ns: f64,
-    /// What it takes until a processor that was doing other work has turned to a packet, in
-    /// nanoseconds, beside what deciding costs and what the packet then finds in cache. Below zero,
-    /// down to all that deciding costs, where such a packet is spared part of that.
+    /// How long a processor that was doing other work takes to turn to a packet, in nanoseconds, in addition
+    /// to the decision and to what the packet finds in cache. Negative, down to minus `decision_ns`, if such
+    /// a packet saves part of the decision.
     pub start_ns: f64,
-    /// How old what the policy sees of other processors is, in nanoseconds: that one has finished
-    /// a packet is known only so much later. What the policy decided itself it knows at once.
+    /// The age of the policy's view of other processors, in nanoseconds: it learns this much later that one
+    /// has finished a packet. It knows its own decisions at once.
     pub staleness_ns: f64,
 }
 
@@ -39,7 +38,7 @@ impl Default for Effects {
 }
 
 impl Effects {
-    /// The source's model.
+    /// The model of Salehi 1994.
     pub const NONE: Self = Self {
         checksum_ns_per_byte: 0.0,
         copy_ns_per_byte: 0.0,
@@ -51,13 +50,13 @@ impl Effects {
         staleness_ns: 0.0,
     };
 
-    /// How old the view is.
+    /// The age of the policy's view.
     #[must_use]
     pub const fn staleness(&self) -> Nanos {
         Nanos(self.staleness_ns)
     }
 
-    /// Whether every value is one that can be.
+    /// Checks that every value is possible.
     ///
     /// # Errors
     /// The first fault found, fields named as in a document.
@@ -75,7 +74,7 @@ impl Effects {
             }
         }
         if !(-self.decision_ns..=1e9).contains(&self.start_ns) {
-            let expected = "between what deciding costs, below zero, and 1e9 nanoseconds";
+            let expected = "between minus decision_ns and 1e9 nanoseconds";
             return Err(Fault::new("effects.start_ns", self.start_ns, expected));
         }
         if !(self.send_path > 0.0 && self.send_path <= 10.0) {

@@ -1,8 +1,8 @@
-//! One description of an experiment, read by the simulator and by what runs it alike.
+//! One description of an experiment, for both the simulator and the runtime.
 //!
-//! A [`Combination`] names what is scheduled how; a [`Study`] is the document a user writes or
-//! gets back from a study (`study.toml`); [`document`] reads it, or a machine's profile, and
-//! says file, line and field when something in it cannot be used.
+//! A [`Combination`] names the scheduling alternatives; a [`Study`] is the document that a user writes or
+//! gets from a study (`study.toml`); [`document`] reads it, or a machine's profile, and reports file, line
+//! and field of an invalid value.
 
 pub mod chosen;
 pub mod combination;

@@ -1,4 +1,4 @@
-//! The `[live]` table of a scenario: what only matters where packets are really processed.
+//! The `[live]` table of a scenario: settings for processing real packets on this machine.
 //!
 //! ```toml
 //! [live]
@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use std::net::Ipv4Addr;
 use warmcore_units::Fault;
 
-/// How a scenario is run on this machine. The simulator reads of it only what a packet costs
-/// besides its reception.
+/// How a scenario is run on this machine. The simulator uses only the costs of a packet beyond its
+/// reception.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Live {
@@ -22,35 +22,35 @@ pub struct Live {
     /// The interface of a driver that has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,
-    /// The IPv4 address that is answered for on that interface.
+    /// The IPv4 address to answer for on that interface.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<Ipv4Addr>,
-    /// The UDP port that is received on.
+    /// The UDP port to receive on.
     pub port: u16,
-    /// The processors to run on, by their numbers; empty for the first usable ones, a core each.
+    /// Numbers of the processors to run on; empty for the first usable ones, one per core.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
     /// How long to run, in seconds.
     pub seconds: f64,
-    /// What processors do that have no packet.
+    /// What processors without a packet do.
     pub mode: Mode,
-    /// Bytes of data, in KiB, that the other work of floating processors refers to. With 0 there
-    /// is no other work, and they sleep.
+    /// Data touched by the other work of floating processors, in KiB. With 0 there is no other work, and
+    /// they sleep.
     pub work_kib: u32,
     /// Bytes of data in a packet of the memory driver.
     pub payload_bytes: u16,
     /// Whether UDP checksums are verified in software.
     pub verify_udp_checksum: bool,
-    /// What the handler of each packet computes, in nanoseconds.
+    /// How long the handler of each packet computes, in nanoseconds.
     pub handler_ns: f64,
-    /// Bytes of its stream's own memory that the handler of each packet reads and writes.
+    /// Bytes of the stream's own memory that the handler reads and writes for each packet.
     #[serde(skip_serializing_if = "is_zero")]
     pub handler_bytes: u32,
-    /// Packets held at most, waiting and in service.
+    /// The most packets held, waiting and in service.
     pub capacity: u32,
-    /// What happens to further ones.
+    /// What happens to packets beyond that.
     pub overload: OverloadRule,
-    /// What becomes of those that are held at the end.
+    /// What happens to packets still held at the end.
     pub shutdown: ShutdownRule,
 }
 
@@ -61,44 +61,44 @@ pub enum DriverKind {
     /// From memory, at the times of the scenario's traffic.
     #[default]
     Memory,
-    /// From an interface, by a packet socket's ring.
+    /// From an interface, through a packet socket's ring.
     PacketSocket,
-    /// From an interface, by an XDP socket.
+    /// From an interface, through an XDP socket.
     Xdp,
-    /// From a TUN interface that is made for the run.
+    /// From a TUN interface created for the run.
     Tun,
 }
 
-/// What processors do that have no packet.
+/// What processors without a packet do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// All processors compute, and one that packets come to turns to them.
+    /// All processors compute; one that gets a packet turns to it.
     #[default]
     Floating,
-    /// They are dedicated to protocol work, and poll.
+    /// All processors are dedicated to protocol work, and poll.
     Fixed,
 }
 
-/// What happens to packets when as many are held as may be.
+/// What happens to packets that arrive when `capacity` packets are held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OverloadRule {
-    /// They are dropped, and counted.
+    /// They are dropped and counted.
     #[default]
     Drop,
-    /// They are left with the driver.
+    /// They stay with the driver.
     HoldBack,
 }
 
-/// What becomes of packets that are held at the end of a run.
+/// What happens to packets still held at the end of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShutdownRule {
     /// They are processed.
     #[default]
     Drain,
-    /// They are given up, and counted.
+    /// They are discarded and counted.
     Discard,
 }
 
@@ -135,11 +135,12 @@ const LONGEST: f64 = 86_400.0;
 const MOST_WORK_KIB: u32 = 1 << 20;
 /// The longest handler, in nanoseconds.
 const LONGEST_HANDLER: f64 = 1e6;
-/// The most memory that a handler touches for a packet: less than its stall is noticed by.
+/// The most memory that a handler touches for a packet: touching it takes less than the time after which a
+/// handler counts as stalled.
 const MOST_HANDLER_BYTES: u32 = 1 << 16;
 
 impl Live {
-    /// Whether every value is one that can be.
+    /// Checks that every value is possible.
     ///
     /// # Errors
     /// The first fault found, fields named from the `live` table.
@@ -186,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_run_is_refused_by_its_field() {
+    fn invalid_settings_are_refused_with_their_field() {
         let faults = [
             (Live { seconds: 0.0, ..Live::default() }, "seconds"),
             (Live { seconds: f64::NAN, ..Live::default() }, "seconds"),

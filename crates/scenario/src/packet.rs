@@ -1,5 +1,5 @@
-//! The scenario of one point: a host and its traffic. `warmcore simulate packet` predicts what comes
-//! of it, `warmcore run` tries it on this machine, and `warmcore compare` does both.
+//! The scenario of one point: a host and its traffic. `warmcore simulate packet` predicts its delays,
+//! `warmcore run` runs it on this machine, and `warmcore compare` does both.
 
 use crate::document::Checked;
 use crate::effects::Effects;
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use std::str::FromStr;
 use warmcore_units::{Fault, PerSecond};
 
-/// Packets of each stream after which caches and lines are what they stay like, probably.
+/// Packets per stream after which caches and queues have probably settled.
 pub const SETTLED: u64 = 4;
 
-/// One point.
+/// The document of one point.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PacketScenario {
@@ -22,24 +22,24 @@ pub struct PacketScenario {
     pub schema: u32,
     /// Seed of every random choice.
     pub seed: u64,
-    /// What processing costs: `"sgi-challenge-xl"` or the path of a profile's document.
+    /// The profile with the costs of processing: `"sgi-challenge-xl"` or the path of a profile.
     pub profile: ProfileSource,
-    /// Processors; as many protocol threads.
+    /// The number of processors, and of protocol threads.
     pub processors: u32,
-    /// Independent stacks under IPS.
+    /// The number of independent stacks under IPS.
     pub stacks: Stacks,
-    /// Packets per second. A trace that is given no rate keeps its own.
+    /// Packets per second. Without it, a trace keeps its own rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_per_s: Option<PerSecond>,
     /// Where packets are processed.
     pub scheduling: Scheduling,
     /// What arrives.
     pub traffic: Traffic,
-    /// What the source leaves out of its model.
+    /// Costs that the model of Salehi 1994 leaves out.
     pub effects: Effects,
     /// How long to simulate.
     pub run: RunLength,
-    /// How to run it on this machine. Left out of a document as long as nothing is said.
+    /// How to run it on this machine. Left out of a document if all settings are defaults.
     #[serde(skip_serializing_if = "is_default")]
     pub live: Live,
 }
@@ -55,13 +55,13 @@ pub enum Stacks {
     /// One for each processor, `"per-processor"`.
     #[default]
     PerProcessor,
-    /// One for each stream, bound to whoever runs it, `"per-stream"`.
+    /// One for each stream, on whichever processor runs it, `"per-stream"`.
     PerStream,
-    /// So many.
+    /// This number.
     Count(u32),
 }
 
-/// [`Stacks`] as they stand in a document: a number, or the name of a rule.
+/// [`Stacks`] as written in a document: a number, or the name of a rule.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum StacksField {
@@ -73,11 +73,11 @@ enum StacksField {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunLength {
-    /// Half-width of the mean delay, as a fraction of it, at which the point is good enough.
+    /// The target half-width of the mean delay, as a fraction of the mean.
     pub precision: f64,
-    /// Packets after which a replication ends in any case.
+    /// The most packets of a replication.
     pub max_packets: u64,
-    /// Independent replications; they run in parallel.
+    /// The number of independent replications, which run in parallel.
     pub replications: u32,
 }
 
@@ -106,11 +106,11 @@ impl Default for RunLength {
 }
 
 impl Stacks {
-    /// Their number on a host with so many processors and streams.
+    /// The number of stacks on a host with this many processors and streams.
     #[must_use]
     pub fn count(self, processors: u32, streams: u32) -> u32 {
         match self {
-            // A stack that no stream is assigned to is never used.
+            // A stack without a stream would never be used.
             Self::PerProcessor => processors.min(streams),
             Self::PerStream => streams,
             Self::Count(count) => count,
@@ -184,11 +184,10 @@ impl Checked for PacketScenario {
 }
 
 impl PacketScenario {
-    /// Checks that runs are long enough for their streams. A trace is simulated whole, however many it
-    /// has.
+    /// Checks that runs are long enough for the number of streams. A trace is always simulated completely.
     ///
     /// # Errors
-    /// If they are not.
+    /// If there are too many streams.
     pub fn check_length(&self) -> Result<(), Fault> {
         let RunLength { max_packets, .. } = self.run;
         let (streams, most) = (self.traffic.streams, max_packets / SETTLED);
@@ -196,17 +195,17 @@ impl PacketScenario {
             return Ok(());
         }
         let expected = format!(
-            "at most {most} where runs end after {max_packets} packets: until each stream has had {SETTLED}, caches are \
-             not yet what they stay like; `run.max_packets` (--max-packets) allows for more"
+            "at most {most} with runs of {max_packets} packets: caches settle only after each stream has had \
+             {SETTLED} packets; raise `run.max_packets` (--max-packets) for more streams"
         );
         Err(Fault::new("traffic.streams", streams, expected))
     }
 
-    /// Checks what only shows when the number of streams is known: that of a trace is when it
-    /// has been read.
+    /// Checks the number of stacks once the number of streams is known; a trace's is known only after
+    /// reading it.
     ///
     /// # Errors
-    /// If there are more stacks than streams.
+    /// If there are no stacks, or more than streams.
     pub fn check_stacks(&self, streams: u32) -> Result<u32, Fault> {
         let stacks = self.stacks.count(self.processors, streams);
         if self.scheduling.approach == Parallelism::Ips && !(1..=streams).contains(&stacks) {
@@ -243,7 +242,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn an_empty_document_is_the_default_and_a_full_one_survives() {
+    fn an_empty_document_is_the_default_and_a_full_one_survives_a_round_trip() {
         let path = Path::new("point.toml");
         assert_eq!(parse::<PacketScenario>("", path).unwrap(), PacketScenario::default());
         let scenario = PacketScenario {
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_points_are_refused_by_field() {
+    fn impossible_points_are_refused_with_their_field() {
         let refused = |spoil: fn(&mut PacketScenario)| {
             let mut scenario = PacketScenario::default();
             spoil(&mut scenario);

@@ -1,9 +1,9 @@
-//! The names of the policies that choose a processor.
+//! The names of the policies that choose processors.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// How a processor is chosen for a packet. The rules themselves are in the room `policy`.
+/// How a processor is chosen for a packet. The policies themselves are in `warmcore-policy`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProcessorPolicy {
@@ -11,31 +11,30 @@ pub enum ProcessorPolicy {
     Mru,
     /// The idle processor that ran protocol code longest ago.
     Lru,
-    /// The processor the stream is wired to, streams being dealt out in turn. Under Hybrid, where every
-    /// processor's stack has the stream open, that one if it is idle, or else any that is.
+    /// The processor that the stream is wired to; streams are assigned in turn. Under Hybrid, where every
+    /// processor's stack has the stream open, that processor if it is idle, or any other idle one.
     #[default]
     #[serde(alias = "wired")]
     WiredStreams,
     /// The processor the stream hashes to, as receive-side scaling does.
     Hash,
-    /// The processor the stream hashes to, but no processor is idle while another has packets
-    /// waiting.
+    /// The processor the stream hashes to; an idle processor takes over waiting packets of others.
     HashStealing,
     /// The processor with the fewest packets.
     ShortestQueue,
     /// Of two processors drawn at random, the one with fewer packets.
     PowerOfTwo,
-    /// Any idle processor, at random; one queue for all.
+    /// Any idle processor, drawn at random; one queue for all.
     CentralQueue,
-    /// The most recently used idle processor, but only once the line is long: the queueing
-    /// heuristic of the source's section 8.
+    /// The most recently used idle processor, but only once the queue is long: the queueing heuristic of
+    /// Salehi 1994, §8.
     Patient,
-    /// Whichever of three ways to choose the packets of late would have fared best under.
+    /// The one of three strategies under which recent packets would have had the shortest delays.
     Adaptive,
 }
 
 impl ProcessorPolicy {
-    /// The policies the source compares.
+    /// The policies that Salehi 1994 compares.
     pub const SOURCE: [Self; 3] = [Self::Mru, Self::Lru, Self::WiredStreams];
 
     /// Every policy.
@@ -52,19 +51,19 @@ impl ProcessorPolicy {
         Self::Adaptive,
     ];
 
-    /// Whether packets wait in one line for all processors under this policy.
+    /// Whether packets wait in one queue for all processors under this policy.
     #[must_use]
-    pub const fn has_common_line(self) -> bool {
+    pub const fn has_common_queue(self) -> bool {
         matches!(self, Self::Mru | Self::Lru | Self::CentralQueue | Self::Patient)
     }
 
-    /// Whether streams are dealt out to stacks and processors by a hash rather than in turn.
+    /// Whether streams are assigned to stacks and processors by a hash rather than in turn.
     #[must_use]
     pub const fn hashes(self) -> bool {
         matches!(self, Self::Hash | Self::HashStealing)
     }
 
-    /// Where a packet goes, to follow "packets are processed".
+    /// The policy in words, to follow "packets are processed".
     #[must_use]
     pub const fn in_words(self) -> &'static str {
         match self {
@@ -76,8 +75,8 @@ impl ProcessorPolicy {
             Self::ShortestQueue => "on the processor with the shortest queue",
             Self::PowerOfTwo => "on the less loaded of two processors drawn at random",
             Self::CentralQueue => "from one queue on any processor that is free",
-            Self::Patient => "on the most recently used processor once the line is long",
-            Self::Adaptive => "where packets of late would have been quickest (adaptive)",
+            Self::Patient => "on the most recently used processor once the queue is long",
+            Self::Adaptive => "where recent packets would have been quickest (adaptive)",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Everything that decides where packets are processed.
+//! The settings that decide where packets are processed.
 
 use crate::combination::{Combination, Organisation};
 use crate::policy::ProcessorPolicy;
@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use warmcore_costs::Approach;
 use warmcore_units::Fault;
 
-/// How protocol processing is made parallel: the source's alternatives (Salehi, Kurose & Towsley
-/// 1994, §2.2 and §6.5).
+/// How protocol processing is made parallel: the alternatives of Salehi, Kurose & Towsley 1994, §2.2 and
+/// §6.5.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Parallelism {
@@ -17,8 +17,8 @@ pub enum Parallelism {
     Locking,
     /// Independent stacks with one lock each; a stream belongs to one of them.
     Ips,
-    /// Independent stacks, each bound to a processor, and streams that are open in all of them:
-    /// "multiple-open streams".
+    /// Independent stacks, each bound to a processor, with every stream open in all of them
+    /// ("multiple-open streams").
     Hybrid,
 }
 
@@ -27,10 +27,10 @@ pub enum Parallelism {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QueueRule {
-    /// The one that has waited longest.
+    /// The packet that has waited longest.
     #[default]
     Fifo,
-    /// The one of the stream it has just processed that has waited longest, if there is one.
+    /// The longest-waiting packet of the stream it has just processed, if there is one.
     SameStreamFirst,
 }
 
@@ -38,9 +38,9 @@ pub enum QueueRule {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThreadOrder {
-    /// The most recently used where processors are chosen least recently used first, and the
-    /// least recently used otherwise: threads migrate. In the processors' own order each would
-    /// find the thread that ran there last, and the organisation would make no difference.
+    /// The most recently used thread if processors are chosen least recently used first, and the least
+    /// recently used thread otherwise: so threads migrate. In the same order as the processors, each would
+    /// find the thread that ran there last, and a global pool would make no difference.
     #[default]
     Opposite,
     /// The most recently used.
@@ -55,15 +55,15 @@ pub enum ThreadOrder {
 pub struct Scheduling {
     /// How processing is made parallel.
     pub approach: Parallelism,
-    /// Choice of a processor.
+    /// How a processor is chosen.
     pub policy: ProcessorPolicy,
-    /// Choice of a waiting packet.
+    /// Which waiting packet a processor takes.
     pub queue: QueueRule,
-    /// Pools of protocol threads.
+    /// Organisation of protocol threads.
     pub threads: Organisation,
-    /// Order of a global thread pool.
+    /// Order in which a global thread pool hands out threads.
     pub thread_order: ThreadOrder,
-    /// Pools of free memory.
+    /// Organisation of free memory.
     pub memory: Organisation,
 }
 
@@ -107,23 +107,23 @@ impl Parallelism {
 }
 
 impl Scheduling {
-    /// Whether packets wait in one line for all processors. Wired streams that are open in the stack
-    /// of every processor (Hybrid) do: the stacks are wired, and any of them can take any packet, or
-    /// one stream could not use them all (§6.6).
+    /// Whether packets wait in one queue for all processors. Wired-Streams under Hybrid does: there stacks
+    /// are wired, not streams, and any stack can take any packet; otherwise one stream could not use all
+    /// stacks (§6.6).
     #[must_use]
-    pub fn has_common_line(&self) -> bool {
+    pub fn has_common_queue(&self) -> bool {
         let open_everywhere = self.approach == Parallelism::Hybrid;
-        self.policy.has_common_line() || open_everywhere && self.policy == ProcessorPolicy::WiredStreams
+        self.policy.has_common_queue() || open_everywhere && self.policy == ProcessorPolicy::WiredStreams
     }
 
-    /// Whether streams are wired to processors, so that what others do changes nothing about where packets go.
+    /// Whether streams are wired to processors, so that a packet's processor does not depend on the others.
     #[must_use]
     pub fn is_wired(&self) -> bool {
         let wired = matches!(self.policy, ProcessorPolicy::WiredStreams | ProcessorPolicy::Hash);
-        wired && !self.has_common_line()
+        wired && !self.has_common_queue()
     }
 
-    /// Whether these choices can stand together.
+    /// Checks that these choices are compatible.
     ///
     /// # Errors
     /// The first fault found, fields named as in a document.
@@ -133,8 +133,8 @@ impl Scheduling {
             let expected = "fifo: under ips a processor stays with its stack anyway";
             return Err(Fault::new("scheduling.queue", "same-stream-first", expected));
         }
-        if same_stream_first && !self.has_common_line() {
-            let expected = format!("fifo: {} keeps a line for each processor, not one for all", self.policy);
+        if same_stream_first && !self.has_common_queue() {
+            let expected = format!("fifo: {} keeps a queue for each processor, not one for all", self.policy);
             return Err(Fault::new("scheduling.queue", "same-stream-first", expected));
         }
         Ok(())
@@ -171,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn impossible_pairs_are_refused() {
+    fn incompatible_choices_are_refused() {
         let same = Scheduling { queue: QueueRule::SameStreamFirst, ..Scheduling::default() };
         let on =
             |approach, policy| Scheduling { approach, policy, ..same }.check().map_err(|fault| fault.field);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn names_survive_their_document() {
+    fn scheduling_survives_a_toml_round_trip() {
         let scheduling = Scheduling { approach: Parallelism::Ips, ..Scheduling::default() };
         let text = toml::to_string(&scheduling).unwrap();
         assert!(

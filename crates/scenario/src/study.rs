@@ -1,4 +1,4 @@
-//! The scenario of a study: what to measure, what to predict.
+//! The scenario of a study: what to measure and what to predict.
 
 use crate::document::Checked;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub struct Study {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// Where they come from.
+    /// Where the costs come from.
     pub profile: ProfileSource,
     /// Seconds for the experiments of section 5.
     pub budget_s: f64,
@@ -31,10 +31,10 @@ pub struct Calibration {
     pub intervening_budget_s: f64,
     /// Timed packets in one run.
     pub packets_per_run: u32,
-    /// Half-width, as a fraction of the mean, at which a value is good enough.
+    /// The target half-width of a value, as a fraction of the mean.
     pub target: f64,
-    /// A program of the user's that runs between packets when t(x) is measured, with its
-    /// arguments; empty for the built-in workload.
+    /// A program, with its arguments, that runs between packets when t(x) is measured; empty for the
+    /// built-in workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervening: Vec<String>,
 }
@@ -45,9 +45,9 @@ pub struct Calibration {
 pub enum ProfileSource {
     /// Measured on this machine: `"measure"`.
     Measure,
-    /// The source's machine: `"sgi-challenge-xl"`.
+    /// The machine of Salehi 1994: `"sgi-challenge-xl"`.
     SgiChallengeXl,
-    /// A profile measured before: the path of its document.
+    /// A profile that was measured before, by its path.
     File(PathBuf),
 }
 
@@ -55,14 +55,14 @@ pub enum ProfileSource {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prediction {
-    /// Numbers of processors; each has as many streams and independent stacks.
+    /// Numbers of processors; there are as many streams and independent stacks as processors.
     pub processors: Vec<u32>,
-    /// Arrival rates; empty to have them chosen from near idle to saturation.
+    /// Arrival rates; empty to choose them automatically, from near idle to saturation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rates_per_s: Vec<PerSecond>,
-    /// Half-width of a mean delay, as a fraction of it, at which a point is good enough.
+    /// The target half-width of a mean delay, as a fraction of the mean.
     pub precision: f64,
-    /// Packets after which a point ends in any case.
+    /// The most packets of a point.
     pub max_packets: u64,
 }
 
@@ -204,7 +204,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn both_built_in_studies_are_sound_and_survive_their_document() {
+    fn both_built_in_studies_are_valid_and_survive_a_toml_round_trip() {
         for study in [Study::standard(vec![2, 8, 64]), Study::quick(vec![1])] {
             let text = toml::to_string(&study).unwrap();
             assert_eq!(parse::<Study>(&text, Path::new("study.toml")).unwrap(), study);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_scenarios_are_refused_by_field() {
+    fn impossible_scenarios_are_refused_with_their_field() {
         let refused = |spoil: fn(&mut Study)| {
             let mut study = Study::standard(vec![2, 8]);
             spoil(&mut study);

@@ -8,8 +8,8 @@
 //! sizes = [{ bytes = 64, weight = 3 }, { bytes = 1500, weight = 1 }]
 //! ```
 //!
-//! The rate is not part of it: one description serves every point of a sweep. [`Traffic::open`]
-//! reads what it names; the [`OpenTraffic`] it returns makes the arrivals.
+//! The rate is not part of it, so that one description serves every point of a sweep. [`Traffic::open`]
+//! reads the files it names and returns an [`OpenTraffic`], which generates the arrivals.
 
 mod mixing;
 mod open;
@@ -25,26 +25,26 @@ use warmcore_workload::popularity::MAX_STREAMS;
 use warmcore_workload::trace::check_time_scale;
 use warmcore_workload::{Batch, Modulation, OnOff, Popularity, Size, Train};
 
-/// Everything about what arrives but its rate. The default is what the source has: single packets
-/// of 8 equal streams at random.
+/// The arriving traffic, except for its rate. The default is that of Salehi 1994: single packets of 8
+/// equal streams, at random.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Traffic {
-    /// Number of streams. A trace has its own number; this one is then not used.
+    /// Number of streams; not used for a trace, which has its own.
     pub streams: u32,
-    /// How the traffic is shared out among them: `"uniform"`, or `{ zipf = s }`.
+    /// How the traffic is divided among the streams: `"uniform"`, or `{ zipf = s }`.
     pub popularity: Popularity,
     /// When packets arrive.
     pub process: Process,
-    /// How many packets arrive together, of one stream; for the Poisson, constant and modulated
-    /// processes.
+    /// How many packets of one stream arrive together, under the Poisson, constant and modulated processes.
     #[serde(skip_serializing_if = "is_default")]
     pub batch: Batch,
-    /// The sizes of packets, in bytes with weights. Empty: a trace's own sizes, or none at all.
+    /// The sizes of packets, in bytes, with weights. If empty, a trace has its own sizes and other packets
+    /// have none.
     #[serde(skip_serializing_if = "is_default")]
     pub sizes: Vec<Size>,
-    /// The fraction of the packets that is sent, not received. Where it is 0, a trace keeps the
-    /// directions it has recorded.
+    /// The fraction of packets that are sent rather than received. If it is 0, a trace keeps its recorded
+    /// directions.
     #[serde(skip_serializing_if = "is_default")]
     pub send_fraction: f64,
 }
@@ -53,20 +53,20 @@ pub struct Traffic {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Process {
-    /// At random: at exponential intervals.
+    /// At random, with exponential intervals.
     #[default]
     Poisson,
-    /// At equal intervals, of streams that are drawn.
+    /// At equal intervals, each from a randomly drawn stream.
     Constant,
-    /// At equal intervals in each stream, which starts at a random phase.
+    /// At equal intervals within each stream, which starts at a random phase.
     Periodic,
-    /// At random, at a rate that changes between calm and busy times.
+    /// At random, at a rate that alternates between calm and busy times.
     Modulated(Modulation),
-    /// In trains of packets of one stream.
+    /// In trains, each of packets of one stream.
     Trains(Train),
     /// From streams that are on and off for heavy-tailed times.
     SelfSimilar(OnOff),
-    /// As they did in a capture.
+    /// As in a capture.
     Trace(TraceFile),
 }
 
@@ -76,7 +76,7 @@ pub enum Process {
 pub struct TraceFile {
     /// A pcap or pcapng file, relative to the document that names it.
     pub file: PathBuf,
-    /// What all times are multiplied by where no rate is asked for; 0.5 doubles the rate.
+    /// The factor on all times if no rate is given; 0.5 doubles the rate.
     #[serde(default = "unscaled")]
     pub time_scale: f64,
 }
@@ -119,7 +119,7 @@ impl Traffic {
         check_send_fraction(self.send_fraction)
     }
 
-    /// Checks what is sound alone but not together.
+    /// Checks that the fields are compatible.
     fn check_together(&self) -> Result<(), Fault> {
         let process = self.process.name();
         if !self.process.has_batches() && self.batch.mean != 1.0 {
@@ -133,15 +133,15 @@ impl Traffic {
         Ok(())
     }
 
-    /// Reads what the description names: the file of a trace, relative to `base`.
+    /// Reads the file of a trace, relative to `base`, if the description names one.
     ///
     /// # Errors
-    /// If a field cannot be used, or the file cannot.
+    /// If a field or the file cannot be used.
     pub fn open(&self, base: &Path) -> Result<OpenTraffic, TrafficError> {
         OpenTraffic::new(self, base)
     }
 
-    /// The same for traffic that names no file.
+    /// Opens traffic that names no file.
     ///
     /// # Errors
     /// If a field cannot be used, or it is a trace.
@@ -191,7 +191,7 @@ impl Process {
     }
 }
 
-/// Names a fault's field from the table that holds `table`.
+/// Prefixes a fault's field with `table`.
 fn within(table: &str) -> impl FnOnce(Fault) -> Fault {
     move |fault| Fault { field: format!("{table}.{}", fault.field), ..fault }
 }

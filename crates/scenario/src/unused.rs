@@ -1,6 +1,6 @@
-//! Settings that change nothing about what is simulated, as others stand against them.
+//! Settings without effect because of other settings.
 //!
-//! Whoever sets one expects a difference, and would take the absence of one for a result.
+//! A user who sets one expects a difference, and would mistake its absence for a result.
 
 use crate::packet::PacketScenario;
 use crate::scheduling::Parallelism;
@@ -17,7 +17,7 @@ pub struct Unused {
 }
 
 impl PacketScenario {
-    /// The settings that change nothing about what is simulated, whatever they are.
+    /// The settings that do not change the simulation, whatever their value.
     #[must_use]
     pub fn unused(&self) -> Vec<Unused> {
         let rules =
@@ -25,7 +25,7 @@ impl PacketScenario {
         unused(rules.concat())
     }
 
-    /// The settings that change nothing about a run on this machine.
+    /// The settings that do not change a run on this machine.
     #[must_use]
     pub fn unused_live(&self) -> Vec<Unused> {
         unused(self.unused_anywhere())
@@ -73,7 +73,7 @@ impl PacketScenario {
             (
                 "effects.staleness_ns",
                 scheduling.is_wired(),
-                "packets go where their stream is wired to, whatever other processors do",
+                "each stream is wired to a processor, whatever the others do",
             ),
             ("traffic.sizes", !bytes_cost, free),
             ("effects.checksum_ns_per_byte", no_sizes, "packets have no bytes (see --sizes)"),
@@ -96,7 +96,7 @@ impl PacketScenario {
         let policy_draws =
             matches!(scheduling.policy, ProcessorPolicy::CentralQueue | ProcessorPolicy::PowerOfTwo);
         let draws = policy_draws || !traffic.sizes.is_empty() || traffic.send_fraction > 0.0;
-        let once = "a trace is simulated once and whole: again it would be the same";
+        let once = "a trace is simulated once, completely: a repetition would be the same";
         vec![
             ("seed", !draws, "nothing about a trace is drawn at random"),
             ("run.precision", true, once),
@@ -106,7 +106,7 @@ impl PacketScenario {
     }
 }
 
-/// A field, whether it changes nothing, and why then.
+/// A field, whether it has no effect, and why it then has none.
 type Rule = (&'static str, bool, &'static str);
 
 fn unused(rules: Vec<Rule>) -> Vec<Unused> {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_setting_makes_useless_another_makes_useful() {
+    fn a_setting_is_unused_only_under_the_settings_that_disable_it() {
         let ips = |s: &mut PacketScenario| s.scheduling.approach = Parallelism::Ips;
         assert!(unused(|_| ()).contains(&"stacks") && !unused(ips).contains(&"stacks"));
         assert!(unused(ips).contains(&"effects.map_lock_ns"));

@@ -1,29 +1,29 @@
-//! Prints how often the intervals and verdicts of this room are right: the tables in its documentation.
-//! With `drift` as an argument, only the last of them.
+//! Prints how often this crate's intervals and verdicts are right: the tables in its documentation. With
+//! the argument `drift`, only the last of them.
 
 #[path = "../tests/queue/mod.rs"]
 mod queue;
 
 use queue::{autoregressive, customers, numbers};
 use warmcore_stats::drift::{Backlog, Trend};
-use warmcore_stats::{BatchMeans, Interval, Judgements, Quantiles, Verdict};
+use warmcore_stats::{BatchMeans, Interval, Quantiles, StoppingRule, Verdict};
 
 const RUNS: u64 = 1_000;
 
-/// Runs until precise; the interval and the observations it took.
+/// Runs until precise; returns the interval and the number of observations.
 fn stopped(mut observations: impl Iterator<Item = f64>, precision: f64) -> (Interval, u64) {
-    let (mut batches, mut judgements) = (BatchMeans::default(), Judgements::new(precision, u64::MAX));
+    let (mut batches, mut stopping) = (BatchMeans::default(), StoppingRule::new(precision, u64::MAX));
     loop {
-        let missing = judgements.at() - batches.observations();
+        let missing = stopping.at() - batches.observations();
         observations.by_ref().take(missing as usize).for_each(|value| batches.push([value]));
         let interval = batches.steady().intervals[0];
-        if judgements.judge(interval) == Verdict::Precise {
+        if stopping.judge(interval) == Verdict::Precise {
             return (interval, batches.observations());
         }
     }
 }
 
-/// Prints the coverage of `exact`, the mean observations and the mean half-width.
+/// Prints the coverage of `exact`, the mean number of observations and the mean half-width.
 fn print(name: &str, exact: f64, run: impl Fn(u64) -> (Interval, u64)) {
     let (mut covered, mut length, mut width) = (0.0, 0.0, 0.0);
     for (interval, observations) in (0..RUNS).map(run) {
@@ -40,13 +40,13 @@ fn main() {
     if std::env::args_os().all(|argument| argument != "drift") {
         intervals();
     }
-    for lines in [1, 8] {
+    for queues in [1, 8] {
         for (load, wrong) in [0.5, 0.8, 0.9, 0.95, 0.98]
             .map(|load| (load, Trend::Growing))
             .into_iter()
             .chain([1.02, 1.05, 1.1, 1.5].map(|load| (load, Trend::Steady)))
         {
-            drift(lines, load, wrong);
+            drift(queues, load, wrong);
         }
     }
 }
@@ -94,18 +94,18 @@ fn quantiles(load: f64) {
     }
 }
 
-/// Of as many queues as there are `lines`, each with `load`.
-fn drift(lines: u64, load: f64, wrong: Trend) {
-    let runs = RUNS / 5 / lines;
+/// Counts wrong verdicts on the total of `count` queues, each with `load`.
+fn drift(count: u64, load: f64, wrong: Trend) {
+    let runs = RUNS / 5 / count;
     for length in [100_000, 1_000_000] {
         let trend = |seed| {
             let mut backlog = Backlog::default();
-            let mut queues: Vec<_> = (0..lines).map(|line| numbers(load, seed * lines + line)).collect();
+            let mut queues: Vec<_> = (0..count).map(|queue| numbers(load, seed * count + queue)).collect();
             let total = core::iter::repeat_with(|| queues.iter_mut().filter_map(Iterator::next).sum());
             total.take(length).for_each(|number| backlog.push(number));
-            backlog.trend(lines as u32)
+            backlog.trend(count as u32)
         };
         let wrong = (0..runs).filter(|&seed| trend(seed) == wrong).count();
-        println!("{lines} × M/M/1 {load}, {length} arrivals each: {wrong} of {runs} verdicts wrong");
+        println!("{count} × M/M/1 {load}, {length} arrivals each: {wrong} of {runs} verdicts wrong");
     }
 }

@@ -1,17 +1,17 @@
-//! Batch means: the intervals of the means of the *correlated* observations of one long run.
+//! Batch means: intervals for means of the *correlated* observations of one long run.
 //!
-//! Neighbouring delays resemble each other, so their plain interval would be far too narrow.
-//! The means of long batches hardly do. The run is cut into batches of equal length that grow as
-//! the run does: whenever [`CAPACITY`] batches are full, neighbours are merged (dynamic batch
-//! means, Yeh & Schmeiser 2000). The start of the run is cut by [MSER](crate::warmup::mser)
-//! on the batches if that pays (see [`LEFT_OUT`]); the rest is divided into [`GROUPS`] groups whose means are
-//! treated as independent. A second division into [`FINE`] groups, whose correlation is
-//! [fitted](crate::series), stands beside it, and the wider of the two intervals is given: while
-//! the run is short for its correlation, the first is too narrow and the second notices.
+//! Neighbouring delays are correlated, so an interval that treats them as independent would be far too
+//! narrow. The means of long batches are hardly correlated. The run is cut into batches of equal length that
+//! grow with the run: whenever [`CAPACITY`] batches are full, neighbours are merged (dynamic batch means, Yeh
+//! & Schmeiser 2000). The start of the run is cut by [MSER](crate::warmup::mser) on the batches if that
+//! pays (see [`MIN_CUT`]). The rest is divided into [`GROUPS`] groups whose means are treated as
+//! independent. It is also divided into [`FINE_GROUPS`] groups, whose correlation is
+//! [fitted](crate::series). The wider of the two intervals is reported: while the run is short for its
+//! correlation, the first is too narrow and the second is not.
 //!
-//! Several quantities of one observation (a packet's delay, its service, the gap before it) go
-//! through the same batches, so that they share one warm-up and one division into groups. That is
-//! what a [control variate](crate::control) and a [ratio] need.
+//! An observation may have several quantities (a packet's delay, its service, the gap before it). They use
+//! the same batches, and so share one warm-up and one division into groups, as a
+//! [control variate](crate::control) and a [ratio] require.
 
 use crate::control::{Controlled, controlled};
 use crate::interval::Interval;
@@ -21,20 +21,20 @@ use crate::warmup::mser;
 
 /// How many batches are kept before neighbours merge.
 pub const CAPACITY: usize = 512;
-/// How many groups an interval is made of.
+/// How many groups an interval is computed from.
 pub const GROUPS: usize = 20;
 /// How many groups the correlation is fitted to.
-pub const FINE: usize = 64;
-/// The fraction of a run that is always left out at the start: one in this many batches.
+pub const FINE_GROUPS: usize = 64;
+/// At least one in this many batches is always left out at the start.
 ///
-/// The cut that MSER proposes is taken only if it makes the half-width less than [`WORTH`] of
-/// what it is otherwise. In a stable queue MSER likes to cut just after an early backlog, which
-/// makes the rest look calmer and faster than the queue is: taken always, it cost up to eleven
-/// points of coverage (M/M/1 at load 0.9, precision 10%: 89% against 80%).
-pub const LEFT_OUT: usize = 20;
-/// See [`LEFT_OUT`].
-pub const WORTH: f64 = 0.6;
-/// Observations in a batch at first: MSER-5.
+/// The cut that MSER proposes is used only if it reduces the half-width to less than [`CUT_BENEFIT`] of
+/// what it is without a cut. In a stable queue MSER tends to cut just after an early backlog, which makes
+/// the rest look calmer and faster than the queue is. Using every cut cost up to eleven points of coverage
+/// (M/M/1 at load 0.9, precision 10%: 89% against 80%).
+pub const MIN_CUT: usize = 20;
+/// See [`MIN_CUT`].
+pub const CUT_BENEFIT: f64 = 0.6;
+/// Observations in a batch at the start of a run, as in MSER-5.
 const FIRST_BATCH: u64 = 5;
 
 /// Collects observations of `K` quantities each into batches. Quantity 0 decides the warm-up.
@@ -44,11 +44,11 @@ pub struct BatchMeans<const K: usize = 1> {
     /// Observations in a full batch.
     batch: u64,
     filling: [f64; K],
-    /// Observations still missing from the batch being filled; never zero.
+    /// Observations that the current batch still lacks; never zero.
     missing: u64,
 }
 
-/// What a run amounts to.
+/// The result of a run.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Steady<const K: usize = 1> {
     /// Mean and half-width of each quantity over the steady part.
@@ -80,7 +80,7 @@ impl<const K: usize> BatchMeans<K> {
         }
     }
 
-    /// Adds the next observations of the run: the same as adding one after the other, but faster.
+    /// Adds the next observations of the run: the same as pushing them one by one, but faster.
     pub fn extend(&mut self, mut observations: &[[f64; K]]) {
         while !observations.is_empty() {
             let fitting = usize::try_from(self.missing).unwrap_or(usize::MAX).min(observations.len());
@@ -116,11 +116,12 @@ impl<const K: usize> BatchMeans<K> {
         self.sums.len() as u64 * self.batch + (self.batch - self.missing)
     }
 
-    /// The steady part of the run; infinite half-widths while it has too few batches.
+    /// The result over the steady part of the run. Half-widths are infinite while there are too few
+    /// batches.
     #[must_use]
     pub fn steady(&self) -> Steady<K> {
         let cut = self.cut();
-        let (groups, fine) = (self.groups(cut, GROUPS), self.groups(cut, FINE));
+        let (groups, fine) = (self.groups(cut, GROUPS), self.groups(cut, FINE_GROUPS));
         Steady {
             intervals: core::array::from_fn(|quantity| {
                 wider(Interval::from_observations(&column(&groups, quantity)), &column(&fine, quantity))
@@ -130,23 +131,23 @@ impl<const K: usize> BatchMeans<K> {
         }
     }
 
-    /// The mean of quantity `of` over the steady part, corrected by quantity `control`, whose
-    /// exact mean is `expected`; see [`Controlled`] for when it is.
+    /// The mean of quantity `of` over the steady part, corrected by quantity `control`, whose exact mean
+    /// is `expected`. See [`controlled`] for when the correction is used.
     ///
     /// # Panics
     /// If `of` or `control` is not below `K`.
     #[must_use]
     pub fn steady_controlled(&self, of: usize, control: usize, expected: f64) -> Interval {
         let cut = self.cut();
-        let (groups, fine) = (self.groups(cut, GROUPS), self.groups(cut, FINE));
+        let (groups, fine) = (self.groups(cut, GROUPS), self.groups(cut, FINE_GROUPS));
         let Controlled { interval, slope } =
             controlled(&column(&groups, of), &column(&groups, control), expected);
         let corrected: Vec<f64> = fine.iter().map(|group| group[of] - slope * group[control]).collect();
         wider(interval, &corrected)
     }
 
-    /// The ratio of the means of quantities `of` and `over` over the steady part: a utilisation is
-    /// the mean service over the mean gap between arrivals.
+    /// The ratio of the means of quantities `of` and `over` over the steady part. For example, a
+    /// utilisation is the mean service over the mean gap between arrivals.
     ///
     /// # Panics
     /// If `of` or `over` is not below `K`.
@@ -155,7 +156,8 @@ impl<const K: usize> BatchMeans<K> {
         let cut = self.cut();
         let pairs = |groups: Vec<[f64; K]>| groups.into_iter().map(move |group| (group[of], group[over]));
         let ratio = ratio::of_means(pairs(self.groups(cut, GROUPS)));
-        let fine: Vec<f64> = pairs(self.groups(cut, FINE)).map(|(of, over)| of - ratio.mean * over).collect();
+        let fine: Vec<f64> =
+            pairs(self.groups(cut, FINE_GROUPS)).map(|(of, over)| of - ratio.mean * over).collect();
         let over = Interval::from_observations(&column(&self.groups(cut, GROUPS), over)).mean.abs();
         wider(ratio, &fine.iter().map(|residual| residual / over).collect::<Vec<_>>())
     }
@@ -166,20 +168,20 @@ impl<const K: usize> BatchMeans<K> {
         sum(&self.sums[self.cut()..])
     }
 
-    /// Batches to leave out at the start.
+    /// How many batches to leave out at the start.
     fn cut(&self) -> usize {
         let sums: Vec<f64> = self.sums.iter().map(|sums| sums[0]).collect();
-        let always = sums.len() / LEFT_OUT;
+        let always = sums.len() / MIN_CUT;
         let proposed = mser(&sums);
         let width = |cut| Interval::from_observations(&column(&self.groups(cut, GROUPS), 0)).half_width;
-        if proposed > always && width(proposed) < WORTH * width(0) { proposed } else { always }
+        if proposed > always && width(proposed) < CUT_BENEFIT * width(0) { proposed } else { always }
     }
 
-    /// The means of `wanted` groups into which the batches from `cut` on are divided, as equally
-    /// as whole batches allow; of fewer groups if the batches are fewer.
+    /// The means of `wanted` groups of the batches from `cut` on, divided as equally as whole batches
+    /// allow; fewer groups if there are fewer batches.
     ///
-    /// Groups of slightly different length are no harm: the sample variance of independent means
-    /// is an unbiased estimate for their mean's variance whatever each one's own variance is.
+    /// Groups may differ slightly in length: the sample variance of independent means is an unbiased
+    /// estimate for the variance of their mean, whatever the variance of each.
     fn groups(&self, cut: usize, wanted: usize) -> Vec<[f64; K]> {
         let kept = &self.sums[cut..];
         let groups = wanted.min(kept.len());
@@ -191,10 +193,10 @@ impl<const K: usize> BatchMeans<K> {
     }
 }
 
-/// `interval` with at least the half-width that the correlation in `fine` asks for; an infinite
-/// one if there are too few of them.
+/// `interval`, widened to the half-width that the correlation of the group means `fine` requires;
+/// infinite if there are too few groups.
 fn wider(interval: Interval, fine: &[f64]) -> Interval {
-    let correlated = if fine.len() < FINE { f64::INFINITY } else { of_correlated(fine).half_width };
+    let correlated = if fine.len() < FINE_GROUPS { f64::INFINITY } else { of_correlated(fine).half_width };
     Interval { half_width: interval.half_width.max(correlated), ..interval }
 }
 
@@ -212,7 +214,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The observations left out of 200 batches whose first 30 are higher by `start` than others, which vary by 11.
+    /// The observations left out of 200 batches that vary by ±11, the first 30 of them higher by `start`.
     fn warmup(start: f64) -> u64 {
         let mut batches = BatchMeans::<1>::default();
         for batch in 0..200_u32 {
@@ -223,17 +225,17 @@ mod tests {
         batches.steady().warmup
     }
 
-    /// MSER proposes 22 batches for the milder start, which leaves 0.68 of the half-width, and 30 for the
-    /// other, which leaves a quarter.
+    /// For the milder start MSER proposes to cut 22 batches, which leaves 0.68 of the half-width; for the
+    /// other it proposes 30, which leaves a quarter.
     #[test]
-    fn a_start_is_left_out_only_where_that_is_worth_it() {
-        let always = 200 / LEFT_OUT as u64;
+    fn a_start_is_cut_only_if_that_narrows_the_interval_enough() {
+        let always = 200 / MIN_CUT as u64;
         assert_eq!([0.0, 8.0, 20.0].map(warmup), [always, always, 30].map(|batches| batches * FIRST_BATCH));
     }
 
     proptest! {
         #[test]
-        fn many_at_once_are_the_same_as_one_by_one(parts in prop::collection::vec(0_usize..3_000, 0..8)) {
+        fn extend_equals_repeated_push(parts in prop::collection::vec(0_usize..3_000, 0..8)) {
             let (mut one_by_one, mut at_once) = (BatchMeans::<2>::default(), BatchMeans::<2>::default());
             for (number, part) in parts.into_iter().enumerate() {
                 let observations: Vec<_> = (0..part).map(|i| [(i * i % 17) as f64, number as f64]).collect();

@@ -1,12 +1,14 @@
-//! Alternatives tried in blocks: each once in every block, so that whatever changes from block to block
-//! meets all of them alike. One of them, the control, is in each block twice: where the same thing
-//! differs from itself (A/A), no difference between others can be believed.
+//! Comparing alternatives in blocks. Each alternative is tried once in every block, so that what changes
+//! from block to block affects all of them alike. The control is tried twice in each block; that A/A
+//! difference is the noise floor, and if it is significant, no other difference can be trusted.
 
 use crate::paired::Change;
 
-/// The order in which `count` alternatives are tried in block number `block`, both from 0: over `count`
-/// blocks (twice as many if it is odd) each comes at every place and right after every other equally
-/// often, so that what one leaves behind is not always for the same one to find (Williams 1949).
+/// The order in which `count` alternatives are tried in block number `block`, both numbered from 0.
+///
+/// Over `count` blocks (twice as many if `count` is odd) each alternative is at every position and directly
+/// after every other equally often, so that the after-effects of one do not always hit the same other
+/// (Williams 1949).
 #[must_use]
 pub fn order(count: usize, block: usize) -> Vec<usize> {
     let zigzag =
@@ -20,21 +22,21 @@ pub fn order(count: usize, block: usize) -> Vec<usize> {
     order
 }
 
-/// What a change amounts to, held against that of the control.
+/// A change, judged against the A/A difference of the control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// More, and by more than the control can have differed from itself.
+    /// An increase larger than the A/A difference can be.
     More,
-    /// Less, likewise.
+    /// A decrease larger than the A/A difference can be.
     Less,
-    /// No more than chance, or than the control differed from itself.
+    /// No larger than chance or than the A/A difference explains.
     NotVisible,
-    /// The control did differ from itself: nothing can be told.
+    /// The A/A difference is significant: nothing can be concluded.
     Unsound,
 }
 
 impl Verdict {
-    /// In a word, for other programs.
+    /// The name for other programs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,7 +48,7 @@ impl Verdict {
     }
 }
 
-/// What `change` amounts to if the control changed by `control` against itself.
+/// Judges `change` if the control differed from itself by `control`.
 #[must_use]
 pub fn verdict(change: &Change, control: &Change) -> Verdict {
     if !control.may_be_none() {
@@ -66,7 +68,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn each_comes_at_every_place_and_after_every_other_equally_often() {
+    fn each_alternative_is_at_every_position_and_after_every_other_equally_often() {
         for count in 1..=7 {
             let blocks = if count % 2 == 0 { count } else { 2 * count };
             let (mut places, mut followers) = (BTreeMap::new(), BTreeMap::new());
@@ -87,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_counts_only_beyond_what_the_control_does() {
+    fn a_change_counts_only_beyond_the_noise_floor() {
         let change = |low: f64, high: f64| Change { mean: (low + high) / 2.0, low, high };
         let control = change(-0.03, 0.02);
         assert_eq!(verdict(&change(0.2, 0.4), &control), Verdict::More);

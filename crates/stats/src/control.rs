@@ -1,34 +1,34 @@
-//! Control variates: a mean corrected by what is known exactly about another quantity of the run.
+//! Control variates: a mean corrected with another quantity of the run whose mean is known exactly.
 //!
-//! If by chance more packets arrived than the rate says, the delay came out too long; regressed on
-//! the gap between arrivals, whose mean is known, it is not (Lavenberg & Welch 1981).
+//! If by chance more packets arrived than the rate says, the mean delay comes out too long. Regression on
+//! the gap between arrivals, whose mean is known, corrects that (Lavenberg & Welch 1981).
 
 use crate::interval::{Interval, t_quantile_95};
 
-/// The squared correlation above which the control is used. Below it the control would save less
-/// than a seventh of the half-width, and noise in the regression may cost more.
+/// The control is used if its squared correlation is above this. Below, it would save less than a seventh
+/// of the half-width, and noise in the regression may cost more.
 pub const WORTHWHILE: f64 = 0.25;
 
 /// A mean, and how it was corrected.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Controlled {
-    /// The corrected mean, or the plain one where the control was not worthwhile.
+    /// The interval of the corrected mean, or of the plain mean if the control was not used.
     pub interval: Interval,
-    /// What was taken off for each unit of the control above its expected mean; zero for the plain
+    /// What was subtracted per unit by which the control exceeds its expected mean; zero for the plain
     /// mean.
     pub slope: f64,
 }
 
-/// The mean of `of`, regressed on `control` whose exact mean is `expected`. Both hold the means of
-/// the same independent groups of observations.
+/// The mean of `of`, regressed on `control`, whose exact mean is `expected`. Both contain the means of the
+/// same independent groups of observations.
 ///
-/// The interval is that of a regression's value at `expected`: Student's t with two degrees of
-/// freedom fewer than groups, and the term for the slope's own uncertainty,
+/// The interval is that of the regression's value at `expected`: Student's t with two degrees of
+/// freedom fewer than groups, and a term for the uncertainty of the slope,
 /// `s² · (1/n + (x̄ - expected)² / Σ(x - x̄)²)` with `s²` the residual variance.
 ///
-/// If the squared correlation is below [`WORTHWHILE`], the plain interval is returned. The choice
-/// looks neither at the mean nor at which of the two intervals is narrower in this sample: taking the narrower
-/// one each time would be too narrow on the whole.
+/// If the squared correlation is below [`WORTHWHILE`], the plain interval is returned. The choice depends
+/// neither on the mean nor on which of the two intervals is narrower in this sample: taking the narrower
+/// one each time would give intervals that are too narrow overall.
 #[must_use]
 pub fn controlled(of: &[f64], control: &[f64], expected: f64) -> Controlled {
     let plain = Interval::from_observations(of);
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_straight_line_is_followed_exactly() {
+    fn a_linear_relation_is_corrected_exactly() {
         let control = [1.0, 2.0, 3.0, 4.0, 5.0];
         let of = control.map(|x| 10.0 + 2.0 * x);
         let Controlled { interval, slope } = controlled(&of, &control, 4.0);

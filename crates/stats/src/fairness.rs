@@ -1,8 +1,8 @@
-//! How equally streams are treated: the mean delays of streams beside each other.
+//! How equally streams are treated: a comparison of their mean delays.
 //!
-//! Jain's index `(Σx)² / (n Σx²)` (Jain, Chiu & Hawe 1984) is 1 if all are equal and `1/n` if one
-//! has everything. Here it is an index of mean *delays*: 1 is still fair, but a low value says
-//! that few streams wait long.
+//! Jain's index `(Σx)² / (n Σx²)` (Jain, Chiu & Hawe 1984) is 1 if all values are equal and `1/n` if only one
+//! is not zero. Here it is the index of mean *delays*: 1 is still fair, but a low value says that a few
+//! streams wait long.
 
 /// The mean delays of streams, summarised.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -13,12 +13,12 @@ pub struct Fairness {
     pub least: f64,
     /// The largest mean delay of a stream, in the unit of the delays.
     pub greatest: f64,
-    /// Streams that had packets; the others have no mean and do not count.
+    /// How many streams had packets; the others have no mean and do not count.
     pub streams: usize,
 }
 
-/// The fairness among streams, from each one's number of packets and sum of delays; `None` if no
-/// stream had a packet.
+/// The fairness among streams, given as (number of packets, sum of delays); `None` if no stream had a
+/// packet.
 #[must_use]
 pub fn among(streams: impl IntoIterator<Item = (u64, f64)>) -> Option<Fairness> {
     let (mut sum, mut squares, mut count) = (0.0, 0.0, 0_usize);
@@ -31,7 +31,7 @@ pub fn among(streams: impl IntoIterator<Item = (u64, f64)>) -> Option<Fairness> 
         least = least.min(mean);
         greatest = greatest.max(mean);
     }
-    // All delays zero: nobody is treated worse than another.
+    // If all delays are zero, all streams are treated alike.
     let jain = if squares == 0.0 { 1.0 } else { sum * sum / (count as f64 * squares) };
     (count > 0).then_some(Fairness { jain, least, greatest, streams: count })
 }

@@ -1,15 +1,14 @@
-//! A histogram of non-negative values with logarithmic buckets, read from a value's bits.
+//! A histogram of non-negative values with logarithmic buckets, numbered by the bits of a value.
 //!
-//! The exponent and the first bits of the fraction of an IEEE 754 double number the bucket: no
-//! logarithm is computed. With [`FINE`] buckets in each octave, seven bits, a bucket is at most 0.8%
-//! of its value wide; with [`COARSE`] ones, 6%, and what is counted now and then fits few cache
-//! lines. Inside a bucket values
-//! are taken as evenly spread. Values below [`LEAST`] share one bucket from zero, values from
-//! [`GREATEST`] on the last one.
+//! The exponent and the first bits of the fraction of an IEEE 754 double are the bucket's number: no
+//! logarithm is computed. With [`FINE`] buckets in each octave (seven bits), a bucket is at most 0.8%
+//! of its value wide; with [`COARSE`] ones, 6%, and the counts take few cache lines. Values are assumed to
+//! be evenly spread inside a bucket. Values below [`LEAST`] share one bucket from zero, and values from
+//! [`GREATEST`] on share the last one.
 
-/// Buckets for each doubling, where values are many.
+/// Buckets per octave for many values.
 pub const FINE: usize = 128;
-/// Buckets for each doubling, where counts must be small.
+/// Buckets per octave for small memory.
 pub const COARSE: usize = 16;
 /// Values below this share one bucket.
 pub const LEAST: f64 = 1.0 / (1 << 20) as f64;
@@ -17,27 +16,27 @@ pub const LEAST: f64 = 1.0 / (1 << 20) as f64;
 pub const GREATEST: f64 = 18_446_744_073_709_551_616.0;
 const OCTAVES: usize = 84;
 
-/// How bits number buckets, `PER` for each doubling.
+/// How a value's bits number its bucket, with `PER` buckets per octave.
 struct Numbering<const PER: usize>;
 
 impl<const PER: usize> Numbering<PER> {
     const SHIFT: u32 = f64::MANTISSA_DIGITS - 1 - PER.ilog2();
-    /// The bucket number, before it is counted from zero, of [`LEAST`].
+    /// The shifted bits of [`LEAST`], from which buckets are counted.
     const FIRST: u64 = LEAST.to_bits() >> Self::SHIFT;
-    /// The number of the last bucket, from zero.
+    /// The number of the last bucket, counted from zero.
     const LAST: i64 = ((OCTAVES + 1) * PER) as i64;
 }
 
-/// Counts of values, in whole octaves from the lowest to the highest one seen: at most 85 KiB,
-/// and 1 KiB for each doubling between the least and the greatest value, if they are fine.
+/// Counts of values, in whole octaves from the lowest to the highest one seen. With fine buckets this takes
+/// at most 85 KiB, and 1 KiB for each doubling between the least and the greatest value.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Histogram<const PER: usize = FINE> {
-    /// Octave of the first element of `counts`; octave 0 is all below [`LEAST`].
+    /// Octave of the first element of `counts`; octave 0 contains all values below [`LEAST`].
     octave: usize,
     counts: Vec<[u64; PER]>,
 }
 
-/// Counts of values being collected: every octave is there, so that a value is added without a check.
+/// Counts while values are being collected. Every octave is allocated, so that adding a value needs no check.
 #[derive(Clone, Debug)]
 pub struct Filling<const PER: usize = FINE>(Box<[[u64; PER]; OCTAVES + 2]>);
 
@@ -48,17 +47,17 @@ impl<const PER: usize> Default for Filling<PER> {
 }
 
 impl<const PER: usize> Filling<PER> {
-    /// Counts `value`; negative values count as zero, and NaN as beyond all others.
+    /// Counts `value`. A negative value counts as zero, and NaN as greater than all others.
     #[inline]
     pub fn push(&mut self, value: f64) {
-        // As signed numbers, the bits of negative values are negative.
+        // The bits of a negative value, as a signed number, are negative.
         let position = (value.to_bits().cast_signed() >> Numbering::<PER>::SHIFT)
             - (Numbering::<PER>::FIRST - PER as u64).cast_signed();
         let bucket = position.clamp(0, Numbering::<PER>::LAST) as usize;
         self.0[bucket / PER][bucket % PER] += 1;
     }
 
-    /// The counts so far, in as little memory as they need.
+    /// A copy of the counts so far, without the empty octaves at either end.
     #[must_use]
     pub fn trimmed(&self) -> Histogram<PER> {
         let used = |octave: &[u64; PER]| octave.iter().any(|&count| count > 0);
@@ -67,7 +66,7 @@ impl<const PER: usize> Filling<PER> {
         Histogram { octave: first, counts: self.0[first..end].to_vec() }
     }
 
-    /// The counts so far, leaving none behind.
+    /// Takes the counts so far and resets them to zero.
     pub fn take(&mut self) -> Histogram<PER> {
         let taken = self.trimmed();
         self.0[taken.octave..][..taken.counts.len()].fill([0; PER]);
@@ -76,13 +75,13 @@ impl<const PER: usize> Filling<PER> {
 }
 
 impl<const PER: usize> Histogram<PER> {
-    /// Values counted.
+    /// How many values were counted.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.counts.as_flattened().iter().sum()
     }
 
-    /// Values in the buckets that end at `value` or below.
+    /// How many values are in buckets that end at `value` or below.
     #[must_use]
     pub fn count_below(&self, value: f64) -> u64 {
         let first = self.octave * PER;
@@ -110,7 +109,7 @@ impl<const PER: usize> Histogram<PER> {
         ours.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours += theirs);
     }
 
-    /// The value below which the fraction `p` of the values lies; NaN if there is none.
+    /// The value below which the fraction `p` of the values lies; NaN if nothing was counted.
     #[must_use]
     pub fn quantile(&self, p: f64) -> f64 {
         let wanted = p.clamp(0.0, 1.0) * self.count() as f64;
@@ -129,18 +128,18 @@ impl<const PER: usize> Histogram<PER> {
     }
 }
 
-/// How far a value may lie from where in its fine bucket it is taken to be.
+/// The largest error of a value taken from a fine bucket.
 #[must_use]
 pub fn resolution(value: f64) -> f64 {
     value.max(LEAST) / FINE as f64
 }
 
-/// The least value of bucket `index`, and that of the next one.
+/// The lower bounds of bucket `index` and of the next bucket.
 fn bounds<const PER: usize>(index: usize) -> (f64, f64) {
     let value = |index: usize| {
         f64::from_bits((Numbering::<PER>::FIRST + (index - PER) as u64) << Numbering::<PER>::SHIFT)
     };
-    // All of octave 0 is one bucket, its first.
+    // Octave 0 is one bucket.
     if index < PER { (0.0, LEAST) } else { (value(index), value(index + 1)) }
 }
 
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn values_out_of_range_find_a_bucket() {
+    fn values_out_of_range_are_counted_in_the_first_or_last_bucket() {
         let odd = histogram(&[f64::NAN, -1.0, -0.0, 0.0, 1e-300, f64::INFINITY, f64::MAX, 1e19]);
         assert_eq!(odd.count(), 8);
         assert!(odd.quantile(0.5) <= LEAST && odd.quantile(1.0) >= GREATEST);
@@ -164,14 +163,14 @@ mod tests {
     }
 
     #[test]
-    fn values_below_a_power_of_two_are_told_exactly() {
+    fn values_below_a_power_of_two_are_counted_exactly() {
         let values = histogram(&[0.0, 1.0, 3.99, 4.0, 5.0, 1e9]);
         assert_eq!([1.0, 4.0, 8.0, 1e12].map(|bound| values.count_below(bound)), [1, 3, 5, 6]);
         assert_eq!(<Histogram>::default().count_below(1.0), 0);
     }
 
     #[test]
-    fn taking_leaves_nothing_behind() {
+    fn take_resets_the_counts() {
         let mut filling = <Filling>::default();
         filling.push(3.0);
         assert_eq!((filling.take().count(), filling.take().count()), (1, 0));
@@ -179,7 +178,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_value_lies_in_a_bucket_as_narrow_as_promised(exponent in -19.9_f64..63.9) {
+        fn a_fine_bucket_is_at_most_0_8_percent_wide(exponent in -19.9_f64..63.9) {
             let value = exponent.exp2();
             let histogram = histogram(&[value]);
             let (low, high) = (histogram.quantile(0.0), histogram.quantile(1.0));
@@ -188,7 +187,7 @@ mod tests {
         }
 
         #[test]
-        fn merged_halves_are_the_whole(
+        fn merging_equals_counting_all_values_together(
             a in prop::collection::vec(0.0_f64..1e3, 0..40), b in prop::collection::vec(0.0_f64..1e12, 0..40),
         ) {
             let mut merged = histogram(&a);

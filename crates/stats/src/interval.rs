@@ -14,8 +14,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// The interval for the mean of `observations`, which must be independent and of one
-    /// distribution (means of runs or of long batches are nearly normal, as Student's t asks).
+    /// The interval for the mean of `observations`, which must be independent and identically distributed.
+    /// Student's t assumes a normal distribution; means of runs or of long batches are nearly normal.
     #[must_use]
     pub fn from_observations(observations: &[f64]) -> Self {
         let count = observations.len();
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn one_observation_leaves_everything_open() {
+    fn one_observation_has_an_infinite_half_width() {
         assert_eq!(Interval::from_observations(&[5.0]).half_width, f64::INFINITY);
         assert!(Interval::from_observations(&[]).mean.is_nan());
     }

@@ -1,20 +1,20 @@
-//! Output analysis: from observations to a figure and how sure it is.
+//! Output analysis: from observations to estimates with confidence intervals.
 //!
 //! | module | answers |
 //! |---|---|
 //! | [`interval`] | what is the mean of independent observations, and how sure is it? |
-//! | [`series`] | the same for a few values that still resemble their neighbours |
+//! | [`series`] | the same for a few values that are still correlated with their neighbours |
 //! | [`warmup`] | how much of a run's beginning is not yet steady state? |
 //! | [`batches`] | what are the means of one long run of correlated observations? |
-//! | [`judgements`] | when is that run long enough? |
+//! | [`stopping`] | when is that run long enough? |
 //! | [`control`] | what if another quantity's mean is known exactly? |
 //! | [`ratio`] | what is the ratio of two means? |
 //! | [`histogram`], [`quantiles`] | below which value do 99% of the observations lie? |
 //! | [`replications`], [`paired`] | what do independent runs say, and do two alternatives differ? |
-//! | [`spread`] | what came of one figure in every round? |
+//! | [`spread`] | what value did a figure have in each round? |
 //! | [`blocks`] | in which order are alternatives tried, and is a difference real? |
 //! | [`fairness`] | are streams treated alike? |
-//! | [`drift`] | does the queue grow without end? |
+//! | [`drift`] | does the queue grow without bound? |
 
 pub mod batches;
 pub mod blocks;
@@ -23,18 +23,18 @@ pub mod drift;
 pub mod fairness;
 pub mod histogram;
 pub mod interval;
-pub mod judgements;
 pub mod paired;
 pub mod quantiles;
 pub mod ratio;
 pub mod replications;
 pub mod series;
 pub mod spread;
+pub mod stopping;
 pub mod warmup;
 
 pub use batches::BatchMeans;
 pub use interval::Interval;
-pub use judgements::{Judgements, Verdict};
 pub use quantiles::Quantiles;
 pub use replications::Replications;
 pub use spread::Spread;
+pub use stopping::{StoppingRule, Verdict};

@@ -1,12 +1,12 @@
-//! Comparing two alternatives that met the same conditions: the same arrivals (common random numbers),
+//! Comparing two alternatives under the same conditions: with the same arrivals (common random numbers),
 //! or one after the other in the same block of an experiment. The interval of the *difference* is far
-//! narrower than the two intervals apart suggest, since what the conditions did to both cancels.
+//! narrower than the two separate intervals suggest, since effects common to both cancel.
 
 use crate::interval::Interval;
 use core::fmt;
 
-/// The interval of the mean of `a - b`, replication by replication; `None` unless both have the
-/// same number of replications.
+/// The interval of the mean of `a - b`, paired by replication; `None` unless both have the same number of
+/// replications.
 #[must_use]
 pub fn difference(a: &[f64], b: &[f64]) -> Option<Interval> {
     (a.len() == b.len()).then(|| {
@@ -15,7 +15,7 @@ pub fn difference(a: &[f64], b: &[f64]) -> Option<Interval> {
     })
 }
 
-/// By how much one alternative is more than another, as a fraction of the other: 0.3 is 30% more.
+/// The relative change from one alternative to another: 0.3 is 30% more.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Change {
     /// The geometric mean over the replications.
@@ -27,13 +27,13 @@ pub struct Change {
 }
 
 impl Change {
-    /// Whether it may be no change at all.
+    /// Whether the interval contains no change.
     #[must_use]
     pub fn may_be_none(&self) -> bool {
         self.low <= 0.0 && self.high >= 0.0
     }
 
-    /// The largest change in either direction that the interval has room for.
+    /// The largest change in either direction that the interval contains.
     #[must_use]
     pub fn at_most(&self) -> f64 {
         self.low.abs().max(self.high.abs())
@@ -48,9 +48,9 @@ impl fmt::Display for Change {
     }
 }
 
-/// By how much `a` is more than `b`, replication by replication: Student's t on the logarithms of the
-/// ratios, so that twice as much and half as much are equally far from none. `None` unless both have the
-/// same number of replications, at least two, and all values are above zero.
+/// The relative change from `b` to `a`, paired by replication: Student's t on the logarithms of the ratios,
+/// so that doubling and halving are equally far from no change. `None` unless both have the same number of
+/// replications, at least two, and all values are above zero.
 #[must_use]
 pub fn change(a: &[f64], b: &[f64]) -> Option<Change> {
     let logarithms = |values: &[f64]| -> Vec<f64> { values.iter().map(|value| value.ln()).collect() };
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_both_share_cancels() {
+    fn common_effects_cancel() {
         let a = [10.0, 20.0, 30.0, 40.0];
         let b = [9.0, 19.1, 28.9, 39.0];
         let interval = difference(&a, &b).unwrap();
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_compared_is_not() {
+    fn single_or_zero_or_unpaired_values_give_no_change() {
         for (a, b) in [(&[1.0][..], &[2.0][..]), (&[1.0, 0.0], &[1.0, 1.0]), (&[1.0, 2.0], &[1.0])] {
             assert_eq!(change(a, b), None, "{a:?} {b:?}");
         }

@@ -1,9 +1,9 @@
 //! Quantiles of the correlated observations of one long run, with intervals.
 //!
-//! The run is cut into sections of equal length, each with its own [`Histogram`]; when
-//! [`CAPACITY`] are full, neighbours merge. The estimate is the quantile of all observations after
-//! the warm-up; its half-width comes from the quantiles of [`GROUPS`] groups of sections, treated
-//! as independent (batch quantiles; Seila 1982).
+//! The run is cut into sections of equal length, each with its own [`Histogram`]. When [`CAPACITY`] sections
+//! are full, neighbours are merged. The estimate is the quantile of all observations after the warm-up. Its
+//! half-width comes from the quantiles of [`GROUPS`] groups of sections, treated as independent (batch
+//! quantiles; Seila 1982).
 //!
 //! Coverage of a run of *fixed* length, sojourn times of M/M/1 after a twentieth of the run (1,000
 //! runs of 1,000,000 observations; 300 runs of 4,000,000 for 0.999):
@@ -14,9 +14,8 @@
 //! | 0.8 | 96.5% | 95.3% | – |
 //! | 0.9 | 95.6% | 92.4% | 90.0% |
 //!
-//! Far tails near saturation are known less surely than 95% says: their groups hold many
-//! observations beyond the quantile, but few backlogs. With half-widths of 4.4% and less, coverage
-//! was full.
+//! For far tails near saturation, coverage is below 95%: the groups hold many observations beyond the
+//! quantile, but few backlogs. With half-widths of 4.4% or less, coverage was full.
 //!
 //! Memory: at most 65 histograms of at most 85 KiB, 5.5 MiB for values over the whole range; for
 //! delays between 1 µs and 1 s, 20 doublings, about 1.4 MiB.
@@ -24,14 +23,14 @@
 use crate::histogram::{Filling, Histogram, resolution};
 use crate::interval::Interval;
 
-/// How many sections are kept before neighbours merge.
+/// How many sections there may be before neighbours are merged.
 pub const CAPACITY: usize = 64;
-/// How many groups an interval is made of.
+/// How many groups an interval is computed from.
 pub const GROUPS: usize = 16;
-/// Observations that must be expected on the far side of the quantile in each group: with fewer,
-/// a group's quantile is biased, and a single backlog may decide it.
-pub const BEYOND: f64 = 200.0;
-/// Observations in a section at first.
+/// The least expected number of observations beyond the quantile in each group. With fewer, a group's
+/// quantile is biased, and a single backlog may decide it.
+pub const MIN_BEYOND: f64 = 200.0;
+/// Observations in a section at the start of a run.
 const FIRST_SECTION: u64 = 512;
 
 /// Collects observations, which must not be negative, for quantiles.
@@ -40,7 +39,7 @@ pub struct Quantiles {
     sections: Vec<Histogram>,
     section: u64,
     filling: Filling,
-    /// Observations still missing from the section being filled; never zero.
+    /// Observations that the current section still lacks; never zero.
     missing: u64,
 }
 
@@ -62,7 +61,7 @@ impl Quantiles {
         }
     }
 
-    /// Adds the next observations of the run: the same as adding one after the other, but faster.
+    /// Adds the next observations of the run: the same as pushing them one by one, but faster.
     pub fn extend(&mut self, mut observations: impl ExactSizeIterator<Item = f64>) {
         while observations.len() > 0 {
             let fitting = usize::try_from(self.missing).unwrap_or(usize::MAX).min(observations.len());
@@ -84,7 +83,7 @@ impl Quantiles {
         self.missing = self.section;
     }
 
-    /// All observations after the first `warmup`, rounded up to whole sections.
+    /// The histogram of all observations after the first `warmup`, rounded up to whole sections.
     #[must_use]
     pub fn steady(&self, warmup: u64) -> Histogram {
         let mut steady = merged(self.kept(warmup));
@@ -92,18 +91,18 @@ impl Quantiles {
         steady
     }
 
-    /// The value below which the fraction `p` of the observations lies, without the first
-    /// `warmup` of them, rounded up to whole sections.
+    /// The value below which the fraction `p` of the observations lies. The first `warmup` of them, rounded
+    /// up to whole sections, are left out.
     ///
-    /// The half-width is infinite with fewer sections than [`GROUPS`], or with fewer than [`BEYOND`]
-    /// observations to be expected in a group on the far side of the quantile: `p = 0.999` needs
-    /// 3.2 million observations.
+    /// The half-width is infinite with fewer sections than [`GROUPS`], or if a group can be expected to have
+    /// fewer than [`MIN_BEYOND`] observations beyond the quantile: `p = 0.999` needs 3.2 million
+    /// observations.
     #[must_use]
     pub fn quantile(&self, p: f64, warmup: u64) -> Interval {
         let mean = self.steady(warmup).quantile(p);
         let kept = self.kept(warmup);
         let far = p.min(1.0 - p) * (kept.len() as u64 * self.section) as f64 / GROUPS as f64;
-        if kept.len() < GROUPS || far < BEYOND {
+        if kept.len() < GROUPS || far < MIN_BEYOND {
             return Interval { mean, half_width: f64::INFINITY, count: kept.len().min(GROUPS) };
         }
         let bound = |group: usize| group * kept.len() / GROUPS;
@@ -117,8 +116,8 @@ impl Quantiles {
     }
 }
 
-/// The quantile `p` over independent runs, each with the histogram of its steady part: the
-/// quantile of all together, with the half-width from the runs' own.
+/// The quantile `p` over independent runs, each given by the histogram of its steady part. The estimate is
+/// the quantile of all runs together; the half-width comes from the quantiles of the single runs.
 #[must_use]
 pub fn across(runs: &[Histogram], p: f64) -> Interval {
     let own: Vec<f64> = runs.iter().map(|run| run.quantile(p)).collect();
@@ -131,9 +130,9 @@ fn merged(histograms: &[Histogram]) -> Histogram {
     all
 }
 
-/// The interval around `mean` from the quantiles of its parts. How far their mean lies from it is
-/// the bias of a part's quantile, and counts as uncertainty. So does where in its bucket the quantile lies: many
-/// values may be one and the same, as when packets never wait.
+/// The interval around `mean` from the quantiles of the parts. The distance between their mean and `mean` is
+/// the bias of a part's quantile, and counts as uncertainty. So does the bucket width: many values may be
+/// equal, as when packets never wait.
 fn around(mean: f64, parts: &[f64]) -> Interval {
     let interval = Interval::from_observations(parts);
     let spread = interval.half_width.hypot(interval.mean - mean);
@@ -145,9 +144,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Packets that never wait all take as long.
+    /// Packets that never wait all have the same delay.
     #[test]
-    fn the_quantile_of_equal_values_holds_them() {
+    fn the_interval_of_equal_values_contains_them() {
         let mut quantiles = Quantiles::default();
         quantiles.extend(vec![100e3; 1 << 16].into_iter());
         let median = quantiles.quantile(0.5, 0);
@@ -157,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn many_at_once_are_the_same_as_one_by_one(parts in prop::collection::vec(0_usize..30_000, 0..4)) {
+        fn extend_equals_repeated_push(parts in prop::collection::vec(0_usize..30_000, 0..4)) {
             let (mut one_by_one, mut at_once) = (Quantiles::default(), Quantiles::default());
             for part in parts {
                 let observations = (0..part).map(|i| (i * i % 1_009) as f64);

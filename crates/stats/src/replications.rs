@@ -1,21 +1,21 @@
-//! Independent runs of the same point: each one's steady mean counts once, whatever its length.
+//! Independent runs of the same point. The steady mean of each run has the same weight, whatever its length.
 //!
-//! Equal weights, because a run's length under sequential stopping depends on what it saw: a run
-//! that met a long backlog runs longer, and weighing it by its length would bias the mean.
+//! The length of a run under sequential stopping depends on what it saw: a run that met a long backlog runs
+//! longer, and weighting it by its length would bias the mean.
 
 use crate::interval::Interval;
 use crate::{paired, ratio};
 
-/// The steady means of one quantity, one for each independent run, in the order of the runs.
+/// The steady means of one quantity, one for each independent run, in order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Replications(Vec<f64>);
 
-/// How one alternative compares with another that saw the same arrivals.
+/// A comparison of two alternatives that saw the same arrivals.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Comparison {
     /// The mean of the differences, in the unit of the means.
     pub difference: Interval,
-    /// The difference as a fraction of the other one's mean.
+    /// The difference as a fraction of the other alternative's mean.
     pub relative: Interval,
 }
 
@@ -31,7 +31,7 @@ impl Replications {
         self.0.push(mean);
     }
 
-    /// The mean over the runs; an infinite half-width with fewer than two.
+    /// The mean over the runs; the half-width is infinite with fewer than two.
     #[must_use]
     pub fn interval(&self) -> Interval {
         Interval::from_observations(&self.0)
@@ -52,13 +52,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_arrivals_did_to_both_cancels() {
+    fn effects_of_common_arrivals_cancel() {
         let base: Replications = [10.0, 20.0, 30.0, 40.0].into_iter().collect();
         let slower: Replications = [11.0, 22.0, 33.0, 44.0].into_iter().collect();
         let others: Replications = [9.0, 10.0, 11.0, 10.0].into_iter().collect();
         let comparison = slower.against(&base).unwrap();
         assert_eq!(comparison.difference.mean, 2.5);
-        // The mean below the line is far too uncertain to divide by.
+        // The denominator's mean is far too uncertain to divide by.
         assert_eq!(comparison.relative.half_width, f64::INFINITY);
         let firm = others.against(&others).unwrap();
         assert!(firm.relative.mean.abs() < 1e-12 && firm.relative.half_width < 1e-12);

@@ -1,14 +1,14 @@
-//! One figure, taken in every round.
+//! The values of one figure over several rounds.
 
 use serde::Serialize;
 use std::fmt;
 
-/// The values of all rounds, in the order of the rounds; there is at least one.
+/// The values of a figure in all rounds, in order; at least one.
 #[derive(Clone, Debug, Serialize)]
 #[serde(into = "Summary")]
 pub struct Spread(pub Vec<f64>);
 
-/// How a [`Spread`] is written to a file.
+/// The serialised form of a [`Spread`].
 #[derive(Serialize)]
 struct Summary {
     median: f64,
@@ -18,25 +18,25 @@ struct Summary {
 }
 
 impl Spread {
-    /// Round by round, `join` of this and `other`.
+    /// Combines this and `other` round by round.
     #[must_use]
     pub fn with(&self, other: &Self, join: impl Fn(f64, f64) -> f64) -> Self {
         Self(self.0.iter().zip(&other.0).map(|(&own, &other)| join(own, other)).collect())
     }
 
-    /// Round by round, how many times `base` this is.
+    /// Divides this by `base` round by round.
     #[must_use]
     pub fn over(&self, base: &Self) -> Self {
         self.with(base, |own, base| own / base)
     }
 
-    /// Every round's value turned into another.
+    /// Applies `turn` to the value of every round.
     #[must_use]
     pub fn map(&self, turn: impl Fn(f64) -> f64) -> Self {
         Self(self.0.iter().copied().map(turn).collect())
     }
 
-    /// The value in the middle, or between the two there.
+    /// The median: the middle value, or the midpoint of the two middle ones.
     #[must_use]
     pub fn median(&self) -> f64 {
         let sorted = self.sorted();
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_written_with_its_rounds() {
+    fn it_is_serialised_with_its_rounds() {
         let spread = Spread(vec![3.0, 1.0, 2.0]);
         assert_eq!(format!("{spread:.1}"), "2.0 [1.0, 3.0]");
         let text = serde_json::to_string(&spread).unwrap();

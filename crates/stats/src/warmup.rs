@@ -1,18 +1,18 @@
-//! How much of a run's beginning to leave out: MSER (White 1997; White, Cobb & Spratt 2000, who
+//! How much of a run's start to leave out: MSER (White 1997; White, Cobb & Spratt 2000, who
 //! recommend it on means of five observations, "MSER-5").
 //!
-//! The cut is the one that minimises the squared standard error of the mean of what remains:
-//! leaving out more reduces the bias of the start, leaving out too much wastes observations.
+//! The cut minimises the squared standard error of the mean of the rest: a longer cut reduces the bias of
+//! the start, and a cut that is too long wastes observations.
 
-/// The number of leading elements of `means` (means of batches of equal size) to leave out.
+/// How many leading elements of `means` (means of batches of equal size) to leave out.
 ///
-/// At most half of them: a minimum in the second half says that the run is too short to tell.
+/// At most half of them: a minimum in the second half means that the run is too short to tell.
 #[must_use]
 pub fn mser(means: &[f64]) -> usize {
     let mut best = (f64::INFINITY, 0);
     let (mut sum, mut squares, mut kept) = (0.0, 0.0, 0.0);
-    // From the end backwards, so that each cut costs one step. Deviations from a value near the
-    // mean keep the squares from cancelling.
+    // Going backwards from the end, each cut costs one step. Using deviations from a value near the mean
+    // avoids cancellation in the squares.
     let near = means.last().copied().unwrap_or_default();
     for (cut, mean) in means.iter().enumerate().rev() {
         let deviation = mean - near;
@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_start_unlike_the_rest_is_left_out() {
+    fn a_start_that_differs_from_the_rest_is_left_out() {
         let steady = |i: usize| if i.is_multiple_of(2) { 10.0 } else { 11.0 };
         let run: Vec<f64> = (0..100).map(|i| if i < 7 { 50.0 - 5.0 * i as f64 } else { steady(i) }).collect();
         assert_eq!(mser(&run), 7);

@@ -1,31 +1,32 @@
-//! Intervals against theory: over many replications a 95% interval must hold the exact value as
-//! often as a binomial allows. The seeds are the numbers of the replications.
+//! Coverage of intervals against theory: over many replications, a 95% interval must contain the exact value
+//! as often as the binomial distribution allows. Replication numbers are the seeds.
 
 mod queue;
 
 use queue::{autoregressive, customers, numbers};
 use warmcore_stats::drift::{Backlog, Trend};
-use warmcore_stats::{BatchMeans, Interval, Judgements, Quantiles, Verdict};
+use warmcore_stats::{BatchMeans, Interval, Quantiles, StoppingRule, Verdict};
 
 const RUNS: u64 = 200;
 
-/// Of [`RUNS`] intervals that hold the value with probability 0.93 or more, fewer than this hold it
-/// with probability below 1e-4 (binomial, mean 186, deviation 3.6): queues are allowed two points.
+/// The least number of [`RUNS`] intervals that must contain the value. If each does with probability 0.93 or
+/// more, fewer do with probability below 1e-4 (binomial, mean 186, deviation 3.6). The two points below 95%
+/// are allowed for queues.
 const LEAST: usize = 171;
 
 fn assert_covered(exact: f64, run: impl Fn(u64) -> Interval) {
-    let holds = |interval: Interval| interval.half_width.is_finite() && interval.contains(exact);
-    let missed: Vec<u64> = (0..RUNS).filter(|&seed| !holds(run(seed))).collect();
+    let covers = |interval: Interval| interval.half_width.is_finite() && interval.contains(exact);
+    let missed: Vec<u64> = (0..RUNS).filter(|&seed| !covers(run(seed))).collect();
     assert!(RUNS as usize - missed.len() >= LEAST, "{exact} was missed by the runs of seeds {missed:?}");
 }
 
 fn stopped(mut observations: impl Iterator<Item = f64>, precision: f64) -> Interval {
-    let (mut batches, mut judgements) = (BatchMeans::default(), Judgements::new(precision, 10_000_000));
+    let (mut batches, mut stopping) = (BatchMeans::default(), StoppingRule::new(precision, 10_000_000));
     loop {
-        let missing = judgements.at() - batches.observations();
+        let missing = stopping.at() - batches.observations();
         observations.by_ref().take(missing as usize).for_each(|value| batches.push([value]));
         let interval = batches.steady().intervals[0];
-        if judgements.judge(interval) != Verdict::Continue {
+        if stopping.judge(interval) != Verdict::Continue {
             return interval;
         }
     }
@@ -75,7 +76,7 @@ fn quantiles_of_a_queue_are_covered() {
 }
 
 #[test]
-fn too_few_observations_leave_a_mean_and_a_quantile_open() {
+fn too_few_observations_give_infinite_half_widths() {
     let (mut batches, mut quantiles) = (BatchMeans::default(), Quantiles::default());
     for customer in customers(0.5, 0).take(300) {
         batches.push([customer.sojourn]);
@@ -89,7 +90,7 @@ fn too_few_observations_leave_a_mean_and_a_quantile_open() {
 }
 
 #[test]
-fn nothing_is_lost_as_batches_merge() {
+fn merging_batches_loses_no_observation() {
     let mut batches = BatchMeans::default();
     (0..100_003_u32).for_each(|value| batches.push([f64::from(value % 2), 3.0]));
     assert_eq!(batches.observations(), 100_003);
@@ -99,7 +100,7 @@ fn nothing_is_lost_as_batches_merge() {
 }
 
 #[test]
-fn an_obvious_start_is_left_out() {
+fn an_obvious_warm_up_is_left_out() {
     let mut batches = BatchMeans::default();
     let start = (0..10_000).map(|i| 100.0 - f64::from(i) / 100.0);
     start.zip(autoregressive(0.5, 1)).for_each(|(extra, value)| batches.push([value + extra]));
@@ -121,18 +122,18 @@ fn a_queue_is_steady_below_capacity_and_grows_above() {
     }
 }
 
-/// Queues at a load of one, which rise as walks do: hardly any is said to grow, alone or together.
+/// Queues at a load of one rise as random walks do: hardly any counts as growing, alone or together.
 #[test]
-fn queues_at_capacity_are_not_said_to_grow() {
-    for lines in [1, 8] {
+fn queues_at_capacity_rarely_count_as_growing() {
+    for count in [1, 8] {
         let grows = |seed| {
-            let mut queues: Vec<_> = (0..lines).map(|line| numbers(1.0, seed * lines + line)).collect();
+            let mut queues: Vec<_> = (0..count).map(|queue| numbers(1.0, seed * count + queue)).collect();
             let total = core::iter::repeat_with(|| queues.iter_mut().filter_map(Iterator::next).sum());
             let mut backlog = Backlog::default();
             total.take(20_000).for_each(|number| backlog.push(number));
-            backlog.trend(lines as u32) == Trend::Growing
+            backlog.trend(count as u32) == Trend::Growing
         };
         let wrong = (0..RUNS).filter(|&seed| grows(seed)).count();
-        assert!(wrong <= 4, "{wrong} of {RUNS} with {lines} lines");
+        assert!(wrong <= 4, "{wrong} of {RUNS} with {count} queues");
     }
 }

@@ -1,7 +1,7 @@
 //! Arrivals at a constant rate.
 
-use crate::agenda::Agenda;
 use crate::arrivals::{Arrival, Arrivals, ImpossibleArrivals, mean_interval};
+use crate::event_queue::EventQueue;
 use crate::marks::Marks;
 use crate::popularity::Popularity;
 use crate::random::{Key, Purpose};
@@ -41,7 +41,7 @@ impl Arrivals for Constant {
 /// phase: voice or video sources, say.
 #[derive(Clone, Debug)]
 pub struct Periodic {
-    next: Agenda<Nanos>,
+    next: EventQueue<Nanos>,
 }
 
 impl Periodic {

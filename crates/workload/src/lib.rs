@@ -18,10 +18,10 @@
 //! Every random number comes from a stream of [`random`] that is named by what it is for, so that
 //! two policies simulated at one point see the same packets.
 
-mod agenda;
 pub mod arrivals;
 pub mod batch;
 pub mod constant;
+mod event_queue;
 pub mod marks;
 mod micros;
 pub mod modulated;
@@ -40,8 +40,8 @@ pub use marks::Marks;
 pub use modulated::{Modulated, Modulation};
 pub use packets::{Size, WithDirections, WithSizes};
 pub use poisson::Poisson;
-pub use popularity::{Choice, Popularity, uniform_streams};
+pub use popularity::{Popularity, StreamChoice, uniform_streams};
 pub use random::{Key, Purpose};
 pub use self_similar::{OnOff, SelfSimilar};
-pub use trace::{Capture, Cut, Replay, Trace, TraceError};
+pub use trace::{Capture, Replay, Trace, TraceError, Truncation};
 pub use trains::{Gaps, Train, Trains};

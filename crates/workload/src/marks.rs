@@ -2,14 +2,14 @@
 
 use crate::arrivals::{Arrival, ImpossibleArrivals, mean_interval};
 use crate::batch::{Batch, BatchLaw};
-use crate::popularity::{Choice, Popularity};
+use crate::popularity::{Popularity, StreamChoice};
 use crate::random::{Key, Purpose, Random};
 use warmcore_units::{Nanos, PerSecond, StreamId};
 
 /// The streams of arrivals and the numbers of packets in them, drawn independently of the times.
 #[derive(Clone, Debug)]
 pub struct Marks {
-    choice: Choice,
+    choice: StreamChoice,
     mean: f64,
     packets: BatchLaw,
     random: Random,
@@ -28,7 +28,7 @@ impl Marks {
     ) -> Result<Self, ImpossibleArrivals> {
         batch.check()?;
         Ok(Self {
-            choice: Choice::new(streams, popularity, key)?,
+            choice: StreamChoice::new(streams, popularity, key)?,
             mean: batch.mean,
             packets: batch.law(),
             random: key.stream(Purpose::Batch),

@@ -64,7 +64,7 @@ pub fn check_streams(streams: u32) -> Result<(), ImpossibleArrivals> {
 /// Takes the same time however many streams there are: unequal shares are sampled with an alias
 /// table (Walker 1977), which is exact up to the rounding of the shares and takes 12 bytes a stream.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub struct StreamChoice {
     law: Law,
     random: Random,
 }
@@ -75,7 +75,7 @@ enum Law {
     Unequal(WeightedAliasIndex<f64>),
 }
 
-impl Choice {
+impl StreamChoice {
     /// A choice among `streams` streams.
     ///
     /// # Errors
@@ -135,5 +135,5 @@ pub fn uniform_streams(
     streams: u32,
     key: Key,
 ) -> Result<impl Iterator<Item = StreamId> + Send, ImpossibleArrivals> {
-    Choice::new(streams, Popularity::Uniform, key).map(Choice::streams)
+    StreamChoice::new(streams, Popularity::Uniform, key).map(StreamChoice::streams)
 }

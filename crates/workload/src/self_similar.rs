@@ -1,8 +1,8 @@
 //! Self-similar arrivals: a superposition of sources that are on and off for times so unequal
 //! that bursts are seen at every time scale (Willinger, Taqqu, Sherman & Wilson 1997).
 
-use crate::agenda::Agenda;
 use crate::arrivals::{Arrival, Arrivals, ImpossibleArrivals, mean_interval};
+use crate::event_queue::EventQueue;
 use crate::popularity::Popularity;
 use crate::random::{Key, Purpose, Random};
 use core::ops::RangeInclusive;
@@ -57,7 +57,7 @@ impl OnOff {
 /// it is on. So its mean rate is exact even where an on time is shorter than that interval.
 #[derive(Clone, Debug)]
 pub struct SelfSimilar {
-    streams: Agenda<Source>,
+    streams: EventQueue<Source>,
     cycle: Cycle,
 }
 

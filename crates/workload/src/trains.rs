@@ -1,10 +1,10 @@
 //! Packet trains (Jain & Routhier 1986): packets of one stream that follow each other closely.
 
-use crate::agenda::Agenda;
 use crate::arrivals::{Arrival, Arrivals, ImpossibleArrivals, mean_interval};
 use crate::batch::Geometric;
+use crate::event_queue::EventQueue;
 use crate::micros;
-use crate::popularity::{Choice, Popularity};
+use crate::popularity::{Popularity, StreamChoice};
 use crate::random::{Key, Purpose, Random};
 use rand::RngExt;
 use rand_distr::{Exp1, Poisson as PoissonNumber};
@@ -63,9 +63,9 @@ impl Train {
 pub struct Trains {
     mean_interval: Nanos,
     departure: Nanos,
-    underway: Agenda<u32>,
+    underway: EventQueue<u32>,
     interarrival: Random,
-    choice: Choice,
+    choice: StreamChoice,
     cars: Geometric,
     lengths: Random,
     gaps: Spacing,
@@ -104,9 +104,9 @@ impl Trains {
         let mut source = Self {
             mean_interval: interval * train.cars,
             departure: Nanos::ZERO,
-            underway: Agenda::default(),
+            underway: EventQueue::default(),
             interarrival: key.stream(Purpose::Interarrival),
-            choice: Choice::new(streams, popularity, key)?,
+            choice: StreamChoice::new(streams, popularity, key)?,
             cars: Geometric::with_mean(train.cars),
             lengths: key.stream(Purpose::Batch),
             gaps: Spacing { mean: train.gap, law: train.gaps, random: key.stream(Purpose::Gap) },

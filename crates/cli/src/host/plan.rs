@@ -5,7 +5,7 @@ use crate::args::host::PlanArguments;
 use crate::{point, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
-use warmcore_record::whole::{self, Existing};
+use warmcore_record::atomic_file::{self, Existing};
 use warmcore_study::placement::{HostPlacement, Request, Target, place};
 
 pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
 fn write(file: &Path, force: bool, placement: &HostPlacement) -> miette::Result<()> {
     let existing = if force { Existing::Replace } else { Existing::Refuse };
     let text = toml::to_string(&placement.plan).into_diagnostic()?;
-    whole::write(file, text.as_bytes(), existing).into_diagnostic()
+    atomic_file::write(file, text.as_bytes(), existing).into_diagnostic()
 }
 
 /// How to go on: with the file, or with the plan itself.

@@ -6,7 +6,7 @@ use crate::terminal::host::picture;
 use miette::{IntoDiagnostic, WrapErr};
 use serde::Serialize;
 use warmcore_linux::{Inventory, ProbeError, Rates};
-use warmcore_record::whole::{self, Existing};
+use warmcore_record::atomic_file::{self, Existing};
 
 pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
     let probe = super::probe(arguments.root.as_ref());
@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
     if let Some(file) = &arguments.html {
         let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
         let page = warmcore_report::render(&page::document(&inventory));
-        whole::write(file, page.as_bytes(), existing).into_diagnostic()?;
+        atomic_file::write(file, page.as_bytes(), existing).into_diagnostic()?;
         return crate::print(format!("{}\n", file.display()).as_bytes());
     }
     let text = if arguments.json {

@@ -134,7 +134,7 @@ fn one_packet_has_no_rate() {
     for flags in [&[][..], &["--rate", "100"]] {
         let error = refusal(&trace(flags), folder.path());
         assert!(
-            error.contains("it tells no rate and cannot be brought to one, since it has one packet"),
+            error.contains("the capture has no rate and cannot be scaled to one, since it has one packet"),
             "{error}"
         );
     }

@@ -1,11 +1,11 @@
-//! A smooth function of time, tabulated: the simulator asks for F(x) or t(x) for every packet, and
-//! their powers and binomials would cost more than the rest of the packet together.
+//! A tabulated smooth function of time. The simulator evaluates F(x) or t(x) for every packet, and their
+//! powers and binomials would cost more than everything else it does for the packet.
 //!
-//! Between 1 ns and 2^42 ns (73 minutes) each octave is cut into equal segments and the function
-//! interpolated linearly inside each; the segment's number and the place in it are read off the
-//! float's own bits. Linear interpolation errs by at most an eighth of the segment's width squared
-//! times the second derivative; for the flush curves that is below 2·10⁻⁴ (tested). Below 1 ns the
-//! table only tells that the value lies between those at 0 and at 1 ns.
+//! Between 1 ns and 2^42 ns (73 minutes) each octave is divided into equal segments, and the function is
+//! interpolated linearly inside each. The bits of the float give the segment's number and the position in
+//! it. Linear interpolation errs by at most an eighth of the segment's width squared times the second
+//! derivative; for the flush curves that is below 2·10⁻⁴ (tested). Below 1 ns the result is only known to
+//! lie between the values at 0 and at 1 ns.
 
 use warmcore_units::Nanos;
 
@@ -15,13 +15,13 @@ const SEGMENTS: usize = OCTAVES << SEGMENT_BITS;
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS - 1;
 /// Bits of the mantissa below the segment's number.
 const PLACE_BITS: u32 = MANTISSA_BITS - SEGMENT_BITS;
-/// Position of 1.0 among the segments of all floats.
+/// The number of the segment that starts at 1.0, among the segments of all floats.
 const ORIGIN: u64 = 1.0_f64.to_bits() >> PLACE_BITS;
-/// The table's index from which on the function is at its limit.
+/// The first table index at which the function has its limit.
 const BEYOND: usize = SEGMENTS + 2;
 
-/// The table: the value at zero, those at the segments' starts and at the end of the last, and twice
-/// the limit. So every time has an index, and none is a special case.
+/// The table: the value at zero, the values at the start of each segment and at the end of the last, and
+/// the limit twice. So every time has an index, without special cases.
 #[derive(Clone, Debug)]
 pub(super) struct Curve(Box<[f64; BEYOND + 2]>);
 
@@ -37,7 +37,7 @@ impl Curve {
         })))
     }
 
-    /// Tabulates a function of what `curves` are at the same time.
+    /// Tabulates a function of the values of `curves` at the same time.
     pub(super) fn combined<'c>(
         curves: impl Iterator<Item = &'c Self> + Clone,
         function: impl Fn(&mut dyn Iterator<Item = f64>) -> f64,
@@ -46,14 +46,14 @@ impl Curve {
         Self(Box::new(core::array::from_fn(at)))
     }
 
-    /// The function at `x`, which is not negative.
+    /// The function at `x`, which must not be negative.
     #[inline]
     pub(super) fn at(&self, x: Nanos) -> f64 {
         let bits = x.0.to_bits();
         let segment = (bits >> PLACE_BITS).saturating_sub(ORIGIN - 1).min(BEYOND as u64);
         let index = segment as usize;
         let [low, high] = [self.0[index], self.0[index + 1]];
-        // The mantissa's lower bits, moved up, are the place in the segment: between 1 and 2.
+        // The mantissa's lower bits, shifted up, give the position in the segment as a float from 1 to 2.
         let place = (bits << SEGMENT_BITS) & ((1 << MANTISSA_BITS) - 1);
         let place = f64::from_bits(1.0_f64.to_bits() | place) - 1.0;
         low + (high - low) * place
@@ -74,7 +74,7 @@ mod tests {
     use warmcore_units::Bytes;
 
     #[test]
-    fn interpolated_flush_curves_stay_within_their_bound() {
+    fn interpolated_flush_curves_stay_within_the_error_bound() {
         for (size, line, ways) in
             [(32 << 10, 32, 1), (1 << 20, 128, 1), (64 << 10, 64, 8), (1 << 20, 64, 8), (32 << 20, 64, 16)]
         {

@@ -1,20 +1,19 @@
-//! What no machine can be: the checks a profile passes before anything is computed from it.
+//! Plausibility checks of a profile, made before anything is computed from it.
 
 use super::{ApproachTimes, Level, Measured, Profile, ReceiveTimes};
 use crate::situation::{Approach, Experiment, ThreadStack};
 use warmcore_units::{Fault, Nanos};
 
-/// The longest that anything may take: no packet takes a second, and beside times without bound a simulation
-/// would not come to its end.
+/// The longest time allowed: no packet takes a second, and a simulation with unbounded times would not end.
 const LONGEST: Nanos = Nanos::from_secs(1.0);
 /// The most ways of a cache.
 const MOST_WAYS: u32 = 1 << 16;
 
 impl Profile {
-    /// Refuses a profile of a later version, an incomplete one, and what is physically absurd.
+    /// Refuses a profile of another version, an incomplete one, and physically impossible values.
     ///
     /// # Errors
-    /// The first field at fault, with what was found and what would be right.
+    /// The first invalid field, with what was found and what was expected.
     pub fn check(&self) -> Result<(), Fault> {
         if self.schema != Self::SCHEMA {
             let expected = format!("{}, the version this build reads", Self::SCHEMA);
@@ -82,7 +81,7 @@ fn check_approach(field: &str, times: &ApproachTimes, levels: usize) -> Result<(
     check_positive(&format!("{field}.fully_cold"), &times.fully_cold)?;
     for experiment in [Experiment::A1, Experiment::A2] {
         if !times.cached.contains_key(&experiment) {
-            let expected = "hot and cold times, which one processor suffices to measure";
+            let expected = "hot and cold times, which can be measured with one processor";
             return Err(Fault::new(format!("{field}.cached.{experiment}"), "missing", expected));
         }
     }
@@ -114,7 +113,7 @@ fn check_receive(field: &str, receive: &ReceiveTimes, levels: usize) -> Result<(
     Ok(())
 }
 
-/// A colder state may not be faster than a warmer one by more than both are uncertain.
+/// Checks that a colder state is not faster than a warmer one by more than the half-widths of both.
 fn check_order(field: &str, warmer: &Measured, colder: &Measured) -> Result<(), Fault> {
     let slack = [warmer, colder].into_iter().filter_map(|time| time.half_width).sum::<Nanos>();
     if colder.mean + slack < warmer.mean {
@@ -132,8 +131,7 @@ fn check_positive(field: &str, time: &Measured) -> Result<(), Fault> {
     check_duration(field, time)
 }
 
-/// An overhead is a difference of two means and may come out slightly negative, within its
-/// half-width.
+/// Checks an overhead, which is a difference of two means and may be negative within its half-width.
 fn check_duration(field: &str, time: &Measured) -> Result<(), Fault> {
     let slack = time.half_width.unwrap_or(Nanos::ZERO);
     check_time(&format!("{field}.half_width"), slack)?;
@@ -143,7 +141,7 @@ fn check_duration(field: &str, time: &Measured) -> Result<(), Fault> {
     check_time(&format!("{field}.mean"), time.mean)
 }
 
-/// `time` in nanoseconds, without endless zeros.
+/// `time` in nanoseconds, in scientific notation if it is very large.
 fn found(time: Nanos) -> String {
     if time.0.abs() < 1e15 { format!("{} ns", time.0) } else { format!("{:e} ns", time.0) }
 }
@@ -164,7 +162,7 @@ mod tests {
 
     const WIDE: Geometry = Geometry { size: Bytes(1 << 40), line: Bytes(64), ways: 1 };
 
-    /// The field that `spoil` makes the published profile be refused for.
+    /// The field for which the published profile is refused after `spoil` has changed it.
     fn refused(spoil: impl FnOnce(&mut Profile)) -> String {
         let mut profile = Profile::sgi_challenge_xl();
         spoil(&mut profile);
@@ -172,14 +170,14 @@ mod tests {
     }
 
     #[test]
-    fn the_published_profile_is_sound_and_complete() {
+    fn the_published_profile_is_valid_and_complete() {
         let profile = Profile::sgi_challenge_xl();
         profile.check().unwrap();
         assert!(profile.is_complete());
     }
 
     #[test]
-    fn what_no_machine_can_be_is_refused_by_field() {
+    fn impossible_values_are_refused_with_their_field() {
         let a1 = |p: &mut Profile| p.times.locking.cached.remove(&Experiment::A1);
         assert_eq!(refused(|p| p.schema = 2), "schema");
         assert_eq!(refused(|p| p.levels.clear()), "levels");
@@ -208,9 +206,9 @@ mod tests {
         assert_eq!(refused(|p| p.provenance.handover = Some(Nanos(2e9))), "provenance.handover");
     }
 
-    /// A time of 1e300 ns kept the simulator busy for ever.
+    /// With a time of 1e300 ns a simulation would never end.
     #[test]
-    fn what_takes_more_than_a_second_is_refused_with_the_range() {
+    fn times_over_a_second_are_refused_with_the_allowed_range() {
         for spoil in [
             (|p, time| p.times.locking.fully_cold.mean = time) as fn(&mut Profile, Nanos),
             |p, time| p.times.locking.fully_cold.half_width = Some(time),
@@ -232,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn hot_slower_than_cold_is_refused_unless_noise_explains_it() {
+    fn hot_times_above_cold_ones_are_refused_unless_half_widths_explain_it() {
         let slow_hot = |half_width: Option<f64>| {
             move |p: &mut Profile| {
                 let b3 = p.times.locking.migrates.get_mut(&Experiment::B3).unwrap();
@@ -248,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_survives_its_own_document() {
+    fn a_profile_survives_a_toml_round_trip() {
         let mut profile = Profile::sgi_challenge_xl();
         let packets =
             Packets { frames: FrameLines::Resident, payload_bytes: 64, checksum: true, handler_bytes: 256 };

@@ -11,7 +11,7 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 use std::collections::BinaryHeap;
 use std::sync::Mutex;
 use warmcore_dispatch::{Handle, Turn};
-use warmcore_policy::dispatch::{Change, Job, Layout, Next, StackLines};
+use warmcore_policy::dispatch::{Change, Job, Layout, Next, StackQueues};
 use warmcore_policy::policies::{HomeStealing, LeastRecentlyUsed, MostRecentlyUsed, WiredStreams};
 use warmcore_policy::{Dispatcher, Policy};
 use warmcore_units::{CpuId, Nanos, StreamId};
@@ -149,7 +149,7 @@ fn check(log: &[Event], happened: &[Happened]) -> Result<(), String> {
 
 /// The dispatcher of the simulator, stepped in virtual time.
 struct Simulated<'a, P> {
-    dispatcher: Dispatcher<P, StackLines<Event>>,
+    dispatcher: Dispatcher<P, StackQueues<Event>>,
     log: &'a [Event],
     /// By when they end, in whole nanoseconds: which event, and where.
     running: BinaryHeap<Reverse<(u64, usize, u32)>>,
@@ -174,13 +174,13 @@ impl<P: Policy> Simulated<'_, P> {
         let (now, cpu) = (now as f64, CpuId(cpu));
         self.happened.push(Happened::Ended(number));
         match self.dispatcher.finish(cpu, &self.log[number], Nanos(now)) {
-            Next::GoOn(next, change) => {
+            Next::Continue(next, change) => {
                 if let Some(change) = change {
-                    self.dispatcher.see(cpu, change);
+                    self.dispatcher.observe(cpu, change);
                 }
                 self.begin(next, cpu, now);
             }
-            Next::Stop => self.dispatcher.see(cpu, Change::Idle),
+            Next::Stop => self.dispatcher.observe(cpu, Change::Idle),
         }
         Some(now)
     }

@@ -10,10 +10,10 @@ use warmcore_units::CpuId;
 #[derive(Clone, Debug)]
 pub(super) struct Observed {
     idle: Recency,
-    /// By processor: packets in service or in its line.
+    /// Packets in service or waiting, by processor.
     loads: Vec<u32>,
     busy: u32,
-    /// Packets in all lines.
+    /// Packets in all queues.
     waiting: u32,
 }
 
@@ -37,22 +37,22 @@ impl Observed {
         self.busy -= 1;
     }
 
-    /// A packet has begun to wait in a line.
+    /// A packet has joined a queue.
     #[inline]
-    pub(super) fn lined_up(&mut self) {
+    pub(super) fn queued(&mut self) {
         self.waiting += 1;
     }
 
-    /// A packet has been taken from a line.
+    /// A packet has been taken from a queue.
     #[inline]
     pub(super) fn taken(&mut self) {
         self.waiting -= 1;
     }
 
-    /// There is one packet more at `cpu`.
+    /// `cpu` has one packet more.
     #[inline]
     pub(super) fn more<P: Policy>(&mut self, cpu: CpuId, policy: &mut P) {
-        if !P::HEEDS_LOAD {
+        if !P::USES_LOAD {
             return;
         }
         let load = &mut self.loads[cpu.index()];
@@ -60,10 +60,10 @@ impl Observed {
         policy.loaded(cpu, *load);
     }
 
-    /// There is one packet less at `cpu`.
+    /// `cpu` has one packet less.
     #[inline]
     pub(super) fn less<P: Policy>(&mut self, cpu: CpuId, policy: &mut P) {
-        if !P::HEEDS_LOAD {
+        if !P::USES_LOAD {
             return;
         }
         let load = &mut self.loads[cpu.index()];

@@ -1,22 +1,23 @@
-//! One queue for all, served by whoever is free.
+//! One queue for all processors, served by any that is free.
 
 use crate::policies::shortest::below;
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use alloc::vec::Vec;
 use rand_core::Rng;
 use warmcore_units::CpuId;
 
-/// A central queue; of several idle processors any one, at random: what a pool of workers on one
-/// shared queue does.
+/// A central queue. A packet goes to any idle processor, drawn at random, as with a pool of workers on
+/// one shared queue.
 #[derive(Clone, Debug)]
 pub struct CentralQueue {
-    /// The idle processors in no order, and where each stands among them.
+    /// The idle processors, in no order.
     idle: Vec<u32>,
+    /// Where each idle processor is in `idle`.
     position: Vec<u32>,
 }
 
 impl CentralQueue {
-    /// For `processors` processors.
+    /// A policy for `processors` processors, all idle.
     #[must_use]
     pub fn new(processors: u32) -> Self {
         let all: Vec<u32> = (0..processors).collect();
@@ -40,8 +41,8 @@ impl CentralQueue {
 }
 
 impl Policy for CentralQueue {
-    const LINE: Line = Line::Common;
-    const HEEDS_LOAD: bool = true;
+    const QUEUES: Queues = Queues::Common;
+    const USES_LOAD: bool = true;
 
     #[inline]
     fn place(&mut self, request: Request, _view: &impl View, random: &mut impl Rng) -> Decision {
@@ -57,7 +58,7 @@ impl Policy for CentralQueue {
     fn loaded(&mut self, cpu: CpuId, load: u32) {
         match load {
             0 => self.push(cpu.0),
-            // From 0 to 1 a processor starts; from 2 to 1 it cannot come, as lines are common.
+            // A load rises from 0 to 1 only, since nothing waits at a processor.
             _ => self.remove(cpu.0),
         }
     }

@@ -1,31 +1,30 @@
-//! A processor of its own for each stream.
+//! Policies that assign each stream a home processor.
 
 use crate::load_order::LoadOrder;
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use rand_core::Rng;
 use warmcore_units::CpuId;
 
-/// The processor the stream is wired to, or none (Salehi, Kurose & Towsley 1994, §2.3). With homes
-/// dealt out in turn this is the source's Wired-Streams; with hashed homes it is receive-side
-/// scaling.
+/// Runs a packet on its stream's home only (Salehi, Kurose & Towsley 1994, §2.3). With homes assigned in
+/// turn this is Salehi's Wired-Streams; with hashed homes it is receive-side scaling.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WiredStreams;
 
-/// The stream's home if it is idle, or else the most recently used idle processor; packets wait for
-/// all of them. Work-conserving. With streams that are open in a stack of every processor (§6.5) no
-/// stream is wired, only stacks are, and one stream uses all processors (§6.6).
+/// The stream's home if it is idle, or the most recently used idle processor; with all busy, packets
+/// wait in a common queue. Work-conserving. Where every processor has a stack in which all streams are
+/// open (§6.5), stacks are wired and streams are not, so one stream can use all processors (§6.6).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HomeFirst;
 
-/// The stream's home if it is idle, or else the most recently used idle processor; one that runs
-/// out of work takes from the longest line. Work-conserving.
+/// The stream's home if it is idle, or the most recently used idle processor; a processor that runs out
+/// of work takes from the longest queue. Work-conserving.
 #[derive(Clone, Debug)]
 pub struct HomeStealing {
     loads: LoadOrder,
 }
 
 impl HomeStealing {
-    /// For `processors` processors.
+    /// A policy for `processors` processors, all idle.
     #[must_use]
     pub fn new(processors: u32) -> Self {
         Self { loads: LoadOrder::idle(processors) }
@@ -33,8 +32,8 @@ impl HomeStealing {
 }
 
 impl Policy for WiredStreams {
-    const ALONE: bool = true;
-    const LINE: Line = Line::PerProcessor;
+    const HOME_ONLY: bool = true;
+    const QUEUES: Queues = Queues::PerProcessor;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
@@ -43,7 +42,7 @@ impl Policy for WiredStreams {
 }
 
 impl Policy for HomeFirst {
-    const LINE: Line = Line::Common;
+    const QUEUES: Queues = Queues::Common;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
@@ -52,8 +51,8 @@ impl Policy for HomeFirst {
 }
 
 impl Policy for HomeStealing {
-    const LINE: Line = Line::PerProcessor;
-    const HEEDS_LOAD: bool = true;
+    const QUEUES: Queues = Queues::PerProcessor;
+    const USES_LOAD: bool = true;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
@@ -63,7 +62,7 @@ impl Policy for HomeStealing {
     #[inline]
     fn steal(&mut self, _cpu: CpuId, _view: &impl View) -> Option<CpuId> {
         let (victim, load) = self.loads.longest();
-        // One of them is in service there.
+        // One of the packets is in service there.
         (load > 1).then_some(victim)
     }
 

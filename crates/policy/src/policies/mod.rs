@@ -1,16 +1,16 @@
 //! The policies.
 //!
-//! | policy | schedules for | a packet waits while a processor is idle |
+//! | policy | schedules for | when a packet waits although a processor is idle |
 //! |---|---|---|
 //! | [`MostRecentlyUsed`] | code affinity | never |
-//! | [`LeastRecentlyUsed`] | nothing: the source's baseline | never |
-//! | [`WiredStreams`] | stream affinity | if its own is busy |
-//! | [`HomeFirst`] | stream affinity, where all have the stream open | never |
+//! | [`LeastRecentlyUsed`] | nothing: the baseline of Salehi 1994 | never |
+//! | [`WiredStreams`] | stream affinity | if its own processor is busy |
+//! | [`HomeFirst`] | stream affinity, where all processors have the stream open | never |
 //! | [`HomeStealing`] | stream affinity, without waiting for it | never |
-//! | [`JoinShortestQueue`], [`PowerOfTwo`] | short lines | after a neighbour's packet went faster |
+//! | [`JoinShortestQueue`], [`PowerOfTwo`] | short queues | if another processor finishes sooner than expected |
 //! | [`CentralQueue`] | nothing | never |
-//! | [`Patient`] | code affinity, even at the price of waiting | until the line is long |
-//! | [`Adaptive`] | whichever affinity pays for the packets that come | while all are gathered on one |
+//! | [`Patient`] | code affinity, even at the price of waiting | until the queue is long |
+//! | [`Adaptive`] | whichever affinity pays off for recent packets | while packets are gathered on one processor |
 
 pub mod adaptive;
 mod central;
@@ -35,7 +35,7 @@ mod tests {
     use rand_xoshiro::rand_core::SeedableRng;
     use warmcore_units::{CpuId, Nanos, StackId, StreamId};
 
-    /// Processors with so many packets at each; those with none are idle, in this order.
+    /// Processors with given loads; `idle` lists those with none, least recently used first.
     pub(super) struct Processors {
         loads: Vec<u32>,
         idle: Recency,
@@ -82,7 +82,7 @@ mod tests {
         policy.place(REQUEST, view, &mut random)
     }
 
-    /// Tells `policy` of the loads in `view`, as a driver would have one by one.
+    /// Reports the loads in `view` to `policy` one by one, as a driver would.
     fn tell(policy: &mut impl Policy, view: &Processors) {
         for (cpu, &load) in view.loads.iter().enumerate() {
             (1..=load).for_each(|load| policy.loaded(CpuId::from(cpu), load));
@@ -145,14 +145,14 @@ mod tests {
         let view = Processors::new(&[2, 9, 1, 2], &[]);
         let picks: Vec<_> = (0..1_000).map(|_| PowerOfTwo.place(REQUEST, &view, &mut random)).collect();
         assert!(!picks.contains(&Decision::Wait(CpuId(1))));
-        // The shortest is drawn half of the time: 500 with a standard deviation of 16.
+        // The shortest queue is among the two half of the time: 500 times, standard deviation 16.
         let shortest = picks.iter().filter(|&&pick| pick == Decision::Wait(CpuId(2))).count();
         assert!((420..=580).contains(&shortest), "{shortest}");
     }
 
-    /// §8: with N running, a packet waits until the line exceeds N times cold over hot.
+    /// §8: with N processors running, a packet waits until the queue exceeds N times cold over hot.
     #[test]
-    fn the_patient_wait_for_a_warm_processor_until_the_line_is_long() {
+    fn patient_waits_for_a_warm_processor_until_the_queue_is_long() {
         let mut patient = Patient::new(1.5);
         assert!(matches!(place(&mut patient, &Processors::new(&[1, 0], &[1])), Decision::Wait(_)));
         assert_eq!(place(&mut patient, &Processors::new(&[2, 0], &[1])), Decision::Run(CpuId(1)));

@@ -1,20 +1,20 @@
-//! The source's two ways to choose among idle processors (Salehi, Kurose & Towsley 1994, §2.3).
+//! The two ways to choose among idle processors in Salehi, Kurose & Towsley 1994, §2.3.
 
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use rand_core::Rng;
 use warmcore_units::CpuId;
 
-/// The processor that most recently executed protocol code: likely to hold it in cache still.
+/// The idle processor that most recently executed protocol code, which likely still holds it in cache.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MostRecentlyUsed;
 
-/// The processor least likely to hold protocol code: what scheduling without a thought for
-/// caches can do at worst.
+/// The idle processor least likely to hold protocol code: the worst case of scheduling that ignores
+/// caches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LeastRecentlyUsed;
 
 impl Policy for MostRecentlyUsed {
-    const LINE: Line = Line::Common;
+    const QUEUES: Queues = Queues::Common;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
@@ -23,7 +23,7 @@ impl Policy for MostRecentlyUsed {
 }
 
 impl Policy for LeastRecentlyUsed {
-    const LINE: Line = Line::Common;
+    const QUEUES: Queues = Queues::Common;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
@@ -31,7 +31,7 @@ impl Policy for LeastRecentlyUsed {
     }
 
     #[inline]
-    fn lookout(&self, view: &impl View) -> Option<CpuId> {
+    fn poller(&self, view: &impl View) -> Option<CpuId> {
         view.least_recent()
     }
 }

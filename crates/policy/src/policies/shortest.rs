@@ -1,12 +1,12 @@
-//! Short lines, whatever the caches hold.
+//! Policies that keep queues short and ignore caches.
 
 use crate::load_order::LoadOrder;
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use rand_core::Rng;
 use warmcore_units::CpuId;
 
-/// Join the shortest queue: the processor with the fewest packets; of equals, the one that has
-/// had so few for longest.
+/// Join the shortest queue: the processor with the fewest packets; of equals, the one that has had this
+/// load for the longest time.
 #[derive(Clone, Debug)]
 pub struct JoinShortestQueue {
     loads: LoadOrder,
@@ -18,7 +18,7 @@ pub struct JoinShortestQueue {
 pub struct PowerOfTwo;
 
 impl JoinShortestQueue {
-    /// For `processors` processors.
+    /// A policy for `processors` processors, all idle.
     #[must_use]
     pub fn new(processors: u32) -> Self {
         Self { loads: LoadOrder::idle(processors) }
@@ -26,8 +26,8 @@ impl JoinShortestQueue {
 }
 
 impl Policy for JoinShortestQueue {
-    const LINE: Line = Line::PerProcessor;
-    const HEEDS_LOAD: bool = true;
+    const QUEUES: Queues = Queues::PerProcessor;
+    const USES_LOAD: bool = true;
 
     #[inline]
     fn place(&mut self, _request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
@@ -41,8 +41,8 @@ impl Policy for JoinShortestQueue {
 }
 
 impl Policy for PowerOfTwo {
-    const LINE: Line = Line::PerProcessor;
-    const HEEDS_LOAD: bool = true;
+    const QUEUES: Queues = Queues::PerProcessor;
+    const USES_LOAD: bool = true;
 
     #[inline]
     fn place(&mut self, _request: Request, view: &impl View, random: &mut impl Rng) -> Decision {
@@ -51,7 +51,7 @@ impl Policy for PowerOfTwo {
         if processors == 1 {
             return join(CpuId(one), view);
         }
-        // The other is drawn among the rest.
+        // Draw the second among the others.
         let other = below(processors - 1, random);
         let other = if other < one { other } else { other + 1 };
         let [one, other] = [CpuId(one), CpuId(other)];
@@ -64,7 +64,7 @@ fn join(cpu: CpuId, view: &impl View) -> Decision {
     if view.is_idle(cpu) { Decision::Run(cpu) } else { Decision::Wait(cpu) }
 }
 
-/// A number below `bound`, by multiplication (Lemire 2019); its bias is below `bound` · 2⁻³².
+/// A random number below `bound`, by multiplication (Lemire 2019); its bias is below `bound` · 2⁻³².
 #[inline]
 pub(crate) fn below(bound: u32, random: &mut impl Rng) -> u32 {
     ((u64::from(random.next_u32()) * u64::from(bound)) >> 32) as u32

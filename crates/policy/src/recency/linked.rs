@@ -1,12 +1,12 @@
-//! Any number of members: a doubly linked list threaded through two arrays, so that adding, removing
-//! any member and asking for either end take constant time.
+//! Recency of any number of members: a doubly linked list in an array, so that adding, removing any member
+//! and finding either end take constant time.
 
 use alloc::vec::Vec;
 
 /// A subset of `0..n`, ordered from the least to the most recently added.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Linked {
-    /// Links of each number; the last entry is the anchor that closes the ring.
+    /// Links of each member; the last entry is the anchor that closes the ring.
     links: Vec<Links>,
 }
 
@@ -16,11 +16,11 @@ struct Links {
     newer: u32,
 }
 
-/// In place of a link: not a member.
+/// In place of a link: not in the set.
 const ABSENT: u32 = u32::MAX;
 
 impl Linked {
-    /// No members out of `0..n`.
+    /// An empty set of members of `0..n`.
     ///
     /// # Panics
     /// If `n` is `u32::MAX`.

@@ -1,14 +1,14 @@
-//! At most fifteen numbers: the order in one word, four bits for each member, the most recent
-//! lowest. Everything is done in registers.
+//! Recency of at most fifteen members, packed into one word: four bits for each member, the most recent
+//! in the lowest bits. All operations work in registers.
 
 /// A subset of `0..15`, ordered from the least to the most recently added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Packed(u64);
 
 const BITS: u32 = 4;
-/// A place without a member; all older ones are without one too.
+/// An empty place; all places above it are empty too.
 const NOBODY: u64 = (1 << BITS) - 1;
-/// How many numbers there can be.
+/// How many members there can be.
 pub(super) const CAPACITY: u32 = NOBODY as u32;
 /// The lowest bit of every place.
 const ONES: u64 = u64::MAX / NOBODY;
@@ -53,12 +53,12 @@ impl Packed {
         Some((self.0 >> (place * BITS) & NOBODY) as u32)
     }
 
-    /// The highest bits of the places that hold `member`; above the lowest of them also some of
-    /// places that do not. Zero only if no place holds it.
+    /// The highest bits of the places that hold `member`. Zero only if no place holds it; bits above the
+    /// lowest set bit may belong to other places.
     #[inline]
     const fn places_of(self, member: u32) -> u64 {
-        // Zero where they are equal. Only a zero, or the borrow of one below, has its highest bit
-        // set by the subtraction and was not set before.
+        // A place is zero if it holds `member`. The subtraction sets the highest bit only in a place that
+        // is zero, or that a zero place below has borrowed from.
         let differing = self.0 ^ (member as u64 * ONES);
         differing.wrapping_sub(ONES) & !differing & HIGHS
     }

@@ -1,25 +1,25 @@
-//! How soon traffic forgets how it began: what one run of it tells of any other.
+//! How soon traffic becomes independent of its start, and so how far one run represents all others.
 
 use super::{Process, Traffic};
 use warmcore_units::PerSecond;
 
-/// How soon traffic forgets how it began.
+/// How soon traffic becomes independent of its start.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Mixing {
-    /// After about so many packets: long runs are alike, and a run of many times as many tells how
-    /// far its mean can be relied on.
+    /// After about this many packets. Long runs are alike, and a run of many times as many packets tells how
+    /// precise its mean is.
     After(f64),
-    /// Never: the whole run keeps the phases that it began with. Only independent runs tell how much
-    /// depends on them.
+    /// Never: the whole run keeps its initial phases. Only independent runs tell how much depends on them.
     Never,
-    /// So slowly that no usual run tells how far its mean can be relied on: times of infinite
-    /// variance keep the means of `n` packets apart by about `n^(1/alpha - 1)`, and a mean delay
-    /// may not exist at all (Crovella & Lipsky 1997).
+    /// So slowly that no run of usual length tells how precise its mean is. With times of infinite variance
+    /// the means of `n` packets differ by about `n^(1/alpha - 1)`, and a mean delay may not exist at all
+    /// (Crovella & Lipsky 1997).
     Slowly,
 }
 
 impl Traffic {
-    /// How soon it forgets how it began, at `rate`. A trace counts as single packets: it is the same in every run.
+    /// How soon the traffic becomes independent of its start at `rate`. A trace counts as single packets, since it
+    /// is the same in every run.
     #[must_use]
     pub fn mixing(&self, rate: PerSecond) -> Mixing {
         let interval = rate.interval();
@@ -43,7 +43,7 @@ mod tests {
     use warmcore_workload::{Batch, Modulation, OnOff, Train};
 
     #[test]
-    fn bursts_are_forgotten_after_several_of_their_packets() {
+    fn mixing_takes_about_one_burst() {
         let mixing = |process, batch| Traffic { process, batch, ..Traffic::default() }.mixing(PerSecond(1e6));
         let eight = Batch { mean: 8.0, ..Batch::ONE };
         assert_eq!(mixing(Process::Poisson, eight), Mixing::After(8.0));

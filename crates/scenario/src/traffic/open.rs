@@ -1,4 +1,4 @@
-//! Traffic whose files have been read: it makes arrivals.
+//! Traffic whose files have been read, ready to generate arrivals.
 
 use super::{Process, Traffic};
 use std::io;
@@ -7,27 +7,28 @@ use warmcore_files::{LONGEST_CAPTURE, read};
 use warmcore_units::{Fault, PerSecond, StreamId};
 use warmcore_workload::trace::check_time_scale;
 use warmcore_workload::{
-    Arrivals, Choice, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar,
-    Trace, TraceError, Trains, WithDirections, WithSizes,
+    Arrivals, Constant, ImpossibleArrivals, Key, Marks, Modulated, Periodic, Poisson, SelfSimilar,
+    StreamChoice, Trace, TraceError, Trains, WithDirections, WithSizes,
 };
 
-/// A sound description with all that it names: it makes arrivals at any rate, any number of times.
+/// A valid traffic description with the trace that it names, if any. It generates arrivals at any rate, any
+/// number of times.
 #[derive(Clone, Debug)]
 pub struct OpenTraffic {
     traffic: Traffic,
     trace: Option<Trace>,
 }
 
-/// Traffic cannot be made as described.
+/// The traffic cannot be generated as described.
 #[derive(Debug, thiserror::Error)]
 pub enum TrafficError {
-    /// A field that cannot be used.
+    /// A field is not valid.
     #[error(transparent)]
     Field(#[from] Fault),
-    /// Arrivals that cannot be made at the rate asked for.
+    /// The arrivals cannot be generated at the requested rate.
     #[error(transparent)]
     Arrivals(#[from] ImpossibleArrivals),
-    /// The file of a trace could not be read at all.
+    /// The file of a trace could not be read.
     #[error("`process.trace.file`: cannot read {}: {source}", path.display())]
     Unreadable {
         /// The file.
@@ -35,7 +36,7 @@ pub enum TrafficError {
         /// Why.
         source: io::Error,
     },
-    /// The file of a trace holds none that can be used.
+    /// The file contains no usable trace.
     #[error("`process.trace.file`: {}: {source}", path.display())]
     Unusable {
         /// The file.
@@ -43,14 +44,14 @@ pub enum TrafficError {
         /// What is wrong with it, and where.
         source: TraceError,
     },
-    /// The packets of a trace have no rate, and no scale brings them to one.
+    /// The packets of a trace have no rate, and scaling cannot give them one.
     #[error(
-        "`process.trace.file`: it tells no rate and cannot be brought to one, since {}: a rate is between packets; \
-         give a capture of packets that come at different times",
+        "`process.trace.file`: the capture has no rate and cannot be scaled to one, since {}; give a capture of \
+         packets at different times",
         if *packets == 1 { "it has one packet".to_owned() } else { format!("all its {packets} packets come at once") }
     )]
     NoDuration {
-        /// How many packets it has.
+        /// How many packets the trace has.
         packets: usize,
     },
 }
@@ -68,9 +69,7 @@ impl OpenTraffic {
     pub(super) fn generated(traffic: &Traffic) -> Result<Self, TrafficError> {
         traffic.check()?;
         if let Process::Trace(_) = traffic.process {
-            return Err(
-                Fault::new("process", "trace", "a process that is generated: no file is read here").into()
-            );
+            return Err(Fault::new("process", "trace", "a generated process: no file is read here").into());
         }
         Ok(Self { traffic: traffic.clone(), trace: None })
     }
@@ -87,7 +86,7 @@ impl OpenTraffic {
         self.trace.as_ref()
     }
 
-    /// The rate it has by itself: a trace's, at its time scale. `None` where a rate must be given.
+    /// The traffic's own rate, which is that of a trace at its time scale; `None` if a rate must be given.
     #[must_use]
     pub fn own_rate(&self) -> Option<PerSecond> {
         let Process::Trace(file) = &self.traffic.process else { return None };
@@ -95,10 +94,10 @@ impl OpenTraffic {
         Some(rate * file.time_scale.recip())
     }
 
-    /// The rate of the packets if `asked` for, or else their own.
+    /// The `asked` rate, or the traffic's own.
     ///
     /// # Errors
-    /// If there is none.
+    /// If there is neither, or a trace has no rate that could be scaled.
     pub fn rate(&self, asked: Option<PerSecond>) -> Result<PerSecond, TrafficError> {
         let trace = self.trace.as_ref().filter(|trace| trace.rate().is_none());
         match (trace, asked.or_else(|| self.own_rate())) {
@@ -109,7 +108,7 @@ impl OpenTraffic {
         }
     }
 
-    /// The share of the packets that each stream has; they add up to 1.
+    /// Each stream's share of the packets; they add up to 1.
     ///
     /// # Errors
     /// If the streams are impossible.
@@ -120,8 +119,8 @@ impl OpenTraffic {
         }
     }
 
-    /// The arrivals at a mean of `rate` packets per second. A trace's times are scaled to reach it;
-    /// it ends, all others do not.
+    /// The arrivals at a mean rate of `rate`. The times of a trace are scaled to that rate, and a trace ends;
+    /// other traffic does not.
     ///
     /// # Errors
     /// If there are no such arrivals at this rate.
@@ -129,7 +128,7 @@ impl OpenTraffic {
         self.marked(self.bare_source(rate, key)?, key)
     }
 
-    /// The same, but that a trace does not end: its packets come over and over.
+    /// The same arrivals, but a trace repeats without end.
     ///
     /// # Errors
     /// As [`source`](Self::source).
@@ -140,7 +139,7 @@ impl OpenTraffic {
         }
     }
 
-    /// `source` with the sizes and directions of the description.
+    /// Adds the sizes and directions of the description to `source`.
     fn marked(&self, mut source: Box<dyn Arrivals>, key: Key) -> Result<Box<dyn Arrivals>, TrafficError> {
         if !self.traffic.sizes.is_empty() {
             source = Box::new(WithSizes::new(source, &self.traffic.sizes, key)?);
@@ -170,14 +169,14 @@ impl OpenTraffic {
             Process::SelfSimilar(sources) => {
                 Box::new(SelfSimilar::new(rate, *sources, streams, popularity, key)?)
             }
-            // Opened traffic has read its trace.
+            // Not reached: opened traffic has read its trace.
             Process::Trace(_) => return Err(TrafficError::NoDuration { packets: 0 }),
         })
     }
 
-    /// The streams of one packet after the other, without end, in the proportions of the traffic:
-    /// what is waiting where more arrives than can be served. Batches stay together, and a trace
-    /// its order; the packets of other processes are drawn one by one.
+    /// The streams of successive packets, without end, in the proportions of the traffic: the backlog in
+    /// overload. Batches stay together, and a trace keeps its order; the packets of other processes are
+    /// drawn independently.
     ///
     /// # Errors
     /// If the streams or batches are impossible.
@@ -188,7 +187,7 @@ impl OpenTraffic {
         if self.traffic.process.has_batches() {
             return Ok(Box::new(self.marks(key)?.packets()));
         }
-        Ok(Box::new(Choice::new(self.traffic.streams, self.traffic.popularity, key)?.streams()))
+        Ok(Box::new(StreamChoice::new(self.traffic.streams, self.traffic.popularity, key)?.streams()))
     }
 
     fn marks(&self, key: Key) -> Result<Marks, ImpossibleArrivals> {
@@ -196,7 +195,7 @@ impl OpenTraffic {
     }
 }
 
-/// Names the field of a fault that a process shows at some rates alone, as those of a scenario are named.
+/// Prefixes the field of a fault that depends on the rate with its path in a scenario.
 fn at_rate(process: &str) -> impl FnOnce(ImpossibleArrivals) -> ImpossibleArrivals {
     move |error| match error {
         ImpossibleArrivals::Parameter(fault) => {
@@ -207,7 +206,7 @@ fn at_rate(process: &str) -> impl FnOnce(ImpossibleArrivals) -> ImpossibleArriva
     }
 }
 
-/// What brings the times of `trace` to `rate`.
+/// The time scale that brings `trace` to `rate`.
 fn scale(trace: &Trace, rate: PerSecond) -> Result<f64, TrafficError> {
     let own = trace.rate().ok_or(TrafficError::NoDuration { packets: trace.packets() })?;
     let scale = own.0 / rate.0;

@@ -10,7 +10,7 @@ fn parse(text: &str) -> Traffic {
     toml::from_str(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-/// The first arrivals, which need no file.
+/// The first arrivals of traffic that needs no file.
 fn arrivals(traffic: &Traffic, count: usize) -> Vec<Arrival> {
     let mut block = vec![Arrival::default(); count];
     let filled = traffic.generated().unwrap().source(RATE, KEY).unwrap().fill(&mut block);
@@ -18,7 +18,7 @@ fn arrivals(traffic: &Traffic, count: usize) -> Vec<Arrival> {
     block
 }
 
-/// One of each process, and of everything else that can be said.
+/// Descriptions that cover every process and every other setting.
 const DESCRIPTIONS: [&str; 8] = [
     "",
     "streams = 1000\npopularity = { zipf = 1 }\nprocess = 'poisson'",
@@ -31,7 +31,7 @@ const DESCRIPTIONS: [&str; 8] = [
 ];
 
 #[test]
-fn every_description_survives_its_document_and_makes_arrivals() {
+fn every_description_survives_a_toml_round_trip_and_generates_arrivals() {
     for text in DESCRIPTIONS {
         let traffic = parse(text);
         assert_eq!(traffic.check(), Ok(()), "{text}");
@@ -50,7 +50,7 @@ fn durations_are_written_in_microseconds() {
 }
 
 #[test]
-fn sizes_and_directions_leave_the_arrivals_as_they_are() {
+fn sizes_and_directions_do_not_change_times_and_streams() {
     let bare = parse(DESCRIPTIONS[2]);
     let sizes = vec![Size { bytes: 1500, weight: 1.0 }];
     let dressed = Traffic { sizes, send_fraction: 1.0, ..bare.clone() };
@@ -61,7 +61,7 @@ fn sizes_and_directions_leave_the_arrivals_as_they_are() {
 }
 
 #[test]
-fn the_mix_holds_batches_together() {
+fn the_mix_keeps_batches_together() {
     let traffic = parse("streams = 1000000\nbatch = { mean = 3 }");
     let mix = traffic.generated().unwrap().mix(KEY).unwrap();
     let streams: Vec<StreamId> = mix.take(300).collect();
@@ -70,7 +70,7 @@ fn the_mix_holds_batches_together() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_by_field() {
+fn invalid_traffic_is_refused_with_its_field() {
     let refused = |text: &str| parse(text).check().expect_err(text).field;
     for (text, field) in [
         ("streams = 0", "streams"),
@@ -98,7 +98,7 @@ fn what_cannot_be_is_refused_by_field() {
 }
 
 #[test]
-fn an_unknown_field_is_refused_with_what_there_is() {
+fn an_unknown_field_is_refused_with_the_known_ones() {
     let error = toml::from_str::<Traffic>("process = { trains = { cars = 8, gap = 40 } }").unwrap_err();
     assert!(error.message().contains("unknown field `gap`, expected one of"), "{error}");
 }
@@ -130,7 +130,7 @@ fn trace(file: &str, time_scale: f64) -> Traffic {
 }
 
 #[test]
-fn a_trace_is_found_beside_its_document_and_brought_to_the_rate() {
+fn a_trace_is_found_beside_its_document_and_scaled_to_the_rate() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("mine.pcap"), capture(&[10, 11, 12, 14])).unwrap();
     let open = trace("mine.pcap", 0.5).open(folder.path()).unwrap();
@@ -151,7 +151,7 @@ fn a_trace_is_found_beside_its_document_and_brought_to_the_rate() {
 }
 
 #[test]
-fn a_trace_that_cannot_be_used_is_refused_with_its_file_and_the_reason() {
+fn an_unusable_trace_is_refused_with_its_file_and_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |bytes: Option<&[u8]>| {
         if let Some(bytes) = bytes {

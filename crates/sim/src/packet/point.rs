@@ -12,7 +12,7 @@ use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{ExecutionModel, Profile, Situation};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{Mixing, OpenTraffic, PacketScenario, Process, TrafficError};
-use warmcore_stats::judgements::FIRST;
+use warmcore_stats::stopping::FIRST;
 use warmcore_units::{Fault, Nanos, PerSecond};
 use warmcore_workload::{Capture, Key, Trace};
 

@@ -12,7 +12,7 @@ use crate::packet::tally::Tally;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_stats::histogram::Histogram;
-use warmcore_stats::{Judgements, Verdict};
+use warmcore_stats::{StoppingRule, Verdict};
 use warmcore_units::Nanos;
 use warmcore_workload::Arrivals;
 
@@ -91,7 +91,7 @@ impl SystemTask for Judged<'_, '_> {
     ) -> Observed {
         let Precision { relative, max_packets, mean_gap } = self.precision;
         let mut tally = Tally::new(self.host.shape);
-        let mut judgements = Judgements::new(relative, max_packets).not_before(self.settled);
+        let mut judgements = StoppingRule::new(relative, max_packets).not_before(self.settled);
         let ended = loop {
             let Some(finished) = next(&mut self.feed, &mut system) else { break Ended::NoMoreArrivals };
             if !tally.push(&finished) {

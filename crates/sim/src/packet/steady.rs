@@ -8,7 +8,7 @@ use crate::packet::run::{Observed, Precision, Watch};
 use rayon::prelude::*;
 use std::ops::Range;
 use warmcore_scenario::Mixing;
-use warmcore_stats::{Judgements, Replications, Verdict};
+use warmcore_stats::{Replications, StoppingRule, Verdict};
 
 /// A host whose capacity exceeds the rate is saturated only if the queues of so many independent runs
 /// all grow: a stack or processor then has more than its share. One run that grows may be chance.
@@ -73,7 +73,7 @@ impl Point<'_> {
             PHASE_PACKETS.0.max(PHASE_PACKETS.1 * self.settled()).max(drained).min(precision.max_packets);
         let most = precision.max_packets.saturating_mul(self.replications()) / each;
         let short = Precision { relative: Precision::UNREACHABLE, max_packets: each, ..precision };
-        let mut judgements = Judgements::new(precision.relative, most).first_at(PHASES);
+        let mut judgements = StoppingRule::new(precision.relative, most).first_at(PHASES);
         let mut runs = Vec::new();
         loop {
             let more = self.replicate(runs.len() as u64..judgements.at(), short, Watch::Regardless)?;

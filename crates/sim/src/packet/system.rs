@@ -166,7 +166,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
         let finished = Finished { packet, cpu, situation, started, ended: now };
         self.present -= 1;
         match self.dispatcher.finish(cpu, &packet, now) {
-            Next::GoOn(next, change) => {
+            Next::Continue(next, change) => {
                 if let Some(change) = change {
                     self.report(cpu, change, now);
                 }
@@ -192,7 +192,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
         if E::EFFECTS && self.staleness.0 > 0.0 {
             self.unseen.push_back(Unseen { at: now + self.staleness, cpu, change });
         } else {
-            self.dispatcher.see(cpu, change);
+            self.dispatcher.observe(cpu, change);
         }
     }
 
@@ -201,7 +201,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
     #[cold]
     fn see(&mut self, seen: Unseen) {
         let Unseen { at, cpu, change } = seen;
-        self.dispatcher.see(cpu, change);
+        self.dispatcher.observe(cpu, change);
         if change == Change::Idle
             && let Some(next) = self.dispatcher.take_over(cpu)
         {

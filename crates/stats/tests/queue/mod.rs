@@ -7,7 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// One customer of an M/M/1 queue with mean service 1.
 pub(crate) struct Customer {
     pub(crate) sojourn: f64,
-    /// Time since the customer before arrived.
+    /// Time since the arrival of the customer before.
     pub(crate) gap: f64,
 }
 

@@ -7,7 +7,7 @@
 //! every ratio, and moves every rate alike.
 
 use rand_distr::{Distribution, StandardNormal};
-use warmcore_costs::fit::{self, Alone};
+use warmcore_costs::fit::{self, SingleProcessor};
 use warmcore_costs::profile::{Kind, Measured, Profile, ReceiveTimes};
 use warmcore_stats::interval::t_quantile_95;
 use warmcore_units::Nanos;
@@ -74,7 +74,7 @@ pub fn draw(profile: &Profile, random: &mut Random) -> Profile {
 /// may be off, and by the shared error of `memory` as far as they come from there.
 fn refit(profile: &Profile, drawn: &mut Profile, memory: f64, normal: &mut impl FnMut() -> f64) {
     let Some(curve) = drawn.intervened.as_mut().filter(|curve| curve.fitted) else { return };
-    let Some(alone) = Alone::new(profile, curve.approach) else { return };
+    let Some(alone) = SingleProcessor::new(profile, curve.approach) else { return };
     let model = alone.deviation(&curve.points, profile.intervening);
     let [hot, cold] = [Nanos::ZERO, Nanos::INFINITY].map(|x| alone.receive_after(x, profile.intervening));
     for point in &mut curve.points {

@@ -3,7 +3,7 @@
 
 use crate::Findings;
 use warmcore_costs::displacement::{Displacement, Intervening};
-use warmcore_costs::fit::Alone;
+use warmcore_costs::fit::SingleProcessor;
 use warmcore_costs::{Approach, Profile};
 use warmcore_record::chart::{Axis, Direction, Mark, Point, Series, Style, Unit, View};
 use warmcore_record::{Block, Chart, Section};
@@ -20,7 +20,7 @@ pub fn section(findings: &Findings) -> Section {
     let profile = &findings.profile;
     let mut blocks = vec![Block::Chart(reload(profile)), Block::Chart(flush(profile))];
     if let Some(curve) = &profile.intervened {
-        let deviation = Alone::new(profile, curve.approach)
+        let deviation = SingleProcessor::new(profile, curve.approach)
             .map(|alone| alone.deviation(&curve.points, profile.intervening))
             .unwrap_or_default();
         let Intervening { w, a, b, log_d, references_per_us } = profile.intervening;
@@ -66,7 +66,7 @@ pub fn section(findings: &Findings) -> Section {
 fn reload(profile: &Profile) -> Chart {
     let approach = profile.intervened.as_ref().map_or(Approach::IndependentStacks, |curve| curve.approach);
     let modelled = |name: &str, intervening: Intervening| {
-        let alone = Alone::new(profile, approach)?;
+        let alone = SingleProcessor::new(profile, approach)?;
         let point =
             |x: Nanos| Point::new(x.secs(), Estimate::published(alone.receive_after(x, intervening).secs()));
         Some(Series::new(name, Style::Curve, grid().map(point).collect()))

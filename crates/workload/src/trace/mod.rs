@@ -9,7 +9,7 @@
 //!   stream of its outer addresses.
 //! - A fragment belongs to the stream of its datagram.
 //! - Packets that are not IP are left out, and counted.
-//! - Of a file that ends within a packet, those before it are read, and where it [ends](Cut) is said.
+//! - Of a file that ends within a packet, those before it are read, and where it [ends](Truncation) is said.
 //! - A packet's size is that of its frame on the wire, its link header included, at most 65535.
 //! - A packet is sent, not received, where the capture says so: in a Linux cooked header, or in
 //!   the flags of a pcapng packet.
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 /// Where a file ends too early, as it does when what wrote it was stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Cut {
+pub struct Truncation {
     /// Number of the packet, from 1, that would have been the next.
     pub packet: usize,
     /// Where the incomplete record or block begins.
@@ -50,7 +50,7 @@ pub enum TraceError {
     Unrecognised(Vec<u8>),
     /// The file ends before its first packet does.
     #[error("cut off or corrupt: {0}")]
-    Truncated(Cut),
+    Truncated(Truncation),
     /// The file contradicts itself.
     #[error("corrupt or unusable: packet {packet} or what precedes it, at byte {byte}, {problem}")]
     Corrupt {
@@ -98,7 +98,7 @@ struct Record<'a> {
 struct Records<'a> {
     records: Vec<Record<'a>>,
     /// Where the file ends within a packet, if it does.
-    cut: Option<Cut>,
+    cut: Option<Truncation>,
 }
 
 impl<'a> Records<'a> {
@@ -148,7 +148,7 @@ impl Place {
     }
 
     fn truncated(self, missing: usize) -> TraceError {
-        TraceError::Truncated(Cut { packet: self.packet, byte: self.byte, missing })
+        TraceError::Truncated(Truncation { packet: self.packet, byte: self.byte, missing })
     }
 
     fn unknown_link(self, link: i32) -> TraceError {
@@ -166,7 +166,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Cut {
+impl fmt::Display for Truncation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { packet, byte, missing } = self;
         write!(f, "packet {packet} or what precedes it, at byte {byte}, lacks its last {missing} bytes")

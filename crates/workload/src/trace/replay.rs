@@ -1,7 +1,7 @@
 //! The packets of a capture, as arrivals.
 
 use super::streams::{Datagrams, Streams};
-use super::{Cut, Record, Records, TraceError, flow, records};
+use super::{Record, Records, TraceError, Truncation, flow, records};
 use crate::arrivals::{Arrival, Arrivals, ImpossibleArrivals};
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub struct Capture {
     pub not_ip: usize,
     /// Where the file ends within a packet, if it does: what follows was not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cut: Option<Cut>,
+    pub cut: Option<Truncation>,
 }
 
 impl fmt::Display for Capture {

@@ -4,8 +4,8 @@ use crate::{KEY, RATE, assert_exponential, assert_near, assert_share, intervals,
 use warmcore_units::{Nanos, PerSecond, StreamId};
 use warmcore_workload::popularity::MAX_STREAMS;
 use warmcore_workload::{
-    Arrival, Batch, BatchDistribution, Choice, Constant, ImpossibleArrivals, Marks, Periodic, Poisson,
-    Popularity, uniform_streams,
+    Arrival, Batch, BatchDistribution, Constant, ImpossibleArrivals, Marks, Periodic, Poisson, Popularity,
+    StreamChoice, uniform_streams,
 };
 
 const COUNT: usize = 200_000;
@@ -79,7 +79,7 @@ fn zipf_gives_every_stream_its_share() {
     for (streams, exponent) in [(1, 1.0), (50, 0.0), (50, 0.8), (50, 2.0)] {
         let weight = |rank: usize| (rank as f64).powf(-exponent);
         let total: f64 = (1..=streams).map(weight).sum();
-        let choice = Choice::new(streams as u32, Popularity::Zipf(exponent), KEY).unwrap();
+        let choice = StreamChoice::new(streams as u32, Popularity::Zipf(exponent), KEY).unwrap();
         let drawn = per_stream(choice.streams().take(COUNT), streams);
         // One test of all shares together: Pearson's statistic has mean and half its variance n - 1.
         let squares = drawn.iter().zip(1..).map(|(drawn, rank)| {
@@ -96,7 +96,7 @@ fn zipf_gives_every_stream_its_share() {
 fn zipf_holds_for_a_million_streams() {
     const STREAMS: u32 = 1_000_000;
     let harmonic = |count: u32| (1..=count).map(|rank| 1.0 / f64::from(rank)).sum::<f64>();
-    let choice = Choice::new(STREAMS, Popularity::Zipf(1.0), KEY).unwrap();
+    let choice = StreamChoice::new(STREAMS, Popularity::Zipf(1.0), KEY).unwrap();
     let drawn: Vec<StreamId> = choice.streams().take(COUNT).collect();
     for first in [1, 10, 1_000, 100_000, 900_000] {
         let hits = drawn.iter().filter(|stream| stream.0 < first).count();

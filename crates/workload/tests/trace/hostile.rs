@@ -3,7 +3,7 @@
 use crate::packets;
 use crate::writer::{MICROS, Order, Pcapng, arp, ethernet, pcap, udp};
 use proptest::prelude::*;
-use warmcore_workload::{Cut, Trace, TraceError};
+use warmcore_workload::{Trace, TraceError, Truncation};
 
 fn refusal(file: &[u8]) -> String {
     Trace::parse(file).expect_err("refused").to_string()
@@ -31,13 +31,13 @@ fn of_a_file_cut_off_anywhere_what_is_whole_is_read() {
         match length {
             _ if length < 4 => assert!(matches!(result, Err(TraceError::Unrecognised(_))), "{length}"),
             _ if length < header => {
-                assert!(matches!(result, Err(TraceError::Truncated(Cut { byte: 0, .. }))), "{length}");
+                assert!(matches!(result, Err(TraceError::Truncated(Truncation { byte: 0, .. }))), "{length}");
             }
             _ => {
                 let before = (length - header) / record;
                 let byte = header + before * record;
                 let cut = (length != byte).then_some((before + 1, byte));
-                let place = |cut: Cut| (cut.packet, cut.byte);
+                let place = |cut: Truncation| (cut.packet, cut.byte);
                 let found = match result {
                     Ok(trace) => (trace.packets(), trace.capture().cut.map(place)),
                     Err(TraceError::Truncated(found)) => (0, Some(place(found))),

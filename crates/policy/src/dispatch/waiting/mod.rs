@@ -1,27 +1,27 @@
 //! Where jobs wait, and which one a processor takes next (§3).
 //!
-//! | form | for | who waits in a line |
+//! | type | for | what waits in a queue |
 //! |---|---|---|
-//! | [`PacketLines`] | Locking and Hybrid, first come first served | packets |
-//! | [`StreamLines`] | the same, with the stream just processed first | packets |
-//! | [`StackLines`] | IPS | stacks that have a packet but no processor |
+//! | [`PacketQueues`] | Locking and Hybrid, first come first served | packets |
+//! | [`StreamQueue`] | the same, with the stream just processed first | packets |
+//! | [`StackQueues`] | IPS | stacks that have a packet but no processor |
 
 mod packets;
 mod stacks;
 mod streams;
 
-pub use packets::PacketLines;
-pub use stacks::StackLines;
-pub use streams::StreamLines;
+pub use packets::PacketQueues;
+pub use stacks::StackQueues;
+pub use streams::StreamQueue;
 
 use super::Job;
 use crate::assignment::{hashed, in_turn};
-use crate::policy::Line;
+use crate::policy::Queues;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, StackId};
 
-/// How many of everything there is, and how it belongs together.
+/// Numbers of processors, streams and stacks, and how they are assigned to each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
     /// Processors.
@@ -30,21 +30,21 @@ pub struct Layout {
     pub streams: u32,
     /// Independent stacks that streams belong to.
     pub stacks: u32,
-    /// Whether each processor has a stack of its own that all streams are open in (Hybrid); if
-    /// not, all share one, unless streams belong to one of several.
+    /// Whether each processor has a stack of its own in which all streams are open (Hybrid). If not, all
+    /// processors share one stack, or each stream belongs to one of several.
     pub stack_each: bool,
-    /// Whether members are hashed to their places; if not, they are dealt out in turn.
+    /// Whether streams are assigned by hash; if not, they are assigned in turn.
     pub hashed: bool,
 }
 
 impl Layout {
-    /// The stack that each stream belongs to, where it belongs to one of several.
+    /// The stack of each stream, if there are several independent stacks.
     #[must_use]
     pub fn stacks_of_streams(&self) -> Vec<u32> {
         self.assign(self.streams, self.stacks)
     }
 
-    /// The processor that each stream is assigned to, where no stack is.
+    /// The processor of each stream, if streams rather than stacks are assigned.
     #[must_use]
     pub fn homes_of_streams(&self) -> Vec<u32> {
         self.assign(self.streams, self.processors)
@@ -56,23 +56,23 @@ impl Layout {
         in_turn(self.stacks, self.processors)
     }
 
-    /// The place of each of `members` among `places`.
+    /// Assigns each of `members` to one of `places`.
     fn assign(&self, members: u32, places: u32) -> Vec<u32> {
         if self.hashed { hashed(members, places) } else { in_turn(members, places) }
     }
 }
 
-/// The jobs that are not in service.
+/// The jobs that wait for service.
 pub trait Waiting: Send {
     /// What waits.
     type Job: Job;
 
-    /// Whether a job holds its stack until its end is told, so that a processor that goes on to
-    /// another stack has to tell it first.
-    const HELD: bool = false;
+    /// Whether a job holds its stack until its end is reported. If so, a processor must report the end
+    /// before it continues with another stack.
+    const HOLDS_STACK: bool = false;
 
-    /// Nothing waits, with lines as the policy has them.
-    fn none(layout: &Layout, line: Line) -> Self;
+    /// Empty, with the queues that the policy asks for.
+    fn none(layout: &Layout, queues: Queues) -> Self;
 
     /// The stack that `job` visits if it is processed on `cpu`.
     fn stack(&self, job: &Self::Job, cpu: CpuId) -> StackId;
@@ -80,43 +80,44 @@ pub trait Waiting: Send {
     /// The processor to which `job` is assigned.
     fn home(&self, job: &Self::Job) -> CpuId;
 
-    /// `job` has arrived: it is handed back if it may go into service as soon as there is a
-    /// processor for it. If not, it has been put where it waits.
+    /// Handles the arrival of `job`: returns it if it may start as soon as a processor is free, and
+    /// otherwise stores it where it waits.
     fn admit(&mut self, job: Self::Job) -> Option<Self::Job>;
 
-    /// `job` was admitted, but has to wait in the line of `at`.
-    fn line_up(&mut self, job: Self::Job, at: CpuId);
+    /// Appends an admitted job to the queue of `at`.
+    fn enqueue(&mut self, job: Self::Job, at: CpuId);
 
-    /// What the processor that has finished `finished` must go on with before it looks at lines.
-    fn stay(&mut self, finished: &Self::Job) -> Option<Self::Job>;
+    /// The job that must follow `finished` on its processor before any queue is served: the next one of
+    /// its stack.
+    fn next_of_stack(&mut self, finished: &Self::Job) -> Option<Self::Job>;
 
-    /// What the processor that has `running` in hand must go on with after it in any case.
-    fn stay_ahead(&mut self, running: &Self::Job) -> Option<Self::Job> {
+    /// The job that must follow `running` on its processor in any case.
+    fn next_of_stack_ahead(&mut self, running: &Self::Job) -> Option<Self::Job> {
         let _ = running;
         None
     }
 
-    /// Takes the next job from the line of `at`, after `finished` if one was.
+    /// Takes the next job from the queue of `at`; `finished` is the job that the processor ran last.
     fn take(&mut self, at: CpuId, finished: Option<&Self::Job>) -> Option<Self::Job>;
 }
 
-/// First-come-first-served lines, one for all processors or one for each.
+/// First-come-first-served queues: one for all processors, or one for each.
 #[derive(Clone, Debug)]
-struct Lines<J> {
-    lines: Vec<VecDeque<J>>,
+struct FifoQueues<J> {
+    queues: Vec<VecDeque<J>>,
 }
 
-impl<J> Lines<J> {
-    fn none(processors: u32, line: Line) -> Self {
-        let lines = match line {
-            Line::Common => 1,
-            Line::PerProcessor => processors,
+impl<J> FifoQueues<J> {
+    fn none(processors: u32, queues: Queues) -> Self {
+        let count = match queues {
+            Queues::Common => 1,
+            Queues::PerProcessor => processors,
         };
-        Self { lines: (0..lines).map(|_| VecDeque::new()).collect() }
+        Self { queues: (0..count).map(|_| VecDeque::new()).collect() }
     }
 
     #[inline]
-    fn get_mut(&mut self, line: CpuId) -> &mut VecDeque<J> {
-        &mut self.lines[line.index()]
+    fn get_mut(&mut self, queue: CpuId) -> &mut VecDeque<J> {
+        &mut self.queues[queue.index()]
     }
 }

@@ -1,17 +1,17 @@
-use super::{Layout, Lines, Waiting};
+use super::{FifoQueues, Layout, Waiting};
 use crate::dispatch::Job;
-use crate::policy::Line;
+use crate::policy::Queues;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, StackId, StreamId};
 
-/// Any processor can work on any packet: packets wait in lines.
+/// Queues of packets, for stacks in which any processor can work on any packet.
 #[derive(Clone, Debug)]
-pub struct PacketLines<J> {
+pub struct PacketQueues<J> {
     places: Places,
-    lines: Lines<J>,
+    queues: FifoQueues<J>,
 }
 
-/// Where packets belong that are bound to no stack.
+/// The home and stack of packets that are not bound to a stack.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     homes: Vec<u32>,
@@ -32,16 +32,16 @@ impl Places {
 
     #[inline]
     pub(super) fn home(&self, stream: StreamId) -> CpuId {
-        // Not an index: it is left out where the policy has no use for homes.
+        // `homes` may be empty: it is left out for policies that do not use homes.
         CpuId(self.homes.get(stream.index()).copied().unwrap_or_default())
     }
 }
 
-impl<J: Job> Waiting for PacketLines<J> {
+impl<J: Job> Waiting for PacketQueues<J> {
     type Job = J;
 
-    fn none(layout: &Layout, line: Line) -> Self {
-        Self { places: Places::new(layout), lines: Lines::none(layout.processors, line) }
+    fn none(layout: &Layout, queues: Queues) -> Self {
+        Self { places: Places::new(layout), queues: FifoQueues::none(layout.processors, queues) }
     }
 
     #[inline]
@@ -60,17 +60,17 @@ impl<J: Job> Waiting for PacketLines<J> {
     }
 
     #[inline]
-    fn line_up(&mut self, job: J, at: CpuId) {
-        self.lines.get_mut(at).push_back(job);
+    fn enqueue(&mut self, job: J, at: CpuId) {
+        self.queues.get_mut(at).push_back(job);
     }
 
     #[inline]
-    fn stay(&mut self, _finished: &J) -> Option<J> {
+    fn next_of_stack(&mut self, _finished: &J) -> Option<J> {
         None
     }
 
     #[inline]
     fn take(&mut self, at: CpuId, _finished: Option<&J>) -> Option<J> {
-        self.lines.get_mut(at).pop_front()
+        self.queues.get_mut(at).pop_front()
     }
 }

@@ -1,26 +1,27 @@
-use super::{Layout, Lines, Waiting};
+use super::{FifoQueues, Layout, Waiting};
 use crate::dispatch::Job;
-use crate::policy::Line;
+use crate::policy::Queues;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, StackId};
 
-/// A stack works on one packet at a time: packets wait at their stack, and a stack that has a
-/// packet but no processor waits in a line. A processor stays with its stack while packets wait
+/// Queues of stacks that each work on one packet at a time. Packets wait at their stack, and a stack that
+/// has a packet but no processor waits in a queue. A processor stays with its stack while packets wait
 /// there.
 #[derive(Clone, Debug)]
-pub struct StackLines<J> {
-    /// The stack of each stream, and the home of each stack.
+pub struct StackQueues<J> {
+    /// The stack of each stream.
     stack_of: Vec<u32>,
+    /// The home of each stack.
     homes: Vec<u32>,
     stacks: Vec<Stack<J>>,
-    /// The first packets of stacks that wait for a processor.
-    lines: Lines<J>,
+    /// The first packet of each stack that waits for a processor.
+    queues: FifoQueues<J>,
 }
 
 #[derive(Clone, Debug)]
 struct Stack<J> {
-    /// In service, or waiting for a processor.
+    /// Whether one of its packets is in service or waits for a processor.
     busy: bool,
     backlog: VecDeque<J>,
 }
@@ -31,23 +32,23 @@ impl<J> Default for Stack<J> {
     }
 }
 
-impl<J: Job> StackLines<J> {
+impl<J: Job> StackQueues<J> {
     #[inline]
     fn stack_of(&self, job: &J) -> usize {
         self.stack_of[job.stream().index()] as usize
     }
 }
 
-impl<J: Job> Waiting for StackLines<J> {
+impl<J: Job> Waiting for StackQueues<J> {
     type Job = J;
-    const HELD: bool = true;
+    const HOLDS_STACK: bool = true;
 
-    fn none(layout: &Layout, line: Line) -> Self {
+    fn none(layout: &Layout, queues: Queues) -> Self {
         Self {
             stack_of: layout.stacks_of_streams(),
             homes: layout.homes_of_stacks(),
             stacks: (0..layout.stacks).map(|_| Stack::default()).collect(),
-            lines: Lines::none(layout.processors, line),
+            queues: FifoQueues::none(layout.processors, queues),
         }
     }
 
@@ -74,12 +75,12 @@ impl<J: Job> Waiting for StackLines<J> {
     }
 
     #[inline]
-    fn line_up(&mut self, job: J, at: CpuId) {
-        self.lines.get_mut(at).push_back(job);
+    fn enqueue(&mut self, job: J, at: CpuId) {
+        self.queues.get_mut(at).push_back(job);
     }
 
     #[inline]
-    fn stay(&mut self, finished: &J) -> Option<J> {
+    fn next_of_stack(&mut self, finished: &J) -> Option<J> {
         let stack = self.stack_of(finished);
         let stack = &mut self.stacks[stack];
         let next = stack.backlog.pop_front();
@@ -88,13 +89,13 @@ impl<J: Job> Waiting for StackLines<J> {
     }
 
     #[inline]
-    fn stay_ahead(&mut self, running: &J) -> Option<J> {
+    fn next_of_stack_ahead(&mut self, running: &J) -> Option<J> {
         let stack = self.stack_of(running);
         self.stacks[stack].backlog.pop_front()
     }
 
     #[inline]
     fn take(&mut self, at: CpuId, _finished: Option<&J>) -> Option<J> {
-        self.lines.get_mut(at).pop_front()
+        self.queues.get_mut(at).pop_front()
     }
 }

@@ -1,29 +1,29 @@
 use super::packets::Places;
 use super::{Layout, Waiting};
 use crate::dispatch::Job;
-use crate::policy::Line;
+use crate::policy::Queues;
 use alloc::vec;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, StackId};
 
-/// One line for all processors, from which a processor takes the stream it has just processed
-/// before any other: its session lines are still there.
+/// One queue for all processors. A processor first takes a packet of the stream it has just processed,
+/// whose session lines it still holds.
 ///
-/// The line is a list through all waiting packets, and another through those of each stream, so
-/// that either end of either is at hand.
+/// All waiting packets form one linked list, and the packets of each stream another, so both ends of
+/// every list are found in constant time.
 #[derive(Clone, Debug)]
-pub struct StreamLines<J> {
+pub struct StreamQueue<J> {
     places: Places,
     nodes: Vec<Node<J>>,
-    /// A list of unused nodes, linked by `behind`.
+    /// First of the unused nodes, which are linked by `behind`.
     unused: u32,
-    line: Ends,
+    queue: Ends,
     streams: Vec<Ends>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Node<J> {
-    /// `None` where nobody waits.
+    /// `None` in an unused node.
     job: Option<J>,
     ahead: u32,
     behind: u32,
@@ -37,13 +37,13 @@ struct Ends {
     last: u32,
 }
 
-/// In place of a node.
+/// Marks the end of a list.
 const NONE: u32 = u32::MAX;
 const EMPTY: Ends = Ends { first: NONE, last: NONE };
 
-impl<J: Job> StreamLines<J> {
+impl<J: Job> StreamQueue<J> {
     fn node(&mut self, job: J) -> u32 {
-        let node = Node { job: Some(job), ahead: self.line.last, behind: NONE, behind_in_stream: NONE };
+        let node = Node { job: Some(job), ahead: self.queue.last, behind: NONE, behind_in_stream: NONE };
         if self.unused == NONE {
             self.nodes.push(node);
             return u32::try_from(self.nodes.len() - 1).expect("fewer than 2^32 packets wait");
@@ -54,16 +54,16 @@ impl<J: Job> StreamLines<J> {
         free
     }
 
-    /// Takes out the first packet of its stream.
+    /// Removes the packet at node `first`, which is the first of its stream.
     fn remove(&mut self, first: u32) -> Option<J> {
         let Node { job, ahead, behind, behind_in_stream } = &mut self.nodes[first as usize];
         let (job, ahead, behind, behind_in_stream) = (job.take()?, *ahead, *behind, *behind_in_stream);
         match ahead {
-            NONE => self.line.first = behind,
+            NONE => self.queue.first = behind,
             ahead => self.nodes[ahead as usize].behind = behind,
         }
         match behind {
-            NONE => self.line.last = ahead,
+            NONE => self.queue.last = ahead,
             behind => self.nodes[behind as usize].ahead = ahead,
         }
         let stream = &mut self.streams[job.stream().index()];
@@ -76,15 +76,15 @@ impl<J: Job> StreamLines<J> {
     }
 }
 
-impl<J: Job> Waiting for StreamLines<J> {
+impl<J: Job> Waiting for StreamQueue<J> {
     type Job = J;
 
     /// # Panics
-    /// If each processor has a line of its own: what waits there is of few streams anyway.
-    fn none(layout: &Layout, line: Line) -> Self {
-        assert_eq!(line, Line::Common, "one line for all processors");
+    /// If the policy asks for a queue for each processor: few streams would wait there anyway.
+    fn none(layout: &Layout, queues: Queues) -> Self {
+        assert_eq!(queues, Queues::Common, "one queue for all processors");
         let streams = vec![EMPTY; layout.streams as usize];
-        Self { places: Places::new(layout), nodes: Vec::new(), unused: NONE, line: EMPTY, streams }
+        Self { places: Places::new(layout), nodes: Vec::new(), unused: NONE, queue: EMPTY, streams }
     }
 
     #[inline]
@@ -102,11 +102,11 @@ impl<J: Job> Waiting for StreamLines<J> {
         Some(job)
     }
 
-    fn line_up(&mut self, job: J, _at: CpuId) {
+    fn enqueue(&mut self, job: J, _at: CpuId) {
         let stream = job.stream();
         let new = self.node(job);
-        match core::mem::replace(&mut self.line.last, new) {
-            NONE => self.line.first = new,
+        match core::mem::replace(&mut self.queue.last, new) {
+            NONE => self.queue.first = new,
             last => self.nodes[last as usize].behind = new,
         }
         let stream = &mut self.streams[stream.index()];
@@ -117,13 +117,13 @@ impl<J: Job> Waiting for StreamLines<J> {
     }
 
     #[inline]
-    fn stay(&mut self, _finished: &J) -> Option<J> {
+    fn next_of_stack(&mut self, _finished: &J) -> Option<J> {
         None
     }
 
     fn take(&mut self, _at: CpuId, finished: Option<&J>) -> Option<J> {
         let same = finished.map_or(NONE, |finished| self.streams[finished.stream().index()].first);
-        match if same == NONE { self.line.first } else { same } {
+        match if same == NONE { self.queue.first } else { same } {
             NONE => None,
             first => self.remove(first),
         }

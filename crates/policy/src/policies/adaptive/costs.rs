@@ -1,45 +1,45 @@
-//! What a packet costs in the situations that the rehearsals tell apart, as plain numbers.
+//! The service time of a packet in each situation that the shadow simulation distinguishes.
 
 use alloc::vec::Vec;
 use warmcore_units::Nanos;
 
-/// Whose the protocol stacks are: it decides what a packet can find on its processor.
+/// How processors share the protocol stacks. This decides which lines a packet can find on its processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stacks {
-    /// One stack for all processors (Locking): session and history lines move to wherever a
-    /// packet is processed.
+pub enum StackSharing {
+    /// One stack for all processors (Locking): session and history lines move to the processor
+    /// of each packet.
     Shared,
-    /// Stacks that each process one packet at a time, on any processor (IPS): their lines move
-    /// with them.
+    /// Several stacks, each processing one packet at a time on any processor (IPS): their lines
+    /// move with them.
     Independent,
     /// A stack for each processor, in which every stream is open (Hybrid): nothing moves.
     PerProcessor,
 }
 
-/// What of its stack's written lines a packet finds where (Salehi, Kurose & Towsley 1994, §5).
+/// Where a packet finds the lines of its stack that packets write (Salehi, Kurose & Towsley 1994, §5).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Found {
+pub struct CacheState {
     /// Whether its session lines were last written on this processor.
     pub session_here: bool,
-    /// The history lines.
+    /// Where its history lines were last written.
     pub history: History,
 }
 
-/// The history lines that a packet finds.
+/// Who wrote the history lines that a packet finds, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum History {
-    /// Its own stream's: they stay as they are.
+    /// Its own stream: the packet does not write them again.
     Unwritten,
-    /// Another stream's, last written on this processor.
+    /// Another stream, on this processor.
     Here,
-    /// Another stream's, last written on another processor.
+    /// Another stream, on another processor.
     Elsewhere,
 }
 
-impl Found {
+impl CacheState {
     const COUNT: usize = 6;
 
-    /// Everything where it is wanted.
+    /// Everything was last written on this processor.
     const WARMEST: Self = Self { session_here: true, history: History::Unwritten };
 
     #[inline]
@@ -54,55 +54,55 @@ impl Found {
     }
 }
 
-/// Powers of two up to this one are tabled: 2^42 ns are more than an hour.
+/// The table holds powers of two up to this one: 2^42 ns are more than an hour.
 const OCTAVES: usize = 42;
 const MANTISSA_BITS: u32 = f64::MANTISSA_DIGITS - 1;
 const ONE: u64 = 1.0_f64.to_bits();
 
-/// Service times, by what a packet finds and by how long its processor has run no protocol code:
-/// tabled for no time and for powers of two nanoseconds, and linear in between. A case that
-/// cannot occur may be NaN.
+/// Service times by cache state and by how long the processor has run no protocol code. The table
+/// holds times for 0 ns and for powers of two nanoseconds; between them they are interpolated linearly. A
+/// case that cannot occur may be NaN.
 #[derive(Clone, Debug)]
 pub struct Costs {
     /// After 0, 1, 2, 4, … ns.
-    rows: Vec<[f64; Found::COUNT]>,
+    rows: Vec<[f64; CacheState::COUNT]>,
     coldest: f64,
 }
 
 impl Costs {
-    /// Tables `time`: the service time of a packet that finds this, after so much idle time.
+    /// Tabulates `time`: the service time of a packet by cache state and idle time.
     #[must_use]
-    pub fn from_fn(time: impl Fn(Found, Nanos) -> Nanos) -> Self {
-        let row = |idle: Nanos| Found::all().map(|found| time(found, idle).0);
+    pub fn from_fn(time: impl Fn(CacheState, Nanos) -> Nanos) -> Self {
+        let row = |idle: Nanos| CacheState::all().map(|found| time(found, idle).0);
         let powers = (0..=OCTAVES).map(|octave| row(Nanos((1_u64 << octave) as f64)));
         let rows = core::iter::once(row(Nanos::ZERO)).chain(powers).collect();
-        Self { rows, coldest: time(Found::WARMEST, Nanos::INFINITY).0 }
+        Self { rows, coldest: time(CacheState::WARMEST, Nanos::INFINITY).0 }
     }
 
     /// The service time of a packet that finds `found` after its processor was idle for `idle`.
     #[must_use]
     #[inline]
-    pub fn time(&self, found: Found, idle: Nanos) -> Nanos {
+    pub fn time(&self, found: CacheState, idle: Nanos) -> Nanos {
         let column = found.index();
         let (row, place) = position(idle);
         let [low, high] = [row, row + 1].map(|row| self.rows[row.min(OCTAVES + 1)][column]);
         Nanos(low + (high - low) * place)
     }
 
-    /// The least a packet takes.
+    /// The shortest service time.
     #[must_use]
     pub fn hottest(&self) -> Nanos {
-        self.time(Found::WARMEST, Nanos::ZERO)
+        self.time(CacheState::WARMEST, Nanos::ZERO)
     }
 
-    /// How many of the hottest packets the coldest takes as long as.
+    /// The longest service time divided by the shortest.
     #[must_use]
     pub fn cold_to_hot(&self) -> f64 {
         self.coldest / self.hottest().0
     }
 }
 
-/// The row at or before `idle`, and how far `idle` is on the way to the next.
+/// The row at or before `idle`, and the position of `idle` between it and the next row, from 0 to 1.
 #[inline]
 fn position(idle: Nanos) -> (usize, f64) {
     if idle.0 < 1.0 {
@@ -123,16 +123,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Grows without bound and in a curve; each case differs.
-    fn curved(found: Found, idle: Nanos) -> Nanos {
+    /// A service time that grows logarithmically with idle time and differs by case.
+    fn curved(found: CacheState, idle: Nanos) -> Nanos {
         Nanos(100.0 + found.index() as f64 + (1.0 + idle.0.min(1e12)).ln())
     }
 
     proptest! {
-        /// The chord over an octave of ln lies below the arc by less than 0.06.
+        /// Interpolating ln over an octave errs by less than 0.06, always downwards.
         #[test]
-        fn tabled_times_are_near_the_exact_ones(exponent in -2.0_f64..12.0, case in 0..Found::COUNT) {
-            let (found, idle) = (Found::all()[case], Nanos(10_f64.powf(exponent)));
+        fn tabled_times_are_near_the_exact_ones(exponent in -2.0_f64..12.0, case in 0..CacheState::COUNT) {
+            let (found, idle) = (CacheState::all()[case], Nanos(10_f64.powf(exponent)));
             let costs = Costs::from_fn(curved);
             let error = costs.time(found, idle) - curved(found, idle);
             prop_assert!((-0.2..=1e-9).contains(&error.0), "{error} at {idle}");
@@ -140,12 +140,12 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_are_exact_and_beyond_them_nothing_changes() {
+    fn both_ends_of_the_table_are_exact_and_times_are_constant_beyond_it() {
         let costs = Costs::from_fn(curved);
-        assert_eq!(costs.hottest(), curved(Found::WARMEST, Nanos::ZERO));
-        let last = curved(Found::WARMEST, Nanos((1_u64 << OCTAVES) as f64));
+        assert_eq!(costs.hottest(), curved(CacheState::WARMEST, Nanos::ZERO));
+        let last = curved(CacheState::WARMEST, Nanos((1_u64 << OCTAVES) as f64));
         for idle in [Nanos((1_u64 << OCTAVES) as f64), Nanos(1e300), Nanos::INFINITY] {
-            assert_eq!(costs.time(Found::WARMEST, idle), last);
+            assert_eq!(costs.time(CacheState::WARMEST, idle), last);
         }
     }
 }

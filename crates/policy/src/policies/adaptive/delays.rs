@@ -1,31 +1,31 @@
-//! What packets met in the rehearsals.
+//! The delays of packets in the shadow simulation.
 
 use crate::policy::Request;
 use warmcore_units::Nanos;
 
-/// A packet, and its delays where they are known on arrival.
+/// A packet, with its delays under the strategies whose delays are known on arrival.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Rehearsed {
+pub(super) struct ShadowPacket {
     pub(super) request: Request,
-    /// On one processor with all others.
+    /// Its delay under [`Strategy::Gather`](super::Strategy::Gather).
     pub(super) gathered: Nanos,
-    /// On the most recently used processors.
+    /// Its delay under [`Strategy::Recent`](super::Strategy::Recent).
     pub(super) recent: Nanos,
 }
 
-/// The delays of packets under every choice, added up. A packet is among them once all three are
-/// known, so that it is always the same packets that are compared.
+/// Sums of packets' delays under each strategy. A packet is added once all three of its delays are
+/// known, so the sums always cover the same packets.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Delays {
-    /// By [`Choice`](super::Choice).
+    /// Indexed by [`Strategy`](super::Strategy).
     pub(super) sums: [f64; 3],
     pub(super) packets: u32,
 }
 
 impl Delays {
-    /// `packet` has the delay `home` if it goes home.
+    /// Adds the delays of `packet`, which are `home` under [`Strategy::Home`](super::Strategy::Home).
     #[inline]
-    pub(super) fn add(&mut self, packet: &Rehearsed, home: Nanos) {
+    pub(super) fn add(&mut self, packet: &ShadowPacket, home: Nanos) {
         for (sum, delay) in self.sums.iter_mut().zip([packet.gathered, packet.recent, home]) {
             *sum += delay.0;
         }

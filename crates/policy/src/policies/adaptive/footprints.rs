@@ -1,23 +1,23 @@
-//! Who wrote what last in a rehearsal.
+//! Which processor last wrote which lines in the shadow simulation.
 
-use super::costs::{Found, History, Stacks};
+use super::costs::{CacheState, History, StackSharing};
 use crate::policy::Request;
 use alloc::vec::Vec;
 use warmcore_units::CpuId;
 
-/// Streams, and stacks, that are told apart; of more, some share an entry.
+/// How many streams, and stacks, have entries of their own; beyond that, some share one.
 pub(super) const ENTRIES: u32 = 4_096;
 
-/// No processor, no stream.
+/// Stands for no processor or no stream.
 const NOBODY: u32 = u32::MAX;
 
 /// The last writers of session and history lines.
 #[derive(Clone, Debug)]
 pub(super) struct Footprints {
-    stacks: Stacks,
-    /// By stream: the last processor.
+    stacks: StackSharing,
+    /// Last processor, by stream.
     sessions: Entries<u32>,
-    /// By stack.
+    /// Last writer, by stack.
     histories: Entries<Writer>,
 }
 
@@ -28,21 +28,21 @@ struct Writer {
 }
 
 impl Footprints {
-    /// Before any packet. One processor alone has written everything.
-    pub(super) fn none(stacks: Stacks, processors: u32) -> Self {
+    /// The state before any packet. If there is one processor only, it has written everything.
+    pub(super) fn none(stacks: StackSharing, processors: u32) -> Self {
         let cpu = if processors == 1 { 0 } else { NOBODY };
         let nothing = Writer { stream: NOBODY, cpu };
         Self { stacks, sessions: Entries::filled(cpu), histories: Entries::filled(nothing) }
     }
 
-    /// The packet of `request` is processed on `cpu`.
+    /// Processes the packet of `request` on `cpu`; returns the cache state it finds.
     #[inline]
-    pub(super) fn visit(&mut self, request: &Request, cpu: CpuId) -> Found {
+    pub(super) fn visit(&mut self, request: &Request, cpu: CpuId) -> CacheState {
         let stream = request.stream.0;
         let stack = match self.stacks {
-            Stacks::Shared => 0,
-            Stacks::Independent => request.stack.0,
-            Stacks::PerProcessor => cpu.0,
+            StackSharing::Shared => 0,
+            StackSharing::Independent => request.stack.0,
+            StackSharing::PerProcessor => cpu.0,
         };
         let session = core::mem::replace(self.sessions.at(stream), cpu.0);
         let history = self.histories.at(stack);
@@ -56,12 +56,12 @@ impl Footprints {
         if found != History::Unwritten {
             *history = Writer { stream, cpu: cpu.0 };
         }
-        let own_session = self.stacks == Stacks::PerProcessor;
-        Found { session_here: own_session || session == cpu.0, history: found }
+        let own_session = self.stacks == StackSharing::PerProcessor;
+        CacheState { session_here: own_session || session == cpu.0, history: found }
     }
 }
 
-/// An entry for each member of a growing set, up to [`ENTRIES`].
+/// A table that grows by member number up to [`ENTRIES`] entries, which members then share.
 #[derive(Clone, Debug)]
 pub(super) struct Entries<T> {
     entries: Vec<T>,
@@ -69,7 +69,7 @@ pub(super) struct Entries<T> {
 }
 
 impl<T: Copy> Entries<T> {
-    /// Where every entry starts as `new`.
+    /// A table whose entries start as `new`.
     pub(super) const fn filled(new: T) -> Self {
         Self { entries: Vec::new(), new }
     }
@@ -91,9 +91,9 @@ mod tests {
     use super::*;
     use warmcore_units::Nanos;
 
-    /// What packets of these streams find on these processors, one after the other; the streams'
-    /// stacks have their numbers.
-    fn found(stacks: Stacks, visits: &[(u32, u32)]) -> Vec<(bool, History)> {
+    /// What packets find for these (stream, processor) visits in a row. Each stream has the stack of its
+    /// own number.
+    fn found(stacks: StackSharing, visits: &[(u32, u32)]) -> Vec<(bool, History)> {
         let mut footprints = Footprints::none(stacks, 2);
         let visits = visits.iter().map(|&(stream, cpu)| {
             let found = footprints.visit(&request(Nanos::ZERO, stream), CpuId(cpu));
@@ -109,11 +109,11 @@ mod tests {
     fn a_shared_stack_moves_with_every_packet() {
         let expected =
             [(false, Elsewhere), (false, Unwritten), (false, Here), (true, Unwritten), (false, Here)];
-        assert_eq!(found(Stacks::Shared, &VISITS), expected);
+        assert_eq!(found(StackSharing::Shared, &VISITS), expected);
     }
 
     #[test]
-    fn a_stack_of_one_stream_never_writes_its_history_again() {
+    fn a_stack_with_one_stream_writes_its_history_once() {
         let expected = [
             (false, Elsewhere),
             (false, Unwritten),
@@ -121,19 +121,19 @@ mod tests {
             (true, Unwritten),
             (false, Unwritten),
         ];
-        assert_eq!(found(Stacks::Independent, &VISITS), expected);
+        assert_eq!(found(StackSharing::Independent, &VISITS), expected);
     }
 
     #[test]
     fn a_processors_own_stack_moves_nothing() {
         let expected = [(true, Elsewhere), (true, Elsewhere), (true, Here), (true, Unwritten), (true, Here)];
-        assert_eq!(found(Stacks::PerProcessor, &VISITS), expected);
+        assert_eq!(found(StackSharing::PerProcessor, &VISITS), expected);
     }
 
     #[test]
-    fn one_processor_finds_all_at_home() {
-        let mut footprints = Footprints::none(Stacks::Shared, 1);
+    fn a_single_processor_finds_every_line_here() {
+        let mut footprints = Footprints::none(StackSharing::Shared, 1);
         let found = footprints.visit(&request(Nanos::ZERO, 7), CpuId(0));
-        assert_eq!(found, Found { session_here: true, history: Here });
+        assert_eq!(found, CacheState { session_here: true, history: Here });
     }
 }

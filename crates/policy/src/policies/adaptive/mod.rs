@@ -1,106 +1,105 @@
-//! The policy that finds out which policy to follow.
+//! The adaptive policy: it simulates three strategies on the arriving packets and uses the best.
 //!
-//! No fixed policy is best at every load: few packets are quickest on the one processor they keep
-//! warm, many need all processors, and whether a packet should rather wait for the processor of
-//! its stream than run elsewhere depends on what comes next (Salehi, Kurose & Towsley 1994, §6).
-//! Trying policies out on the packets themselves would cost what the worse ones cost, and their
-//! delays differ by less than chance moves them.
+//! No fixed policy is best at every load. With few packets, the processor that they keep warm is
+//! quickest; with many, all processors are needed; and whether a packet should wait for the processor of
+//! its stream or run elsewhere depends on what arrives next (Salehi, Kurose & Towsley 1994, §6). Trying
+//! strategies on the packets themselves would cost the delays of the worse ones, and chance moves delays
+//! by more than the strategies differ.
 //!
-//! So this policy *rehearses*: what a packet costs in which situation has been measured, and with
-//! it the delay of every packet that arrives is worked out as it would be on three imagined hosts,
-//! one for each choice. As all three see the packets that really arrive, and always the same ones
-//! are compared, chance cancels from the comparison; and nobody pays for the worse ones.
+//! So the policy runs a *shadow simulation*. The cost of a packet in each situation has been measured.
+//! With these costs the policy computes the delay of every arriving packet on three simulated hosts, one
+//! for each strategy. All three see the real arrivals, and the same packets are always compared: so
+//! chance cancels from the comparison, and no packet suffers from a worse strategy.
 //!
-//! | [`Choice`] | rehearsed as | and then done as |
+//! | [`Strategy`] | simulated as | carried out as |
 //! |---|---|---|
-//! | `Gather` | one processor for all packets | the same, but others help once the line is long |
-//! | `Recent` | the most recently used idle processor (MRU), one line | the same |
-//! | `Home`, where packets of a stream need not wait for each other | home; the most recently used idle processor if home is busy; if all are, the line at home, and who is idle takes from the longest line | the same |
-//! | `Home` of independent stacks | Wired-Streams | the same, but who is idle takes from lines of two and more |
+//! | `Gather` | one processor for all packets | the same, but others help once its queue is long |
+//! | `Recent` | the most recently used idle processor (MRU), one queue | the same |
+//! | `Home`, where packets of a stream need not wait for each other | home; the most recently used idle processor if home is busy; the queue at home if all are busy; an idle processor takes from the longest queue | the same |
+//! | `Home` of independent stacks | Wired-Streams | the same, but an idle processor takes from queues of two or more |
 //!
-//! Independent stacks wait at their homes: each would keep the processor it fled to while it has
-//! packets, and drive the next stack from its home. What is done is never worse than what was
-//! rehearsed by much and sometimes far better, and so the policy is about as good as the best of
-//! all static ones, or better (measured in `crates/sim/tests/adaptive.rs`).
+//! Independent stacks wait at their homes: a stack that ran elsewhere would occupy that processor while
+//! it has packets, and drive the next stack from its home. What is carried out is never much worse than
+//! what was simulated and sometimes far better, so the policy is about as good as the best static
+//! policy, or better (measured in `crates/sim/tests/adaptive.rs`).
 //!
-//! After each block of packets the choices are compared, and another one is followed once it would
-//! have saved a tenth of a block's delays. At few loads chance favours the worse of two choices in a
-//! block by more than that; following it then and back again would cost some percent.
+//! After each block of packets the strategies are compared. The policy switches to another once that
+//! would have saved a tenth of a block's delays. At a few loads chance favours the worse of two strategies in a
+//! block by more than that; switching there and back costs some percent.
 //!
-//! The rehearsals know what every packet finds in its caches as far as Salehi's Table 2 tells it
-//! apart, except for the thread's stack, and they tell 4096 streams apart. Each packet takes
-//! constant time in them, but for heaps of busy processors: logarithmic. Under `Home` it may wait
-//! there as it would in the real lines, in places that are used again; a packet that would be the
-//! 500th to wait for each processor is not followed, so that memory and what is left of an overload are
-//! bounded.
+//! The shadow simulation distinguishes cache states as Salehi's Table 2 does, except for the thread's
+//! stack, and it distinguishes 4096 streams. Each packet takes constant time, except for heaps of busy
+//! processors, which take logarithmic time. Under `Home` a packet may wait in a simulated queue, in slots
+//! that are reused. At most 500 packets per processor wait there: so memory, and the backlog left by an
+//! overload, are bounded.
 
-mod choice;
+mod completions;
 mod costs;
+mod delay_cap;
 mod delays;
-mod ends;
 mod footprints;
-mod limit;
-mod lines;
+mod queues;
 mod recent;
-mod rehearsal;
+mod shadow;
 mod stealing;
+mod strategy;
 mod wired;
 
-pub use choice::Choice;
-pub use costs::{Costs, Found, History, Stacks};
+pub use costs::{CacheState, Costs, History, StackSharing};
+pub use strategy::Strategy;
 
 use crate::load_order::LoadOrder;
-use crate::policy::{Decision, Line, Policy, Request, View};
+use crate::policy::{Decision, Policy, Queues, Request, View};
 use rand_core::Rng;
-use rehearsal::Rehearsal;
+use shadow::ShadowSimulation;
 use warmcore_units::CpuId;
 
-/// Whichever of three ways to choose a processor the packets of late would have fared best under.
+/// Uses the strategy, of three, under which recent packets would have had the shortest delays.
 #[derive(Clone, Debug)]
 pub struct Adaptive {
-    rehearsal: Rehearsal,
+    shadow: ShadowSimulation,
     loads: LoadOrder,
     /// Whether a packet whose home is busy may go elsewhere.
     may_leave_home: bool,
-    /// With so many packets at the one processor, the next is as soon done on the coldest of the
-    /// others.
-    patience: f64,
+    /// From this many packets at the first processor on, another processor, even a fully cold one,
+    /// finishes the next packet as soon.
+    gather_limit: f64,
 }
 
-/// Where packets are gathered; and whose line is the common one for those that may run anywhere,
-/// from which the others take.
+/// The processor where packets are gathered. Its queue is also the common queue of packets that may run
+/// anywhere.
 const FIRST: CpuId = CpuId(0);
 
 impl Adaptive {
-    /// For `processors` processors, with stacks like these, on which packets cost this much.
+    /// A policy for `processors` processors with such `stacks` and `costs`.
     #[must_use]
-    pub fn new(processors: u32, stacks: Stacks, costs: Costs) -> Self {
+    pub fn new(processors: u32, stacks: StackSharing, costs: Costs) -> Self {
         Self {
-            patience: costs.cold_to_hot(),
-            may_leave_home: stacks != Stacks::Independent,
-            rehearsal: Rehearsal::new(stacks, processors, costs),
+            gather_limit: costs.cold_to_hot(),
+            may_leave_home: stacks != StackSharing::Independent,
+            shadow: ShadowSimulation::new(stacks, processors, costs),
             loads: LoadOrder::idle(processors),
         }
     }
 
-    /// What it does for the time being.
+    /// The strategy in use.
     #[must_use]
-    pub const fn choice(&self) -> Choice {
-        self.rehearsal.choice()
+    pub const fn strategy(&self) -> Strategy {
+        self.shadow.strategy()
     }
 }
 
 impl Policy for Adaptive {
-    const LINE: Line = Line::PerProcessor;
-    const HEEDS_LOAD: bool = true;
+    const QUEUES: Queues = Queues::PerProcessor;
+    const USES_LOAD: bool = true;
 
     #[inline]
     fn place(&mut self, request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
-        self.rehearsal.arrive(&request);
-        let (cpu, waits) = match self.choice() {
-            Choice::Gather => (FIRST, f64::from(view.load(FIRST)) < self.patience),
-            Choice::Recent => return recent_or_wait(view, FIRST),
-            Choice::Home => (request.home, !self.may_leave_home),
+        self.shadow.arrive(&request);
+        let (cpu, waits) = match self.strategy() {
+            Strategy::Gather => (FIRST, f64::from(view.load(FIRST)) < self.gather_limit),
+            Strategy::Recent => return recent_or_wait(view, FIRST),
+            Strategy::Home => (request.home, !self.may_leave_home),
         };
         if view.is_idle(cpu) {
             Decision::Run(cpu)
@@ -113,16 +112,16 @@ impl Policy for Adaptive {
 
     #[inline]
     fn joined(&mut self, request: Request) {
-        self.rehearsal.arrive(&request);
+        self.shadow.arrive(&request);
     }
 
     #[inline]
     fn steal(&mut self, _cpu: CpuId, _view: &impl View) -> Option<CpuId> {
         let (victim, load) = self.loads.longest();
-        // One of them is in service there, and one may wait for its home; more are there from when
-        // they were gathered.
-        let stay = if self.choice() == Choice::Home && !self.may_leave_home { 2 } else { 1 };
-        (load > stay).then_some(victim)
+        // One packet is in service there, and one may wait for its home. Any more were left there
+        // under `Gather`.
+        let leave = if self.strategy() == Strategy::Home && !self.may_leave_home { 2 } else { 1 };
+        (load > leave).then_some(victim)
     }
 
     #[inline]
@@ -131,7 +130,7 @@ impl Policy for Adaptive {
     }
 }
 
-/// The most recently used idle processor, or else the line of `cpu`.
+/// The most recently used idle processor, or the queue of `cpu` if none is idle.
 #[inline]
 fn recent_or_wait(view: &impl View, cpu: CpuId) -> Decision {
     view.most_recent().map_or(Decision::Wait(cpu), Decision::Run)
@@ -139,8 +138,8 @@ fn recent_or_wait(view: &impl View, cpu: CpuId) -> Decision {
 
 #[cfg(test)]
 mod tests {
-    use super::rehearsal::BLOCK;
-    use super::rehearsal::tests::{pairs, sparse, steady};
+    use super::shadow::BLOCK;
+    use super::shadow::tests::{pairs, sparse, steady};
     use super::*;
     use crate::policies::tests::Processors;
     use alloc::vec::Vec;
@@ -148,8 +147,8 @@ mod tests {
     use rand_xoshiro::rand_core::SeedableRng;
     use warmcore_units::{Nanos, StackId, StreamId};
 
-    /// Hot packets take 100 ns and cold ones 1000; sessions that come from elsewhere 30 more,
-    /// history lines that are written 20, wherever they are.
+    /// Hot packets take 100 ns and cold ones 1000. A session from elsewhere adds 30, and writing history
+    /// lines adds 20, wherever they are.
     pub(super) fn costs() -> Costs {
         Costs::from_fn(|found, idle| {
             let base = if idle.0 < 500.0 { 100.0 } else { 1_000.0 };
@@ -159,29 +158,29 @@ mod tests {
         })
     }
 
-    /// A packet of a stream that has a stack and a home of its own.
+    /// A packet of a stream with its own stack and home.
     pub(super) fn request(now: Nanos, stream: u32) -> Request {
         Request { now, stream: StreamId(stream), stack: StackId(stream), home: CpuId(stream), last: None }
     }
 
-    /// The policy after four blocks of `traffic`, all waiting at their stacks.
-    fn after(traffic: fn(u32) -> Vec<(f64, u32)>, stacks: Stacks) -> Adaptive {
+    /// The policy after four blocks of `traffic`, whose packets all join the queues of their stacks.
+    fn after(traffic: fn(u32) -> Vec<(f64, u32)>, stacks: StackSharing) -> Adaptive {
         let mut policy = Adaptive::new(4, stacks, costs());
         let packets = traffic(4 * BLOCK);
         packets.into_iter().for_each(|(now, stream)| policy.joined(request(Nanos(now), stream)));
         policy
     }
 
-    /// Where a packet goes whose home is the processor 2.
+    /// The decision on a packet whose home is processor 2.
     fn place(policy: &Adaptive, loads: &[u32], idle: &[u32]) -> Decision {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
         policy.clone().place(request(Nanos(1e9), 2), &Processors::new(loads, idle), &mut random)
     }
 
     #[test]
-    fn gathered_packets_wait_for_the_first_processor_until_its_line_is_long() {
-        let policy = after(sparse, Stacks::PerProcessor);
-        assert_eq!(policy.choice(), Choice::Gather);
+    fn gathered_packets_wait_for_the_first_processor_until_its_queue_is_long() {
+        let policy = after(sparse, StackSharing::PerProcessor);
+        assert_eq!(policy.strategy(), Strategy::Gather);
         assert_eq!(place(&policy, &[0; 4], &[0, 2, 1, 3]), Decision::Run(FIRST));
         assert_eq!(place(&policy, &[9, 0, 0, 0], &[2, 1, 3]), Decision::Wait(FIRST));
         assert_eq!(place(&policy, &[10, 0, 0, 0], &[2, 1, 3]), Decision::Run(CpuId(3)));
@@ -189,9 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn packets_go_home_and_elsewhere_only_if_it_is_busy() {
-        let policy = after(steady, Stacks::PerProcessor);
-        assert_eq!(policy.choice(), Choice::Home);
+    fn packets_go_elsewhere_only_if_their_home_is_busy() {
+        let policy = after(steady, StackSharing::PerProcessor);
+        assert_eq!(policy.strategy(), Strategy::Home);
         assert_eq!(place(&policy, &[0; 4], &[0, 2, 1, 3]), Decision::Run(CpuId(2)));
         assert_eq!(place(&policy, &[0, 0, 1, 0], &[0, 1, 3]), Decision::Run(CpuId(3)));
         assert_eq!(place(&policy, &[1; 4], &[]), Decision::Wait(CpuId(2)));
@@ -199,8 +198,8 @@ mod tests {
 
     #[test]
     fn independent_stacks_wait_for_their_homes() {
-        let mut policy = after(steady, Stacks::Independent);
-        assert_eq!(policy.choice(), Choice::Home);
+        let mut policy = after(steady, StackSharing::Independent);
+        assert_eq!(policy.strategy(), Strategy::Home);
         assert_eq!(place(&policy, &[0, 0, 1, 0], &[0, 1, 3]), Decision::Wait(CpuId(2)));
         let view = Processors::new(&[0, 0, 3, 0], &[0, 1, 3]);
         (1..=2).for_each(|load| policy.loaded(CpuId(2), load));
@@ -210,16 +209,16 @@ mod tests {
     }
 
     #[test]
-    fn the_most_recently_used_processor_has_the_common_line_beside_it() {
-        let policy = after(pairs, Stacks::PerProcessor);
-        assert_eq!(policy.choice(), Choice::Recent);
+    fn with_all_processors_busy_packets_wait_in_the_common_queue() {
+        let policy = after(pairs, StackSharing::PerProcessor);
+        assert_eq!(policy.strategy(), Strategy::Recent);
         assert_eq!(place(&policy, &[0; 4], &[0, 2, 1, 3]), Decision::Run(CpuId(3)));
         assert_eq!(place(&policy, &[1; 4], &[]), Decision::Wait(FIRST));
     }
 
     #[test]
-    fn who_is_idle_takes_from_the_longest_line() {
-        let mut policy = after(|_| Vec::new(), Stacks::PerProcessor);
+    fn an_idle_processor_takes_from_the_longest_queue() {
+        let mut policy = after(|_| Vec::new(), StackSharing::PerProcessor);
         let view = Processors::new(&[2, 1, 3, 0], &[3]);
         for (cpu, load) in [(0, 1), (0, 2), (1, 1), (2, 1)] {
             policy.loaded(CpuId(cpu), load);

@@ -1,47 +1,47 @@
-//! A host that uses the most recently used idle processor, rehearsed.
+//! The simulated host under [`Strategy::Recent`](super::Strategy::Recent).
 
-use super::costs::{Costs, Stacks};
-use super::ends::Ends;
+use super::completions::Completions;
+use super::costs::{Costs, StackSharing};
+use super::delay_cap::DelayCap;
 use super::footprints::{Entries, Footprints};
-use super::limit::Limit;
 use crate::policy::Request;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, Nanos};
 
-/// Processors that serve one line: where each packet goes, and when, is settled when it arrives,
-/// since those behind it do not matter to it.
+/// Processors that serve one queue. Where and when a packet runs is known on arrival, since later
+/// packets do not affect it.
 ///
-/// A stack that processes one packet at a time takes its packets one after the other on the
-/// processor where it is. (If another packet was settled behind it there, the stack's next one goes
-/// behind that: the work is the same.)
+/// A stack that processes one packet at a time takes its packets one after the other on its current
+/// processor. (If another packet was placed behind it there, the stack's next packet goes behind that one:
+/// the work is the same.)
 #[derive(Clone, Debug)]
 pub(super) struct RecentHost {
-    limit: Limit,
-    /// The most recently used last.
+    limit: DelayCap,
+    /// Idle processors, the most recently used last.
     idle: Vec<CpuId>,
-    /// By processor: when it has finished all packets so far.
+    /// When each processor finishes all packets so far.
     ends: Vec<Nanos>,
-    busy: Ends,
-    /// By stack, if they process one packet at a time: where the last packet was settled, and
-    /// when it ends.
+    busy: Completions,
+    /// By stack, if stacks process one packet at a time: where its last packet runs, and when it
+    /// finishes.
     stacks: Option<Entries<(CpuId, Nanos)>>,
     footprints: Footprints,
 }
 
 impl RecentHost {
-    pub(super) fn new(stacks: Stacks, processors: u32, limit: Limit) -> Self {
+    pub(super) fn new(stacks: StackSharing, processors: u32, limit: DelayCap) -> Self {
         let never = Nanos(f64::NEG_INFINITY);
         Self {
             limit,
             idle: (0..processors).map(CpuId).collect(),
             ends: alloc::vec![never; processors as usize],
-            busy: Ends::default(),
-            stacks: (stacks == Stacks::Independent).then(|| Entries::filled((CpuId(0), never))),
+            busy: Completions::default(),
+            stacks: (stacks == StackSharing::Independent).then(|| Entries::filled((CpuId(0), never))),
             footprints: Footprints::none(stacks, processors),
         }
     }
 
-    /// A packet arrives: its delay.
+    /// Handles the arrival of a packet; returns its delay.
     #[inline]
     pub(super) fn arrive(&mut self, request: &Request, costs: &Costs) -> Nanos {
         let now = request.now;
@@ -53,7 +53,7 @@ impl RecentHost {
         let before = self.ends[cpu.index()];
         let start = now.max(before);
         let found = self.footprints.visit(request, cpu);
-        let end = self.limit.on(now, start + costs.time(found, start - before));
+        let end = self.limit.cap_end(now, start + costs.time(found, start - before));
         self.ends[cpu.index()] = end;
         if was_idle {
             self.busy.push(cpu, end);
@@ -64,11 +64,11 @@ impl RecentHost {
         end - now
     }
 
-    /// Where the packet goes, and whether that processor is idle: where its stack is busy, or else
-    /// the most recently used idle processor, or else the one that will be free first.
+    /// Where the packet goes, and whether that processor is idle: the processor on which its stack is
+    /// busy, or the most recently used idle processor, or the one that will be free first.
     #[inline]
     fn cpu_for(&mut self, request: &Request) -> (CpuId, bool) {
-        if let Some(cpu) = self.where_its_stack_is(request) {
+        if let Some(cpu) = self.cpu_of_busy_stack(request) {
             return (cpu, false);
         }
         if let Some(cpu) = self.idle.pop() {
@@ -78,9 +78,9 @@ impl RecentHost {
         (first.expect("every processor is idle or busy"), false)
     }
 
-    /// The processor on which the packet's stack is busy.
+    /// The processor on which the packet's stack is busy, if it is.
     #[inline]
-    fn where_its_stack_is(&mut self, request: &Request) -> Option<CpuId> {
+    fn cpu_of_busy_stack(&mut self, request: &Request) -> Option<CpuId> {
         let (cpu, end) = *self.stacks.as_mut()?.at(request.stack.0);
         (end.0 > request.now.0).then_some(cpu)
     }
@@ -94,14 +94,15 @@ mod tests {
 
     const PROCESSORS: u32 = 3;
 
-    fn host(stacks: Stacks) -> RecentHost {
-        RecentHost::new(stacks, PROCESSORS, Limit::from_costs(&costs()))
+    fn host(stacks: StackSharing) -> RecentHost {
+        RecentHost::new(stacks, PROCESSORS, DelayCap::from_costs(&costs()))
     }
 
-    /// The same by search: the idle processor with the latest end, or the earliest of all.
+    /// The same delays by linear search: the idle processor that finished last, or the processor that
+    /// finishes first.
     fn searched(packets: &[(f64, u32)]) -> Vec<f64> {
         let mut ends: Vec<(f64, u32)> = (0..PROCESSORS).map(|cpu| (f64::NEG_INFINITY, cpu)).collect();
-        let mut footprints = Footprints::none(Stacks::Shared, PROCESSORS);
+        let mut footprints = Footprints::none(StackSharing::Shared, PROCESSORS);
         let packets = packets.iter().map(|&(now, stream)| {
             ends.sort_by(|(a, left), (b, right)| a.total_cmp(b).then(left.cmp(right)));
             let at = ends.iter().rposition(|&(end, _)| end <= now).unwrap_or(0);
@@ -116,10 +117,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn delays_are_those_of_a_search(steps in prop::collection::vec((0.0_f64..300.0, 0_u32..4), 0..100)) {
+        fn delays_equal_those_of_a_linear_search(steps in prop::collection::vec((0.0_f64..300.0, 0_u32..4), 0..100)) {
             let mut now = 0.0;
             let packets: Vec<_> = steps.into_iter().map(|(gap, stream)| { now += gap; (now, stream) }).collect();
-            let mut host = host(Stacks::Shared);
+            let mut host = host(StackSharing::Shared);
             let delays = packets.iter().map(|&(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
             prop_assert_eq!(delays.collect::<Vec<_>>(), searched(&packets));
         }
@@ -127,10 +128,10 @@ mod tests {
 
     #[test]
     fn packets_of_one_stack_follow_each_other_and_others_do_not_wait() {
-        let mut host = host(Stacks::Independent);
+        let mut host = host(StackSharing::Independent);
         let delays = [(0.0, 1), (10.0, 1), (20.0, 2), (5_000.0, 1)]
             .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
-        // The last finds the processor of stream 1, which ended later than that of stream 2.
+        // The last packet goes to the processor of stream 1, which finished later than that of stream 2.
         assert_eq!(delays, [1_050.0, 1_140.0, 1_050.0, 1_000.0]);
     }
 }

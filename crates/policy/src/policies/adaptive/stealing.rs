@@ -1,61 +1,60 @@
-//! A host whose packets go home, but to others if it is busy, rehearsed.
+//! The simulated host under [`Strategy::Home`](super::Strategy::Home), with stealing.
 
-use super::costs::{Costs, Stacks};
-use super::delays::{Delays, Rehearsed};
-use super::ends::Ends;
+use super::completions::Completions;
+use super::costs::{Costs, StackSharing};
+use super::delay_cap::DelayCap;
+use super::delays::{Delays, ShadowPacket};
 use super::footprints::Footprints;
-use super::limit::Limit;
-use super::lines::Lines;
+use super::queues::ShadowQueues;
 use crate::Recency;
 use crate::policy::Request;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, Nanos};
 
-/// A packet goes to its home, or if that is busy to the most recently used idle processor; if all
-/// are busy it waits at home. A processor that has finished takes from its own line, or else from
-/// the longest.
+/// A packet goes to its home, or if that is busy, to the most recently used idle processor; if all are
+/// busy, it waits at home. A processor that has finished takes from its own queue, or from the longest if
+/// that is empty.
 ///
-/// When a waiting packet starts, and where, depends on those that come after it. So time passes here
-/// from arrival to arrival, and the delay of a packet is known when it starts: if it had to wait,
-/// some arrivals later.
+/// When and where a waiting packet starts depends on later packets. So the simulation advances from
+/// arrival to arrival, and a packet's delay is known when it starts, which may be some arrivals later.
 #[derive(Clone, Debug)]
 pub(super) struct StealingHost {
-    limit: Limit,
+    limit: DelayCap,
     idle: Recency,
-    busy: Ends,
-    /// By processor: when it will have finished its packet, or has.
+    busy: Completions,
+    /// When each processor finishes, or has finished, its packet.
     ends: Vec<Nanos>,
-    lines: Lines,
+    queues: ShadowQueues,
     footprints: Footprints,
 }
 
 impl StealingHost {
-    pub(super) fn new(stacks: Stacks, processors: u32, limit: Limit) -> Self {
+    pub(super) fn new(stacks: StackSharing, processors: u32, limit: DelayCap) -> Self {
         Self {
             limit,
             idle: Recency::filled(processors),
-            busy: Ends::default(),
+            busy: Completions::default(),
             ends: alloc::vec![Nanos(f64::NEG_INFINITY); processors as usize],
-            lines: Lines::empty(processors, Limit::packets(processors)),
+            queues: ShadowQueues::empty(processors, DelayCap::max_waiting(processors)),
             footprints: Footprints::none(stacks, processors),
         }
     }
 
-    /// A packet arrives. Those that have started since the last one did are added to `delays`.
+    /// Handles an arrival, and adds to `delays` the packets that have started since the last one.
     #[inline]
-    pub(super) fn arrive(&mut self, packet: &Rehearsed, costs: &Costs, delays: &mut Delays) {
+    pub(super) fn arrive(&mut self, packet: &ShadowPacket, costs: &Costs, delays: &mut Delays) {
         let now = packet.request.now;
-        self.pass(now, costs, delays);
+        self.advance(now, costs, delays);
         if let Some(cpu) = self.idle_for(&packet.request) {
             self.idle.remove(cpu.0);
             delays.add(packet, self.start(&packet.request, cpu, now, costs));
             self.busy.push(cpu, self.ends[cpu.index()]);
-        } else if self.lines.join(packet.request.home, *packet).is_err() {
-            delays.add(packet, self.limit.of_delay(Nanos::INFINITY));
+        } else if self.queues.join(packet.request.home, *packet).is_err() {
+            delays.add(packet, self.limit.cap_delay(Nanos::INFINITY));
         }
     }
 
-    /// The idle processor that the packet goes to.
+    /// The idle processor that the packet goes to, if there is one.
     #[inline]
     fn idle_for(&self, request: &Request) -> Option<CpuId> {
         if self.idle.contains(request.home.0) {
@@ -64,11 +63,11 @@ impl StealingHost {
         self.idle.newest().map(CpuId)
     }
 
-    /// Time passes until `now`: processors finish packets and start waiting ones.
+    /// Advances to `now`: processors finish packets and start waiting ones.
     #[inline]
-    fn pass(&mut self, now: Nanos, costs: &Costs, delays: &mut Delays) {
+    fn advance(&mut self, now: Nanos, costs: &Costs, delays: &mut Delays) {
         while let Some(cpu) = self.busy.first_by(now, &self.ends) {
-            if let Some(packet) = self.lines.take(cpu) {
+            if let Some(packet) = self.queues.take(cpu) {
                 let start = self.ends[cpu.index()];
                 delays.add(&packet, self.start(&packet.request, cpu, start, costs));
             } else {
@@ -78,13 +77,13 @@ impl StealingHost {
         }
     }
 
-    /// The packet of `request` starts on `cpu` at `start`: its delay.
+    /// Starts the packet of `request` on `cpu` at `start`; returns its delay.
     #[inline]
     fn start(&mut self, request: &Request, cpu: CpuId, start: Nanos, costs: &Costs) -> Nanos {
         let found = self.footprints.visit(request, cpu);
         let end = start + costs.time(found, start - self.ends[cpu.index()]);
         self.ends[cpu.index()] = end;
-        self.limit.of_delay(end - request.now)
+        self.limit.cap_delay(end - request.now)
     }
 }
 
@@ -99,15 +98,15 @@ mod tests {
     const PROCESSORS: usize = 3;
 
     fn host() -> StealingHost {
-        StealingHost::new(Stacks::Shared, PROCESSORS as u32, Limit::from_costs(&costs()))
+        StealingHost::new(StackSharing::Shared, PROCESSORS as u32, DelayCap::from_costs(&costs()))
     }
 
-    fn packet(now: f64, stream: u32) -> Rehearsed {
-        Rehearsed { request: request(Nanos(now), stream), gathered: Nanos::ZERO, recent: Nanos::ZERO }
+    fn packet(now: f64, stream: u32) -> ShadowPacket {
+        ShadowPacket { request: request(Nanos(now), stream), gathered: Nanos::ZERO, recent: Nanos::ZERO }
     }
 
-    /// How many have started after each arrival, and the sum of their delays.
-    fn rehearsed(packets: &[(f64, u32)]) -> Vec<(u32, f64)> {
+    /// How many packets have started after each arrival, and the sum of their delays.
+    fn simulated(packets: &[(f64, u32)]) -> Vec<(u32, f64)> {
         let (mut host, mut delays) = (host(), Delays::default());
         let after = packets.iter().map(|&(now, stream)| {
             host.arrive(&packet(now, stream), &costs(), &mut delays);
@@ -116,15 +115,15 @@ mod tests {
         after.collect()
     }
 
-    /// The same, written down as it is said.
+    /// A direct implementation of the same rules, to compare with.
     struct Plain {
-        /// The most recently used last.
+        /// Idle processors, the most recently used last.
         idle: Vec<usize>,
-        /// Ends of the packets in service, where there is one; and of the last one.
+        /// When each processor finishes the packet in service, if any; and when it last finished.
         running: [Option<f64>; PROCESSORS],
         ended: [f64; PROCESSORS],
-        lines: [VecDeque<(f64, u32)>; PROCESSORS],
-        /// When each line last changed, in changes of any.
+        queues: [VecDeque<(f64, u32)>; PROCESSORS],
+        /// When each queue last changed, counted in changes of all queues.
         changed: [usize; PROCESSORS],
         footprints: Footprints,
         started: (u32, f64),
@@ -136,9 +135,9 @@ mod tests {
                 idle: (0..PROCESSORS).collect(),
                 running: [None; PROCESSORS],
                 ended: [f64::NEG_INFINITY; PROCESSORS],
-                lines: [const { VecDeque::new() }; PROCESSORS],
+                queues: [const { VecDeque::new() }; PROCESSORS],
                 changed: [0; PROCESSORS],
-                footprints: Footprints::none(Stacks::Shared, PROCESSORS as u32),
+                footprints: Footprints::none(StackSharing::Shared, PROCESSORS as u32),
                 started: (0, 0.0),
             }
         }
@@ -162,18 +161,18 @@ mod tests {
             }
         }
 
-        fn changes(&mut self, line: usize) -> &mut VecDeque<(f64, u32)> {
-            self.changed[line] = self.changed.iter().max().map_or(0, |latest| latest + 1);
-            &mut self.lines[line]
+        fn changes(&mut self, queue: usize) -> &mut VecDeque<(f64, u32)> {
+            self.changed[queue] = self.changed.iter().max().map_or(0, |latest| latest + 1);
+            &mut self.queues[queue]
         }
 
-        /// Of several, the one that has been so long for longest.
+        /// The longest queue; of several, the one that has had this length for the longest time.
         fn longest(&self) -> usize {
-            let order = |&line: &usize| (self.lines[line].len(), Reverse(self.changed[line]));
+            let order = |&queue: &usize| (self.queues[queue].len(), Reverse(self.changed[queue]));
             (0..PROCESSORS).max_by_key(order).unwrap()
         }
 
-        fn pass(&mut self, now: f64) {
+        fn advance(&mut self, now: f64) {
             loop {
                 let busy = (0..PROCESSORS).filter_map(|cpu| self.running[cpu].map(|end| (end, cpu)));
                 let Some((end, cpu)) = busy.min_by(|a, b| a.0.total_cmp(&b.0)) else { break };
@@ -182,7 +181,7 @@ mod tests {
                 }
                 self.running[cpu] = None;
                 self.ended[cpu] = end;
-                let own = !self.lines[cpu].is_empty();
+                let own = !self.queues[cpu].is_empty();
                 let from = if own { cpu } else { self.longest() };
                 match self.changes(from).pop_front() {
                     Some(next) => self.start(cpu, end, next),
@@ -201,37 +200,37 @@ mod tests {
             let packets: Vec<_> = steps.into_iter().map(|(gap, stream)| { now += gap; (now, stream) }).collect();
             let mut plain = Plain::new();
             let expected = packets.iter().map(|&(now, stream)| {
-                plain.pass(now);
+                plain.advance(now);
                 plain.arrive(now, stream);
                 plain.started
             });
-            prop_assert_eq!(rehearsed(&packets), expected.collect::<Vec<_>>());
+            prop_assert_eq!(simulated(&packets), expected.collect::<Vec<_>>());
         }
     }
 
     /// Cold packets take 1050 with session and history from elsewhere, 1030 with their own history.
     #[test]
-    fn packets_flee_a_busy_home_and_are_stolen() {
-        // Of one stream: at home, at the most recently used of the others, at the last; and the
-        // fourth waits for who is the first to end.
+    fn packets_leave_a_busy_home_and_are_stolen() {
+        // Four packets of one stream: at home, on the most recently used of the others, on the last
+        // processor; the fourth waits for the first to finish.
         let packets = [(0.0, 1), (10.0, 1), (20.0, 1), (30.0, 1), (2_000.0, 0)];
         let sums = [1_050.0, 2_080.0, 3_110.0, 3_110.0];
         let expected: Vec<_> = [1, 2, 3, 3].into_iter().zip(sums).collect();
-        let after = rehearsed(&packets);
+        let after = simulated(&packets);
         assert_eq!(after[..4], expected);
-        // At 1040 the second ends, on another processor than the home: hot, its session from elsewhere.
+        // The second finishes at 1040, not at home: so the fourth is hot, with its session from elsewhere.
         assert_eq!(after[4].0, 5);
     }
 
     #[test]
-    fn an_overload_is_followed_to_a_limit() {
+    fn delays_in_an_overload_are_capped() {
         let (mut host, mut delays) = (host(), Delays::default());
-        let most = Limit::packets(PROCESSORS as u32);
+        let most = DelayCap::max_waiting(PROCESSORS as u32);
         for _ in 0..most + 103 {
             host.arrive(&packet(0.0, 1), &costs(), &mut delays);
         }
-        // Three in service, and a hundred for whom there was no room.
-        let limit = Limit::from_costs(&costs()).of_delay(Nanos::INFINITY).0;
+        // Three packets in service, and a hundred that found the queues full.
+        let limit = DelayCap::from_costs(&costs()).cap_delay(Nanos::INFINITY).0;
         assert_eq!(delays.packets, 103);
         assert_eq!(delays.sums[2], 1_050.0 + 2.0 * 1_030.0 + 100.0 * limit);
         host.arrive(&packet(1e9, 1), &costs(), &mut delays);

@@ -1,34 +1,34 @@
-//! A host whose streams are wired to processors, rehearsed.
+//! A simulated host whose streams are wired to processors.
 
-use super::costs::{Costs, Stacks};
+use super::costs::{Costs, StackSharing};
+use super::delay_cap::DelayCap;
 use super::footprints::Footprints;
-use super::limit::Limit;
 use crate::policy::Request;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, Nanos};
 
-/// Each processor serves its own streams in order of arrival, so that the delay of a packet
-/// follows from when its processor will be through with the one before (Lindley 1952).
+/// Each processor serves its own streams in order of arrival, so a packet's delay follows from when
+/// its processor finishes the packet before (Lindley 1952).
 #[derive(Clone, Debug)]
 pub(super) struct WiredHost {
     wiring: Wiring,
-    limit: Limit,
-    /// By processor: when it has finished all packets so far.
+    limit: DelayCap,
+    /// When each processor finishes all packets so far.
     ends: Vec<Nanos>,
     footprints: Footprints,
 }
 
-/// Where streams are wired to.
+/// Which processor streams are wired to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Wiring {
-    /// Their homes.
+    /// Each to its home.
     Homes,
     /// All to the first processor.
     First,
 }
 
 impl WiredHost {
-    pub(super) fn new(wiring: Wiring, stacks: Stacks, processors: u32, limit: Limit) -> Self {
+    pub(super) fn new(wiring: Wiring, stacks: StackSharing, processors: u32, limit: DelayCap) -> Self {
         Self {
             wiring,
             limit,
@@ -37,7 +37,7 @@ impl WiredHost {
         }
     }
 
-    /// A packet arrives: its delay.
+    /// Handles the arrival of a packet; returns its delay.
     #[inline]
     pub(super) fn arrive(&mut self, request: &Request, costs: &Costs) -> Nanos {
         let now = request.now;
@@ -48,7 +48,7 @@ impl WiredHost {
         let end = &mut self.ends[cpu.index()];
         let start = now.max(*end);
         let found = self.footprints.visit(request, cpu);
-        *end = self.limit.on(now, start + costs.time(found, start - *end));
+        *end = self.limit.cap_end(now, start + costs.time(found, start - *end));
         *end - now
     }
 }
@@ -58,22 +58,22 @@ mod tests {
     use super::super::tests::{costs, request};
     use super::*;
 
-    fn host(wiring: Wiring, stacks: Stacks) -> WiredHost {
-        WiredHost::new(wiring, stacks, 4, Limit::from_costs(&costs()))
+    fn host(wiring: Wiring, stacks: StackSharing) -> WiredHost {
+        WiredHost::new(wiring, stacks, 4, DelayCap::from_costs(&costs()))
     }
 
     #[test]
     fn a_packet_waits_for_those_before_it_at_its_home() {
-        let mut host = host(Wiring::Homes, Stacks::PerProcessor);
-        // A first packet is cold and writes history, here for the first time: 1000 + 20.
+        let mut host = host(Wiring::Homes, StackSharing::PerProcessor);
+        // The first packet on a processor is cold and writes history: 1000 + 20.
         let delays = [(0.0, 1), (10.0, 2), (20.0, 1), (5_000.0, 1)]
             .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
         assert_eq!(delays, [1_020.0, 1_020.0, 1_100.0, 1_000.0]);
     }
 
     #[test]
-    fn on_one_processor_all_wait_for_all() {
-        let mut host = host(Wiring::First, Stacks::PerProcessor);
+    fn on_one_processor_packets_wait_for_all_streams() {
+        let mut host = host(Wiring::First, StackSharing::PerProcessor);
         let delays = [(0.0, 1), (10.0, 1), (20.0, 2)]
             .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
         assert_eq!(delays, [1_020.0, 1_110.0, 1_220.0]);

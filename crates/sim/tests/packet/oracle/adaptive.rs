@@ -5,7 +5,7 @@
 
 use warmcore_costs::{Experiment, Situation, ThreadStack};
 use warmcore_policy::policies::Adaptive;
-use warmcore_policy::policies::adaptive::{Choice, Costs, History, Stacks};
+use warmcore_policy::policies::adaptive::{Costs, History, StackSharing, Strategy};
 use warmcore_policy::{Policy, Request};
 use warmcore_scenario::Parallelism;
 use warmcore_sim::packet::Host;
@@ -19,9 +19,9 @@ pub(crate) struct Verdicts {
 impl Verdicts {
     pub(crate) fn new(host: &Host) -> Self {
         let stacks = match host.scheduling.approach {
-            Parallelism::Locking => Stacks::Shared,
-            Parallelism::Ips => Stacks::Independent,
-            Parallelism::Hybrid => Stacks::PerProcessor,
+            Parallelism::Locking => StackSharing::Shared,
+            Parallelism::Ips => StackSharing::Independent,
+            Parallelism::Hybrid => StackSharing::PerProcessor,
         };
         let costs = Costs::from_fn(|found, idle| {
             let experiment = match (found.session_here, found.history) {
@@ -42,7 +42,7 @@ impl Verdicts {
         self.listener.joined(request);
     }
 
-    pub(crate) const fn choice(&self) -> Choice {
-        self.listener.choice()
+    pub(crate) const fn strategy(&self) -> Strategy {
+        self.listener.strategy()
     }
 }

@@ -187,7 +187,7 @@ impl<'h> Machine<'h> {
             self.serve(cpu, next, thread, ends, true);
         } else if let Some(next) = self.take_of_line(cpu, Some(packet.stream)) {
             self.serve(cpu, next, thread, ends, true);
-            if !self.has_common_line() {
+            if !self.has_common_queue() {
                 self.tell(cpu, false, ends);
             }
         } else if let Some(next) = self.steal() {
@@ -233,7 +233,7 @@ impl<'h> Machine<'h> {
     }
 
     fn take_of_line(&mut self, cpu: CpuId, last: Option<StreamId>) -> Option<Packet> {
-        let common = self.has_common_line();
+        let common = self.has_common_queue();
         let in_line = |other: &Waiting| match other.place {
             Place::Line(at) => common || at == cpu,
             Place::Stack(_) => false,
@@ -303,7 +303,7 @@ impl<'h> Machine<'h> {
         if running { Nanos::ZERO } else { self.log.idle(&cpus, now) }
     }
 
-    fn has_common_line(&self) -> bool {
+    fn has_common_queue(&self) -> bool {
         use ProcessorPolicy::{CentralQueue, Lru, Mru, Patient, WiredStreams};
         match self.host.scheduling.policy {
             Mru | Lru | CentralQueue | Patient => true,
@@ -315,7 +315,7 @@ impl<'h> Machine<'h> {
     /// The policy sees how many packets are at each processor; those that left it while the policy
     /// has not learnt of it, it still counts.
     fn look(&mut self) {
-        let common = self.has_common_line();
+        let common = self.has_common_queue();
         let load = |cpu: CpuId| {
             let in_service = usize::from(self.jobs[cpu.index()].is_some());
             let in_line =

@@ -3,7 +3,7 @@
 use super::adaptive::Verdicts;
 use warmcore_policy::Request;
 use warmcore_policy::assignment::hashed;
-use warmcore_policy::policies::adaptive::Choice;
+use warmcore_policy::policies::adaptive::Strategy;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
 use warmcore_sim::packet::{Host, Packet};
 use warmcore_units::{CpuId, StackId};
@@ -115,23 +115,23 @@ impl Chooser {
             }
             Named::Adaptive => {
                 self.verdicts.hear(request);
-                return self.follow(self.verdicts.choice(), home);
+                return self.follow(self.verdicts.strategy(), home);
             }
         };
         somewhere.map_or(Place::Wait(home), Place::Run)
     }
 
     /// What the adaptive policy does with a packet for `home`.
-    fn follow(&self, choice: Choice, home: CpuId) -> Place {
+    fn follow(&self, choice: Strategy, home: CpuId) -> Place {
         let newest = self.idle.last().copied();
         let first = CpuId(0);
         let few = (self.seen[0].load as f64) < self.cold_to_hot;
         let (somewhere, otherwise) = match choice {
-            Choice::Recent => (newest, first),
-            Choice::Gather if few => (self.if_idle(first), first),
-            Choice::Gather => (self.if_idle(first).or(newest), first),
-            Choice::Home if self.stays_home() => (self.if_idle(home), home),
-            Choice::Home => (self.if_idle(home).or(newest), home),
+            Strategy::Recent => (newest, first),
+            Strategy::Gather if few => (self.if_idle(first), first),
+            Strategy::Gather => (self.if_idle(first).or(newest), first),
+            Strategy::Home if self.stays_home() => (self.if_idle(home), home),
+            Strategy::Home => (self.if_idle(home).or(newest), home),
         };
         somewhere.map_or(Place::Wait(otherwise), Place::Run)
     }
@@ -140,7 +140,7 @@ impl Chooser {
     pub(crate) fn victim(&self) -> Option<CpuId> {
         // One of them is in service.
         let stay = match self.policy {
-            ProcessorPolicy::Adaptive if self.verdicts.choice() == Choice::Home && self.stays_home() => 2,
+            ProcessorPolicy::Adaptive if self.verdicts.strategy() == Strategy::Home && self.stays_home() => 2,
             ProcessorPolicy::HashStealing | ProcessorPolicy::Adaptive => 1,
             _ => return None,
         };

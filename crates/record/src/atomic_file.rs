@@ -1,10 +1,10 @@
-//! Files that appear whole or not at all.
+//! Writing a file atomically: it appears completely or not at all.
 //!
-//! A file is written beside its destination under a name of its own, forced to the disk, and then
-//! given its name in one step. So a reader never sees half a file, a full disk leaves an earlier
-//! result as it was, and an interrupted run leaves earlier and finished files only. On any error,
-//! or when the thread unwinds, the unfinished file is removed. (A process that is killed outright
-//! cannot remove it: it is then found beside the destination as `.NAME.*.unfinished`.)
+//! The content is written to a temporary file beside the destination, forced to the disk, and then
+//! renamed. So a reader never sees half a file, a full disk leaves an earlier result as it was, and an
+//! interrupted run leaves only earlier and finished files. On any error, or when the thread unwinds, the
+//! temporary file is removed. (A process that is killed cannot remove it: it stays beside the destination
+//! as `.NAME.*.unfinished`.)
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
@@ -12,31 +12,31 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
 
-/// What to do about a file that is already there.
+/// What to do if the file already exists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Existing {
-    /// Leave it and fail.
+    /// Leave it, and fail.
     Refuse,
-    /// Put the new file in its place.
+    /// Replace it with the new file.
     Replace,
 }
 
-/// A file could not be written. What stood at the path before still stands.
+/// A file could not be written. The path still holds what it held before.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// There is a file, and it was not to be replaced.
+    /// The file exists and must not be replaced.
     #[error("`{}` exists already: give --force to replace it, or another place with --out", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// There is a directory of that name.
+    /// The path names a directory.
     #[error("`{}` is a directory: name a file", path.display())]
     IsDirectory {
         /// The directory.
         path: PathBuf,
     },
-    /// The directory to write into is not there.
+    /// The directory to write into does not exist.
     #[error("cannot write `{}`: there is no directory `{}`: create it first", path.display(), directory.display())]
     NoDirectory {
         /// The file.
@@ -54,7 +54,7 @@ pub enum WriteError {
         /// What the system said.
         source: io::Error,
     },
-    /// The file system takes no writes at all.
+    /// The file system is read-only.
     #[error("cannot write `{}`: `{}` is on a read-only file system: choose another place with --out", path.display(), directory.display())]
     ReadOnly {
         /// The file.
@@ -69,7 +69,7 @@ pub enum WriteError {
     Full {
         /// The file.
         path: PathBuf,
-        /// How long it would have been.
+        /// The size it would have had.
         bytes: usize,
         /// What the system said.
         source: io::Error,
@@ -79,14 +79,14 @@ pub enum WriteError {
     Other {
         /// The file.
         path: PathBuf,
-        /// What was being done.
+        /// What was being done when it failed.
         step: &'static str,
         /// What the system said.
         source: io::Error,
     },
 }
 
-/// Writes `content` to `path`, whole or not at all.
+/// Writes `content` to `path` completely, or not at all.
 ///
 /// # Errors
 /// If the file cannot be written; the path then holds what it held before.
@@ -106,10 +106,10 @@ pub fn write(path: &Path, content: &[u8], existing: Existing) -> Result<(), Writ
     Ok(())
 }
 
-/// Finds out early, before a long run, whether [`write()`] would refuse `path`.
+/// Checks before a long run whether [`write()`] would refuse `path`.
 ///
 /// # Errors
-/// As [`write()`], except that nobody knows yet whether the disk will be full.
+/// As [`write()`], except for a disk that fills up later.
 pub fn check(path: &Path, existing: Existing) -> Result<(), WriteError> {
     let destination = Destination { path, bytes: 0 };
     destination.accept(existing)?;
@@ -131,7 +131,7 @@ impl Destination<'_> {
         }
     }
 
-    /// Refuses what no attempt is needed for.
+    /// Refuses destinations that need no attempt at writing.
     fn accept(&self, existing: Existing) -> Result<(), WriteError> {
         let path = || self.path.to_owned();
         match fs::metadata(self.path) {
@@ -144,7 +144,7 @@ impl Destination<'_> {
         }
     }
 
-    /// An empty unfinished file beside the destination, removed when dropped.
+    /// Creates an empty temporary file beside the destination; it is removed when dropped.
     fn begin(&self) -> Result<NamedTempFile, WriteError> {
         let mut prefix = OsStr::new(".").to_owned();
         prefix.push(self.path.file_name().unwrap_or_default());
@@ -155,15 +155,15 @@ impl Destination<'_> {
         builder.tempfile_in(self.directory()).map_err(|source| self.error("creating it", source))
     }
 
-    /// Forces the new name to the disk. A file system that cannot do this for a directory says so;
-    /// the file itself is safe by then.
+    /// Forces the new name to the disk. Errors are ignored: some file systems cannot do this for a
+    /// directory, and the file's content is safe by then.
     fn sync_directory(&self) {
         if let Ok(directory) = File::open(self.directory()) {
             drop(directory.sync_all());
         }
     }
 
-    /// What `source`, met at `step`, means to a user.
+    /// The error to report for `source`, which occurred at `step`.
     fn error(&self, step: &'static str, source: io::Error) -> WriteError {
         let (path, directory) = (self.path.to_owned(), self.directory().to_owned());
         match source.kind() {
@@ -179,7 +179,7 @@ impl Destination<'_> {
     }
 }
 
-/// The permissions of an ordinary new file, of which the process's umask takes away.
+/// The permissions of an ordinary new file, before the process's umask applies.
 fn readable_by_all() -> Permissions {
     use std::os::unix::fs::PermissionsExt;
     Permissions::from_mode(0o666)

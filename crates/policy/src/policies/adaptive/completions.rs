@@ -1,27 +1,27 @@
-//! Which processor of an imagined host ends first.
+//! Which processor of a simulated host finishes first.
 
 use alloc::collections::BinaryHeap;
 use alloc::collections::binary_heap::PeekMut;
 use core::cmp::Reverse;
 use warmcore_units::{CpuId, Nanos};
 
-/// The busy processors by when they end. A processor that goes on with another packet stays where
-/// it is: its end is looked up when the one it had has come.
+/// The busy processors, ordered by when they finish. A processor that continues with another packet
+/// keeps its entry; the entry is corrected when its old finish time comes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ends {
-    /// Ends as the bits of a float, in which times from 0 on are in order.
+pub(super) struct Completions {
+    /// Finish times as the bits of a float: for times of 0 or more these are in the same order.
     heap: BinaryHeap<Reverse<(u64, CpuId)>>,
 }
 
-impl Ends {
+impl Completions {
     /// `cpu`, which was idle, is busy until `end`.
     #[inline]
     pub(super) fn push(&mut self, cpu: CpuId, end: Nanos) {
         self.heap.push(Reverse((end.0.to_bits(), cpu)));
     }
 
-    /// The processor that ends first, if it does by `now`; `ends` are the true ends by processor,
-    /// none earlier than what was said of it before.
+    /// The processor that finishes first, if it does so by `now`. `ends` are the true finish times by
+    /// processor; none is earlier than the one noted before.
     #[inline]
     pub(super) fn first_by(&mut self, now: Nanos, ends: &[Nanos]) -> Option<CpuId> {
         loop {
@@ -38,7 +38,7 @@ impl Ends {
         }
     }
 
-    /// The [first](Self::first_by) to end is idle.
+    /// Removes the processor that [`first_by`](Self::first_by) returned: it is idle.
     #[inline]
     pub(super) fn remove_first(&mut self) {
         if let Some(first) = self.heap.peek_mut() {
@@ -56,10 +56,10 @@ mod tests {
     const PROCESSORS: usize = 4;
 
     proptest! {
-        /// Against a search: processors become busy until some time, or longer.
+        /// Compared with a linear search, while processors become busy or stay busy for longer.
         #[test]
-        fn the_first_is_that_of_a_search(steps in prop::collection::vec((0..PROCESSORS, 0_u32..20), 0..100)) {
-            let mut busy = Ends::default();
+        fn the_first_completion_is_what_a_search_finds(steps in prop::collection::vec((0..PROCESSORS, 0_u32..20), 0..100)) {
+            let mut busy = Completions::default();
             let mut ends = [Nanos(f64::NEG_INFINITY); PROCESSORS];
             let mut now = Nanos::ZERO;
             for (cpu, time) in steps {

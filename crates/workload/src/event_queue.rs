@@ -10,7 +10,7 @@ use warmcore_units::{Nanos, StreamId};
 ///
 /// At equal times the lower stream is due first.
 #[derive(Clone, Debug)]
-pub(crate) struct Agenda<S>(BinaryHeap<Due<S>>);
+pub(crate) struct EventQueue<S>(BinaryHeap<Due<S>>);
 
 /// The next packet of a stream, and what its source needs to know to tell the one after.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ struct Due<S> {
     state: S,
 }
 
-impl<S> Agenda<S> {
+impl<S> EventQueue<S> {
     /// When the next packet is due; never, if there is none.
     pub(crate) fn next_time(&self) -> Nanos {
         self.0.peek().map_or(Nanos::INFINITY, |due| due.at)
@@ -60,13 +60,13 @@ impl<S> Agenda<S> {
     }
 }
 
-impl<S> Default for Agenda<S> {
+impl<S> Default for EventQueue<S> {
     fn default() -> Self {
         Self(BinaryHeap::new())
     }
 }
 
-impl<S> FromIterator<(Nanos, StreamId, S)> for Agenda<S> {
+impl<S> FromIterator<(Nanos, StreamId, S)> for EventQueue<S> {
     fn from_iter<I: IntoIterator<Item = (Nanos, StreamId, S)>>(packets: I) -> Self {
         Self(packets.into_iter().map(|(at, stream, state)| Due { at, stream, state }).collect())
     }
