@@ -13,7 +13,7 @@ use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use warmcore_costs::{Approach, Packets};
 use warmcore_linux::ProtocolThread;
-use warmcore_runtime::StreamState;
+use warmcore_runtime::HandlerState;
 use warmcore_stack::wire::{FrameBuilder, LinkKind};
 use warmcore_stack::{Config, Delivery, DropReason, Flow, IndependentStacks, LockingStack, Pool};
 use warmcore_units::StackId;
@@ -70,7 +70,7 @@ impl Protocol {
         thread: &mut ProtocolThread,
         pool: &Pool,
         frame: &[u8],
-        state: &StreamState,
+        state: &HandlerState,
         pause: impl FnOnce() -> Result<Ticks, RunError>,
     ) -> Result<Reception, RunError> {
         let deliver = |delivery: Delivery<'_>| {
@@ -131,7 +131,7 @@ pub(crate) struct Bench {
     /// A valid frame of each stream.
     pub(crate) frames: [Vec<u8>; PAIR],
     /// What the handler of each stream touches.
-    pub(crate) state: StreamState,
+    pub(crate) state: HandlerState,
     /// Taken by the baton when the run starts.
     pub(crate) handed: Handed,
     /// Keeps the objects apart while the run lasts.
@@ -163,7 +163,7 @@ impl Bench {
             handed.seat(&frames, packets.frames, thread);
         }
         space(rng);
-        let state = StreamState::new(PAIR, packets.handler_bytes);
+        let state = HandlerState::new(PAIR, packets.handler_bytes);
         Ok(Self { protocol, pools, frames, state, handed, spacers })
     }
 }

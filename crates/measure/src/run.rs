@@ -30,7 +30,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 use warmcore_linux::{Snapshot, pin_to};
-use warmcore_runtime::StreamState;
+use warmcore_runtime::HandlerState;
 use warmcore_stack::Pool;
 use warmcore_units::CpuId;
 
@@ -127,7 +127,7 @@ struct Shared<'a> {
     protocol: Protocol,
     pools: Vec<Pool>,
     frames: [Vec<u8>; PAIR],
-    state: StreamState,
+    state: HandlerState,
     /// Passes between Prepare (even phases) and Receive (odd ones).
     baton: Baton<Handed>,
     /// Passes back and forth while a packet is paused at the top of the stack.

@@ -9,7 +9,7 @@
 //! | [`device`] | from a network interface: packet socket, XDP or TUN |
 //! | [`faults`] | another driver's, with something gone wrong |
 
-pub mod counted;
+pub mod counting;
 pub mod device;
 pub mod faults;
 pub mod memory;
@@ -71,7 +71,7 @@ pub enum Bytes<'a> {
     /// Those of this [`Prepared`] frame.
     Prepared(u32),
     /// In the driver's memory, for as long as it is shown.
-    Shown(&'a [u8]),
+    Borrowed(&'a [u8]),
 }
 
 /// When a queue will have something.

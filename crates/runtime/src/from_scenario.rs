@@ -5,14 +5,14 @@
 //! packets of several sizes. The scenario's [effects](warmcore_scenario::Effects) describe costs to
 //! the simulator; here the clock tells them.
 
-use crate::driver::counted::Counted;
-use crate::driver::device::{self, Newcomers};
+use crate::driver::counting::CountingDriver;
+use crate::driver::device::{self, NewSenders};
 use crate::driver::{Driver, DriverError, Memory};
 use crate::handler::{Context, Handler};
 use crate::options::{Idle, Options, Overload, Shutdown};
 use crate::report::Report;
 use crate::run::{RunError, run};
-use crate::state::StreamState;
+use crate::state::HandlerState;
 use crate::watch::Watch;
 use crate::work::{BuiltIn, Work};
 use core::hint::{black_box, spin_loop};
@@ -44,11 +44,11 @@ pub struct Setup {
     /// How.
     pub options: Options,
     /// Where its packets come from.
-    pub driver: Counted,
+    pub driver: CountingDriver,
     /// The streams that are open from the beginning.
     pub flows: Vec<Flow>,
     /// Senders that have no stream yet, where the driver has a network behind it.
-    pub newcomers: Option<Newcomers>,
+    pub new_senders: Option<NewSenders>,
     /// The rate at which packets arrive. `None`: as many as are taken in, or as peers send.
     pub rate: Option<PerSecond>,
     /// What was read of the trace that they arrive as in, if they do.
@@ -94,7 +94,7 @@ impl Setup {
         check(scenario)?;
         let cpus = cpus(scenario)?;
         let opened = open_driver(scenario, base)?;
-        let Frames { driver, flows, newcomers, streams, rate, capture, link } = opened;
+        let Frames { driver, flows, new_senders, streams, rate, capture, link } = opened;
         let stacks = scenario.check_stacks(streams)?.clamp(1, streams);
         let saturating = rate.is_none() && live.driver == DriverKind::Memory;
         let costs = scenario.scheduling.approach.costs();
@@ -117,9 +117,9 @@ impl Setup {
         };
         let answers = live.driver != DriverKind::Memory;
         let time = Duration::from_nanos(live.handler_ns as u64);
-        let state = Arc::new(StreamState::new(streams as usize, live.handler_bytes as usize));
+        let state = Arc::new(HandlerState::new(streams as usize, live.handler_bytes as usize));
         let handler = Computation { time, state, answers };
-        Ok(Self { options, driver: Counted::new(driver), flows, newcomers, rate, capture, handler })
+        Ok(Self { options, driver: CountingDriver::new(driver), flows, new_senders, rate, capture, handler })
     }
 
     /// Runs it until `watch` returns.
@@ -214,7 +214,7 @@ fn idle(live: &Live, workers: u32, seed: u64) -> Result<Idle, MappingError> {
 struct Frames {
     driver: Box<dyn Driver>,
     flows: Vec<Flow>,
-    newcomers: Option<Newcomers>,
+    new_senders: Option<NewSenders>,
     streams: u32,
     rate: Option<PerSecond>,
     capture: Option<Capture>,
@@ -227,10 +227,10 @@ fn open_driver(scenario: &PacketScenario, base: &Path) -> Result<Frames, SetupEr
         return memory(scenario, base);
     }
     let streams = scenario.traffic.streams;
-    let (driver, newcomers) = device::open(&scenario.live)?;
+    let (driver, new_senders) = device::open(&scenario.live)?;
     let link = LinkKind::Ethernet;
-    let (flows, newcomers) = (Vec::new(), Some(newcomers));
-    Ok(Frames { driver, flows, newcomers, streams, rate: None, capture: None, link })
+    let (flows, new_senders) = (Vec::new(), Some(new_senders));
+    Ok(Frames { driver, flows, new_senders, streams, rate: None, capture: None, link })
 }
 
 fn memory(scenario: &PacketScenario, base: &Path) -> Result<Frames, SetupError> {
@@ -247,7 +247,7 @@ fn memory(scenario: &PacketScenario, base: &Path) -> Result<Frames, SetupError> 
     };
     let flows = (0..streams).map(|stream| Memory::flow(StreamId(stream))).collect();
     let (driver, capture) = (Box::new(driver), traffic.trace().map(Trace::capture));
-    Ok(Frames { driver, flows, newcomers: None, streams, rate, capture, link: Memory::LINK })
+    Ok(Frames { driver, flows, new_senders: None, streams, rate, capture, link: Memory::LINK })
 }
 
 const fn overload(rule: OverloadRule) -> Overload {
@@ -269,7 +269,7 @@ const fn shutdown(rule: ShutdownRule) -> Shutdown {
 #[derive(Clone)]
 pub struct Computation {
     time: Duration,
-    state: Arc<StreamState>,
+    state: Arc<HandlerState>,
     answers: bool,
 }
 

@@ -48,7 +48,7 @@ pub use handler::{AfterPanic, Context, Handler};
 pub use options::{Idle, Options, Overload, Shutdown};
 pub use report::{Report, Steady, WARM_UP};
 pub use run::{RunError, decides_alone, run};
-pub use state::StreamState;
+pub use state::HandlerState;
 pub use stopwatch::Stopwatch;
 pub use watch::Watch;
 pub use work::Work;

@@ -20,7 +20,7 @@ mod endpoint;
 
 pub use endpoint::{CONTENT_TYPE, Endpoint, EndpointError, address};
 
-use crate::tally::{Block, Seen};
+use crate::tally::{Block, PacketStats};
 use crate::watch::Watch;
 use prometheus::proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType};
 use prometheus::{Encoder, TextEncoder};
@@ -45,7 +45,7 @@ fn render(totals: &[Block], cpus: &[CpuId], elapsed: Nanos) -> String {
         .enumerate()
         .map(|(number, (done, &cpu))| Worker {
             done,
-            seen: done.seen(),
+            seen: done.all_packets(),
             labels: vec![label("worker", number), label("cpu", cpu.0)],
         })
         .collect();
@@ -91,7 +91,7 @@ fn render(totals: &[Block], cpus: &[CpuId], elapsed: Nanos) -> String {
 struct Worker<'a> {
     done: &'a Block,
     /// Its finished packets, whatever they met.
-    seen: Seen,
+    seen: PacketStats,
     labels: Vec<LabelPair>,
 }
 

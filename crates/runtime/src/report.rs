@@ -15,7 +15,7 @@ const ENOUGH: u64 = 1_000;
 /// Blocks that make one observation: neighbouring blocks are alike.
 const BATCHES: usize = 20;
 /// Packets beyond a quantile that one observation of it needs: of fewer, the longest delay is taken for it.
-pub const BEYOND: f64 = 10.0;
+pub const MIN_TAIL_PACKETS: f64 = 10.0;
 
 /// What came of a run.
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ impl Report {
     pub fn steady_or_all(&self, warm_up: Nanos) -> Steady {
         let mut steady = self.steady_after(warm_up);
         if steady.total().clean.packets() < ENOUGH {
-            steady.blocks.iter_mut().for_each(|block| block.clean = block.seen());
+            steady.blocks.iter_mut().for_each(|block| block.clean = block.all_packets());
         }
         steady
     }
@@ -172,21 +172,26 @@ impl Steady {
     /// What a packet that follows another without a pause takes its worker besides its time in stack and
     /// handler: taking packets in, deciding who processes them, and the books. Of packets that were timed.
     #[must_use]
-    pub fn beside(&self) -> Estimate<Nanos> {
+    pub fn packet_overhead(&self) -> Estimate<Nanos> {
         nanos(ratio::of_means(
-            self.batches().iter().map(|batch| (batch.beside.time.0, batch.beside.packets as f64)),
+            self.batches()
+                .iter()
+                .map(|batch| (batch.packet_overhead.time.0, batch.packet_overhead.packets as f64)),
         ))
     }
 
     /// The delay that a fraction `p` of the packets does not exceed; with an infinite half-width where
-    /// fewer than [`BEYOND`] packets are beyond it in each of the observations that the interval is of.
+    /// fewer than [`MIN_TAIL_PACKETS`] packets are beyond it in each of the observations that the interval is of.
     #[must_use]
     pub fn quantile(&self, p: f64) -> Estimate<Nanos> {
         let (batches, total) = (self.batches(), self.total().clean);
         let beyond = p.min(1.0 - p) * total.packets() as f64 / batches.len() as f64;
         let of_batches: Vec<f64> = batches.iter().map(|batch| batch.clean.delays.quantile(p)).collect();
-        let half =
-            if beyond < BEYOND { f64::INFINITY } else { Interval::from_observations(&of_batches).half_width };
+        let half = if beyond < MIN_TAIL_PACKETS {
+            f64::INFINITY
+        } else {
+            Interval::from_observations(&of_batches).half_width
+        };
         Estimate::new(Nanos(total.delays.quantile(p)), Nanos(half))
     }
 

@@ -10,13 +10,13 @@ use warmcore_units::StreamId;
 struct Line(AtomicU64);
 
 /// The memory of all streams.
-pub struct StreamState {
+pub struct HandlerState {
     lines: Vec<Line>,
     /// Lines of a stream.
     each: usize,
 }
 
-impl StreamState {
+impl HandlerState {
     /// So many bytes, rounded up to lines, for each of `streams`.
     #[must_use]
     pub fn new(streams: usize, bytes: usize) -> Self {
@@ -40,12 +40,12 @@ mod tests {
 
     #[test]
     fn a_packet_touches_every_line_of_its_stream_and_no_other() {
-        let state = StreamState::new(3, 200);
+        let state = HandlerState::new(3, 200);
         state.touch(StreamId(1));
         state.touch(StreamId(1));
         state.touch(StreamId(3));
         let touched: Vec<u64> = state.lines.iter().map(|line| line.0.load(Ordering::Relaxed)).collect();
         assert_eq!(touched, [0, 0, 0, 0, 2, 2, 2, 2, 0, 0, 0, 0]);
-        StreamState::new(3, 0).touch(StreamId(1));
+        HandlerState::new(3, 0).touch(StreamId(1));
     }
 }

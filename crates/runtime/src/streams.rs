@@ -46,7 +46,7 @@ impl Streams {
     }
 
     /// How many there may be.
-    pub(crate) fn most(&self) -> usize {
+    pub(crate) fn limit(&self) -> usize {
         self.homes.len()
     }
 

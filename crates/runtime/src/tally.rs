@@ -29,12 +29,12 @@ pub struct Block {
     /// Which block, counted from the start of the run.
     pub number: u64,
     /// Packets that met nothing but the scheduling.
-    pub clean: Seen,
+    pub clean: PacketStats,
     /// Packets that met, or came shortly after, a time in which a worker did not run.
-    pub disturbed: Seen,
+    pub disturbed: PacketStats,
     /// Clean packets of those that were timed, and followed another without a pause: how many, and how long
     /// they took from the end of the one before besides their time in the stack.
-    pub beside: Served,
+    pub packet_overhead: Served,
     /// Clean packets whose time in stack and handler was taken, by [`Situation::index`].
     pub timed: [Served; Situation::COUNT],
     /// Packets the stack refused, by reason; those of unknown streams are among them.
@@ -53,7 +53,7 @@ pub struct Block {
 
 /// Finished packets.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Seen {
+pub struct PacketStats {
     /// The sum of their delays.
     pub delay: Nanos,
     /// Their delays, in nanoseconds.
@@ -80,7 +80,7 @@ pub struct Stalls {
     pub longest: Nanos,
 }
 
-impl Seen {
+impl PacketStats {
     /// How many.
     #[must_use]
     pub fn packets(&self) -> u64 {
@@ -134,7 +134,7 @@ impl Block {
 
     /// All finished packets, whatever they met.
     #[must_use]
-    pub fn seen(&self) -> Seen {
+    pub fn all_packets(&self) -> PacketStats {
         let mut seen = self.clean.clone();
         seen.merge(&self.disturbed);
         seen
@@ -144,7 +144,7 @@ impl Block {
     pub fn merge(&mut self, other: &Self) {
         self.clean.merge(&other.clean);
         self.disturbed.merge(&other.disturbed);
-        self.beside.merge(other.beside);
+        self.packet_overhead.merge(other.packet_overhead);
         self.timed.iter_mut().zip(other.timed).for_each(|(ours, theirs)| ours.merge(theirs));
         for (reason, &packets) in &other.refused {
             *self.refused.entry(*reason).or_default() += packets;
@@ -181,12 +181,12 @@ impl Tally {
     }
 
     /// The packet that was finished last took `time` in the stack, and met no time in which a worker did not
-    /// run; if it followed another without a pause, it took `beside` since that one besides.
+    /// run; if it followed another without a pause, it took `packet_overhead` since that one besides.
     #[inline]
-    pub(crate) fn timed(&mut self, time: Nanos, situation: Situation, beside: Option<Nanos>) {
+    pub(crate) fn timed(&mut self, time: Nanos, situation: Situation, packet_overhead: Option<Nanos>) {
         self.block.timed[situation.index()].push(time);
-        if let Some(beside) = beside {
-            self.block.beside.push(beside);
+        if let Some(packet_overhead) = packet_overhead {
+            self.block.packet_overhead.push(packet_overhead);
         }
     }
 

@@ -102,8 +102,8 @@ impl<'a> Watch<'a> {
     /// If it is open, cannot exist, or is one too many.
     pub fn open(&self, flow: &Flow) -> Result<StreamId, OpenStreamError> {
         let number = self.streams.opened();
-        if number >= self.streams.most() {
-            return Err(OpenStreamError::TooMany { most: self.streams.most() });
+        if number >= self.streams.limit() {
+            return Err(OpenStreamError::TooMany { limit: self.streams.limit() });
         }
         let paused_before = self.control.order() == Order::Pause;
         self.pause();
@@ -126,9 +126,9 @@ pub enum OpenStreamError {
     #[error(transparent)]
     Refused(#[from] OpenError),
     /// There is no room for more.
-    #[error("{most} streams are open already, as many as there may be; ask for more in the options")]
+    #[error("all {limit} streams that the options allow are open; allow more streams")]
     TooMany {
-        /// How many there may be.
-        most: usize,
+        /// How many streams the options allow.
+        limit: usize,
     },
 }

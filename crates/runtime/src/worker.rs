@@ -192,8 +192,8 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         } else {
             self.tally.finished(delay, service, situation);
             if let Some(stack) = stack {
-                let beside = self.last_ended.map(|last| ended - last - reading - stack);
-                self.tally.timed(stack, situation, beside);
+                let packet_overhead = self.last_ended.map(|last| ended - last - reading - stack);
+                self.tally.timed(stack, situation, packet_overhead);
             }
         }
     }

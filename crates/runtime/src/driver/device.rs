@@ -2,7 +2,7 @@
 //!
 //! Whoever asks for the address that the scenario names is answered (ARP), so that peers find us.
 //! A sender that has no stream yet is announced to whoever watches the run, who opens one
-//! ([`Newcomers::admit`]); its first frames wait in the queue until then, so that none is lost.
+//! ([`NewSenders::admit`]); its first frames wait in the queue until then, so that none is lost.
 //!
 //! A packet's delay counts from when it is received here: the kernel does not say when it came.
 
@@ -69,12 +69,12 @@ impl Register {
 
 /// Senders that have no stream yet.
 #[derive(Debug)]
-pub struct Newcomers {
+pub struct NewSenders {
     announced: Receiver<Flow>,
     register: Arc<Register>,
 }
 
-impl Newcomers {
+impl NewSenders {
     /// Waits for up to `longest`, and opens a stream for each sender that has come meanwhile. When
     /// no more can be opened, packets of others are refused and counted.
     pub fn admit(&self, watch: &Watch<'_>, longest: Duration) {
@@ -99,7 +99,7 @@ impl Newcomers {
 ///
 /// # Errors
 /// If the address or the interface is missing.
-pub fn open(live: &Live) -> Result<(Box<dyn Driver>, Newcomers), DriverError> {
+pub fn open(live: &Live) -> Result<(Box<dyn Driver>, NewSenders), DriverError> {
     let refuse = |reason: &str| DriverError { driver: name(live.driver), reason: reason.to_owned() };
     let address =
         live.address.ok_or_else(|| refuse("`live.address` is missing: the address to answer for"))?;
@@ -111,8 +111,8 @@ pub fn open(live: &Live) -> Result<(Box<dyn Driver>, Newcomers), DriverError> {
     let register = Arc::new(Register::default());
     let (announcements, announced) = mpsc::channel();
     let here = Here { address, port: live.port, verifies: live.verify_udp_checksum };
-    let newcomers = Newcomers { announced, register: Arc::clone(&register) };
-    Ok((Box::new(Device { kind: live.driver, interface, here, register, announcements }), newcomers))
+    let new_senders = NewSenders { announced, register: Arc::clone(&register) };
+    Ok((Box::new(Device { kind: live.driver, interface, here, register, announcements }), new_senders))
 }
 
 fn name(kind: DriverKind) -> &'static str {

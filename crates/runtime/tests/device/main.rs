@@ -70,7 +70,7 @@ fn scenario(driver: DriverKind, approach: Parallelism, address: Ipv4Addr, interf
 /// start, so that who asks last comes last.
 fn run(scenario: &PacketScenario, here: &Namespace, visit: impl FnOnce() + Send) -> Ran {
     let mut setup = Setup::new(scenario, &Profile::sgi_challenge_xl(), Path::new(".")).unwrap();
-    let newcomers = setup.newcomers.take().unwrap();
+    let new_senders = setup.new_senders.take().unwrap();
     let attend = |watch: &Watch<'_>| {
         thread::scope(|scope| {
             let visit = scope.spawn(|| {
@@ -78,12 +78,12 @@ fn run(scenario: &PacketScenario, here: &Namespace, visit: impl FnOnce() + Send)
                 visit();
             });
             while !visit.is_finished() {
-                newcomers.admit(watch, Duration::from_millis(5));
+                new_senders.admit(watch, Duration::from_millis(5));
             }
         });
     };
     let report = here.run(|| setup.run(attend)).unwrap().unwrap();
-    Ran { report, shown: setup.driver.shown() }
+    Ran { report, shown: setup.driver.received() }
 }
 
 /// A run over a veth pair as `link` says, or over a TUN interface with its MTU, that peers `visit`;

@@ -129,7 +129,7 @@ impl Queue for Line {
         for _ in 0..taken {
             let bytes = match self.prepared_from {
                 Some(first) => Bytes::Prepared(first + self.next as u32),
-                None => Bytes::Shown(&self.frames[self.next]),
+                None => Bytes::Borrowed(&self.frames[self.next]),
             };
             self.next += 1;
             self.offered.fetch_add(1, Ordering::Relaxed);

@@ -51,7 +51,7 @@ fn a_stream_that_cannot_be_opened_is_refused_and_nothing_else_changes() {
             assert!(matches!(twice, Err(OpenStreamError::Refused(_))), "{scheduling}: {twice:?}");
             assert_eq!(watch.open(&Memory::flow(StreamId(2))), Ok(StreamId(2)));
             let many = watch.open(&Memory::flow(StreamId(3)));
-            assert_eq!(many, Err(OpenStreamError::TooMany { most: 3 }), "{scheduling}");
+            assert_eq!(many, Err(OpenStreamError::TooMany { limit: 3 }), "{scheduling}");
             let before = account.delivered();
             std::thread::sleep(std::time::Duration::from_millis(2));
             assert_eq!(account.delivered(), before, "{scheduling}: it is still paused");

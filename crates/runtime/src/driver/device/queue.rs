@@ -18,7 +18,7 @@ use warmcore_stack::wire::{LinkKind, arp, ethernet};
 use warmcore_stack::{Flow, FlowKey, LinkAddress};
 use warmcore_units::Nanos;
 
-/// Frames of newcomers that wait at most.
+/// Frames of new_senders that wait at most.
 const WAITING: usize = 256;
 /// Frames that leave together at most.
 const TOGETHER: u32 = 32;
@@ -119,7 +119,7 @@ impl Classifier {
         let (mut shown, mut kept) = (0, VecDeque::new());
         for (at, key, frame) in self.waiting.drain(..) {
             if shown < limit && (*is_closed || open.contains(&key)) {
-                take(Incoming { at, bytes: Bytes::Shown(&frame) });
+                take(Incoming { at, bytes: Bytes::Borrowed(&frame) });
                 shown += 1;
             } else {
                 kept.push_back((at, key, frame));
@@ -135,7 +135,7 @@ impl Classifier {
             if self.answer(frame.bytes) {
                 return false;
             }
-            take(Incoming { at, bytes: Bytes::Shown(frame.bytes) });
+            take(Incoming { at, bytes: Bytes::Borrowed(frame.bytes) });
             return true;
         };
         let key = flow.key();
@@ -145,7 +145,7 @@ impl Classifier {
         }
         let bytes =
             if frame.checksum_left_out && self.here.verifies { self.mark(frame.bytes) } else { frame.bytes };
-        take(Incoming { at, bytes: Bytes::Shown(bytes) });
+        take(Incoming { at, bytes: Bytes::Borrowed(bytes) });
         true
     }
 

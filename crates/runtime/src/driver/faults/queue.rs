@@ -53,7 +53,7 @@ impl Kept {
     fn new(at: Nanos, bytes: Bytes<'_>) -> Self {
         let bytes = match bytes {
             Bytes::Prepared(index) => KeptBytes::Prepared(index),
-            Bytes::Shown(bytes) => KeptBytes::Copy(bytes.to_vec()),
+            Bytes::Borrowed(bytes) => KeptBytes::Copy(bytes.to_vec()),
         };
         Self { at, bytes }
     }
@@ -61,7 +61,7 @@ impl Kept {
     fn incoming(&self) -> Incoming<'_> {
         let bytes = match &self.bytes {
             KeptBytes::Prepared(index) => Bytes::Prepared(*index),
-            KeptBytes::Copy(bytes) => Bytes::Shown(bytes),
+            KeptBytes::Copy(bytes) => Bytes::Borrowed(bytes),
         };
         Incoming { at: self.at, bytes }
     }
@@ -182,7 +182,7 @@ impl State {
             }
             Fault::Corrupt(probability) if self.strikes(probability) => {
                 let copy = self.corrupted(bytes);
-                self.show(Incoming { at, bytes: Bytes::Shown(&copy) }, take);
+                self.show(Incoming { at, bytes: Bytes::Borrowed(&copy) }, take);
             }
             _ => self.show(incoming, take),
         }
@@ -193,7 +193,7 @@ impl State {
     fn corrupted(&mut self, bytes: Bytes<'_>) -> Vec<u8> {
         let mut copy = match bytes {
             Bytes::Prepared(index) => self.prepared[index as usize].bytes.clone(),
-            Bytes::Shown(bytes) => bytes.to_vec(),
+            Bytes::Borrowed(bytes) => bytes.to_vec(),
         };
         if !copy.is_empty() {
             let bit = self.random.random_range(0..copy.len() * 8);

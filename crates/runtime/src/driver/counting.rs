@@ -9,71 +9,72 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use warmcore_units::Nanos;
 
 /// A driver around a driver.
-pub struct Counted {
-    within: Box<dyn Driver>,
-    shown: Arc<AtomicU64>,
+pub struct CountingDriver {
+    inner: Box<dyn Driver>,
+    received: Arc<AtomicU64>,
 }
 
-impl Counted {
+impl CountingDriver {
     /// Counts what `driver` shows.
     #[must_use]
     pub fn new(driver: Box<dyn Driver>) -> Self {
-        Self { within: driver, shown: Arc::default() }
+        Self { inner: driver, received: Arc::default() }
     }
 
     /// Frames shown so far, in all runs.
     #[must_use]
-    pub fn shown(&self) -> u64 {
-        self.shown.load(Ordering::Relaxed)
+    pub fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
     }
 }
 
-impl Driver for Counted {
+impl Driver for CountingDriver {
     fn open(&mut self, request: &QueueRequest<'_>) -> Result<Opened, DriverError> {
-        let Opened { queues, prepared } = self.within.open(request)?;
-        let counted =
-            |within| -> Box<dyn Queue> { Box::new(CountedQueue { within, shown: Arc::clone(&self.shown) }) };
+        let Opened { queues, prepared } = self.inner.open(request)?;
+        let counted = |inner| -> Box<dyn Queue> {
+            Box::new(CountingQueue { inner, received: Arc::clone(&self.received) })
+        };
         Ok(Opened { queues: queues.into_iter().map(counted).collect(), prepared })
     }
 }
 
-struct CountedQueue {
-    within: Box<dyn Queue>,
-    shown: Arc<AtomicU64>,
+struct CountingQueue {
+    inner: Box<dyn Queue>,
+    received: Arc<AtomicU64>,
 }
 
-impl Queue for CountedQueue {
+impl Queue for CountingQueue {
     fn begin(&mut self, now: Nanos) {
-        self.within.begin(now);
+        self.inner.begin(now);
     }
 
     #[inline]
     fn receive(&mut self, now: Nanos, limit: usize, take: &mut dyn FnMut(Incoming<'_>)) -> usize {
-        let shown = self.within.receive(now, limit, take);
-        if shown > 0 {
-            self.shown.fetch_add(shown as u64, Ordering::Relaxed);
+        let received = self.inner.receive(now, limit, take);
+        if received > 0 {
+            self.received.fetch_add(received as u64, Ordering::Relaxed);
         }
-        shown
+        received
     }
 
     #[inline]
     fn due(&self) -> Due {
-        self.within.due()
+        self.inner.due()
     }
 
     fn send(&mut self, frame: &[u8]) -> io::Result<()> {
-        self.within.send(frame)
+        self.inner.send(frame)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.within.flush()
+        self.inner.flush()
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        self.within.descriptor()
+        self.inner.descriptor()
     }
 
     fn lost(&mut self) -> u64 {
-        self.within.lost()
+        self.inner.lost()
     }
 }
