@@ -132,7 +132,7 @@ pub(crate) struct Bench {
     pub(crate) frames: [Vec<u8>; PAIR],
     /// What the handler of each stream touches.
     pub(crate) state: HandlerState,
-    /// Taken by the baton when the run starts.
+    /// Moved into the baton when the run starts.
     pub(crate) handed: Handed,
     /// Keeps the objects apart while the run lasts.
     pub(crate) spacers: Vec<Vec<u8>>,

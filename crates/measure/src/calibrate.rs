@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::profile;
 use crate::progress::{Observer, Report};
 use crate::quantity::Quantity;
-use crate::rounds::{Rounds, Tally};
+use crate::rounds::{Rounds, RunCounts};
 use crate::run::Stage;
 use chrono::Utc;
 use core::sync::atomic::AtomicBool;
@@ -41,7 +41,7 @@ pub struct Calibration {
     /// The processors measured on: consumers first, then the producer if it is another.
     pub cpus: Vec<CpuId>,
     /// How many runs and packets there were, and how many of them did not count.
-    pub tally: Tally,
+    pub tally: RunCounts,
     /// How long it took.
     pub elapsed: Duration,
 }

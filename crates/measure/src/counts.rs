@@ -82,11 +82,11 @@ impl PerUnit {
 
 /// Which events an experiment has counted in all its runs, and why not the others.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Coverage([Covered; Event::ALL.len()]);
+pub struct Coverage([EventCoverage; Event::ALL.len()]);
 
 /// One event.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Covered {
+pub struct EventCoverage {
     /// Which.
     pub event: Event,
     /// As what it was counted, and in which part of the time at least, from 0 to 1: with less than 1 its
@@ -105,13 +105,13 @@ impl Coverage {
         };
         Self(Event::ALL.map(|event| {
             let counted = counters.code(event).and_then(|code| Ok((code, least(event)?)));
-            Covered { event, counted: counted.map_err(Clone::clone) }
+            EventCoverage { event, counted: counted.map_err(Clone::clone) }
         }))
     }
 
     /// Event by event.
     #[must_use]
-    pub const fn events(&self) -> &[Covered] {
+    pub const fn events(&self) -> &[EventCoverage] {
         &self.0
     }
 
@@ -144,7 +144,7 @@ impl fmt::Display for Coverage {
         if let Some(why) = none.filter(|_| !self.is_any()) {
             return write!(f, "No counters here: {why}.");
         }
-        let lines = self.0.iter().map(|Covered { event, counted }| match counted {
+        let lines = self.0.iter().map(|EventCoverage { event, counted }| match counted {
             Ok((code, running)) if *running < 1.0 => format!(
                 "{event} are {code}; counted in {:.0}% of the time or more, and scaled to all of it.",
                 running * 100.0

@@ -97,6 +97,6 @@ pub use model::Model;
 pub use plan::Plan;
 pub use progress::{Observer, Progress};
 pub use proximity::Proximity;
-pub use rounds::Tally;
+pub use rounds::RunCounts;
 pub use warmcore_costs::FrameLines;
 pub use warmcore_linux::ProgramError;

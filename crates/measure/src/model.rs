@@ -2,7 +2,7 @@
 //! place where packets are worked off is directed, and the place where programs run.
 //!
 //! What a model means for connections that are made for it is told by
-//! [`Placement`](crate::transfer::Placement), what it means for a plan by [`parts`](crate::verify::parts).
+//! [`Placement`](crate::transfer::Placement), what it means for a plan by [`model_plan`](crate::verify::model_plan).
 
 use core::fmt;
 use core::str::FromStr;

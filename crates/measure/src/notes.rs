@@ -5,7 +5,7 @@ use crate::cold::{ColdState, Latency};
 use crate::curve::Curve;
 use crate::flush;
 use crate::plan::Plan;
-use crate::rounds::{Rounds, Tally};
+use crate::rounds::{Rounds, RunCounts};
 use warmcore_costs::{FrameLines, Measured};
 use warmcore_units::{CpuId, Nanos};
 
@@ -134,17 +134,17 @@ fn missed(plan: &Plan, values: &[Measured]) -> Option<String> {
     })
 }
 
-fn disturbances(tally: &Tally) -> String {
-    let Tally { runs, disturbed_runs, packets, packets_set_aside, .. } = tally;
+fn disturbances(tally: &RunCounts) -> String {
+    let RunCounts { runs, disturbed_runs, packets, packets_set_aside, .. } = tally;
     format!(
         "{disturbed_runs} of {runs} runs were set aside as a measuring thread was preempted, moved or took a page fault, and {packets_set_aside} of {packets} packets as an interrupt hit them (more than five times the run's median and 1 µs beyond it)"
     )
 }
 
-fn displaced(tally: &Tally, reference: Option<f64>, displaced: &[f64]) -> Option<String> {
+fn displaced(tally: &RunCounts, reference: Option<f64>, displaced: &[f64]) -> Option<String> {
     let reference = Nanos(reference?);
     let worst = displaced.iter().copied().map(Nanos).max_by(Nanos::total_cmp)?;
-    let Tally { runs, displaced_runs, .. } = tally;
+    let RunCounts { runs, displaced_runs, .. } = tally;
     Some(format!(
         "{displaced_runs} of {runs} runs were set aside, or broken off, as the processors were not where they were in the others: a hand-over between them took up to {worst} instead of {reference}, as when a hypervisor moves virtual processors apart"
     ))

@@ -46,7 +46,7 @@ impl Proximity {
     /// Between which times 95% of the `readings` at this distance lay.
     pub(crate) fn range(&self, readings: impl Iterator<Item = Readings>) -> Option<[f64; 2]> {
         let mut times: Vec<f64> =
-            readings.filter(|&readings| self.held(readings)).flatten().flatten().collect();
+            readings.filter(|&readings| self.matches(readings)).flatten().flatten().collect();
         times.sort_by(f64::total_cmp);
         let outside = times.len() / 40;
         Some([*times.get(outside)?, *times.iter().rev().nth(outside)?])
@@ -54,7 +54,7 @@ impl Proximity {
 
     /// Whether the processors were at this distance when a run began and when it ended.
     #[must_use]
-    pub fn held(&self, readings: Option<[f64; 2]>) -> bool {
+    pub fn matches(&self, readings: Option<[f64; 2]>) -> bool {
         let (Some(reference), Some(readings)) = (self.reference, readings) else { return true };
         let near = |time: f64| (reference / Self::TOLERANCE..=reference * Self::TOLERANCE).contains(&time);
         readings.into_iter().all(near)
@@ -73,7 +73,7 @@ mod tests {
 
     fn counting(readings: &[Readings]) -> usize {
         let proximity = Proximity::from_readings(readings.iter().copied());
-        readings.iter().filter(|&&reading| proximity.held(reading)).count()
+        readings.iter().filter(|&&reading| proximity.matches(reading)).count()
     }
 
     #[test]
@@ -95,14 +95,14 @@ mod tests {
     #[test]
     fn a_run_in_which_a_processor_was_moved_does_not_count() {
         let proximity = Proximity { reference: Some(70.0) };
-        assert!(proximity.held(Some([71.0, 68.0])));
-        assert!(!proximity.held(Some([71.0, 260.0])));
-        assert!(!proximity.held(Some([260.0, 71.0])));
+        assert!(proximity.matches(Some([71.0, 68.0])));
+        assert!(!proximity.matches(Some([71.0, 260.0])));
+        assert!(!proximity.matches(Some([260.0, 71.0])));
     }
 
     #[test]
     fn one_processor_is_never_apart() {
-        assert!(Proximity::from_readings(std::iter::repeat_n(None, 3)).held(None));
-        assert!(Proximity { reference: Some(70.0) }.held(None));
+        assert!(Proximity::from_readings(std::iter::repeat_n(None, 3)).matches(None));
+        assert!(Proximity { reference: Some(70.0) }.matches(None));
     }
 }

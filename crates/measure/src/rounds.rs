@@ -36,7 +36,7 @@ const PATIENCE: u32 = 3;
 
 /// How often what happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
+pub struct RunCounts {
     /// Runs, disturbed ones included.
     pub runs: u64,
     /// Runs that were set aside because a thread was preempted, moved, or took a page fault.
@@ -50,8 +50,8 @@ pub struct Tally {
     pub packets_set_aside: u64,
 }
 
-impl From<Tally> for Runs {
-    fn from(tally: Tally) -> Self {
+impl From<RunCounts> for Runs {
+    fn from(tally: RunCounts) -> Self {
         Self { made: tally.runs, disturbed: tally.disturbed_runs, displaced: tally.displaced_runs }
     }
 }
@@ -75,7 +75,7 @@ pub(crate) struct Rounds<'a> {
     pub(crate) proximity: Proximity,
     /// Hand-over times of the runs that did not begin for that reason.
     broken_off: Vec<f64>,
-    tally: Tally,
+    tally: RunCounts,
 }
 
 impl<'a> Rounds<'a> {
@@ -103,7 +103,7 @@ impl<'a> Rounds<'a> {
             entries,
             proximity: Proximity::ANY,
             broken_off: Vec::new(),
-            tally: Tally::default(),
+            tally: RunCounts::default(),
         }
     }
 
@@ -253,16 +253,16 @@ impl<'a> Rounds<'a> {
     }
 
     /// What happened how often.
-    pub(crate) fn tally(&self) -> Tally {
+    pub(crate) fn tally(&self) -> RunCounts {
         let runs = self.entries.iter().flat_map(|entry| entry.series.runs());
-        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.held(run.readings));
-        Tally { displaced_runs: (displaced.count() + self.broken_off.len()) as u64, ..self.tally }
+        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
+        RunCounts { displaced_runs: (displaced.count() + self.broken_off.len()) as u64, ..self.tally }
     }
 
     /// Hand-over times of runs that were set aside as displaced.
     pub(crate) fn displaced(&self) -> Vec<f64> {
         let runs = self.entries.iter().flat_map(|entry| entry.series.runs());
-        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.held(run.readings));
+        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
         displaced.filter_map(|run| run.readings).flatten().chain(self.broken_off.iter().copied()).collect()
     }
 

@@ -177,7 +177,7 @@ impl Shared<'_> {
     fn check_distance(&self, exchange: Option<Ticks>) -> Result<(), RunError> {
         let Some(ticks) = exchange else { return Ok(()) };
         let handover = self.stage.timer.nanos(ticks as f64);
-        if self.near.held(Some([handover.0; 2])) { Ok(()) } else { Err(RunError::Displaced { handover }) }
+        if self.near.matches(Some([handover.0; 2])) { Ok(()) } else { Err(RunError::Displaced { handover }) }
     }
 
     /// How many ticks a hand-over between the first two processors takes, as the first finds out;

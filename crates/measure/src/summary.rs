@@ -67,7 +67,7 @@ impl Series {
 
     /// The values of runs that count: undisturbed, and at the right distance.
     fn counting(&self, proximity: &Proximity) -> Vec<f64> {
-        let counts = |run: &&Run| !run.disturbed && proximity.held(run.readings);
+        let counts = |run: &&Run| !run.disturbed && proximity.matches(run.readings);
         self.0.iter().filter(counts).map(|run| run.value).collect()
     }
 

@@ -1,4 +1,4 @@
-//! Moving bytes over a connection, as ttcp does: nothing but writes of one size, or reads.
+//! Sends or receives bytes over a connection as ttcp does: writes of one size, or reads, and nothing else.
 
 use super::order::Work;
 use std::io::{self, ErrorKind, Read, Write};

@@ -36,21 +36,25 @@ pub(super) const COUNT: &str = "count";
 
 /// Whose orders an end takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Giver {
+pub enum Controller {
     /// This program's: it may be told anything.
-    Own,
+    Local,
     /// Somebody's on the network: the end listens at this address whatever it is told, goes to nobody,
     /// and runs where it is put.
-    Stranger(IpAddr),
+    Remote(IpAddr),
 }
 
 /// Is an end until there are no more `orders`. What goes wrong is among the `answers`.
 ///
 /// # Errors
 /// If who gives orders cannot be heard or answered any more.
-pub fn attend(mut orders: impl BufRead, mut answers: impl Write, giver: Giver) -> io::Result<()> {
+pub fn serve_end(
+    mut orders: impl BufRead,
+    mut answers: impl Write,
+    controller: Controller,
+) -> io::Result<()> {
     let Some(line) = next(&mut orders)? else { return Ok(()) };
-    match Working::begin(&line, giver, &mut answers) {
+    match Working::begin(&line, controller, &mut answers) {
         Ok(mut working) => {
             writeln!(answers, "ready")?;
             while let Some(line) = next(&mut orders)? {
@@ -87,9 +91,9 @@ struct Working {
 
 impl Working {
     /// Obeys the order in `line`, and tells the port at which it listens meanwhile.
-    fn begin(line: &str, giver: Giver, answers: &mut impl Write) -> io::Result<Self> {
+    fn begin(line: &str, controller: Controller, answers: &mut impl Write) -> io::Result<Self> {
         let order: Order = line.parse().map_err(io::Error::other)?;
-        let order = permitted(order, giver)?;
+        let order = permitted(order, controller)?;
         let stream = match order.meet {
             Meet::Connect(address) => TcpStream::connect_timeout(&address, PATIENCE)?,
             Meet::Listen(address) => {
@@ -145,13 +149,13 @@ impl Drop for Working {
     }
 }
 
-fn permitted(order: Order, giver: Giver) -> io::Result<Order> {
-    match (giver, order.meet) {
-        (Giver::Own, _) => Ok(order),
-        (Giver::Stranger(address), Meet::Listen(_)) => {
+fn permitted(order: Order, controller: Controller) -> io::Result<Order> {
+    match (controller, order.meet) {
+        (Controller::Local, _) => Ok(order),
+        (Controller::Remote(address), Meet::Listen(_)) => {
             Ok(Order { meet: Meet::Listen(address), cpus: CpuSet::default(), ..order })
         }
-        (Giver::Stranger(_), Meet::Connect(_)) => {
+        (Controller::Remote(_), Meet::Connect(_)) => {
             Err(io::Error::other("this host goes to nobody: let it listen"))
         }
     }

@@ -1,6 +1,6 @@
 //! The other host of a transfer: it is an end for whoever asks.
 
-use super::end::{Giver, PATIENCE, attend};
+use super::end::{Controller, PATIENCE, serve_end};
 use std::io::{self, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
@@ -70,7 +70,7 @@ impl Server {
         }
         let ends = Arc::clone(&busy);
         let work = move || {
-            let _ = converse(&stream, Giver::Stranger(address));
+            let _ = converse(&stream, Controller::Remote(address));
             busy.fetch_sub(1, Ordering::Relaxed);
         };
         if thread::Builder::new().name("end".to_owned()).spawn(work).is_err() {
@@ -79,9 +79,9 @@ impl Server {
     }
 }
 
-fn converse(stream: &TcpStream, giver: Giver) -> io::Result<()> {
+fn converse(stream: &TcpStream, controller: Controller) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(FORGOTTEN))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    attend(BufReader::new(stream.try_clone()?), stream, giver)
+    serve_end(BufReader::new(stream.try_clone()?), stream, controller)
 }

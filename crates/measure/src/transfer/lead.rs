@@ -1,6 +1,6 @@
 //! Leading an end of a connection: telling it its order, and asking it how far it is.
 
-use super::end::{COUNT, Giver, PATIENCE, attend};
+use super::end::{COUNT, Controller, PATIENCE, serve_end};
 use super::error::TransferError;
 use super::order::Order;
 use std::ffi::OsString;
@@ -17,7 +17,7 @@ use warmcore_linux::net::Namespace;
 pub enum Ends {
     /// Threads of this process.
     Threads,
-    /// Processes: the program with its arguments, which must do nothing but [`attend`] over its standard
+    /// Processes: the program with its arguments, which must do nothing but [`serve_end`] over its standard
     /// input and output.
     Processes(Vec<OsString>),
 }
@@ -82,7 +82,7 @@ impl Led {
 
     fn thread(name: &str) -> io::Result<Self> {
         let ((its_orders, orders), (answers, its_answers)) = (io::pipe()?, io::pipe()?);
-        let work = move || attend(BufReader::new(its_orders), its_answers, Giver::Own);
+        let work = move || serve_end(BufReader::new(its_orders), its_answers, Controller::Local);
         let body = Body::Thread(Some(thread::Builder::new().name("end".to_owned()).spawn(work)?));
         let (answers, orders) = (Box::new(BufReader::new(answers)), Some(Box::new(orders) as _));
         Ok(Self { name: name.to_owned(), answers, orders, body })
@@ -156,7 +156,7 @@ impl Led {
         match (read(line), line.strip_prefix("failed ")) {
             (Some(answer), _) => Ok(answer),
             (None, Some(said)) => Err(TransferError::Failed { end, said: said.to_owned() }),
-            (None, None) => Err(TransferError::Unclear { end, answer: line.to_owned(), expected }),
+            (None, None) => Err(TransferError::UnexpectedAnswer { end, answer: line.to_owned(), expected }),
         }
     }
 

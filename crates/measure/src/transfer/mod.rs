@@ -43,13 +43,13 @@ mod placement;
 mod run;
 mod site;
 
-pub use end::{Giver, attend};
+pub use end::{Controller, serve_end};
 pub use error::TransferError;
 pub use experiment::{Experiment, experiment};
 pub use figures::{Compared, Figures, Results, compare};
 pub use host::Server;
 pub use lead::Ends;
-pub use moving::Moving;
+pub use moving::RunningTransfer;
 pub use options::{Direction, Load, Options};
 pub use order::SIZES;
 pub use placement::Placement;

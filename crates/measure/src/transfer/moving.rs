@@ -16,12 +16,12 @@ const TICK: Duration = Duration::from_millis(50);
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Connections that move bytes until this is dropped.
-pub struct Moving {
+pub struct RunningTransfer {
     pairs: Vec<Pair>,
     direction: Direction,
 }
 
-impl Moving {
+impl RunningTransfer {
     /// Makes a connection for each of `places`, with its packets and its ends there.
     ///
     /// # Errors

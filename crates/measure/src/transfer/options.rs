@@ -2,7 +2,7 @@
 
 use super::lead::Ends;
 use super::order::SIZES;
-use crate::blocks::Blocks;
+use crate::blocks::BlockDesign;
 use crate::model::Model;
 use std::time::Duration;
 use warmcore_linux::affinity;
@@ -59,7 +59,7 @@ pub struct Options {
     /// How long each run is measured, after a moment that is not.
     pub window: Duration,
     /// How often, and when again.
-    pub blocks: Blocks,
+    pub blocks: BlockDesign,
 }
 
 /// More connections than any machine has use for in one comparison.
@@ -135,7 +135,7 @@ mod tests {
             load,
             models: vec![Model::None, Model::Full],
             window: Duration::from_secs(1),
-            blocks: Blocks::default(),
+            blocks: BlockDesign::default(),
         }
     }
 

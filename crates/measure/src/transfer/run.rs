@@ -1,7 +1,7 @@
 //! One run of one model: connections are made, begin to move, and are counted for a while.
 
 use super::error::TransferError;
-use super::moving::Moving;
+use super::moving::RunningTransfer;
 use super::options::Options;
 use super::placement::Placement;
 use super::site::Site;
@@ -41,7 +41,7 @@ pub fn run(
 ) -> Result<(Outcome, Spent), TransferError> {
     let place = |connection: u8| Placement::new(model, connection.into(), &options.cpus);
     let places: Vec<Placement> = (0..options.connections).map(place).collect();
-    let mut moving = Moving::start(site, &options.ends, options.load, &places)?;
+    let mut moving = RunningTransfer::start(site, &options.ends, options.load, &places)?;
     let programs = moving.programs();
     moving.wait(WARM_UP, stop)?;
 
@@ -63,7 +63,7 @@ struct Progress {
 }
 
 impl Progress {
-    fn take(moving: &mut Moving) -> Result<Self, TransferError> {
+    fn take(moving: &mut RunningTransfer) -> Result<Self, TransferError> {
         Ok(Self { received: moving.received()?, scheduled: moving.scheduled()? })
     }
 

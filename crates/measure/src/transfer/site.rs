@@ -104,7 +104,7 @@ impl Site {
     pub(super) fn check(&self, models: &[Model]) -> Result<(), TransferError> {
         let steers = models.iter().find(|model| model.steers());
         match (self, steers) {
-            (Self::Host(_), Some(model)) => Err(TransferError::NotHere { model: model.name() }),
+            (Self::Host(_), Some(model)) => Err(TransferError::CannotSteerHost { model: model.name() }),
             _ => Ok(()),
         }
     }
