@@ -5,7 +5,7 @@
 //! cargo run --release -p warmcore-runtime --example echo -- eth0 10.0.0.9 60
 //! ```
 //!
-//! The address is one that this machine's kernel does not have itself: it answers for its own.
+//! The address must not be one of this machine's kernel, which would answer for it itself.
 
 use std::error::Error;
 use std::path::Path;

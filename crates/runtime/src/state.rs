@@ -1,5 +1,5 @@
-//! What a handler keeps for each stream and touches with each of its packets: lines that are written where a
-//! packet is handled, and migrate when the stream does.
+//! Memory of a handler for each stream, written with each of its packets. Its cache lines are written
+//! where a packet is handled, and migrate when the stream does.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use warmcore_units::StreamId;
@@ -9,26 +9,27 @@ use warmcore_units::StreamId;
 #[repr(align(64))]
 struct Line(AtomicU64);
 
-/// The memory of all streams.
+/// Per-stream memory of a handler, for all streams.
 pub struct HandlerState {
     lines: Vec<Line>,
-    /// Lines of a stream.
-    each: usize,
+    /// Cache lines of each stream.
+    lines_per_stream: usize,
 }
 
 impl HandlerState {
-    /// So many bytes, rounded up to lines, for each of `streams`.
+    /// Allocates `bytes`, rounded up to whole cache lines, for each of `streams`.
     #[must_use]
     pub fn new(streams: usize, bytes: usize) -> Self {
-        let each = bytes.div_ceil(size_of::<Line>());
-        Self { lines: (0..streams * each).map(|_| Line::default()).collect(), each }
+        let lines_per_stream = bytes.div_ceil(size_of::<Line>());
+        Self { lines: (0..streams * lines_per_stream).map(|_| Line::default()).collect(), lines_per_stream }
     }
 
-    /// Reads and writes every line of `stream`. Only one packet of a stream is handled at a time.
+    /// Reads and writes every cache line of `stream`. Only one packet of a stream may be handled at a
+    /// time.
     #[inline]
     pub fn touch(&self, stream: StreamId) {
-        let first = stream.index() * self.each;
-        for Line(word) in self.lines.get(first..first + self.each).unwrap_or_default() {
+        let first = stream.index() * self.lines_per_stream;
+        for Line(word) in self.lines.get(first..first + self.lines_per_stream).unwrap_or_default() {
             word.store(word.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         }
     }

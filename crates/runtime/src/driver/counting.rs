@@ -1,5 +1,5 @@
-//! Counts what a driver shows, so that a run's books can be balanced against it: every frame shown
-//! is delivered, refused, dropped, failed or given up, and nothing else.
+//! Counts the frames received from a driver, so that the totals of a run can be checked against it:
+//! every frame received is delivered, refused, dropped, failed or given up.
 
 use super::{Driver, DriverError, Due, Incoming, Opened, Queue, QueueRequest};
 use std::io;
@@ -8,20 +8,20 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use warmcore_units::Nanos;
 
-/// A driver around a driver.
+/// A driver that counts the frames of another driver.
 pub struct CountingDriver {
     inner: Box<dyn Driver>,
     received: Arc<AtomicU64>,
 }
 
 impl CountingDriver {
-    /// Counts what `driver` shows.
+    /// Counts the frames received from `driver`.
     #[must_use]
     pub fn new(driver: Box<dyn Driver>) -> Self {
         Self { inner: driver, received: Arc::default() }
     }
 
-    /// Frames shown so far, in all runs.
+    /// Frames received so far, in all runs.
     #[must_use]
     pub fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
@@ -49,8 +49,8 @@ impl Queue for CountingQueue {
     }
 
     #[inline]
-    fn receive(&mut self, now: Nanos, limit: usize, take: &mut dyn FnMut(Incoming<'_>)) -> usize {
-        let received = self.inner.receive(now, limit, take);
+    fn receive(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
+        let received = self.inner.receive(now, limit, sink);
         if received > 0 {
             self.received.fetch_add(received as u64, Ordering::Relaxed);
         }
