@@ -7,7 +7,7 @@
 //!
 //! Waiting spins: a sleep would cost a system call, and the kernel's cache lines with it, right
 //! before a packet is timed. It ends early if a partner failed, if the user stopped the
-//! calibration, or after [`PATIENCE`]; so no thread hangs.
+//! calibration, or after [`TIMEOUT`]; so no thread hangs.
 
 use crate::error::RunError;
 use core::cell::UnsafeCell;
@@ -17,9 +17,9 @@ use crossbeam_utils::CachePadded;
 use std::time::{Duration, Instant};
 
 /// How long a thread waits for its partner before it gives up: far longer than any phase lasts.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// How often a waiting thread looks at the baton between two looks at the flags and the clock.
-const GLANCES: u32 = 2048;
+const SPINS_PER_CHECK: u32 = 2048;
 
 /// What ends a run early.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ pub(crate) struct Baton<T> {
     state: UnsafeCell<T>,
 }
 
-// SAFETY: the state is reached only through `Held`, of which there is at most one at a time
+// SAFETY: the state is reached only through `BatonGuard`, of which there is at most one at a time
 // (`held` sees to that whatever phases the callers wait for), and one holder's writes are visible
 // to the next (`held` is released and acquired). So sharing a baton moves its state between
 // threads, never shares it.
@@ -105,16 +105,16 @@ impl<T> Baton<T> {
     /// Waits for `phase` and takes the baton.
     ///
     /// # Errors
-    /// If the alarm went off, or the phase did not come within [`PATIENCE`].
+    /// If the alarm went off, or the phase did not come within [`TIMEOUT`].
     #[inline]
-    pub(crate) fn take(&self, phase: u64, alarm: &Alarm<'_>) -> Result<Held<'_, T>, RunError> {
+    pub(crate) fn take(&self, phase: u64, alarm: &Alarm<'_>) -> Result<BatonGuard<'_, T>, RunError> {
         while self.phase.load(Ordering::Acquire) != phase {
             self.wait(phase, alarm)?;
         }
         if self.held.swap(true, Ordering::Acquire) {
             return Err(RunError::OutOfTurn { phase });
         }
-        Ok(Held { baton: self })
+        Ok(BatonGuard { baton: self })
     }
 
     /// Spins until `phase` is on or it is time to give up.
@@ -122,15 +122,15 @@ impl<T> Baton<T> {
     fn wait(&self, phase: u64, alarm: &Alarm<'_>) -> Result<(), RunError> {
         let mut since = None;
         loop {
-            for _ in 0..GLANCES {
+            for _ in 0..SPINS_PER_CHECK {
                 if self.phase.load(Ordering::Acquire) == phase {
                     return Ok(());
                 }
                 core::hint::spin_loop();
             }
             alarm.check()?;
-            if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-                return Err(RunError::PartnerLost { phase, waited: PATIENCE });
+            if since.get_or_insert_with(Instant::now).elapsed() > TIMEOUT {
+                return Err(RunError::PartnerLost { phase, waited: TIMEOUT });
             }
         }
     }
@@ -144,11 +144,11 @@ impl<T> Baton<T> {
 
 /// The baton in hand.
 #[must_use = "dropping it lets the phase stay on"]
-pub(crate) struct Held<'a, T> {
+pub(crate) struct BatonGuard<'a, T> {
     baton: &'a Baton<T>,
 }
 
-impl<T> Held<'_, T> {
+impl<T> BatonGuard<'_, T> {
     /// Ends the phase: the next one is on.
     #[inline]
     pub(crate) fn pass(self) {
@@ -159,24 +159,24 @@ impl<T> Held<'_, T> {
     }
 }
 
-impl<T> Deref for Held<'_, T> {
+impl<T> Deref for BatonGuard<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: there is one `Held` at a time, so nobody else has a reference to the state.
+        // SAFETY: there is one `BatonGuard` at a time, so nobody else has a reference to the state.
         unsafe { &*self.baton.state.get() }
     }
 }
 
-impl<T> DerefMut for Held<'_, T> {
+impl<T> DerefMut for BatonGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: there is one `Held` at a time, and it is borrowed exclusively.
+        // SAFETY: there is one `BatonGuard` at a time, and it is borrowed exclusively.
         unsafe { &mut *self.baton.state.get() }
     }
 }
 
-impl<T> Drop for Held<'_, T> {
+impl<T> Drop for BatonGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.baton.held.store(false, Ordering::Release);

@@ -6,8 +6,8 @@
 //! would be too narrow.
 
 use crate::clock::{self, Ticks};
+use crate::consumers::Consumers;
 use crate::error::RunError;
-use crate::handed::Handed;
 use core::hint::black_box;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -133,7 +133,7 @@ pub(crate) struct Bench {
     /// What the handler of each stream touches.
     pub(crate) state: HandlerState,
     /// Moved into the baton when the run starts.
-    pub(crate) handed: Handed,
+    pub(crate) consumers: Consumers,
     /// Keeps the objects apart while the run lasts.
     pub(crate) spacers: Vec<Vec<u8>>,
 }
@@ -156,15 +156,15 @@ impl Bench {
         space(rng);
         let pools = (0..PAIR).map(|_| Pool::new(SEGMENTS)).collect();
         let frames = [frame(0, packets.payload_bytes)?, frame(1, packets.payload_bytes)?];
-        let mut handed = Handed::default();
+        let mut consumers = Consumers::default();
         for _ in 0..PAIR {
             space(rng);
             let thread = ProtocolThread::new(rng.random_range(0..ProtocolThread::POSITIONS))?;
-            handed.seat(&frames, packets.frames, thread);
+            consumers.add(&frames, packets.frames, thread);
         }
         space(rng);
         let state = HandlerState::new(PAIR, packets.handler_bytes);
-        Ok(Self { protocol, pools, frames, state, handed, spacers })
+        Ok(Self { protocol, pools, frames, state, consumers, spacers })
     }
 }
 
@@ -201,9 +201,9 @@ mod tests {
                 for stream in [TIMED_STREAM, 1, 1, TIMED_STREAM] {
                     for consumer in 0..PAIR {
                         let step = Step { consumer, stream };
-                        bench.handed.write_packet(step, &bench.frames);
-                        bench.handed.zero_stack(consumer);
-                        let (frame, thread) = bench.handed.packet(step, bench.frames[stream].len());
+                        bench.consumers.write_packet(step, &bench.frames);
+                        bench.consumers.zero_stack(consumer);
+                        let (frame, thread) = bench.consumers.packet(step, bench.frames[stream].len());
                         assert_eq!(frame, bench.frames[stream]);
                         let pool = &bench.pools[consumer];
                         let reception =

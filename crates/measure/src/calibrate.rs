@@ -2,17 +2,17 @@
 
 use crate::clock::Timer;
 use crate::cold::{self, ColdState, Latency};
-use crate::curve::{self, Setting};
+use crate::curve::{self, CurveSetup};
 use crate::error::{CalibrateError, RunError};
 use crate::eviction::Evictor;
 use crate::hierarchy::Hierarchy;
 use crate::notes;
 use crate::plan::Plan;
 use crate::profile;
-use crate::progress::{Observer, Report};
+use crate::progress::{Observer, ProgressReporter};
 use crate::quantity::Quantity;
 use crate::rounds::{Rounds, RunCounts};
-use crate::run::Stage;
+use crate::run::RunContext;
 use chrono::Utc;
 use core::sync::atomic::AtomicBool;
 use rand::SeedableRng;
@@ -47,10 +47,10 @@ pub struct Calibration {
 }
 
 /// Most processors a run uses: two consumers and a producer.
-const MOST_PROCESSORS: usize = 3;
+const MAX_PROCESSORS: usize = 3;
 
 /// Of the budget, how much more may go to values that contradict each other.
-const SETTLING: f64 = 0.25;
+const RESOLVING: f64 = 0.25;
 
 /// Measures `machine` as `plan` says.
 ///
@@ -64,7 +64,7 @@ pub fn calibrate(
 ) -> Result<Calibration, CalibrateError> {
     let began = Instant::now();
     let mut forward = |progress| observer(progress);
-    let mut report = Report::new(&mut forward);
+    let mut report = ProgressReporter::new(&mut forward);
     let (bytes, max) = (plan.payload_bytes, Plan::MAX_PAYLOAD_BYTES);
     if bytes > max {
         return Err(CalibrateError::PayloadTooLong { bytes, max });
@@ -83,18 +83,18 @@ pub fn calibrate(
         (timer, latencies, cold)
     };
     let evictors = evictors(&hierarchy, &cold, cpus.len())?;
-    let stage = Stage { cpus: &cpus, evictors: &evictors, stop, timer: &timer };
+    let context = RunContext { cpus: &cpus, evictors: &evictors, stop, timer: &timer };
 
     report.begin("receive times", 0.75);
     let quantities = Quantity::all(&hierarchy, cpus.len());
     let costs: Vec<Nanos> = cold.iter().map(|state| state.cost).collect();
-    let mut rounds = Rounds::new(&stage, &timer, plan, quantities, &costs);
+    let mut rounds = Rounds::new(&context, &timer, plan, quantities, &costs);
     rounds.complete(began + plan.budget, &mut rng, &mut report)?;
-    rounds.settle(Instant::now() + plan.budget.mul_f64(SETTLING), &mut rng)?;
+    rounds.resolve_contradictions(Instant::now() + plan.budget.mul_f64(RESOLVING), &mut rng)?;
 
     report.begin("t(x)", 1.0);
-    let setting = Setting { stage: &stage, timer: &timer, plan, proximity: &rounds.proximity };
-    let curve = curve::measure(&setting, &mut rng, &mut report)?;
+    let setup = CurveSetup { context: &context, timer: &timer, plan, proximity: &rounds.proximity };
+    let curve = curve::measure(&setup, &mut rng, &mut report)?;
     report.at(1.0);
 
     let values = rounds.values();
@@ -148,7 +148,7 @@ fn choose(machine: &Machine, plan: &Plan) -> Result<Vec<CpuId>, CalibrateError> 
             cpus.iter().enumerate().filter_map(first).collect()
         }
     };
-    cpus.truncate(MOST_PROCESSORS);
+    cpus.truncate(MAX_PROCESSORS);
     if let Some(&cpu) = cpus.iter().find(|cpu| !usable.contains(cpu)) {
         return Err(CalibrateError::UnusableProcessor { cpu, usable });
     }

@@ -154,7 +154,7 @@ const WITNESS_LINES: usize = 32;
 /// The witness of code.
 const CODE_WITNESS: Bytes = Bytes::kib(4);
 /// How often a witness is examined.
-const EXAMINATIONS: usize = 21;
+const REPETITIONS: usize = 21;
 
 fn examine(
     hierarchy: &Hierarchy,
@@ -170,7 +170,7 @@ fn examine(
     let nodes = witness.nodes();
     let net = |ticks: Ticks| timer.nanos(ticks as f64) - timer.overhead.mean;
     let mut costs = Vec::new();
-    let times = (0..EXAMINATIONS).map(|_| {
+    let times = (0..REPETITIONS).map(|_| {
         witness.write();
         witness.chase(3 * nodes);
         let start = Instant::now();
@@ -201,7 +201,7 @@ fn examine_code(evictor: &Evictor, level: usize, net: impl Fn(Ticks) -> Nanos) -
         witness.run();
         net(clock::now() - start)
     };
-    let (hot, cold) = (0..EXAMINATIONS)
+    let (hot, cold) = (0..REPETITIONS)
         .map(|_| {
             witness.run();
             witness.run();

@@ -55,7 +55,6 @@
 
 #![allow(rustdoc::private_intra_doc_links)]
 
-mod allotment;
 mod baton;
 mod bench;
 pub mod blocks;
@@ -63,12 +62,12 @@ mod calibrate;
 mod chase;
 mod clock;
 mod cold;
+mod consumers;
 pub mod counts;
 mod curve;
 mod error;
 mod eviction;
 mod flush;
-mod handed;
 mod handover;
 mod hierarchy;
 mod intervening;
@@ -82,6 +81,7 @@ mod proximity;
 mod quantity;
 mod rounds;
 mod run;
+mod run_length;
 mod script;
 mod summary;
 pub mod transfer;

@@ -16,7 +16,7 @@ const COARSE: f64 = 0.25;
 
 /// More last-level loads than this in one hand-over do not fit two processors that share that
 /// level: a hand-over moves two or three lines.
-const APART: f64 = 8.0;
+const MAX_HANDOVER_LOADS: f64 = 8.0;
 
 /// Everything worth knowing, in order of interest.
 pub(crate) fn all(
@@ -33,7 +33,7 @@ pub(crate) fn all(
     notes.extend(frame_lines(plan.frames));
     notes.push(payload(plan));
     notes.push(time_source(timer, &values));
-    notes.extend(apart(shared, rounds.proximity.reference));
+    notes.extend(far_apart(shared, rounds.proximity.reference));
     notes.extend(packets(plan, cold, rounds));
     notes.extend(missed(plan, &values));
     let tally = rounds.tally();
@@ -83,9 +83,9 @@ fn payload(plan: &Plan) -> String {
 
 /// What to make of a hand-over that takes `handover` ns between processors that are said to share
 /// the cache of latency `shared`.
-fn apart(shared: Option<&Latency>, handover: Option<f64>) -> Option<String> {
+fn far_apart(shared: Option<&Latency>, handover: Option<f64>) -> Option<String> {
     let (shared, handover) = (shared?, Nanos(handover?));
-    (handover / shared.time > APART).then(|| {
+    (handover / shared.time > MAX_HANDOVER_LOADS).then(|| {
         format!(
             "a hand-over between the processors takes {handover}, though both are said to share a cache ({}) that answers in {}: a hypervisor has probably placed them apart, and what migrates costs more than it will where they are together",
             shared.level, shared.time
@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn processors_that_do_not_share_what_they_should_are_noticed() {
         let shared = Latency { level: "L3".to_owned(), time: Nanos(16.0) };
-        assert_eq!(apart(Some(&shared), Some(67.0)), None);
-        assert_eq!(apart(None, Some(220.0)), None, "they are not said to share anything");
-        let note = apart(Some(&shared), Some(220.0)).unwrap();
+        assert_eq!(far_apart(Some(&shared), Some(67.0)), None);
+        assert_eq!(far_apart(None, Some(220.0)), None, "they are not said to share anything");
+        let note = far_apart(Some(&shared), Some(220.0)).unwrap();
         assert!(note.contains("220 ns") && note.contains("L3"), "{note}");
     }
 

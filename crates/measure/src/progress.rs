@@ -13,7 +13,7 @@ pub struct Progress {
 pub type Observer<'a> = dyn FnMut(Progress) + 'a;
 
 /// One stage's part of the whole.
-pub(crate) struct Report<'a> {
+pub(crate) struct ProgressReporter<'a> {
     observer: &'a mut Observer<'a>,
     stage: &'static str,
     from: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Report<'a> {
     last: f64,
 }
 
-impl<'a> Report<'a> {
+impl<'a> ProgressReporter<'a> {
     pub(crate) fn new(observer: &'a mut Observer<'a>) -> Self {
         Self { observer, stage: "", from: 0.0, to: 0.0, last: 0.0 }
     }
@@ -48,7 +48,7 @@ mod tests {
     fn progress_never_falls_and_ends_where_the_stages_end() {
         let mut seen = Vec::new();
         let mut observer = |progress: Progress| seen.push(progress.done);
-        let mut report = Report::new(&mut observer);
+        let mut report = ProgressReporter::new(&mut observer);
         report.begin("one", 0.5);
         report.at(0.8);
         report.at(0.2);

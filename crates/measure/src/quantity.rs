@@ -3,7 +3,7 @@
 use crate::bench::PAIR;
 use crate::hierarchy::Hierarchy;
 use crate::pattern;
-use crate::script::{Before, PoolUse, Sample, Script};
+use crate::script::{BeforePacket, PoolUse, Sample, Script};
 use core::fmt;
 use warmcore_costs::{Approach, Experiment, Packets, Situation, ThreadStack};
 
@@ -89,8 +89,8 @@ impl Quantity {
             pattern: pattern::steps(situation.experiment),
             stack_migrates: situation.thread_stack == ThreadStack::Migrates,
             before: match state {
-                State::Hot => Before::Nothing,
-                State::Cold(level) => Before::Evict(level),
+                State::Hot => BeforePacket::Nothing,
+                State::Cold(level) => BeforePacket::Evict(level),
             },
             pool: match self {
                 Self::Receive { .. } => PoolUse::Own,
@@ -114,7 +114,7 @@ impl Quantity {
     }
 
     /// Whether `sample` found its pool's lines written elsewhere, where the value is a difference.
-    pub(crate) const fn is_minuend(sample: &Sample) -> bool {
+    pub(crate) const fn found_pool_written(sample: &Sample) -> bool {
         sample.pool_written()
     }
 }

@@ -16,15 +16,15 @@
 use crate::baton::{Alarm, Baton, RaiseUnlessDone};
 use crate::bench::{Bench, PAIR, Protocol, Reception};
 use crate::clock::{self, Ticks, Timer};
+use crate::consumers::Consumers;
 use crate::error::RunError;
 use crate::eviction::Evictor;
 use crate::flush;
-use crate::handed::Handed;
 use crate::handover::exchange;
 use crate::intervening::Workload;
 use crate::pattern::Step;
 use crate::proximity::Proximity;
-use crate::script::{Before, Outcome, PoolUse, Sample, Script};
+use crate::script::{BeforePacket, Outcome, PoolUse, Sample, Script};
 use core::sync::atomic::AtomicBool;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::thread::{self, ScopedJoinHandle};
@@ -35,7 +35,7 @@ use warmcore_stack::Pool;
 use warmcore_units::CpuId;
 
 /// The processors of a run, and what they need besides the script.
-pub(crate) struct Stage<'a> {
+pub(crate) struct RunContext<'a> {
     /// The first two receive; the last prepares, or each other's partner where there are two.
     pub(crate) cpus: &'a [CpuId],
     /// One for each consumer.
@@ -44,7 +44,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) timer: &'a Timer,
 }
 
-impl Stage<'_> {
+impl RunContext<'_> {
     /// Who prepares the packets of `consumer`.
     const fn producer_for(&self, consumer: usize) -> usize {
         match self.cpus.len() {
@@ -68,18 +68,18 @@ impl Stage<'_> {
         near: Proximity,
     ) -> Result<Outcome, RunError> {
         let bench = Bench::new(script.approach, script.packets, rng)?;
-        let Bench { protocol, pools, frames, state, handed, spacers: _spacers } = bench;
+        let Bench { protocol, pools, frames, state, consumers, spacers: _spacers } = bench;
         let shared = Shared {
-            stage: self,
+            context: self,
             script,
             near,
             protocol,
             pools,
             frames,
             state,
-            baton: Baton::new(handed),
-            interlude: Baton::new(()),
-            exchanged: Baton::new(()),
+            baton: Baton::new(consumers),
+            pool_baton: Baton::new(()),
+            distance_baton: Baton::new(()),
             alarm: Alarm::new(self.stop),
         };
         let mut workload = workload;
@@ -121,7 +121,7 @@ fn gather(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Resu
 
 /// What the threads of a run share.
 struct Shared<'a> {
-    stage: &'a Stage<'a>,
+    context: &'a RunContext<'a>,
     script: &'a Script,
     near: Proximity,
     protocol: Protocol,
@@ -129,11 +129,11 @@ struct Shared<'a> {
     frames: [Vec<u8>; PAIR],
     state: HandlerState,
     /// Passes between Prepare (even phases) and Receive (odd ones).
-    baton: Baton<Handed>,
+    baton: Baton<Consumers>,
     /// Passes back and forth while a packet is paused at the top of the stack.
-    interlude: Baton<()>,
+    pool_baton: Baton<()>,
     /// Passes to and fro to find how far apart the processors are.
-    exchanged: Baton<()>,
+    distance_baton: Baton<()>,
     alarm: Alarm<'a>,
 }
 
@@ -141,8 +141,8 @@ impl Shared<'_> {
     /// What the thread `me` does in the run.
     fn participate(&self, me: usize, mut workload: Option<&mut Workload>) -> Result<Outcome, RunError> {
         let watch = RaiseUnlessDone::new(&self.alarm);
-        let _pinned = pin_to(self.stage.cpus[me])?;
-        let mut samples = self.script.room_for_samples();
+        let _pinned = pin_to(self.context.cpus[me])?;
+        let mut samples = self.script.empty_samples();
         let mut before = Snapshot::now();
         let mut began = None;
         let mut last_stop = clock::now();
@@ -154,14 +154,14 @@ impl Shared<'_> {
                 before = Snapshot::now();
             }
             let step = self.script.step(packet);
-            if self.stage.producer_for(step.consumer) == me {
+            if self.context.producer_for(step.consumer) == me {
                 self.prepare(packet, step)?;
             }
             if step.consumer == me {
                 let (reception, intervened) =
                     self.receive(packet, step, last_stop, workload.as_deref_mut())?;
                 last_stop = reception.stop;
-                if self.script.times(packet) {
+                if self.script.is_timed(packet) {
                     samples.push(Sample { ticks: reception.ticks(), intervened, packet });
                 }
             }
@@ -176,38 +176,38 @@ impl Shared<'_> {
     /// If the processors are not where runs count.
     fn check_distance(&self, exchange: Option<Ticks>) -> Result<(), RunError> {
         let Some(ticks) = exchange else { return Ok(()) };
-        let handover = self.stage.timer.nanos(ticks as f64);
+        let handover = self.context.timer.nanos(ticks as f64);
         if self.near.matches(Some([handover.0; 2])) { Ok(()) } else { Err(RunError::Displaced { handover }) }
     }
 
     /// How many ticks a hand-over between the first two processors takes, as the first finds out;
     /// the `time`-th such exchange of the run.
     fn exchange(&self, me: usize, time: u64) -> Result<Option<Ticks>, RunError> {
-        if self.stage.cpus.len() < 2 || me > 1 {
+        if self.context.cpus.len() < 2 || me > 1 {
             return Ok(None);
         }
-        exchange(&self.exchanged, &self.alarm, me, time)
+        exchange(&self.distance_baton, &self.alarm, me, time)
     }
 
     /// The Prepare phase of `packet`, and the interlude if there is one.
     fn prepare(&self, packet: usize, step: Step) -> Result<(), RunError> {
-        let mut handed = self.baton.take(2 * packet as u64, &self.alarm)?;
-        handed.write_packet(step, &self.frames);
+        let mut consumers = self.baton.take(2 * packet as u64, &self.alarm)?;
+        consumers.write_packet(step, &self.frames);
         if self.script.stack_migrates {
-            handed.zero_stack(step.consumer);
+            consumers.zero_stack(step.consumer);
         }
         let write_pool = Script::writes_pool(packet);
         if write_pool && self.script.pool == PoolUse::WrittenBeforeAcquire {
             self.pools[step.consumer].dirty();
         }
-        if self.stage.cpus.len() == 1
-            && let Some(buffer) = handed.written_buffer(step.consumer)
+        if self.context.cpus.len() == 1
+            && let Some(buffer) = consumers.written_buffer(step.consumer)
         {
             flush::lines(buffer);
         }
-        handed.pass();
-        if self.script.pool == PoolUse::WrittenBeforeRelease && self.stage.cpus.len() > 1 {
-            let turn = self.interlude.take(2 * packet as u64 + 1, &self.alarm)?;
+        consumers.pass();
+        if self.script.pool == PoolUse::WrittenBeforeRelease && self.context.cpus.len() > 1 {
+            let turn = self.pool_baton.take(2 * packet as u64 + 1, &self.alarm)?;
             if write_pool {
                 self.pools[step.consumer].dirty();
             }
@@ -225,11 +225,11 @@ impl Shared<'_> {
         last_stop: Ticks,
         workload: Option<&mut Workload>,
     ) -> Result<(Reception, Ticks), RunError> {
-        let mut handed = self.baton.take(2 * packet as u64 + 1, &self.alarm)?;
-        let (frame, thread) = handed.packet(step, self.frames[step.stream].len());
+        let mut consumers = self.baton.take(2 * packet as u64 + 1, &self.alarm)?;
+        let (frame, thread) = consumers.packet(step, self.frames[step.stream].len());
         let pool = &self.pools[step.consumer];
         let mut intervened = 0;
-        if self.script.times(packet) {
+        if self.script.is_timed(packet) {
             intervened = self.intervene(step.consumer, last_stop, workload)?;
         }
         let reception = match self.script.pool {
@@ -238,7 +238,7 @@ impl Shared<'_> {
             }
             _ => self.protocol.time(thread, pool, frame, &self.state, || Ok(0)),
         }?;
-        handed.pass();
+        consumers.pass();
         Ok((reception, intervened))
     }
 
@@ -250,18 +250,18 @@ impl Shared<'_> {
         workload: Option<&mut Workload>,
     ) -> Result<Ticks, RunError> {
         match self.script.before {
-            Before::Nothing => Ok(0),
-            Before::Evict(level) => {
-                if let Some(evictor) = self.stage.evictors.get(consumer) {
+            BeforePacket::Nothing => Ok(0),
+            BeforePacket::Evict(level) => {
+                if let Some(evictor) = self.context.evictors.get(consumer) {
                     evictor.evict(level);
                 }
                 Ok(0)
             }
-            Before::Work(duration) => match workload {
+            BeforePacket::Work(duration) => match workload {
                 Some(workload) => workload.run(duration, &self.alarm),
                 None => Ok(0),
             },
-            Before::Sleep(duration) => {
+            BeforePacket::Sleep(duration) => {
                 thread::sleep(Duration::from_secs_f64(duration.secs()));
                 self.alarm.check()?;
                 Ok(clock::now() - last_stop)
@@ -272,8 +272,8 @@ impl Shared<'_> {
     /// Stops the packet's time while the other processor may write the pool's lines; how long.
     fn pause(&self, packet: usize) -> Result<Ticks, RunError> {
         let start = clock::now();
-        self.interlude.take(2 * packet as u64, &self.alarm)?.pass();
-        drop(self.interlude.take(2 * packet as u64 + 2, &self.alarm)?);
+        self.pool_baton.take(2 * packet as u64, &self.alarm)?.pass();
+        drop(self.pool_baton.take(2 * packet as u64 + 2, &self.alarm)?);
         Ok(clock::now() - start)
     }
 }

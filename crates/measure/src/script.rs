@@ -9,7 +9,7 @@ use warmcore_units::Nanos;
 
 /// What happens on the consumer's processor before a timed packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Before {
+pub(crate) enum BeforePacket {
     /// Nothing: the packet finds what the last one left.
     Nothing,
     /// The levels up to this one (from 0) are made cold.
@@ -26,7 +26,7 @@ pub(crate) enum Before {
 pub(crate) enum PoolUse {
     /// Never.
     Own,
-    /// Before the packet acquires memory.
+    /// BeforePacket the packet acquires memory.
     WrittenBeforeAcquire,
     /// While the packet is at the top of the stack, before it releases memory.
     WrittenBeforeRelease,
@@ -38,7 +38,7 @@ pub(crate) struct Script {
     pub(crate) approach: Approach,
     pub(crate) pattern: &'static [Step],
     pub(crate) stack_migrates: bool,
-    pub(crate) before: Before,
+    pub(crate) before: BeforePacket,
     pub(crate) pool: PoolUse,
     /// How many packets are timed.
     pub(crate) timed: u32,
@@ -64,13 +64,13 @@ impl Script {
     }
 
     /// Whether `packet` is timed.
-    pub(crate) fn times(&self, packet: usize) -> bool {
+    pub(crate) fn is_timed(&self, packet: usize) -> bool {
         packet >= Self::WARM_UP && self.step(packet).is_timed()
     }
 
     /// An empty list with room for the timed packets, in memory that was written to, so that
     /// filling it takes no page fault.
-    pub(crate) fn room_for_samples(&self) -> Vec<Sample> {
+    pub(crate) fn empty_samples(&self) -> Vec<Sample> {
         let mut samples = vec![Sample { ticks: 1, intervened: 1, packet: 1 }; self.length()];
         samples.clear();
         samples
@@ -134,14 +134,14 @@ mod tests {
                 approach: Approach::Locking,
                 pattern,
                 stack_migrates: false,
-                before: Before::Nothing,
+                before: BeforePacket::Nothing,
                 pool: PoolUse::Own,
                 timed: 999,
                 packets: Plan::standard().packets(),
             };
-            let timed = (0..script.length()).filter(|&packet| script.times(packet)).count();
+            let timed = (0..script.length()).filter(|&packet| script.is_timed(packet)).count();
             assert!((999..999 + pattern.len()).contains(&timed), "{experiment}: {timed}");
-            assert!(script.room_for_samples().capacity() >= timed);
+            assert!(script.empty_samples().capacity() >= timed);
         }
     }
 }

@@ -16,22 +16,22 @@ pub(crate) struct RunMean {
 }
 
 /// A packet is set aside as hit by an interrupt if it took more than this many times the run's
-/// median **and** more than [`INTERRUPT`] beyond it.
+/// median **and** more than [`SHORTEST_INTERRUPT`] beyond it.
 ///
 /// The first condition spares cold packets, whose slowest are well within three times their
 /// median; the second spares hot ones, where a single miss to memory may be several times a
 /// median of some hundred nanoseconds. An interrupt's entry, handler and return take one to
 /// several microseconds at least.
-const FAR: f64 = 5.0;
+const OUTLIER_FACTOR: f64 = 5.0;
 /// Less than an interrupt takes.
-const INTERRUPT: f64 = 1_000.0;
+const SHORTEST_INTERRUPT: f64 = 1_000.0;
 
 impl RunMean {
     /// Of `times`, in nanoseconds; `None` if there is none.
     pub(crate) fn new(mut times: Vec<f64>) -> Option<Self> {
         times.sort_by(f64::total_cmp);
         let median = *times.get(times.len() / 2)?;
-        let limit = (median * FAR).max(median + INTERRUPT);
+        let limit = (median * OUTLIER_FACTOR).max(median + SHORTEST_INTERRUPT);
         let packets = times.partition_point(|&time| time <= limit);
         let mean = times[..packets].iter().sum::<f64>() / packets as f64;
         Some(Self { mean, packets, set_aside: times.len() - packets })
@@ -66,40 +66,40 @@ impl Series {
     }
 
     /// The values of runs that count: undisturbed, and at the right distance.
-    fn counting(&self, proximity: &Proximity) -> Vec<f64> {
+    fn valid(&self, proximity: &Proximity) -> Vec<f64> {
         let counts = |run: &&Run| !run.disturbed && proximity.matches(run.readings);
         self.0.iter().filter(counts).map(|run| run.value).collect()
     }
 
     /// Whether runs that should not count had to be used, as there are too few others.
     pub(crate) fn relies_on_disturbed(&self, proximity: &Proximity) -> bool {
-        self.counting(proximity).len() < Self::LEAST
+        self.valid(proximity).len() < Self::LEAST
     }
 
     /// Whether at least `runs` runs count and the half-width is at most `target` of their mean.
     pub(crate) fn is_known(&self, runs: u32, target: f64, proximity: &Proximity) -> bool {
-        let counting = self.counting(proximity);
-        counting.len() >= runs as usize && interval(&counting).relative() <= target
+        let valid = self.valid(proximity);
+        valid.len() >= runs as usize && interval(&valid).relative() <= target
     }
 
     /// The value with its interval, judged against `target`; `None` with fewer than two runs.
     ///
     /// Where too few runs count, all of them do, and the value misses its target.
     pub(crate) fn measured(&self, target: f64, proximity: &Proximity) -> Option<Measured> {
-        let mut counting = self.counting(proximity);
-        let disturbed = self.0.len() - counting.len();
-        let relies_on_disturbed = counting.len() < Self::LEAST;
+        let mut valid = self.valid(proximity);
+        let disturbed = self.0.len() - valid.len();
+        let relies_on_disturbed = valid.len() < Self::LEAST;
         if relies_on_disturbed {
-            counting = self.0.iter().map(|run| run.value).collect();
+            valid = self.0.iter().map(|run| run.value).collect();
         }
-        if counting.len() < Self::LEAST {
+        if valid.len() < Self::LEAST {
             return None;
         }
-        let interval = interval(&counting);
+        let interval = interval(&valid);
         Some(Measured {
             mean: Nanos(interval.mean),
             half_width: Some(Nanos(interval.half_width)),
-            runs: count(counting.len()),
+            runs: count(valid.len()),
             disturbed: count(disturbed),
             rests_on_disturbed: relies_on_disturbed,
             missed_target: relies_on_disturbed || interval.relative() > target,

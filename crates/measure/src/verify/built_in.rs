@@ -25,7 +25,7 @@ pub struct BuiltIn {
 
 /// A load that runs until this is dropped, with its wires.
 pub(super) struct Running {
-    pub(super) moving: RunningTransfer,
+    pub(super) transfer: RunningTransfer,
     _site: Site,
 }
 
@@ -42,7 +42,7 @@ impl BuiltIn {
     pub(super) fn start(&self, part: &Plan) -> Result<Running, TransferError> {
         let places = self.places(part);
         let site = Site::Lab(Network::new(places.len() as u8, true)?);
-        Ok(Running { moving: RunningTransfer::start(&site, &self.ends, LOAD, &places)?, _site: site })
+        Ok(Running { transfer: RunningTransfer::start(&site, &self.ends, LOAD, &places)?, _site: site })
     }
 
     /// Where each connection is.

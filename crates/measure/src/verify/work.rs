@@ -13,10 +13,10 @@ use warmcore_linux::tuning::{Plan, System};
 use warmcore_linux::{Counted, Program, ProgramError, Spent};
 
 /// Between two looks at whether the run is over, or the user has stopped it.
-const LOOK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// A program that tells its own figure, or a load until something comes of it, may take so many times the
 /// length of a run.
-const PATIENCE: u32 = 20;
+const TIMEOUT_FACTOR: u32 = 20;
 /// How long a load runs before it counts, from when something comes of it.
 const WARM_UP: Duration = Duration::from_millis(300);
 
@@ -114,7 +114,7 @@ impl Work {
             Self::Interfaces { names, load } => {
                 let mut load = load.as_deref().map(Program::start).transpose()?;
                 if let Some(load) = &mut load {
-                    await_load(load, time * PATIENCE, stop, || bytes(system, names))?;
+                    await_load(load, time * TIMEOUT_FACTOR, stop, || bytes(system, names))?;
                 }
                 monitored.begin(&load.as_ref().map(Program::processes).unwrap_or_default());
                 let before = bytes(system, names)?;
@@ -129,11 +129,11 @@ impl Work {
             Self::BuiltIn(load) => {
                 let mut load = load.start(part)?;
                 pause(WARM_UP, stop)?;
-                monitored.begin(&load.moving.programs());
-                let before: u64 = load.moving.received()?.iter().sum();
+                monitored.begin(&load.transfer.programs());
+                let before: u64 = load.transfer.received()?.iter().sum();
                 pause(time, stop)?;
                 let (after, (spent, counted)) =
-                    (load.moving.received()?.iter().sum::<u64>(), monitored.end());
+                    (load.transfer.received()?.iter().sum::<u64>(), monitored.end());
                 if after <= before {
                     return Err(WorkError::Nothing("the virtual wires".to_owned()));
                 }
@@ -141,7 +141,7 @@ impl Work {
             }
             Self::Reported(program) => {
                 monitored.begin(&[]);
-                let figure = reported(program, time * PATIENCE, stop)?;
+                let figure = reported(program, time * TIMEOUT_FACTOR, stop)?;
                 let (spent, counted) = monitored.end();
                 Ok((figure, spent, counted))
             }
@@ -192,7 +192,7 @@ fn await_load(
     let (since, before) = (Instant::now(), counted()?);
     while counted()? == before && since.elapsed() < limit {
         load.check()?;
-        pause(LOOK, stop)?;
+        pause(CHECK_INTERVAL, stop)?;
     }
     pause(WARM_UP, stop)
 }
@@ -204,7 +204,7 @@ fn pause(time: Duration, stop: &AtomicBool) -> Result<(), WorkError> {
         if stop.load(Ordering::Relaxed) {
             return Err(WorkError::Interrupted);
         }
-        sleep(left.min(LOOK));
+        sleep(left.min(CHECK_INTERVAL));
     }
     Ok(())
 }
@@ -221,7 +221,7 @@ fn reported(program: &[OsString], limit: Duration, stop: &AtomicBool) -> Result<
         if since.elapsed() > limit {
             return Err(WorkError::TimedOut { program: name(), limit });
         }
-        sleep(LOOK);
+        sleep(CHECK_INTERVAL);
     }
     let said = running.said();
     let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();

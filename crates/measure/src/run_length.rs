@@ -14,7 +14,7 @@ const HOT_PACKET: Nanos = Nanos(1_500.0);
 /// Packets of a run of each cold state (`None` is hot), so that the least number of rounds fits
 /// the budget. Where not all fit with full runs, the states share a round's time evenly, except
 /// that none gets more than it asks for.
-pub(crate) fn allot(
+pub(crate) fn packets_per_run(
     quantities: &[Quantity],
     cold_costs: &[Nanos],
     plan: &Plan,
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn runs_are_full_where_the_budget_allows() {
         let plan = Plan { budget: Duration::from_secs(100_000), ..Plan::standard() };
-        let packets = allot(&quantities(), &[Nanos(15e3), Nanos(300e3), Nanos(6e6)], &plan);
+        let packets = packets_per_run(&quantities(), &[Nanos(15e3), Nanos(300e3), Nanos(6e6)], &plan);
         assert!(packets.values().all(|&packets| packets == plan.packets_per_run), "{packets:?}");
     }
 
@@ -67,7 +67,7 @@ mod tests {
     fn expensive_states_get_fewer_packets_and_cheap_ones_all_of_theirs() {
         for plan in [Plan::standard(), Plan::quick()] {
             let costs = [Nanos(15e3), Nanos(300e3), Nanos(6e6)];
-            let packets = allot(&quantities(), &costs, &plan);
+            let packets = packets_per_run(&quantities(), &costs, &plan);
             assert_eq!(packets[&None], plan.packets_per_run);
             assert_eq!(packets[&Some(0)], plan.packets_per_run);
             assert!(packets[&Some(2)] < packets[&Some(1)]);
@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn no_budget_still_measures_something() {
         let plan = Plan { budget: Duration::ZERO, ..Plan::quick() };
-        let packets = allot(&quantities(), &[Nanos(15e3), Nanos(300e3), Nanos(6e6)], &plan);
+        let packets = packets_per_run(&quantities(), &[Nanos(15e3), Nanos(300e3), Nanos(6e6)], &plan);
         assert!(packets.values().all(|&packets| packets == LEAST_PACKETS));
     }
 }

@@ -57,41 +57,41 @@ impl Buffers {
 }
 
 /// What belongs to one consumer and passes from hand to hand.
-struct Seat {
+struct Consumer {
     buffers: Buffers,
     thread: ProtocolThread,
 }
 
 /// What passes from hand to hand in a run.
 #[derive(Default)]
-pub(crate) struct Handed {
-    seats: Vec<Seat>,
+pub(crate) struct Consumers {
+    consumers: Vec<Consumer>,
 }
 
-impl Handed {
+impl Consumers {
     /// Adds a consumer: its thread, and buffers for `frames`, one of each stream.
-    pub(crate) fn seat(&mut self, frames: &[Vec<u8>; PAIR], lines: FrameLines, thread: ProtocolThread) {
-        self.seats.push(Seat { buffers: Buffers::new(frames, lines), thread });
+    pub(crate) fn add(&mut self, frames: &[Vec<u8>; PAIR], lines: FrameLines, thread: ProtocolThread) {
+        self.consumers.push(Consumer { buffers: Buffers::new(frames, lines), thread });
     }
 
     /// The packet of `length` bytes that waits, and the thread to process it on.
     #[inline(always)]
     pub(crate) fn packet(&mut self, step: Step, length: usize) -> (&[u8], &mut ProtocolThread) {
-        let Seat { buffers, thread } = &mut self.seats[step.consumer];
+        let Consumer { buffers, thread } = &mut self.consumers[step.consumer];
         (&buffers.get(step.stream).0[..length], thread)
     }
 
     /// Writes a packet into the buffer of its consumer, as the interface does; not if it is
     /// there already.
     pub(crate) fn write_packet(&mut self, step: Step, frames: &[Vec<u8>; PAIR]) {
-        if let Buffers::Written(buffer) = &mut self.seats[step.consumer].buffers {
+        if let Buffers::Written(buffer) = &mut self.consumers[step.consumer].buffers {
             buffer.write(&frames[step.stream]);
         }
     }
 
     /// The buffer into which the consumer's packets are written, if they are.
     pub(crate) fn written_buffer(&self, consumer: usize) -> Option<&[u8]> {
-        match &self.seats[consumer].buffers {
+        match &self.consumers[consumer].buffers {
             Buffers::Written(buffer) => Some(&buffer.0),
             Buffers::Resident(_) => None,
         }
@@ -99,7 +99,7 @@ impl Handed {
 
     /// Makes the stack of the consumer's thread migrate to the calling processor.
     pub(crate) fn zero_stack(&mut self, consumer: usize) {
-        self.seats[consumer].thread.zero();
+        self.consumers[consumer].thread.zero();
     }
 }
 
@@ -111,18 +111,18 @@ mod tests {
     fn resident_frames_lie_apart_and_are_never_written() {
         let frames = [vec![1; 100], vec![2; 100]];
         let unlike = frames.clone().map(|frame| vec![0; frame.len()]);
-        let mut handed = Handed::default();
+        let mut consumers = Consumers::default();
         for _ in 0..PAIR {
             let thread = ProtocolThread::new(0).unwrap();
-            handed.seat(&frames, FrameLines::Resident, thread);
+            consumers.add(&frames, FrameLines::Resident, thread);
         }
         let mut lines = Vec::new();
         for consumer in 0..PAIR {
-            assert_eq!(handed.written_buffer(consumer), None);
+            assert_eq!(consumers.written_buffer(consumer), None);
             for (stream, expected) in frames.iter().enumerate() {
                 let step = Step { consumer, stream };
-                handed.write_packet(step, &unlike);
-                let (frame, _) = handed.packet(step, expected.len());
+                consumers.write_packet(step, &unlike);
+                let (frame, _) = consumers.packet(step, expected.len());
                 assert_eq!(frame, expected);
                 lines.push(frame.as_ptr().addr() / align_of::<Buffer>());
             }
