@@ -1,24 +1,24 @@
-//! An experiment in blocks: alternatives in turn, each as often as the others, and a run that something
-//! else disturbed made again. Foreign load does not only blur a comparison, it can reverse it.
+//! An experiment in blocks. In every block each alternative runs once, and a run that other programs
+//! disturbed is repeated. Other load does not only add noise to a comparison, it can reverse it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_linux::Spent;
 use warmcore_stats::blocks::order;
 use warmcore_units::Nanos;
 
-/// How an experiment is made.
+/// How the runs of an experiment are arranged.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BlockDesign {
-    /// How often each alternative is tried.
+    /// Number of blocks, each with one run of every alternative.
     pub count: usize,
-    /// The part of the cpus' time that other programs may have in a run.
+    /// The fraction of the cpus' time that other programs may take in a run.
     pub max_foreign: f64,
-    /// How often a run may be made again that others disturbed more than that.
+    /// How often a run may be repeated because other programs took more than that.
     pub repeats: usize,
 }
 
 impl Default for BlockDesign {
-    /// Five blocks, 5% for others, and twice again.
+    /// Five blocks, at most 5% for other programs, and two repetitions.
     fn default() -> Self {
         Self { count: 5, max_foreign: 0.05, repeats: 2 }
     }
@@ -27,13 +27,13 @@ impl Default for BlockDesign {
 /// One run of one alternative.
 #[derive(Clone, Debug)]
 pub struct BlockRun<T> {
-    /// What came of it.
+    /// The result of the run.
     pub outcome: T,
-    /// What it took.
+    /// The cpus' time it took.
     pub spent: Spent,
-    /// Runs that were made before it in its place, and do not count.
+    /// Disturbed runs that were discarded before it.
     pub discarded: usize,
-    /// Whether others had more of the cpus than they may, this time and every time before.
+    /// Whether other programs took more than allowed, in this run and in all discarded ones.
     pub disturbed: bool,
 }
 
@@ -49,8 +49,9 @@ pub enum BlockError<E> {
 }
 
 impl BlockDesign {
-    /// Tries every one of so many `alternatives` in every block by `run`, which is told its number; what
-    /// came of them, by alternative, by block. Of runs that were all disturbed the least disturbed counts.
+    /// Calls `run` with the number of each of `alternatives` in every block. Returns the runs by
+    /// alternative, by block. If all repetitions of a run were disturbed, the least disturbed one
+    /// counts.
     ///
     /// # Errors
     /// If a run fails, or `stop` is set.
@@ -92,7 +93,7 @@ impl BlockDesign {
         Ok(BlockRun { outcome, spent, discarded: self.repeats, disturbed: true })
     }
 
-    /// Whether others had so little that it may be the kernel's rounding.
+    /// Whether other programs took little enough, or so little that it may be the kernel's rounding.
     fn is_quiet(&self, spent: &Spent) -> bool {
         const ROUNDING: Nanos = Nanos(15e6); // of each cpu; the kernel counts in ticks
         spent.others <= self.max_foreign || spent.time * spent.others <= ROUNDING
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disturbed_run_is_made_again_and_the_least_disturbed_counts() {
+    fn a_disturbed_run_is_repeated_and_the_least_disturbed_counts() {
         let mut others = [0.3, 0.01, 0.4, 0.2, 0.3].into_iter();
         let run = |_| {
             let others = others.next().unwrap();

@@ -1,4 +1,4 @@
-//! The calibration as a whole: from a machine and a plan to a profile.
+//! A whole calibration: from a machine and a plan to a profile.
 
 use crate::clock::Timer;
 use crate::cold::{self, ColdState, Latency};
@@ -24,13 +24,13 @@ use warmcore_linux::pin_to;
 use warmcore_topology::Machine;
 use warmcore_units::{Bytes, CpuId, Nanos};
 
-/// What a calibration found.
+/// The results of a calibration.
 #[derive(Clone, Debug)]
 pub struct Calibration {
-    /// The result.
+    /// The profile.
     pub profile: Profile,
-    /// References per microsecond that the built-in intervening work of t(x) makes; `None` where
-    /// the user's own program intervened. Constants fitted to t(x) belong to this rate.
+    /// References per microsecond that the built-in intervening work of t(x) makes; `None` if the
+    /// user's own program intervened. Constants fitted to t(x) belong to this rate.
     pub references_per_us: Option<f64>,
     /// The time source.
     pub timer: Timer,
@@ -40,7 +40,7 @@ pub struct Calibration {
     pub cold: Vec<ColdState>,
     /// The processors measured on: consumers first, then the producer if it is another.
     pub cpus: Vec<CpuId>,
-    /// How many runs and packets there were, and how many of them did not count.
+    /// Counts of runs and packets, and of those that did not count.
     pub tally: RunCounts,
     /// How long it took.
     pub elapsed: Duration,
@@ -49,7 +49,7 @@ pub struct Calibration {
 /// Most processors a run uses: two consumers and a producer.
 const MAX_PROCESSORS: usize = 3;
 
-/// Of the budget, how much more may go to values that contradict each other.
+/// Additional fraction of the budget for values that contradict each other.
 const RESOLVING: f64 = 0.25;
 
 /// Measures `machine` as `plan` says.
@@ -143,7 +143,7 @@ fn choose(machine: &Machine, plan: &Plan) -> Result<Vec<CpuId>, CalibrateError> 
     let mut cpus = match &plan.cpus {
         None => usable.clone(),
         Some(cpus) => {
-            // A processor named twice has one thread all the same.
+            // A processor named twice still gets one thread.
             let first = |(position, cpu): (usize, &CpuId)| (!cpus[..position].contains(cpu)).then_some(*cpu);
             cpus.iter().enumerate().filter_map(first).collect()
         }
@@ -155,7 +155,7 @@ fn choose(machine: &Machine, plan: &Plan) -> Result<Vec<CpuId>, CalibrateError> 
     if cpus.is_empty() { Err(CalibrateError::NoProcessor) } else { Ok(cpus) }
 }
 
-/// The walks of each consumer. Only the first is ever made fully cold.
+/// Creates the evictor of each consumer. Only the first consumer is ever made fully cold.
 fn evictors(hierarchy: &Hierarchy, cold: &[ColdState], cpus: usize) -> Result<Vec<Evictor>, CalibrateError> {
     let walks: Vec<Bytes> = cold.iter().map(|state| state.walked).collect();
     let partial = &walks[..walks.len().saturating_sub(1)];

@@ -1,5 +1,5 @@
-//! What passes from hand to hand in a run: for each consumer, the buffers that its packets are read
-//! from and the protocol thread that processes them.
+//! State of the consumers that is passed between threads in a run: for each consumer, its packet
+//! buffers and the protocol thread that processes its packets.
 //!
 //! Invariant: a frame that is [resident](FrameLines::Resident) is written before the run begins and
 //! never again, so that its lines stay in the caches of the one processor that reads it.
@@ -9,7 +9,7 @@ use crate::pattern::Step;
 use warmcore_costs::FrameLines;
 use warmcore_linux::ProtocolThread;
 
-/// A buffer of the driver, for one frame.
+/// A driver's buffer for one frame.
 #[repr(align(64))]
 struct Buffer([u8; Self::SIZE]);
 
@@ -25,7 +25,7 @@ impl Buffer {
     }
 }
 
-/// Where one consumer's packets are read from.
+/// The packet buffers of one consumer.
 enum Buffers {
     /// One buffer, into which every packet is written ([`FrameLines::Written`]).
     Written(Box<Buffer>),
@@ -34,7 +34,7 @@ enum Buffers {
 }
 
 impl Buffers {
-    /// The buffers of one consumer, written already if they are not to be written later.
+    /// Creates the buffers of one consumer. Resident frames are written here.
     fn new(frames: &[Vec<u8>; PAIR], lines: FrameLines) -> Self {
         match lines {
             FrameLines::Written => Self::Written(Buffer::new()),
@@ -46,7 +46,7 @@ impl Buffers {
         }
     }
 
-    /// The buffer that holds a packet of `stream`, if it is its turn.
+    /// The buffer that holds a packet of `stream` when it is received.
     #[inline(always)]
     fn get(&self, stream: usize) -> &Buffer {
         match self {
@@ -56,13 +56,13 @@ impl Buffers {
     }
 }
 
-/// What belongs to one consumer and passes from hand to hand.
+/// The state of one consumer.
 struct Consumer {
     buffers: Buffers,
     thread: ProtocolThread,
 }
 
-/// What passes from hand to hand in a run.
+/// The state of all consumers of a run.
 #[derive(Default)]
 pub(crate) struct Consumers {
     consumers: Vec<Consumer>,
@@ -74,22 +74,22 @@ impl Consumers {
         self.consumers.push(Consumer { buffers: Buffers::new(frames, lines), thread });
     }
 
-    /// The packet of `length` bytes that waits, and the thread to process it on.
+    /// The waiting packet of `length` bytes, and the thread to process it on.
     #[inline(always)]
     pub(crate) fn packet(&mut self, step: Step, length: usize) -> (&[u8], &mut ProtocolThread) {
         let Consumer { buffers, thread } = &mut self.consumers[step.consumer];
         (&buffers.get(step.stream).0[..length], thread)
     }
 
-    /// Writes a packet into the buffer of its consumer, as the interface does; not if it is
-    /// there already.
+    /// Writes a packet into the buffer of its consumer, as the network interface does. Does nothing for
+    /// resident frames.
     pub(crate) fn write_packet(&mut self, step: Step, frames: &[Vec<u8>; PAIR]) {
         if let Buffers::Written(buffer) = &mut self.consumers[step.consumer].buffers {
             buffer.write(&frames[step.stream]);
         }
     }
 
-    /// The buffer into which the consumer's packets are written, if they are.
+    /// The buffer into which the consumer's packets are written; `None` if they are resident.
     pub(crate) fn written_buffer(&self, consumer: usize) -> Option<&[u8]> {
         match &self.consumers[consumer].buffers {
             Buffers::Written(buffer) => Some(&buffer.0),

@@ -1,10 +1,10 @@
-//! t(x) itself: the time of a packet after `x` of intervening work, which the source could only
-//! model (Salehi, Kurose & Towsley 1994, §4.1).
+//! Measures t(x): the time of a packet after `x` of intervening work, which Salehi, Kurose & Towsley
+//! could only model (1994, §4.1).
 //!
-//! Experiment A1 under Independent Protocol Stacks, thread stack cached, on one processor. The
-//! intervening work is the built-in [`Workload`], for exactly `x`; or the user's own program,
-//! which shares the measuring thread's processor and runs while that thread sleeps. Then `x` is
-//! what really passed since the packet before, and what sleeping cannot reach is left out.
+//! The experiment is A1 under Independent Protocol Stacks, thread stack cached, on one processor. The
+//! intervening work is the built-in [`Workload`], for exactly `x`; or the user's own program, which
+//! shares the measuring thread's processor and runs while that thread sleeps. In that case `x` is the
+//! time that really passed since the packet before, and values that sleeping cannot reach are left out.
 
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
@@ -31,36 +31,38 @@ use warmcore_units::Nanos;
 const POINTS: u32 = 13;
 const SHORTEST: Nanos = Nanos(1e3);
 const PER_DECADE: f64 = 2.0;
-/// A run lasts about so long, if its `x` is not longer.
+/// Approximate length of a run, if its `x` is not longer.
 const RUN_LENGTH: Nanos = Nanos(30e6);
 /// Most packets of a run.
 const MAX_PACKETS: f64 = 200.0;
-/// A point is left out if its `x` is more than this part of the budget.
+/// A point is left out if its `x` is more than this fraction of the budget.
 const MAX_SHARE: f64 = 0.125;
-/// From this `x` on, a point that reached its target leaves its time to the others.
+/// From this `x` on, a point that reached its target gets no more runs, which leaves time to the
+/// others.
 const EXPENSIVE: Nanos = Nanos(10e6);
-/// In work that lasts so long, and in a user's program always, what else the processor does is part
-/// of what intervenes: losing the processor for a while is no disturbance, only leaving it is.
+/// In work of this length or more, and in a user's program always, other activity of the processor is
+/// part of what intervenes. Losing the processor for a while is then no disturbance; only leaving it
+/// is.
 const SHARED: Nanos = Nanos(1e6);
-/// How far what passed may exceed what was asked for, as a factor.
+/// Largest accepted ratio of the time that passed to the time asked for.
 const MAX_OVERSLEEP: f64 = 2.0;
 
-/// t(x), measured.
+/// The measured t(x).
 pub(crate) struct Curve {
     pub(crate) intervened: Intervened,
-    /// Of the built-in work.
+    /// References per microsecond of the built-in work.
     pub(crate) references_per_us: Option<f64>,
     /// The `x` that could not be measured, and why.
     pub(crate) left_out: Vec<Nanos>,
 }
 
-/// On what, with what, and how much is measured.
+/// The context, timer and plan of the measurement.
 #[derive(Clone, Copy)]
 pub(crate) struct CurveSetup<'a> {
     pub(crate) context: &'a RunContext<'a>,
     pub(crate) timer: &'a Timer,
     pub(crate) plan: &'a Plan,
-    /// The distance at which runs count.
+    /// The distance of the processors at which runs count.
     pub(crate) proximity: &'a Proximity,
 }
 
@@ -90,11 +92,11 @@ impl Work {
     }
 }
 
-/// One `x` in the making.
+/// The runs of one `x` so far.
 struct Point {
     x: Nanos,
     series: Series,
-    /// What really passed, by run.
+    /// The time that really passed, by run.
     passed: Series,
     cost: Duration,
 }
@@ -130,7 +132,7 @@ impl Point {
         }
     }
 
-    /// The point, at what really passed.
+    /// The measured point, at the time that really passed.
     fn measured(&self, plan: &Plan, proximity: &Proximity) -> Option<IntervenedPoint> {
         let passed = self.passed.measured(plan.target, proximity)?;
         Some(IntervenedPoint { x: passed.mean, time: self.series.measured(plan.target, proximity)? })
@@ -182,7 +184,7 @@ fn durations() -> impl Iterator<Item = Nanos> {
     (0..POINTS).map(|point| SHORTEST * 10_f64.powf(f64::from(point) / PER_DECADE))
 }
 
-/// Rounds over all points in shuffled order, as over the receive times.
+/// Runs rounds over all points in shuffled order, as for the receive times.
 fn complete(
     points: &mut [Point],
     work: &mut Work,

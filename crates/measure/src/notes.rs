@@ -1,4 +1,4 @@
-//! What a reader of the profile should know about how its figures came about, a sentence each.
+//! Notes for readers of the profile about how its values were measured, one sentence each.
 
 use crate::clock::Timer;
 use crate::cold::{ColdState, Latency};
@@ -9,16 +9,16 @@ use crate::rounds::{Rounds, RunCounts};
 use warmcore_costs::{FrameLines, Measured};
 use warmcore_units::{CpuId, Nanos};
 
-/// Drift of the counter against the operating system's clock that is worth a word.
+/// Drift of the counter against the operating system's clock that is worth a note.
 const DRIFT: f64 = 1e-3;
-/// Part of the shortest time that the counter's step should stay below.
+/// Largest step of the counter without a note, as a fraction of the shortest time.
 const COARSE: f64 = 0.25;
 
-/// More last-level loads than this in one hand-over do not fit two processors that share that
-/// level: a hand-over moves two or three lines.
+/// Most last-level loads in one hand-over between processors that share that level: a hand-over moves
+/// two or three lines.
 const MAX_HANDOVER_LOADS: f64 = 8.0;
 
-/// Everything worth knowing, in order of interest.
+/// All notes, most interesting first.
 pub(crate) fn all(
     plan: &Plan,
     cpus: &[CpuId],
@@ -81,8 +81,8 @@ fn payload(plan: &Plan) -> String {
     format!("packets carried {} bytes of payload, and UDP checksums {checksums}", plan.payload_bytes)
 }
 
-/// What to make of a hand-over that takes `handover` ns between processors that are said to share
-/// the cache of latency `shared`.
+/// A note if a hand-over of `handover` ns is too slow for processors that are said to share a cache
+/// with latency `shared`.
 fn far_apart(shared: Option<&Latency>, handover: Option<f64>) -> Option<String> {
     let (shared, handover) = (shared?, Nanos(handover?));
     (handover / shared.time > MAX_HANDOVER_LOADS).then(|| {

@@ -1,12 +1,12 @@
-//! Which run comes next: rounds over all values in shuffled order, until every half-width is
-//! small enough or the time is over.
+//! Chooses the next run: rounds over all values in shuffled order, until every half-width is small
+//! enough or the time is over.
 //!
-//! Interleaving matters more than it seems. A machine drifts (frequency, temperature, neighbours
-//! of a virtual machine) by more than the half-width of a value measured in one go. Spread over
-//! the whole calibration, each value's runs see all of the drift, so its interval covers it.
+//! Interleaving is important. A machine drifts (frequency, temperature, neighbours of a virtual
+//! machine) by more than the half-width of a value measured in one go. Spread over the whole
+//! calibration, each value's runs see all of the drift, so its interval covers it.
 //!
-//! A value that has reached its target is left out of further rounds if its runs are expensive,
-//! so that the time goes to values that have not; cheap ones go on.
+//! A value that has reached its target is left out of further rounds if its runs are expensive, which
+//! leaves time to the others. Cheap ones continue.
 
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
@@ -28,13 +28,13 @@ use warmcore_costs::Measured;
 use warmcore_costs::profile::Runs;
 use warmcore_units::Nanos;
 
-/// A run that is shorter than this is cheap.
+/// A run shorter than this is cheap.
 const CHEAP: Duration = Duration::from_millis(10);
-/// After so many disturbed runs on end, a value's runs are halved: a shorter one is more likely
-/// to be left in peace.
+/// After this many consecutive disturbed runs a value's runs are halved, because a shorter run is less
+/// likely to be disturbed.
 const DISTURBED_BEFORE_HALVING: u32 = 3;
 
-/// How often what happened.
+/// Counts of runs and packets, and of those that did not count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RunCounts {
     /// Runs, disturbed ones included.
@@ -56,7 +56,7 @@ impl From<RunCounts> for Runs {
     }
 }
 
-/// One value in the making.
+/// The runs of one value so far.
 struct Measurement {
     quantity: Quantity,
     series: Series,
@@ -65,21 +65,21 @@ struct Measurement {
     consecutive_disturbed: u32,
 }
 
-/// All values in the making.
+/// The runs of all values so far.
 pub(crate) struct Rounds<'a> {
     context: &'a RunContext<'a>,
     timer: &'a Timer,
     plan: &'a Plan,
     measurements: Vec<Measurement>,
-    /// The distance at which runs count.
+    /// The distance of the processors at which runs count.
     pub(crate) proximity: Proximity,
-    /// Hand-over times of the runs that did not begin for that reason.
+    /// Hand-over times of runs that were aborted because of the distance.
     aborted: Vec<f64>,
     tally: RunCounts,
 }
 
 impl<'a> Rounds<'a> {
-    /// Rounds over `quantities`; bringing the `k`-th cold state about takes `cold_costs[k]`.
+    /// Rounds over `quantities`; producing the `k`-th cold state takes `cold_costs[k]`.
     pub(crate) fn new(
         context: &'a RunContext<'a>,
         timer: &'a Timer,
@@ -107,8 +107,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Runs rounds until every value is known well enough or `deadline` has passed. Every value
-    /// gets two runs, however late it is.
+    /// Runs rounds until every value is known well enough or `deadline` has passed. Every value gets at
+    /// least two runs, however late it is.
     ///
     /// # Errors
     /// If a run fails or the user stops.
@@ -133,7 +133,7 @@ impl<'a> Rounds<'a> {
                 if late && measurement.series.runs().len() >= 2 {
                     continue;
                 }
-                // Whoever is late takes what there is.
+                // When time is over, any distance is accepted.
                 let near = if late { Proximity::ANY } else { self.proximity };
                 self.run(index, near, rng)?;
                 ran = true;
@@ -145,9 +145,9 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Measures on where a colder state came out faster than a warmer one by more than both are
-    /// uncertain. Among dozens of pairs of intervals of 95% a few miss each other by chance; more
-    /// runs tell chance from contradiction, and nothing but runs is added.
+    /// Repeats runs of values that contradict each other: a colder state came out faster than a warmer
+    /// one by more than both are uncertain. Among dozens of pairs of 95% intervals a few miss each
+    /// other by chance. More runs tell chance from contradiction; nothing but runs is added.
     ///
     /// # Errors
     /// If a run fails or the user stops.
@@ -189,13 +189,13 @@ impl<'a> Rounds<'a> {
             .collect()
     }
 
-    /// Finds the distance at which runs count, from all runs so far.
+    /// Updates the distance at which runs count, from all runs so far.
     fn update_proximity(&mut self) {
         let aborted = self.aborted.iter().map(|&handover| Some([handover; 2]));
         self.proximity = Proximity::from_readings(self.readings().chain(aborted));
     }
 
-    /// How far apart the processors were in each run that was not broken off.
+    /// The distance readings of all runs that were not aborted.
     pub(crate) fn readings(&self) -> impl Iterator<Item = Readings> {
         self.measurements.iter().flat_map(|measurement| measurement.series.runs()).map(|run| run.readings)
     }
@@ -209,7 +209,7 @@ impl<'a> Rounds<'a> {
         measurement.cost < CHEAP || !self.is_known(measurement)
     }
 
-    /// Runs one value once.
+    /// Makes one run of one value.
     fn run(
         &mut self,
         index: usize,
@@ -256,7 +256,7 @@ impl<'a> Rounds<'a> {
         self.measurements.iter().filter_map(value).collect()
     }
 
-    /// What happened how often.
+    /// The counts so far.
     pub(crate) fn tally(&self) -> RunCounts {
         let runs = self.measurements.iter().flat_map(|measurement| measurement.series.runs());
         let displaced = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
@@ -270,7 +270,7 @@ impl<'a> Rounds<'a> {
         displaced.filter_map(|run| run.readings).flatten().chain(self.aborted.iter().copied()).collect()
     }
 
-    /// Packets of a run of each cold state (`None` is hot), as they were at the end.
+    /// Packets of a run for each cold state (`None` is hot), as they were at the end.
     pub(crate) fn packets(&self) -> BTreeMap<Option<usize>, u32> {
         let mut packets = BTreeMap::new();
         for measurement in &self.measurements {
@@ -280,7 +280,7 @@ impl<'a> Rounds<'a> {
         packets
     }
 
-    /// Values that had to be taken from disturbed runs, for want of others.
+    /// Number of values that rely on disturbed runs, for lack of others.
     pub(crate) fn relying_on_disturbed(&self) -> usize {
         self.measurements
             .iter()
@@ -289,8 +289,8 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// The mean time of a run's packets, overhead subtracted, or the difference of two such means;
-/// and how many packets were set aside.
+/// The mean time of a run's packets without overhead, or the difference of two such means; and how many
+/// packets were set aside.
 fn value_of(quantity: &Quantity, outcome: &Outcome, timer: &Timer) -> Option<(f64, usize)> {
     let overhead = timer.overhead.mean * quantity.readings();
     let time = |sample: &Sample| (timer.nanos(sample.ticks as f64) - overhead).0;

@@ -1,17 +1,17 @@
 //! One run: pinned threads step through a script of packets, some of which are timed.
 //!
-//! Each packet has two phases (Salehi, Kurose & Towsley 1994, §5, figure 5, with the source's
-//! semaphores replaced by a [`Baton`]):
+//! Each packet has two phases (Salehi, Kurose & Towsley 1994, §5, figure 5, with a [`Baton`] in place
+//! of their semaphores):
 //!
-//! 1. **Prepare**, on another processor than the receiver's where there is one: write the packet
-//!    into the receiver's buffer, so that reading it misses there as it does after DMA (frames that
-//!    are [resident](crate::FrameLines::Resident) are left alone); zero the protocol thread's stack
-//!    if it is to migrate; write the free-memory pool if its lines are to.
-//! 2. **Receive**, on the consumer's processor: make its caches cold, or let other work intervene,
-//!    if the experiment says so; then start the timer, receive, unwind, stop the timer.
+//! 1. **Prepare**, on another processor than the receiver's if there is one: write the packet into the
+//!   receiver's buffer, so that reading it misses there as it does after DMA
+//!   ([resident](crate::FrameLines::Resident) frames are not written); zero the protocol thread's stack
+//!   if it is to migrate; write the free-memory pool if its lines are to migrate.
+//! 2. **Receive**, on the consumer's processor: make its caches cold, or run other work, if the
+//!   experiment says so; then start the timer, receive, unwind, stop the timer.
 //!
-//! With two processors each consumer's packets are prepared by the other consumer; with more, a
-//! third processor prepares; with one, it does everything, and flushes the packet's lines.
+//! With two processors each consumer prepares the packets of the other. With more, a third processor
+//! prepares all of them. With one, it does everything, and flushes the packet's lines.
 
 use crate::baton::{Alarm, Baton, RaiseUnlessDone};
 use crate::bench::{Bench, PAIR, Protocol, Reception};
@@ -34,9 +34,9 @@ use warmcore_runtime::HandlerState;
 use warmcore_stack::Pool;
 use warmcore_units::CpuId;
 
-/// The processors of a run, and what they need besides the script.
+/// The processors of a run, their evictors, the timer and the user's stop flag.
 pub(crate) struct RunContext<'a> {
-    /// The first two receive; the last prepares, or each other's partner where there are two.
+    /// The first two receive, and the third prepares. With two, each prepares for the other.
     pub(crate) cpus: &'a [CpuId],
     /// One for each consumer.
     pub(crate) evictors: &'a [Evictor],
@@ -45,7 +45,7 @@ pub(crate) struct RunContext<'a> {
 }
 
 impl RunContext<'_> {
-    /// Who prepares the packets of `consumer`.
+    /// Index of the processor that prepares the packets of `consumer`.
     const fn producer_for(&self, consumer: usize) -> usize {
         match self.cpus.len() {
             0 | 1 => 0,
@@ -54,12 +54,12 @@ impl RunContext<'_> {
         }
     }
 
-    /// Runs `script` once, on a bench laid out by `rng`; not at all, if the processors are not
-    /// `near` each other as they should be.
+    /// Runs `script` once, on a bench with a layout drawn from `rng`. Aborts the run if the processors
+    /// are not at the distance `near`.
     ///
     /// # Errors
-    /// If a thread cannot be made or pinned, a packet is dropped, or the user stops; and
-    /// [`RunError::Displaced`].
+    /// If a thread cannot be created or pinned, a packet is dropped, or the user stops; and
+    /// [`RunError::Displaced`] if the run was aborted.
     pub(crate) fn run(
         &self,
         script: &Script,
@@ -100,8 +100,8 @@ impl RunContext<'_> {
     }
 }
 
-/// Joins the threads of a run. If one failed, its error is the run's; that of a partner which
-/// only noticed comes last.
+/// Joins the threads of a run. If one failed, its error is the error of the run; the error of a partner
+/// that only noticed is used last.
 fn gather(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Result<Outcome, RunError> {
     let mut total = Outcome::default();
     let mut failure = None;
@@ -119,7 +119,7 @@ fn gather(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Resu
     failure.map_or(Ok(total), Err)
 }
 
-/// What the threads of a run share.
+/// State shared by the threads of a run.
 struct Shared<'a> {
     context: &'a RunContext<'a>,
     script: &'a Script,
@@ -128,17 +128,17 @@ struct Shared<'a> {
     pools: Vec<Pool>,
     frames: [Vec<u8>; PAIR],
     state: HandlerState,
-    /// Passes between Prepare (even phases) and Receive (odd ones).
+    /// Alternates between Prepare (even phases) and Receive (odd phases).
     baton: Baton<Consumers>,
-    /// Passes back and forth while a packet is paused at the top of the stack.
+    /// Passed back and forth while a packet is paused at the top of the stack.
     pool_baton: Baton<()>,
-    /// Passes to and fro to find how far apart the processors are.
+    /// Passed back and forth to measure the distance of the processors.
     distance_baton: Baton<()>,
     alarm: Alarm<'a>,
 }
 
 impl Shared<'_> {
-    /// What the thread `me` does in the run.
+    /// Runs thread number `me` of the run.
     fn participate(&self, me: usize, mut workload: Option<&mut Workload>) -> Result<Outcome, RunError> {
         let watch = RaiseUnlessDone::new(&self.alarm);
         let _pinned = pin_to(self.context.cpus[me])?;
@@ -173,15 +173,15 @@ impl Shared<'_> {
     }
 
     /// # Errors
-    /// If the processors are not where runs count.
+    /// If the processors are at the wrong distance.
     fn check_distance(&self, exchange: Option<Ticks>) -> Result<(), RunError> {
         let Some(ticks) = exchange else { return Ok(()) };
         let handover = self.context.timer.nanos(ticks as f64);
         if self.near.matches(Some([handover.0; 2])) { Ok(()) } else { Err(RunError::Displaced { handover }) }
     }
 
-    /// How many ticks a hand-over between the first two processors takes, as the first finds out;
-    /// the `time`-th such exchange of the run.
+    /// Measures the ticks of a hand-over between the first two processors, for the `time`-th time in
+    /// the run. Only the first gets the result.
     fn exchange(&self, me: usize, time: u64) -> Result<Option<Ticks>, RunError> {
         if self.context.cpus.len() < 2 || me > 1 {
             return Ok(None);
@@ -189,7 +189,8 @@ impl Shared<'_> {
         exchange(&self.distance_baton, &self.alarm, me, time)
     }
 
-    /// The Prepare phase of `packet`, and the interlude if there is one.
+    /// The Prepare phase of `packet`, and the pool's rewriting while it is paused, if the script asks
+    /// for it.
     fn prepare(&self, packet: usize, step: Step) -> Result<(), RunError> {
         let mut consumers = self.baton.take(2 * packet as u64, &self.alarm)?;
         consumers.write_packet(step, &self.frames);
@@ -216,7 +217,7 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// The Receive phase of `packet`: when it was received, and how long other work ran before.
+    /// The Receive phase of `packet`. Returns when it was received, and how long other work ran before.
     #[inline]
     fn receive(
         &self,
@@ -242,7 +243,7 @@ impl Shared<'_> {
         Ok((reception, intervened))
     }
 
-    /// What happens before a timed packet, and how long it took if that matters.
+    /// Evicts, works or sleeps before a timed packet. Returns how long that took, if it matters.
     fn intervene(
         &self,
         consumer: usize,
@@ -269,7 +270,7 @@ impl Shared<'_> {
         }
     }
 
-    /// Stops the packet's time while the other processor may write the pool's lines; how long.
+    /// Pauses the packet while the other processor may write the pool's lines. Returns how long.
     fn pause(&self, packet: usize) -> Result<Ticks, RunError> {
         let start = clock::now();
         self.pool_baton.take(2 * packet as u64, &self.alarm)?.pass();

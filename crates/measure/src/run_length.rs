@@ -1,4 +1,4 @@
-//! How many packets a run has, so that the least number of rounds fits the budget.
+//! Chooses the number of packets per run, so that the least number of rounds fits the budget.
 
 use crate::bench::PAIR;
 use crate::plan::Plan;
@@ -11,15 +11,15 @@ pub(crate) const LEAST_PACKETS: u32 = 10;
 /// A hot packet with its hand-over takes less than this.
 const HOT_PACKET: Nanos = Nanos(1_500.0);
 
-/// Packets of a run of each cold state (`None` is hot), so that the least number of rounds fits
-/// the budget. Where not all fit with full runs, the states share a round's time evenly, except
-/// that none gets more than it asks for.
+/// Packets of a run for each cold state (`None` is hot), so that the least number of rounds fits the
+/// budget. If full runs do not all fit, the states share a round's time evenly, except that none gets
+/// more than it needs.
 pub(crate) fn packets_per_run(
     quantities: &[Quantity],
     cold_costs: &[Nanos],
     plan: &Plan,
 ) -> BTreeMap<Option<usize>, u32> {
-    /// Of the budget, what the least number of rounds may take.
+    /// Fraction of the budget that the least number of rounds may take.
     const SHARE: f64 = 0.8;
     let mut demands: BTreeMap<Option<usize>, f64> = BTreeMap::new();
     for quantity in quantities {
