@@ -16,9 +16,9 @@ use warmcore_linux::counters::{Counters, Kernel};
 use warmcore_linux::net::{Namespace, privilege_missing};
 use warmcore_linux::{CpuUsage, Meter, affinity};
 use warmcore_measure::Model;
-use warmcore_measure::blocks::{Blocks, Tried};
+use warmcore_measure::blocks::{BlockDesign, BlockRun};
 use warmcore_measure::transfer::{
-    Direction, Ends, Giver, Load, Network, Options, Site, WARM_UP, attend, run,
+    Controller, Direction, Ends, Load, Network, Options, Site, WARM_UP, run, serve_end,
 };
 use warmcore_stats::Spread;
 use warmcore_stats::blocks::{Verdict, verdict};
@@ -28,7 +28,7 @@ use warmcore_units::{Bytes, CpuId};
 const CONNECTIONS: u8 = 2;
 const SIZE: Bytes = Bytes::kib(64);
 const WINDOW: Duration = Duration::from_secs(2);
-const BLOCKS: Blocks = Blocks { count: 8, gate: 0.05, repeats: 2 };
+const BLOCKS: BlockDesign = BlockDesign { count: 8, max_foreign: 0.05, repeats: 2 };
 
 /// What takes turns. 128 KiB is what iperf3 writes by itself.
 const ALTERNATIVES: [&str; 4] = ["warmcore", "iperf3, 64 KiB", "iperf3, 128 KiB", "warmcore again"];
@@ -37,7 +37,7 @@ type Failure = Box<dyn Error>;
 
 fn main() -> Result<ExitCode, Failure> {
     if std::env::args().nth(1).as_deref() == Some("end") {
-        attend(io::stdin().lock(), io::stdout().lock(), Giver::Own)?;
+        serve_end(io::stdin().lock(), io::stdout().lock(), Controller::Local)?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(missing) = privilege_missing() {
@@ -78,7 +78,7 @@ fn measured() -> Result<(Vec<Vec<f64>>, bool), Failure> {
     let disturbed = tried.iter().flatten().filter(|run| run.disturbed).count();
     let all = BLOCKS.count * ALTERNATIVES.len();
     println!("{disturbed} of {all} runs count though other programs disturbed them");
-    let efficiency = |run: &Tried<u64>| run.outcome as f64 * 8.0 / run.spent.busy.secs();
+    let efficiency = |run: &BlockRun<u64>| run.outcome as f64 * 8.0 / run.spent.busy.secs();
     let efficiencies = tried.iter().map(|runs| runs.iter().map(efficiency).collect()).collect();
     Ok((efficiencies, disturbed * 2 <= all))
 }

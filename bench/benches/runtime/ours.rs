@@ -138,6 +138,6 @@ impl Entrant for Warmcore {
                 self.name()
             );
         }
-        Ok(Run { packets: total.packets(), lost, spent, delays: total.seen().delays })
+        Ok(Run { packets: total.packets(), lost, spent, delays: total.all_packets().delays })
     }
 }

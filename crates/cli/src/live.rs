@@ -49,7 +49,7 @@ impl Finished {
     /// How often the packets of a trace came, one round after the other; `None` where there is none.
     pub(crate) fn rounds(&self) -> Option<f64> {
         let packets = self.setup.capture?.packets;
-        Some(self.setup.driver.shown() as f64 / packets as f64)
+        Some(self.setup.driver.received() as f64 / packets as f64)
     }
 
     /// What came a second, and what was processed of it, over the same time as the other figures: a short run spends a
@@ -145,7 +145,7 @@ fn tell_notes(scenario: &PacketScenario, capture: Option<&Capture>, endpoint: Op
     }
 }
 
-/// Runs `setup` for as long as `live` says or until `stop` is set; meanwhile newcomers are let in,
+/// Runs `setup` for as long as `live` says or until `stop` is set; meanwhile new senders are admitted,
 /// metrics served and the view refreshed.
 fn attend(
     setup: &mut Setup,
@@ -155,7 +155,7 @@ fn attend(
     stop: &AtomicBool,
 ) -> Result<Report, RunError> {
     let cpus = setup.options.cpus.clone();
-    let newcomers = setup.newcomers.take();
+    let new_senders = setup.new_senders.take();
     let length = Duration::from_secs_f64(live.seconds);
     setup.run(|watch| {
         let over = AtomicBool::new(false);
@@ -170,8 +170,8 @@ fn attend(
                 && !is_over(watch)
             {
                 let tick = left.min(TICK);
-                match &newcomers {
-                    Some(newcomers) => newcomers.admit(watch, tick),
+                match &new_senders {
+                    Some(new_senders) => new_senders.admit(watch, tick),
                     None => thread::sleep(tick),
                 }
                 if let Some(view) = &mut view {

@@ -13,9 +13,9 @@ use warmcore_linux::affinity;
 use warmcore_linux::counters::Kernel;
 use warmcore_linux::net::privilege_missing;
 use warmcore_measure::Model;
-use warmcore_measure::blocks::Blocks;
+use warmcore_measure::blocks::BlockDesign;
 use warmcore_measure::transfer::{
-    Ends, Experiment, Giver, Load, Network, Options, Server, Site, TransferError, attend, experiment,
+    Controller, Ends, Experiment, Load, Network, Options, Server, Site, TransferError, experiment, serve_end,
 };
 use warmcore_units::{Bytes, CpuId};
 
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &TransferArguments) -> miette::Result<()> {
         Some(TransferCommand::Serve(arguments)) => serve(arguments),
         Some(TransferCommand::End) => {
             // It fails when who led it is gone, and then there is nobody to tell.
-            let _ = attend(io::stdin().lock(), io::stdout().lock(), Giver::Own);
+            let _ = serve_end(io::stdin().lock(), io::stdout().lock(), Controller::Local);
             Ok(())
         }
     }
@@ -103,7 +103,7 @@ fn options(arguments: &ComparisonArguments, size: Bytes) -> miette::Result<Optio
         load,
         models: models.iter().copied().filter(|model| !is_left_out(model)).collect(),
         window: arguments.seconds,
-        blocks: Blocks { count: arguments.blocks, ..Blocks::default() },
+        blocks: BlockDesign { count: arguments.blocks, ..BlockDesign::default() },
         cpus,
     })
 }
@@ -142,7 +142,7 @@ pub(crate) fn explained(error: TransferError) -> miette::Report {
         TransferError::Field(fault) => {
             miette!("--{} is {}, expected {}", fault.field, fault.found, fault.expected)
         }
-        TransferError::NotHere { .. } => miette!("--models with --to: {error}"),
+        TransferError::CannotSteerHost { .. } => miette!("--models with --to: {error}"),
         error => miette!("{error}"),
     }
 }

@@ -1,5 +1,5 @@
-//! Calibrates this machine and prints its times in the layout of the source's Table 2; with
-//! `--twice`, calibrates it twice and says how many values agree.
+//! Calibrates this machine and prints its times in the layout of Salehi 1994, Table 2. With `--twice`,
+//! calibrates twice and prints how many values agree.
 //!
 //! ```text
 //! cargo run --release -p warmcore-measure --example calibrate -- [--quick] [--twice] [--resident] [--payload N] [--seconds N] [--intervening COMMAND…]
@@ -116,7 +116,7 @@ fn cell(time: &Measured) -> String {
     format!(" {:7.1} ±{half:5.1}{mark} ({:2})", time.mean.0, time.runs)
 }
 
-/// Every value, with what it is called.
+/// All values, each with its name.
 fn values(profile: &Profile) -> Vec<(String, Measured)> {
     let mut values = Vec::new();
     for approach in Approach::ALL {

@@ -1,13 +1,12 @@
-//! The hand-over between the threads of a run: one baton, and only its holder acts.
+//! Synchronises the threads of a run with one baton: only its holder acts.
 //!
-//! A run is a script of numbered phases. Every thread knows whose phase each is, waits for its
-//! own, acts, and passes the baton on. The state that the threads hand to one another (packet
-//! buffers, protocol threads' stacks) lies in the baton, so that it cannot be reached without
-//! holding it.
+//! A run is a script of numbered phases. Every thread knows which phases are its own, waits for them,
+//! acts, and passes the baton on. The state that the threads hand to one another (packet buffers,
+//! protocol threads' stacks) is inside the baton, so that it cannot be reached without holding it.
 //!
-//! Waiting spins: a sleep would cost a system call, and the kernel's cache lines with it, right
-//! before a packet is timed. It ends early if a partner failed, if the user stopped the
-//! calibration, or after [`PATIENCE`]; so no thread hangs.
+//! Waiting spins, because a sleep would cost a system call, and the kernel's cache lines with it, right
+//! before a packet is timed. The wait ends early if a partner failed, if the user stopped the
+//! calibration, or after [`TIMEOUT`], so no thread hangs.
 
 use crate::error::RunError;
 use core::cell::UnsafeCell;
@@ -16,12 +15,12 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
 use std::time::{Duration, Instant};
 
-/// How long a thread waits for its partner before it gives up: far longer than any phase lasts.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// How often a waiting thread looks at the baton between two looks at the flags and the clock.
-const GLANCES: u32 = 2048;
+/// How long a thread waits for its partner: far longer than any phase lasts.
+const TIMEOUT: Duration = Duration::from_secs(20);
+/// Checks of the baton between two checks of the flags and the clock.
+const SPINS_PER_CHECK: u32 = 2048;
 
-/// What ends a run early.
+/// The flags that end a run early.
 #[derive(Debug)]
 pub(crate) struct Alarm<'a> {
     stop: &'a AtomicBool,
@@ -29,7 +28,7 @@ pub(crate) struct Alarm<'a> {
 }
 
 impl<'a> Alarm<'a> {
-    /// An alarm that goes off when `stop` is set.
+    /// An alarm that is raised when `stop` is set.
     pub(crate) fn new(stop: &'a AtomicBool) -> Self {
         Self { stop, failed: CachePadded::new(AtomicBool::new(false)) }
     }
@@ -52,7 +51,7 @@ impl<'a> Alarm<'a> {
     }
 }
 
-/// Raises the alarm when dropped, unless its thread came to a good end.
+/// Raises the alarm when dropped, unless its thread finished without an error.
 pub(crate) struct RaiseUnlessDone<'a, 'b> {
     alarm: &'a Alarm<'b>,
     done: bool,
@@ -76,18 +75,18 @@ impl Drop for RaiseUnlessDone<'_, '_> {
     }
 }
 
-/// The baton of a run, with the state `T` that goes from hand to hand.
+/// The baton of a run, with the state `T` that is passed between threads.
 #[derive(Debug)]
 pub(crate) struct Baton<T> {
-    /// The phase that is on. Who waits spins on this line.
+    /// The current phase. Waiting threads spin on this line.
     phase: CachePadded<AtomicU64>,
-    /// Whether somebody holds the baton.
+    /// Whether a thread holds the baton.
     held: CachePadded<AtomicBool>,
     state: UnsafeCell<T>,
 }
 
-// SAFETY: the state is reached only through `Held`, of which there is at most one at a time
-// (`held` sees to that whatever phases the callers wait for), and one holder's writes are visible
+// SAFETY: the state is reached only through `BatonGuard`, of which there is at most one at a time
+// (`held` ensures that whatever phases the callers wait for), and one holder's writes are visible
 // to the next (`held` is released and acquired). So sharing a baton moves its state between
 // threads, never shares it.
 unsafe impl<T: Send> Sync for Baton<T> {}
@@ -105,51 +104,51 @@ impl<T> Baton<T> {
     /// Waits for `phase` and takes the baton.
     ///
     /// # Errors
-    /// If the alarm went off, or the phase did not come within [`PATIENCE`].
+    /// If the alarm went off, or the phase did not come within [`TIMEOUT`].
     #[inline]
-    pub(crate) fn take(&self, phase: u64, alarm: &Alarm<'_>) -> Result<Held<'_, T>, RunError> {
+    pub(crate) fn take(&self, phase: u64, alarm: &Alarm<'_>) -> Result<BatonGuard<'_, T>, RunError> {
         while self.phase.load(Ordering::Acquire) != phase {
             self.wait(phase, alarm)?;
         }
         if self.held.swap(true, Ordering::Acquire) {
             return Err(RunError::OutOfTurn { phase });
         }
-        Ok(Held { baton: self })
+        Ok(BatonGuard { baton: self })
     }
 
-    /// Spins until `phase` is on or it is time to give up.
+    /// Spins until `phase` is current or the wait must end.
     #[inline]
     fn wait(&self, phase: u64, alarm: &Alarm<'_>) -> Result<(), RunError> {
         let mut since = None;
         loop {
-            for _ in 0..GLANCES {
+            for _ in 0..SPINS_PER_CHECK {
                 if self.phase.load(Ordering::Acquire) == phase {
                     return Ok(());
                 }
                 core::hint::spin_loop();
             }
             alarm.check()?;
-            if since.get_or_insert_with(Instant::now).elapsed() > PATIENCE {
-                return Err(RunError::PartnerLost { phase, waited: PATIENCE });
+            if since.get_or_insert_with(Instant::now).elapsed() > TIMEOUT {
+                return Err(RunError::PartnerLost { phase, waited: TIMEOUT });
             }
         }
     }
 
-    /// The state, when the run is over.
+    /// The state after the run.
     #[cfg(test)]
     pub(crate) fn into_inner(self) -> T {
         self.state.into_inner()
     }
 }
 
-/// The baton in hand.
-#[must_use = "dropping it lets the phase stay on"]
-pub(crate) struct Held<'a, T> {
+/// Exclusive access to the baton.
+#[must_use = "dropping it does not end the phase"]
+pub(crate) struct BatonGuard<'a, T> {
     baton: &'a Baton<T>,
 }
 
-impl<T> Held<'_, T> {
-    /// Ends the phase: the next one is on.
+impl<T> BatonGuard<'_, T> {
+    /// Ends the phase and starts the next one.
     #[inline]
     pub(crate) fn pass(self) {
         let baton = self.baton;
@@ -159,24 +158,24 @@ impl<T> Held<'_, T> {
     }
 }
 
-impl<T> Deref for Held<'_, T> {
+impl<T> Deref for BatonGuard<'_, T> {
     type Target = T;
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: there is one `Held` at a time, so nobody else has a reference to the state.
+        // SAFETY: there is one `BatonGuard` at a time, so nobody else has a reference to the state.
         unsafe { &*self.baton.state.get() }
     }
 }
 
-impl<T> DerefMut for Held<'_, T> {
+impl<T> DerefMut for BatonGuard<'_, T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: there is one `Held` at a time, and it is borrowed exclusively.
+        // SAFETY: there is one `BatonGuard` at a time, and it is borrowed exclusively.
         unsafe { &mut *self.baton.state.get() }
     }
 }
 
-impl<T> Drop for Held<'_, T> {
+impl<T> Drop for BatonGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.baton.held.store(false, Ordering::Release);
@@ -190,7 +189,7 @@ mod tests {
 
     /// Two threads take turns; the log shows who acted in which phase.
     #[test]
-    fn phases_are_acted_in_order_each_by_its_thread() {
+    fn phases_run_in_order_each_on_its_thread() {
         const PHASES: u64 = 2_000;
         let stop = AtomicBool::new(false);
         let alarm = Alarm::new(&stop);
@@ -237,13 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn a_baton_in_hand_cannot_be_taken_again() {
+    fn a_held_baton_cannot_be_taken_again() {
         let stop = AtomicBool::new(false);
         let alarm = Alarm::new(&stop);
         let baton = Baton::new(());
         let held = baton.take(0, &alarm).unwrap();
         assert!(matches!(baton.take(0, &alarm), Err(RunError::OutOfTurn { phase: 0 })));
         drop(held);
-        assert!(baton.take(0, &alarm).is_ok(), "the phase is still on");
+        assert!(baton.take(0, &alarm).is_ok(), "the phase has not ended");
     }
 }

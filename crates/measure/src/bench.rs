@@ -1,42 +1,41 @@
-//! What one run works on, made anew for every run: the protocol stack with its two streams, a
+//! The objects of one run, created anew for every run: the protocol stack with its two streams, a
 //! free-memory pool for each consumer, packet buffers, and protocol threads.
 //!
-//! That each run lays them out in memory afresh is deliberate. Where lines happen to fall in the
-//! sets of a cache is a source of variation, and an interval over runs that all shared one layout
-//! would be too narrow.
+//! Each run deliberately has a new memory layout. Where lines fall in the sets of a cache is a source
+//! of variation, and an interval over runs that all shared one layout would be too narrow.
 
 use crate::clock::{self, Ticks};
+use crate::consumers::Consumers;
 use crate::error::RunError;
-use crate::handed::Handed;
 use crate::plan::{LINK, PAIR};
 use core::hint::black_box;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use warmcore_costs::{Approach, Packets};
 use warmcore_linux::ProtocolThread;
-use warmcore_runtime::StreamState;
+use warmcore_runtime::HandlerState;
 use warmcore_stack::wire::FrameBuilder;
 use warmcore_stack::{Config, Delivery, DropReason, Flow, IndependentStacks, LockingStack, Pool};
 use warmcore_units::StackId;
 
 /// Both streams belong to this one of the independent stacks.
 const SHARED_STACK: StackId = StackId(0);
-/// Segments of a pool. One is in use at a time.
+/// Segments of a pool. Only one is in use at a time.
 const SEGMENTS: usize = 8;
-/// Most bytes put between two objects to vary their layout.
+/// Most bytes between two objects, to vary their layout.
 const SPACER: usize = 32 << 10;
 
 /// The receive side under one of the two approaches.
 pub(crate) enum Protocol {
     /// A lock on each active map and session.
     Locking(Box<LockingStack>),
-    /// As many stacks as consumers, one lock each.
+    /// A stack for each consumer, with one lock each.
     IndependentStacks(Box<IndependentStacks>),
 }
 
 impl Protocol {
-    /// With both streams open; under Independent Protocol Stacks on the same stack, so that they
-    /// share its history lines.
+    /// Opens both streams; under Independent Protocol Stacks in the same stack, so that they share its
+    /// history lines.
     fn new(approach: Approach, verify_udp_checksum: bool) -> Result<Self, RunError> {
         let config = Config { link: LINK, verify_udp_checksum };
         let flows = (0..PAIR).map(flow);
@@ -58,16 +57,16 @@ impl Protocol {
         }
     }
 
-    /// Times the reception of `frame` on `thread`: from the dispatch of the thread, over building
-    /// the message, to after the unwind and the release of its memory, all writes done. `pause` is
-    /// called when the payload is delivered; the ticks it returns are not the packet's.
+    /// Times the reception of `frame` on `thread`: from the dispatch of the thread, through building
+    /// the message, to the end of the unwind and the release of its memory, with all writes done.
+    /// `pause` is called when the payload is delivered, and the ticks it returns are subtracted.
     #[inline(always)]
     pub(crate) fn time(
         &self,
         thread: &mut ProtocolThread,
         pool: &Pool,
         frame: &[u8],
-        state: &StreamState,
+        state: &HandlerState,
         pause: impl FnOnce() -> Result<Ticks, RunError>,
     ) -> Result<Reception, RunError> {
         let deliver = |delivery: Delivery<'_>| {
@@ -97,7 +96,7 @@ impl Protocol {
 pub(crate) struct Reception {
     pub(crate) start: Ticks,
     pub(crate) stop: Ticks,
-    /// Of the time in between, how much was not the packet's.
+    /// Ticks in between that are not part of the packet's time.
     pub(crate) paused: Ticks,
 }
 
@@ -109,34 +108,34 @@ impl Reception {
         Ok(Self { start, stop, paused })
     }
 
-    /// What the packet took, the overhead of the readings included.
+    /// The packet's time, including the overhead of the readings.
     pub(crate) const fn ticks(&self) -> Ticks {
         self.stop.saturating_sub(self.start).saturating_sub(self.paused)
     }
 }
 
-/// The endpoint that the packets of `stream` come from; each is a host of its own.
+/// The flow of `stream`. Each stream comes from its own host.
 fn flow(stream: usize) -> Flow {
     Flow::synthetic(if stream == 0 { 1 } else { 2 })
 }
 
-/// Everything a run works on.
+/// All objects of a run.
 pub(crate) struct Bench {
     pub(crate) protocol: Protocol,
-    /// One for each consumer: the experiments are about other lines than the pools'.
+    /// One pool for each consumer, because the experiments are not about the pools' lines.
     pub(crate) pools: Vec<Pool>,
     /// A valid frame of each stream.
     pub(crate) frames: [Vec<u8>; PAIR],
-    /// What the handler of each stream touches.
-    pub(crate) state: StreamState,
-    /// Taken by the baton when the run starts.
-    pub(crate) handed: Handed,
+    /// Memory that the handler of each stream touches.
+    pub(crate) state: HandlerState,
+    /// Moved into the baton when the run starts.
+    pub(crate) consumers: Consumers,
     /// Keeps the objects apart while the run lasts.
     pub(crate) spacers: Vec<Vec<u8>>,
 }
 
 impl Bench {
-    /// A bench laid out in memory as `rng` has it.
+    /// Creates a bench with a memory layout drawn from `rng`.
     ///
     /// # Errors
     /// If the system gives no memory for a stack, the protocol stack refuses our streams, or the
@@ -153,19 +152,19 @@ impl Bench {
         space(rng);
         let pools = (0..PAIR).map(|_| Pool::new(SEGMENTS)).collect();
         let frames = [frame(0, packets.payload_bytes)?, frame(1, packets.payload_bytes)?];
-        let mut handed = Handed::default();
+        let mut consumers = Consumers::default();
         for _ in 0..PAIR {
             space(rng);
             let thread = ProtocolThread::new(rng.random_range(0..ProtocolThread::POSITIONS))?;
-            handed.seat(&frames, packets.frames, thread);
+            consumers.add(&frames, packets.frames, thread);
         }
         space(rng);
-        let state = StreamState::new(PAIR, packets.handler_bytes);
-        Ok(Self { protocol, pools, frames, state, handed, spacers })
+        let state = HandlerState::new(PAIR, packets.handler_bytes);
+        Ok(Self { protocol, pools, frames, state, consumers, spacers })
     }
 }
 
-/// A valid frame of `stream` with so many bytes of payload.
+/// A valid frame of `stream` with `payload` bytes of payload.
 fn frame(stream: usize, payload: usize) -> Result<Vec<u8>, RunError> {
     let builder = FrameBuilder::new(LINK, flow(stream));
     let mut frame = vec![0; builder.frame_length(payload)];
@@ -198,9 +197,9 @@ mod tests {
                 for stream in [TIMED_STREAM, 1, 1, TIMED_STREAM] {
                     for consumer in 0..PAIR {
                         let step = Step { consumer, stream };
-                        bench.handed.write_packet(step, &bench.frames);
-                        bench.handed.zero_stack(consumer);
-                        let (frame, thread) = bench.handed.packet(step, bench.frames[stream].len());
+                        bench.consumers.write_packet(step, &bench.frames);
+                        bench.consumers.zero_stack(consumer);
+                        let (frame, thread) = bench.consumers.packet(step, bench.frames[stream].len());
                         assert_eq!(frame, bench.frames[stream]);
                         let pool = &bench.pools[consumer];
                         let reception =
@@ -226,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn time_spent_paused_is_not_the_packets() {
+    fn paused_time_is_subtracted() {
         let reception = Reception { start: 100, stop: 400, paused: 250 };
         assert_eq!(reception.ticks(), 50);
         assert_eq!(Reception { paused: 900, ..reception }.ticks(), 0);

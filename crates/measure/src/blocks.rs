@@ -1,45 +1,45 @@
-//! An experiment in blocks: alternatives in turn, each as often as the others, and a run that something
-//! else disturbed made again. Foreign load does not only blur a comparison, it can reverse it.
+//! An experiment in blocks. In every block each alternative runs once, and a run that other programs
+//! disturbed is repeated. Other load does not only add noise to a comparison, it can reverse it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_linux::CpuUsage;
 use warmcore_stats::blocks::order;
 use warmcore_units::Nanos;
 
-/// How an experiment is made.
+/// How the runs of an experiment are arranged.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Blocks {
-    /// How often each alternative is tried.
+pub struct BlockDesign {
+    /// Number of blocks, each with one run of every alternative.
     pub count: usize,
-    /// The part of the cpus' time that other programs may have in a run.
-    pub gate: f64,
-    /// How often a run may be made again that others disturbed more than that.
+    /// The fraction of the cpus' time that other programs may take in a run.
+    pub max_foreign: f64,
+    /// How often a run may be repeated because other programs took more than that.
     pub repeats: usize,
 }
 
-impl Default for Blocks {
-    /// Five blocks, 5% for others, and twice again.
+impl Default for BlockDesign {
+    /// Five blocks, at most 5% for other programs, and two repetitions.
     fn default() -> Self {
-        Self { count: 5, gate: 0.05, repeats: 2 }
+        Self { count: 5, max_foreign: 0.05, repeats: 2 }
     }
 }
 
 /// One run of one alternative.
 #[derive(Clone, Debug)]
-pub struct Tried<T> {
-    /// What came of it.
+pub struct BlockRun<T> {
+    /// The result of the run.
     pub outcome: T,
-    /// What it took.
+    /// The cpus' time it took.
     pub spent: CpuUsage,
-    /// Runs that were made before it in its place, and do not count.
+    /// Disturbed runs that were discarded before it.
     pub discarded: usize,
-    /// Whether others had more of the cpus than they may, this time and every time before.
+    /// Whether other programs took more than allowed, in this run and in all discarded ones.
     pub disturbed: bool,
 }
 
 /// Why an experiment ended early.
 #[derive(Debug, thiserror::Error)]
-pub enum BlocksError<E> {
+pub enum BlockError<E> {
     /// A run failed.
     #[error(transparent)]
     Run(E),
@@ -48,9 +48,10 @@ pub enum BlocksError<E> {
     Interrupted,
 }
 
-impl Blocks {
-    /// Tries every one of so many `alternatives` in every block by `run`, which is told its number; what
-    /// came of them, by alternative, by block. Of runs that were all disturbed the least disturbed counts.
+impl BlockDesign {
+    /// Calls `run` with the number of each of `alternatives` in every block. Returns the runs by
+    /// alternative, by block. If all repetitions of a run were disturbed, the least disturbed one
+    /// counts.
     ///
     /// # Errors
     /// If a run fails, or `stop` is set.
@@ -59,16 +60,16 @@ impl Blocks {
         alternatives: usize,
         stop: &AtomicBool,
         mut run: impl FnMut(usize) -> Result<(T, CpuUsage), E>,
-    ) -> Result<Vec<Vec<Tried<T>>>, BlocksError<E>> {
-        let mut tried: Vec<Vec<Tried<T>>> = (0..alternatives).map(|_| Vec::new()).collect();
+    ) -> Result<Vec<Vec<BlockRun<T>>>, BlockError<E>> {
+        let mut tried: Vec<Vec<BlockRun<T>>> = (0..alternatives).map(|_| Vec::new()).collect();
         for block in 0..self.count {
             for alternative in order(alternatives, block) {
                 let once = || {
                     let stopped = stop.load(Ordering::Relaxed);
                     if stopped {
-                        Err(BlocksError::Interrupted)
+                        Err(BlockError::Interrupted)
                     } else {
-                        run(alternative).map_err(BlocksError::Run)
+                        run(alternative).map_err(BlockError::Run)
                     }
                 };
                 tried[alternative].push(self.until_quiet(once)?);
@@ -77,25 +78,25 @@ impl Blocks {
         Ok(tried)
     }
 
-    fn until_quiet<T, E>(&self, mut once: impl FnMut() -> Result<(T, CpuUsage), E>) -> Result<Tried<T>, E> {
+    fn until_quiet<T, E>(&self, mut once: impl FnMut() -> Result<(T, CpuUsage), E>) -> Result<BlockRun<T>, E> {
         let mut least: Option<(T, CpuUsage)> = None;
         for discarded in 0..=self.repeats {
             let (outcome, spent) = once()?;
             if self.is_quiet(&spent) {
-                return Ok(Tried { outcome, spent, discarded, disturbed: false });
+                return Ok(BlockRun { outcome, spent, discarded, disturbed: false });
             }
             if least.as_ref().is_none_or(|(_, least)| spent.others < least.others) {
                 least = Some((outcome, spent));
             }
         }
         let (outcome, spent) = least.expect("at least one run is made");
-        Ok(Tried { outcome, spent, discarded: self.repeats, disturbed: true })
+        Ok(BlockRun { outcome, spent, discarded: self.repeats, disturbed: true })
     }
 
-    /// Whether others had so little that it may be the kernel's rounding.
+    /// Whether other programs took little enough, or so little that it may be the kernel's rounding.
     fn is_quiet(&self, spent: &CpuUsage) -> bool {
         const ROUNDING: Nanos = Nanos(15e6); // of each cpu; the kernel counts in ticks
-        spent.others <= self.gate || spent.time * spent.others <= ROUNDING
+        spent.others <= self.max_foreign || spent.time * spent.others <= ROUNDING
     }
 }
 
@@ -118,7 +119,7 @@ mod tests {
             order.push(alternative);
             Ok::<_, ()>((alternative * 10, spent(0.0)))
         };
-        let tried = Blocks { count: 4, ..Blocks::default() }.run(3, &never(), run).unwrap();
+        let tried = BlockDesign { count: 4, ..BlockDesign::default() }.run(3, &never(), run).unwrap();
         for (alternative, of_it) in tried.iter().enumerate() {
             assert_eq!(of_it.len(), 4);
             assert!(of_it.iter().all(|tried| tried.outcome == alternative * 10 && tried.discarded == 0));
@@ -130,22 +131,23 @@ mod tests {
     }
 
     #[test]
-    fn a_disturbed_run_is_made_again_and_the_least_disturbed_counts() {
+    fn a_disturbed_run_is_repeated_and_the_least_disturbed_counts() {
         let mut others = [0.3, 0.01, 0.4, 0.2, 0.3].into_iter();
         let run = |_| {
             let others = others.next().unwrap();
             Ok::<_, ()>((others, spent(others)))
         };
-        let tried = Blocks { count: 2, ..Blocks::default() }.run(1, &never(), run).unwrap();
-        let told = |of: &Tried<f64>| (of.outcome, of.discarded, of.disturbed);
+        let tried = BlockDesign { count: 2, ..BlockDesign::default() }.run(1, &never(), run).unwrap();
+        let told = |of: &BlockRun<f64>| (of.outcome, of.discarded, of.disturbed);
         assert_eq!(tried[0].iter().map(told).collect::<Vec<_>>(), [(0.01, 1, false), (0.2, 2, true)]);
     }
 
     #[test]
     fn it_ends_when_a_run_fails_or_the_user_stops() {
-        let failed = Blocks::default().run(1, &never(), |_| Err::<((), CpuUsage), _>("broken"));
-        assert!(matches!(failed, Err(BlocksError::Run("broken"))));
-        let stopped = Blocks::default().run(1, &AtomicBool::new(true), |_| Ok::<_, ()>(((), spent(0.0))));
-        assert!(matches!(stopped, Err(BlocksError::Interrupted)));
+        let failed = BlockDesign::default().run(1, &never(), |_| Err::<((), CpuUsage), _>("broken"));
+        assert!(matches!(failed, Err(BlockError::Run("broken"))));
+        let stopped =
+            BlockDesign::default().run(1, &AtomicBool::new(true), |_| Ok::<_, ()>(((), spent(0.0))));
+        assert!(matches!(stopped, Err(BlockError::Interrupted)));
     }
 }

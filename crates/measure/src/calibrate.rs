@@ -1,18 +1,18 @@
-//! The calibration as a whole: from a machine and a plan to a profile.
+//! A whole calibration: from a machine and a plan to a profile.
 
 use crate::clock::Timer;
 use crate::cold::{self, ColdState, Latency};
-use crate::curve::{self, Setting};
+use crate::curve::{self, CurveSetup};
 use crate::error::{CalibrateError, RunError};
 use crate::eviction::Evictor;
 use crate::hierarchy::Hierarchy;
 use crate::notes;
 use crate::plan::Plan;
 use crate::profile;
-use crate::progress::{Observer, Report};
+use crate::progress::{Observer, ProgressReporter};
 use crate::quantity::Quantity;
-use crate::rounds::{Rounds, Tally};
-use crate::run::Stage;
+use crate::rounds::{Rounds, RunCounts};
+use crate::run::RunContext;
 use chrono::Utc;
 use core::sync::atomic::AtomicBool;
 use rand::SeedableRng;
@@ -24,13 +24,13 @@ use warmcore_linux::pin_to;
 use warmcore_topology::Machine;
 use warmcore_units::{Bytes, CpuId, Nanos};
 
-/// What a calibration found.
+/// The results of a calibration.
 #[derive(Clone, Debug)]
 pub struct Calibration {
-    /// The result.
+    /// The profile.
     pub profile: Profile,
-    /// References per microsecond that the built-in intervening work of t(x) makes; `None` where
-    /// the user's own program intervened. Constants fitted to t(x) belong to this rate.
+    /// References per microsecond that the built-in intervening work of t(x) makes; `None` if the
+    /// user's own program intervened. Constants fitted to t(x) belong to this rate.
     pub references_per_us: Option<f64>,
     /// The time source.
     pub timer: Timer,
@@ -40,17 +40,17 @@ pub struct Calibration {
     pub cold: Vec<ColdState>,
     /// The processors measured on: consumers first, then the producer if it is another.
     pub cpus: Vec<CpuId>,
-    /// How many runs and packets there were, and how many of them did not count.
-    pub tally: Tally,
+    /// Counts of runs and packets, and of those that did not count.
+    pub tally: RunCounts,
     /// How long it took.
     pub elapsed: Duration,
 }
 
 /// Most processors a run uses: two consumers and a producer.
-const MOST_PROCESSORS: usize = 3;
+const MAX_PROCESSORS: usize = 3;
 
-/// Of the budget, how much more may go to values that contradict each other.
-const SETTLING: f64 = 0.25;
+/// Additional fraction of the budget for values that contradict each other.
+const RESOLVING: f64 = 0.25;
 
 /// Measures `machine` as `plan` says.
 ///
@@ -64,7 +64,7 @@ pub fn calibrate(
 ) -> Result<Calibration, CalibrateError> {
     let began = Instant::now();
     let mut forward = |progress| observer(progress);
-    let mut report = Report::new(&mut forward);
+    let mut report = ProgressReporter::new(&mut forward);
     let (bytes, max) = (plan.payload_bytes, Plan::MAX_PAYLOAD_BYTES);
     if bytes > max {
         return Err(CalibrateError::PayloadTooLong { bytes, max });
@@ -83,18 +83,18 @@ pub fn calibrate(
         (timer, latencies, cold)
     };
     let evictors = evictors(&hierarchy, &cold, cpus.len())?;
-    let stage = Stage { cpus: &cpus, evictors: &evictors, stop, timer: &timer };
+    let context = RunContext { cpus: &cpus, evictors: &evictors, stop, timer: &timer };
 
     report.begin("receive times", 0.75);
     let quantities = Quantity::all(&hierarchy, cpus.len());
     let costs: Vec<Nanos> = cold.iter().map(|state| state.cost).collect();
-    let mut rounds = Rounds::new(&stage, &timer, plan, quantities, &costs);
+    let mut rounds = Rounds::new(&context, &timer, plan, quantities, &costs);
     rounds.complete(began + plan.budget, &mut rng, &mut report)?;
-    rounds.settle(Instant::now() + plan.budget.mul_f64(SETTLING), &mut rng)?;
+    rounds.resolve_contradictions(Instant::now() + plan.budget.mul_f64(RESOLVING), &mut rng)?;
 
     report.begin("t(x)", 1.0);
-    let setting = Setting { stage: &stage, timer: &timer, plan, proximity: &rounds.proximity };
-    let curve = curve::measure(&setting, &mut rng, &mut report)?;
+    let setup = CurveSetup { context: &context, timer: &timer, plan, proximity: &rounds.proximity };
+    let curve = curve::measure(&setup, &mut rng, &mut report)?;
     report.at(1.0);
 
     let values = rounds.values();
@@ -143,19 +143,19 @@ fn choose(machine: &Machine, plan: &Plan) -> Result<Vec<CpuId>, CalibrateError> 
     let mut cpus = match &plan.cpus {
         None => usable.clone(),
         Some(cpus) => {
-            // A processor named twice has one thread all the same.
+            // A processor named twice still gets one thread.
             let first = |(position, cpu): (usize, &CpuId)| (!cpus[..position].contains(cpu)).then_some(*cpu);
             cpus.iter().enumerate().filter_map(first).collect()
         }
     };
-    cpus.truncate(MOST_PROCESSORS);
+    cpus.truncate(MAX_PROCESSORS);
     if let Some(&cpu) = cpus.iter().find(|cpu| !usable.contains(cpu)) {
         return Err(CalibrateError::UnusableProcessor { cpu, usable });
     }
     if cpus.is_empty() { Err(CalibrateError::NoProcessor) } else { Ok(cpus) }
 }
 
-/// The walks of each consumer. Only the first is ever made fully cold.
+/// Creates the evictor of each consumer. Only the first consumer is ever made fully cold.
 fn evictors(hierarchy: &Hierarchy, cold: &[ColdState], cpus: usize) -> Result<Vec<Evictor>, CalibrateError> {
     let walks: Vec<Bytes> = cold.iter().map(|state| state.walked).collect();
     let partial = &walks[..walks.len().saturating_sub(1)];

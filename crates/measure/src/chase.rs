@@ -1,6 +1,6 @@
-//! Pointer chasing: cache lines linked into one cycle in random order, so that each load waits
-//! for the one before it and no prefetcher can guess the next. The mean time of a step is the
-//! latency of wherever the lines are.
+//! Pointer chasing: cache lines are linked into one cycle in random order, so that each load waits for
+//! the one before it and no prefetcher can guess the next. The mean time of a step is the latency of
+//! the level that holds the lines.
 
 use crate::clock::{self, Ticks};
 use core::hint::black_box;
@@ -14,7 +14,7 @@ pub(crate) struct Chain {
     memory: Region,
     nodes: usize,
     spacing: usize,
-    /// Where the last chase ended and the next begins.
+    /// Where the last chase ended and the next one starts.
     at: u32,
 }
 
@@ -43,13 +43,13 @@ impl Chain {
         Ok(Self { nodes: order.len(), memory, spacing, at: 0 })
     }
 
-    /// How many lines the cycle has.
+    /// Number of lines in the cycle.
     pub(crate) const fn nodes(&self) -> usize {
         self.nodes
     }
 
-    /// Follows the chain for `steps` steps from where the last chase ended; how long that took,
-    /// the reading of the counter included.
+    /// Follows the chain for `steps` steps from where the last chase ended. Returns how long that took,
+    /// including the reading of the counter.
     #[inline(never)]
     pub(crate) fn chase(&mut self, steps: usize) -> Ticks {
         let start = clock::now();

@@ -1,12 +1,12 @@
-//! The time source: the processor's own cycle counter, fenced, and translated into nanoseconds.
+//! The time source: the processor's own cycle counter, fenced and converted to nanoseconds.
 //!
-//! A reading waits until all earlier work is done, **stores included**. A packet's writes to
-//! cache lines that another processor holds are part of its cost; without the wait they would
-//! still be under way in the store buffer when the packet's time is taken, and be paid by
-//! whatever comes next. The cost of the waiting itself is in every reading alike and goes with
-//! the overhead, which is measured and subtracted.
+//! A reading waits until all earlier work is done, **stores included**. A packet's writes to cache
+//! lines that another processor holds are part of its cost. Without the wait they would still be in the
+//! store buffer when the packet's time is taken, and whatever comes next would pay for them. The wait
+//! itself costs the same in every reading, so it is part of the overhead, which is measured and
+//! subtracted.
 //!
-//! Two readings are compared only if they were taken on one processor.
+//! Only readings taken on the same processor are compared.
 
 use std::time::{Duration, Instant};
 use warmcore_runtime::Stopwatch;
@@ -50,7 +50,7 @@ pub(crate) fn now() -> Ticks {
     ticks
 }
 
-/// Reads the operating system's clock, where we know no counter of the processor.
+/// Reads the operating system's clock on processors without a counter that we support.
 #[inline(always)]
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) fn now() -> Ticks {
@@ -59,7 +59,7 @@ pub(crate) fn now() -> Ticks {
     u64::try_from(ORIGIN.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What [`now`] reads.
+/// The counter that [`now`] reads.
 const SOURCE: &str = if cfg!(target_arch = "x86_64") {
     "time-stamp counter (mfence; lfence; rdtsc; lfence)"
 } else if cfg!(target_arch = "aarch64") {
@@ -68,14 +68,14 @@ const SOURCE: &str = if cfg!(target_arch = "x86_64") {
     "operating system's monotonic clock"
 };
 
-/// The counter, calibrated.
+/// The calibrated counter.
 #[derive(Clone, Debug)]
 pub struct Timer {
-    /// What is read.
+    /// Name of the counter.
     pub source: &'static str,
     /// The smallest step between two readings.
     pub resolution: Nanos,
-    /// How long a start and a stop take with nothing in between; subtracted from every packet.
+    /// Time of an empty start/stop pair; subtracted from every packet's time.
     pub overhead: Estimate<Nanos>,
     nanos_per_tick: f64,
     origin: Paired,
@@ -112,7 +112,7 @@ impl Paired {
 impl Timer {
     /// How long the two clocks are compared before the counter is trusted.
     const COMPARISON: Duration = Duration::from_millis(50);
-    /// Runs of which the overhead is the mean, and empty start/stop pairs in each.
+    /// Runs over which the overhead is averaged, and empty start/stop pairs in each.
     const OVERHEAD_RUNS: usize = 30;
     const OVERHEAD_PAIRS: usize = 1001;
 
@@ -138,11 +138,11 @@ impl Timer {
         }
     }
 
-    /// What a live run reads the time in the stack with, so that it can be held against a calibration's. One
-    /// packet in `every` is timed. Call it on an idle processor.
+    /// A stopwatch with which a live run measures the time in the stack, so that it compares with a
+    /// calibration's. It times one packet in `every`. Call this on an idle processor.
     #[must_use]
     pub fn stopwatch(&self, every: u32) -> Stopwatch {
-        // It is called where it cannot be inlined, and so takes a little longer.
+        // The counter is read through a function pointer, which takes a little longer.
         let read: fn() -> Ticks = core::hint::black_box(now);
         let overheads: Vec<f64> =
             (0..Self::OVERHEAD_RUNS).map(|_| empty_pairs(read, Self::OVERHEAD_PAIRS).0).collect();
@@ -150,19 +150,19 @@ impl Timer {
         Stopwatch { read, nanos_per_tick: self.nanos_per_tick, overhead, every }
     }
 
-    /// `ticks` as a duration, nothing subtracted.
+    /// Converts `ticks` to a duration, without subtracting the overhead.
     #[must_use]
     pub fn nanos(&self, ticks: f64) -> Nanos {
         Nanos(ticks * self.nanos_per_tick)
     }
 
-    /// How many ticks `duration` has.
+    /// Converts `duration` to ticks.
     #[must_use]
     pub fn ticks(&self, duration: Nanos) -> Ticks {
         (duration.0 / self.nanos_per_tick).round() as Ticks
     }
 
-    /// By what fraction the counter has drifted against the operating system's clock since it was
+    /// The fraction by which the counter has drifted against the operating system's clock since it was
     /// calibrated.
     #[must_use]
     pub fn drift(&self) -> f64 {
@@ -170,8 +170,8 @@ impl Timer {
     }
 }
 
-/// The mean of `pairs` empty start/stop pairs, without those that an interrupt hit; and the
-/// smallest step seen between two of them that differ.
+/// Measures `pairs` empty start/stop pairs. Returns their mean, without those that an interrupt hit,
+/// and the smallest difference between two of them that differ.
 ///
 /// The pairs are spaced irregularly: many counters advance in steps far longer than a cycle, and
 /// pairs in step with them would all see the same rounding.
@@ -196,21 +196,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_counter_and_the_systems_clock_agree_on_how_long_a_while_was() {
+    fn the_counter_and_the_system_clock_agree() {
         let timer = Timer::calibrate();
         let (ticks, instant) = (now(), Instant::now());
         std::thread::sleep(Duration::from_millis(20));
-        // However long it really took: both saw it, unless we were preempted between two lines.
+        // The real duration does not matter: both clocks measured it, unless we were preempted between
+        // two lines.
         let (counted, passed) = (timer.nanos((now() - ticks) as f64), instant.elapsed());
         assert!(counted.secs() >= 0.02 && passed.as_secs_f64() >= 0.02);
         assert!((0.5..2.0).contains(&(counted.secs() / passed.as_secs_f64())), "{counted} {passed:?}");
     }
 
     #[test]
-    fn a_stopwatch_costs_what_a_reading_does_and_a_call() {
+    fn the_overhead_of_a_stopwatch_includes_the_call() {
         let timer = Timer::calibrate();
         let watch = timer.stopwatch(7);
-        // Emptiness is read as nothing, but for noise that does not last.
+        // An empty interval measures zero, apart from short-lived noise.
         let empty = |_| {
             let start = (watch.read)();
             timer.nanos(((watch.read)() - start) as f64) - watch.overhead

@@ -1,12 +1,12 @@
-//! Whether a cold state was reached: the evidence of a witness.
+//! Checks whether a cold state was reached, with the evidence of a witness.
 //!
-//! The witness is a small set of cache lines that is written like the protocol's lines, evicted
-//! like them, and then chased: its latency tells which level it came back from. The levels' own
-//! latencies are measured separately, by chasing through buffers sized to each. The smallest walk
-//! that reaches its state is used; where none does, the profile says so.
+//! The witness is a small set of cache lines that is written like the protocol's lines, evicted like
+//! them, and then chased. Its latency tells which level it came back from. The levels' own latencies
+//! are measured separately, by chasing through buffers sized to each. The smallest walk that reaches
+//! its state is used. If none does, the profile says so.
 //!
-//! Code has a witness of its own, a short piece of straight code, timed hot and evicted. How fast
-//! code streams from each level is not known beforehand, so its times are stated, not judged.
+//! Code has its own witness, a short piece of straight code, timed hot and after eviction. How fast
+//! code streams from each level is not known beforehand, so its times are reported but not judged.
 
 use crate::chase::Chain;
 use crate::clock::{self, Ticks, Timer};
@@ -19,31 +19,31 @@ use std::time::Instant;
 use warmcore_linux::{CodeBlock, Pages};
 use warmcore_units::{Bytes, Nanos};
 
-/// Which level served the witness, and what that says about a cold state.
+/// How a cold state was reached, and the evidence.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ColdState {
     /// The last level that is cold: `L1`, `L2`, …
     pub level: String,
-    /// How much data is walked to get there.
+    /// Bytes of data walked to reach the state.
     pub walked: Bytes,
-    /// How much code is executed to get there; `None` where code cannot be made.
+    /// Bytes of code executed to reach the state; `None` if code cannot be generated.
     pub executed: Option<Bytes>,
-    /// What a line of the witness took afterwards.
+    /// Latency of a witness line afterwards.
     pub witness: Nanos,
-    /// Where it should have come from: the next level, or `memory`.
+    /// The level it should have come from: the next one, or `memory`.
     pub expected: String,
-    /// What that takes.
+    /// Latency of that level.
     pub latency: Nanos,
-    /// Whether the witness came from there, as far as its latency tells.
+    /// Whether the witness came from that level, judged by its latency.
     pub reached: bool,
-    /// What the witness of code took when hot, and afterwards; `None` where code cannot be made.
+    /// Time of the code witness when hot, and afterwards; `None` if code cannot be generated.
     pub code: Option<(Nanos, Nanos)>,
-    /// How long bringing the state about takes.
+    /// How long it takes to reach the state.
     pub cost: Nanos,
 }
 
 impl ColdState {
-    /// The evidence in a sentence, for a reader of the profile.
+    /// The evidence in one sentence, for a reader of the profile.
     #[must_use]
     pub fn sentence(&self) -> String {
         let Self { walked, witness, expected, latency, .. } = self;
@@ -74,13 +74,13 @@ pub struct Latency {
 
 /// Steps of a chase through a level.
 const STEPS: usize = 50_000;
-/// Most steps before it, which bring the buffer to its level: once through it, unless it is far
-/// larger than any cache and stays in memory anyway.
+/// Most steps of the warm-up before a chase. The warm-up goes once through the buffer to bring it to
+/// its level, unless the buffer is far larger than any cache and stays in memory anyway.
 const WARM_UP: usize = 1 << 20;
-/// Chases of which the fastest counts: what disturbs one only makes it slower.
+/// Number of chases. The fastest counts, because disturbances only make a chase slower.
 const CHASES: usize = 5;
 
-/// Measures every level of `hierarchy`, on the calling processor.
+/// Measures the latency of every level of `hierarchy`, on the calling processor.
 ///
 /// # Errors
 /// If there is no memory for the largest buffer, or the user stops.
@@ -92,7 +92,7 @@ pub(crate) fn latencies(
 ) -> Result<Vec<Latency>, CalibrateError> {
     let beyond = Bytes(hierarchy.data.last().map_or(0, |last| last.0.saturating_mul(4)));
     let within = |(index, size): (usize, &Bytes)| {
-        // Large against the level before, small against this one.
+        // Large compared with the level before, small compared with this one.
         let before = index.checked_sub(1).map_or(size.0, |before| hierarchy.data[before].0 * 4);
         Bytes(before.min(size.0 / 2))
     };
@@ -112,8 +112,8 @@ pub(crate) fn latencies(
         .collect()
 }
 
-/// Finds, for every level, the smallest walk that makes the levels up to it cold, and the
-/// evidence; on the calling processor.
+/// Finds, for every level, the smallest walk that makes all levels up to it cold, with the evidence.
+/// Runs on the calling processor.
 ///
 /// # Errors
 /// If there is no memory for a walk, or the user stops.
@@ -146,15 +146,15 @@ pub(crate) fn states(
     Ok(states)
 }
 
-/// Lines of the witness lie so far apart that no prefetcher brings one along with another, and
-/// fall into different sets.
+/// Distance of the witness's lines: so far that no prefetcher fetches one along with another, and that
+/// they fall into different sets.
 const WITNESS_SPACING: usize = 4096 + 320;
-/// How many they are: about as many as a packet touches.
+/// Number of the witness's lines: about as many as a packet touches.
 const WITNESS_LINES: usize = 32;
-/// The witness of code.
+/// Size of the code witness.
 const CODE_WITNESS: Bytes = Bytes::kib(4);
-/// How often a witness is examined.
-const EXAMINATIONS: usize = 21;
+/// How often a witness is measured.
+const REPETITIONS: usize = 21;
 
 fn examine(
     hierarchy: &Hierarchy,
@@ -170,7 +170,7 @@ fn examine(
     let nodes = witness.nodes();
     let net = |ticks: Ticks| timer.nanos(ticks as f64) - timer.overhead.mean;
     let mut costs = Vec::new();
-    let times = (0..EXAMINATIONS).map(|_| {
+    let times = (0..REPETITIONS).map(|_| {
         witness.write();
         witness.chase(3 * nodes);
         let start = Instant::now();
@@ -193,7 +193,7 @@ fn examine(
     })
 }
 
-/// What the witness of code takes hot, and after the eviction.
+/// Times the code witness hot, and after the eviction.
 fn examine_code(evictor: &Evictor, level: usize, net: impl Fn(Ticks) -> Nanos) -> Option<(Nanos, Nanos)> {
     let witness = CodeBlock::new(CODE_WITNESS).ok()?;
     let time = || {
@@ -201,7 +201,7 @@ fn examine_code(evictor: &Evictor, level: usize, net: impl Fn(Ticks) -> Nanos) -
         witness.run();
         net(clock::now() - start)
     };
-    let (hot, cold) = (0..EXAMINATIONS)
+    let (hot, cold) = (0..REPETITIONS)
         .map(|_| {
             witness.run();
             witness.run();
@@ -218,7 +218,7 @@ fn median(mut times: Vec<Nanos>) -> Nanos {
     times.get(times.len() / 2).copied().unwrap_or(Nanos::ZERO)
 }
 
-/// Whether a latency is rather the next level's than this one's: beyond their geometric mean.
+/// Whether a latency is closer to the next level's than to this one's: above their geometric mean.
 fn is_nearer_to_next(time: Nanos, here: Nanos, next: Nanos) -> bool {
     time.0 * time.0 > here.0 * next.0
 }
@@ -231,14 +231,14 @@ mod tests {
     use warmcore_units::CpuId;
 
     #[test]
-    fn the_witness_speaks_for_the_level_it_is_nearer_to() {
+    fn the_witness_is_attributed_to_the_level_with_the_closer_latency() {
         assert!(is_nearer_to_next(Nanos(3.8), Nanos(1.4), Nanos(3.7)));
         assert!(!is_nearer_to_next(Nanos(1.6), Nanos(1.4), Nanos(3.7)));
         assert!(!is_nearer_to_next(Nanos(30.0), Nanos(12.0), Nanos(130.0)));
     }
 
     #[test]
-    fn a_state_that_was_not_reached_says_so() {
+    fn the_sentence_says_if_a_state_was_not_reached() {
         let mut state = ColdState {
             level: "L1".to_owned(),
             walked: Bytes::kib(128),
@@ -259,7 +259,7 @@ mod tests {
         assert!(state.sentence().contains("not fully reached"));
     }
 
-    /// Structure only: what the latencies are is for the machine to say.
+    /// Checks the structure only: latencies depend on the machine.
     #[test]
     fn every_level_is_examined_with_a_walk_beyond_it() {
         let hierarchy = Hierarchy::new(&synthetic::sgi_challenge_xl(1), CpuId(0)).unwrap();

@@ -1,8 +1,8 @@
-//! What the processor's counters say of an experiment's runs, for each unit of the work that was done, and
-//! what cycles are told by where they count none.
+//! Results of the processor's counters for the runs of an experiment, per unit of work, and how cycles
+//! are determined without counters.
 //!
-//! The source's cost is its GHz/Gbps, cycles for each bit (Foong, Fung & Newell 2004, "Results and Analysis"),
-//! and its misses are those for each unit of work (figure 5).
+//! Foong, Fung & Newell 2004 measure cost in GHz/Gbps, which is cycles per bit ("Results and
+//! Analysis"), and count misses per unit of work (figure 5).
 
 use core::fmt;
 use serde::Serialize;
@@ -10,20 +10,20 @@ use warmcore_linux::counters::{Code, CounterError, Counters, Event, EventCounts}
 use warmcore_stats::Spread;
 use warmcore_units::{Nanos, PerSecond};
 
-/// What the cycles of a cost are told by, for all runs of an experiment alike.
+/// How cycles are determined, for all runs of an experiment alike.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Cycles {
-    /// By the processor's counters: cycles in which cpus were not halted.
+    /// Counted by the processor: cycles in which cpus were not halted.
     Counted,
-    /// By the time in which cpus were busy and this clock rate: the first cpu's before the first run, as
-    /// the kernel tells it.
+    /// Computed from the time in which cpus were busy and this clock rate: the first cpu's before the
+    /// first run, as reported by the kernel.
     AtClock(PerSecond),
-    /// By nothing: there are no counters, and the kernel tells no clock rate.
+    /// Unknown: there are no counters, and the kernel reports no clock rate.
     Unknown,
 }
 
 impl Cycles {
-    /// By counters if they counted in every one of `runs`.
+    /// [`Counted`](Self::Counted) if the counters counted in all of `runs`, else from `clock`.
     pub(crate) fn new<'a>(runs: impl IntoIterator<Item = &'a EventCounts>, clock: Option<PerSecond>) -> Self {
         let mut runs = runs.into_iter().peekable();
         let has_runs = runs.peek().is_some();
@@ -34,7 +34,7 @@ impl Cycles {
         }
     }
 
-    /// The cycles of a run in which cpus were busy for so long, all together.
+    /// The cycles of a run in which cpus were busy for `busy` in total.
     pub(crate) fn of_run(self, counted: &EventCounts, busy: Nanos) -> Option<f64> {
         match self {
             Self::Counted => counted.get(Event::Cycles).ok().map(|tally| tally.count),
@@ -50,22 +50,22 @@ impl fmt::Display for Cycles {
             Self::Counted => f.write_str("cycles are counted by the processor"),
             Self::AtClock(PerSecond(clock)) => write!(
                 f,
-                "cycles are busy time at {:.2} GHz, the rate of the first cpu as the kernel tells it",
+                "cycles are busy time at {:.2} GHz, the rate of the first cpu as the kernel reports it",
                 clock / 1e9
             ),
             Self::Unknown => {
-                f.write_str("no cycles: nothing counts them, and the kernel tells no clock rate")
+                f.write_str("no cycles: nothing counts them, and the kernel reports no clock rate")
             }
         }
     }
 }
 
-/// What a run has counted of each [`Event`], for each unit of its work.
+/// Count of each [`Event`] per unit of a run's work.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct PerUnit([Option<f64>; Event::ALL.len()]);
 
 impl PerUnit {
-    /// Of a run that did so many units of work.
+    /// Divides the counts of a run by its units of work.
     pub(crate) fn of_run(counted: &EventCounts, work: f64) -> Self {
         Self(
             Event::ALL
@@ -73,29 +73,29 @@ impl PerUnit {
         )
     }
 
-    /// Of one event; `None` if it was not counted.
+    /// The count of one event; `None` if it was not counted.
     #[must_use]
     pub fn get(&self, event: Event) -> Option<f64> {
         self.0[event as usize]
     }
 }
 
-/// Which events an experiment has counted in all its runs, and why not the others.
+/// Which events were counted in all runs of an experiment, and why the others were not.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Coverage([Covered; Event::ALL.len()]);
+pub struct Coverage([EventCoverage; Event::ALL.len()]);
 
-/// One event.
+/// How one event was counted.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Covered {
+pub struct EventCoverage {
     /// Which.
     pub event: Event,
-    /// As what it was counted, and in which part of the time at least, from 0 to 1: with less than 1 its
-    /// counts are scaled. Or why it was not.
+    /// The counter used, and the least fraction of the time in which it counted, from 0 to 1; below 1,
+    /// counts are scaled. Or why it was not counted.
     pub counted: Result<(Code, f64), CounterError>,
 }
 
 impl Coverage {
-    /// That of `runs`, counted by `counters`.
+    /// The coverage of `runs`, counted by `counters`.
     pub(crate) fn new(counters: &Counters, runs: &[&EventCounts]) -> Self {
         let least = |event| {
             let tallies = runs.iter().map(|run| run.get(event));
@@ -105,13 +105,13 @@ impl Coverage {
         };
         Self(Event::ALL.map(|event| {
             let counted = counters.code(event).and_then(|code| Ok((code, least(event)?)));
-            Covered { event, counted: counted.map_err(Clone::clone) }
+            EventCoverage { event, counted: counted.map_err(Clone::clone) }
         }))
     }
 
-    /// Event by event.
+    /// All events.
     #[must_use]
-    pub const fn events(&self) -> &[Covered] {
+    pub const fn events(&self) -> &[EventCoverage] {
         &self.0
     }
 
@@ -121,7 +121,7 @@ impl Coverage {
         self.0.iter().any(|covered| covered.counted.is_ok())
     }
 
-    /// For other programs.
+    /// The same for other programs.
     #[must_use]
     pub fn results(&self) -> [CoverageResults; Event::ALL.len()] {
         self.0.each_ref().map(|covered| {
@@ -144,7 +144,7 @@ impl fmt::Display for Coverage {
         if let Some(why) = none.filter(|_| !self.is_any()) {
             return write!(f, "No counters here: {why}.");
         }
-        let lines = self.0.iter().map(|Covered { event, counted }| match counted {
+        let lines = self.0.iter().map(|EventCoverage { event, counted }| match counted {
             Ok((code, running)) if *running < 1.0 => format!(
                 "{event} are {code}; counted in {:.0}% of the time or more, and scaled to all of it.",
                 running * 100.0
@@ -161,17 +161,17 @@ impl fmt::Display for Coverage {
 pub struct CoverageResults {
     /// Which.
     pub event: &'static str,
-    /// The processor's or the kernel's name of what was counted; `null` if nothing was.
+    /// The processor's or the kernel's name of the counter; `null` if nothing was counted.
     pub counted_as: Option<&'static str>,
-    /// What that counts.
+    /// What the counter counts.
     pub counts: Option<&'static str>,
-    /// In which part of the time it was counted at least, from 0 to 1; with less than 1, counts are scaled.
+    /// The least fraction of the time in which it was counted, from 0 to 1; below 1, counts are scaled.
     pub part_of_time: Option<f64>,
     /// Why nothing was counted.
     pub why_not: Option<String>,
 }
 
-/// What was counted for each unit of work, run by run, for other programs; `null` where nothing was.
+/// Counts per unit of work, run by run, for other programs; `null` where nothing was counted.
 #[derive(Clone, Debug, Serialize)]
 pub struct CountedResults {
     /// Cycles in which cpus were not halted.
@@ -185,7 +185,7 @@ pub struct CountedResults {
 }
 
 impl CountedResults {
-    /// Of what `spread` gives for each event.
+    /// Calls `spread` for each event.
     #[must_use]
     pub fn from_fn(spread: impl Fn(Event) -> Option<Spread>) -> Self {
         let [cycles, instructions, l2_misses, l3_misses] = Event::ALL.map(spread);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn counted_cycles_are_better_than_time_by_a_clock_rate() {
+    fn counted_cycles_are_preferred_to_busy_time_at_a_clock_rate() {
         let (clock, busy) = (Some(PerSecond(2e9)), Nanos::from_secs(1.5));
         let mut none = open(&FakeSource::zen());
         let mut some = open(&FakeSource::zen().with("cycles", FakeCounter::always_running(500)));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_and_what_not_is_told() {
+    fn the_coverage_says_what_was_counted_and_what_was_not() {
         let mut counters = open(&FakeSource::zen());
         let runs = [run(&mut counters)];
         let told = Coverage::new(&counters, &runs.each_ref()).to_string();

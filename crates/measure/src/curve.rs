@@ -1,20 +1,20 @@
-//! t(x) itself: the time of a packet after `x` of intervening work, which the source could only
-//! model (Salehi, Kurose & Towsley 1994, §4.1).
+//! Measures t(x): the time of a packet after `x` of intervening work, which Salehi, Kurose & Towsley
+//! could only model (1994, §4.1).
 //!
-//! Experiment A1 under Independent Protocol Stacks, thread stack cached, on one processor. The
-//! intervening work is the built-in [`Workload`], for exactly `x`; or the user's own program,
-//! which shares the measuring thread's processor and runs while that thread sleeps. Then `x` is
-//! what really passed since the packet before, and what sleeping cannot reach is left out.
+//! The experiment is A1 under Independent Protocol Stacks, thread stack cached, on one processor. The
+//! intervening work is the built-in [`Workload`], for exactly `x`; or the user's own program, which
+//! shares the measuring thread's processor and runs while that thread sleeps. In that case `x` is the
+//! time that really passed since the packet before, and values that sleeping cannot reach are left out.
 
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
 use crate::intervening::Workload;
 use crate::pattern;
 use crate::plan::Plan;
-use crate::progress::Report;
+use crate::progress::ProgressReporter;
 use crate::proximity::{PAUSE, Proximity};
-use crate::run::Stage;
-use crate::script::{Before, Outcome, PoolUse, Script};
+use crate::run::RunContext;
+use crate::script::{BeforePacket, Outcome, PoolUse, Script};
 use crate::summary::{Run, RunMean, Series};
 use core::sync::atomic::Ordering;
 use rand::seq::SliceRandom;
@@ -31,36 +31,38 @@ use warmcore_units::Nanos;
 const POINTS: u32 = 13;
 const SHORTEST: Nanos = Nanos(1e3);
 const PER_DECADE: f64 = 2.0;
-/// A run lasts about so long, if its `x` is not longer.
-const RUN: Nanos = Nanos(30e6);
+/// Approximate length of a run, if its `x` is not longer.
+const RUN_LENGTH: Nanos = Nanos(30e6);
 /// Most packets of a run.
-const MOST_PACKETS: f64 = 200.0;
-/// A point is left out if its `x` is more than this part of the budget.
-const LONGEST_SHARE: f64 = 0.125;
-/// From this `x` on, a point that reached its target leaves its time to the others.
+const MAX_PACKETS: f64 = 200.0;
+/// A point is left out if its `x` is more than this fraction of the budget.
+const MAX_SHARE: f64 = 0.125;
+/// From this `x` on, a point that reached its target gets no more runs, which leaves time to the
+/// others.
 const EXPENSIVE: Nanos = Nanos(10e6);
-/// In work that lasts so long, and in a user's program always, what else the processor does is part
-/// of what intervenes: losing the processor for a while is no disturbance, only leaving it is.
+/// In work of this length or more, and in a user's program always, other activity of the processor is
+/// part of what intervenes. Losing the processor for a while is then no disturbance; only leaving it
+/// is.
 const SHARED: Nanos = Nanos(1e6);
-/// How far what passed may exceed what was asked for, as a factor.
-const OVERSLEPT: f64 = 2.0;
+/// Largest accepted ratio of the time that passed to the time asked for.
+const MAX_OVERSLEEP: f64 = 2.0;
 
-/// t(x), measured.
+/// The measured t(x).
 pub(crate) struct Curve {
     pub(crate) intervened: Intervened,
-    /// Of the built-in work.
+    /// References per microsecond of the built-in work.
     pub(crate) references_per_us: Option<f64>,
     /// The `x` that could not be measured, and why.
     pub(crate) left_out: Vec<Nanos>,
 }
 
-/// On what, with what, and how much is measured.
+/// The context, timer and plan of the measurement.
 #[derive(Clone, Copy)]
-pub(crate) struct Setting<'a> {
-    pub(crate) stage: &'a Stage<'a>,
+pub(crate) struct CurveSetup<'a> {
+    pub(crate) context: &'a RunContext<'a>,
     pub(crate) timer: &'a Timer,
     pub(crate) plan: &'a Plan,
-    /// The distance at which runs count.
+    /// The distance of the processors at which runs count.
     pub(crate) proximity: &'a Proximity,
 }
 
@@ -71,12 +73,12 @@ enum Work {
 }
 
 impl Work {
-    fn new(plan: &Plan, stage: &Stage<'_>) -> Result<Self, CalibrateError> {
+    fn new(plan: &Plan, context: &RunContext<'_>) -> Result<Self, CalibrateError> {
         match &plan.intervening {
             None => Ok(Self::Builtin(Box::new(Workload::new(plan.seed)?))),
             Some(arguments) => {
                 // The program inherits this thread's affinity.
-                let _pinned = pin_to(stage.cpus[0])?;
+                let _pinned = pin_to(context.cpus[0])?;
                 Ok(Self::Program(Program::start(arguments)?))
             }
         }
@@ -90,11 +92,11 @@ impl Work {
     }
 }
 
-/// One `x` in the making.
+/// The runs of one `x` so far.
 struct Point {
     x: Nanos,
     series: Series,
-    /// What really passed, by run.
+    /// The time that really passed, by run.
     passed: Series,
     cost: Duration,
 }
@@ -110,7 +112,7 @@ impl Point {
     }
 
     fn packets(&self) -> u32 {
-        (RUN / self.x).clamp(1.0, MOST_PACKETS) as u32
+        (RUN_LENGTH / self.x).clamp(1.0, MAX_PACKETS) as u32
     }
 
     fn is_known(&self, plan: &Plan, proximity: &Proximity) -> bool {
@@ -130,7 +132,7 @@ impl Point {
         }
     }
 
-    /// The point, at what really passed.
+    /// The measured point, at the time that really passed.
     fn measured(&self, plan: &Plan, proximity: &Proximity) -> Option<IntervenedPoint> {
         let passed = self.passed.measured(plan.target, proximity)?;
         Some(IntervenedPoint { x: passed.mean, time: self.series.measured(plan.target, proximity)? })
@@ -142,21 +144,21 @@ impl Point {
 /// # Errors
 /// If a run fails, the user stops, or the user's program cannot be used.
 pub(crate) fn measure(
-    setting: &Setting<'_>,
+    setup: &CurveSetup<'_>,
     rng: &mut Xoshiro256PlusPlus,
-    report: &mut Report<'_>,
+    report: &mut ProgressReporter<'_>,
 ) -> Result<Curve, CalibrateError> {
-    let Setting { stage, timer, plan, proximity } = *setting;
-    let mut work = Work::new(plan, stage)?;
-    let longest = Nanos::from_secs(plan.t_of_x_budget.as_secs_f64() * LONGEST_SHARE);
+    let CurveSetup { context, timer, plan, proximity } = *setup;
+    let mut work = Work::new(plan, context)?;
+    let longest = Nanos::from_secs(plan.t_of_x_budget.as_secs_f64() * MAX_SHARE);
     let (xs, mut left_out): (Vec<Nanos>, Vec<Nanos>) =
         durations().partition(|&x| x <= longest || x == SHORTEST);
     let mut points: Vec<Point> = xs.into_iter().map(Point::new).collect();
-    complete(&mut points, &mut work, setting, rng, report)?;
+    complete(&mut points, &mut work, setup, rng, report)?;
     let mut measured = Vec::new();
     for point in &points {
         match point.measured(plan, proximity) {
-            Some(found) if found.x.0 <= point.x.0 * OVERSLEPT || plan.intervening.is_none() => {
+            Some(found) if found.x.0 <= point.x.0 * MAX_OVERSLEEP || plan.intervening.is_none() => {
                 measured.push(found);
             }
             _ => left_out.push(point.x),
@@ -182,20 +184,21 @@ fn durations() -> impl Iterator<Item = Nanos> {
     (0..POINTS).map(|point| SHORTEST * 10_f64.powf(f64::from(point) / PER_DECADE))
 }
 
-/// Rounds over all points in shuffled order, as over the receive times.
+/// Runs rounds over all points in shuffled order, as for the receive times.
 fn complete(
     points: &mut [Point],
     work: &mut Work,
-    setting: &Setting<'_>,
+    setup: &CurveSetup<'_>,
     rng: &mut Xoshiro256PlusPlus,
-    report: &mut Report<'_>,
+    report: &mut ProgressReporter<'_>,
 ) -> Result<(), CalibrateError> {
-    let Setting { plan, proximity, .. } = *setting;
+    let CurveSetup { plan, proximity, .. } = *setup;
     let began = Instant::now();
     let deadline = began + plan.t_of_x_budget;
     loop {
-        let takes_part = |point: &Point| point.x.0 < EXPENSIVE.0 || !point.is_known(plan, proximity);
-        let mut order: Vec<usize> = (0..points.len()).filter(|&point| takes_part(&points[point])).collect();
+        let needs_more_runs = |point: &Point| point.x.0 < EXPENSIVE.0 || !point.is_known(plan, proximity);
+        let mut order: Vec<usize> =
+            (0..points.len()).filter(|&point| needs_more_runs(&points[point])).collect();
         order.shuffle(rng);
         let mut ran = false;
         for index in order {
@@ -205,7 +208,7 @@ fn complete(
                 continue;
             }
             let near = if late { Proximity::ANY } else { *proximity };
-            run(point, work, setting, near, rng)?;
+            run(point, work, setup, near, rng)?;
             ran = true;
             report.at(began.elapsed().as_secs_f64() / plan.t_of_x_budget.as_secs_f64().max(1e-3));
         }
@@ -218,18 +221,18 @@ fn complete(
 fn run(
     point: &mut Point,
     work: &mut Work,
-    setting: &Setting<'_>,
+    setup: &CurveSetup<'_>,
     near: Proximity,
     rng: &mut Xoshiro256PlusPlus,
 ) -> Result<(), CalibrateError> {
-    let Setting { stage, timer, plan, .. } = *setting;
-    if stage.stop.load(Ordering::Relaxed) {
+    let CurveSetup { context, timer, plan, .. } = *setup;
+    if context.stop.load(Ordering::Relaxed) {
         return Err(CalibrateError::Interrupted);
     }
     let began = Instant::now();
     let before = match work {
-        Work::Builtin(_) => Before::Work(timer.ticks(point.x)),
-        Work::Program(_) => Before::Sleep(point.x),
+        Work::Builtin(_) => BeforePacket::Work(timer.ticks(point.x)),
+        Work::Program(_) => BeforePacket::Sleep(point.x),
     };
     let script = Script {
         approach: Approach::IndependentStacks,
@@ -241,9 +244,9 @@ fn run(
         packets: plan.packets(),
     };
     let (outcome, shared) = match work {
-        Work::Builtin(workload) => (stage.run(&script, rng, Some(workload), near), point.x.0 >= SHARED.0),
+        Work::Builtin(workload) => (context.run(&script, rng, Some(workload), near), point.x.0 >= SHARED.0),
         Work::Program(program) => {
-            let outcome = stage.run(&script, rng, None, near);
+            let outcome = context.run(&script, rng, None, near);
             program.check()?;
             (outcome, true)
         }
@@ -280,7 +283,7 @@ mod tests {
             let point = Point::new(x);
             let packets = point.packets();
             assert!(packets >= 1);
-            assert!(packets == 1 || point.x * f64::from(packets) <= RUN, "{x}: {packets}");
+            assert!(packets == 1 || point.x * f64::from(packets) <= RUN_LENGTH, "{x}: {packets}");
         }
     }
 }

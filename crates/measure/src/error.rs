@@ -1,4 +1,4 @@
-//! What can go wrong while measuring.
+//! Errors of a calibration.
 
 use std::io;
 use std::time::Duration;
@@ -6,37 +6,37 @@ use warmcore_linux::{AffinityError, MappingError, ProgramError};
 use warmcore_stack::{DropReason, OpenError, wire::BuildError};
 use warmcore_units::{CpuId, Fault, Nanos};
 
-/// Why there is no calibration.
+/// Why a calibration failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrateError {
     /// The caller asked to stop.
     #[error("the calibration was interrupted")]
     Interrupted,
-    /// This process may run nowhere.
+    /// There is no processor on which this process may run.
     #[error("no processor to measure on: expected at least one online cpu in this process's cpuset")]
     NoProcessor,
-    /// A processor was asked for that cannot be measured on.
+    /// A requested processor cannot be measured on.
     #[error(
         "cannot measure on {cpu}: expected one of {usable:?}, the usable cpus with one for each physical core"
     )]
     UnusableProcessor {
-        /// What was asked for.
+        /// The requested processor.
         cpu: CpuId,
-        /// What can be had.
+        /// The processors that can be used.
         usable: Vec<CpuId>,
     },
-    /// Nothing is known of the caches, so that no cold state can be brought about.
+    /// The caches are unknown, so no cold state can be produced.
     #[error("the system does not say what caches {cpu} has: expected at least one data cache")]
     NoCaches {
         /// The processor.
         cpu: CpuId,
     },
-    /// The payload asked for does not fit a measured frame.
+    /// The requested payload does not fit a measured frame.
     #[error(
         "cannot measure packets of {bytes} bytes of payload: expected at most {max}, what one frame carries"
     )]
     PayloadTooLong {
-        /// Bytes of payload asked for.
+        /// Bytes of payload requested.
         bytes: usize,
         /// Bytes that fit.
         max: usize,
@@ -53,7 +53,7 @@ pub enum CalibrateError {
     /// The intervening program cannot be used.
     #[error(transparent)]
     Program(#[from] ProgramError),
-    /// What was measured contradicts itself.
+    /// The measured values contradict each other.
     #[error(
         "the measured times contradict each other: {0}; the machine was probably too busy, so stop other work and measure again, with a larger budget if it happens again"
     )]
@@ -70,7 +70,7 @@ impl From<RunError> for CalibrateError {
     }
 }
 
-/// Why a run came to no end.
+/// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The caller asked to stop.
@@ -86,11 +86,11 @@ pub enum RunError {
     PartnerLost {
         /// The phase that did not come.
         phase: u64,
-        /// How long it was waited for.
+        /// How long the thread waited for it.
         waited: Duration,
     },
-    /// A thread acted while another held the baton, which the script rules out.
-    #[error("two threads acted in phase {phase}, against the script")]
+    /// Two threads held the baton at once, which the script rules out.
+    #[error("two threads ran in phase {phase}, which the script does not allow")]
     OutOfTurn {
         /// The phase.
         phase: u64,
@@ -113,8 +113,8 @@ pub enum RunError {
     /// The stack dropped a frame of ours.
     #[error("the protocol stack dropped a measured packet: {0}")]
     Dropped(DropReason),
-    /// The processors are not where runs count. The run was broken off before it began.
-    #[error("a hand-over between the processors takes {handover}, unlike in other runs")]
+    /// The processors are not at the distance at which runs count. The run was aborted before it began.
+    #[error("a hand-over between the processors takes {handover}, which differs from other runs")]
     Displaced {
         /// Time of one hand-over.
         handover: Nanos,

@@ -1,4 +1,4 @@
-//! Cold states: pushing what a packet left in the nearest caches out to the next one.
+//! Produces cold states: evicts what a packet left in the nearest caches to the next level.
 //!
 //! To make levels 1 to k cold, the processor that is about to receive executes more code than the
 //! first instruction cache holds and walks through more data than level k holds ("the consumer
@@ -6,27 +6,27 @@
 //! Kurose & Towsley 1994, §5). The walk must stay small against level k + 1, where the lines are
 //! meant to remain. Walking beyond the last level makes everything cold.
 //!
-//! Code comes first: a unified level tends to keep what a level nearer to the processor holds
-//! too, so that a walk displaces the protocol's code from it only once that has left the
-//! instruction cache. And code is kept as short as its level asks for: some processors keep far
-//! less code than data in their second level (one here has room for some 100 KiB of code in
-//! 1 MiB), so that four sizes of the instruction cache displace code from both levels at once.
+//! Code is executed first. A unified level tends to keep what a level nearer to the processor holds
+//! too, so a walk displaces the protocol's code from it only after the code has left the instruction
+//! cache. And the code is as short as its level requires. Some processors keep far less code than data
+//! in their second level (one here has room for some 100 KiB of code in 1 MiB), so that four sizes of
+//! the instruction cache displace code from both levels at once.
 //!
-//! How large a walk reaches its state is not assumed: [`crate::cold`] tries and verifies.
+//! The size of the walk is not assumed: [`crate::cold`] tries sizes and verifies them.
 
 use crate::hierarchy::Hierarchy;
 use core::hint::black_box;
 use warmcore_linux::{CodeBlock, CodeBlockError, MappingError, Pages, Region};
 use warmcore_units::Bytes;
 
-/// Where the last level is so large that four times its size exceeds this, twice its size must do.
+/// If four times the last level's size exceeds this, the walk is twice the level's size, but at least
+/// this.
 const LARGE: Bytes = Bytes::kib(512 << 10);
 
-/// Sizes worth trying for the walk that makes levels 0 to `level` cold, smallest first; never
-/// empty.
+/// Sizes to try for the walk that makes levels 0 to `level` cold, smallest first; never empty.
 ///
-/// Beyond the last level there is one size only: four times the level's, as caches that protect
-/// what was used often from what streams by keep some of it when twice their size has passed.
+/// Beyond the last level there is only one size, four times the level's, because caches that protect
+/// frequently used lines from streaming still keep some after twice their size has passed.
 pub(crate) fn walk_sizes(hierarchy: &Hierarchy, level: usize) -> Vec<Bytes> {
     let times = |factor: u64| Bytes(hierarchy.data[level].0.saturating_mul(factor));
     let Some(next) = hierarchy.data.get(level + 1) else {
@@ -40,20 +40,20 @@ pub(crate) fn walk_sizes(hierarchy: &Hierarchy, level: usize) -> Vec<Bytes> {
     sizes
 }
 
-/// The walks of one processor, one for each cold state.
+/// The walks and code of one processor for each cold state.
 pub(crate) struct Evictor {
     data: Region,
     code: Option<Code>,
     line: usize,
-    /// How much of `data` to walk, by the last level (from 0) to be cold.
+    /// Bytes of `data` to walk, by the last level (from 0) to be cold.
     walks: Vec<usize>,
 }
 
-/// Code to execute.
+/// The code to execute.
 struct Code {
     /// Displaces the instruction cache.
     near: CodeBlock,
-    /// Displaces code from the level behind it as well.
+    /// Displaces code from the next level as well.
     far: CodeBlock,
 }
 
@@ -62,7 +62,7 @@ impl Code {
     const FACTORS: [u64; 2] = [2, 4];
 
     /// # Errors
-    /// If there is no memory for it. Where code cannot be made there is none.
+    /// If there is no memory for it. Returns `None` if code cannot be generated.
     fn new(instructions: Bytes) -> Result<Option<Self>, MappingError> {
         let [near, far] = Self::FACTORS.map(|factor| CodeBlock::new(Bytes(instructions.0 * factor)));
         match (near, far) {
@@ -80,8 +80,8 @@ impl Code {
 }
 
 impl Evictor {
-    /// An evictor with the given walks. Where code cannot be made, data alone is walked, and
-    /// [`code`](Self::code) is empty.
+    /// Creates an evictor with the given walks. If code cannot be generated, it walks data only, and
+    /// [`code`](Self::code) returns `None`.
     ///
     /// # Errors
     /// If there is no memory for the largest walk.
@@ -95,7 +95,7 @@ impl Evictor {
         })
     }
 
-    /// Makes the levels up to the `level`-th (from 0) cold.
+    /// Makes levels 0 to `level` cold.
     #[inline(never)]
     pub(crate) fn evict(&self, level: usize) {
         if let Some(code) = &self.code {
@@ -106,12 +106,12 @@ impl Evictor {
         black_box(lines.fold(0_u8, |sum, byte| sum.wrapping_add(*byte)));
     }
 
-    /// How much data is walked for the `level`-th cold state.
+    /// Bytes of data walked for the `level`-th cold state.
     pub(crate) fn walk(&self, level: usize) -> Bytes {
         Bytes(self.walks.get(level).copied().unwrap_or(0) as u64)
     }
 
-    /// How much code is executed for it; nothing where code cannot be made.
+    /// Bytes of code executed for the `level`-th cold state; `None` if code cannot be generated.
     pub(crate) fn code(&self, level: usize) -> Option<Bytes> {
         self.code.as_ref().map(|code| code.for_level(level).size())
     }
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn an_evictor_walks_what_it_says() {
+    fn an_evictor_reports_its_walks() {
         let hierarchy = Hierarchy::new(&synthetic::virtual_machine(1), CpuId(0)).unwrap();
         let walks = [Bytes::kib(64), Bytes::kib(256)];
         let evictor = Evictor::new(&hierarchy, &walks).unwrap();

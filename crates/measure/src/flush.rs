@@ -1,9 +1,9 @@
-//! Flushing single cache lines, where the processor has an instruction for it.
+//! Flushes single cache lines, on processors with an instruction for it.
 //!
-//! With one processor nobody else can write a packet into its buffer; flushing the buffer's lines
-//! afterwards makes reading them miss all the same, as after DMA.
+//! With only one processor, no other can write a packet into its buffer. Flushing the buffer's lines
+//! afterwards makes reading them miss anyway, as after DMA.
 
-/// Whether [`lines`] does anything here.
+/// Whether [`lines`] can flush on this architecture.
 pub(crate) const IS_POSSIBLE: bool = cfg!(target_arch = "x86_64");
 
 /// Writes the lines of `bytes` back to memory and drops them from every cache.
@@ -21,6 +21,6 @@ pub(crate) fn lines(bytes: &[u8]) {
     unsafe { _mm_mfence() };
 }
 
-/// Does nothing: we know no such instruction here.
+/// Does nothing: no flush instruction is known for this architecture.
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) fn lines(_bytes: &[u8]) {}

@@ -1,4 +1,5 @@
-//! How long a line takes from one processor to another: the distance between them.
+//! Measures the time of a hand-over: how long a cache line takes from one processor to another. This
+//! shows the distance between them.
 
 use crate::baton::{Alarm, Baton};
 use crate::clock::{self, Ticks, Timer};
@@ -8,17 +9,17 @@ use std::thread;
 use warmcore_linux::pin_to;
 use warmcore_units::{CpuId, Nanos};
 
-/// Hand-overs are timed in so many batches, the fastest of which counts: what disturbs one only
-/// makes it slower.
+/// Hand-overs are timed in this many batches. The fastest counts, because disturbances only make a
+/// hand-over slower.
 const BATCHES: u64 = 5;
 /// Hand-overs in a batch.
 const HOPS: u64 = 16;
-/// Readings of [`handover`], the median of which counts.
+/// Readings of [`handover`]. Their median counts.
 const READINGS: u64 = 5;
 
-/// How many ticks a hand-over between two processors takes, as the first finds out with the help of
-/// the second, `me` being which of them this is; the `time`-th such exchange with this `baton`. The
-/// second is told nothing.
+/// Measures the ticks of a hand-over between two processors. Thread 0 returns the result; thread 1
+/// helps and returns `None`. `me` is the number of this thread, and `time` counts the exchanges made
+/// with this `baton`.
 pub(crate) fn exchange(
     baton: &Baton<()>,
     alarm: &Alarm<'_>,
@@ -41,7 +42,7 @@ pub(crate) fn exchange(
     Ok((me == 0).then_some(fastest))
 }
 
-/// How long a hand-over between two processors takes now.
+/// Measures how long a hand-over between two processors takes now.
 ///
 /// # Errors
 /// If a thread cannot be made or pinned there, or `stop` is set.
@@ -69,7 +70,7 @@ mod tests {
     use warmcore_linux::affinity::mask;
 
     #[test]
-    fn a_hand_over_takes_more_than_nothing_and_less_than_a_switch_of_threads() {
+    fn a_hand_over_takes_between_1_ns_and_100_us() {
         let allowed = mask().unwrap().iter().collect::<Vec<_>>();
         let [first, second, ..] = allowed[..] else { return };
         let timer = Timer::calibrate();

@@ -1,4 +1,4 @@
-//! The caches of the processor that measures, as far as walks and profile need them.
+//! The caches of the measuring processor, as far as walks and profile need them.
 
 use crate::error::CalibrateError;
 use warmcore_topology::{CacheKind, Machine, UnifiedLevel};
@@ -9,7 +9,7 @@ use warmcore_units::{Bytes, CpuId};
 pub(crate) struct Hierarchy {
     /// Each level as one unified cache.
     pub(crate) levels: Vec<UnifiedLevel>,
-    /// Size of what holds data at each of them.
+    /// Size of the data cache at each level.
     pub(crate) data: Vec<Bytes>,
     /// Size of the first instruction cache.
     pub(crate) instructions: Bytes,
@@ -21,7 +21,7 @@ impl Hierarchy {
     /// The hierarchy of `cpu`.
     ///
     /// # Errors
-    /// If nothing is known of its caches.
+    /// If its caches are unknown.
     pub(crate) fn new(machine: &Machine, cpu: CpuId) -> Result<Self, CalibrateError> {
         let levels = machine.unified_levels(cpu);
         let size_at = |level: &UnifiedLevel| {
@@ -41,7 +41,7 @@ impl Hierarchy {
         Ok(Self { line, data, instructions, levels })
     }
 
-    /// How many levels there are: as many as cold states, the fully cold one included.
+    /// Number of levels, which equals the number of cold states, including the fully cold one.
     pub(crate) const fn depth(&self) -> usize {
         self.levels.len()
     }
@@ -53,7 +53,7 @@ impl Hierarchy {
         self.levels.iter().position(|level| level.level == shared.level)
     }
 
-    /// What a report calls the `index`-th level; beyond the last, memory.
+    /// Name of the `index`-th level in reports; `memory` beyond the last.
     pub(crate) fn name(&self, index: usize) -> String {
         self.levels.get(index).map_or_else(|| "memory".to_owned(), |level| format!("L{}", level.level))
     }
@@ -65,7 +65,7 @@ mod tests {
     use warmcore_topology::synthetic;
 
     #[test]
-    fn a_split_level_is_walked_by_its_halves() {
+    fn a_split_level_has_separate_sizes_for_data_and_instructions() {
         let hierarchy = Hierarchy::new(&synthetic::hybrid_laptop(), CpuId(0)).unwrap();
         assert_eq!((hierarchy.data[0], hierarchy.instructions), (Bytes::kib(48), Bytes::kib(32)));
         assert_eq!((hierarchy.line, hierarchy.depth()), (64, 3));

@@ -1,4 +1,4 @@
-//! The intervening work of a measurement: the runtime's built-in other work, for a stated time.
+//! The intervening work of a measurement: the runtime's built-in other work, run for a given time.
 
 use crate::baton::Alarm;
 use crate::clock::{self, Ticks, Timer};
@@ -6,10 +6,10 @@ use crate::error::{CalibrateError, RunError};
 use warmcore_runtime::Work;
 use warmcore_runtime::work::BuiltIn;
 
-/// Steps between two looks at the clock.
+/// Steps between two readings of the clock.
 const STEPS: u32 = 4;
 
-/// The work and its state; it goes on where it was interrupted.
+/// The work and its state. Each run continues where the last one ended.
 pub(crate) struct Workload {
     work: BuiltIn,
     worked: Ticks,
@@ -24,7 +24,7 @@ impl Workload {
         Ok(Self { work: BuiltIn::new(BuiltIn::MEMORY, seed)?, worked: 0 })
     }
 
-    /// Works for `duration` ticks of the counter; how many it really were.
+    /// Works for `duration` ticks of the counter. Returns how many ticks it really took.
     ///
     /// # Errors
     /// If the alarm goes off meanwhile.
@@ -49,7 +49,7 @@ impl Workload {
         (references > 0 && worked > 0.0).then(|| references as f64 / worked)
     }
 
-    /// What a profile says of this work.
+    /// The description of this work in a profile.
     pub(crate) fn description(&self) -> String {
         self.work.description()
     }

@@ -1,11 +1,11 @@
 //! Calibration: what a cold cache and a migrating line cost the real protocol stack on this
 //! machine.
 //!
-//! This is §5 of Salehi, Kurose & Towsley 1994 for machines of today: the receive times of
-//! experiments A1 to B3 under Locking and under Independent Protocol Stacks, with the thread's
-//! stack cached and migrating, hot and cold up to every level of the cache hierarchy; the fully
-//! cold times; the overheads of a free-memory pool that was last written elsewhere. And what the
-//! source could only model: t(x), the time of a packet after `x` of intervening work.
+//! This is §5 of Salehi, Kurose & Towsley 1994 for today's machines: the receive times of experiments
+//! A1 to B3 under Locking and under Independent Protocol Stacks, with the thread's stack cached and
+//! migrating, hot and cold up to every level of the cache hierarchy; the fully cold times; and the
+//! overheads of a free-memory pool that was last written elsewhere. It also measures what Salehi,
+//! Kurose & Towsley could only model: t(x), the time of a packet after `x` of intervening work.
 //!
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;
@@ -22,40 +22,39 @@
 //!
 //! ```text
 //! clock ──────────┐ fenced readings, overhead subtracted
-//! script, bench ──┤ which packet goes where; stacks, pools, buffers, laid out anew
+//! script, bench ──┤ which packet goes where; stacks, pools, buffers, in a new layout
 //! eviction, flush ┼─► run ──► summary ──► rounds ──► profile
 //! intervening ────┤    two or three pinned threads,    │
 //! baton ──────────┘    one packet at a time            └─ curve: t(x)
 //! ```
 //!
-//! A **packet** is prepared on another processor than the one that receives it ([`run`]), so that
-//! its first reference misses, as after DMA; unless the plan has frames that stay where they are
-//! ([`FrameLines`]). The receiver's timer runs from the dispatch of the protocol thread to the end
-//! of the unwind, when all stores are done ([`clock`]).
+//! A **packet** is prepared on another processor than the one that receives it ([`run`]), so that its
+//! first reference misses, as after DMA. The exception is a plan with resident frames ([`FrameLines`]).
+//! The receiver's timer runs from the dispatch of the protocol thread to the end of the unwind, when
+//! all stores are done ([`clock`]).
 //!
-//! A **run** is 1,000 timed packets (fewer where evicting takes long); its value is their mean,
-//! less the few that an interrupt hit ([`summary`]). A run in which a measuring thread was
-//! preempted, moved or took a page fault does not count. Every run is laid out anew in memory
-//! ([`bench`]), and runs of all values are interleaved in shuffled rounds ([`rounds`]), so that
-//! the interval of a value covers layout and drift. A run does not count either if the processors
-//! were not as far apart as usual: hypervisors move them ([`proximity`]).
+//! A **run** is 1,000 timed packets (fewer if evicting takes long). Its value is their mean, without
+//! the few that an interrupt hit ([`summary`]). A run in which a measuring thread was preempted, moved
+//! or took a page fault does not count. Every run has a new memory layout ([`bench`]), and runs of all
+//! values are interleaved in shuffled rounds ([`rounds`]), so that the interval of a value covers
+//! layout and drift. A run does not count either if the processors were not as far apart as usual,
+//! because hypervisors move them ([`proximity`]).
 //!
-//! A **cold state** is brought about by walking, and proved by a witness ([`cold`]).
+//! A **cold state** is produced by walking through memory ([`eviction`]) and verified by a witness
+//! ([`cold`]).
 //!
 //! # What must hold
 //!
 //! * No two measuring threads share a core.
-//! * Whatever ends a calibration, no thread and no program of the user's is left behind, and no
-//!   thread waits for another without end ([`baton`],
-//!   [`Program`](warmcore_linux::Program)).
-//! * A figure that is worse than asked for is marked, and the profile's notes say why; none is
-//!   made up or left out in silence.
-//! * `unsafe` is confined to reading and flushing ([`clock`], [`flush`]) and the baton's state
-//!   ([`baton`]).
+//! * However a calibration ends, it leaves no thread and no program of the user's behind, and no thread
+//!   waits for another without end ([`baton`], [`Program`](warmcore_linux::Program)).
+//! * A value that missed its target is marked, and the profile's notes say why. No value is made up or
+//!   silently left out.
+//! * `unsafe` is confined to reading the counter ([`clock`]), flushing lines ([`flush`]) and the
+//!   baton's state ([`baton`]).
 
 #![allow(rustdoc::private_intra_doc_links)]
 
-mod allotment;
 mod baton;
 mod bench;
 pub mod blocks;
@@ -63,12 +62,12 @@ mod calibrate;
 mod chase;
 mod clock;
 mod cold;
+mod consumers;
 pub mod counts;
 mod curve;
 mod error;
 mod eviction;
 mod flush;
-mod handed;
 mod handover;
 mod hierarchy;
 mod intervening;
@@ -82,6 +81,7 @@ mod proximity;
 mod quantity;
 mod rounds;
 mod run;
+mod run_length;
 mod script;
 mod summary;
 pub mod transfer;
@@ -97,6 +97,6 @@ pub use model::Model;
 pub use plan::Plan;
 pub use progress::{Observer, Progress};
 pub use proximity::Proximity;
-pub use rounds::Tally;
+pub use rounds::RunCounts;
 pub use warmcore_costs::FrameLines;
 pub use warmcore_linux::ProgramError;

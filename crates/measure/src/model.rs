@@ -1,34 +1,36 @@
-//! The affinity models of Foong, Fung & Newell 2004, "Results and Analysis", and three besides: whether the
-//! place where packets are worked off is directed, and the place where programs run.
+//! The affinity models of Foong, Fung & Newell 2004, "Results and Analysis", and three more. A model
+//! says whether the place where packets are processed is fixed, and whether the place where programs
+//! run is.
 //!
-//! What a model means for connections that are made for it is told by
-//! [`Placement`](crate::transfer::Placement), what it means for a plan by [`parts`](crate::verify::parts).
+//! [`Placement`](crate::transfer::Placement) applies a model to connections, and
+//! [`model_plan`](crate::verify::model_plan) applies it to a plan.
 
 use core::fmt;
 use core::str::FromStr;
 
-/// Who directs affinity.
+/// An affinity model.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Model {
-    /// Nobody: packets are worked off where they arrive, and the scheduler places the programs.
+    /// No affinity: packets are processed where they arrive, and the scheduler places the programs.
     None,
     /// Packets of each connection go to one cpu; the scheduler places the programs.
     InterruptOnly,
-    /// Programs stay where they are put; packets are worked off where they arrive.
+    /// Programs are pinned; packets are processed where they arrive.
     ProcessOnly,
-    /// Packets and ends of a connection share a cpu.
+    /// Packets and ends of a connection share one cpu.
     Full,
-    /// Ends stay on one cpu, and their packets go to another.
+    /// Ends are pinned to one cpu, and their packets go to another.
     Crossed,
-    /// All packets go to the first cpu, as interrupts did by themselves on the source's machine; the
-    /// scheduler places the programs.
+    /// All packets go to the first cpu, as interrupts did by default on the machine of Foong, Fung &
+    /// Newell; the scheduler places the programs.
     Cpu0,
-    /// The same, but the ends of each connection stay on one cpu: what placing processes alone was there.
+    /// Like [`Cpu0`](Self::Cpu0), but the ends of each connection are pinned to one cpu. This is what
+    /// pinning processes alone meant on the machine of Foong, Fung & Newell.
     ProcessCpu0,
 }
 
 impl Model {
-    /// Every model, that without affinity first.
+    /// All models, no affinity first.
     pub const ALL: [Self; 7] = [
         Self::None,
         Self::InterruptOnly,
@@ -39,7 +41,7 @@ impl Model {
         Self::ProcessCpu0,
     ];
 
-    /// What it is called.
+    /// The name of the model.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,7 +55,7 @@ impl Model {
         }
     }
 
-    /// Whether it says where packets are worked off.
+    /// Whether the model fixes where packets are processed.
     #[must_use]
     pub const fn steers(self) -> bool {
         !matches!(self, Self::None | Self::ProcessOnly)

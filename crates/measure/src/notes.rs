@@ -1,24 +1,24 @@
-//! What a reader of the profile should know about how its figures came about, a sentence each.
+//! Notes for readers of the profile about how its values were measured, one sentence each.
 
 use crate::clock::Timer;
 use crate::cold::{ColdState, Latency};
 use crate::curve::Curve;
 use crate::flush;
 use crate::plan::Plan;
-use crate::rounds::{Rounds, Tally};
+use crate::rounds::{Rounds, RunCounts};
 use warmcore_costs::{FrameLines, Measured};
 use warmcore_units::{CpuId, Nanos};
 
-/// Drift of the counter against the operating system's clock that is worth a word.
+/// Drift of the counter against the operating system's clock that is worth a note.
 const DRIFT: f64 = 1e-3;
-/// Part of the shortest time that the counter's step should stay below.
+/// Largest step of the counter without a note, as a fraction of the shortest time.
 const COARSE: f64 = 0.25;
 
-/// More last-level loads than this in one hand-over do not fit two processors that share that
-/// level: a hand-over moves two or three lines.
-const APART: f64 = 8.0;
+/// Most last-level loads in one hand-over between processors that share that level: a hand-over moves
+/// two or three lines.
+const MAX_HANDOVER_LOADS: f64 = 8.0;
 
-/// Everything worth knowing, in order of interest.
+/// All notes, most interesting first.
 pub(crate) fn all(
     plan: &Plan,
     cpus: &[CpuId],
@@ -33,7 +33,7 @@ pub(crate) fn all(
     notes.extend(frame_lines(plan.frames));
     notes.push(payload(plan));
     notes.push(time_source(timer, &values));
-    notes.extend(apart(shared, rounds.proximity.reference));
+    notes.extend(far_apart(shared, rounds.proximity.reference));
     notes.extend(packets(plan, cold, rounds));
     notes.extend(missed(plan, &values));
     let tally = rounds.tally();
@@ -81,11 +81,11 @@ fn payload(plan: &Plan) -> String {
     format!("packets carried {} bytes of payload, and UDP checksums {checksums}", plan.payload_bytes)
 }
 
-/// What to make of a hand-over that takes `handover` ns between processors that are said to share
-/// the cache of latency `shared`.
-fn apart(shared: Option<&Latency>, handover: Option<f64>) -> Option<String> {
+/// A note if a hand-over of `handover` ns is too slow for processors that are said to share a cache
+/// with latency `shared`.
+fn far_apart(shared: Option<&Latency>, handover: Option<f64>) -> Option<String> {
     let (shared, handover) = (shared?, Nanos(handover?));
-    (handover / shared.time > APART).then(|| {
+    (handover / shared.time > MAX_HANDOVER_LOADS).then(|| {
         format!(
             "a hand-over between the processors takes {handover}, though both are said to share a cache ({}) that answers in {}: a hypervisor has probably placed them apart, and what migrates costs more than it will where they are together",
             shared.level, shared.time
@@ -134,17 +134,17 @@ fn missed(plan: &Plan, values: &[Measured]) -> Option<String> {
     })
 }
 
-fn disturbances(tally: &Tally) -> String {
-    let Tally { runs, disturbed_runs, packets, packets_set_aside, .. } = tally;
+fn disturbances(tally: &RunCounts) -> String {
+    let RunCounts { runs, disturbed_runs, packets, packets_set_aside, .. } = tally;
     format!(
         "{disturbed_runs} of {runs} runs were set aside as a measuring thread was preempted, moved or took a page fault, and {packets_set_aside} of {packets} packets as an interrupt hit them (more than five times the run's median and 1 µs beyond it)"
     )
 }
 
-fn displaced(tally: &Tally, reference: Option<f64>, displaced: &[f64]) -> Option<String> {
+fn displaced(tally: &RunCounts, reference: Option<f64>, displaced: &[f64]) -> Option<String> {
     let reference = Nanos(reference?);
     let worst = displaced.iter().copied().map(Nanos).max_by(Nanos::total_cmp)?;
-    let Tally { runs, displaced_runs, .. } = tally;
+    let RunCounts { runs, displaced_runs, .. } = tally;
     Some(format!(
         "{displaced_runs} of {runs} runs were set aside, or broken off, as the processors were not where they were in the others: a hand-over between them took up to {worst} instead of {reference}, as when a hypervisor moves virtual processors apart"
     ))
@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn processors_that_do_not_share_what_they_should_are_noticed() {
         let shared = Latency { level: "L3".to_owned(), time: Nanos(16.0) };
-        assert_eq!(apart(Some(&shared), Some(67.0)), None);
-        assert_eq!(apart(None, Some(220.0)), None, "they are not said to share anything");
-        let note = apart(Some(&shared), Some(220.0)).unwrap();
+        assert_eq!(far_apart(Some(&shared), Some(67.0)), None);
+        assert_eq!(far_apart(None, Some(220.0)), None, "they are not said to share anything");
+        let note = far_apart(Some(&shared), Some(220.0)).unwrap();
         assert!(note.contains("220 ns") && note.contains("L3"), "{note}");
     }
 

@@ -1,18 +1,18 @@
-//! Which packet goes where: the {stream, processor} patterns of the six experiments (Salehi,
-//! Kurose & Towsley 1994, §5 and figure 6).
+//! The {stream, processor} patterns of the six experiments (Salehi, Kurose & Towsley 1994, §5 and
+//! figure 6).
 //!
-//! A pattern is repeated for as long as the run lasts; only packets of [`TIMED_STREAM`] are
-//! timed, and from the second repetition on each of them is in the situation the experiment is
-//! named for. The tests hold that with the same bookkeeping that the simulator uses.
+//! A pattern is repeated throughout the run. Only packets of [`TIMED_STREAM`] are timed, and from the
+//! second repetition on each of them is in the situation that the experiment is named for. The tests
+//! check this with the same bookkeeping that the simulator uses.
 
 use warmcore_costs::Experiment;
 
 /// One packet of a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Step {
-    /// Which of the two consumers, each on a processor of its own, receives it.
+    /// The consumer that receives it, 0 or 1, each on its own processor.
     pub(crate) consumer: usize,
-    /// Which of the two streams it belongs to.
+    /// The stream it belongs to, 0 or 1.
     pub(crate) stream: usize,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Step {
 pub(crate) const TIMED_STREAM: usize = 0;
 
 impl Step {
-    /// Whether its time is taken.
+    /// Whether it is timed.
     pub(crate) const fn is_timed(self) -> bool {
         self.stream == TIMED_STREAM
     }
@@ -30,7 +30,7 @@ const fn step(consumer: usize, stream: usize) -> Step {
     Step { consumer, stream }
 }
 
-/// The pattern that brings `experiment` about.
+/// The pattern that produces the situation of `experiment`.
 pub(crate) const fn steps(experiment: Experiment) -> &'static [Step] {
     match experiment {
         Experiment::A1 => const { &[step(0, 0)] },
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_no_second_processor_uses_none() {
+    fn only_migrating_experiments_use_a_second_processor() {
         for experiment in Experiment::ALL {
             let second = steps(experiment).iter().any(|step| step.consumer == 1);
             assert_eq!(second, experiment.migrates(), "{experiment}");

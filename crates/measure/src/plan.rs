@@ -14,13 +14,13 @@ pub(crate) const LINK: LinkKind = LinkKind::Fddi;
 /// How much to measure, and where.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
-    /// Time for the receive times and the free-memory overheads together.
+    /// Time budget for the receive times and the free-memory overheads together.
     pub budget: Duration,
-    /// Time for t(x).
+    /// Time budget for t(x).
     pub t_of_x_budget: Duration,
-    /// Packets of a run, where the budget allows: cold runs may have fewer.
+    /// Packets of a run if the budget allows; cold runs may have fewer.
     pub packets_per_run: u32,
-    /// Runs of a value before its half-width is believed.
+    /// Least number of runs before the half-width of a value is trusted.
     pub least_runs: u32,
     /// The half-width to reach, as a fraction of the mean.
     pub target: f64,
@@ -28,26 +28,25 @@ pub struct Plan {
     pub seed: u64,
     /// Whether UDP checksums are verified in software.
     pub checksum: bool,
-    /// What becomes of the measured frames between two packets.
+    /// Whether frames are written anew for each packet or stay in the caches.
     pub frames: FrameLines,
-    /// Bytes of payload of a measured packet, at most [`Plan::MAX_PAYLOAD_BYTES`]. They are read
-    /// only where checksums are verified.
+    /// Bytes of payload of a measured packet, at most [`Plan::MAX_PAYLOAD_BYTES`]. The payload is read
+    /// only if checksums are verified.
     pub payload_bytes: usize,
     /// Bytes of its stream's own memory that the handler of each measured packet reads and writes.
     pub handler_bytes: usize,
-    /// The user's own program as the intervening work, with its arguments; `None` is the built-in
+    /// The user's own program for the intervening work, with its arguments; `None` means the built-in
     /// workload.
     pub intervening: Option<Vec<OsString>>,
-    /// The processors to measure on, first the one that t(x) is measured on; `None` takes the
-    /// first usable cores.
+    /// The processors to measure on; t(x) uses the first. `None` means the first usable cores.
     pub cpus: Option<Vec<CpuId>>,
 }
 
 impl Plan {
-    /// The most payload that one frame of the measured link (FDDI, as in the source) carries.
+    /// The most payload of one frame of the measured link (FDDI, as in Salehi 1994).
     pub const MAX_PAYLOAD_BYTES: usize = LINK.max_payload();
 
-    /// For results to rely on: runs of 1,000 packets and intervals of 1%, in some three minutes.
+    /// A plan for reliable results: runs of 1,000 packets and intervals of 1%, in some three minutes.
     #[must_use]
     pub const fn standard() -> Self {
         Self {
@@ -66,7 +65,7 @@ impl Plan {
         }
     }
 
-    /// For a first look: the same values from fewer packets, in some 25 seconds.
+    /// A plan for a first look: the same values from fewer packets, in some 25 seconds.
     #[must_use]
     pub fn quick() -> Self {
         Self {
@@ -77,7 +76,7 @@ impl Plan {
         }
     }
 
-    /// What the packets are like.
+    /// The kind of packets that are measured.
     pub(crate) const fn packets(&self) -> Packets {
         let Self { frames, payload_bytes, checksum, handler_bytes, .. } = *self;
         Packets { frames, payload_bytes, checksum, handler_bytes }

@@ -1,4 +1,4 @@
-//! From measured values to the profile document.
+//! Turns measured values into the profile document.
 
 use crate::cold::ColdState;
 use crate::hierarchy::Hierarchy;
@@ -20,7 +20,7 @@ pub(crate) fn levels(hierarchy: &Hierarchy, cold: &[ColdState]) -> Vec<Level> {
     hierarchy.levels.iter().enumerate().map(level).collect()
 }
 
-/// The receive times; `None` if a value that every machine has is missing.
+/// The receive times; `None` if a value is missing that every machine has.
 pub(crate) fn times(hierarchy: &Hierarchy, values: &Values) -> Option<Times> {
     Some(Times {
         locking: approach_times(Approach::Locking, hierarchy, values)?,
@@ -54,7 +54,7 @@ fn receive_times(
     Some(ReceiveTimes { hot: in_state(State::Hot)?, cold: cold.collect::<Option<_>>()? })
 }
 
-/// The overheads of a free-memory pool, where they were measured.
+/// The overheads of a free-memory pool, if they were measured.
 pub(crate) fn free_memory(values: &Values) -> Option<FreeMemory> {
     Some(FreeMemory { acquire: *values.get(&Quantity::Acquire)?, release: *values.get(&Quantity::Release)? })
 }

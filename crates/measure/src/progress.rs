@@ -1,19 +1,19 @@
-//! Telling an observer how far a calibration is.
+//! Reports the progress of a calibration to an observer.
 
-/// How far a calibration is.
+/// The progress of a calibration.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Progress {
-    /// What is being done.
+    /// Name of the current stage.
     pub stage: &'static str,
-    /// How much of the whole is done, from 0 to 1; never falls.
+    /// The fraction of the whole that is done, from 0 to 1; never decreases.
     pub done: f64,
 }
 
-/// Who wants to know how far a calibration is. It is called between runs, never during one.
+/// The function that is told the progress. It is called between runs, never during one.
 pub type Observer<'a> = dyn FnMut(Progress) + 'a;
 
-/// One stage's part of the whole.
-pub(crate) struct Report<'a> {
+/// Converts the progress of a stage to that of the whole calibration.
+pub(crate) struct ProgressReporter<'a> {
     observer: &'a mut Observer<'a>,
     stage: &'static str,
     from: f64,
@@ -21,18 +21,18 @@ pub(crate) struct Report<'a> {
     last: f64,
 }
 
-impl<'a> Report<'a> {
+impl<'a> ProgressReporter<'a> {
     pub(crate) fn new(observer: &'a mut Observer<'a>) -> Self {
         Self { observer, stage: "", from: 0.0, to: 0.0, last: 0.0 }
     }
 
-    /// Begins a stage that ends when `to` of the whole is done.
+    /// Starts a stage that ends when the fraction `to` of the whole is done.
     pub(crate) fn begin(&mut self, stage: &'static str, to: f64) {
         (self.stage, self.from, self.to) = (stage, self.to, to);
         self.at(0.0);
     }
 
-    /// `part` of the stage is done.
+    /// Reports that the fraction `part` of the stage is done.
     pub(crate) fn at(&mut self, part: f64) {
         let done = self.from + (self.to - self.from) * part.clamp(0.0, 1.0);
         self.last = self.last.max(done);
@@ -48,7 +48,7 @@ mod tests {
     fn progress_never_falls_and_ends_where_the_stages_end() {
         let mut seen = Vec::new();
         let mut observer = |progress: Progress| seen.push(progress.done);
-        let mut report = Report::new(&mut observer);
+        let mut report = ProgressReporter::new(&mut observer);
         report.begin("one", 0.5);
         report.at(0.8);
         report.at(0.2);

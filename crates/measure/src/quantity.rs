@@ -1,18 +1,18 @@
-//! What is measured: every value of the source's Table 2 and §5, for this machine's levels.
+//! The measured values: those of Salehi 1994, Table 2 and §5, for this machine's cache levels.
 
 use crate::hierarchy::Hierarchy;
 use crate::pattern;
 use crate::plan::PAIR;
-use crate::script::{Before, PoolUse, Sample, Script};
+use crate::script::{BeforePacket, PoolUse, Sample, Script};
 use core::fmt;
 use warmcore_costs::{Approach, Experiment, Packets, Situation, ThreadStack};
 
-/// What of the protocol is in which cache.
+/// Which caches hold the protocol's data.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) enum State {
-    /// All of it in the first level, migrating lines aside.
+    /// The first level holds all of it, except for migrating lines.
     Hot,
-    /// The levels up to this one (from 0) hold none of it.
+    /// The levels from 0 up to this one hold none of it.
     Cold(usize),
 }
 
@@ -21,17 +21,17 @@ pub(crate) enum State {
 pub(crate) enum Quantity {
     /// The time of a packet.
     Receive { approach: Approach, situation: Situation, state: State },
-    /// What acquiring from a pool last written elsewhere adds.
+    /// The additional time to acquire from a pool that was last written elsewhere.
     Acquire,
-    /// What releasing to a pool last written elsewhere adds.
+    /// The additional time to release to a pool that was last written elsewhere.
     Release,
 }
 
-/// The situation of the fully cold times: nothing migrates, as everything must be fetched.
+/// The situation of the fully cold times. Nothing migrates, because everything must be fetched anyway.
 const FULLY_COLD: Situation = Situation { experiment: Experiment::A1, thread_stack: ThreadStack::Cached };
 
 impl Quantity {
-    /// Everything that can be measured on this many processors with these levels.
+    /// All values that can be measured on this many processors with these levels.
     pub(crate) fn all(hierarchy: &Hierarchy, processors: usize) -> Vec<Self> {
         let depth = hierarchy.depth();
         let states = || core::iter::once(State::Hot).chain((0..depth.saturating_sub(1)).map(State::Cold));
@@ -59,7 +59,7 @@ impl Quantity {
         Self::Receive { approach, situation: FULLY_COLD, state }
     }
 
-    /// The same value one state warmer, which cannot take longer.
+    /// The same value in the next warmer state, in which it cannot take longer.
     pub(crate) fn warmer(&self) -> Option<Self> {
         match *self {
             Self::Receive { approach, situation, state: State::Cold(level) } => {
@@ -70,7 +70,7 @@ impl Quantity {
         }
     }
 
-    /// The cold state its packets are in, if they are not hot.
+    /// The cold state of its packets; `None` if they are hot.
     pub(crate) const fn cold(&self) -> Option<usize> {
         match self {
             Self::Receive { state: State::Cold(level), .. } => Some(*level),
@@ -78,7 +78,7 @@ impl Quantity {
         }
     }
 
-    /// The run that measures it with `timed` of such packets.
+    /// The script of a run that measures it with `timed` packets.
     pub(crate) fn script(&self, timed: u32, packets: Packets) -> Script {
         let (approach, situation, state) = match *self {
             Self::Receive { approach, situation, state } => (approach, situation, state),
@@ -89,8 +89,8 @@ impl Quantity {
             pattern: pattern::steps(situation.experiment),
             stack_migrates: situation.thread_stack == ThreadStack::Migrates,
             before: match state {
-                State::Hot => Before::Nothing,
-                State::Cold(level) => Before::Evict(level),
+                State::Hot => BeforePacket::Nothing,
+                State::Cold(level) => BeforePacket::Evict(level),
             },
             pool: match self {
                 Self::Receive { .. } => PoolUse::Own,
@@ -108,13 +108,13 @@ impl Quantity {
         matches!(self, Self::Acquire | Self::Release)
     }
 
-    /// How many empty start/stop pairs are in the ticks of one sample.
+    /// Number of empty start/stop pairs in the ticks of one sample.
     pub(crate) const fn readings(&self) -> f64 {
         if matches!(self, Self::Release) { 2.0 } else { 1.0 }
     }
 
-    /// Whether `sample` found its pool's lines written elsewhere, where the value is a difference.
-    pub(crate) const fn is_minuend(sample: &Sample) -> bool {
+    /// For values that are a difference: whether `sample` found its pool's lines written elsewhere.
+    pub(crate) const fn found_pool_written(sample: &Sample) -> bool {
         sample.pool_written()
     }
 }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_source_measures_24_pairs_two_fully_cold_times_and_two_overheads() {
+    fn salehi_1994_measures_24_pairs_two_fully_cold_times_and_two_overheads() {
         let all = Quantity::all(&hierarchy(), 2);
         assert_eq!(all.len(), 24 * 2 + 2 + 2);
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn one_processor_measures_what_does_not_migrate() {
+    fn one_processor_measures_only_what_does_not_migrate() {
         let all = Quantity::all(&hierarchy(), 1);
         let packets = Plan::standard().packets();
         assert_eq!(all.len(), 2 * (2 * 2 + 1));

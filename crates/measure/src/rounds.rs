@@ -1,21 +1,21 @@
-//! Which run comes next: rounds over all values in shuffled order, until every half-width is
-//! small enough or the time is over.
+//! Chooses the next run: rounds over all values in shuffled order, until every half-width is small
+//! enough or the time is over.
 //!
-//! Interleaving matters more than it seems. A machine drifts (frequency, temperature, neighbours
-//! of a virtual machine) by more than the half-width of a value measured in one go. Spread over
-//! the whole calibration, each value's runs see all of the drift, so its interval covers it.
+//! Interleaving is important. A machine drifts (frequency, temperature, neighbours of a virtual
+//! machine) by more than the half-width of a value measured in one go. Spread over the whole
+//! calibration, each value's runs see all of the drift, so its interval covers it.
 //!
-//! A value that has reached its target is left out of further rounds if its runs are expensive,
-//! so that the time goes to values that have not; cheap ones go on.
+//! A value that has reached its target is left out of further rounds if its runs are expensive, which
+//! leaves time to the others. Cheap ones continue.
 
-use crate::allotment::{LEAST_PACKETS, allot};
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
 use crate::plan::Plan;
-use crate::progress::Report;
+use crate::progress::ProgressReporter;
 use crate::proximity::{PAUSE, Proximity, Readings};
 use crate::quantity::Quantity;
-use crate::run::Stage;
+use crate::run::RunContext;
+use crate::run_length::{LEAST_PACKETS, packets_per_run};
 use crate::script::{Outcome, Sample};
 use crate::summary::{Run, RunMean, Series};
 use core::sync::atomic::Ordering;
@@ -28,15 +28,15 @@ use warmcore_costs::Measured;
 use warmcore_costs::profile::Runs;
 use warmcore_units::Nanos;
 
-/// A run that is shorter than this is cheap.
+/// A run shorter than this is cheap.
 const CHEAP: Duration = Duration::from_millis(10);
-/// After so many disturbed runs on end, a value's runs are halved: a shorter one is more likely
-/// to be left in peace.
-const PATIENCE: u32 = 3;
+/// After this many consecutive disturbed runs a value's runs are halved, because a shorter run is less
+/// likely to be disturbed.
+const DISTURBED_BEFORE_HALVING: u32 = 3;
 
-/// How often what happened.
+/// Counts of runs and packets, and of those that did not count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Tally {
+pub struct RunCounts {
     /// Runs, disturbed ones included.
     pub runs: u64,
     /// Runs that were set aside because a thread was preempted, moved, or took a page fault.
@@ -50,65 +50,65 @@ pub struct Tally {
     pub packets_set_aside: u64,
 }
 
-impl From<Tally> for Runs {
-    fn from(tally: Tally) -> Self {
+impl From<RunCounts> for Runs {
+    fn from(tally: RunCounts) -> Self {
         Self { made: tally.runs, disturbed: tally.disturbed_runs, displaced: tally.displaced_runs }
     }
 }
 
-/// One value in the making.
-struct Entry {
+/// The runs of one value so far.
+struct Measurement {
     quantity: Quantity,
     series: Series,
     timed: u32,
     cost: Duration,
-    disturbed_on_end: u32,
+    consecutive_disturbed: u32,
 }
 
-/// All values in the making.
+/// The runs of all values so far.
 pub(crate) struct Rounds<'a> {
-    stage: &'a Stage<'a>,
+    context: &'a RunContext<'a>,
     timer: &'a Timer,
     plan: &'a Plan,
-    entries: Vec<Entry>,
-    /// The distance at which runs count.
+    measurements: Vec<Measurement>,
+    /// The distance of the processors at which runs count.
     pub(crate) proximity: Proximity,
-    /// Hand-over times of the runs that did not begin for that reason.
-    broken_off: Vec<f64>,
-    tally: Tally,
+    /// Hand-over times of runs that were aborted because of the distance.
+    aborted: Vec<f64>,
+    tally: RunCounts,
 }
 
 impl<'a> Rounds<'a> {
-    /// Rounds over `quantities`; bringing the `k`-th cold state about takes `cold_costs[k]`.
+    /// Rounds over `quantities`; producing the `k`-th cold state takes `cold_costs[k]`.
     pub(crate) fn new(
-        stage: &'a Stage<'a>,
+        context: &'a RunContext<'a>,
         timer: &'a Timer,
         plan: &'a Plan,
         quantities: Vec<Quantity>,
         cold_costs: &[Nanos],
     ) -> Self {
-        let packets = allot(&quantities, cold_costs, plan);
-        let entry = |quantity: Quantity| Entry {
+        let packets = packets_per_run(&quantities, cold_costs, plan);
+        let measurement = |quantity: Quantity| Measurement {
             quantity,
             series: Series::default(),
             timed: packets.get(&quantity.cold()).copied().unwrap_or(LEAST_PACKETS),
             cost: Duration::ZERO,
-            disturbed_on_end: 0,
+            consecutive_disturbed: 0,
         };
-        let entries = quantities.into_iter().map(entry).collect();
+        let measurements = quantities.into_iter().map(measurement).collect();
         Self {
-            stage,
+            context,
             timer,
             plan,
-            entries,
+            measurements,
             proximity: Proximity::ANY,
-            broken_off: Vec::new(),
-            tally: Tally::default(),
+            aborted: Vec::new(),
+            tally: RunCounts::default(),
         }
     }
 
-    /// Runs rounds until every value is known well enough or `deadline` has passed. Every value
-    /// gets two runs, however late it is.
+    /// Runs rounds until every value is known well enough or `deadline` has passed. Every value gets at
+    /// least two runs, however late it is.
     ///
     /// # Errors
     /// If a run fails or the user stops.
@@ -116,60 +116,61 @@ impl<'a> Rounds<'a> {
         &mut self,
         deadline: Instant,
         rng: &mut Xoshiro256PlusPlus,
-        report: &mut Report<'_>,
+        report: &mut ProgressReporter<'_>,
     ) -> Result<(), CalibrateError> {
         let began = Instant::now();
         let budget = deadline.saturating_duration_since(began).as_secs_f64().max(1e-3);
         loop {
-            self.locate();
-            let mut order: Vec<usize> =
-                (0..self.entries.len()).filter(|&entry| self.takes_part(entry)).collect();
+            self.update_proximity();
+            let mut order: Vec<usize> = (0..self.measurements.len())
+                .filter(|&measurement| self.needs_more_runs(measurement))
+                .collect();
             order.shuffle(rng);
             let mut ran = false;
             for index in order {
-                let entry = &self.entries[index];
-                let late = Instant::now() + entry.cost > deadline;
-                if late && entry.series.runs().len() >= 2 {
+                let measurement = &self.measurements[index];
+                let late = Instant::now() + measurement.cost > deadline;
+                if late && measurement.series.runs().len() >= 2 {
                     continue;
                 }
-                // Whoever is late takes what there is.
+                // When time is over, any distance is accepted.
                 let near = if late { Proximity::ANY } else { self.proximity };
                 self.run(index, near, rng)?;
                 ran = true;
                 report.at(began.elapsed().as_secs_f64() / budget);
             }
-            if !ran || self.entries.iter().all(|entry| self.is_known(entry)) {
+            if !ran || self.measurements.iter().all(|measurement| self.is_known(measurement)) {
                 return Ok(());
             }
         }
     }
 
-    /// Measures on where a colder state came out faster than a warmer one by more than both are
-    /// uncertain. Among dozens of pairs of intervals of 95% a few miss each other by chance; more
-    /// runs tell chance from contradiction, and nothing but runs is added.
+    /// Repeats runs of values that contradict each other: a colder state came out faster than a warmer
+    /// one by more than both are uncertain. Among dozens of pairs of 95% intervals a few miss each
+    /// other by chance. More runs tell chance from contradiction; nothing but runs is added.
     ///
     /// # Errors
     /// If a run fails or the user stops.
-    pub(crate) fn settle(
+    pub(crate) fn resolve_contradictions(
         &mut self,
         deadline: Instant,
         rng: &mut Xoshiro256PlusPlus,
     ) -> Result<(), CalibrateError> {
         loop {
-            self.locate();
-            let mut doubtful = self.doubtful();
-            if doubtful.is_empty() || Instant::now() > deadline {
+            self.update_proximity();
+            let mut contradictory = self.contradictory();
+            if contradictory.is_empty() || Instant::now() > deadline {
                 return Ok(());
             }
-            doubtful.shuffle(rng);
-            for index in doubtful {
+            contradictory.shuffle(rng);
+            for index in contradictory {
                 self.run(index, self.proximity, rng)?;
             }
         }
     }
 
     /// The values that contradict each other.
-    fn doubtful(&self) -> Vec<usize> {
+    fn contradictory(&self) -> Vec<usize> {
         let values = self.values();
         let estimate = |quantity: Option<Quantity>| values.get(&quantity?).map(Measured::estimate);
         let contradicted = |quantity: &Quantity| -> Option<Quantity> {
@@ -177,119 +178,125 @@ impl<'a> Rounds<'a> {
             let (cold, warm) = (estimate(Some(*quantity))?, estimate(Some(warmer))?);
             (cold.mean < warm.mean && !cold.agrees_with(&warm)).then_some(warmer)
         };
-        let mut doubtful = BTreeSet::new();
-        for entry in &self.entries {
-            if let Some(warmer) = contradicted(&entry.quantity) {
-                doubtful.extend([entry.quantity, warmer]);
+        let mut contradictory = BTreeSet::new();
+        for measurement in &self.measurements {
+            if let Some(warmer) = contradicted(&measurement.quantity) {
+                contradictory.extend([measurement.quantity, warmer]);
             }
         }
-        (0..self.entries.len()).filter(|&index| doubtful.contains(&self.entries[index].quantity)).collect()
+        (0..self.measurements.len())
+            .filter(|&index| contradictory.contains(&self.measurements[index].quantity))
+            .collect()
     }
 
-    /// Finds the distance at which runs count, from all runs so far.
-    fn locate(&mut self) {
-        let broken_off = self.broken_off.iter().map(|&handover| Some([handover; 2]));
-        self.proximity = Proximity::from_readings(self.readings().chain(broken_off));
+    /// Updates the distance at which runs count, from all runs so far.
+    fn update_proximity(&mut self) {
+        let aborted = self.aborted.iter().map(|&handover| Some([handover; 2]));
+        self.proximity = Proximity::from_readings(self.readings().chain(aborted));
     }
 
-    /// How far apart the processors were in each run that was not broken off.
+    /// The distance readings of all runs that were not aborted.
     pub(crate) fn readings(&self) -> impl Iterator<Item = Readings> {
-        self.entries.iter().flat_map(|entry| entry.series.runs()).map(|run| run.readings)
+        self.measurements.iter().flat_map(|measurement| measurement.series.runs()).map(|run| run.readings)
     }
 
-    fn is_known(&self, entry: &Entry) -> bool {
-        entry.series.is_known(self.plan.least_runs, self.plan.target, &self.proximity)
+    fn is_known(&self, measurement: &Measurement) -> bool {
+        measurement.series.is_known(self.plan.least_runs, self.plan.target, &self.proximity)
     }
 
-    fn takes_part(&self, index: usize) -> bool {
-        let entry = &self.entries[index];
-        entry.cost < CHEAP || !self.is_known(entry)
+    fn needs_more_runs(&self, index: usize) -> bool {
+        let measurement = &self.measurements[index];
+        measurement.cost < CHEAP || !self.is_known(measurement)
     }
 
-    /// Runs one value once.
+    /// Makes one run of one value.
     fn run(
         &mut self,
         index: usize,
         near: Proximity,
         rng: &mut Xoshiro256PlusPlus,
     ) -> Result<(), CalibrateError> {
-        if self.stage.stop.load(Ordering::Relaxed) {
+        if self.context.stop.load(Ordering::Relaxed) {
             return Err(CalibrateError::Interrupted);
         }
-        let entry = &mut self.entries[index];
+        let measurement = &mut self.measurements[index];
         let began = Instant::now();
-        let script = entry.quantity.script(entry.timed, self.plan.packets());
+        let script = measurement.quantity.script(measurement.timed, self.plan.packets());
         self.tally.runs += 1;
-        let outcome = match self.stage.run(&script, rng, None, near) {
+        let outcome = match self.context.run(&script, rng, None, near) {
             Err(RunError::Displaced { handover }) => {
-                self.broken_off.push(handover.0);
+                self.aborted.push(handover.0);
                 thread::sleep(PAUSE);
                 return Ok(());
             }
             outcome => outcome?,
         };
-        entry.cost = began.elapsed();
+        measurement.cost = began.elapsed();
         let disturbed = !outcome.disturbance.is_none();
         self.tally.disturbed_runs += u64::from(disturbed);
         self.tally.packets += outcome.samples.len() as u64;
-        entry.disturbed_on_end = if disturbed { entry.disturbed_on_end + 1 } else { 0 };
-        if entry.disturbed_on_end == PATIENCE {
-            entry.timed = (entry.timed / 2).max(LEAST_PACKETS.min(entry.timed));
-            entry.disturbed_on_end = 0;
+        measurement.consecutive_disturbed = if disturbed { measurement.consecutive_disturbed + 1 } else { 0 };
+        if measurement.consecutive_disturbed == DISTURBED_BEFORE_HALVING {
+            measurement.timed = (measurement.timed / 2).max(LEAST_PACKETS.min(measurement.timed));
+            measurement.consecutive_disturbed = 0;
         }
-        if let Some((mean, set_aside)) = value_of(&entry.quantity, &outcome, self.timer) {
+        if let Some((mean, set_aside)) = value_of(&measurement.quantity, &outcome, self.timer) {
             self.tally.packets_set_aside += set_aside as u64;
             let readings = outcome.readings(self.timer);
-            entry.series.push(Run { value: mean, disturbed, readings });
+            measurement.series.push(Run { value: mean, disturbed, readings });
         }
         Ok(())
     }
 
     /// The values, with their intervals.
     pub(crate) fn values(&self) -> BTreeMap<Quantity, Measured> {
-        let value =
-            |entry: &Entry| Some((entry.quantity, entry.series.measured(self.plan.target, &self.proximity)?));
-        self.entries.iter().filter_map(value).collect()
+        let value = |measurement: &Measurement| {
+            Some((measurement.quantity, measurement.series.measured(self.plan.target, &self.proximity)?))
+        };
+        self.measurements.iter().filter_map(value).collect()
     }
 
-    /// What happened how often.
-    pub(crate) fn tally(&self) -> Tally {
-        let runs = self.entries.iter().flat_map(|entry| entry.series.runs());
-        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.held(run.readings));
-        Tally { displaced_runs: (displaced.count() + self.broken_off.len()) as u64, ..self.tally }
+    /// The counts so far.
+    pub(crate) fn tally(&self) -> RunCounts {
+        let runs = self.measurements.iter().flat_map(|measurement| measurement.series.runs());
+        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
+        RunCounts { displaced_runs: (displaced.count() + self.aborted.len()) as u64, ..self.tally }
     }
 
     /// Hand-over times of runs that were set aside as displaced.
     pub(crate) fn displaced(&self) -> Vec<f64> {
-        let runs = self.entries.iter().flat_map(|entry| entry.series.runs());
-        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.held(run.readings));
-        displaced.filter_map(|run| run.readings).flatten().chain(self.broken_off.iter().copied()).collect()
+        let runs = self.measurements.iter().flat_map(|measurement| measurement.series.runs());
+        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
+        displaced.filter_map(|run| run.readings).flatten().chain(self.aborted.iter().copied()).collect()
     }
 
-    /// Packets of a run of each cold state (`None` is hot), as they were at the end.
+    /// Packets of a run for each cold state (`None` is hot), as they were at the end.
     pub(crate) fn packets(&self) -> BTreeMap<Option<usize>, u32> {
         let mut packets = BTreeMap::new();
-        for entry in &self.entries {
-            let least = packets.entry(entry.quantity.cold()).or_insert(entry.timed);
-            *least = entry.timed.min(*least);
+        for measurement in &self.measurements {
+            let least = packets.entry(measurement.quantity.cold()).or_insert(measurement.timed);
+            *least = measurement.timed.min(*least);
         }
         packets
     }
 
-    /// Values that had to be taken from disturbed runs, for want of others.
+    /// Number of values that rely on disturbed runs, for lack of others.
     pub(crate) fn relying_on_disturbed(&self) -> usize {
-        self.entries.iter().filter(|entry| entry.series.relies_on_disturbed(&self.proximity)).count()
+        self.measurements
+            .iter()
+            .filter(|measurement| measurement.series.relies_on_disturbed(&self.proximity))
+            .count()
     }
 }
 
-/// The mean time of a run's packets, overhead subtracted, or the difference of two such means;
-/// and how many packets were set aside.
+/// The mean time of a run's packets without overhead, or the difference of two such means; and how many
+/// packets were set aside.
 fn value_of(quantity: &Quantity, outcome: &Outcome, timer: &Timer) -> Option<(f64, usize)> {
     let overhead = timer.overhead.mean * quantity.readings();
     let time = |sample: &Sample| (timer.nanos(sample.ticks as f64) - overhead).0;
     if quantity.is_difference() {
         let (with, without): (Vec<&Sample>, _) =
-            outcome.samples.iter().partition(|sample| Quantity::is_minuend(sample));
+            outcome.samples.iter().partition(|sample| Quantity::found_pool_written(sample));
         let with = RunMean::new(with.into_iter().map(time).collect())?;
         let without = RunMean::new(without.into_iter().map(time).collect())?;
         return Some((with.mean - without.mean, with.set_aside + without.set_aside));

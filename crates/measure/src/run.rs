@@ -1,43 +1,43 @@
 //! One run: pinned threads step through a script of packets, some of which are timed.
 //!
-//! Each packet has two phases (Salehi, Kurose & Towsley 1994, §5, figure 5, with the source's
-//! semaphores replaced by a [`Baton`]):
+//! Each packet has two phases (Salehi, Kurose & Towsley 1994, §5, figure 5, with a [`Baton`] in place
+//! of their semaphores):
 //!
-//! 1. **Prepare**, on another processor than the receiver's where there is one: write the packet
-//!    into the receiver's buffer, so that reading it misses there as it does after DMA (frames that
-//!    are [resident](crate::FrameLines::Resident) are left alone); zero the protocol thread's stack
-//!    if it is to migrate; write the free-memory pool if its lines are to.
-//! 2. **Receive**, on the consumer's processor: make its caches cold, or let other work intervene,
-//!    if the experiment says so; then start the timer, receive, unwind, stop the timer.
+//! 1. **Prepare**, on another processor than the receiver's if there is one: write the packet into the
+//!   receiver's buffer, so that reading it misses there as it does after DMA
+//!   ([resident](crate::FrameLines::Resident) frames are not written); zero the protocol thread's stack
+//!   if it is to migrate; write the free-memory pool if its lines are to migrate.
+//! 2. **Receive**, on the consumer's processor: make its caches cold, or run other work, if the
+//!   experiment says so; then start the timer, receive, unwind, stop the timer.
 //!
-//! With two processors each consumer's packets are prepared by the other consumer; with more, a
-//! third processor prepares; with one, it does everything, and flushes the packet's lines.
+//! With two processors each consumer prepares the packets of the other. With more, a third processor
+//! prepares all of them. With one, it does everything, and flushes the packet's lines.
 
 use crate::baton::{Alarm, Baton, RaiseUnlessDone};
 use crate::bench::{Bench, Protocol, Reception};
 use crate::clock::{self, Ticks, Timer};
+use crate::consumers::Consumers;
 use crate::error::RunError;
 use crate::eviction::Evictor;
 use crate::flush;
-use crate::handed::Handed;
 use crate::handover::exchange;
 use crate::intervening::Workload;
 use crate::pattern::Step;
 use crate::plan::PAIR;
 use crate::proximity::Proximity;
-use crate::script::{Before, Outcome, PoolUse, Sample, Script};
+use crate::script::{BeforePacket, Outcome, PoolUse, Sample, Script};
 use core::sync::atomic::AtomicBool;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 use warmcore_linux::{Snapshot, pin_to};
-use warmcore_runtime::StreamState;
+use warmcore_runtime::HandlerState;
 use warmcore_stack::Pool;
 use warmcore_units::CpuId;
 
-/// The processors of a run, and what they need besides the script.
-pub(crate) struct Stage<'a> {
-    /// The first two receive; the last prepares, or each other's partner where there are two.
+/// The processors of a run, their evictors, the timer and the user's stop flag.
+pub(crate) struct RunContext<'a> {
+    /// The first two receive, and the third prepares. With two, each prepares for the other.
     pub(crate) cpus: &'a [CpuId],
     /// One for each consumer.
     pub(crate) evictors: &'a [Evictor],
@@ -45,8 +45,8 @@ pub(crate) struct Stage<'a> {
     pub(crate) timer: &'a Timer,
 }
 
-impl Stage<'_> {
-    /// Who prepares the packets of `consumer`.
+impl RunContext<'_> {
+    /// Index of the processor that prepares the packets of `consumer`.
     const fn producer_for(&self, consumer: usize) -> usize {
         match self.cpus.len() {
             0 | 1 => 0,
@@ -55,12 +55,12 @@ impl Stage<'_> {
         }
     }
 
-    /// Runs `script` once, on a bench laid out by `rng`; not at all, if the processors are not
-    /// `near` each other as they should be.
+    /// Runs `script` once, on a bench with a layout drawn from `rng`. Aborts the run if the processors
+    /// are not at the distance `near`.
     ///
     /// # Errors
-    /// If a thread cannot be made or pinned, a packet is dropped, or the user stops; and
-    /// [`RunError::Displaced`].
+    /// If a thread cannot be created or pinned, a packet is dropped, or the user stops; and
+    /// [`RunError::Displaced`] if the run was aborted.
     pub(crate) fn run(
         &self,
         script: &Script,
@@ -69,18 +69,18 @@ impl Stage<'_> {
         near: Proximity,
     ) -> Result<Outcome, RunError> {
         let bench = Bench::new(script.approach, script.packets, rng)?;
-        let Bench { protocol, pools, frames, state, handed, spacers: _spacers } = bench;
+        let Bench { protocol, pools, frames, state, consumers, spacers: _spacers } = bench;
         let shared = Shared {
-            stage: self,
+            context: self,
             script,
             near,
             protocol,
             pools,
             frames,
             state,
-            baton: Baton::new(handed),
-            interlude: Baton::new(()),
-            exchanged: Baton::new(()),
+            baton: Baton::new(consumers),
+            pool_baton: Baton::new(()),
+            distance_baton: Baton::new(()),
             alarm: Alarm::new(self.stop),
         };
         let mut workload = workload;
@@ -101,8 +101,8 @@ impl Stage<'_> {
     }
 }
 
-/// Joins the threads of a run. If one failed, its error is the run's; that of a partner which
-/// only noticed comes last.
+/// Joins the threads of a run. If one failed, its error is the error of the run; the error of a partner
+/// that only noticed is used last.
 fn gather(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Result<Outcome, RunError> {
     let mut total = Outcome::default();
     let mut failure = None;
@@ -120,30 +120,30 @@ fn gather(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Resu
     failure.map_or(Ok(total), Err)
 }
 
-/// What the threads of a run share.
+/// State shared by the threads of a run.
 struct Shared<'a> {
-    stage: &'a Stage<'a>,
+    context: &'a RunContext<'a>,
     script: &'a Script,
     near: Proximity,
     protocol: Protocol,
     pools: Vec<Pool>,
     frames: [Vec<u8>; PAIR],
-    state: StreamState,
-    /// Passes between Prepare (even phases) and Receive (odd ones).
-    baton: Baton<Handed>,
-    /// Passes back and forth while a packet is paused at the top of the stack.
-    interlude: Baton<()>,
-    /// Passes to and fro to find how far apart the processors are.
-    exchanged: Baton<()>,
+    state: HandlerState,
+    /// Alternates between Prepare (even phases) and Receive (odd phases).
+    baton: Baton<Consumers>,
+    /// Passed back and forth while a packet is paused at the top of the stack.
+    pool_baton: Baton<()>,
+    /// Passed back and forth to measure the distance of the processors.
+    distance_baton: Baton<()>,
     alarm: Alarm<'a>,
 }
 
 impl Shared<'_> {
-    /// What the thread `me` does in the run.
+    /// Runs thread number `me` of the run.
     fn participate(&self, me: usize, mut workload: Option<&mut Workload>) -> Result<Outcome, RunError> {
         let watch = RaiseUnlessDone::new(&self.alarm);
-        let _pinned = pin_to(self.stage.cpus[me])?;
-        let mut samples = self.script.room_for_samples();
+        let _pinned = pin_to(self.context.cpus[me])?;
+        let mut samples = self.script.empty_samples();
         let mut before = Snapshot::now();
         let mut began = None;
         let mut last_stop = clock::now();
@@ -155,14 +155,14 @@ impl Shared<'_> {
                 before = Snapshot::now();
             }
             let step = self.script.step(packet);
-            if self.stage.producer_for(step.consumer) == me {
+            if self.context.producer_for(step.consumer) == me {
                 self.prepare(packet, step)?;
             }
             if step.consumer == me {
                 let (reception, intervened) =
                     self.receive(packet, step, last_stop, workload.as_deref_mut())?;
                 last_stop = reception.stop;
-                if self.script.times(packet) {
+                if self.script.is_timed(packet) {
                     samples.push(Sample { ticks: reception.ticks(), intervened, packet });
                 }
             }
@@ -174,41 +174,42 @@ impl Shared<'_> {
     }
 
     /// # Errors
-    /// If the processors are not where runs count.
+    /// If the processors are at the wrong distance.
     fn check_distance(&self, exchange: Option<Ticks>) -> Result<(), RunError> {
         let Some(ticks) = exchange else { return Ok(()) };
-        let handover = self.stage.timer.nanos(ticks as f64);
-        if self.near.held(Some([handover.0; 2])) { Ok(()) } else { Err(RunError::Displaced { handover }) }
+        let handover = self.context.timer.nanos(ticks as f64);
+        if self.near.matches(Some([handover.0; 2])) { Ok(()) } else { Err(RunError::Displaced { handover }) }
     }
 
-    /// How many ticks a hand-over between the first two processors takes, as the first finds out;
-    /// the `time`-th such exchange of the run.
+    /// Measures the ticks of a hand-over between the first two processors, for the `time`-th time in
+    /// the run. Only the first gets the result.
     fn exchange(&self, me: usize, time: u64) -> Result<Option<Ticks>, RunError> {
-        if self.stage.cpus.len() < 2 || me > 1 {
+        if self.context.cpus.len() < 2 || me > 1 {
             return Ok(None);
         }
-        exchange(&self.exchanged, &self.alarm, me, time)
+        exchange(&self.distance_baton, &self.alarm, me, time)
     }
 
-    /// The Prepare phase of `packet`, and the interlude if there is one.
+    /// The Prepare phase of `packet`, and the pool's rewriting while it is paused, if the script asks
+    /// for it.
     fn prepare(&self, packet: usize, step: Step) -> Result<(), RunError> {
-        let mut handed = self.baton.take(2 * packet as u64, &self.alarm)?;
-        handed.write_packet(step, &self.frames);
+        let mut consumers = self.baton.take(2 * packet as u64, &self.alarm)?;
+        consumers.write_packet(step, &self.frames);
         if self.script.stack_migrates {
-            handed.zero_stack(step.consumer);
+            consumers.zero_stack(step.consumer);
         }
         let write_pool = Script::writes_pool(packet);
         if write_pool && self.script.pool == PoolUse::WrittenBeforeAcquire {
             self.pools[step.consumer].dirty();
         }
-        if self.stage.cpus.len() == 1
-            && let Some(buffer) = handed.written_buffer(step.consumer)
+        if self.context.cpus.len() == 1
+            && let Some(buffer) = consumers.written_buffer(step.consumer)
         {
             flush::lines(buffer);
         }
-        handed.pass();
-        if self.script.pool == PoolUse::WrittenBeforeRelease && self.stage.cpus.len() > 1 {
-            let turn = self.interlude.take(2 * packet as u64 + 1, &self.alarm)?;
+        consumers.pass();
+        if self.script.pool == PoolUse::WrittenBeforeRelease && self.context.cpus.len() > 1 {
+            let turn = self.pool_baton.take(2 * packet as u64 + 1, &self.alarm)?;
             if write_pool {
                 self.pools[step.consumer].dirty();
             }
@@ -217,7 +218,7 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// The Receive phase of `packet`: when it was received, and how long other work ran before.
+    /// The Receive phase of `packet`. Returns when it was received, and how long other work ran before.
     #[inline]
     fn receive(
         &self,
@@ -226,11 +227,11 @@ impl Shared<'_> {
         last_stop: Ticks,
         workload: Option<&mut Workload>,
     ) -> Result<(Reception, Ticks), RunError> {
-        let mut handed = self.baton.take(2 * packet as u64 + 1, &self.alarm)?;
-        let (frame, thread) = handed.packet(step, self.frames[step.stream].len());
+        let mut consumers = self.baton.take(2 * packet as u64 + 1, &self.alarm)?;
+        let (frame, thread) = consumers.packet(step, self.frames[step.stream].len());
         let pool = &self.pools[step.consumer];
         let mut intervened = 0;
-        if self.script.times(packet) {
+        if self.script.is_timed(packet) {
             intervened = self.intervene(step.consumer, last_stop, workload)?;
         }
         let reception = match self.script.pool {
@@ -239,11 +240,11 @@ impl Shared<'_> {
             }
             _ => self.protocol.time(thread, pool, frame, &self.state, || Ok(0)),
         }?;
-        handed.pass();
+        consumers.pass();
         Ok((reception, intervened))
     }
 
-    /// What happens before a timed packet, and how long it took if that matters.
+    /// Evicts, works or sleeps before a timed packet. Returns how long that took, if it matters.
     fn intervene(
         &self,
         consumer: usize,
@@ -251,18 +252,18 @@ impl Shared<'_> {
         workload: Option<&mut Workload>,
     ) -> Result<Ticks, RunError> {
         match self.script.before {
-            Before::Nothing => Ok(0),
-            Before::Evict(level) => {
-                if let Some(evictor) = self.stage.evictors.get(consumer) {
+            BeforePacket::Nothing => Ok(0),
+            BeforePacket::Evict(level) => {
+                if let Some(evictor) = self.context.evictors.get(consumer) {
                     evictor.evict(level);
                 }
                 Ok(0)
             }
-            Before::Work(duration) => match workload {
+            BeforePacket::Work(duration) => match workload {
                 Some(workload) => workload.run(duration, &self.alarm),
                 None => Ok(0),
             },
-            Before::Sleep(duration) => {
+            BeforePacket::Sleep(duration) => {
                 thread::sleep(Duration::from_secs_f64(duration.secs()));
                 self.alarm.check()?;
                 Ok(clock::now() - last_stop)
@@ -270,11 +271,11 @@ impl Shared<'_> {
         }
     }
 
-    /// Stops the packet's time while the other processor may write the pool's lines; how long.
+    /// Pauses the packet while the other processor may write the pool's lines. Returns how long.
     fn pause(&self, packet: usize) -> Result<Ticks, RunError> {
         let start = clock::now();
-        self.interlude.take(2 * packet as u64, &self.alarm)?.pass();
-        drop(self.interlude.take(2 * packet as u64 + 2, &self.alarm)?);
+        self.pool_baton.take(2 * packet as u64, &self.alarm)?.pass();
+        drop(self.pool_baton.take(2 * packet as u64 + 2, &self.alarm)?);
         Ok(clock::now() - start)
     }
 }

@@ -1,4 +1,4 @@
-//! What a run does, and what comes out of it.
+//! The script of a run, and its outcome.
 
 use crate::clock::{Ticks, Timer};
 use crate::pattern::Step;
@@ -9,50 +9,50 @@ use warmcore_units::Nanos;
 
 /// What happens on the consumer's processor before a timed packet.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) enum Before {
-    /// Nothing: the packet finds what the last one left.
+pub(crate) enum BeforePacket {
+    /// Nothing: the packet finds the caches as the last one left them.
     Nothing,
     /// The levels up to this one (from 0) are made cold.
     Evict(usize),
-    /// The built-in workload runs for so long.
+    /// The built-in workload runs for this long.
     Work(Ticks),
-    /// The thread sleeps for so long, and whatever else the processor has to do runs.
+    /// The thread sleeps for this long, and the processor does whatever else it has to do.
     Sleep(Nanos),
 }
 
-/// Whether a free-memory pool's lines migrate. In either case but the first, every other timed
-/// packet, from the first on, finds them written elsewhere.
+/// When a free-memory pool's lines are written elsewhere. Except with [`Own`](Self::Own), every other
+/// timed packet finds them so, starting with the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PoolUse {
     /// Never.
     Own,
-    /// Before the packet acquires memory.
+    /// BeforePacket the packet acquires memory.
     WrittenBeforeAcquire,
     /// While the packet is at the top of the stack, before it releases memory.
     WrittenBeforeRelease,
 }
 
-/// What a run does.
+/// The script of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Script {
     pub(crate) approach: Approach,
     pub(crate) pattern: &'static [Step],
     pub(crate) stack_migrates: bool,
-    pub(crate) before: Before,
+    pub(crate) before: BeforePacket,
     pub(crate) pool: PoolUse,
-    /// How many packets are timed.
+    /// Number of timed packets.
     pub(crate) timed: u32,
     pub(crate) packets: Packets,
 }
 
 impl Script {
-    /// Packets before the first timed one: caches and predictors settle.
+    /// Packets before the first timed one, so that caches and predictors settle.
     pub(crate) const WARM_UP: usize = 64;
-    /// Packets before the counters of disturbances are read: what the run touches for the first
-    /// time faults until then.
+    /// Packets before the disturbance counters are read: until then, memory that the run touches for
+    /// the first time causes page faults.
     pub(crate) const SETTLED: usize = 32;
 
-    /// How many packets the run has, timed or not.
+    /// Number of packets of the run, timed or not.
     pub(crate) fn length(&self) -> usize {
         let timed = self.pattern.iter().filter(|step| step.is_timed()).count().max(1);
         Self::WARM_UP + (self.timed as usize).div_ceil(timed) * self.pattern.len()
@@ -64,13 +64,13 @@ impl Script {
     }
 
     /// Whether `packet` is timed.
-    pub(crate) fn times(&self, packet: usize) -> bool {
+    pub(crate) fn is_timed(&self, packet: usize) -> bool {
         packet >= Self::WARM_UP && self.step(packet).is_timed()
     }
 
-    /// An empty list with room for the timed packets, in memory that was written to, so that
-    /// filling it takes no page fault.
-    pub(crate) fn room_for_samples(&self) -> Vec<Sample> {
+    /// An empty list with room for the timed packets. Its memory has been written to, so that filling
+    /// it causes no page fault.
+    pub(crate) fn empty_samples(&self) -> Vec<Sample> {
         let mut samples = vec![Sample { ticks: 1, intervened: 1, packet: 1 }; self.length()];
         samples.clear();
         samples
@@ -85,35 +85,35 @@ impl Script {
 /// One timed packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Sample {
-    /// What it took, the overhead of the readings included.
+    /// Its time, including the overhead of the readings.
     pub(crate) ticks: Ticks,
-    /// What lay between it and the work before it.
+    /// Time between it and the work before it.
     pub(crate) intervened: Ticks,
     /// Its position in the run.
     pub(crate) packet: usize,
 }
 
 impl Sample {
-    /// Whether it found its pool's lines written elsewhere, in a run where half of them do.
+    /// Whether it found its pool's lines written elsewhere, in a run in which every other packet does.
     pub(crate) const fn pool_written(&self) -> bool {
         Script::writes_pool(self.packet)
     }
 }
 
-/// What came out of a run.
+/// The outcome of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Outcome {
-    /// The timed packets; those of one consumer in order.
+    /// The timed packets; those of one consumer are in order.
     pub(crate) samples: Vec<Sample>,
-    /// What the kernel did to any of the threads.
+    /// Disturbances of the threads by the kernel.
     pub(crate) disturbance: Disturbance,
-    /// Ticks of a hand-over between the first two processors, when the run had settled and when
-    /// it ended; `None` with one processor.
+    /// Ticks of a hand-over between the first two processors, after the warm-up and at the end; `None`
+    /// with one processor.
     pub(crate) exchanges: Option<[Ticks; 2]>,
 }
 
 impl Outcome {
-    /// How far apart the processors were, in nanoseconds.
+    /// The hand-over times in nanoseconds.
     pub(crate) fn readings(&self, timer: &Timer) -> Readings {
         self.exchanges.map(|exchanges| exchanges.map(|ticks| timer.nanos(ticks as f64).0))
     }
@@ -134,14 +134,14 @@ mod tests {
                 approach: Approach::Locking,
                 pattern,
                 stack_migrates: false,
-                before: Before::Nothing,
+                before: BeforePacket::Nothing,
                 pool: PoolUse::Own,
                 timed: 999,
                 packets: Plan::standard().packets(),
             };
-            let timed = (0..script.length()).filter(|&packet| script.times(packet)).count();
+            let timed = (0..script.length()).filter(|&packet| script.is_timed(packet)).count();
             assert!((999..999 + pattern.len()).contains(&timed), "{experiment}: {timed}");
-            assert!(script.room_for_samples().capacity() >= timed);
+            assert!(script.empty_samples().capacity() >= timed);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! From timed packets to a run's mean, and from runs to a value with its interval.
+//! Computes a run's mean from its timed packets, and a value with its interval from runs.
 
 use crate::proximity::{Proximity, Readings};
 use warmcore_costs::Measured;
@@ -16,90 +16,89 @@ pub(crate) struct RunMean {
 }
 
 /// A packet is set aside as hit by an interrupt if it took more than this many times the run's
-/// median **and** more than [`INTERRUPT`] beyond it.
+/// median **and** more than [`SHORTEST_INTERRUPT`] beyond it.
 ///
-/// The first condition spares cold packets, whose slowest are well within three times their
-/// median; the second spares hot ones, where a single miss to memory may be several times a
-/// median of some hundred nanoseconds. An interrupt's entry, handler and return take one to
-/// several microseconds at least.
-const FAR: f64 = 5.0;
-/// Less than an interrupt takes.
-const INTERRUPT: f64 = 1_000.0;
+/// The first condition keeps cold packets, whose slowest are well within three times their median. The
+/// second keeps hot ones, where a single miss to memory may be several times a median of some hundred
+/// nanoseconds. An interrupt's entry, handler and return take at least one to several microseconds.
+const OUTLIER_FACTOR: f64 = 5.0;
+/// A time below that of any interrupt, in nanoseconds.
+const SHORTEST_INTERRUPT: f64 = 1_000.0;
 
 impl RunMean {
-    /// Of `times`, in nanoseconds; `None` if there is none.
+    /// The mean of `times`, in nanoseconds; `None` if there are none.
     pub(crate) fn new(mut times: Vec<f64>) -> Option<Self> {
         times.sort_by(f64::total_cmp);
         let median = *times.get(times.len() / 2)?;
-        let limit = (median * FAR).max(median + INTERRUPT);
+        let limit = (median * OUTLIER_FACTOR).max(median + SHORTEST_INTERRUPT);
         let packets = times.partition_point(|&time| time <= limit);
         let mean = times[..packets].iter().sum::<f64>() / packets as f64;
         Some(Self { mean, packets, set_aside: times.len() - packets })
     }
 }
 
-/// One run's value, and what may speak against it.
+/// One run's value, and whether it may count.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Run {
     pub(crate) value: f64,
     /// Whether the kernel disturbed it.
     pub(crate) disturbed: bool,
-    /// How far apart the processors were.
+    /// The distance readings of the processors.
     pub(crate) readings: Readings,
 }
 
-/// One value in the making: its runs so far.
+/// All runs of one value so far.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Series(Vec<Run>);
 
 impl Series {
-    /// Runs that an interval needs.
+    /// Least number of runs for an interval.
     const LEAST: usize = 2;
 
     pub(crate) fn push(&mut self, run: Run) {
         self.0.push(run);
     }
 
-    /// All runs, whether they count or not.
+    /// All runs, including those that do not count.
     pub(crate) fn runs(&self) -> &[Run] {
         &self.0
     }
 
-    /// The values of runs that count: undisturbed, and at the right distance.
-    fn counting(&self, proximity: &Proximity) -> Vec<f64> {
-        let counts = |run: &&Run| !run.disturbed && proximity.held(run.readings);
+    /// The values of the runs that count: undisturbed, and at the right distance.
+    fn valid(&self, proximity: &Proximity) -> Vec<f64> {
+        let counts = |run: &&Run| !run.disturbed && proximity.matches(run.readings);
         self.0.iter().filter(counts).map(|run| run.value).collect()
     }
 
-    /// Whether runs that should not count had to be used, as there are too few others.
+    /// Whether runs that should not count must be used, because too few others exist.
     pub(crate) fn relies_on_disturbed(&self, proximity: &Proximity) -> bool {
-        self.counting(proximity).len() < Self::LEAST
+        self.valid(proximity).len() < Self::LEAST
     }
 
     /// Whether at least `runs` runs count and the half-width is at most `target` of their mean.
     pub(crate) fn is_known(&self, runs: u32, target: f64, proximity: &Proximity) -> bool {
-        let counting = self.counting(proximity);
-        counting.len() >= runs as usize && interval(&counting).relative() <= target
+        let valid = self.valid(proximity);
+        valid.len() >= runs as usize && interval(&valid).relative() <= target
     }
 
-    /// The value with its interval, judged against `target`; `None` with fewer than two runs.
+    /// The value with its interval, checked against `target`; `None` with fewer than two runs.
     ///
-    /// Where too few runs count, all of them do, and the value misses its target.
+    /// If too few runs count, all runs are used, and the value misses its target.
     pub(crate) fn measured(&self, target: f64, proximity: &Proximity) -> Option<Measured> {
-        let mut counting = self.counting(proximity);
-        let disturbed = self.0.len() - counting.len();
-        let relies_on_disturbed = counting.len() < Self::LEAST;
+        let mut valid = self.valid(proximity);
+        let disturbed = self.0.len() - valid.len();
+        let relies_on_disturbed = valid.len() < Self::LEAST;
         if relies_on_disturbed {
-            counting = self.0.iter().map(|run| run.value).collect();
+            valid = self.0.iter().map(|run| run.value).collect();
         }
-        if counting.len() < Self::LEAST {
+        if valid.len() < Self::LEAST {
             return None;
         }
-        let interval = interval(&counting);
+        let interval = interval(&valid);
         Some(Measured {
             mean: Nanos(interval.mean),
             half_width: Some(Nanos(interval.half_width)),
-            runs: count(counting.len()),
+            runs: count(valid.len()),
             disturbed: count(disturbed),
             rests_on_disturbed: relies_on_disturbed,
             missed_target: relies_on_disturbed || interval.relative() > target,
@@ -109,9 +108,9 @@ impl Series {
 
 /// The interval for the mean of runs in order of time.
 ///
-/// Runs near each other in time are alike, as a machine drifts; taken as independent, many of
-/// them would make an interval that is too narrow. So from twice as many runs as [`BATCHES`] on,
-/// the interval is that of the means of so many consecutive batches, whose spread shows the drift.
+/// Runs near each other in time are correlated, because a machine drifts. Taken as independent, many of
+/// them would give an interval that is too narrow. So with at least twice [`BATCHES`] runs, the
+/// interval is computed from the means of that many consecutive batches, whose spread shows the drift.
 /// Drift was seen to last for tens of seconds, so batches must be long, and few.
 fn interval(runs: &[f64]) -> Interval {
     if runs.len() < 2 * BATCHES {
@@ -120,11 +119,12 @@ fn interval(runs: &[f64]) -> Interval {
     let start = |batch: usize| batch * runs.len() / BATCHES;
     let mean = |batch: usize| Interval::from_observations(&runs[start(batch)..start(batch + 1)]).mean;
     let batches: Vec<f64> = (0..BATCHES).map(mean).collect();
-    // Batches may differ by a run: the mean is that of all runs, the spread that of the batches.
+    // Batches may differ by one run, so the mean is that of all runs and the spread that of the
+    // batches.
     Interval { mean: Interval::from_observations(runs).mean, ..Interval::from_observations(&batches) }
 }
 
-/// Batches that many runs are grouped into.
+/// Number of batches into which runs are grouped.
 const BATCHES: usize = 6;
 
 fn count(runs: usize) -> u32 {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_with_the_processors_elsewhere_are_left_out() {
+    fn runs_at_another_distance_are_left_out() {
         let mut series = Series::default();
         for (value, reading) in [(100.0, 70.0), (102.0, 71.0), (300.0, 260.0), (301.0, 262.0)] {
             series.push(Run { value, disturbed: false, readings: Some([reading; 2]) });
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn where_every_run_was_disturbed_the_value_is_marked() {
+    fn a_value_is_marked_if_every_run_was_disturbed() {
         let mut series = Series::default();
         assert_eq!(series.measured(0.01, &ANYWHERE), None);
         series.push(run(100.0, true));

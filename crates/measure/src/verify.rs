@@ -9,10 +9,10 @@
 //!
 //! | module | knows |
 //! |---|---|
-//! | [`parts`] | which lines of a plan belong to which affinity model |
+//! | [`model_plan`] | which lines of a plan belong to which affinity model |
 //! | [`work`] | how much was done |
 //! | [`built_in`] | the load that is there where the user gives none |
-//! | [`watch`] | what it took: the cpus' time, moves of threads, softirqs, what the processor counted |
+//! | [`monitor`] | what it took: the cpus' time, moves of threads, softirqs, what the processor counted |
 //! | [`findings`] | whether a model differs from no affinity by more than that differs from itself |
 //! | [`results`] | the figures for other programs |
 //!
@@ -21,15 +21,16 @@
 
 pub mod built_in;
 pub mod findings;
-pub mod parts;
+pub mod model_plan;
+pub mod monitor;
 pub mod results;
-pub mod watch;
 pub mod work;
 
-use crate::blocks::{Blocks, BlocksError, Tried};
+use crate::blocks::{BlockDesign, BlockError, BlockRun};
 use crate::model::Model;
 use findings::Findings;
-use parts::part;
+use model_plan::model_plan;
+use monitor::{Monitor, ResourceUse};
 use std::sync::atomic::AtomicBool;
 use std::thread::sleep;
 use std::time::Duration;
@@ -38,7 +39,6 @@ use warmcore_linux::tuning::apply::ApplyError;
 use warmcore_linux::tuning::step::StepError;
 use warmcore_linux::tuning::{JournalDirectory, JournalError, Plan, System, apply, changes, steps, undo};
 use warmcore_linux::{CpuUsage, probe::ProbeError};
-use watch::{Taken, Watch};
 use work::{Work, WorkError};
 
 /// Between a change and the run that it is for: the kernel moves threads and interrupts when they next
@@ -61,7 +61,7 @@ pub struct Verification<'a> {
     /// The length of a run.
     pub time: Duration,
     /// How runs are arranged.
-    pub blocks: Blocks,
+    pub blocks: BlockDesign,
 }
 
 /// A plan could not be verified. Nothing of it is in force, unless [`Self::NotTakenBack`] says so.
@@ -71,7 +71,7 @@ pub enum VerifyError {
     #[error(
         "everything is as the plan has it: take it back first (`warmcore host undo`), or there is nothing to compare"
     )]
-    InForce,
+    AlreadyInForce,
     /// A line cannot be made into steps.
     #[error(transparent)]
     Step(#[from] StepError),
@@ -106,7 +106,7 @@ pub struct Observed {
     /// Work per second, in the unit of the [`Work`].
     pub rate: f64,
     /// What it took.
-    pub taken: Taken,
+    pub resources: ResourceUse,
 }
 
 impl Verification<'_> {
@@ -116,36 +116,36 @@ impl Verification<'_> {
     /// If a change cannot be made or taken back, or no work was done; everything is as it was before then.
     pub fn run(&self, stop: &AtomicBool) -> Result<Findings, VerifyError> {
         if changes(steps(self.plan, self.system)?).is_empty() {
-            return Err(VerifyError::InForce);
+            return Err(VerifyError::AlreadyInForce);
         }
         self.directory.require_none_applied(self.system)?;
-        let models = parts::tried(self.plan);
-        let watch = Watch::new(self.plan)?;
-        let mut counters = Counters::open(self.source, watch.cpus());
-        let once = |number: usize| self.once(models[number], &watch, &mut counters, stop);
+        let models = model_plan::models_to_try(self.plan);
+        let monitor = Monitor::new(self.plan)?;
+        let mut counters = Counters::open(self.source, monitor.cpus());
+        let once = |number: usize| self.once(models[number], &monitor, &mut counters, stop);
         let tried = self.blocks.run(models.len(), stop, once);
         let tried = tried.map_err(|error| match error {
-            BlocksError::Run(error) => error,
-            BlocksError::Interrupted => VerifyError::Interrupted,
+            BlockError::Run(error) => error,
+            BlockError::Interrupted => VerifyError::Interrupted,
         })?;
-        Findings::new(&models, &tried, &self.work, &watch, &counters).ok_or(VerifyError::Idle)
+        Findings::new(&models, &tried, &self.work, &monitor, &counters).ok_or(VerifyError::Idle)
     }
 
     /// One run under `model`, with nothing left of it afterwards.
     fn once(
         &self,
         model: Model,
-        watch: &Watch,
+        monitor: &Monitor,
         counters: &mut Counters,
         stop: &AtomicBool,
     ) -> Result<(Observed, CpuUsage), VerifyError> {
-        let part = part(self.plan, model);
+        let part = model_plan(self.plan, model);
         let steps = changes(steps(&part, self.system)?);
         if steps.is_empty() {
-            return self.observe(&part, watch, counters, stop);
+            return self.observe(&part, monitor, counters, stop);
         }
         apply(self.directory.begin(self.system, steps, false)?, stop)?;
-        let observed = self.observe(&part, watch, counters, stop);
+        let observed = self.observe(&part, monitor, counters, stop);
         self.take_back()?;
         observed
     }
@@ -154,14 +154,14 @@ impl Verification<'_> {
     fn observe(
         &self,
         part: &Plan,
-        watch: &Watch,
+        monitor: &Monitor,
         counters: &mut Counters,
         stop: &AtomicBool,
     ) -> Result<(Observed, CpuUsage), VerifyError> {
         sleep(SETTLE);
-        let mut watching = watch.start(self.system, counters)?;
-        let (rate, spent, counted) = self.work.run(part, self.system, self.time, stop, &mut watching)?;
-        Ok((Observed { rate, taken: watching.taken(&spent, counted)? }, spent))
+        let mut monitored = monitor.start(self.system, counters)?;
+        let (rate, spent, counted) = self.work.run(part, self.system, self.time, stop, &mut monitored)?;
+        Ok((Observed { rate, resources: monitored.resources(&spent, counted)? }, spent))
     }
 
     fn take_back(&self) -> Result<(), VerifyError> {
@@ -172,4 +172,4 @@ impl Verification<'_> {
 }
 
 /// What was tried of one model.
-pub(crate) type OfModel = Vec<Tried<Observed>>;
+pub(crate) type ModelRuns = Vec<BlockRun<Observed>>;

@@ -8,7 +8,7 @@ use warmcore_linux::affinity;
 use warmcore_linux::counters::{Event, Kernel, Source};
 use warmcore_linux::fake::counters::{FakeCounter, FakeSource};
 use warmcore_linux::net::privilege_missing;
-use warmcore_measure::blocks::Blocks;
+use warmcore_measure::blocks::BlockDesign;
 use warmcore_measure::transfer::{
     Direction, Ends, Experiment, Figures, Load, Network, Options, Server, Site, TransferError, experiment,
 };
@@ -25,7 +25,7 @@ fn options(models: &[Model]) -> Options {
         models: models.to_vec(),
         window: Duration::from_millis(300),
         // What others have of this machine is no matter here.
-        blocks: Blocks { count: 2, gate: 1.0, repeats: 0 },
+        blocks: BlockDesign { count: 2, max_foreign: 1.0, repeats: 0 },
     }
 }
 

@@ -5,7 +5,7 @@
 //! cargo run --release -p warmcore-runtime --example echo -- eth0 10.0.0.9 60
 //! ```
 //!
-//! The address is one that this machine's kernel does not have itself: it answers for its own.
+//! The address must not be one of this machine's kernel, which would answer for it itself.
 
 use std::error::Error;
 use std::path::Path;
@@ -43,14 +43,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
         ..PacketScenario::default()
     };
-    let Setup { options, mut driver, newcomers, .. } =
+    let Setup { options, mut driver, new_senders, .. } =
         Setup::new(&scenario, &Profile::sgi_challenge_xl(), Path::new("."))?;
 
     let echo = |delivery: &Delivery<'_>, context: &mut Context<'_>| context.reply(delivery.payload);
     let report = run(&options, &mut driver, &[], &echo, |watch| {
         while watch.elapsed() < length {
-            if let Some(newcomers) = &newcomers {
-                newcomers.admit(watch, Duration::from_millis(100));
+            if let Some(new_senders) = &new_senders {
+                new_senders.admit(watch, Duration::from_millis(100));
             }
         }
     })?;

@@ -1,5 +1,5 @@
-//! The clock of a run: nanoseconds since it began, from the processor's counter where there is one
-//! that all processors share.
+//! The clock of a run: nanoseconds since the run began. It reads the processor's counter where all
+//! processors share one.
 
 use quanta::Clock as Counter;
 use warmcore_units::Nanos;
@@ -20,18 +20,18 @@ impl Clock {
         Self { counter, origin }
     }
 
-    /// How long a look at it takes.
+    /// Measures how long one reading takes.
     #[must_use]
     pub fn cost(&self) -> Nanos {
-        const LOOKS: u32 = 1_000;
+        const READINGS: u32 = 1_000;
         const TRIES: u32 = 20;
-        let looks = |_| {
+        let mean = |_| {
             let begun = self.now();
-            (0..LOOKS).for_each(|_| _ = core::hint::black_box(self.now()));
-            (self.now() - begun).0 / f64::from(LOOKS)
+            (0..READINGS).for_each(|_| _ = core::hint::black_box(self.now()));
+            (self.now() - begun).0 / f64::from(READINGS)
         };
-        // What disturbs one only makes it slower.
-        Nanos((0..TRIES).map(looks).fold(f64::INFINITY, f64::min))
+        // Disturbances only make a reading slower, so the fastest counts.
+        Nanos((0..TRIES).map(mean).fold(f64::INFINITY, f64::min))
     }
 
     /// How long ago it was started.

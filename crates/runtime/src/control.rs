@@ -1,7 +1,7 @@
-//! What workers are told from outside: to run, to pause, to come to an end.
+//! Orders to the workers of a run: run, pause, drain or leave.
 //!
-//! Orders only ever become stricter but for the end of a pause: who was told to leave is not told
-//! to pause or to drain any more, whoever says so first.
+//! An order can only be replaced by a stricter one, except that a pause can end. A worker that was told
+//! to leave cannot be told to pause or drain any more, whoever gives the order.
 
 use crate::sync::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use crossbeam_utils::CachePadded;
@@ -13,13 +13,13 @@ mod model;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub(crate) enum Order {
-    /// Take in and process.
+    /// Receive packets and process them.
     Run,
-    /// Finish the packet in hand, let go of the stack and wait.
+    /// Finish the current packet, release the stack and wait.
     Pause,
-    /// Take in nothing more, process what is held, and end.
+    /// Receive nothing more, process the packets that are held, and end.
     Drain,
-    /// Finish the packet in hand, and end.
+    /// Finish the current packet, and end.
     Leave,
 }
 
@@ -42,18 +42,18 @@ impl Order {
     }
 }
 
-/// The order of the day, on a cache line that everybody reads and hardly anybody writes.
+/// The current order, on a cache line that all workers read and that is hardly ever written.
 pub(crate) struct Control {
     order: CachePadded<AtomicU8>,
     paused: CachePadded<AtomicU32>,
-    /// Workers that take in nothing more, because they were told to drain.
+    /// Workers that stopped receiving because they were told to drain.
     closed: AtomicU32,
     /// Whether a handler has asked for the end of the run.
     failed: AtomicBool,
 }
 
 impl Control {
-    /// Everybody waits.
+    /// Starts with [`Order::Pause`]: every worker waits.
     pub(crate) fn new() -> Self {
         Self {
             order: CachePadded::new(AtomicU8::new(Order::Pause as u8)),
@@ -84,9 +84,9 @@ impl Control {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Calls `park` until the order is no longer to pause. Whoever counts this worker among
-    /// the paused can rely on it until he gives another order: a worker that was about to go on
-    /// when it was counted looks again before it does.
+    /// Calls `park` until the order is no longer to pause. A worker that is counted as paused stays
+    /// paused until another order is given: if it was about to continue when it was counted, it checks
+    /// the order again first.
     pub(crate) fn pause(&self, park: impl Fn()) {
         loop {
             self.paused.fetch_add(1, Ordering::SeqCst);
@@ -100,17 +100,17 @@ impl Control {
         }
     }
 
-    /// How many workers wait because they were told to pause.
+    /// Number of workers that are paused.
     pub(crate) fn paused(&self) -> u32 {
         self.paused.load(Ordering::SeqCst)
     }
 
-    /// The calling worker takes in nothing more. It says so once.
+    /// The calling worker has stopped receiving. Each worker calls this once.
     pub(crate) fn close(&self) {
         self.closed.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// How many workers take in nothing more.
+    /// Number of workers that have stopped receiving.
     pub(crate) fn closed(&self) -> u32 {
         self.closed.load(Ordering::SeqCst)
     }

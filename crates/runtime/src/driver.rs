@@ -1,15 +1,15 @@
 //! Where frames come from and go to.
 //!
-//! A [`Driver`] opens receive queues before the run; from then on each [`Queue`] is used by one
-//! worker at a time. Faults and the like are queues around queues ([`faults`]).
+//! A [`Driver`] opens receive queues before the run. During the run one worker at a time uses a
+//! [`Queue`]. Faults and counting are queues wrapped around other queues ([`faults`], [`counting`]).
 //!
 //! | driver | frames |
 //! |---|---|
 //! | [`memory`] | prepared before the run, arriving at the times of a scenario's traffic |
 //! | [`device`] | from a network interface: packet socket, XDP or TUN |
-//! | [`faults`] | another driver's, with something gone wrong |
+//! | [`faults`] | from another driver, with a fault injected |
 
-pub mod counted;
+pub mod counting;
 pub mod device;
 pub mod faults;
 pub mod memory;
@@ -26,31 +26,31 @@ pub trait Driver {
     /// Opens the queues of a run.
     ///
     /// # Errors
-    /// If the driver cannot be used as asked.
+    /// If the driver cannot meet the request.
     fn open(&mut self, request: &QueueRequest<'_>) -> Result<Opened, DriverError>;
 }
 
-/// What a run wants of its driver.
+/// What a run asks of its driver.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueRequest<'a> {
-    /// How many queues: one for all workers, or one for each.
+    /// Number of queues: one for all workers, or one for each.
     pub queues: u32,
-    /// By stream: the queue its packets are to come in at, where the driver can steer.
+    /// By stream: the queue on which its packets should arrive, if the driver can steer them.
     pub steering: &'a [u32],
 }
 
 /// The queues of a run.
 pub struct Opened {
-    /// One or more, up to the number asked for. Worker `i` polls queue `i` modulo their number.
+    /// At least one, and at most as many as requested. Worker `i` polls queue `i` modulo their number.
     pub queues: Vec<Box<dyn Queue>>,
-    /// Frames that were made ready, with the stream of each; queues name them by their index.
+    /// Frames built before the run, with the stream of each. Queues refer to them by index.
     pub prepared: Vec<Prepared>,
 }
 
-/// A frame made ready before the run.
+/// A frame built before the run.
 #[derive(Clone, Debug)]
 pub struct Prepared {
-    /// Whose it is.
+    /// The stream it belongs to.
     pub stream: StreamId,
     /// The whole frame.
     pub bytes: Vec<u8>,
@@ -59,7 +59,7 @@ pub struct Prepared {
 /// A frame that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Incoming<'a> {
-    /// When.
+    /// Time of arrival.
     pub at: Nanos,
     /// Its bytes.
     pub bytes: Bytes<'a>,
@@ -68,46 +68,46 @@ pub struct Incoming<'a> {
 /// The bytes of a frame that has arrived.
 #[derive(Clone, Copy, Debug)]
 pub enum Bytes<'a> {
-    /// Those of this [`Prepared`] frame.
+    /// Index of a [`Prepared`] frame.
     Prepared(u32),
-    /// In the driver's memory, for as long as it is shown.
-    Shown(&'a [u8]),
+    /// Bytes in the driver's memory, valid only during the call.
+    Borrowed(&'a [u8]),
 }
 
-/// When a queue will have something.
+/// When the next frame of a queue is due.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Due {
-    /// Then.
+    /// At this time.
     At(Nanos),
-    /// Nobody knows: ask.
+    /// Unknown: the queue must be polled.
     Unknown,
     /// Never again.
     Never,
 }
 
-/// One receive queue, and the way out beside it.
+/// One receive queue, which can also send.
 pub trait Queue: Send {
-    /// The run begins `now`: what arrives by itself arrives from now on.
+    /// The run begins `now`. Scheduled arrivals count from here.
     fn begin(&mut self, now: Nanos) {
         let _ = now;
     }
 
-    /// Shows up to `limit` frames that have arrived by `now`, in the order in which they did, and
-    /// says how many.
-    fn receive(&mut self, now: Nanos, limit: usize, take: &mut dyn FnMut(Incoming<'_>)) -> usize;
+    /// Passes up to `limit` frames that have arrived by `now` to `sink`, in order of arrival. Returns
+    /// their number.
+    fn receive(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize;
 
-    /// When there will be something to receive.
+    /// When the next frame is due.
     fn due(&self) -> Due {
         Due::Unknown
     }
 
-    /// Sends `frame`, at the latest when [`flush`](Queue::flush) is called.
+    /// Sends `frame`, possibly not before [`flush`](Queue::flush) is called.
     ///
     /// # Errors
-    /// If it cannot be sent: it is lost then, and counted.
+    /// If it cannot be sent. The frame is then lost, and the worker counts it.
     fn send(&mut self, frame: &[u8]) -> io::Result<()>;
 
-    /// Sends what has been put off.
+    /// Sends all frames that are still buffered.
     ///
     /// # Errors
     /// If the system refuses.
@@ -115,7 +115,7 @@ pub trait Queue: Send {
         Ok(())
     }
 
-    /// What to wait on for something to receive, if it can be waited on.
+    /// A descriptor that becomes readable when a frame arrives, if there is one.
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         None
     }
@@ -126,12 +126,12 @@ pub trait Queue: Send {
     }
 }
 
-/// A driver cannot be used as asked.
+/// A driver cannot be opened.
 #[derive(Debug, thiserror::Error)]
 #[error("the {driver} driver cannot be opened: {reason}")]
 pub struct DriverError {
-    /// Which.
+    /// Name of the driver.
     pub driver: &'static str,
-    /// Why, and what would be right.
+    /// Why, and what was expected.
     pub reason: String,
 }

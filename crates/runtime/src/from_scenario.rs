@@ -1,18 +1,18 @@
-//! From a scenario's document to a run on this machine: which processors, which driver, what the
+//! Turns a scenario document into a run on this machine: its processors, its driver and what the
 //! handler computes.
 //!
-//! What the simulator alone can do is refused, not left out silently: packets that are sent, and
-//! packets of several sizes. The scenario's [effects](warmcore_scenario::Effects) describe costs to
-//! the simulator; here the clock tells them.
+//! Features that only the simulator has, packets that are sent and packets of several sizes, are
+//! refused, not silently ignored. The scenario's [effects](warmcore_scenario::Effects) describe costs
+//! to the simulator; a live run measures them.
 
-use crate::driver::counted::Counted;
-use crate::driver::device::{self, Newcomers};
+use crate::driver::counting::CountingDriver;
+use crate::driver::device::{self, NewSenders};
 use crate::driver::{Driver, DriverError, Memory};
 use crate::handler::{Context, Handler};
 use crate::options::{Idle, Options, Overload, Shutdown};
 use crate::report::Report;
 use crate::run::{RunError, run};
-use crate::state::StreamState;
+use crate::state::HandlerState;
 use crate::watch::Watch;
 use crate::work::{BuiltIn, Work};
 use core::hint::{black_box, spin_loop};
@@ -31,70 +31,70 @@ use warmcore_stack::{Delivery, Flow};
 use warmcore_units::{Bytes, CpuId, Fault, Nanos, PerSecond, StreamId};
 use warmcore_workload::{Capture, Key, Trace};
 
-/// A worker that did not look at the clock for longer than this, besides what it was told to
-/// compute, was not running.
+/// A worker that did not read the clock for longer than this, on top of what its handler computes, was
+/// not running.
 const STALL: Nanos = Nanos(8e3);
-/// What it may take for each cache line that its handler touches.
-const MISS: Nanos = Nanos(200.0);
+/// Time allowed for each cache line that the handler touches.
+const CACHE_MISS: Nanos = Nanos(200.0);
 /// Bytes of a cache line.
-const LINE: f64 = 64.0;
+const CACHE_LINE: f64 = 64.0;
 
-/// A scenario made ready to be run here.
+/// A scenario prepared for a run on this machine.
 pub struct Setup {
-    /// How.
+    /// The options of the run.
     pub options: Options,
-    /// Where its packets come from.
-    pub driver: Counted,
-    /// The streams that are open from the beginning.
+    /// The driver that packets come from.
+    pub driver: CountingDriver,
+    /// The streams that are open from the start.
     pub flows: Vec<Flow>,
-    /// Senders that have no stream yet, where the driver has a network behind it.
-    pub newcomers: Option<Newcomers>,
-    /// The rate at which packets arrive. `None`: as many as are taken in, or as peers send.
+    /// Senders without a stream; `None` for drivers without a network.
+    pub new_senders: Option<NewSenders>,
+    /// The rate at which packets arrive. `None`: as fast as they are taken, or as peers send.
     pub rate: Option<PerSecond>,
-    /// What was read of the trace that they arrive as in, if they do.
+    /// Which part of a trace was read, if packets arrive as in a trace.
     pub capture: Option<Capture>,
-    /// What is done with each packet.
+    /// The handler of each packet.
     pub handler: Computation,
 }
 
-/// A scenario cannot be run here.
+/// Why a scenario cannot be run on this machine.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// A field that cannot be had, or not here.
+    /// A field has a value that cannot be used, or not on this machine.
     #[error(transparent)]
     Field(#[from] Fault),
-    /// The traffic cannot be made.
+    /// The traffic cannot be generated.
     #[error(transparent)]
     Traffic(#[from] TrafficError),
-    /// The profile lacks what the policy is to weigh.
+    /// The profile lacks costs that the policy needs.
     #[error(transparent)]
     Profile(#[from] IncompleteProfile),
     /// The processors of this machine are not known.
     #[error("cannot tell which processors there are: {0}")]
     Machine(#[from] ProbeError),
-    /// The processors that this process may use are not known.
+    /// The affinity of this process cannot be read.
     #[error(transparent)]
     Affinity(#[from] AffinityError),
-    /// There is no memory for the work between packets.
+    /// No memory for the work between packets.
     #[error("`live.work_kib`: {0}; expected less, or 0 for none")]
     Work(#[from] MappingError),
-    /// The driver cannot be made.
+    /// The driver cannot be opened.
     #[error(transparent)]
     Driver(#[from] DriverError),
 }
 
 impl Setup {
-    /// Makes `scenario` ready, with the costs of `profile` for policies that weigh them. Files of
-    /// the traffic are looked for from `base`.
+    /// Prepares `scenario`, with the costs of `profile` for policies that need them. Traffic files are
+    /// looked up relative to `base`.
     ///
     /// # Errors
-    /// If there is something in it that cannot be had here. Nothing has been started then.
+    /// If the scenario asks for something that is not available here. Nothing has been started then.
     pub fn new(scenario: &PacketScenario, profile: &Profile, base: &Path) -> Result<Self, SetupError> {
         let live = &scenario.live;
         check(scenario)?;
         let cpus = cpus(scenario)?;
         let opened = open_driver(scenario, base)?;
-        let Frames { driver, flows, newcomers, streams, rate, capture, link } = opened;
+        let OpenedDriver { driver, flows, new_senders, streams, rate, capture, link } = opened;
         let stacks = scenario.check_stacks(streams)?.clamp(1, streams);
         let saturating = rate.is_none() && live.driver == DriverKind::Memory;
         let costs = scenario.scheduling.approach.costs();
@@ -107,22 +107,24 @@ impl Setup {
             stacks,
             link,
             verify_udp_checksum: live.verify_udp_checksum,
-            // What comes without end would be dropped without end.
+            // Saturating traffic never ends, so dropping would not either.
             overload: if saturating { Overload::HoldBack } else { overload(live.overload) },
             capacity: live.capacity,
             shutdown: shutdown(live.shutdown),
             stopwatch: None,
-            stall: STALL + Nanos(2.0 * live.handler_ns) + MISS * (f64::from(live.handler_bytes) / LINE),
+            stall: STALL
+                + Nanos(2.0 * live.handler_ns)
+                + CACHE_MISS * (f64::from(live.handler_bytes) / CACHE_LINE),
             seed: scenario.seed,
         };
         let answers = live.driver != DriverKind::Memory;
         let time = Duration::from_nanos(live.handler_ns as u64);
-        let state = Arc::new(StreamState::new(streams as usize, live.handler_bytes as usize));
+        let state = Arc::new(HandlerState::new(streams as usize, live.handler_bytes as usize));
         let handler = Computation { time, state, answers };
-        Ok(Self { options, driver: Counted::new(driver), flows, newcomers, rate, capture, handler })
+        Ok(Self { options, driver: CountingDriver::new(driver), flows, new_senders, rate, capture, handler })
     }
 
-    /// Runs it until `watch` returns.
+    /// Runs the scenario until `watch` returns.
     ///
     /// # Errors
     /// As [`run`].
@@ -131,23 +133,22 @@ impl Setup {
     }
 }
 
-/// Whether what `profile` says steers where packets go under `scenario`'s policy: all others decide
-/// without costs.
+/// Whether the policy of `scenario` uses the costs of a profile. All other policies decide without
+/// costs.
 #[must_use]
 pub fn weighs_costs(scenario: &PacketScenario) -> bool {
     matches!(scenario.scheduling.policy, ProcessorPolicy::Adaptive | ProcessorPolicy::Patient)
 }
 
-/// The processors that one worker each can have by default: a core each, of those that this
-/// process may use.
+/// The default processors for workers: one for each core that this process may use.
 ///
 /// # Errors
-/// If the machine does not say which there are.
+/// If the topology of the machine cannot be read.
 pub fn usable_cores() -> Result<Vec<CpuId>, ProbeError> {
     Ok(Probe::new().machine()?.machine.usable_cores())
 }
 
-/// What no live run does.
+/// Refuses what a live run cannot do.
 fn check(scenario: &PacketScenario) -> Result<(), Fault> {
     let traffic = &scenario.traffic;
     if traffic.send_fraction > 0.0 {
@@ -161,7 +162,7 @@ fn check(scenario: &PacketScenario) -> Result<(), Fault> {
     Ok(())
 }
 
-/// A processor for each worker.
+/// Chooses a processor for each worker.
 fn cpus(scenario: &PacketScenario) -> Result<Vec<CpuId>, SetupError> {
     let (wanted, named) = (scenario.processors as usize, &scenario.live.cpus);
     if named.is_empty() {
@@ -190,8 +191,8 @@ fn cpus(scenario: &PacketScenario) -> Result<Vec<CpuId>, SetupError> {
     Ok(cpus)
 }
 
-/// What workers do that have no packet. The memory for it is tried here, so that its lack is found
-/// before the run; each worker then has its own, made where it runs.
+/// What workers do when they have no packet. Memory for the work is allocated here once, so that a lack
+/// of it is found before the run. Each worker then allocates its own where it runs.
 fn idle(live: &Live, workers: u32, seed: u64) -> Result<Idle, MappingError> {
     if live.mode == Mode::Fixed {
         return Ok(Idle::Poll);
@@ -210,30 +211,30 @@ fn idle(live: &Live, workers: u32, seed: u64) -> Result<Idle, MappingError> {
     })))
 }
 
-/// A driver, and what it brings.
-struct Frames {
+/// An open driver and what belongs to it.
+struct OpenedDriver {
     driver: Box<dyn Driver>,
     flows: Vec<Flow>,
-    newcomers: Option<Newcomers>,
+    new_senders: Option<NewSenders>,
     streams: u32,
     rate: Option<PerSecond>,
     capture: Option<Capture>,
     link: LinkKind,
 }
 
-/// The driver that `scenario` names.
-fn open_driver(scenario: &PacketScenario, base: &Path) -> Result<Frames, SetupError> {
+/// Opens the driver that `scenario` names.
+fn open_driver(scenario: &PacketScenario, base: &Path) -> Result<OpenedDriver, SetupError> {
     if scenario.live.driver == DriverKind::Memory {
         return memory(scenario, base);
     }
     let streams = scenario.traffic.streams;
-    let (driver, newcomers) = device::open(&scenario.live)?;
+    let (driver, new_senders) = device::open(&scenario.live)?;
     let link = LinkKind::Ethernet;
-    let (flows, newcomers) = (Vec::new(), Some(newcomers));
-    Ok(Frames { driver, flows, newcomers, streams, rate: None, capture: None, link })
+    let (flows, new_senders) = (Vec::new(), Some(new_senders));
+    Ok(OpenedDriver { driver, flows, new_senders, streams, rate: None, capture: None, link })
 }
 
-fn memory(scenario: &PacketScenario, base: &Path) -> Result<Frames, SetupError> {
+fn memory(scenario: &PacketScenario, base: &Path) -> Result<OpenedDriver, SetupError> {
     let live = &scenario.live;
     let traffic = scenario.traffic.open(base)?;
     let key = Key { seed: scenario.seed, point: 0, replication: 0 };
@@ -247,7 +248,7 @@ fn memory(scenario: &PacketScenario, base: &Path) -> Result<Frames, SetupError> 
     };
     let flows = (0..streams).map(|stream| Memory::flow(StreamId(stream))).collect();
     let (driver, capture) = (Box::new(driver), traffic.trace().map(Trace::capture));
-    Ok(Frames { driver, flows, newcomers: None, streams, rate, capture, link: Memory::LINK })
+    Ok(OpenedDriver { driver, flows, new_senders: None, streams, rate, capture, link: Memory::LINK })
 }
 
 const fn overload(rule: OverloadRule) -> Overload {
@@ -264,12 +265,12 @@ const fn shutdown(rule: ShutdownRule) -> Shutdown {
     }
 }
 
-/// The handler of a scenario: touches its stream's memory, computes for a while, and where there is somebody to answer, sends
-/// the data back.
+/// The handler of a scenario: touches its stream's memory, computes for a while and, with a network
+/// driver, sends the data back.
 #[derive(Clone)]
 pub struct Computation {
     time: Duration,
-    state: Arc<StreamState>,
+    state: Arc<HandlerState>,
     answers: bool,
 }
 

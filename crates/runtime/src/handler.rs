@@ -1,17 +1,17 @@
-//! What a user does with packets.
+//! The user's function that handles packets.
 
 use warmcore_stack::Delivery;
 use warmcore_units::{CpuId, StreamId};
 
-/// Takes what comes out of the top of the stack. Any function of a delivery and a [`Context`] is
-/// one.
+/// Handles the packets that the stack delivers. Any function of a delivery and a [`Context`] is a
+/// handler.
 pub trait Handler: Sync {
-    /// A packet is delivered. Called by several workers at once, but under independent stacks by
-    /// one at a time for each stack, and in the order of arrival for each stream.
+    /// Handles one packet. Several workers call this at once; but with independent stacks, one at a
+    /// time for each stack, and in order of arrival for each stream.
     fn deliver(&self, delivery: &Delivery<'_>, context: &mut Context<'_>);
 
-    /// [`deliver`](Self::deliver) panicked, with `message`, on a packet of `stream`: what is to
-    /// become of the stream. Other streams are not touched.
+    /// Called when [`deliver`](Self::deliver) panicked with `message` on a packet of `stream`. Returns
+    /// what to do with the stream; other streams are not affected.
     fn panicked(&self, stream: StreamId, message: &str) -> AfterPanic {
         let _ = (stream, message);
         AfterPanic::Skip
@@ -27,17 +27,17 @@ impl<F: Fn(&Delivery<'_>, &mut Context<'_>) + Sync> Handler for F {
 /// What becomes of a stream whose handler has panicked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum AfterPanic {
-    /// The packet is lost, and the stream goes on. (The handler, having been told, may set up the
-    /// stream's state anew.)
+    /// The packet is lost and the stream continues. (The handler may reset the stream's state in
+    /// [`panicked`](Handler::panicked).)
     #[default]
     Skip,
-    /// The stream ends: its further packets are dropped and counted.
+    /// The stream ends. Its further packets are dropped and counted.
     EndStream,
     /// The run ends.
     EndRun,
 }
 
-/// Where a packet is being handled, and the way to answer it.
+/// Where a packet is handled, and how to answer it.
 #[derive(Debug)]
 pub struct Context<'a> {
     pub(crate) cpu: CpuId,
@@ -53,13 +53,14 @@ impl Context<'_> {
         self.cpu
     }
 
-    /// The worker that runs it, numbered from 0: state of a worker's own can be kept by it.
+    /// The worker that runs the handler, numbered from 0. Use it to index per-worker state.
     #[must_use]
     pub const fn worker(&self) -> usize {
         self.worker as usize
     }
 
-    /// Answers the sender with `payload`; of several answers to one packet the last is sent.
+    /// Answers the sender with `payload`. If called more than once for a packet, the last answer is
+    /// sent.
     pub fn reply(&mut self, payload: &[u8]) {
         self.reply.clear();
         self.reply.extend_from_slice(payload);

@@ -1,21 +1,21 @@
-//! The live runtime: protocol work on real threads, under the policies that the simulator has.
+//! The live runtime: protocol processing on real threads, under the same policies as the simulator.
 //!
-//! A packet's way: a [`driver`] has received a frame; a worker that looks takes it in and asks the
-//! dispatcher, the very one that the simulator drives, who is to process it; that worker takes it
-//! up the protocol stack on its processor and calls the user's [`Handler`] at the top. The clock
-//! says what it took, and the bookkeeping of who last wrote what says in which situation, in the
-//! words of the simulator.
+//! The path of a packet: a [`driver`] receives a frame. A worker that polls takes it and asks the
+//! dispatcher, the same code that the simulator drives, which worker shall process it. That worker
+//! passes it up the protocol stack on its processor and calls the user's [`Handler`] at the top. The
+//! clock measures what it took, and the record of who last wrote which data says in which cache
+//! situation, as in the simulator.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`driver`] | where frames come from |
-//! | [`options`], [`from_scenario`] | how a run is to be, and how a scenario says so |
-//! | [`mod@run`] | a run from its beginning to its end |
-//! | [`handler`], [`state`], [`work`] | what a user does with packets, and beside them |
-//! | [`watch`] | a run while it lasts: follow it, pause it, open streams |
-//! | [`stopwatch`] | the time in the stack, read as a calibration reads it |
-//! | [`report`], [`tally`] | what came of it |
-//! | [`metrics`] | a run for monitoring systems |
+//! | [`options`], [`from_scenario`] | the options of a run, and how they follow from a scenario |
+//! | [`mod@run`] | a run from start to end |
+//! | [`handler`], [`state`], [`work`] | the user's handler, its per-stream memory, and work between packets |
+//! | [`watch`] | follow a run while it lasts, pause it, open streams |
+//! | [`stopwatch`] | time in the stack, measured as a calibration measures it |
+//! | [`report`], [`tally`] | the results |
+//! | [`metrics`] | metrics for monitoring systems |
 
 pub mod clock;
 mod control;
@@ -48,7 +48,7 @@ pub use handler::{AfterPanic, Context, Handler};
 pub use options::{Idle, Options, Overload, Shutdown};
 pub use report::{Report, Steady, WARM_UP};
 pub use run::{RunError, decides_alone, run};
-pub use state::StreamState;
+pub use state::HandlerState;
 pub use stopwatch::Stopwatch;
 pub use watch::Watch;
 pub use work::Work;

@@ -95,7 +95,7 @@ impl Mailbox {
         self.sleep_by(awake, || park_timeout(longest));
     }
 
-    /// The same, with `wait` to sleep.
+    /// Like [`sleep`](Self::sleep), but calls `wait` to sleep.
     pub(crate) fn sleep_by(&self, awake: impl FnOnce() -> bool, wait: impl FnOnce()) {
         self.sleep.announced.store(true, Ordering::Relaxed);
         fence(Ordering::SeqCst);

@@ -1,17 +1,18 @@
-//! A run in numbers that a monitoring system collects: the Prometheus text format, version 0.0.4.
+//! Metrics of a run in the Prometheus text format, version 0.0.4.
 //!
-//! Everything is counted from the start of the run, up to the last finished block of each worker
-//! (see [`tally`](crate::tally)): some 10 ms ago while there is work, longer while there is none.
+//! All counts start with the run and include every worker's finished blocks (see
+//! [`tally`](crate::tally)). They are some 10 ms old while there is work, and older while there is
+//! none.
 //!
 //! | metric | labels | |
 //! |---|---|---|
 //! | `warmcore_packets_total` | worker, cpu, outcome | delivered, overflowed or failed |
-//! | `warmcore_refused_packets_total` | worker, cpu, reason | by the stack |
-//! | `warmcore_unanswered_packets_total` | worker, cpu | whose answer could not be sent |
+//! | `warmcore_refused_packets_total` | worker, cpu, reason | refused by the stack |
+//! | `warmcore_unanswered_packets_total` | worker, cpu | the answer could not be sent |
 //! | `warmcore_delay_seconds` | worker, cpu | histogram, from arrival to the end of service |
-//! | `warmcore_situation_packets_total` | worker, cpu, experiment, thread_stack | by what they found |
-//! | `warmcore_service_seconds_total` | worker, cpu, experiment, thread_stack | time in service of those |
-//! | `warmcore_busy_seconds_total` | worker, cpu | time in service of all |
+//! | `warmcore_situation_packets_total` | worker, cpu, experiment, thread_stack | packets by cache situation |
+//! | `warmcore_service_seconds_total` | worker, cpu, experiment, thread_stack | time in service by cache situation |
+//! | `warmcore_busy_seconds_total` | worker, cpu | time in service of all packets |
 //! | `warmcore_stalls_total` | worker, cpu | times the worker did not run though it wanted to |
 //! | `warmcore_longest_stall_seconds` | worker, cpu | the longest of them |
 //! | `warmcore_run_seconds` | | how long the run has lasted |
@@ -20,24 +21,24 @@ mod endpoint;
 
 pub use endpoint::{CONTENT_TYPE, Endpoint, EndpointError, address};
 
-use crate::tally::{Block, Seen};
+use crate::tally::{Block, PacketStats};
 use crate::watch::Watch;
 use prometheus::proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType};
 use prometheus::{Encoder, TextEncoder};
 use warmcore_costs::{Situation, ThreadStack};
 use warmcore_units::{CpuId, Nanos};
 
-/// The bounds of the delay's buckets are powers of two of a nanosecond, from 2^7 (128 ns) to 2^30
-/// (1.07 s): the histogram they are read from has a bound at each.
+/// The bounds of the delay buckets are powers of two in nanoseconds, from 2^7 (128 ns) to 2^30 (1.07
+/// s). The underlying histogram has a bound at each.
 const BUCKETS: core::ops::RangeInclusive<i32> = 7..=30;
 
-/// What is known of the run that `watch` sees, whose workers are on `cpus`.
+/// Renders the metrics of the run that `watch` sees, with a worker on each of `cpus`.
 #[must_use]
 pub fn text(watch: &Watch<'_>, cpus: &[CpuId]) -> String {
     render(&watch.totals(), cpus, watch.elapsed())
 }
 
-/// The same of workers on `cpus` that have done `totals` in `elapsed`.
+/// Renders `totals`, one for each of `cpus`, after `elapsed`.
 fn render(totals: &[Block], cpus: &[CpuId], elapsed: Nanos) -> String {
     let workers: Vec<Worker<'_>> = totals
         .iter()
@@ -45,7 +46,7 @@ fn render(totals: &[Block], cpus: &[CpuId], elapsed: Nanos) -> String {
         .enumerate()
         .map(|(number, (done, &cpu))| Worker {
             done,
-            seen: done.seen(),
+            seen: done.all_packets(),
             labels: vec![label("worker", number), label("cpu", cpu.0)],
         })
         .collect();
@@ -62,13 +63,13 @@ fn render(totals: &[Block], cpus: &[CpuId], elapsed: Nanos) -> String {
         delays(&workers),
         situations(
             "warmcore_situation_packets_total",
-            "Packets, by what they found in caches.",
+            "Packets by the cache situation they found.",
             &workers,
             |served| served.packets as f64,
         ),
         situations(
             "warmcore_service_seconds_total",
-            "Time in service, by what was found.",
+            "Time in service by the cache situation found.",
             &workers,
             |served| served.time.secs(),
         ),
@@ -82,16 +83,16 @@ fn render(totals: &[Block], cpus: &[CpuId], elapsed: Nanos) -> String {
     let present: Vec<MetricFamily> =
         families.into_iter().filter(|family| !family.get_metric().is_empty()).collect();
     let mut text = Vec::new();
-    // Refused only for families without metrics, and by writers that fail; memory does not.
+    // Encoding fails only for families without metrics or if writing fails. Neither can happen here.
     let _ = TextEncoder::new().encode(&present, &mut text);
     String::from_utf8(text).unwrap_or_default()
 }
 
-/// What a worker has done, and the labels that tell it from others.
+/// The counts of a worker, and its labels.
 struct Worker<'a> {
     done: &'a Block,
-    /// Its finished packets, whatever they met.
-    seen: Seen,
+    /// Statistics of all its finished packets, disturbed or not.
+    seen: PacketStats,
     labels: Vec<LabelPair>,
 }
 
@@ -107,7 +108,7 @@ fn packets(workers: &[Worker<'_>]) -> MetricFamily {
         [("delivered", worker.done.packets()), ("overflowed", overflowed), ("failed", failed)]
             .map(|(outcome, count)| counter(count as f64, worker.labelled([label("outcome", outcome)])))
     };
-    let help = "Packets by what became of them.";
+    let help = "Packets by outcome.";
     family("warmcore_packets_total", help, MetricType::COUNTER)(workers.iter().flat_map(of).collect())
 }
 
@@ -170,7 +171,7 @@ fn longest_stalls(workers: &[Worker<'_>]) -> MetricFamily {
     family("warmcore_longest_stall_seconds", help, MetricType::GAUGE)(workers.iter().map(of).collect())
 }
 
-/// A count of each worker.
+/// One counter for each worker.
 fn counts(name: &str, help: &str, workers: &[Worker<'_>], value: impl Fn(&Block) -> f64) -> MetricFamily {
     let of = |worker: &Worker<'_>| counter(value(worker.done), worker.labels.clone());
     family(name, help, MetricType::COUNTER)(workers.iter().map(of).collect())

@@ -1,4 +1,4 @@
-//! How a run is to be.
+//! The options of a run.
 
 use crate::stopwatch::Stopwatch;
 use crate::work::Work;
@@ -12,46 +12,46 @@ use warmcore_units::{CpuId, Nanos};
 /// Where and how packets are processed.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The processors, a worker on each.
+    /// The processors; each has one worker.
     pub cpus: Vec<CpuId>,
     /// Approach, policy and pools.
     pub scheduling: Scheduling,
-    /// What processing costs, for policies that weigh costs.
+    /// Processing costs, for policies that use them.
     pub model: Arc<ExecutionModel>,
     /// Streams that can be open at once.
     pub streams: u32,
-    /// Independent stacks, under that approach.
+    /// Number of independent stacks, under that approach.
     pub stacks: u32,
-    /// How frames are laid out.
+    /// The link type of the frames.
     pub link: LinkKind,
     /// Whether UDP checksums are verified.
     pub verify_udp_checksum: bool,
-    /// What workers do that have no packet.
+    /// What workers do when they have no packet.
     pub idle: Idle,
     /// What happens to packets when too many are held.
     pub overload: Overload,
-    /// Packets held at most, waiting and in service.
+    /// Most packets held at a time, waiting and in service.
     pub capacity: u32,
     /// What becomes of packets that are held when the run ends.
     pub shutdown: Shutdown,
-    /// A worker that did not look at the clock for longer than this was not running: what it
-    /// measured then is left out of the statistics.
+    /// A worker that did not read the clock for longer than this was not running. Packets affected by
+    /// that are left out of the statistics.
     pub stall: Nanos,
-    /// What some packets' time in stack and handler is read with, if it is to be known.
+    /// Measures the time in stack and handler for some packets; `None` to measure it for none.
     pub stopwatch: Option<Stopwatch>,
     /// Seed of a policy's random choices.
     pub seed: u64,
 }
 
-/// What a worker does that has no packet.
+/// What a worker does when it has no packet.
 #[derive(Clone)]
 pub enum Idle {
-    /// It polls, without end: for processors that are there for protocol work alone (Fixed).
+    /// It polls all the time, for processors reserved for protocol work (Fixed).
     Poll,
-    /// It polls for a short time, then sleeps until something comes.
+    /// It polls for a short time, then sleeps until there is work.
     Sleep,
-    /// It does other work, and looks for packets between two pieces of it (Floating). The function
-    /// makes the work of each worker.
+    /// It does other work and polls for packets between two steps of it (Floating). The function
+    /// creates the work of a worker.
     Work(Arc<dyn Fn(u32) -> Box<dyn Work> + Send + Sync>),
 }
 
@@ -65,13 +65,13 @@ impl fmt::Debug for Idle {
     }
 }
 
-/// What happens when as many packets are held as may be.
+/// What happens when the limit of held packets is reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Overload {
     /// Further packets are dropped, and counted.
     #[default]
     Drop,
-    /// They are left with the driver until there is room.
+    /// Further packets stay in the driver until there is room.
     HoldBack,
 }
 

@@ -1,4 +1,4 @@
-//! A packet that has been taken in: when it arrived, whose it is, and its frame.
+//! A packet that was received: its time of arrival, its stream and its frame.
 
 use warmcore_policy::dispatch::Job;
 use warmcore_units::{Nanos, StreamId};
@@ -14,9 +14,9 @@ pub(crate) struct Packet {
 /// Where a packet's bytes are.
 #[derive(Debug)]
 pub(crate) enum Frame {
-    /// The driver made them ready before the run.
+    /// Index of a frame that the driver built before the run.
     Prepared(u32),
-    /// In a buffer that goes with the packet.
+    /// A copy in a buffer that belongs to the packet.
     Held(Box<Buffer>),
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Buffer {
 }
 
 impl Buffer {
-    /// Takes a copy of `frame`.
+    /// Copies `frame` into the buffer.
     pub(crate) fn fill(&mut self, frame: &[u8]) {
         self.bytes.clear();
         self.bytes.extend_from_slice(frame);

@@ -1,4 +1,4 @@
-//! The protocol stack in the form that the approach to parallelism asks for.
+//! The protocol stack in the form that the approach to parallelism requires.
 
 use warmcore_policy::dispatch::Layout;
 use warmcore_scenario::Parallelism;
@@ -8,23 +8,23 @@ use warmcore_stack::{
 };
 use warmcore_units::{StackId, StreamId};
 
-/// A protocol stack that workers receive in.
+/// The protocol stack of a run.
 pub(crate) struct Protocol {
     form: Form,
     config: Config,
 }
 
 enum Form {
-    /// One stack; any number of workers at once.
+    /// One stack, used by any number of workers at once.
     Locking(Box<LockingStack>),
-    /// Several, one worker in each at a time; by stream, the stack it belongs to.
+    /// Several stacks, each used by one worker at a time; and the stack of each stream.
     Independent(Box<IndependentStacks>, Vec<u32>),
-    /// One for each processor; every stream is open in all.
+    /// One stack for each processor; every stream is open in all of them.
     Hybrid(Box<IndependentStacks>),
 }
 
 impl Protocol {
-    /// Without streams.
+    /// A stack without streams.
     pub(crate) fn new(approach: Parallelism, layout: &Layout, config: Config) -> Self {
         let form = match approach {
             Parallelism::Locking => Form::Locking(Box::new(LockingStack::new(config))),
@@ -39,7 +39,8 @@ impl Protocol {
         Self { form, config }
     }
 
-    /// Opens the stream of `flow`, the next in number: stack and dispatcher count alike.
+    /// Opens a stream for `flow`. `number` is its number in the dispatcher, which the stack assigns
+    /// too.
     pub(crate) fn open(&mut self, number: StreamId, flow: &Flow) -> Result<StreamId, OpenError> {
         match &mut self.form {
             Form::Locking(stack) => stack.open(flow),
@@ -50,13 +51,13 @@ impl Protocol {
         }
     }
 
-    /// The 5-tuple of `frame`, if it is one that a stack would deliver.
+    /// The 5-tuple of `frame`, or why no stack would deliver it.
     #[inline]
     pub(crate) fn classify(&self, frame: &[u8]) -> Result<FlowKey, DropReason> {
         classify(self.config.link, frame)
     }
 
-    /// The stream that is open for `key`.
+    /// The open stream with 5-tuple `key`.
     #[inline]
     pub(crate) fn find(&self, key: &FlowKey) -> Option<StreamId> {
         match &self.form {

@@ -18,23 +18,23 @@ pub(crate) struct ReceiveQueue {
     /// The idle worker that polls first.
     lookout: AtomicU32,
     inner: spin::Mutex<Box<dyn Queue>>,
-    /// The worker that sleeps at the queue, and what it waits on.
+    /// The worker that sleeps at the queue, and what it sleeps on.
     sleeper: AtomicU32,
     descriptor: Option<OwnedFd>,
     bell: Bell,
 }
 
 /// Exclusive access to a queue.
-pub(crate) struct Open<'a> {
+pub(crate) struct LockedQueue<'a> {
     due: &'a AtomicU64,
     inner: spin::MutexGuard<'a, Box<dyn Queue>>,
 }
 
-impl Open<'_> {
+impl LockedQueue<'_> {
     /// Passes up to `limit` frames that arrived by `now` to `take`.
     #[inline]
-    pub(crate) fn receive(&mut self, now: Nanos, limit: usize, mut take: impl FnMut(Incoming<'_>)) {
-        self.inner.receive(now, limit, &mut take);
+    pub(crate) fn receive(&mut self, now: Nanos, limit: usize, mut sink: impl FnMut(Incoming<'_>)) {
+        self.inner.receive(now, limit, &mut sink);
         self.due.store(bits(self.inner.due()), Ordering::Relaxed);
     }
 }
@@ -43,7 +43,7 @@ impl Open<'_> {
 pub(crate) fn wake_all(mailboxes: &[Mailbox], queues: &[CachePadded<ReceiveQueue>]) {
     mailboxes.iter().for_each(Mailbox::wake);
     for queue in queues {
-        if queue.sleeper.load(Ordering::Relaxed) != NOBODY {
+        if queue.sleeper.load(Ordering::Relaxed) != NO_WORKER {
             queue.bell.ring();
         }
     }
@@ -52,7 +52,7 @@ pub(crate) fn wake_all(mailboxes: &[Mailbox], queues: &[CachePadded<ReceiveQueue
 /// How long a frame is left to the worker that polls first, before others take it.
 const GRACE: Nanos = Nanos(300.0);
 /// No worker.
-const NOBODY: u32 = u32::MAX;
+const NO_WORKER: u32 = u32::MAX;
 
 impl ReceiveQueue {
     /// # Errors
@@ -60,10 +60,10 @@ impl ReceiveQueue {
     pub(crate) fn new(queue: Box<dyn Queue>) -> io::Result<Self> {
         Ok(Self {
             due: AtomicU64::new(bits(queue.due())),
-            lookout: AtomicU32::new(NOBODY),
+            lookout: AtomicU32::new(NO_WORKER),
             descriptor: queue.descriptor().map(|descriptor| descriptor.try_clone_to_owned()).transpose()?,
             inner: spin::Mutex::new(queue),
-            sleeper: AtomicU32::new(NOBODY),
+            sleeper: AtomicU32::new(NO_WORKER),
             bell: Bell::new().map_err(io::Error::other)?,
         })
     }
@@ -83,15 +83,15 @@ impl ReceiveQueue {
 
     /// Whether the idle `worker` should poll at `now`: at once if it polls first, after [`GRACE`] if not.
     #[inline]
-    pub(crate) fn concerns(&self, worker: CpuId, now: Nanos) -> bool {
+    pub(crate) fn should_poll(&self, worker: CpuId, now: Nanos) -> bool {
         let due = self.due();
         due <= now && (self.lookout.load(Ordering::Relaxed) == worker.0 || due + GRACE <= now)
     }
 
     /// Sets the idle worker that polls first.
     #[inline]
-    pub(crate) fn appoint(&self, lookout: Option<CpuId>) {
-        let lookout = lookout.map_or(NOBODY, |cpu| cpu.0);
+    pub(crate) fn set_lookout(&self, lookout: Option<CpuId>) {
+        let lookout = lookout.map_or(NO_WORKER, |cpu| cpu.0);
         if self.lookout.load(Ordering::Relaxed) != lookout {
             self.lookout.store(lookout, Ordering::Relaxed);
         }
@@ -99,20 +99,20 @@ impl ReceiveQueue {
 
     /// Exclusive access, unless another worker has it.
     #[inline]
-    pub(crate) fn open(&self) -> Option<Open<'_>> {
-        self.inner.try_lock().map(|inner| Open { due: &self.due, inner })
+    pub(crate) fn try_lock(&self) -> Option<LockedQueue<'_>> {
+        self.inner.try_lock().map(|inner| LockedQueue { due: &self.due, inner })
     }
 
     /// Makes `worker` the one that sleeps at the queue; false if another does, or if the queue has no
     /// descriptor. Call it before the last check for work.
     pub(crate) fn claim(&self, worker: CpuId) -> bool {
         self.descriptor.is_some()
-            && self.sleeper.compare_exchange(NOBODY, worker.0, Ordering::SeqCst, Ordering::Relaxed).is_ok()
+            && self.sleeper.compare_exchange(NO_WORKER, worker.0, Ordering::SeqCst, Ordering::Relaxed).is_ok()
     }
 
     /// Ends a successful [claim](Self::claim).
     pub(crate) fn release(&self) {
-        self.sleeper.store(NOBODY, Ordering::Relaxed);
+        self.sleeper.store(NO_WORKER, Ordering::Relaxed);
     }
 
     /// Sleeps until a frame arrives, the bell rings, or `longest` has passed. Requires a

@@ -8,40 +8,41 @@ use warmcore_stats::Interval;
 use warmcore_stats::ratio;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// What is left out at the beginning, at least: caches fill, and queues find their level.
+/// Warm-up time that is left out at least: caches fill, and queues reach their usual length.
 pub const WARM_UP: Nanos = Nanos(50e6);
-/// Packets that are enough to tell a mean of.
-const ENOUGH: u64 = 1_000;
-/// Blocks that make one observation: neighbouring blocks are alike.
+/// Fewest packets for a mean.
+const MIN_PACKETS: u64 = 1_000;
+/// Number of batches that blocks are grouped into, because neighbouring blocks are correlated.
 const BATCHES: usize = 20;
-/// Packets beyond a quantile that one observation of it needs: of fewer, the longest delay is taken for it.
-pub const BEYOND: f64 = 10.0;
+/// Packets beyond a quantile that each batch needs: with fewer, the estimate would be little more than
+/// the longest delay.
+pub const MIN_TAIL_PACKETS: f64 = 10.0;
 
 /// What came of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// From when the workers were made ready to when the last one left.
+    /// From the start of the workers to the end of the last one.
     pub duration: Nanos,
     /// What each worker did.
     pub workers: Vec<Blocks>,
     /// By worker, by stream: packets processed, of the first 1,024 streams.
     pub streams: Vec<Vec<u64>>,
-    /// Packets that were held when the run ended, and given up.
+    /// Packets that were still held when the run ended, and were given up.
     pub given_up: u64,
     /// Packets that the driver lost before they could be received.
     pub lost: u64,
 }
 
-/// The steady part of a run: without its beginning. What it says of delays and times in service is of
-/// packets that met no time in which the machine did not let a worker run.
+/// The steady part of a run, without the warm-up. Its delays and times in service leave out packets
+/// that met a stall, a time in which the machine did not let a worker run.
 #[derive(Clone, Debug)]
 pub struct Steady {
-    /// Its blocks, all workers together, in order of time.
+    /// The blocks, merged over all workers, in order of time.
     blocks: Vec<Block>,
 }
 
 impl Report {
-    /// Everything that happened, all workers together.
+    /// All counts of the run, merged over workers.
     #[must_use]
     pub fn total(&self) -> Block {
         let mut total = Block::default();
@@ -49,14 +50,14 @@ impl Report {
         total
     }
 
-    /// The steady part of what is kept.
+    /// The steady part of the blocks that were kept.
     #[must_use]
     pub fn steady(&self) -> Steady {
         self.steady_after(WARM_UP)
     }
 
-    /// What is kept of the time after `warm_up`, where the beginning lasts longer than usual: as long as
-    /// packets come that are the first of their streams.
+    /// The blocks after `warm_up`. Use this if the warm-up lasts longer than usual: as long as first
+    /// packets of streams keep coming.
     #[must_use]
     pub fn steady_after(&self, warm_up: Nanos) -> Steady {
         let span = self.span(warm_up);
@@ -69,17 +70,19 @@ impl Report {
         Steady { blocks: together.into_values().collect() }
     }
 
-    /// The same; but where hardly any packet met no stall, all packets count, whatever they met.
+    /// Like [`steady_after`](Self::steady_after), but if hardly any packet is undisturbed, disturbed
+    /// packets count too.
     #[must_use]
     pub fn steady_or_all(&self, warm_up: Nanos) -> Steady {
         let mut steady = self.steady_after(warm_up);
-        if steady.total().clean.packets() < ENOUGH {
-            steady.blocks.iter_mut().for_each(|block| block.clean = block.seen());
+        if steady.total().clean.packets() < MIN_PACKETS {
+            steady.blocks.iter_mut().for_each(|block| block.clean = block.all_packets());
         }
         steady
     }
 
-    /// The numbers of the blocks without those of the beginning and the last, which is not whole.
+    /// Numbers of the steady blocks: without the warm-up, and without the last block, which is
+    /// incomplete.
     fn span(&self, warm_up: Nanos) -> Range<u64> {
         let last = self.workers.iter().filter_map(|worker| Some(worker.last.back()?.number)).min();
         (warm_up / BLOCK).ceil() as u64..last.unwrap_or(0)
@@ -87,33 +90,32 @@ impl Report {
 }
 
 impl Steady {
-    /// How many blocks it has.
+    /// Number of blocks.
     #[must_use]
     pub fn blocks(&self) -> usize {
         self.blocks.len()
     }
 
-    /// The share of packets that met a time in which a worker was kept from running: they are left
-    /// out of delays and times in service.
+    /// Fraction of packets that met a stall. They are left out of delays and times in service.
     #[must_use]
     pub fn disturbed(&self) -> f64 {
         let total = self.total();
         total.disturbed.packets() as f64 / total.packets().max(1) as f64
     }
 
-    /// Whether there is nothing to tell of.
+    /// Whether there is no undisturbed packet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.blocks.iter().all(|block| block.clean.packets() == 0)
     }
 
-    /// How long it is.
+    /// Its length.
     #[must_use]
     pub fn duration(&self) -> Nanos {
         BLOCK * self.blocks.len() as f64
     }
 
-    /// All of it together.
+    /// All blocks merged.
     #[must_use]
     pub fn total(&self) -> Block {
         let mut total = Block::default();
@@ -121,7 +123,7 @@ impl Steady {
         total
     }
 
-    /// Neighbouring blocks taken together, so that they are nearly independent.
+    /// The blocks merged into batches that are nearly independent.
     fn batches(&self) -> Vec<Block> {
         let size = self.blocks.len().div_ceil(BATCHES).max(1);
         let together = |blocks: &[Block]| {
@@ -140,8 +142,7 @@ impl Steady {
         ))
     }
 
-    /// The mean delay of all packets, of those as well that met a time in which a worker was kept from
-    /// running.
+    /// The mean delay of all packets, including those that met a stall.
     #[must_use]
     pub fn overall_delay(&self) -> Estimate<Nanos> {
         let of_batch = |batch: &Block| {
@@ -159,7 +160,7 @@ impl Steady {
         ))
     }
 
-    /// The mean time in stack and handler of the packets that were timed.
+    /// The mean time in stack and handler, of the packets that were timed.
     #[must_use]
     pub fn stack(&self) -> Estimate<Nanos> {
         let timed = |batch: &Block| {
@@ -169,24 +170,29 @@ impl Steady {
         nanos(ratio::of_means(self.batches().iter().map(timed)))
     }
 
-    /// What a packet that follows another without a pause takes its worker besides its time in stack and
-    /// handler: taking packets in, deciding who processes them, and the books. Of packets that were timed.
+    /// The mean time per packet outside stack and handler: receiving, dispatching and bookkeeping.
+    /// Measured on timed packets that follow another without a pause.
     #[must_use]
-    pub fn beside(&self) -> Estimate<Nanos> {
+    pub fn packet_overhead(&self) -> Estimate<Nanos> {
         nanos(ratio::of_means(
-            self.batches().iter().map(|batch| (batch.beside.time.0, batch.beside.packets as f64)),
+            self.batches()
+                .iter()
+                .map(|batch| (batch.packet_overhead.time.0, batch.packet_overhead.packets as f64)),
         ))
     }
 
-    /// The delay that a fraction `p` of the packets does not exceed; with an infinite half-width where
-    /// fewer than [`BEYOND`] packets are beyond it in each of the observations that the interval is of.
+    /// The delay that a fraction `p` of the packets does not exceed. Its half-width is infinite if
+    /// fewer than [`MIN_TAIL_PACKETS`] packets per batch lie beyond it.
     #[must_use]
     pub fn quantile(&self, p: f64) -> Estimate<Nanos> {
         let (batches, total) = (self.batches(), self.total().clean);
         let beyond = p.min(1.0 - p) * total.packets() as f64 / batches.len() as f64;
         let of_batches: Vec<f64> = batches.iter().map(|batch| batch.clean.delays.quantile(p)).collect();
-        let half =
-            if beyond < BEYOND { f64::INFINITY } else { Interval::from_observations(&of_batches).half_width };
+        let half = if beyond < MIN_TAIL_PACKETS {
+            f64::INFINITY
+        } else {
+            Interval::from_observations(&of_batches).half_width
+        };
         Estimate::new(Nanos(total.delays.quantile(p)), Nanos(half))
     }
 
@@ -198,8 +204,7 @@ impl Steady {
         Estimate::new(PerSecond(rate.mean), PerSecond(rate.half_width))
     }
 
-    /// The share of packets in each situation and their mean time in service there, with what was
-    /// seen in it.
+    /// Packets and time in service of each cache situation that occurred.
     #[must_use]
     pub fn situations(&self) -> Vec<(Situation, Served)> {
         Situation::all().zip(self.total().clean.situations).filter(|(_, served)| served.packets > 0).collect()
@@ -214,7 +219,7 @@ fn nanos(interval: Interval) -> Estimate<Nanos> {
 mod tests {
     use super::*;
 
-    /// A worker that has filled so many blocks.
+    /// The report of a worker with this many blocks.
     fn report(blocks: u64) -> Report {
         let mut worker = Blocks::default();
         (0..blocks).for_each(|number| worker.push(Block { number, ..Block::default() }));
@@ -222,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_beginning_leaves_more_out() {
+    fn a_longer_warm_up_leaves_more_out() {
         let report = report(20);
         let first = |steady: Steady| steady.blocks.first().map(|block| block.number);
         assert_eq!(first(report.steady()), Some(5));

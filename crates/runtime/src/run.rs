@@ -35,24 +35,24 @@ use warmcore_stack::{Config, Flow, OpenError, Pool};
 use warmcore_units::{CpuId, StreamId};
 use warmcore_workload::{Key, Purpose};
 
-/// Segments of a pool of free memory: more than packets can be in service at once.
+/// Segments of a free-memory pool: more than packets can be in service at once.
 const SEGMENTS: usize = 64;
-/// Forwarded packets that a mailbox has room for, at least.
+/// Least number of forwarded packets that a mailbox has room for.
 const FORWARDED: usize = 1024;
 /// How long workers may take to drain.
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
 
-/// A run cannot begin, or could not go on.
+/// Why a run could not start, or ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// An option that cannot be used.
+    /// An option has a value that cannot be used.
     #[error("`{field}` is {found}, expected {expected}")]
     Option {
         /// Which.
         field: &'static str,
-        /// What it is.
+        /// Its value.
         found: String,
-        /// What it could be.
+        /// What was expected.
         expected: String,
     },
     /// The driver cannot be opened.
@@ -69,33 +69,34 @@ pub enum RunError {
     /// A stream cannot be opened.
     #[error("stream {number} cannot be opened: {source}")]
     Stream {
-        /// Which of the streams given.
+        /// Index of the stream among those given.
         number: usize,
         /// Why.
         source: OpenError,
     },
-    /// The system has no memory or threads for it.
+    /// The system has no memory, descriptors or threads for it.
     #[error("cannot start a worker: {0}")]
     System(#[from] io::Error),
-    /// A worker panicked outside of a handler: in a driver, or in the work that it does besides.
+    /// A worker panicked outside the handler: in a driver, or in its other work.
     #[error("worker {worker} panicked: {message}")]
     Panicked {
         /// The worker.
         worker: usize,
-        /// What the panic says.
+        /// The panic's message.
         message: String,
     },
-    /// A handler panicked and asked for the end of the run.
-    #[error("a handler panicked, and the run was to end then")]
+    /// A handler panicked and asked to end the run.
+    #[error("a handler panicked and ended the run")]
     Handler,
 }
 
-/// Runs `handler` on what comes from `driver`, with the streams of `flows` open, until `watch`
-/// returns. It is called when all workers are at work, and can follow and steer them.
+/// Runs `handler` on the packets of `driver`, with the streams of `flows` open, until `watch` returns.
+/// `watch` is called when all workers are running, and can follow and control them.
 ///
 /// # Errors
-/// If an option cannot be used, the driver cannot be opened, a worker cannot be placed or a stream
-/// cannot be opened, all before any packet is received; or if a handler has asked for the end.
+/// Before any packet is received: if an option cannot be used, the driver cannot be opened, a worker
+/// cannot be pinned or a stream cannot be opened. Later: if a handler asks to end the run, or a worker
+/// panics.
 pub fn run<H: Handler>(
     options: &Options,
     driver: &mut dyn Driver,
@@ -156,7 +157,7 @@ impl Options {
     }
 }
 
-/// Whether workers share nothing that a policy or the bookkeeping looks at.
+/// Whether workers share no state that the policy or the cache residency depends on.
 fn is_partitioned<P: Policy>(scheduling: &Scheduling) -> bool {
     let own = Organisation::PerProcessor;
     P::HOME_ONLY
@@ -164,8 +165,8 @@ fn is_partitioned<P: Policy>(scheduling: &Scheduling) -> bool {
         && [scheduling.threads, scheduling.memory] == [own; 2]
 }
 
-/// Whether each of `processors` workers decides alone under `scheduling`; otherwise all ask one dispatcher, and
-/// wait for each other.
+/// Whether each of `processors` workers has its own dispatcher under `scheduling`. Otherwise all share
+/// one, behind a lock.
 #[must_use]
 pub fn decides_alone(scheduling: &Scheduling, processors: u32, model: &ExecutionModel) -> bool {
     struct Asked<'a>(&'a Scheduling);
@@ -243,7 +244,7 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
             stalled: CachePadded::new(LastStall::none()),
             stall: options.stall,
         };
-        staff(&shared, options, watch)?;
+        run_workers(&shared, options, watch)?;
         if control.has_failed() {
             return Err(RunError::Handler);
         }
@@ -289,16 +290,16 @@ fn schedulers<P: Policy, W: Waiting<Job = Packet>>(
     made
 }
 
-/// Starts a worker on each processor, calls `watch`, and ends the workers.
-fn staff<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
+/// Starts a worker on each processor, calls `watch`, and stops the workers.
+fn run_workers<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
     shared: &Shared<'_, P, W, H>,
     options: &Options,
     watch: impl FnOnce(&Watch<'_>),
 ) -> Result<(), RunError> {
-    let refused = Mutex::new(None);
+    let failure = Mutex::new(None);
     thread::scope(|scope| {
-        let hire = |(worker, &cpu): (usize, &CpuId)| {
-            let refused = &refused;
+        let start = |(worker, &cpu): (usize, &CpuId)| {
+            let failure = &failure;
             let work = move || {
                 let pin = || pin_to(cpu).map_err(|source| RunError::Pin { worker, source });
                 let work = || pin().map(|_pinned| Worker::new(CpuId::from(worker), cpu, shared).run());
@@ -306,14 +307,14 @@ fn staff<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
                     Err(RunError::Panicked { worker, message: panic_message(&*panic) })
                 });
                 if let Err(error) = ended {
-                    *lock(refused) = Some(error);
+                    *lock(failure) = Some(error);
                     shared.control.give(Order::Leave);
                 }
             };
             thread::Builder::new().name(format!("worker {worker}")).spawn_scoped(scope, work).map(drop)
         };
-        let hired = options.cpus.iter().enumerate().try_for_each(hire);
-        if let Err(error) = hired {
+        let started = options.cpus.iter().enumerate().try_for_each(start);
+        if let Err(error) = started {
             shared.control.give(Order::Leave);
             return Err(RunError::System(error));
         }
@@ -323,22 +324,22 @@ fn staff<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
             shared.queues.iter().for_each(|queue| queue.begin(now));
             watched.resume();
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| watch(&watched))) {
-                dismiss(shared, Shutdown::Discard);
+                stop_workers(shared, Shutdown::Discard);
                 resume_unwind(panic);
             }
         }
-        dismiss(shared, options.shutdown);
+        stop_workers(shared, options.shutdown);
         Ok(())
     })?;
-    lock(&refused).take().map_or(Ok(()), Err)
+    lock(&failure).take().map_or(Ok(()), Err)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the workers: at once, or when they have drained.
-fn dismiss<P: Policy, W: Waiting<Job = Packet>, H>(shared: &Shared<'_, P, W, H>, shutdown: Shutdown) {
+/// Stops the workers: at once, or after they have drained.
+fn stop_workers<P: Policy, W: Waiting<Job = Packet>, H>(shared: &Shared<'_, P, W, H>, shutdown: Shutdown) {
     if shutdown == Shutdown::Drain && shared.control.order() != Order::Leave {
         shared.control.give(Order::Drain);
         wake_all(&shared.mailboxes, &shared.queues);
@@ -359,7 +360,7 @@ mod tests {
     use warmcore_scenario::ProcessorPolicy;
 
     #[test]
-    fn wired_workers_with_stacks_and_pools_of_their_own_decide_alone() {
+    fn wired_workers_with_their_own_stacks_and_pools_decide_alone() {
         let alone = |scheduling: Scheduling| {
             let costs = scheduling.approach.costs();
             let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), costs, 2).unwrap();

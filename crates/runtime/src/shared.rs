@@ -60,7 +60,7 @@ impl<P: Policy, W: Waiting<Job = Packet>, H> Shared<'_, P, W, H> {
 
     /// Whether every other worker's mailbox has room for a full intake from each worker.
     #[inline]
-    pub(crate) fn can_pass_on(&self, worker: CpuId) -> bool {
+    pub(crate) fn can_forward(&self, worker: CpuId) -> bool {
         let needed = INTAKE * self.mailboxes.len();
         let has_room = |mailbox: &Mailbox| mailbox.forwarded.capacity() - mailbox.forwarded.len() >= needed;
         self.schedulers.len() == 1

@@ -1,23 +1,21 @@
-//! When workers were kept from running: the last such time, as all of them know it.
+//! The last time a worker was kept from running, shared by all workers.
 //!
-//! A machine takes a processor away now and then, for a hypervisor's sake or an interrupt's. A
-//! packet that was there then, or that came while what had piled up was worked off, tells of the
-//! machine and not of scheduling. Once nothing is left of what had piled up, the system is as if
-//! nothing had happened; that it is empty shows that, and until then the stall goes on having
-//! effects.
+//! Now and then a hypervisor or an interrupt takes a processor away. The delay of a packet that was
+//! there then, or that came while the backlog was processed, says something about the machine and not
+//! about scheduling. The effects of a stall end when the system is empty.
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use warmcore_units::Nanos;
 
-/// A stall is taken to be over after so many times its length even if the system was never empty
-/// since: where it never is, delays tell nothing anyway.
+/// A stall ends after this many times its length even if the system was never empty since. If it never
+/// is, the delays say nothing anyway.
 const RECOVERY: f64 = 20.0;
 
-/// The last disturbed time: from the beginning of a stall until its effects are over.
+/// The last stall, from its beginning until its effects end.
 #[derive(Debug)]
 pub(crate) struct LastStall {
     from: AtomicU64,
-    /// When its effects are over, at the latest while it is [open](Self::is_open).
+    /// When its effects end; while it is [open](Self::is_open), they may end earlier.
     until: AtomicU64,
     open: AtomicBool,
 }
@@ -28,8 +26,8 @@ impl LastStall {
         Self { from: never(), until: never(), open: AtomicBool::new(false) }
     }
 
-    /// A worker did not run from `from` to `until`. Two that say so at once may leave the shorter
-    /// time of the two; both are far longer than what they are told apart from.
+    /// Records that a worker did not run from `from` to `until`. If two workers record a stall at once,
+    /// the shorter one may remain. Both are far longer than the intervals that do not count as stalls.
     #[cold]
     pub(crate) fn mark(&self, from: Nanos, until: Nanos) {
         let (before, over) = (self.from(), self.until());
@@ -43,13 +41,13 @@ impl LastStall {
         self.open.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it would change anything to know that the system is empty.
+    /// Whether the effects of the stall end once the system is empty.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.open.load(Ordering::Relaxed)
     }
 
-    /// The system was empty at `now`.
+    /// Ends the effects of the stall: the system was empty at `now`.
     #[cold]
     pub(crate) fn recovered(&self, now: Nanos) {
         self.open.store(false, Ordering::Relaxed);
@@ -58,7 +56,7 @@ impl LastStall {
         }
     }
 
-    /// Whether a packet that arrived and was finished at these times met it.
+    /// Whether the stall affects a packet that arrived and finished at these times.
     #[inline]
     pub(crate) fn met(&self, arrived: Nanos, finished: Nanos) -> bool {
         arrived <= self.until() && finished >= self.from()
@@ -80,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_meet_a_stall_until_the_system_was_empty() {
+    fn a_stall_affects_packets_until_the_system_is_empty() {
         let stalls = LastStall::none();
         assert!(!stalls.met(Nanos(0.0), Nanos(1e9)) && !stalls.is_open());
         stalls.mark(Nanos(100.0), Nanos(110.0));
@@ -89,7 +87,7 @@ mod tests {
         assert!(!met(90.0, 95.0));
         stalls.recovered(Nanos(170.0));
         assert!(met(165.0, 180.0) && !met(175.0, 180.0) && !stalls.is_open());
-        // One that begins before it is over makes it longer.
+        // A stall that begins before the last one is over extends it.
         stalls.mark(Nanos(160.0), Nanos(172.0));
         assert!(met(95.0, 101.0) && met(200.0, 210.0));
         stalls.recovered(Nanos(200.0));
@@ -98,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_system_is_never_empty_a_stall_is_over_in_the_end() {
+    fn a_stall_ends_even_if_the_system_is_never_empty() {
         let stalls = LastStall::none();
         stalls.mark(Nanos(100.0), Nanos(110.0));
         assert!(stalls.met(Nanos(300.0), Nanos(310.0)) && !stalls.met(Nanos(311.0), Nanos(320.0)));

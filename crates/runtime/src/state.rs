@@ -1,5 +1,5 @@
-//! What a handler keeps for each stream and touches with each of its packets: lines that are written where a
-//! packet is handled, and migrate when the stream does.
+//! Memory of a handler for each stream, written with each of its packets. Its cache lines are written
+//! where a packet is handled, and migrate when the stream does.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use warmcore_units::StreamId;
@@ -9,26 +9,27 @@ use warmcore_units::StreamId;
 #[repr(align(64))]
 struct Line(AtomicU64);
 
-/// The memory of all streams.
-pub struct StreamState {
+/// Per-stream memory of a handler, for all streams.
+pub struct HandlerState {
     lines: Vec<Line>,
-    /// Lines of a stream.
-    each: usize,
+    /// Cache lines of each stream.
+    lines_per_stream: usize,
 }
 
-impl StreamState {
-    /// So many bytes, rounded up to lines, for each of `streams`.
+impl HandlerState {
+    /// Allocates `bytes`, rounded up to whole cache lines, for each of `streams`.
     #[must_use]
     pub fn new(streams: usize, bytes: usize) -> Self {
-        let each = bytes.div_ceil(size_of::<Line>());
-        Self { lines: (0..streams * each).map(|_| Line::default()).collect(), each }
+        let lines_per_stream = bytes.div_ceil(size_of::<Line>());
+        Self { lines: (0..streams * lines_per_stream).map(|_| Line::default()).collect(), lines_per_stream }
     }
 
-    /// Reads and writes every line of `stream`. Only one packet of a stream is handled at a time.
+    /// Reads and writes every cache line of `stream`. Only one packet of a stream may be handled at a
+    /// time.
     #[inline]
     pub fn touch(&self, stream: StreamId) {
-        let first = stream.index() * self.each;
-        for Line(word) in self.lines.get(first..first + self.each).unwrap_or_default() {
+        let first = stream.index() * self.lines_per_stream;
+        for Line(word) in self.lines.get(first..first + self.lines_per_stream).unwrap_or_default() {
             word.store(word.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
         }
     }
@@ -40,12 +41,12 @@ mod tests {
 
     #[test]
     fn a_packet_touches_every_line_of_its_stream_and_no_other() {
-        let state = StreamState::new(3, 200);
+        let state = HandlerState::new(3, 200);
         state.touch(StreamId(1));
         state.touch(StreamId(1));
         state.touch(StreamId(3));
         let touched: Vec<u64> = state.lines.iter().map(|line| line.0.load(Ordering::Relaxed)).collect();
         assert_eq!(touched, [0, 0, 0, 0, 2, 2, 2, 2, 0, 0, 0, 0]);
-        StreamState::new(3, 0).touch(StreamId(1));
+        HandlerState::new(3, 0).touch(StreamId(1));
     }
 }

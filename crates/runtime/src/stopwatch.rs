@@ -1,28 +1,29 @@
-//! Times in the stack, read as a calibration reads them.
+//! Measures the time in the stack as a calibration does.
 //!
-//! The workers' clock is cheap: it says when a packet was finished, and what a worker does until it has
-//! finished the next. That time holds the stack, but also a reading of the clock, the lock of the protocol
-//! thread and, where packets follow each other, the books of the packet before. A stopwatch is read right
-//! before and right after the stack, stores included, and its own cost is subtracted: what it says is what a
-//! calibration says. A reading takes tens of nanoseconds, so that only some packets are timed.
+//! The workers' clock is cheap. It says when a packet finished, and so how long a worker took from one
+//! packet to the next. That time includes the stack, but also a clock reading, the lock of the protocol
+//! thread and, if packets follow each other, the bookkeeping of the packet before. A stopwatch is read
+//! right before and right after the stack, stores included, and its own cost is subtracted, so its
+//! times compare with those of a calibration. A reading takes tens of nanoseconds, so only some packets
+//! are timed.
 
 use warmcore_units::Nanos;
 
-/// How the stack's time is read.
+/// A counter for timing the stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch {
-    /// Reads a counter, after everything before it and before everything after it.
+    /// Reads the counter, after all earlier and before all later instructions.
     pub read: fn() -> u64,
-    /// What a tick of it lasts.
+    /// Nanoseconds per tick of the counter.
     pub nanos_per_tick: f64,
-    /// What two readings with nothing in between amount to; it is subtracted.
+    /// Time between two readings with nothing in between. It is subtracted.
     pub overhead: Nanos,
-    /// One packet in so many is timed, by each worker. Best a prime: packets come in batches.
+    /// Each worker times one packet in this many. Best a prime, because packets come in batches.
     pub every: u32,
 }
 
 impl Stopwatch {
-    /// The time between two readings.
+    /// The time between two readings, without the overhead.
     #[inline]
     pub(crate) fn between(&self, start: u64, stop: u64) -> Nanos {
         Nanos(stop.saturating_sub(start) as f64 * self.nanos_per_tick) - self.overhead
@@ -34,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_reading_takes_is_not_the_stacks() {
+    fn the_overhead_of_reading_is_subtracted() {
         let watch = Stopwatch { read: || 0, nanos_per_tick: 0.5, overhead: Nanos(20.0), every: 1 };
         assert_eq!(watch.between(100, 300), Nanos(80.0));
         assert_eq!(watch.between(300, 100), Nanos(-20.0));

@@ -1,10 +1,10 @@
-//! What is known of each stream beside the stack: where it is at home, whether it has failed, how
-//! many of its packets each worker has processed.
+//! Per-stream state outside the stack: the home processor, whether the stream has failed, and how many
+//! of its packets each worker processed.
 
 use core::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use warmcore_units::{CpuId, StreamId};
 
-/// Streams for which it is kept who processed them.
+/// Number of streams for which packets are counted by worker.
 const TRACKED: u32 = 1024;
 
 /// The streams of a run.
@@ -18,7 +18,7 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// Streams with these homes, for so many workers; the first `opened` of them are open.
+    /// Streams with these home processors, for this many workers. The first `opened` are open.
     pub(crate) fn new(homes: Vec<u32>, workers: u32, opened: usize) -> Self {
         let failed = homes.iter().map(|_| AtomicBool::new(false)).collect();
         let tracked = homes.len().min(TRACKED as usize);
@@ -36,7 +36,7 @@ impl Streams {
         CpuId(self.homes.get(stream.index()).copied().unwrap_or_default())
     }
 
-    /// How many have been opened.
+    /// Number of streams opened so far.
     pub(crate) fn opened(&self) -> usize {
         self.opened.load(Ordering::Relaxed)
     }
@@ -45,8 +45,8 @@ impl Streams {
         self.opened.store(opened, Ordering::Relaxed);
     }
 
-    /// How many there may be.
-    pub(crate) fn most(&self) -> usize {
+    /// Most streams that can be opened.
+    pub(crate) fn limit(&self) -> usize {
         self.homes.len()
     }
 
@@ -61,7 +61,7 @@ impl Streams {
         }
     }
 
-    /// `worker` has processed a packet of `stream`. Only the worker itself says so.
+    /// Counts a packet of `stream` that `worker` processed. Only the worker itself may call this.
     #[inline]
     pub(crate) fn processed(&self, worker: CpuId, stream: StreamId) {
         if let Some(count) = self.processed[worker.index()].get(stream.index()) {
@@ -69,7 +69,7 @@ impl Streams {
         }
     }
 
-    /// By worker, by stream: packets processed, of as many streams as that is kept for.
+    /// By worker, by stream: packets processed, of the streams that are counted.
     pub(crate) fn counts(&self) -> Vec<Vec<u64>> {
         let of = |worker: &Vec<AtomicU64>| worker.iter().map(|count| count.load(Ordering::Relaxed)).collect();
         self.processed.iter().map(of).collect()

@@ -1,9 +1,9 @@
-//! The one switch between real threads and loom's: whatever workers wake each other by is written
-//! against these names, and checked by `RUSTFLAGS="--cfg loom" cargo test -p warmcore-runtime --lib`.
+//! The switch between real threads and loom's. The code with which workers wake each other uses these
+//! names, and `RUSTFLAGS="--cfg loom" cargo test -p warmcore-runtime --lib` checks it.
 //!
-//! Under loom a thread that parks is woken by another or never, so that a wake-up that is lost
-//! shows as a deadlock; and the queue is a stand-in, whose only promise to somebody who looks from
-//! outside is a number of elements, as with the real one.
+//! Under loom a parked thread is woken by another thread or never, so a lost wake-up shows as a
+//! deadlock. The queue is a stand-in for the real one; like it, it promises an outside observer only
+//! its length.
 
 #[cfg(not(loom))]
 pub(crate) use real::*;
@@ -24,7 +24,7 @@ mod under_loom {
     pub(crate) use loom::thread::{Thread, current};
     use std::collections::VecDeque;
 
-    /// Parks until it is woken.
+    /// Parks until another thread wakes this one; there is no timeout.
     pub(crate) fn park_timeout(_longest: core::time::Duration) {
         loom::thread::park();
     }

@@ -1,9 +1,9 @@
-//! What a worker has seen, in blocks of time.
+//! What a worker measured, in blocks of time.
 //!
-//! A block is [`BLOCK`] long; packets count where they are finished. A worker fills one block after
-//! the other by itself and hands each over when it is full, so that nothing is shared in the
-//! packet's path. Packets that met a time in which the machine took a worker's processor away are counted apart:
-//! their delays say nothing about scheduling.
+//! A block is [`BLOCK`] long, and a packet counts in the block in which it finishes. A worker fills its
+//! block alone and publishes it when it is full, so that nothing is shared in the packet path. Packets
+//! that met a stall, a time in which the machine took a worker's processor away, are counted
+//! separately: their delays say nothing about scheduling.
 
 use std::collections::{BTreeMap, VecDeque};
 use warmcore_costs::Situation;
@@ -13,47 +13,48 @@ use warmcore_units::{CpuId, Nanos};
 
 /// The length of a block.
 pub const BLOCK: Nanos = Nanos(10e6);
-/// Blocks of one worker that are kept: the last minute.
+/// Blocks of each worker that are kept: the last minute.
 pub const KEPT: usize = 6_000;
 
-/// Packets by the reason for which they were refused.
+/// Number of refused packets, by reason.
 pub type Refused = BTreeMap<DropReason, u64>;
 
-/// Counts of delays. A worker counts them between packets: they are few cache lines, and none of the
-/// protocol's are displaced for their sake.
+/// Histogram of delays. A worker updates it between packets, so it has few cache lines and displaces
+/// none of the protocol's.
 pub type Delays = Histogram<COARSE>;
 
 /// What one worker did in one block of time.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// Which block, counted from the start of the run.
+    /// Number of the block, from the start of the run.
     pub number: u64,
-    /// Packets that met nothing but the scheduling.
-    pub clean: Seen,
-    /// Packets that met, or came shortly after, a time in which a worker did not run.
-    pub disturbed: Seen,
-    /// Clean packets of those that were timed, and followed another without a pause: how many, and how long
-    /// they took from the end of the one before besides their time in the stack.
-    pub beside: Served,
-    /// Clean packets whose time in stack and handler was taken, by [`Situation::index`].
+    /// Packets that met no stall.
+    pub clean: PacketStats,
+    /// Packets that met a stall or came shortly after one.
+    pub disturbed: PacketStats,
+    /// Overhead of the timed clean packets that followed another without a pause: their number, and
+    /// their time from the end of the packet before, without their time in the stack.
+    pub packet_overhead: Served,
+    /// Time in stack and handler of the clean packets that were timed, by [`Situation::index`].
     pub timed: [Served; Situation::COUNT],
-    /// Packets the stack refused, by reason; those of unknown streams are among them.
+    /// Packets that the stack refused, by reason, including those of unknown streams.
     pub refused: Refused,
     /// Packets dropped because too many waited.
     pub overflowed: u64,
-    /// Packets in whose handler something panicked, and those of streams that have failed.
+    /// Packets whose handler panicked, and packets of streams that have failed.
     pub failed: u64,
     /// Answers that could not be sent.
     pub unanswered: u64,
-    /// How often, and for how long at most, the worker did not run.
+    /// How often the worker was stalled, and for how long at most.
     pub stalls: Stalls,
-    /// The processor on which the worker was found last that was not its own: somebody has moved it.
+    /// The last processor on which the worker was found that was not its own: somebody moved the
+    /// thread.
     pub moved: Option<CpuId>,
 }
 
-/// Finished packets.
+/// Statistics of finished packets.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Seen {
+pub struct PacketStats {
     /// The sum of their delays.
     pub delay: Nanos,
     /// Their delays, in nanoseconds.
@@ -62,16 +63,16 @@ pub struct Seen {
     pub situations: [Served; Situation::COUNT],
 }
 
-/// Packets in service.
+/// Number of packets and their total time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Served {
     /// How many.
     pub packets: u64,
-    /// How long all of them together.
+    /// Sum of their times.
     pub time: Nanos,
 }
 
-/// Times in which a worker did not run though it wanted to.
+/// Times in which a worker wanted to run and did not.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Stalls {
     /// How many.
@@ -80,7 +81,7 @@ pub struct Stalls {
     pub longest: Nanos,
 }
 
-impl Seen {
+impl PacketStats {
     /// How many.
     #[must_use]
     pub fn packets(&self) -> u64 {
@@ -93,7 +94,7 @@ impl Seen {
         self.situations.iter().map(|served| served.time).sum()
     }
 
-    /// Counts in what `other` has.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.delay += other.delay;
         self.delays.merge(&other.delays);
@@ -134,17 +135,17 @@ impl Block {
 
     /// All finished packets, whatever they met.
     #[must_use]
-    pub fn seen(&self) -> Seen {
+    pub fn all_packets(&self) -> PacketStats {
         let mut seen = self.clean.clone();
         seen.merge(&self.disturbed);
         seen
     }
 
-    /// Counts in what `other` has.
+    /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Self) {
         self.clean.merge(&other.clean);
         self.disturbed.merge(&other.disturbed);
-        self.beside.merge(other.beside);
+        self.packet_overhead.merge(other.packet_overhead);
         self.timed.iter_mut().zip(other.timed).for_each(|(ours, theirs)| ours.merge(theirs));
         for (reason, &packets) in &other.refused {
             *self.refused.entry(*reason).or_default() += packets;
@@ -158,7 +159,7 @@ impl Block {
     }
 }
 
-/// The block that is being filled.
+/// The block that a worker is filling.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     block: Block,
@@ -172,25 +173,25 @@ impl Tally {
         Self { ends: BLOCK, ..Self::default() }
     }
 
-    /// A packet is finished, `delay` after it arrived and `service` after its service started in
-    /// `situation`.
+    /// Counts a packet that finished `delay` after it arrived and `service` after its service started
+    /// in `situation`.
     #[inline]
     pub(crate) fn finished(&mut self, delay: Nanos, service: Nanos, situation: Situation) {
         self.clean.push(delay.0);
         self.block.clean.push(delay, service, situation);
     }
 
-    /// The packet that was finished last took `time` in the stack, and met no time in which a worker did not
-    /// run; if it followed another without a pause, it took `beside` since that one besides.
+    /// Records that the last packet spent `time` in the stack. It met no stall. If it followed another
+    /// packet without a pause, `packet_overhead` is the rest of its time since that packet.
     #[inline]
-    pub(crate) fn timed(&mut self, time: Nanos, situation: Situation, beside: Option<Nanos>) {
+    pub(crate) fn timed(&mut self, time: Nanos, situation: Situation, packet_overhead: Option<Nanos>) {
         self.block.timed[situation.index()].push(time);
-        if let Some(beside) = beside {
-            self.block.beside.push(beside);
+        if let Some(packet_overhead) = packet_overhead {
+            self.block.packet_overhead.push(packet_overhead);
         }
     }
 
-    /// The same as [`finished`](Self::finished) of a packet that met a time in which a worker did not run.
+    /// Like [`finished`](Self::finished), for a packet that met a stall.
     #[cold]
     pub(crate) fn disturbed(&mut self, delay: Nanos, service: Nanos, situation: Situation) {
         self.disturbed.push(delay.0);
@@ -215,32 +216,32 @@ impl Tally {
         self.block.unanswered += 1;
     }
 
-    /// The worker is on `cpu`, which is not its own.
+    /// Records that the worker runs on `cpu`, which is not its own.
     #[cold]
     pub(crate) fn moved(&mut self, cpu: CpuId) {
         self.block.moved = Some(cpu);
     }
 
     #[cold]
-    pub(crate) fn stalled(&mut self, for_: Nanos) {
+    pub(crate) fn stalled(&mut self, duration: Nanos) {
         let stalls = &mut self.block.stalls;
         stalls.count += 1;
-        stalls.longest = stalls.longest.max(for_);
+        stalls.longest = stalls.longest.max(duration);
     }
 
-    /// Whether the block is over at `now`.
+    /// Whether the block has ended at `now`.
     #[inline]
     pub(crate) fn is_full(&self, now: Nanos) -> bool {
         now >= self.ends
     }
 
-    /// The block, which is over at `now`; the one that `now` lies in begins.
+    /// Returns the block, which has ended at `now`, and starts the block that contains `now`.
     #[cold]
-    pub(crate) fn turn(&mut self, now: Nanos) -> Block {
+    pub(crate) fn finish_block(&mut self, now: Nanos) -> Block {
         let number = (now / BLOCK) as u64;
         self.ends = BLOCK * (number + 1) as f64;
         let mut full = core::mem::replace(&mut self.block, Block { number, ..Block::default() });
-        // Most blocks of a quiet run are empty, and need not be searched for delays.
+        // Most blocks of a quiet run are empty and need no search for delays.
         if full.clean.packets() > 0 {
             full.clean.delays = self.clean.take();
         }
@@ -254,9 +255,9 @@ impl Tally {
 /// The last blocks of one worker, and the sum of all.
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
-    /// The last [`KEPT`] of them, oldest first; blocks in which nothing was finished are among them.
+    /// The last [`KEPT`] blocks, oldest first, including those in which no packet finished.
     pub last: VecDeque<Block>,
-    /// All of them together.
+    /// All blocks merged.
     pub total: Block,
 }
 

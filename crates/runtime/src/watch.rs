@@ -1,4 +1,4 @@
-//! What whoever started a run can see of it and do to it while it lasts.
+//! How the caller follows and controls a run while it lasts.
 
 use crate::clock::Clock;
 use crate::control::{Control, Order};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use warmcore_stack::{Flow, OpenError};
 use warmcore_units::{Nanos, StreamId};
 
-/// A run, from outside.
+/// A handle to a running run.
 pub struct Watch<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) control: &'a Control,
@@ -38,13 +38,13 @@ impl<'a> Watch<'a> {
         self.clock.now()
     }
 
-    /// Whether the run has ended before its time: a handler has asked for it, or a worker has failed.
+    /// Whether the run has ended early: a handler asked for it, or a worker failed.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.control.order() == Order::Leave
     }
 
-    /// By worker: its finished blocks from `number` on.
+    /// By worker: its finished blocks from number `number` on.
     #[must_use]
     pub fn blocks_since(&self, number: u64) -> Vec<Vec<Block>> {
         let of = |blocks: &CachePadded<Mutex<Blocks>>| {
@@ -54,7 +54,7 @@ impl<'a> Watch<'a> {
         self.blocks.iter().map(of).collect()
     }
 
-    /// By worker: everything up to its last finished block.
+    /// By worker: the sum of its finished blocks.
     #[must_use]
     pub fn totals(&self) -> Vec<Block> {
         let of = |blocks: &CachePadded<Mutex<Blocks>>| {
@@ -69,15 +69,15 @@ impl<'a> Watch<'a> {
         self.streams.counts()
     }
 
-    /// Lets every worker finish what it has in hand, and wait. Nothing is taken in meanwhile. It
-    /// is so when this returns.
+    /// Pauses the run: every worker finishes its current packet and waits. Nothing is received
+    /// meanwhile. Returns once all workers wait.
     pub fn pause(&self) {
         self.control.give(Order::Pause);
         wake_all(self.mailboxes, self.queues);
         self.await_paused();
     }
 
-    /// Waits until every worker waits; false if they were told otherwise meanwhile.
+    /// Blocks until every worker waits; false if another order was given meanwhile.
     pub(crate) fn await_paused(&self) -> bool {
         while self.control.order() == Order::Pause {
             if self.control.paused() as usize == self.mailboxes.len() {
@@ -96,14 +96,14 @@ impl<'a> Watch<'a> {
         wake_all(self.mailboxes, self.queues);
     }
 
-    /// Opens a stream; workers are paused for a moment.
+    /// Opens a stream. Workers pause for a moment.
     ///
     /// # Errors
-    /// If it is open, cannot exist, or is one too many.
+    /// If the stream is already open, cannot exist, or exceeds the limit.
     pub fn open(&self, flow: &Flow) -> Result<StreamId, OpenStreamError> {
         let number = self.streams.opened();
-        if number >= self.streams.most() {
-            return Err(OpenStreamError::TooMany { most: self.streams.most() });
+        if number >= self.streams.limit() {
+            return Err(OpenStreamError::TooMany { limit: self.streams.limit() });
         }
         let paused_before = self.control.order() == Order::Pause;
         self.pause();
@@ -119,16 +119,16 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// A stream cannot be opened while a run lasts.
+/// Why a stream cannot be opened during a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum OpenStreamError {
-    /// The stack refuses it.
+    /// The stack refused it.
     #[error(transparent)]
     Refused(#[from] OpenError),
-    /// There is no room for more.
-    #[error("{most} streams are open already, as many as there may be; ask for more in the options")]
+    /// As many streams are open as the options allow.
+    #[error("all {limit} streams that the options allow are open; allow more streams")]
     TooMany {
-        /// How many there may be.
-        most: usize,
+        /// How many streams the options allow.
+        limit: usize,
     },
 }

@@ -1,25 +1,25 @@
-//! A worker: one thread on one processor, that takes packets in, processes those that are assigned
-//! to it, and does other work in between.
+//! A worker: one thread on one processor. It receives packets, processes those assigned to it, and does
+//! other work in between.
 //!
 //! ```text
-//!        ┌── look: mailbox, then the queue ◄──┐
+//!        ┌── poll: mailbox, then the queue ◄──┐
 //!  packet│                                    │nothing
 //!        ▼                                    │
 //!   serve: stack and handler ──► finish ──► idle: other work, poll or sleep
 //!        ▲                          │
-//!        └──── go on with the next ─┘
+//!        └── continue with the next ─┘
 //! ```
 //!
-//! Whoever finishes a packet first takes in what has arrived meanwhile, so that the policy decides
-//! on arrivals before the completion, as they happened.
+//! After a packet a worker first receives what has arrived meanwhile, so that the policy sees those
+//! arrivals before the completion, in the order in which they happened.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`intake`] | how packets come to it |
-//! | [`rest`] | what it does that has no packet |
+//! | [`intake`] | receives packets and assigns them |
+//! | [`idle`] | idles, sleeps, pauses and drains |
 
+mod idle;
 pub(crate) mod intake;
-mod rest;
 
 use crate::control::Order;
 use crate::handler::{AfterPanic, Context, Handler};
@@ -42,144 +42,144 @@ use warmcore_stack::wire::vlan::MAX_TAGS;
 use warmcore_stack::{Delivery, DropReason, Flow};
 use warmcore_units::{CpuId, Nanos};
 
-/// Packets that a worker takes ahead at most.
-const AHEAD: usize = 8;
-/// Handing a block over takes less than this by itself.
-const HAND_OVER: Nanos = Nanos(30e3);
-/// Free buffers that a worker keeps.
-const BUFFERS: usize = 256;
+/// Most packets that a worker prefetches from its scheduler.
+const MAX_PREFETCHED: usize = 8;
+/// Publishing a block takes less than this unless the worker is interrupted.
+const MAX_PUBLISH_TIME: Nanos = Nanos(30e3);
+/// Most free buffers that a worker keeps.
+const MAX_FREE_BUFFERS: usize = 256;
 
 pub(crate) struct Worker<'f, 'a, P, W, H> {
-    me: CpuId,
-    /// The processor it is to run on.
-    place: CpuId,
-    /// Whether it has said that it takes in nothing more.
+    id: CpuId,
+    /// The processor it should run on.
+    cpu: CpuId,
+    /// Whether it has reported that it stopped receiving.
     closed: bool,
     shared: &'f Shared<'a, P, W, H>,
     protocol: Option<RwLockReadGuard<'f, Protocol>>,
-    hand: Option<Assignment>,
-    /// What comes after it in any case.
-    ahead: VecDeque<Assignment>,
-    /// What was processed, and when, and not reported yet.
-    finished: Vec<(Packet, Nanos)>,
+    current: Option<Assignment>,
+    /// Assignments that follow the current one.
+    prefetched: VecDeque<Assignment>,
+    /// Packets that were processed, with their end times, and not yet reported to the scheduler.
+    unreported: Vec<(Packet, Nanos)>,
     tally: Tally,
-    /// The last look at the clock.
-    looked: Nanos,
-    /// When the packet before the one in hand was finished, if nothing else was done in between.
+    /// The last reading of the clock.
+    last_reading: Nanos,
+    /// When the packet before the current one finished, if nothing else was done in between.
     last_ended: Option<Nanos>,
-    /// Whether the packet in hand was taken ahead, and begins where the one before it has ended.
-    goes_on: bool,
+    /// Whether the current packet was prefetched, so that it starts when the one before it ended.
+    is_back_to_back: bool,
     polls: u32,
-    /// Packets since the last one that was timed.
+    /// Packets since the last timed one.
     untimed: u32,
     #[expect(clippy::vec_box, reason = "buffers go with packets, which are small")]
     buffers: Vec<Box<Buffer>>,
-    /// Others who were given work, to be woken.
-    called: Vec<CpuId>,
+    /// Other workers to wake because they were given work.
+    to_wake: Vec<CpuId>,
     reply: Vec<u8>,
     outgoing: Vec<u8>,
     work: Option<Box<dyn Work>>,
 }
 
-/// What came of a packet.
+/// The result of processing a packet.
 enum Outcome {
-    /// With its time in the stack, if that was taken.
+    /// With its time in the stack, if it was timed.
     Delivered(Option<Nanos>),
     Refused(DropReason),
     Panicked(String),
 }
 
 impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, W, H> {
-    /// The worker `me`, on the processor `place`.
-    pub(crate) fn new(me: CpuId, place: CpuId, shared: &'f Shared<'a, P, W, H>) -> Self {
+    /// The worker `id`, on the processor `cpu`.
+    pub(crate) fn new(id: CpuId, cpu: CpuId, shared: &'f Shared<'a, P, W, H>) -> Self {
         let work = match shared.idle {
-            Idle::Work(make) => Some(make(me.0)),
+            Idle::Work(make) => Some(make(id.0)),
             Idle::Poll | Idle::Sleep => None,
         };
         Self {
-            me,
-            place,
+            id,
+            cpu,
             closed: false,
             shared,
             protocol: None,
-            hand: None,
-            ahead: VecDeque::with_capacity(AHEAD),
-            finished: Vec::with_capacity(AHEAD),
+            current: None,
+            prefetched: VecDeque::with_capacity(MAX_PREFETCHED),
+            unreported: Vec::with_capacity(MAX_PREFETCHED),
             tally: Tally::new(),
-            looked: shared.clock.now(),
+            last_reading: shared.clock.now(),
             last_ended: None,
-            goes_on: false,
+            is_back_to_back: false,
             polls: 0,
             untimed: 0,
-            buffers: Vec::with_capacity(BUFFERS),
-            called: Vec::new(),
+            buffers: Vec::with_capacity(MAX_FREE_BUFFERS),
+            to_wake: Vec::new(),
             reply: Vec::new(),
             outgoing: Vec::new(),
             work,
         }
     }
 
-    /// Works until it is told to leave.
+    /// Runs the worker until it is told to leave.
     pub(crate) fn run(mut self) {
-        self.shared.mailboxes[self.me.index()].register();
-        self.looked = self.shared.clock.now();
+        self.shared.mailboxes[self.id.index()].register();
+        self.last_reading = self.shared.clock.now();
         loop {
-            if let Some(assignment) = self.hand.take() {
+            if let Some(assignment) = self.current.take() {
                 self.serve(assignment);
             }
             match self.shared.control.order() {
-                Order::Run | Order::Drain if self.hand.is_some() => {}
-                Order::Run => self.look_or_idle(),
+                Order::Run | Order::Drain if self.current.is_some() => {}
+                Order::Run => self.poll_or_idle(),
                 Order::Pause => self.pause(),
                 Order::Drain if self.is_drained() => break,
-                Order::Drain => self.look_for_leftovers(),
+                Order::Drain => self.drain_step(),
                 Order::Leave => break,
             }
         }
         self.leave();
     }
 
-    /// Gives back what was taken ahead and will not be processed.
+    /// Reports the packets that were processed, and publishes the last block.
     fn leave(&mut self) {
         let now = self.shared.clock.now();
-        let mut scheduler = self.shared.scheduler(self.me).lock();
-        for (packet, ended) in self.finished.drain(..) {
+        let mut scheduler = self.shared.scheduler(self.id).lock();
+        for (packet, ended) in self.unreported.drain(..) {
             scheduler.finish_ahead(&packet, ended);
         }
         drop(scheduler);
-        self.hand_over(now);
+        self.publish_block(now);
     }
 
-    /// Processes what is in hand, and finds what comes after it.
+    /// Processes an assignment and finds the next one.
     #[inline]
     fn serve(&mut self, assignment: Assignment) {
-        // What follows another packet at once begins where that has ended.
-        let begun = if self.goes_on { self.looked } else { self.read_clock() };
+        // A packet that follows another at once starts when that one ended.
+        let begun = if self.is_back_to_back { self.last_reading } else { self.read_clock() };
         let outcome = self.process(&assignment);
         let ended = self.read_clock();
         match outcome {
             Outcome::Delivered(stack) => {
                 self.count(&assignment, begun, ended, stack);
-                self.shared.streams.processed(self.me, assignment.packet.stream);
+                self.shared.streams.processed(self.id, assignment.packet.stream);
             }
             Outcome::Refused(reason) => self.tally.refused(reason),
             Outcome::Panicked(message) => self.panicked(&assignment, &message),
         }
         if self.tally.is_full(ended) {
-            self.hand_over(ended);
+            self.publish_block(ended);
         }
         self.last_ended = Some(ended);
-        self.goes_on = !self.ahead.is_empty();
-        if let Some(next) = self.ahead.pop_front() {
-            self.hand = Some(next);
-            self.finished.push((assignment.packet, ended));
+        self.is_back_to_back = !self.prefetched.is_empty();
+        if let Some(next) = self.prefetched.pop_front() {
+            self.current = Some(next);
+            self.unreported.push((assignment.packet, ended));
         } else {
             self.finish(assignment, ended);
         }
     }
 
-    /// Counts a packet whose service took from `begun` to `ended`, and `stack` of that in the stack, if it
-    /// was timed.
+    /// Counts a packet with service from `begun` to `ended`, of which it spent `stack` in the stack, if
+    /// timed.
     #[inline]
     fn count(&mut self, assignment: &Assignment, begun: Nanos, ended: Nanos, stack: Option<Nanos>) {
         let (arrived, situation) = (assignment.packet.arrived, assignment.situation);
@@ -190,39 +190,39 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         } else {
             self.tally.finished(delay, service, situation);
             if let Some(stack) = stack {
-                let beside = self.last_ended.map(|last| ended - last - reading - stack);
-                self.tally.timed(stack, situation, beside);
+                let packet_overhead = self.last_ended.map(|last| ended - last - reading - stack);
+                self.tally.timed(stack, situation, packet_overhead);
             }
         }
     }
 
-    /// Reports what was processed since the last time, and takes what comes next.
+    /// Reports the packets processed since the last call, and gets the next assignments.
     #[inline]
     fn finish(&mut self, last: Assignment, ended: Nanos) {
         let shared = self.shared;
-        let mut scheduler = shared.scheduler(self.me).lock();
-        for (packet, ended) in &self.finished {
+        let mut scheduler = shared.scheduler(self.id).lock();
+        for (packet, ended) in &self.unreported {
             scheduler.finish_ahead(packet, *ended);
         }
-        self.take_in(&mut scheduler, ended);
-        self.hand = scheduler.finish(self.me, last.thread, &last.packet, ended);
-        if let Some(hand) = &self.hand {
-            while self.ahead.len() < AHEAD
-                && let Some(next) = scheduler.ahead(self.me, hand)
+        self.receive_arrived(&mut scheduler, ended);
+        self.current = scheduler.finish(self.id, last.thread, &last.packet, ended);
+        if let Some(current) = &self.current {
+            while self.prefetched.len() < MAX_PREFETCHED
+                && let Some(next) = scheduler.ahead(self.id, current)
             {
-                self.ahead.push_back(next);
+                self.prefetched.push_back(next);
             }
         }
-        shared.queue(self.me).appoint(scheduler.lookout());
+        shared.queue(self.id).set_lookout(scheduler.lookout());
         drop(scheduler);
         self.recycle(last.packet.frame);
-        while let Some((packet, _)) = self.finished.pop() {
+        while let Some((packet, _)) = self.unreported.pop() {
             self.recycle(packet.frame);
         }
-        self.wake_called();
+        self.wake_others();
     }
 
-    /// The packet's way up the stack on its protocol thread, the handler on top, and the answer.
+    /// Passes the packet up the stack on its protocol thread, calls the handler, and sends the answer.
     #[inline]
     fn process(&mut self, assignment: &Assignment) -> Outcome {
         let Assignment { packet, stack, thread, .. } = assignment;
@@ -234,8 +234,8 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let protocol = protocol(&mut self.protocol, shared);
         let frame = shared.bytes(&packet.frame);
         let mut context =
-            Context { cpu: self.place, worker: self.me.0, reply: &mut self.reply, replied: false };
-        let pool = shared.pool(self.me);
+            Context { cpu: self.cpu, worker: self.id.0, reply: &mut self.reply, replied: false };
+        let pool = shared.pool(self.id);
         let mut thread = shared.thread(*thread).lock();
         let start = watch.map(|watch| (watch.read)());
         let received = thread.run(|| {
@@ -257,7 +257,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         }
     }
 
-    /// What the next packet is timed with, if it is its turn.
+    /// The stopwatch, if the next packet is to be timed.
     #[inline]
     fn stopwatch(&mut self) -> Option<Stopwatch> {
         let watch = self.shared.stopwatch?;
@@ -269,7 +269,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         Some(watch)
     }
 
-    /// Sends the handler's answer to where `packet` came from.
+    /// Sends the handler's answer to the sender of `packet`.
     fn answer(&mut self, packet: &Packet) {
         let shared = self.shared;
         let frame = shared.bytes(&packet.frame);
@@ -278,7 +278,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let builder = FrameBuilder { tags: link.tags(frame), ..FrameBuilder::new(link, flow.reversed()) };
         self.outgoing.resize(builder.frame_length(self.reply.len()) + MAX_TAGS, 0);
         let sent = match builder.write(&self.reply, &mut self.outgoing) {
-            Ok(answer) => shared.queue(self.me).lock().send(answer).is_ok(),
+            Ok(answer) => shared.queue(self.id).lock().send(answer).is_ok(),
             Err(_) => false,
         };
         if !sent {
@@ -286,7 +286,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         }
     }
 
-    /// A packet's handler has panicked, or its stream had failed before.
+    /// Handles a panic of the handler, or a packet of a stream that failed earlier.
     #[cold]
     fn panicked(&mut self, assignment: &Assignment, message: &str) {
         self.tally.failed();
@@ -295,63 +295,63 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
             return;
         }
         let handler = self.shared.handler;
-        // Who panics over a panic cannot go on.
-        let verdict = catch_unwind(AssertUnwindSafe(|| handler.panicked(stream, message)));
-        match verdict.unwrap_or(AfterPanic::EndRun) {
+        // A handler that panics again here ends the run.
+        let after = catch_unwind(AssertUnwindSafe(|| handler.panicked(stream, message)));
+        match after.unwrap_or(AfterPanic::EndRun) {
             AfterPanic::Skip => {}
             AfterPanic::EndStream => self.shared.streams.fail(stream),
             AfterPanic::EndRun => self.shared.control.fail(),
         }
     }
 
-    /// Gives the block up to `now` to whoever looks.
+    /// Publishes the block that ends at `now`.
     #[cold]
-    fn hand_over(&mut self, now: Nanos) {
+    fn publish_block(&mut self, now: Nanos) {
         let here = current_cpu();
-        if here != self.place {
+        if here != self.cpu {
             self.tally.moved(here);
         }
-        let block = self.tally.turn(now);
-        self.shared.blocks[self.me.index()].lock().unwrap_or_else(PoisonError::into_inner).push(block);
-        // What this took was ours, unless it took so long that somebody else's was among it.
+        let block = self.tally.finish_block(now);
+        self.shared.blocks[self.id.index()].lock().unwrap_or_else(PoisonError::into_inner).push(block);
+        // This time is our own, unless it was so long that the worker was interrupted.
         let over = self.shared.clock.now();
-        if over - now < HAND_OVER {
-            self.looked = over;
+        if over - now < MAX_PUBLISH_TIME {
+            self.last_reading = over;
         }
         self.last_ended = None;
     }
 
-    /// The time; if the last look was too long ago, this worker was not running.
+    /// Reads the clock. If the last reading is too long ago, this worker was not running.
     #[inline]
     fn read_clock(&mut self) -> Nanos {
         let now = self.shared.clock.now();
-        let since = now - self.looked;
+        let since = now - self.last_reading;
         if since > self.shared.stall {
             self.tally.stalled(since);
-            self.shared.stalled.mark(self.looked, now);
+            self.shared.stalled.mark(self.last_reading, now);
         }
-        self.looked = now;
+        self.last_reading = now;
         now
     }
 
     #[inline]
     fn recycle(&mut self, frame: Frame) {
         if let Frame::Held(buffer) = frame
-            && self.buffers.len() < BUFFERS
+            && self.buffers.len() < MAX_FREE_BUFFERS
         {
             self.buffers.push(buffer);
         }
     }
 
     #[inline]
-    fn wake_called(&mut self) {
-        while let Some(cpu) = self.called.pop() {
+    fn wake_others(&mut self) {
+        while let Some(cpu) = self.to_wake.pop() {
             self.shared.wake(cpu);
         }
     }
 }
 
-/// The stack, taken hold of again if it was let go.
+/// The protocol stack; locks it for reading if it was released.
 #[inline]
 fn protocol<'g, 'f, P, W, H>(
     held: &'g mut Option<RwLockReadGuard<'f, Protocol>>,
@@ -360,9 +360,9 @@ fn protocol<'g, 'f, P, W, H>(
     held.get_or_insert_with(|| shared.protocol.read().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What a panic says of itself.
+/// The message of a panic.
 pub(crate) fn panic_message(panic: &(dyn core::any::Any + Send)) -> String {
     let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     said.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without words".to_owned())
+        .unwrap_or_else(|| "a panic without a message".to_owned())
 }

@@ -1,7 +1,7 @@
-//! What a run costs to which nothing comes: about a hundredth of one processor.
+//! The cost of a run without traffic: about a hundredth of one processor.
 //!
-//! Measured is the processor time of the workers, not time on the clock, in a test program of its
-//! own.
+//! It is measured as processor time of the workers, not as elapsed time, so these tests have a program
+//! of their own.
 
 use std::fs;
 use std::io;
@@ -15,11 +15,12 @@ use warmcore_scenario::{Parallelism, Scheduling};
 use warmcore_stack::Delivery;
 use warmcore_units::{Nanos, StreamId};
 
-/// More of one processor than all workers together may use, with room: on a virtual machine where waking costs tens
-/// of microseconds, they used 0.7% to 1.1%, by the hour. Whoever looks around instead of sleeping uses all of it.
+/// The most that all workers together may use of one processor, with some margin. On a virtual machine
+/// where a wake-up costs tens of microseconds they used 0.7% to 1.1%, depending on the hour. A worker
+/// that polls instead of sleeping uses 100%.
 const BOUND: f64 = 0.03;
 
-/// Queues at which nothing ever arrives, whatever they say.
+/// Queues at which nothing ever arrives, whatever their `due` says.
 struct Silence(Due);
 
 impl Driver for Silence {
@@ -30,7 +31,7 @@ impl Driver for Silence {
 }
 
 impl Queue for Silence {
-    fn receive(&mut self, _now: Nanos, _limit: usize, _take: &mut dyn FnMut(Incoming<'_>)) -> usize {
+    fn receive(&mut self, _now: Nanos, _limit: usize, _sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
         0
     }
 
@@ -91,15 +92,15 @@ fn share(scheduling: Scheduling, due: Due) -> Option<f64> {
 }
 
 #[test]
-fn nothing_costs_next_to_nothing() {
+fn an_idle_run_uses_almost_no_processor_time() {
     for approach in [Parallelism::Locking, Parallelism::Ips] {
         for due in [Due::Never, Due::Unknown] {
             let scheduling = Scheduling { approach, ..Scheduling::default() };
-            // What else the machine does can only add to it.
+            // Other activity of the machine can only add to the share.
             let mut least = f64::INFINITY;
             for _ in 0..3 {
                 let Some(share) = share(scheduling, due) else {
-                    println!("skipped: this kernel does not say what a thread has used");
+                    println!("skipped: this kernel does not report the processor time of a thread");
                     return;
                 };
                 least = least.min(share);

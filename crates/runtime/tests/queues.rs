@@ -1,4 +1,4 @@
-//! Drivers without workers: what their queues show, when, and how often.
+//! Drivers without workers: which frames their queues deliver, when and how often.
 
 use warmcore_runtime::Memory;
 use warmcore_runtime::driver::{Bytes, Driver, Due, Fault, Faulty, Opened, QueueRequest};
@@ -14,7 +14,7 @@ fn memory() -> Memory {
 }
 
 #[test]
-fn a_stream_comes_in_where_it_is_steered_to() {
+fn a_stream_arrives_on_the_queue_it_is_steered_to() {
     let steering = [1, 0, 1];
     let Opened { mut queues, prepared } =
         memory().open(&QueueRequest { queues: 2, steering: &steering }).unwrap();
@@ -28,12 +28,12 @@ fn a_stream_comes_in_where_it_is_steered_to() {
             let stream = prepared[frame as usize].stream;
             assert_eq!((steering[stream.index()] as usize, incoming.at), (number, Nanos(5.0)));
         });
-        assert_eq!(taken, 150, "it begins anew at its end");
+        assert_eq!(taken, 150, "the schedule repeats");
     }
 }
 
-/// Asks `fault` for frames at intervals; what is shown, as time of arrival and whether it is as it
-/// was prepared, and what was counted.
+/// Polls a driver with `fault` at intervals. Returns each frame as its time of arrival and whether it
+/// is unchanged, and the counts of injected, withheld and lost frames.
 fn show(fault: Fault) -> (Vec<(Nanos, bool)>, u64, u64, u64) {
     const LIMIT: usize = 7;
     let mut driver = Faulty::new(memory(), fault, 3);
@@ -56,7 +56,7 @@ fn show(fault: Fault) -> (Vec<(Nanos, bool)>, u64, u64, u64) {
 }
 
 #[test]
-fn faults_strike_as_often_as_they_are_to_and_are_counted() {
+fn faults_are_injected_as_often_as_asked_and_are_counted() {
     // Six standard deviations, of a number drawn from a fixed seed.
     let is_a_tenth = |injected: u64| {
         let (mean, deviation) = (FRAMES as f64 * 0.1, (FRAMES as f64 * 0.09).sqrt());
@@ -74,15 +74,15 @@ fn faults_strike_as_often_as_they_are_to_and_are_counted() {
 }
 
 #[test]
-fn a_delayed_frame_is_shown_in_time() {
+fn a_delayed_frame_arrives_in_time() {
     let by = Nanos::from_micros(30.0);
     let (shown, injected, withheld, _) = show(Fault::Delay { probability: 1.0, by });
-    assert_eq!(shown[0].0, Nanos::from_micros(1.0) + by, "the first one, taken in at the first look");
+    assert_eq!(shown[0].0, Nanos::from_micros(1.0) + by, "the first frame, received at the first poll");
     assert_eq!(injected, shown.len() as u64 + withheld);
 }
 
 #[test]
-fn the_same_seed_strikes_the_same_frames() {
+fn the_same_seed_hits_the_same_frames() {
     let stall = Fault::Stall { every: Nanos::from_micros(50.0), lasting: Nanos::from_micros(20.0) };
     for fault in [Fault::Drop(0.2), Fault::Reorder(0.2), Fault::Duplicate(0.2), stall] {
         assert_eq!(show(fault), show(fault));

@@ -4,13 +4,13 @@
 //! indexed by a key composed primarily of specific fields from the packet header", with a
 //! history of the most recent lookup.
 //!
-//! Invariant: **the history is written if and only if a lookup found another session than the
-//! one before it**. Categories 3 and 4 of §5 are the cost of just that write, without and with a
-//! migration of its cache line.
+//! Invariant: **the history is written if and only if a lookup found another session than the lookup
+//! before it**. Categories 3 and 4 of §5 are the cost of just that write, without and with a migration
+//! of its cache line.
 //!
-//! Placement: lock, history and table each have cache lines of their own. A packet of an
-//! unchanged stream only reads the history, so its line stays in every reader's cache while the
-//! lock's line migrates (experiment B1 as against B3).
+//! Placement: lock, history and table each have their own cache lines. A packet of an unchanged stream
+//! only reads the history, so the history's line stays in every reader's cache while the lock's line
+//! migrates (experiment B1 in contrast to B3).
 
 use core::cell::Cell;
 use core::hash::Hash;
@@ -31,8 +31,8 @@ impl<K: Copy + Eq + Hash> ActiveMap<K> {
         Self { history: CachePadded::new(Cell::new(None)), table: CachePadded::new(HashMap::new()) }
     }
 
-    /// The session of `key`: from the history if the last lookup was for the same key, else from
-    /// the table, and then the history is rewritten.
+    /// Finds the session of `key`: in the history if the last lookup was for the same key, else in the
+    /// table. A lookup in the table rewrites the history.
     #[inline]
     pub(crate) fn lookup(&self, key: K) -> Option<SessionId> {
         match self.history.get() {
@@ -41,14 +41,14 @@ impl<K: Copy + Eq + Hash> ActiveMap<K> {
         }
     }
 
-    /// The full lookup (category 3 of the source's Table 2).
+    /// The full lookup (category 3 of Table 2 in Salehi 1994).
     fn look_up_table(&self, key: K) -> Option<SessionId> {
         let session = *self.table.get(&key)?;
         self.history.set(Some((key, session)));
         Some(session)
     }
 
-    /// The session of `key`, leaving the history as it is.
+    /// Finds the session of `key` without changing the history.
     pub(crate) fn peek(&self, key: K) -> Option<SessionId> {
         self.table.get(&key).copied()
     }

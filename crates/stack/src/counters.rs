@@ -1,10 +1,10 @@
-//! What became of the frames: delivered, or dropped and why.
+//! Counts of frames: delivered, or dropped by reason.
 
 use crate::drop_reason::DropReason;
 use core::cell::Cell;
 use core::ops::AddAssign;
 
-/// Frames handed to a stack, by what became of them.
+/// Frames handed to a stack, by outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// Frames whose payload was delivered to the application.
@@ -31,7 +31,7 @@ impl Counters {
         self.delivered + self.total_dropped()
     }
 
-    /// The reasons for which frames were dropped, with how many each.
+    /// The reasons for which frames were dropped, each with its count.
     pub fn drops(&self) -> impl Iterator<Item = (DropReason, u64)> + '_ {
         DropReason::ALL.into_iter().zip(self.dropped).filter(|(_, count)| *count > 0)
     }
@@ -46,8 +46,8 @@ impl AddAssign for Counters {
     }
 }
 
-/// The drops of one stack. Delivered packets are counted in their UDP session, whose cache line
-/// they write anyway; so a good packet writes nothing here.
+/// The drops of one stack. Delivered packets are counted in their UDP session, whose cache line they
+/// write anyway, so a good packet writes nothing here.
 #[derive(Debug, Default)]
 pub(crate) struct DropCounts([Cell<u64>; DropReason::ALL.len()]);
 

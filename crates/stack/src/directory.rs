@@ -1,6 +1,6 @@
-//! Which streams are open: identifiers, flows, and their 5-tuples.
+//! The open streams: their identifiers, flows and 5-tuples.
 //!
-//! Written when streams open and close, only read by packets; so it needs no protection.
+//! The directory is written when streams open and close. Packets only read it, so it needs no lock.
 
 use crate::flow::{Flow, FlowKey, LinkAddress};
 use core::net::Ipv4Addr;
@@ -10,7 +10,7 @@ use warmcore_units::{StackId, StreamId};
 /// The open streams, each with the place `P` where it is processed.
 pub(crate) struct Directory<P> {
     by_key: HashMap<FlowKey, StreamId>,
-    /// By stream identifier; identifiers are never used again.
+    /// Indexed by stream identifier. Identifiers are never reused.
     streams: Vec<Option<(Flow, P)>>,
 }
 
@@ -19,7 +19,7 @@ impl<P: Copy> Directory<P> {
         Self { by_key: HashMap::new(), streams: Vec::new() }
     }
 
-    /// Enters a new stream.
+    /// Adds a stream.
     pub(crate) fn open(&mut self, flow: &Flow, place: P) -> Result<StreamId, OpenError> {
         validate(flow)?;
         let key = flow.key();
@@ -32,7 +32,7 @@ impl<P: Copy> Directory<P> {
         Ok(stream)
     }
 
-    /// Removes a stream, and returns what was known of it.
+    /// Removes a stream, and returns its flow and place.
     pub(crate) fn close(&mut self, stream: StreamId) -> Result<(Flow, P), CloseError> {
         let entry = self.streams.get_mut(stream.index()).and_then(Option::take);
         let (flow, place) = entry.ok_or(CloseError { stream })?;

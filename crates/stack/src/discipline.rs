@@ -1,22 +1,21 @@
-//! How shared state is protected: the one thing in which the forms of the stack differ.
+//! How shared state is protected. The forms of the stack differ in nothing else.
 //!
-//! The layers are written once, over a [`Discipline`]. What a packet writes in a layer (session
-//! reference counters, map histories) lies in `Cell`s behind a [`Guarded`] place, so that one
-//! access pattern serves both disciplines:
+//! The layers are generic over a [`Discipline`]. The state that a packet writes in a layer (session
+//! reference counters, map histories) is kept in `Cell`s inside a [`Guarded`] place, so that one access
+//! pattern serves both disciplines:
 //!
-//! * [`Unshared`]: no lock, not even a borrow flag. An access is the access itself, nothing else
-//!   is written. The state is `!Sync`, so the compiler keeps it on one thread at a time.
-//! * [`SpinLocked`]: one spin lock a place, as the source's user-space locks (§2.2).
+//! * [`Unshared`]: no lock, not even a borrow flag, and nothing is written besides the state. The state
+//!   is `!Sync`, so the compiler keeps it on one thread at a time.
+//! * [`SpinLocked`]: one spin lock for each place, like the user-space locks of Salehi 1994, §2.2.
 //!
-//! Invariant: a guarded place starts on its own cache lines and ends on them, so that no two
-//! places share a line. A value that is itself cache-line aligned, as an active map is, begins
-//! on another line than its lock.
+//! Invariant: a guarded place has its own cache lines, so no two places share one. A value that is
+//! itself aligned to cache lines, such as an active map, begins on another line than its lock.
 
 use crossbeam_utils::CachePadded;
 
 /// A way of protecting the state that packets write.
 pub trait Discipline {
-    /// A place for one value that is accessed as this discipline demands.
+    /// A place for one value that is accessed under this discipline.
     type Guarded<T>: Guarded<T>;
 }
 
@@ -28,11 +27,11 @@ pub trait Guarded<T> {
     /// Calls `access` with the value, under the place's lock if it has one.
     fn with<R>(&self, access: impl FnOnce(&T) -> R) -> R;
 
-    /// The value, through a reference that nobody shares.
+    /// The value, through an exclusive reference.
     fn exclusive(&mut self) -> &mut T;
 }
 
-/// One user at a time, seen to by the compiler.
+/// No lock: the compiler allows one user at a time.
 #[derive(Debug)]
 pub struct Unshared;
 

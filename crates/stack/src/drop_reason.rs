@@ -7,7 +7,7 @@ macro_rules! drop_reasons {
     ($($(#[$doc:meta])* $name:ident => $layer:ident, $text:literal;)*) => {
         /// Why a frame was not delivered. Each has its own count in [`Counters`](crate::Counters).
         ///
-        /// A frame is dropped for the first reason met on its way up.
+        /// A frame is dropped for the first reason that applies on its way up.
         #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, thiserror::Error)]
         pub enum DropReason {
             $($(#[$doc])* #[error($text)] $name,)*
@@ -53,7 +53,7 @@ drop_reasons! {
     IpTotalLength => Ip, "the IP total length is below the header's or beyond the frame";
     /// The header checksum is wrong.
     IpChecksum => Ip, "the IP header checksum is wrong";
-    /// The datagram's time to live is used up (RFC 791: it must be destroyed).
+    /// The datagram's time to live is zero (RFC 791: it must be destroyed).
     IpTimeToLive => Ip, "the IP time to live is zero";
     /// The datagram is a fragment; this stack does not reassemble.
     IpFragment => Ip, "the datagram is a fragment";
@@ -65,7 +65,7 @@ drop_reasons! {
     UdpTruncated => Udp, "the datagram ends inside its UDP header";
     /// The UDP length is below the header's, or beyond the end of the datagram.
     UdpLength => Udp, "the UDP length is below 8 bytes or beyond the datagram";
-    /// The UDP checksum is wrong (met only when it is verified).
+    /// The UDP checksum is wrong (only if checksums are verified).
     UdpChecksum => Udp, "the UDP checksum is wrong";
     /// No open stream receives from and to these ports.
     UdpNoSession => Udp, "no session is open between these ports";
@@ -79,14 +79,14 @@ impl DropReason {
     }
 }
 
-/// A station on a packet's way up (figure 2 of the source).
+/// A layer on a packet's way up (Salehi 1994, figure 2).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Layer {
     /// The driver, which builds the message around the frame.
     Driver,
     /// FDDI or Ethernet.
     Link,
-    /// The pass-through over all links.
+    /// VNET, the pass-through layer over all links.
     Vnet,
     /// IPv4.
     Ip,

@@ -1,4 +1,4 @@
-//! Who sends to whom: the flow a stream is opened for, and the 5-tuple that identifies it.
+//! The flow of a stream, who sends to whom, and the 5-tuple that identifies it.
 
 use core::fmt;
 use core::net::Ipv4Addr;
@@ -65,9 +65,9 @@ pub struct Flow {
 impl Flow {
     /// The flow from the `host`-th of a family of made-up hosts to one made-up receiver.
     ///
-    /// Flows of different hosts differ in MAC and IP address and share both ports, so each has a
-    /// session of its own at every layer. This is how the streams of the source's experiments
-    /// differ ("endpoints on distinct hosts", §5).
+    /// Flows of different hosts differ in MAC and IP address and share both ports, so each has its own
+    /// session at every layer. The streams in the experiments of Salehi 1994 differ in the same way
+    /// ("endpoints on distinct hosts", §5).
     #[must_use]
     pub const fn synthetic(host: u16) -> Self {
         let [high, low] = host.to_be_bytes();
@@ -81,7 +81,7 @@ impl Flow {
         }
     }
 
-    /// The flow of the answers: from this flow's destination to its source, at every layer.
+    /// The flow of the answers, from this flow's destination to its source at every layer.
     #[must_use]
     pub const fn reversed(&self) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl Flow {
     }
 }
 
-/// A 5-tuple: what a classifier reads from a frame to tell its stream.
+/// A 5-tuple, which a classifier reads from a frame to find its stream.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FlowKey {
     /// IP address of the sender.

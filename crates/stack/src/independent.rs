@@ -1,4 +1,4 @@
-//! The Independent Protocol Stacks form (IPS): N serial stacks, each with one lock (source, §2.2).
+//! The Independent Protocol Stacks form (IPS): N serial stacks, each with one lock (Salehi 1994, §2.2).
 
 use crate::Config;
 use crate::counters::Counters;
@@ -15,7 +15,7 @@ use warmcore_units::{StackId, StreamId};
 /// A serial stack and the lock that serialises its processing, on cache lines of their own.
 type LockedStack = CachePadded<spin::Mutex<Layers<Unshared>>>;
 
-/// Where a stream has sessions, and so can be received.
+/// In which stacks a stream has sessions, and so can be received.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Home {
     /// In one stack.
@@ -25,7 +25,7 @@ pub enum Home {
 }
 
 impl Home {
-    /// Whether the stream can be received in `stack`, one of those there are.
+    /// Whether the stream can be received in `stack`, which must exist.
     #[must_use]
     pub fn includes(self, stack: StackId) -> bool {
         match self {
@@ -37,9 +37,9 @@ impl Home {
 
 /// N serial stacks, each behind one spin lock that is held while a packet is inside.
 ///
-/// A stream is [open](Self::open) in one stack, or [everywhere](Self::open_everywhere). Threads
-/// receive in different stacks at once, and in one stack one after the other; so packets of a
-/// stream that is open everywhere may overtake each other between stacks.
+/// A stream is [open](Self::open) in one stack, or [in all](Self::open_everywhere). Threads can receive
+/// in different stacks at once, but in one stack only one after the other. Packets of a stream that is
+/// open in all stacks may overtake each other.
 pub struct IndependentStacks {
     stacks: Box<[LockedStack]>,
     streams: Directory<Home>,
@@ -100,14 +100,14 @@ impl IndependentStacks {
         Ok(())
     }
 
-    /// Receives one frame in `stack`: builds a message with a segment of `pool`, and under the
-    /// stack's lock goes up the layers, calls `deliver` at the top and unwinds; then releases
-    /// lock and segment and returns what `deliver` returned.
+    /// Receives one frame in `stack`. Acquires a segment of `pool` and builds a message; then, under
+    /// the stack's lock, passes it up the layers, calls `deliver` at the top and unwinds. Finally
+    /// releases lock and segment and returns what `deliver` returned.
     ///
     /// `deliver` must not receive in the same stack: its lock is held.
     ///
     /// # Errors
-    /// The frame was dropped and counted, and `deliver` was not called. A stack that does not
+    /// If the frame was dropped. Drops are counted, and `deliver` is not called. A stack that does not
     /// exist has no session for any frame, and counts nothing.
     #[inline]
     pub fn receive<R>(
@@ -135,8 +135,8 @@ impl IndependentStacks {
         self.streams.stream(stream).map(|(_, home)| *home)
     }
 
-    /// What the stream's sessions have recorded, those of all stacks together if it is open
-    /// everywhere; `None` if it is not open.
+    /// The records of the stream's sessions, summed over all stacks if it is open in all; `None` if it
+    /// is not open.
     #[must_use]
     pub fn stream_state(&self, stream: StreamId) -> Option<StreamState> {
         let (flow, home) = self.streams.stream(stream)?;
@@ -150,7 +150,7 @@ impl IndependentStacks {
         }
     }
 
-    /// Frames received so far in `stack`, by what became of them; `None` if it does not exist.
+    /// Frames received so far in `stack`, by outcome; `None` if it does not exist.
     #[must_use]
     pub fn counters(&self, stack: StackId) -> Option<Counters> {
         Some(self.stacks.get(stack.index())?.lock().counters())
@@ -158,8 +158,8 @@ impl IndependentStacks {
 
     /// Packets now inside `stack`, by layer; `None` if it does not exist.
     ///
-    /// Waits for the packet that is inside, if there is one, and so finds only what was left
-    /// behind: all zero.
+    /// This waits for a packet that is inside, so it finds only references that were left behind; all
+    /// counts should be zero.
     #[must_use]
     pub fn references(&self, stack: StackId) -> Option<References> {
         Some(self.stacks.get(stack.index())?.lock().references())

@@ -1,5 +1,5 @@
-//! The receive side of UDP/IP/FDDI, without I/O: it owns no thread and reads no clock or file.
-//! Whoever drives it hands it frames.
+//! The receive side of UDP/IP/FDDI, without I/O. It owns no thread and reads no clock or file. A driver
+//! passes it frames.
 //!
 //! This is the protocol stack whose cost on cold and warm processors the rest of Warmcore
 //! measures: Salehi, Kurose & Towsley 1994, §2 and figure 2.
@@ -26,24 +26,23 @@
 //! and a segment acquired from a free-memory [`Pool`], into which the layers write where their
 //! headers begin. Nothing is copied and nothing is allocated.
 //!
-//! Each **layer** checks its header and takes it off the message, and finds the packet's
-//! *session*, the layer's state for the stream, in its *active map*: a hash table over header
-//! fields with a one-entry history. As long as packets of one stream follow each other the
-//! history answers; it is written only when the stream changes. The session counts the packet
-//! in, and the message goes on to the layer above. VNET is a pass-through over all links, and
-//! has sessions but no map.
+//! Each **layer** checks its header, strips it from the message, and finds the packet's *session*, the
+//! layer's state for the stream. It looks the session up in its *active map*: a hash table over header
+//! fields with a one-entry history. While packets of one stream follow each other the history answers;
+//! it is written only when the stream changes. The session counts the packet in, and the message
+//! continues to the layer above. VNET is a pass-through over all links, and has sessions but no map.
 //!
 //! At the top the payload is **delivered** to a function of the caller. When that returns, the
 //! calls unwind: each session counts the packet out, and the segment goes back to its pool.
 //!
-//! A frame that is malformed, oversized or for nobody ends on its way up with a [`DropReason`],
-//! which is counted ([`Counters`]); whatever it had counted in is counted out again. No frame
-//! can make the stack panic, however it is made.
+//! A frame that is malformed, oversized or for nobody is dropped on its way up with a [`DropReason`],
+//! which is counted ([`Counters`]). Sessions that had counted it in count it out again. No frame can
+//! make the stack panic.
 //!
 //! # One set of layers, three forms
 //!
-//! The layers are written once, over a [discipline] that says how shared state is
-//! protected. From them come
+//! The layers are generic over a [discipline], which says how shared state is protected. This gives
+//! three forms:
 //!
 //! | form | protection | who may receive at once |
 //! |---|---|---|
@@ -51,28 +50,28 @@
 //! | [`LockingStack`] | a spin lock for each active map and each session object | all threads |
 //! | [`IndependentStacks`] | N serial stacks, a spin lock for each stack | one thread in each stack |
 //!
-//! Under independent stacks a stream has its sessions in one stack, or in every stack
-//! ([`IndependentStacks::open_everywhere`]), so that it can be received in any.
+//! With independent stacks a stream has its sessions in one stack, or in all of them
+//! ([`IndependentStacks::open_everywhere`]) so that it can be received in any.
 //!
 //! # Answering
 //!
-//! [`Flow::parse`] reads who sent a frame, for a stream that is yet to be opened;
-//! [`Flow::reversed`] is the flow of the answers, which a [`FrameBuilder`](wire::FrameBuilder)
-//! writes; and [`wire::arp`] answers peers that ask which station to send to.
+//! [`Flow::parse`] reads the flow of a frame whose stream is not open yet. [`Flow::reversed`] is the
+//! flow of the answers, and a [`FrameBuilder`](wire::FrameBuilder) writes them. [`wire::arp`] answers
+//! peers that ask for our station.
 //!
-//! # Where things lie
+//! # Memory layout
 //!
-//! What a packet writes decides what it costs after a migration, so these lie on cache lines of
-//! their own, and no others share them:
+//! What a packet writes decides what it costs after a migration. So each of these has its own cache
+//! lines:
 //!
 //! * for each session: its counter, its state and, under Locking, its lock (together);
 //! * for each active map: the history; the lock under Locking; the table, which packets only read;
 //! * under independent stacks: each stack's lock;
 //! * for each pool: its lock and index (together); each segment.
 //!
-//! Drops are counted apart, so that good packets write no counter but their own session's.
-//! These are the four categories of overhead in the source's Table 2: locks, session lines,
-//! looking up and writing a history in place, and migrating it.
+//! Drops have separate counters, so that good packets write no counter but those of their own session.
+//! These are the four categories of overhead in Table 2 of Salehi 1994: locks, session lines, looking
+//! up and writing a history in place, and migrating it.
 //!
 //! # Example
 //!
@@ -124,13 +123,13 @@ pub use message::Delivery;
 pub use pool::{HeaderOffsets, Pool, Segment};
 pub use stack::{LockingStack, SerialStack, Stack};
 
-/// What a stack is built for.
+/// Configuration of a stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Config {
-    /// How frames are laid out.
+    /// The link type of the frames.
     pub link: wire::LinkKind,
-    /// Whether UDP checksums are verified in software. Where the interface does it, and in the
-    /// source's measurements (§5, "without software checksumming"), they are not.
+    /// Whether UDP checksums are verified in software. Not needed if the interface does it, and not
+    /// done in the measurements of Salehi 1994 (§5, "without software checksumming").
     pub verify_udp_checksum: bool,
 }
 

@@ -1,15 +1,15 @@
 //! The message structure, built around the driver's buffer.
 //!
-//! A frame is never copied. What moves up the stack is a view of the bytes not yet consumed;
-//! each layer takes its header off the front and notes in the segment, which came from the
-//! free-memory pool, where the next one begins.
+//! A frame is never copied. A view of the bytes not yet consumed moves up the stack. Each layer strips
+//! its header from the front and records in the segment, which came from the free-memory pool, where
+//! the next header begins.
 
 use crate::pool::{HeaderOffsets, Segment};
 use warmcore_units::StreamId;
 
 /// A packet on its way up.
 pub(crate) struct Message<'s, 'f> {
-    /// The bytes that the layers below have left.
+    /// The bytes that the layers below have not consumed.
     pub(crate) rest: &'f [u8],
     pub(crate) frame: &'f [u8],
     segment: &'s mut Segment,
@@ -29,7 +29,7 @@ impl<'s, 'f> Message<'s, 'f> {
     }
 }
 
-/// What the application is given at the top of the stack.
+/// A packet delivered to the application at the top of the stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery<'a> {
     /// The stream the packet belongs to.

@@ -1,25 +1,25 @@
-//! The free-memory pool: where a message's dynamic portion comes from.
+//! The free-memory pool, which supplies the dynamic part of a message.
 //!
 //! Salehi, Kurose & Towsley 1994, §2.1, footnote 3: an array of pointers to segments of memory
 //! and an index, behind a lock. Acquiring moves the index and returns a pointer; releasing moves
 //! it back and stores the pointer. Here the array is a `Vec` whose length is the index.
 //!
-//! A pool is a value of its own and not part of a stack, so that whoever drives the stack may
-//! keep one for each processor or one for all (source, §2.3, "free-memory affinity").
+//! A pool is not part of a stack, so that the owner of the stack can have one for each processor or one
+//! for all (Salehi 1994, §2.3, "free-memory affinity").
 //!
-//! Invariants: nothing is allocated or freed after construction, and every segment lent comes
-//! back, even if the borrower panics.
+//! Invariants: nothing is allocated or freed after construction, and every segment lent is returned,
+//! even if the borrower panics.
 
 use crossbeam_utils::CachePadded;
 use std::hint::black_box;
 
-/// What a pool lends: the part of a message structure that the packet's way up writes.
+/// The part of a message structure that is written on the packet's way up; lent by a pool.
 #[derive(Debug, Default)]
 pub struct Segment {
     pub(crate) headers: CachePadded<HeaderOffsets>,
 }
 
-/// Where in the frame each header begins, as far as the packet has come.
+/// Offset of each header in the frame, as far as the packet has been parsed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct HeaderOffsets {
     /// Offset of the IP header.
@@ -47,7 +47,7 @@ pub struct Pool {
 struct Free {
     /// The array of pointers; its length is the index. It has room for one more than the pool's
     /// capacity, so that it never grows.
-    #[expect(clippy::vec_box, reason = "the source's pool is an array of pointers")]
+    #[expect(clippy::vec_box, reason = "the pool of Salehi 1994 is an array of pointers")]
     segments: Vec<Box<Segment>>,
     /// Never lent: stands in for a segment in flight when [`Pool::dirty`] rewrites its slot.
     spare: Option<Box<Segment>>,
@@ -65,7 +65,7 @@ impl Pool {
 
     /// Acquires a segment, gives it to `borrower`, and releases it afterwards.
     ///
-    /// `None`, and `borrower` is not called, if no segment is free.
+    /// Returns `None`, without calling `borrower`, if no segment is free.
     #[inline]
     pub fn lend<R>(&self, borrower: impl FnOnce(&mut Segment) -> R) -> Option<R> {
         let mut loan = Loan { pool: self, segment: self.acquire() };
@@ -84,13 +84,13 @@ impl Pool {
         self.capacity
     }
 
-    /// Rewrites, from the calling processor, every cache line that the next acquisition or the
-    /// release of one segment in flight will touch: lock and index, both slots of the array, and
-    /// the segment that is lent next. What the pool holds stays the same.
+    /// Rewrites, from the calling processor, every cache line that the next acquisition or the release
+    /// of one segment in flight will touch: lock and index, both slots of the array, and the segment
+    /// that is lent next. The contents of the pool stay the same.
     ///
-    /// For measurements: a packet received elsewhere afterwards pays for the migration of these
-    /// lines, once if this was called before it was received (the source's *overhead_acquire*,
-    /// §5) and once if this was called while it was inside the stack (*overhead_release*).
+    /// For measurements: a packet that is received elsewhere afterwards pays for the migration of these
+    /// lines. It pays *overhead_acquire* (Salehi 1994, §5) if this was called before it was received,
+    /// and *overhead_release* if this was called while it was inside the stack.
     pub fn dirty(&self) {
         let free = &mut *self.free.lock();
         if let Some(mut next) = free.segments.pop() {

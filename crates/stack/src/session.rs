@@ -1,8 +1,9 @@
 //! Session objects: the stream-specific state of each layer, with its reference counter.
 //!
-//! On a packet's way up each layer's session counts the packet in; during the unwind it counts
-//! it out again (source, §2.1). A [`Visit`] is one such stay: dropping it is the unwind, so no
-//! way out of the stack, a drop or a panicking application included, can leave a count behind.
+//! On a packet's way up each layer's session counts the packet in; during the unwind it counts the
+//! packet out again (Salehi 1994, §2.1). A [`Visit`] stands for the time in between: dropping it counts
+//! the packet out. So no exit from the stack, not even a drop or a panicking application, leaves a
+//! count behind.
 //!
 //! Invariant: a session's counter equals the number of packets inside the stack above it.
 
@@ -10,7 +11,7 @@ use crate::active_map::SessionId;
 use crate::discipline::{Discipline, Guarded};
 use core::cell::Cell;
 
-/// One session: its reference counter and what its layer keeps for each stream.
+/// One session: its reference counter and its layer's state for the stream.
 #[derive(Debug)]
 pub(crate) struct Session<S> {
     references: Cell<u32>,
@@ -26,7 +27,7 @@ impl<S> Session<S> {
 /// All sessions of one layer, each on its own cache lines.
 pub(crate) struct Sessions<D: Discipline, S> {
     slots: Vec<D::Guarded<Session<S>>>,
-    /// Number of streams that use each slot; a slot with none is vacant.
+    /// Number of streams that use each slot; zero if the slot is vacant.
     streams: Vec<u32>,
     vacant: Vec<SessionId>,
 }
@@ -36,7 +37,7 @@ impl<D: Discipline, S> Sessions<D, S> {
         Self { slots: Vec::new(), streams: Vec::new(), vacant: Vec::new() }
     }
 
-    /// A new session that holds `state` and is used by one stream.
+    /// Opens a session with `state` for one stream.
     pub(crate) fn open(&mut self, state: S) -> SessionId {
         let session = D::Guarded::new(Session::new(state));
         if let Some(id) = self.vacant.pop() {
@@ -50,12 +51,13 @@ impl<D: Discipline, S> Sessions<D, S> {
         id
     }
 
-    /// One more stream uses the session.
+    /// Adds a stream to the users of the session.
     pub(crate) fn share(&mut self, id: SessionId) {
         self.streams[id as usize] += 1;
     }
 
-    /// One stream fewer uses the session; true if that was the last and the session is closed.
+    /// Removes a stream from the users of the session. Returns true if it was the last, which closes
+    /// the session.
     pub(crate) fn close(&mut self, id: SessionId) -> bool {
         let streams = &mut self.streams[id as usize];
         *streams -= 1;
@@ -66,9 +68,9 @@ impl<D: Discipline, S> Sessions<D, S> {
         last
     }
 
-    /// Counts a packet into session `id` and gives its state to `update`, in one access.
+    /// Counts a packet into session `id` and passes the session's state to `update`, in one access.
     ///
-    /// `None` if there is no such session.
+    /// Returns `None` if there is no such session.
     #[inline(always)]
     pub(crate) fn enter<R>(
         &self,

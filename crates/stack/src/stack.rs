@@ -1,4 +1,4 @@
-//! One stack: figure 2 as it is, under either discipline.
+//! A single stack, as in Salehi 1994, figure 2, under either discipline.
 
 use crate::Config;
 use crate::counters::Counters;
@@ -14,9 +14,8 @@ use warmcore_units::StreamId;
 /// The serial form: no locks. It may move between threads, but not be shared by them.
 pub type SerialStack = Stack<Unshared>;
 
-/// The Locking form (source, §2.2): a spin lock on every active map and every session object,
-/// held for one access at a time. Any number of threads may receive at once, packets of one
-/// stream included.
+/// The Locking form (Salehi 1994, §2.2): a spin lock on every active map and every session object, held
+/// for one access at a time. Any number of threads may receive at once, even packets of one stream.
 pub type LockingStack = Stack<SpinLocked>;
 
 /// One stack and its open streams. See [`SerialStack`] and [`LockingStack`].
@@ -32,8 +31,8 @@ impl<D: Discipline> Stack<D> {
         Self { layers: Layers::new(config), streams: Directory::new() }
     }
 
-    /// Opens a stream: the sessions of `flow` at every layer, where it does not share those of
-    /// another stream. Its identifier was not used before in this stack.
+    /// Opens a stream, with a session for `flow` at every layer unless another stream has it open
+    /// already. Its identifier was not used before in this stack.
     ///
     /// # Errors
     /// A stream with the same 5-tuple is open, or the flow cannot exist.
@@ -53,11 +52,11 @@ impl<D: Discipline> Stack<D> {
         Ok(())
     }
 
-    /// Receives one frame: builds a message with a segment of `pool`, goes up the layers, calls
-    /// `deliver` at the top, unwinds, releases the segment, and returns what `deliver` returned.
+    /// Receives one frame: acquires a segment of `pool`, builds a message, passes it up the layers,
+    /// calls `deliver` at the top, unwinds, releases the segment, and returns what `deliver` returned.
     ///
     /// # Errors
-    /// The frame was dropped and counted, and `deliver` was not called.
+    /// If the frame was dropped. Drops are counted, and `deliver` is not called.
     #[inline]
     pub fn receive<R>(
         &self,
@@ -74,14 +73,14 @@ impl<D: Discipline> Stack<D> {
         self.streams.find(key)
     }
 
-    /// What the stream's sessions have recorded; `None` if it is not open.
+    /// The records of the stream's sessions; `None` if it is not open.
     #[must_use]
     pub fn stream_state(&self, stream: StreamId) -> Option<StreamState> {
         let (flow, ()) = self.streams.stream(stream)?;
         self.layers.stream_state(flow)
     }
 
-    /// Frames received so far, by what became of them.
+    /// Frames received so far, by outcome.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.layers.counters()

@@ -8,7 +8,7 @@ use super::Finished;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use warmcore_costs::Situation;
-use warmcore_runtime::tally::{Block, Seen, Served};
+use warmcore_runtime::tally::{Block, PacketStats, Served};
 use warmcore_scenario::Live;
 use warmcore_study::point::Figures as Described;
 use warmcore_units::{Estimate, Nanos};
@@ -94,7 +94,7 @@ impl<'a> Figures<'a> {
     pub(super) fn new(finished: &'a Finished) -> Self {
         let Finished { scenario, setup, report, interrupted } = finished;
         let (total, steady) = (report.total(), report.steady());
-        let (all, steady_all) = (total.seen(), steady.total());
+        let (all, steady_all) = (total.all_packets(), steady.total());
         let seen = &steady_all.clean;
         let all_delay = micros(finished.held(steady.overall_delay()));
         let [delay, service, p50, p99, p999] = [
@@ -144,7 +144,7 @@ impl<'a> Figures<'a> {
             overall_mean_service_us: each(total.busy(), &total),
             overall_p50_us: finite(Nanos(all.delays.quantile(0.5)).micros()),
             overall_p99_us: finite(Nanos(all.delays.quantile(0.99)).micros()),
-            offered: setup.driver.shown() + report.lost,
+            offered: setup.driver.received() + report.lost,
             delivered: total.packets(),
             refused: total.refused.iter().map(|(reason, &count)| (format!("{reason:?}"), count)).collect(),
             overflowed: total.overflowed,
@@ -173,7 +173,7 @@ fn workers(finished: &Finished) -> Vec<Worker> {
 }
 
 /// A value of each situation; of those that were not met only where there is one.
-fn by_situation<T>(seen: &Seen, value: impl Fn(Served) -> Option<T>) -> BTreeMap<String, T> {
+fn by_situation<T>(seen: &PacketStats, value: impl Fn(Served) -> Option<T>) -> BTreeMap<String, T> {
     let of = |situation: Situation| Some((situation.to_string(), value(seen.situations[situation.index()])?));
     Situation::all().filter_map(of).collect()
 }

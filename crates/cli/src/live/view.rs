@@ -6,7 +6,7 @@ use console::{Term, truncate_str};
 use std::time::{Duration, Instant};
 use warmcore_costs::{Situation, ThreadStack};
 use warmcore_runtime::Watch;
-use warmcore_runtime::tally::{BLOCK, Block, Seen};
+use warmcore_runtime::tally::{BLOCK, Block, PacketStats};
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
 /// Streams that are shown, the busiest first.
@@ -75,7 +75,7 @@ fn picture(
 ) -> String {
     let workers: Vec<Block> = blocks.iter().map(|blocks| sum(blocks)).collect();
     let all = sum(&workers);
-    let seen = all.seen();
+    let seen = all.all_packets();
     let delay = if all.packets() == 0 {
         "no packets".to_owned()
     } else {
@@ -112,7 +112,7 @@ fn drops(all: &Block) -> String {
     if dropped.is_empty() { "dropped: none".to_owned() } else { format!("dropped: {}", dropped.join(", ")) }
 }
 
-fn situations(all: &Seen) -> String {
+fn situations(all: &PacketStats) -> String {
     let share = |situation: Situation| {
         let packets = all.situations[situation.index()].packets;
         let stack = match situation.thread_stack {

@@ -11,7 +11,7 @@ use std::time::Duration;
 use warmcore_linux::Probe;
 use warmcore_linux::counters::{Event, Kernel};
 use warmcore_measure::Model;
-use warmcore_measure::blocks::Blocks;
+use warmcore_measure::blocks::BlockDesign;
 use warmcore_measure::transfer::{
     self, Experiment, Figures, Load, Options, Results, TransferError, experiment,
 };
@@ -100,7 +100,7 @@ fn options(arguments: &FoongArguments) -> miette::Result<Vec<Options>> {
         load: Load { direction, size: Bytes(size), rate: None },
         models: PLAYED.map(|(_, model)| model).to_vec(),
         window,
-        blocks: Blocks { count: blocks, ..Blocks::default() },
+        blocks: BlockDesign { count: blocks, ..BlockDesign::default() },
     };
     let each = transfer::Direction::ALL
         .into_iter()

@@ -34,7 +34,7 @@ fn undisturbed_nowhere(total: &Block) -> String {
     if total.packets() == 0 {
         return told.to_owned();
     }
-    let (packets, seen) = (total.packets() as f64, total.seen());
+    let (packets, seen) = (total.packets() as f64, total.all_packets());
     format!(
         "{told}\nWith all that disturbed it, the mean delay was {}, of which {} in service; p50 {}, p99 {}.",
         seen.delay / packets,
@@ -48,7 +48,7 @@ fn undisturbed_nowhere(total: &Block) -> String {
 fn head(finished: &Finished) -> String {
     let Finished { scenario, setup, .. } = finished;
     let cpus: Vec<String> = setup.options.cpus.iter().map(|cpu| cpu.0.to_string()).collect();
-    let arrivals = match (setup.rate, &setup.newcomers) {
+    let arrivals = match (setup.rate, &setup.new_senders) {
         (Some(rate), _) => format!("packets arrive at {rate} ({})", scenario.traffic.process.name()),
         (None, _) if scenario.live.interface.is_some() => {
             format!("packets come from {}", scenario.live.interface.as_deref().unwrap_or_default())
@@ -66,7 +66,7 @@ const RATE_ERROR: f64 = 0.1;
 /// What was asked for and not reached: the rate, and that all packets are processed.
 fn reached(finished: &Finished, total: &Block) -> Option<String> {
     let [came, processed] = finished.achieved();
-    let came_of_all = finished.setup.driver.shown() + finished.report.lost;
+    let came_of_all = finished.setup.driver.received() + finished.report.lost;
     let dropped = (total.overflowed + finished.report.lost) as f64 / came_of_all.max(1) as f64;
     if dropped > WORTH_SAYING {
         return Some(format!(
@@ -161,7 +161,7 @@ fn books(finished: &Finished, total: &Block) -> String {
         others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     let all: Vec<String> =
         [format!("{} delivered", total.packets())].into_iter().chain(refused).chain(others).collect();
-    format!("Of {} packets: {}.", finished.setup.driver.shown() + report.lost, all.join(", "))
+    format!("Of {} packets: {}.", finished.setup.driver.received() + report.lost, all.join(", "))
 }
 
 fn ended(finished: &Finished, steady: &Steady) -> String {
@@ -194,13 +194,13 @@ fn ended(finished: &Finished, steady: &Steady) -> String {
 mod tests {
     use super::*;
     use warmcore_runtime::Report;
-    use warmcore_runtime::tally::{Blocks, Seen, Served};
+    use warmcore_runtime::tally::{Blocks, PacketStats, Served};
 
     /// A worker that has finished so many packets in each block, each in so much time.
     fn worker(clean: (u64, Nanos), disturbed: (u64, Nanos)) -> Blocks {
         let seen = |(packets, each): (u64, Nanos)| {
             let time = each * packets as f64;
-            let mut seen = Seen { delay: time, ..Seen::default() };
+            let mut seen = PacketStats { delay: time, ..PacketStats::default() };
             seen.situations[0] = Served { packets, time };
             seen
         };

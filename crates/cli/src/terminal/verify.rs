@@ -2,8 +2,8 @@
 
 use super::{counts, sentence, table};
 use warmcore_measure::counts::CountedResults;
-use warmcore_measure::verify::findings::{Changes, Conclusion, Findings, Found};
-use warmcore_measure::verify::watch::Taken;
+use warmcore_measure::verify::findings::{Changes, Conclusion, Findings, ModelFindings};
+use warmcore_measure::verify::monitor::ResourceUse;
 use warmcore_stats::blocks::Verdict;
 use warmcore_units::PerSecond;
 
@@ -24,12 +24,12 @@ pub(crate) fn summary(findings: &Findings) -> String {
     text + &format!("\n{}\n", conclusion(findings))
 }
 
-fn row(findings: &Findings, found: &Found) -> [String; 7] {
+fn row(findings: &Findings, found: &ModelFindings) -> [String; 7] {
     let scale = if findings.work.is_bits() { 1e-9 } else { 1.0 };
     let (rate, per_cpu, visible) = match &found.against_none {
         None => Default::default(),
-        Some((changes, amount)) => {
-            let visible = format!("{}, per cpu {}", word(amount.rate), word(amount.per_cpu));
+        Some((changes, verdicts)) => {
+            let visible = format!("{}, per cpu {}", word(verdicts.rate), word(verdicts.per_cpu));
             (changes.rate.to_string(), changes.per_cpu.to_string(), visible)
         }
     };
@@ -63,7 +63,7 @@ fn told(changes: &Changes) -> String {
 fn noted(findings: &Findings) -> String {
     let mut text = String::new();
     for found in &findings.models {
-        let counted = |of: fn(&Taken) -> Option<PerSecond>| {
+        let counted = |of: fn(&ResourceUse) -> Option<PerSecond>| {
             let all = found.each_known(|taken| of(taken).map(|rate| rate.0));
             all.map_or_else(|| "not counted here".to_owned(), |all| format!("{all:.0}/s"))
         };
@@ -94,7 +94,7 @@ fn counted(findings: &Findings) -> String {
     let is_bits = findings.work.is_bits();
     let cycles = if is_bits { sentence(&findings.cycles.to_string()) + "\n" } else { String::new() };
     let table = if findings.coverage.is_any() {
-        let of = |found: &Found| (found.model, CountedResults::from_fn(|event| found.counted(event)));
+        let of = |found: &ModelFindings| (found.model, CountedResults::from_fn(|event| found.counted(event)));
         let unit = if is_bits { "bit" } else { "unit of what the program says" };
         counts::table(unit, findings.models.iter().map(of)) + "\n"
     } else {

@@ -12,10 +12,10 @@ use warmcore_linux::Program;
 use warmcore_linux::counters::Kernel;
 use warmcore_linux::net::privilege_missing;
 use warmcore_linux::tuning::Disk;
-use warmcore_measure::blocks::Blocks;
+use warmcore_measure::blocks::BlockDesign;
 use warmcore_measure::verify::built_in::BuiltIn;
 use warmcore_measure::verify::work::Work;
-use warmcore_measure::verify::{Verification, parts};
+use warmcore_measure::verify::{Verification, model_plan};
 
 pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
@@ -25,7 +25,11 @@ pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     let work = work(arguments, &document)?;
     let disk = Disk::default();
     let proposals = document.proposals(&disk, &arguments.admission)?;
-    let blocks = Blocks { count: arguments.blocks.into(), gate: arguments.foreign, ..Blocks::default() };
+    let blocks = BlockDesign {
+        count: arguments.blocks.into(),
+        max_foreign: arguments.foreign,
+        ..BlockDesign::default()
+    };
     if !arguments.json {
         crate::print(apply::difference(&document, &proposals).as_bytes())?;
         crate::print(announced(&document, &work, arguments).as_bytes())?;
@@ -65,7 +69,7 @@ fn words(line: &ProgramLine) -> Vec<OsString> {
 /// What is counted as work.
 fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work> {
     if let Some(program) = &arguments.told_by {
-        return Ok(Work::Told(words(program)));
+        return Ok(Work::Reported(words(program)));
     }
     let is_running = document.plan.lines.iter().any(|line| line.set.places_threads());
     if arguments.load.is_none() && arguments.interfaces.is_empty() && !is_running {
@@ -87,13 +91,13 @@ fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work
 
 /// What will be tried, and for how long.
 fn announced(document: &Document, work: &Work, arguments: &VerifyArguments) -> String {
-    let models = parts::tried(&document.plan);
+    let models = model_plan::models_to_try(&document.plan);
     let runs = models.len() * usize::from(arguments.blocks);
     let names = models.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let least = arguments.time * u32::try_from(runs).unwrap_or(u32::MAX);
     let unasked = match work {
         Work::BuiltIn(_) => "No load is given and the plan places no thread: the load is a transfer.\n",
-        Work::Interfaces { .. } | Work::Told(_) => "",
+        Work::Interfaces { .. } | Work::Reported(_) => "",
     };
     format!(
         "{unasked}To be tried in turn: {names} ({} of {:?}, {:.0} s or more in all); counted: {work}.\n",

@@ -1,6 +1,6 @@
-//! Moving bytes over a connection, as ttcp does: nothing but writes of one size, or reads.
+//! Sends or receives bytes over a connection as ttcp does: writes of one size, or reads, and nothing else.
 
-use super::order::Work;
+use super::instruction::Role;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,7 @@ use warmcore_units::{Bytes, PerSecond};
 
 /// What is read at once at most: as much as the second cache level of today's cores has room for
 /// several times, so that what was copied here is not out of it before it is written to again.
-const READ: usize = 128 << 10;
+const READ_SIZE: usize = 128 << 10;
 
 /// Between two bursts of a sender with a rate.
 const TICK: Duration = Duration::from_millis(1);
@@ -20,11 +20,11 @@ const TICK: Duration = Duration::from_millis(1);
 ///
 /// # Errors
 /// Why it ended.
-pub(super) fn bulk(mut stream: &TcpStream, work: Work, moved: &AtomicU64) -> io::Result<()> {
-    match work {
-        Work::Send(size, None) => send(&mut stream, size, moved),
-        Work::Send(size, Some(rate)) => send_at(&mut stream, size, rate, moved),
-        Work::Receive => receive(&mut stream, moved),
+pub(super) fn bulk(mut stream: &TcpStream, role: Role, moved: &AtomicU64) -> io::Result<()> {
+    match role {
+        Role::Send(size, None) => send(&mut stream, size, moved),
+        Role::Send(size, Some(rate)) => send_at(&mut stream, size, rate, moved),
+        Role::Receive => receive(&mut stream, moved),
     }
 }
 
@@ -53,7 +53,7 @@ fn send_at(to: &mut impl Write, size: Bytes, rate: PerSecond, moved: &AtomicU64)
 }
 
 fn receive(from: &mut impl Read, moved: &AtomicU64) -> io::Result<()> {
-    let mut bytes = vec![0; READ];
+    let mut bytes = vec![0; READ_SIZE];
     loop {
         match from.read(&mut bytes) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),

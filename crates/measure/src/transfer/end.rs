@@ -1,4 +1,4 @@
-//! One end of a connection: it is given an [`Order`], moves bytes, and says how many whenever it is
+//! One end of a connection: it is given an [`Instruction`], moves bytes, and says how many whenever it is
 //! asked. Orders come and answers go over any pair of pipes, so that an end may be a thread, a process or
 //! on another host; it ends when its orders do, also when who gave them was killed.
 //!
@@ -11,7 +11,7 @@
 //! ```
 
 use super::bulk::bulk;
-use super::order::{Meet, Order};
+use super::instruction::{Instruction, Opening};
 use std::io::{self, BufRead, ErrorKind, Read, Write};
 use std::net::{IpAddr, Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd;
@@ -26,35 +26,39 @@ use warmcore_linux::{SchedulerCounts, ThreadNumber};
 use warmcore_topology::CpuSet;
 
 /// For how long the ends of a connection wait for each other; on a busy machine one may come late.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// No order is longer.
-const LINE: u64 = 1024;
+const MAX_LINE: u64 = 1024;
 
 /// The question to an end that works.
 pub(super) const COUNT: &str = "count";
 
 /// Whose orders an end takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Giver {
+pub enum Controller {
     /// This program's: it may be told anything.
-    Own,
+    Local,
     /// Somebody's on the network: the end listens at this address whatever it is told, goes to nobody,
     /// and runs where it is put.
-    Stranger(IpAddr),
+    Remote(IpAddr),
 }
 
 /// Is an end until there are no more `orders`. What goes wrong is among the `answers`.
 ///
 /// # Errors
 /// If who gives orders cannot be heard or answered any more.
-pub fn attend(mut orders: impl BufRead, mut answers: impl Write, giver: Giver) -> io::Result<()> {
-    let Some(line) = next(&mut orders)? else { return Ok(()) };
-    match Working::begin(&line, giver, &mut answers) {
-        Ok(mut working) => {
+pub fn serve_end(
+    mut instructions: impl BufRead,
+    mut answers: impl Write,
+    controller: Controller,
+) -> io::Result<()> {
+    let Some(line) = next(&mut instructions)? else { return Ok(()) };
+    match ActiveEnd::begin(&line, controller, &mut answers) {
+        Ok(mut active) => {
             writeln!(answers, "ready")?;
-            while let Some(line) = next(&mut orders)? {
-                let answer = if line == COUNT { working.count() } else { failed(&"expected `count`") };
+            while let Some(line) = next(&mut instructions)? {
+                let answer = if line == COUNT { active.count() } else { failed(&"expected `count`") };
                 writeln!(answers, "{answer}")?;
             }
             Ok(())
@@ -68,58 +72,60 @@ fn failed(why: &dyn core::fmt::Display) -> String {
 }
 
 /// The next line; `None` at the end.
-fn next(orders: &mut impl BufRead) -> io::Result<Option<String>> {
+fn next(instructions: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = String::new();
-    let length = orders.take(LINE).read_line(&mut line)?;
-    if length as u64 == LINE {
+    let length = instructions.take(MAX_LINE).read_line(&mut line)?;
+    if length as u64 == MAX_LINE {
         return Err(ErrorKind::InvalidData.into());
     }
     Ok((length > 0).then(|| line.trim().to_owned()))
 }
 
 /// An end that moves bytes, until this is dropped.
-struct Working {
+struct ActiveEnd {
     stream: TcpStream,
     moved: Arc<AtomicU64>,
     thread: ThreadNumber,
-    mover: Option<JoinHandle<io::Result<()>>>,
+    transfer_thread: Option<JoinHandle<io::Result<()>>>,
 }
 
-impl Working {
+impl ActiveEnd {
     /// Obeys the order in `line`, and tells the port at which it listens meanwhile.
-    fn begin(line: &str, giver: Giver, answers: &mut impl Write) -> io::Result<Self> {
-        let order: Order = line.parse().map_err(io::Error::other)?;
-        let order = permitted(order, giver)?;
-        let stream = match order.meet {
-            Meet::Connect(address) => TcpStream::connect_timeout(&address, PATIENCE)?,
-            Meet::Listen(address) => {
+    fn begin(line: &str, controller: Controller, answers: &mut impl Write) -> io::Result<Self> {
+        let instruction: Instruction = line.parse().map_err(io::Error::other)?;
+        let instruction = permitted(instruction, controller)?;
+        let stream = match instruction.opening {
+            Opening::Connect(address) => TcpStream::connect_timeout(&address, TIMEOUT)?,
+            Opening::Listen(address) => {
                 let listener = TcpListener::bind((address, 0))?;
                 writeln!(answers, "listening {}", listener.local_addr()?.port())?;
                 accept(&listener)?
             }
         };
-        Self::on(stream, &order)
+        Self::start(stream, &instruction)
     }
 
     /// Starts the thread that moves.
-    fn on(stream: TcpStream, order: &Order) -> io::Result<Self> {
+    fn start(stream: TcpStream, instruction: &Instruction) -> io::Result<Self> {
         let moved = Arc::new(AtomicU64::new(0));
         let (placed, place) = sync_channel(1);
-        let (own, count, order) = (stream.try_clone()?, Arc::clone(&moved), order.clone());
-        let mover = thread::Builder::new().name("transfer".to_owned()).spawn(move || {
-            let mask = run_on(&order.cpus);
+        let (own, count, instruction) = (stream.try_clone()?, Arc::clone(&moved), instruction.clone());
+        let transfer_thread = thread::Builder::new().name("transfer".to_owned()).spawn(move || {
+            let mask = run_on(&instruction.cpus);
             let is_placed = mask.is_ok();
             let _ = placed.send(mask.map(|()| ThreadNumber::current()));
-            if is_placed { bulk(&own, order.work, &count) } else { Ok(()) }
+            if is_placed { bulk(&own, instruction.role, &count) } else { Ok(()) }
         })?;
         let thread = place.recv().map_err(io::Error::other)??;
-        Ok(Self { stream, moved, thread, mover: Some(mover) })
+        Ok(Self { stream, moved, thread, transfer_thread: Some(transfer_thread) })
     }
 
     /// What was moved until now, and what the scheduler did to the thread that moves; or why it ended.
     fn count(&mut self) -> String {
-        if let Some(mover) = self.mover.take_if(|mover| mover.is_finished()) {
-            return match mover.join() {
+        if let Some(transfer_thread) =
+            self.transfer_thread.take_if(|transfer_thread| transfer_thread.is_finished())
+        {
+            return match transfer_thread.join() {
                 Ok(Err(error)) if error.kind() == ErrorKind::UnexpectedEof => {
                     failed(&"the other end went away")
                 }
@@ -136,23 +142,23 @@ impl Working {
     }
 }
 
-impl Drop for Working {
+impl Drop for ActiveEnd {
     fn drop(&mut self) {
         // Refused if the other end closed it, and then the thread ends by itself.
         let _ = self.stream.shutdown(Shutdown::Both);
-        if let Some(mover) = self.mover.take() {
-            let _ = mover.join();
+        if let Some(transfer_thread) = self.transfer_thread.take() {
+            let _ = transfer_thread.join();
         }
     }
 }
 
-fn permitted(order: Order, giver: Giver) -> io::Result<Order> {
-    match (giver, order.meet) {
-        (Giver::Own, _) => Ok(order),
-        (Giver::Stranger(address), Meet::Listen(_)) => {
-            Ok(Order { meet: Meet::Listen(address), cpus: CpuSet::default(), ..order })
+fn permitted(instruction: Instruction, controller: Controller) -> io::Result<Instruction> {
+    match (controller, instruction.opening) {
+        (Controller::Local, _) => Ok(instruction),
+        (Controller::Remote(address), Opening::Listen(_)) => {
+            Ok(Instruction { opening: Opening::Listen(address), cpus: CpuSet::default(), ..instruction })
         }
-        (Giver::Stranger(_), Meet::Connect(_)) => {
+        (Controller::Remote(_), Opening::Connect(_)) => {
             Err(io::Error::other("this host goes to nobody: let it listen"))
         }
     }
@@ -164,7 +170,7 @@ fn run_on(cpus: &CpuSet) -> io::Result<()> {
 
 /// The first that comes, if somebody does in time.
 fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
-    let waiting = wait_readable(&[listener.as_fd()], Some(PATIENCE)).map_err(io::Error::other)?;
+    let waiting = wait_readable(&[listener.as_fd()], Some(TIMEOUT)).map_err(io::Error::other)?;
     if waiting == 0 {
         return Err(io::Error::other("the other end of the connection did not come"));
     }

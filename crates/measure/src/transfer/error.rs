@@ -49,7 +49,7 @@ pub enum TransferError {
     #[error(
         "{end} answers `{answer}`; expected {expected}: is it a `warmcore transfer serve` of this version?"
     )]
-    Unclear {
+    UnexpectedAnswer {
         /// Which one.
         end: String,
         /// What it said.
@@ -70,7 +70,7 @@ pub enum TransferError {
         "`{model}` places packets, which between real hosts is the interrupts' matter: apply a plan with \
          `warmcore host apply`, and compare the models `none` and `process-only` here"
     )]
-    NotHere {
+    CannotSteerHost {
         /// The first of them.
         model: &'static str,
     },

@@ -5,7 +5,7 @@ use super::figures::{Compared, Figures, Results, compare};
 use super::options::Options;
 use super::run::{Outcome, run};
 use super::site::Site;
-use crate::blocks::{BlocksError, Tried};
+use crate::blocks::{BlockError, BlockRun};
 use crate::counts::{Coverage, Cycles};
 use std::sync::atomic::AtomicBool;
 use warmcore_linux::counters::Source;
@@ -76,14 +76,14 @@ pub fn experiment(
         Ok(outcome)
     };
     let tried = options.blocks.run(alternatives.len(), stop, once).map_err(|error| match error {
-        BlocksError::Run(error) => error,
-        BlocksError::Interrupted => TransferError::Interrupted,
+        BlockError::Run(error) => error,
+        BlockError::Interrupted => TransferError::Interrupted,
     })?;
     let counted: Vec<&EventCounts> = tried.iter().flatten().map(|run| &run.outcome.counted).collect();
     let (cycles, coverage) =
         (Cycles::new(counted.iter().copied(), clock), Coverage::new(&counters, &counted));
     let cpus = counters.cpus().to_vec();
-    let of = |(&model, runs): (_, &Vec<Tried<Outcome>>)| Results::new(model, runs, cpus.len(), cycles);
+    let of = |(&model, runs): (_, &Vec<BlockRun<Outcome>>)| Results::new(model, runs, cpus.len(), cycles);
     let mut results: Vec<Results> = alternatives.iter().zip(&tried).map(of).collect();
     let control = results.pop().expect("the base is tried twice");
     let is_on_one_machine = matches!(site, Site::Lab(_));

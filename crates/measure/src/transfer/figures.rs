@@ -1,7 +1,7 @@
 //! What runs come to: the source's figures, how they spread, and by how much models differ.
 
 use super::run::Outcome;
-use crate::blocks::Tried;
+use crate::blocks::BlockRun;
 use crate::counts::{Cycles, PerUnit};
 use crate::model::Model;
 use warmcore_stats::Spread;
@@ -40,8 +40,8 @@ pub struct Figures {
 impl Figures {
     /// Those of a run on so many cpus, whose cycles are told by `cycles`.
     #[must_use]
-    pub fn new(tried: &Tried<Outcome>, cpus: usize, cycles: Cycles) -> Self {
-        let Tried { outcome, spent, .. } = tried;
+    pub fn new(tried: &BlockRun<Outcome>, cpus: usize, cycles: Cycles) -> Self {
+        let BlockRun { outcome, spent, .. } = tried;
         let bits = outcome.bytes.iter().sum::<u64>() as f64 * 8.0;
         let (seconds, all) = (spent.time.secs(), spent.time * cpus as f64);
         let each = |count: u64| count as f64 / seconds;
@@ -76,14 +76,14 @@ pub struct Results {
     pub blocks: Vec<Figures>,
     /// Runs that others disturbed and that were made again.
     pub discarded: usize,
-    /// Blocks in which others disturbed every run.
+    /// Blocks in which other programs disturbed every run.
     pub disturbed: usize,
 }
 
 impl Results {
     /// Those of the runs of a `model`.
     #[must_use]
-    pub fn new(model: Model, runs: &[Tried<Outcome>], cpus: usize, cycles: Cycles) -> Self {
+    pub fn new(model: Model, runs: &[BlockRun<Outcome>], cpus: usize, cycles: Cycles) -> Self {
         Self {
             model,
             blocks: runs.iter().map(|run| Figures::new(run, cpus, cycles)).collect(),
@@ -141,7 +141,7 @@ mod tests {
 
     const CLOCK: Cycles = Cycles::AtClock(PerSecond(3e9));
 
-    fn tried(bytes: u64, busy: f64) -> Tried<Outcome> {
+    fn tried(bytes: u64, busy: f64) -> BlockRun<Outcome> {
         let scheduled = SchedulerCounts { voluntary: 1, involuntary: 4, migrations: None };
         let activity = Activity { receive_softirqs: Some(10), rescheduling: None };
         let source = FakeSource::zen().with("cycles", FakeCounter::always_running(4_000_000_000));
@@ -155,7 +155,7 @@ mod tests {
             stolen: Nanos::from_secs(0.4),
             ..CpuUsage::default()
         };
-        Tried { outcome, spent, discarded: 1, disturbed: false }
+        BlockRun { outcome, spent, discarded: 1, disturbed: false }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The other host of a transfer: it is an end for whoever asks.
 
-use super::end::{Giver, PATIENCE, attend};
+use super::end::{Controller, TIMEOUT, serve_end};
 use std::io::{self, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
@@ -11,11 +11,11 @@ use std::time::Duration;
 use warmcore_linux::net::wait_readable;
 
 /// Ends at once, for all who ask.
-const ENDS: usize = 128;
+const MAX_ENDS: usize = 128;
 /// Between two looks at whether the user has stopped.
-const TICK: Duration = Duration::from_millis(100);
+const STOP_INTERVAL: Duration = Duration::from_millis(100);
 /// An end that nobody asks for longer than this belongs to nobody any more: a leader asks every second.
-const FORGOTTEN: Duration = Duration::from_secs(60);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Whom others ask for ends.
 #[derive(Debug)]
@@ -49,12 +49,13 @@ impl Server {
     /// If nobody can be heard any more.
     pub fn serve(&self, stop: &AtomicBool) -> io::Result<()> {
         while !stop.load(Ordering::Relaxed) {
-            let waiting = wait_readable(&[self.listener.as_fd()], Some(TICK)).map_err(io::Error::other)?;
+            let waiting =
+                wait_readable(&[self.listener.as_fd()], Some(STOP_INTERVAL)).map_err(io::Error::other)?;
             // Who went away again before being heard is no error of ours.
             if waiting > 0
                 && let Ok((stream, _)) = self.listener.accept()
             {
-                self.be_an_end(stream);
+                self.spawn_end(stream);
             }
         }
         Ok(())
@@ -62,15 +63,15 @@ impl Server {
 
     /// On a thread of its own. Nobody is told an error but who asked; beyond the number of ends that
     /// this host can be, the connection is closed.
-    fn be_an_end(&self, stream: TcpStream) {
+    fn spawn_end(&self, stream: TcpStream) {
         let (busy, address) = (Arc::clone(&self.busy), self.address.ip());
-        if busy.fetch_add(1, Ordering::Relaxed) >= ENDS {
+        if busy.fetch_add(1, Ordering::Relaxed) >= MAX_ENDS {
             busy.fetch_sub(1, Ordering::Relaxed);
             return;
         }
         let ends = Arc::clone(&busy);
         let work = move || {
-            let _ = converse(&stream, Giver::Stranger(address));
+            let _ = serve_client(&stream, Controller::Remote(address));
             busy.fetch_sub(1, Ordering::Relaxed);
         };
         if thread::Builder::new().name("end".to_owned()).spawn(work).is_err() {
@@ -79,9 +80,9 @@ impl Server {
     }
 }
 
-fn converse(stream: &TcpStream, giver: Giver) -> io::Result<()> {
+fn serve_client(stream: &TcpStream, controller: Controller) -> io::Result<()> {
     stream.set_nodelay(true)?;
-    stream.set_read_timeout(Some(FORGOTTEN))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    attend(BufReader::new(stream.try_clone()?), stream, giver)
+    stream.set_read_timeout(Some(IDLE_TIMEOUT))?;
+    stream.set_write_timeout(Some(TIMEOUT))?;
+    serve_end(BufReader::new(stream.try_clone()?), stream, controller)
 }

@@ -31,27 +31,27 @@
 //!
 mod bulk;
 mod end;
+mod end_handle;
 mod error;
 mod experiment;
 mod figures;
 mod host;
-mod lead;
-mod moving;
+mod instruction;
 mod options;
-mod order;
 mod placement;
 mod run;
+mod running;
 mod site;
 
-pub use end::{Giver, attend};
+pub use end::{Controller, serve_end};
+pub use end_handle::Ends;
 pub use error::TransferError;
 pub use experiment::{Experiment, experiment};
 pub use figures::{Compared, Figures, Results, compare};
 pub use host::Server;
-pub use lead::Ends;
-pub use moving::Moving;
+pub use instruction::SIZES;
 pub use options::{Direction, Load, Options};
-pub use order::SIZES;
 pub use placement::Placement;
 pub use run::{Outcome, WARM_UP, run};
+pub use running::RunningTransfer;
 pub use site::{Network, Site};

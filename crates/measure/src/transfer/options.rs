@@ -1,8 +1,8 @@
 //! What is transferred, by whom, and how it is compared.
 
-use super::lead::Ends;
-use super::order::SIZES;
-use crate::blocks::Blocks;
+use super::end_handle::Ends;
+use super::instruction::SIZES;
+use crate::blocks::BlockDesign;
 use crate::model::Model;
 use std::time::Duration;
 use warmcore_linux::affinity;
@@ -59,15 +59,15 @@ pub struct Options {
     /// How long each run is measured, after a moment that is not.
     pub window: Duration,
     /// How often, and when again.
-    pub blocks: Blocks,
+    pub blocks: BlockDesign,
 }
 
 /// More connections than any machine has use for in one comparison.
-const CONNECTIONS: u8 = 64;
+const MAX_CONNECTIONS: u8 = 64;
 /// Below this the kernel's ticks are too coarse, and beyond an hour nobody waits.
-const SECONDS: std::ops::RangeInclusive<f64> = 0.2..=3600.0;
+const WINDOW_SECONDS: std::ops::RangeInclusive<f64> = 0.2..=3600.0;
 /// More blocks than anybody waits for.
-const BLOCKS: usize = 1000;
+const MAX_BLOCKS: usize = 1000;
 
 impl Options {
     /// Finds out whether that can be transferred, before anything is made.
@@ -79,15 +79,20 @@ impl Options {
         let within = |field: &str, found: String, is_within: bool, expected: String| {
             if is_within { Ok(()) } else { Err(Fault::new(field, found, expected)) }
         };
-        let connections = (1..=CONNECTIONS).contains(&self.connections);
-        within("connections", self.connections.to_string(), connections, format!("from 1 to {CONNECTIONS}"))?;
+        let connections = (1..=MAX_CONNECTIONS).contains(&self.connections);
+        within(
+            "connections",
+            self.connections.to_string(),
+            connections,
+            format!("from 1 to {MAX_CONNECTIONS}"),
+        )?;
         let expected = format!("from {} to {} bytes", SIZES.start(), SIZES.end());
         within("size", size.0.to_string(), SIZES.contains(&size.0), expected)?;
-        let expected = format!("from {} to {}", SECONDS.start(), SECONDS.end());
-        within("seconds", seconds.to_string(), SECONDS.contains(&seconds), expected)?;
+        let expected = format!("from {} to {}", WINDOW_SECONDS.start(), WINDOW_SECONDS.end());
+        within("seconds", seconds.to_string(), WINDOW_SECONDS.contains(&seconds), expected)?;
         let blocks = self.blocks.count;
-        let expected = format!("from 2, with which a difference has an interval, to {BLOCKS}");
-        within("blocks", blocks.to_string(), (2..=BLOCKS).contains(&blocks), expected)?;
+        let expected = format!("from 2, with which a difference has an interval, to {MAX_BLOCKS}");
+        within("blocks", blocks.to_string(), (2..=MAX_BLOCKS).contains(&blocks), expected)?;
         if let Some(PerSecond(rate)) = self.load.rate {
             within("rate", rate.to_string(), rate.is_finite() && rate > 0.0, "above 0".to_owned())?;
         }
@@ -135,7 +140,7 @@ mod tests {
             load,
             models: vec![Model::None, Model::Full],
             window: Duration::from_secs(1),
-            blocks: Blocks::default(),
+            blocks: BlockDesign::default(),
         }
     }
 

@@ -1,9 +1,9 @@
 //! One run of one model: connections are made, begin to move, and are counted for a while.
 
 use super::error::TransferError;
-use super::moving::Moving;
 use super::options::Options;
 use super::placement::Placement;
+use super::running::RunningTransfer;
 use super::site::Site;
 use crate::model::Model;
 use std::sync::atomic::AtomicBool;
@@ -41,17 +41,17 @@ pub fn run(
 ) -> Result<(Outcome, CpuUsage), TransferError> {
     let place = |connection: u8| Placement::new(model, connection.into(), &options.cpus);
     let places: Vec<Placement> = (0..options.connections).map(place).collect();
-    let mut moving = Moving::start(site, &options.ends, options.load, &places)?;
-    let programs = moving.programs();
-    moving.wait(WARM_UP, stop)?;
+    let mut transfer = RunningTransfer::start(site, &options.ends, options.load, &places)?;
+    let programs = transfer.programs();
+    transfer.wait(WARM_UP, stop)?;
 
     let probe = Probe::new();
-    let before = Progress::take(&mut moving)?;
+    let before = Progress::take(&mut transfer)?;
     let (activity, meter) = (probe.activity(counters.cpus())?, Meter::start(counters.cpus(), &programs));
     let begun = counters.read();
-    moving.wait(options.window, stop)?;
+    transfer.wait(options.window, stop)?;
     let (spent, counted) = (meter.stop(), counters.read().since(&begun));
-    let after = Progress::take(&mut moving)?;
+    let after = Progress::take(&mut transfer)?;
     let activity = probe.activity(counters.cpus())?.since(&activity);
     Ok((after.since(&before, activity, counted), spent))
 }
@@ -63,8 +63,8 @@ struct Progress {
 }
 
 impl Progress {
-    fn take(moving: &mut Moving) -> Result<Self, TransferError> {
-        Ok(Self { received: moving.received()?, scheduled: moving.scheduled()? })
+    fn take(transfer: &mut RunningTransfer) -> Result<Self, TransferError> {
+        Ok(Self { received: transfer.received()?, scheduled: transfer.scheduled()? })
     }
 
     fn since(&self, earlier: &Self, activity: Activity, counted: EventCounts) -> Outcome {

@@ -1,9 +1,9 @@
 //! Between what a transfer goes: the ends of virtual wires on this machine, or this and another host.
 
+use super::end_handle::{EndHandle, Ends};
 use super::error::TransferError;
-use super::lead::{Ends, Led};
+use super::instruction::{Instruction, Opening, Role};
 use super::options::{Direction, Load};
-use super::order::{Meet, Order, Work};
 use super::placement::Placement;
 use crate::model::Model;
 use std::net::SocketAddr;
@@ -33,11 +33,11 @@ pub struct Network {
 }
 
 /// The two ends of one connection.
-pub(super) struct Pair {
+pub(super) struct ConnectionEnds {
     /// The end under test.
-    pub(super) near: Led,
+    pub(super) near: EndHandle,
     /// The other one.
-    pub(super) far: Led,
+    pub(super) far: EndHandle,
 }
 
 impl Network {
@@ -69,58 +69,64 @@ impl Site {
         ends: &Ends,
         load: Load,
         places: &[Placement],
-    ) -> Result<Vec<Pair>, TransferError> {
-        let connect = |(connection, place)| self.pair(ends, load, connection, place);
+    ) -> Result<Vec<ConnectionEnds>, TransferError> {
+        let connect = |(connection, place)| self.open_connection(ends, load, connection, place);
         places.iter().enumerate().map(connect).collect()
     }
 
-    fn pair(
+    fn open_connection(
         &self,
         ends: &Ends,
         load: Load,
         connection: usize,
         place: &Placement,
-    ) -> Result<Pair, TransferError> {
-        let [near_work, far_work] = load.works();
-        let named = |work: Work| format!("the {} end of connection {connection}", role(work));
-        let start = |work, inside| Led::start(named(work), ends, inside);
+    ) -> Result<ConnectionEnds, TransferError> {
+        let [near_role, far_role] = load.roles();
+        let named = |role: Role| format!("the {} end of connection {connection}", role_name(role));
+        let start = |role, inside| EndHandle::start(named(role), ends, inside);
         let (mut near, mut far, address) = match self {
             Self::Lab(network) => {
                 network.steer(connection, &place.packets)?;
                 let address = network.links[connection].far.address.into();
-                (start(near_work, Some(&network.near))?, start(far_work, Some(&network.far))?, address)
+                (start(near_role, Some(&network.near))?, start(far_role, Some(&network.far))?, address)
             }
-            Self::Host(host) => (start(near_work, None)?, Led::at(named(far_work), *host)?, host.ip()),
+            Self::Host(host) => {
+                (start(near_role, None)?, EndHandle::connect(named(far_role), *host)?, host.ip())
+            }
         };
-        far.order(&Order { meet: Meet::Listen(address), work: far_work, cpus: place.ends.clone() })?;
-        let meet = Meet::Connect((address, far.port()?).into());
-        near.order(&Order { meet, work: near_work, cpus: place.ends.clone() })?;
+        far.instruct(&Instruction {
+            opening: Opening::Listen(address),
+            role: far_role,
+            cpus: place.ends.clone(),
+        })?;
+        let opening = Opening::Connect((address, far.port()?).into());
+        near.instruct(&Instruction { opening, role: near_role, cpus: place.ends.clone() })?;
         near.ready()?;
         far.ready()?;
-        Ok(Pair { near, far })
+        Ok(ConnectionEnds { near, far })
     }
 
     /// Refuses models that place packets where nobody here can.
     pub(super) fn check(&self, models: &[Model]) -> Result<(), TransferError> {
         let steers = models.iter().find(|model| model.steers());
         match (self, steers) {
-            (Self::Host(_), Some(model)) => Err(TransferError::NotHere { model: model.name() }),
+            (Self::Host(_), Some(model)) => Err(TransferError::CannotSteerHost { model: model.name() }),
             _ => Ok(()),
         }
     }
 }
 
-fn role(work: Work) -> &'static str {
-    match work {
-        Work::Send(..) => "sending",
-        Work::Receive => "receiving",
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Send(..) => "sending",
+        Role::Receive => "receiving",
     }
 }
 
 impl Load {
     /// What the end under test does, and what the other one.
-    fn works(&self) -> [Work; 2] {
-        let (send, receive) = (Work::Send(self.size, self.rate), Work::Receive);
+    fn roles(&self) -> [Role; 2] {
+        let (send, receive) = (Role::Send(self.size, self.rate), Role::Receive);
         match self.direction {
             Direction::Transmit => [send, receive],
             Direction::Receive => [receive, send],
@@ -128,9 +134,9 @@ impl Load {
     }
 }
 
-impl Pair {
+impl ConnectionEnds {
     /// The receiving end, which knows what has come.
-    pub(super) fn receiver(&mut self, direction: Direction) -> &mut Led {
+    pub(super) fn receiver(&mut self, direction: Direction) -> &mut EndHandle {
         match direction {
             Direction::Transmit => &mut self.far,
             Direction::Receive => &mut self.near,

@@ -5,7 +5,7 @@
 //! choice of cpus: packets of the connections go where its lines send packets, and their programs run
 //! where its lines put threads, line by line in turn.
 
-use crate::transfer::{Direction, Ends, Load, Moving, Network, Placement, Site, TransferError};
+use crate::transfer::{Direction, Ends, Load, Network, Placement, RunningTransfer, Site, TransferError};
 use core::fmt;
 use warmcore_linux::tuning::{Plan, Setting};
 use warmcore_topology::CpuSet;
@@ -25,7 +25,7 @@ pub struct BuiltIn {
 
 /// A load that runs until this is dropped, with its wires.
 pub(super) struct Running {
-    pub(super) moving: Moving,
+    pub(super) transfer: RunningTransfer,
     _site: Site,
 }
 
@@ -42,7 +42,7 @@ impl BuiltIn {
     pub(super) fn start(&self, part: &Plan) -> Result<Running, TransferError> {
         let places = self.places(part);
         let site = Site::Lab(Network::new(places.len() as u8, true)?);
-        Ok(Running { moving: Moving::start(&site, &self.ends, LOAD, &places)?, _site: site })
+        Ok(Running { transfer: RunningTransfer::start(&site, &self.ends, LOAD, &places)?, _site: site })
     }
 
     /// Where each connection is.
@@ -81,7 +81,7 @@ fn sets(plan: &Plan) -> [Vec<&CpuSet>; 2] {
 mod tests {
     use super::*;
     use crate::model::Model;
-    use crate::verify::parts::{part, tests::plan};
+    use crate::verify::model_plan::{model_plan, tests::plan};
 
     fn on(cpus: &str) -> CpuSet {
         cpus.parse().expect("a set")
@@ -96,7 +96,7 @@ mod tests {
         let flows = Setting::RpsFlows { interface: "eth0".to_owned(), queue: 0, flows: 64 };
         let whole = plan(&[rps(0, "1"), rps(1, ""), rps(2, "2"), rps(3, "3"), flows, thread]);
         let built_in = BuiltIn::new(&whole, Ends::Threads);
-        let places = |model| built_in.places(&part(&whole, model));
+        let places = |model| built_in.places(&model_plan(&whole, model));
         let place = |packets: &str, ends: &str| Placement { packets: on(packets), ends: on(ends) };
         assert_eq!(places(Model::Full), [place("1", "4-5"), place("2", "4-5"), place("3", "4-5")]);
         assert_eq!(places(Model::InterruptOnly)[2], place("3", ""));

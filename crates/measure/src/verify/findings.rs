@@ -1,9 +1,9 @@
 //! Whether a model differs from no affinity by more than that differs from itself.
 
-use super::watch::{Taken, Watch};
+use super::monitor::{Monitor, ResourceUse};
 use super::work::Work;
-use super::{Observed, OfModel};
-use crate::blocks::Tried;
+use super::{ModelRuns, Observed};
+use crate::blocks::BlockRun;
 use crate::counts::{Coverage, Cycles, PerUnit};
 use crate::model::Model;
 use warmcore_linux::Counters;
@@ -18,7 +18,7 @@ pub struct Findings {
     /// What was counted as work.
     pub work: Work,
     /// No affinity first.
-    pub models: Vec<Found>,
+    pub models: Vec<ModelFindings>,
     /// The same again, against itself.
     pub control: Changes,
     /// What cycles are told by.
@@ -33,7 +33,7 @@ pub struct Findings {
 
 /// What came of one model.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct ModelFindings {
     /// Which.
     pub model: Model,
     /// Work per second.
@@ -47,9 +47,9 @@ pub struct Found {
     /// What the processor counted for each unit of work, run by run.
     pub counted: Vec<PerUnit>,
     /// What else the runs took.
-    pub taken: Vec<Taken>,
+    pub resources: Vec<ResourceUse>,
     /// Against no affinity, and what it amounts to; `None` for no affinity itself.
-    pub against_none: Option<(Changes, Amount)>,
+    pub against_none: Option<(Changes, ChangeVerdicts)>,
 }
 
 /// By how much a model is more than another.
@@ -63,7 +63,7 @@ pub struct Changes {
 
 /// What both changes amount to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Amount {
+pub struct ChangeVerdicts {
     /// That of work per second.
     pub rate: Verdict,
     /// That of work per second of a busy cpu.
@@ -90,23 +90,23 @@ impl Findings {
     /// less than two blocks, or no cpu was busy in one.
     pub(super) fn new(
         models: &[Model],
-        tried: &[OfModel],
+        tried: &[ModelRuns],
         work: &Work,
-        watch: &Watch,
+        monitor: &Monitor,
         counters: &Counters,
     ) -> Option<Self> {
         let [none, again, others @ ..] = tried else { return None };
-        let counted: Vec<_> = tried.iter().flatten().map(|tried| &tried.outcome.taken.counted).collect();
-        let cycles = Cycles::new(counted.iter().copied(), watch.clock_rate());
+        let counted: Vec<_> = tried.iter().flatten().map(|tried| &tried.outcome.resources.counted).collect();
+        let cycles = Cycles::new(counted.iter().copied(), monitor.clock_rate());
         let told_by = if work.is_bits() { cycles } else { Cycles::Unknown };
         let base = Series::new(none);
         let control = Series::new(again).against(&base)?;
-        let found = |(&model, of_it): (&Model, &OfModel)| {
+        let found = |(&model, of_it): (&Model, &ModelRuns)| {
             let series = Series::new(of_it);
             let changes = series.against(&base)?;
-            Some(series.found(model, of_it, told_by, Some((changes, changes.amount(&control)))))
+            Some(series.found(model, of_it, told_by, Some((changes, changes.verdicts(&control)))))
         };
-        let found: Option<Vec<Found>> = models[2..].iter().zip(others).map(found).collect();
+        let found: Option<Vec<ModelFindings>> = models[2..].iter().zip(others).map(found).collect();
         let mut all = vec![base.found(Model::None, none, told_by, None)];
         all.extend(found?);
         let runs = || tried.iter().flatten();
@@ -126,13 +126,13 @@ impl Findings {
     pub fn conclusion(&self) -> Conclusion {
         let full = self.models.iter().filter(|found| found.model == Model::Full);
         full.filter_map(|found| found.against_none)
-            .map(|(_, amount)| amount.conclusion())
+            .map(|(_, verdicts)| verdicts.conclusion())
             .next()
             .unwrap_or(Conclusion::NotVisible)
     }
 }
 
-impl Found {
+impl ModelFindings {
     /// What the processor counted of an event for each unit of work; `None` if that is missing in a run.
     #[must_use]
     pub fn counted(&self, event: Event) -> Option<Spread> {
@@ -141,12 +141,15 @@ impl Found {
 }
 
 impl Changes {
-    fn amount(&self, control: &Self) -> Amount {
-        Amount { rate: verdict(&self.rate, &control.rate), per_cpu: verdict(&self.per_cpu, &control.per_cpu) }
+    fn verdicts(&self, control: &Self) -> ChangeVerdicts {
+        ChangeVerdicts {
+            rate: verdict(&self.rate, &control.rate),
+            per_cpu: verdict(&self.per_cpu, &control.per_cpu),
+        }
     }
 }
 
-impl Amount {
+impl ChangeVerdicts {
     fn conclusion(self) -> Conclusion {
         use Verdict::{Less, More, NotVisible, Unsound};
         match (self.rate, self.per_cpu) {
@@ -167,9 +170,9 @@ struct Series {
 }
 
 impl Series {
-    fn new(tried: &OfModel) -> Self {
+    fn new(tried: &ModelRuns) -> Self {
         let of = |figure: fn(f64, f64) -> f64| {
-            tried.iter().map(|tried| figure(tried.outcome.rate, tried.outcome.taken.busy_cpus)).collect()
+            tried.iter().map(|tried| figure(tried.outcome.rate, tried.outcome.resources.busy_cpus)).collect()
         };
         Self {
             rate: of(|rate, _| rate),
@@ -188,20 +191,20 @@ impl Series {
     fn found(
         &self,
         model: Model,
-        tried: &OfModel,
+        tried: &ModelRuns,
         cycles: Cycles,
-        against_none: Option<(Changes, Amount)>,
-    ) -> Found {
-        let work = |run: &Tried<Observed>| run.outcome.rate * run.spent.time.secs();
-        let cost = |run: &Tried<Observed>| {
-            Some(cycles.of_run(&run.outcome.taken.counted, run.spent.busy)? / work(run))
+        against_none: Option<(Changes, ChangeVerdicts)>,
+    ) -> ModelFindings {
+        let work = |run: &BlockRun<Observed>| run.outcome.rate * run.spent.time.secs();
+        let cost = |run: &BlockRun<Observed>| {
+            Some(cycles.of_run(&run.outcome.resources.counted, run.spent.busy)? / work(run))
         };
-        let counted = |run: &Tried<Observed>| PerUnit::of_run(&run.outcome.taken.counted, work(run));
-        Found {
+        let counted = |run: &BlockRun<Observed>| PerUnit::of_run(&run.outcome.resources.counted, work(run));
+        ModelFindings {
             model,
             cycles_per_bit: tried.iter().map(cost).collect::<Option<_>>().map(Spread),
             counted: tried.iter().map(counted).collect(),
-            taken: tried.iter().map(|tried| tried.outcome.taken.clone()).collect(),
+            resources: tried.iter().map(|tried| tried.outcome.resources.clone()).collect(),
             against_none,
             rate: Spread(self.rate.clone()),
             busy_cpus: Spread(self.busy_cpus.clone()),
@@ -217,10 +220,10 @@ mod tests {
     use warmcore_linux::fake::counters::{FakeCounter, FakeSource};
     use warmcore_units::{CpuId, Nanos, PerSecond};
 
-    fn tried(rates: [f64; 5], busy_cpus: f64, counters: &mut Counters) -> OfModel {
+    fn tried(rates: [f64; 5], busy_cpus: f64, counters: &mut Counters) -> ModelRuns {
         let run = |rate| {
             let before = counters.read();
-            let taken = Taken {
+            let resources = ResourceUse {
                 busy_cpus,
                 softirq_cpus: 0.1,
                 stolen_cpus: 0.0,
@@ -231,7 +234,7 @@ mod tests {
             };
             let time = Nanos::from_secs(2.0);
             let spent = CpuUsage { time, busy: time * busy_cpus, ..CpuUsage::default() };
-            Tried { outcome: Observed { rate, taken }, spent, discarded: 0, disturbed: false }
+            BlockRun { outcome: Observed { rate, resources }, spent, discarded: 0, disturbed: false }
         };
         rates.map(run).to_vec()
     }
@@ -244,8 +247,8 @@ mod tests {
         let full = tried(rates, busy_cpus, &mut counters);
         let work = Work::Interfaces { names: vec!["a".to_owned()], load: None };
         let models = [Model::None, Model::None, Model::Full];
-        let watch = Watch::at(PerSecond(200.0));
-        Findings::new(&models, &[none, again, full], &work, &watch, &counters).expect("five blocks")
+        let monitor = Monitor::at(PerSecond(200.0));
+        Findings::new(&models, &[none, again, full], &work, &monitor, &counters).expect("five blocks")
     }
 
     fn findings(rates: [f64; 5], busy_cpus: f64) -> Findings {

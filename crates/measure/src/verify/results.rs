@@ -1,8 +1,8 @@
 //! The figures of a verification for other programs. Rates are per second, changes are fractions: 0.3 is
 //! 30% more.
 
-use super::findings::{Changes, Conclusion, Findings, Found};
-use super::watch::Taken;
+use super::findings::{Changes, Conclusion, Findings, ModelFindings};
+use super::monitor::ResourceUse;
 use crate::counts::{CountedResults, CoverageResults};
 use serde::Serialize;
 use warmcore_stats::Spread;
@@ -11,7 +11,7 @@ use warmcore_stats::paired::Change;
 
 /// What came of a verification.
 #[derive(Debug, Serialize)]
-pub struct Results {
+pub struct VerificationResults {
     /// What was counted as work.
     pub work: String,
     /// The unit of `rate`.
@@ -19,9 +19,9 @@ pub struct Results {
     /// `gain`, `loss`, `mixed`, `not-visible` or `unsound`.
     pub conclusion: &'static str,
     /// No affinity first.
-    pub models: Vec<OfModel>,
+    pub models: Vec<ModelResults>,
     /// No affinity against itself (A/A).
-    pub control: Against,
+    pub control: ComparisonResults,
     /// Runs that were made again because others had too much of the cpus.
     pub discarded_runs: usize,
     /// Runs that count though they had.
@@ -34,7 +34,7 @@ pub struct Results {
 
 /// What came of one model.
 #[derive(Debug, Serialize)]
-pub struct OfModel {
+pub struct ModelResults {
     /// In the source's words.
     pub model: String,
     /// Work per second.
@@ -57,22 +57,22 @@ pub struct OfModel {
     pub rescheduling_interrupts: Option<Spread>,
     /// Moves of the plan's threads per second; `null` where it has none, or the kernel does not count them.
     pub migrations: Option<Spread>,
-    /// Against no affinity; `null` for no affinity itself.
-    pub against_none: Option<Against>,
+    /// Comparison with no affinity; `null` for no affinity itself.
+    pub against_none: Option<ComparisonResults>,
 }
 
 /// A model against another.
 #[derive(Debug, Serialize)]
-pub struct Against {
+pub struct ComparisonResults {
     /// In work per second.
-    pub rate: By,
+    pub rate: ChangeResults,
     /// In work per second of a busy cpu.
-    pub per_busy_cpu: By,
+    pub per_busy_cpu: ChangeResults,
 }
 
 /// By how much.
 #[derive(Debug, Serialize)]
-pub struct By {
+pub struct ChangeResults {
     /// The geometric mean.
     pub change: f64,
     /// The lower end of its 95% interval.
@@ -86,9 +86,9 @@ pub struct By {
 impl Findings {
     /// For other programs.
     #[must_use]
-    pub fn results(&self) -> Results {
+    pub fn results(&self) -> VerificationResults {
         let Changes { rate, per_cpu } = &self.control;
-        Results {
+        VerificationResults {
             work: self.work.to_string(),
             unit: self.work.unit(),
             conclusion: match self.conclusion() {
@@ -98,8 +98,8 @@ impl Findings {
                 Conclusion::NotVisible => "not-visible",
                 Conclusion::Unsound => "unsound",
             },
-            models: self.models.iter().map(OfModel::new).collect(),
-            control: Against { rate: by(rate, None), per_busy_cpu: by(per_cpu, None) },
+            models: self.models.iter().map(ModelResults::new).collect(),
+            control: ComparisonResults { rate: by(rate, None), per_busy_cpu: by(per_cpu, None) },
             discarded_runs: self.discarded,
             disturbed_runs: self.disturbed,
             cycles: self.cycles.to_string(),
@@ -108,8 +108,8 @@ impl Findings {
     }
 }
 
-impl OfModel {
-    fn new(found: &Found) -> Self {
+impl ModelResults {
+    fn new(found: &ModelFindings) -> Self {
         Self {
             model: found.model.to_string(),
             rate: found.rate.clone(),
@@ -117,34 +117,34 @@ impl OfModel {
             per_busy_cpu: found.per_cpu.clone(),
             cycles_per_bit: found.cycles_per_bit.clone(),
             counted: CountedResults::from_fn(|event| found.counted(event)),
-            softirq_cpus: found.each(|taken| taken.softirq_cpus),
-            stolen_cpus: found.each(|taken| taken.stolen_cpus),
-            receive_softirqs: found.each(|taken| taken.receive_softirqs.0),
-            rescheduling_interrupts: found.each_known(|taken| taken.rescheduling.map(|rate| rate.0)),
-            migrations: found.each_known(|taken| taken.migrations.map(|rate| rate.0)),
-            against_none: found.against_none.map(|(changes, amount)| Against {
-                rate: by(&changes.rate, Some(amount.rate)),
-                per_busy_cpu: by(&changes.per_cpu, Some(amount.per_cpu)),
+            softirq_cpus: found.each(|resources| resources.softirq_cpus),
+            stolen_cpus: found.each(|resources| resources.stolen_cpus),
+            receive_softirqs: found.each(|resources| resources.receive_softirqs.0),
+            rescheduling_interrupts: found.each_known(|resources| resources.rescheduling.map(|rate| rate.0)),
+            migrations: found.each_known(|resources| resources.migrations.map(|rate| rate.0)),
+            against_none: found.against_none.map(|(changes, verdicts)| ComparisonResults {
+                rate: by(&changes.rate, Some(verdicts.rate)),
+                per_busy_cpu: by(&changes.per_cpu, Some(verdicts.per_cpu)),
             }),
         }
     }
 }
 
-impl Found {
+impl ModelFindings {
     /// A figure of every run.
     #[must_use]
-    pub fn each(&self, figure: impl Fn(&Taken) -> f64) -> Spread {
-        Spread(self.taken.iter().map(figure).collect())
+    pub fn each(&self, figure: impl Fn(&ResourceUse) -> f64) -> Spread {
+        Spread(self.resources.iter().map(figure).collect())
     }
 
     /// A figure of every run, if it is known of all.
     #[must_use]
-    pub fn each_known(&self, figure: impl Fn(&Taken) -> Option<f64>) -> Option<Spread> {
-        self.taken.iter().map(figure).collect::<Option<_>>().map(Spread)
+    pub fn each_known(&self, figure: impl Fn(&ResourceUse) -> Option<f64>) -> Option<Spread> {
+        self.resources.iter().map(figure).collect::<Option<_>>().map(Spread)
     }
 }
 
-fn by(change: &Change, verdict: Option<Verdict>) -> By {
+fn by(change: &Change, verdict: Option<Verdict>) -> ChangeResults {
     let Change { mean, low, high } = *change;
-    By { change: mean, low, high, verdict: verdict.map(Verdict::name) }
+    ChangeResults { change: mean, low, high, verdict: verdict.map(Verdict::name) }
 }

@@ -1,7 +1,7 @@
 //! How much was done in a run.
 
 use super::built_in::BuiltIn;
-use super::watch::Watching;
+use super::monitor::MonitoredRun;
 use crate::transfer::TransferError;
 use std::ffi::OsString;
 use std::fmt;
@@ -13,10 +13,10 @@ use warmcore_linux::tuning::{Plan, System};
 use warmcore_linux::{CpuUsage, EventCounts, Program, ProgramError};
 
 /// Between two looks at whether the run is over, or the user has stopped it.
-const LOOK: Duration = Duration::from_millis(20);
+const CHECK_INTERVAL: Duration = Duration::from_millis(20);
 /// A program that tells its own figure, or a load until something comes of it, may take so many times the
 /// length of a run.
-const PATIENCE: u32 = 20;
+const TIMEOUT_FACTOR: u32 = 20;
 /// How long a load runs before it counts, from when something comes of it.
 const WARM_UP: Duration = Duration::from_millis(300);
 
@@ -35,7 +35,7 @@ pub enum Work {
     BuiltIn(BuiltIn),
     /// What a program says of itself: the number in the last line it prints, higher being better, per
     /// second. It is started for every run and ends by itself.
-    Told(Vec<OsString>),
+    Reported(Vec<OsString>),
 }
 
 /// Why it cannot be told how much was done.
@@ -70,7 +70,7 @@ pub enum WorkError {
     },
     /// The program takes too long.
     #[error("`{program}` did not end within {} s: expected one that ends by itself", limit.as_secs_f64())]
-    Endless {
+    TimedOut {
         /// The program.
         program: String,
         /// How long was waited for it.
@@ -87,7 +87,7 @@ impl Work {
     pub const fn unit(&self) -> &'static str {
         match self {
             Self::Interfaces { .. } | Self::BuiltIn(_) => "bit/s",
-            Self::Told(_) => "as the program says, per second",
+            Self::Reported(_) => "as the program says, per second",
         }
     }
 
@@ -97,7 +97,7 @@ impl Work {
         matches!(self, Self::Interfaces { .. } | Self::BuiltIn(_))
     }
 
-    /// Lets work be done for about `time`, with `part` of the plan in force, and `watching` begin when it counts; how much was done a second,
+    /// Lets work be done for about `time`, with `part` of the plan in force, and `monitored` begin when it counts; how much was done a second,
     /// and what the cpus did and counted meanwhile.
     ///
     /// # Errors
@@ -108,18 +108,18 @@ impl Work {
         system: &dyn System,
         time: Duration,
         stop: &AtomicBool,
-        watching: &mut Watching<'_>,
+        monitored: &mut MonitoredRun<'_>,
     ) -> Result<(f64, CpuUsage, EventCounts), WorkError> {
         match self {
             Self::Interfaces { names, load } => {
                 let mut load = load.as_deref().map(Program::start).transpose()?;
                 if let Some(load) = &mut load {
-                    await_load(load, time * PATIENCE, stop, || bytes(system, names))?;
+                    await_load(load, time * TIMEOUT_FACTOR, stop, || bytes(system, names))?;
                 }
-                watching.begin(&load.as_ref().map(Program::processes).unwrap_or_default());
+                monitored.begin(&load.as_ref().map(Program::processes).unwrap_or_default());
                 let before = bytes(system, names)?;
                 pause(time, stop)?;
-                let (after, (spent, counted)) = (bytes(system, names)?, watching.end());
+                let (after, (spent, counted)) = (bytes(system, names)?, monitored.end());
                 load.as_mut().map(Program::check).transpose()?;
                 if after <= before {
                     return Err(WorkError::Nothing(names.join(", ")));
@@ -129,19 +129,20 @@ impl Work {
             Self::BuiltIn(load) => {
                 let mut load = load.start(part)?;
                 pause(WARM_UP, stop)?;
-                watching.begin(&load.moving.programs());
-                let before: u64 = load.moving.received()?.iter().sum();
+                monitored.begin(&load.transfer.programs());
+                let before: u64 = load.transfer.received()?.iter().sum();
                 pause(time, stop)?;
-                let (after, (spent, counted)) = (load.moving.received()?.iter().sum::<u64>(), watching.end());
+                let (after, (spent, counted)) =
+                    (load.transfer.received()?.iter().sum::<u64>(), monitored.end());
                 if after <= before {
                     return Err(WorkError::Nothing("the virtual wires".to_owned()));
                 }
                 Ok((bits_per_second(after - before, &spent), spent, counted))
             }
-            Self::Told(program) => {
-                watching.begin(&[]);
-                let figure = told(program, time * PATIENCE, stop)?;
-                let (spent, counted) = watching.end();
+            Self::Reported(program) => {
+                monitored.begin(&[]);
+                let figure = reported(program, time * TIMEOUT_FACTOR, stop)?;
+                let (spent, counted) = monitored.end();
                 Ok((figure, spent, counted))
             }
         }
@@ -154,7 +155,7 @@ impl fmt::Display for Work {
         match self {
             Self::Interfaces { names, .. } => write!(f, "bits through {}", names.join(", ")),
             Self::BuiltIn(load) => load.fmt(f),
-            Self::Told(program) => {
+            Self::Reported(program) => {
                 let name = program.first().map(|name| name.to_string_lossy());
                 write!(f, "what `{}` says", name.unwrap_or_default())
             }
@@ -191,7 +192,7 @@ fn await_load(
     let (since, before) = (Instant::now(), counted()?);
     while counted()? == before && since.elapsed() < limit {
         load.check()?;
-        pause(LOOK, stop)?;
+        pause(CHECK_INTERVAL, stop)?;
     }
     pause(WARM_UP, stop)
 }
@@ -203,13 +204,13 @@ fn pause(time: Duration, stop: &AtomicBool) -> Result<(), WorkError> {
         if stop.load(Ordering::Relaxed) {
             return Err(WorkError::Interrupted);
         }
-        sleep(left.min(LOOK));
+        sleep(left.min(CHECK_INTERVAL));
     }
     Ok(())
 }
 
 /// The figure that `program` prints last.
-fn told(program: &[OsString], limit: Duration, stop: &AtomicBool) -> Result<f64, WorkError> {
+fn reported(program: &[OsString], limit: Duration, stop: &AtomicBool) -> Result<f64, WorkError> {
     let name = || program.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut running = Program::start_captured(program)?;
     let since = Instant::now();
@@ -218,9 +219,9 @@ fn told(program: &[OsString], limit: Duration, stop: &AtomicBool) -> Result<f64,
             return Err(WorkError::Interrupted);
         }
         if since.elapsed() > limit {
-            return Err(WorkError::Endless { program: name(), limit });
+            return Err(WorkError::TimedOut { program: name(), limit });
         }
-        sleep(LOOK);
+        sleep(CHECK_INTERVAL);
     }
     let said = running.output();
     let last = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();

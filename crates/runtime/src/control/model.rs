@@ -1,4 +1,4 @@
-//! Every interleaving of a worker and somebody who pauses it twice, by loom.
+//! Loom tries every interleaving of a worker and a thread that pauses it twice.
 
 use super::{Control, Order};
 use loom::sync::Arc;
@@ -6,7 +6,7 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 
 #[test]
-fn who_is_counted_as_paused_does_not_work() {
+fn a_worker_counted_as_paused_does_not_work() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(|| {

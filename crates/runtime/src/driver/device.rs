@@ -1,10 +1,11 @@
 //! Frames from a network interface: a packet socket's ring, an XDP socket, or a TUN interface.
 //!
-//! Whoever asks for the address that the scenario names is answered (ARP), so that peers find us.
-//! A sender that has no stream yet is announced to whoever watches the run, who opens one
-//! ([`Newcomers::admit`]); its first frames wait in the queue until then, so that none is lost.
+//! The driver answers ARP requests for the address that the scenario names, so that peers can find it.
+//! It reports a sender without a stream to the thread that watches the run, which opens a stream
+//! ([`NewSenders::admit`]). Until then the sender's first frames wait in the queue, so none is lost.
 //!
-//! A packet's delay counts from when it is received here: the kernel does not say when it came.
+//! A packet's delay counts from when it is received here, because the kernel does not say when it
+//! arrived.
 
 mod queue;
 
@@ -24,59 +25,60 @@ use warmcore_linux::net::{
 use warmcore_scenario::{DriverKind, Live};
 use warmcore_stack::{Flow, FlowKey, LinkAddress};
 
-/// The name of a TUN interface where none is given.
+/// Default name of the TUN interface.
 const TUN: &str = "warmcore0";
 
-/// Frames of an interface.
+/// The driver of a network interface.
 struct Device {
     kind: DriverKind,
     interface: String,
-    here: Here,
-    register: Arc<Register>,
+    local: LocalEndpoint,
+    open_flows: Arc<OpenFlows>,
     announcements: Sender<Flow>,
 }
 
-/// Who we are.
+/// The address and port that this driver answers for.
 #[derive(Clone, Copy, Debug)]
-struct Here {
+struct LocalEndpoint {
     address: Ipv4Addr,
     port: u16,
-    /// Whether checksums are verified: where the sender has left one out, its place must say so.
-    verifies: bool,
+    /// Whether UDP checksums are verified. If so, a checksum that the sender left out must be set to
+    /// zero.
+    verify_checksum: bool,
 }
 
-/// Who has a stream.
+/// The flows that have a stream, shared by all queues.
 #[derive(Debug, Default)]
-struct Register {
-    /// Changes with everything below.
+struct OpenFlows {
+    /// Incremented with every change of `flows`.
     version: AtomicU64,
-    entries: RwLock<Entries>,
+    flows: RwLock<FlowSet>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Entries {
+struct FlowSet {
     open: HashSet<FlowKey>,
-    /// Nobody else will get one.
-    is_closed: bool,
+    /// No more streams can be opened.
+    is_full: bool,
 }
 
-impl Register {
-    fn change(&self, change: impl FnOnce(&mut Entries)) {
-        change(&mut self.entries.write().unwrap_or_else(PoisonError::into_inner));
+impl OpenFlows {
+    fn change(&self, change: impl FnOnce(&mut FlowSet)) {
+        change(&mut self.flows.write().unwrap_or_else(PoisonError::into_inner));
         self.version.fetch_add(1, Ordering::Release);
     }
 }
 
 /// Senders that have no stream yet.
 #[derive(Debug)]
-pub struct Newcomers {
+pub struct NewSenders {
     announced: Receiver<Flow>,
-    register: Arc<Register>,
+    open_flows: Arc<OpenFlows>,
 }
 
-impl Newcomers {
-    /// Waits for up to `longest`, and opens a stream for each sender that has come meanwhile. When
-    /// no more can be opened, packets of others are refused and counted.
+impl NewSenders {
+    /// Waits for up to `longest` and opens a stream for each new sender. Once no more streams can be
+    /// opened, packets of other senders are refused and counted.
     pub fn admit(&self, watch: &Watch<'_>, longest: Duration) {
         let until = Instant::now() + longest;
         let left = || until.saturating_duration_since(Instant::now());
@@ -84,22 +86,22 @@ impl Newcomers {
             && let Ok(flow) = self.announced.recv_timeout(left())
         {
             let opened = watch.open(&flow);
-            self.register.change(|entries| match opened {
-                Err(OpenStreamError::TooMany { .. }) => entries.is_closed = true,
-                // What a stack refuses to open, it refuses frames of.
-                Ok(_) | Err(OpenStreamError::Refused(_)) => drop(entries.open.insert(flow.key())),
+            self.open_flows.change(|flows| match opened {
+                Err(OpenStreamError::TooMany { .. }) => flows.is_full = true,
+                // A stack that refuses to open a flow also refuses its frames.
+                Ok(_) | Err(OpenStreamError::Refused(_)) => drop(flows.open.insert(flow.key())),
             });
-            // The first frames are there, and whoever may have looked for them asleep again.
+            // The first frames are waiting, but the workers that polled for them may sleep again.
             watch.resume();
         }
     }
 }
 
-/// A driver for the interface that `live` names, and the senders that it will find.
+/// Opens a driver for the interface that `live` names. The second value admits its new senders.
 ///
 /// # Errors
 /// If the address or the interface is missing.
-pub fn open(live: &Live) -> Result<(Box<dyn Driver>, Newcomers), DriverError> {
+pub fn open(live: &Live) -> Result<(Box<dyn Driver>, NewSenders), DriverError> {
     let refuse = |reason: &str| DriverError { driver: name(live.driver), reason: reason.to_owned() };
     let address =
         live.address.ok_or_else(|| refuse("`live.address` is missing: the address to answer for"))?;
@@ -108,11 +110,11 @@ pub fn open(live: &Live) -> Result<(Box<dyn Driver>, Newcomers), DriverError> {
         (None, DriverKind::Tun) => TUN.to_owned(),
         (None, _) => return Err(refuse("`live.interface` is missing: the interface to receive from")),
     };
-    let register = Arc::new(Register::default());
+    let open_flows = Arc::new(OpenFlows::default());
     let (announcements, announced) = mpsc::channel();
-    let here = Here { address, port: live.port, verifies: live.verify_udp_checksum };
-    let newcomers = Newcomers { announced, register: Arc::clone(&register) };
-    Ok((Box::new(Device { kind: live.driver, interface, here, register, announcements }), newcomers))
+    let local = LocalEndpoint { address, port: live.port, verify_checksum: live.verify_udp_checksum };
+    let new_senders = NewSenders { announced, open_flows: Arc::clone(&open_flows) };
+    Ok((Box::new(Device { kind: live.driver, interface, local, open_flows, announcements }), new_senders))
 }
 
 fn name(kind: DriverKind) -> &'static str {
@@ -140,9 +142,9 @@ impl Driver for Device {
 type Queues = Result<Vec<Box<dyn Queue>>, DeviceError>;
 
 impl Device {
-    /// UDP to our port, and ARP.
+    /// Accepts UDP to our port, and ARP.
     fn filter(&self) -> Filter {
-        Filter::Ports(Ports { udp: vec![self.here.port], arp: true, fragments: false })
+        Filter::Ports(Ports { udp: vec![self.local.port], arp: true, fragments: false })
     }
 
     fn queue<D: warmcore_linux::net::FrameDevice + 'static>(
@@ -150,13 +152,13 @@ impl Device {
         device: D,
         mac: [u8; 6],
     ) -> Box<dyn Queue> {
-        let (register, announcements) = (Arc::clone(&self.register), self.announcements.clone());
-        Box::new(DeviceQueue::new(device, self.here, LinkAddress(mac), register, announcements))
+        let (open_flows, announcements) = (Arc::clone(&self.open_flows), self.announcements.clone());
+        Box::new(DeviceQueue::new(device, self.local, LinkAddress(mac), open_flows, announcements))
     }
 
-    /// Sockets that share the frames by the hash of their flow.
+    /// Packet sockets that share the frames by flow hash.
     fn packet_sockets(&self, wanted: u32) -> Queues {
-        // Groups of one namespace must differ: those of two processes do, as their numbers.
+        // Fanout groups of one namespace must differ, so the group is the process id.
         let group = Fanout { group: std::process::id() as u16, mode: FanoutMode::FlowHash };
         let options = PacketOptions {
             filter: self.filter(),
@@ -171,14 +173,14 @@ impl Device {
         (0..wanted).map(open).collect()
     }
 
-    /// A socket for each receive queue of the interface.
+    /// An XDP socket for each receive queue of the interface.
     fn xdp_sockets(&self, wanted: u32) -> Queues {
         let there = Interface::find(&self.interface)?.queues;
         if there > wanted {
             return Err(DeviceError::BadOption {
                 option: "the number of the interface's receive queues",
                 value: there.into(),
-                expected: "at most one for each worker, and one in all where a policy needs a common view: \
+                expected: "at most one for each worker, or one in all if the policy needs to see all packets: \
                            set it with `ethtool -L`, or use a packet socket",
             });
         }

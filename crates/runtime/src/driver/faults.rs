@@ -1,12 +1,12 @@
-//! Drivers around drivers that do to frames what networks and devices do.
+//! Drivers that wrap other drivers and inject the faults of networks and devices.
 //!
-//! A [`Faulty`] driver injects one [`Fault`] into what another driver receives; several are put
-//! around each other. When which frame is struck follows from a seed and the order of the frames.
-//! Every fault is [counted](Count), so that the books of a run can be balanced:
+//! A [`Faulty`] driver injects one [`Fault`] into the frames of another driver. For several faults,
+//! wrap one in the other. The frames hit depend only on a seed and the order of the frames. Every fault
+//! is [counted](Count), so that the totals of a run can be checked:
 //!
-//! > frames of the driver within + duplicated = shown + dropped + withheld at the end
+//! > frames of the inner driver + duplicated = passed on + dropped + withheld at the end
 //!
-//! Dropped frames are also [lost](super::Queue::lost), as a device's are.
+//! Dropped frames also count as [lost](super::Queue::lost), as those that a device drops.
 
 mod queue;
 
@@ -16,44 +16,44 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use warmcore_units::Nanos;
 
-/// What goes wrong. Probabilities are per frame, and independent.
+/// A fault. Probabilities are per frame and independent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Fault {
-    /// A frame disappears, with this probability.
+    /// A frame is lost, with this probability.
     Drop(f64),
-    /// A frame comes twice, with this probability.
+    /// A frame arrives twice, with this probability.
     Duplicate(f64),
-    /// A frame comes after the one behind it, with this probability; if none comes behind it soon,
-    /// by itself.
+    /// A frame arrives after its successor, with this probability. If no successor arrives soon, it
+    /// arrives by itself.
     Reorder(f64),
     /// One bit of a frame is flipped, with this probability. Which bit is drawn at random.
     Corrupt(f64),
     /// A frame arrives later.
     Delay {
-        /// With this probability.
+        /// The probability.
         probability: f64,
-        /// By so much.
+        /// The delay.
         by: Nanos,
     },
-    /// Nothing comes for a while, then everything at once.
+    /// Nothing arrives for a while, then everything at once.
     Stall {
         /// The mean time between the end of one stall and the beginning of the next.
         every: Nanos,
-        /// How long each lasts.
+        /// How long each stall lasts.
         lasting: Nanos,
     },
 }
 
-/// A driver with a fault.
+/// A driver with a fault injected.
 #[derive(Debug)]
 pub struct Faulty<D> {
-    within: D,
+    inner: D,
     fault: Fault,
     seed: u64,
     count: Arc<Count>,
 }
 
-/// How often a fault has struck, in all queues of a driver.
+/// How often a fault was injected, in all queues of a driver.
 #[derive(Debug, Default)]
 pub struct Count {
     injected: AtomicU64,
@@ -67,8 +67,8 @@ impl Count {
         self.injected.load(Ordering::Relaxed)
     }
 
-    /// Frames that have been received and are still to be shown: copies, frames that wait for one
-    /// to overtake them, delayed ones.
+    /// Frames that have been received and not yet passed on: copies, frames that wait to be overtaken,
+    /// delayed ones.
     #[must_use]
     pub fn withheld(&self) -> u64 {
         self.withheld.load(Ordering::Relaxed)
@@ -76,13 +76,13 @@ impl Count {
 }
 
 impl<D> Faulty<D> {
-    /// `within`, with `fault`, which strikes as `seed` has it.
+    /// Injects `fault` into `inner`, at random from `seed`.
     #[must_use]
-    pub fn new(within: D, fault: Fault, seed: u64) -> Self {
-        Self { within, fault, seed, count: Arc::default() }
+    pub fn new(inner: D, fault: Fault, seed: u64) -> Self {
+        Self { inner, fault, seed, count: Arc::default() }
     }
 
-    /// How often the fault has struck, while a run lasts and after it.
+    /// How often the fault was injected, during a run and after it.
     #[must_use]
     pub fn count(&self) -> Arc<Count> {
         Arc::clone(&self.count)
@@ -116,8 +116,8 @@ impl<D> Faulty<D> {
 impl<D: Driver> Driver for Faulty<D> {
     fn open(&mut self, request: &QueueRequest<'_>) -> Result<Opened, DriverError> {
         self.check()?;
-        let Opened { queues, prepared } = self.within.open(request)?;
-        // Only whoever flips bits looks at frames.
+        let Opened { queues, prepared } = self.inner.open(request)?;
+        // Only corruption needs the bytes of frames.
         let shown = if matches!(self.fault, Fault::Corrupt(_)) { prepared.clone() } else { Vec::new() };
         let prepared_here: Arc<[_]> = shown.into();
         let around = |(number, queue)| -> Box<dyn super::Queue> {

@@ -1,5 +1,5 @@
-//! Every interleaving of a worker that sleeps and others that put work before it, by loom. A lost
-//! wake-up is a deadlock here, since nobody wakes by himself.
+//! Loom tries every interleaving of a worker that sleeps and others that give it work. Parking has no
+//! timeout here, so a lost wake-up shows as a deadlock.
 
 use super::Mailbox;
 use crate::packet::{Frame, Packet};
@@ -30,7 +30,7 @@ fn number(packet: &Packet) -> u32 {
     }
 }
 
-/// The worker's side: looks, and sleeps where there is nothing.
+/// The worker's side: takes an assignment, or sleeps until there is one.
 fn await_assignment(mailbox: &Mailbox) -> Assignment {
     loop {
         if let Some(assignment) = mailbox.collect() {
@@ -41,7 +41,7 @@ fn await_assignment(mailbox: &Mailbox) -> Assignment {
 }
 
 #[test]
-fn what_is_posted_wakes_the_worker() {
+fn an_assignment_wakes_the_worker() {
     loom::model(|| {
         let mailbox = Arc::new(Mailbox::new(1));
         let worker = thread::spawn({
@@ -58,7 +58,7 @@ fn what_is_posted_wakes_the_worker() {
 }
 
 #[test]
-fn what_is_passed_on_wakes_the_worker() {
+fn a_forwarded_packet_wakes_the_worker() {
     loom::model(|| {
         let mailbox = Arc::new(Mailbox::new(2));
         let worker = thread::spawn({
@@ -79,7 +79,7 @@ fn what_is_passed_on_wakes_the_worker() {
             mailbox.forwarded.push(packet(number)).unwrap();
             mailbox.wake();
         }
-        assert_eq!(worker.join().unwrap(), [1, 2], "in the order in which they were passed on");
+        assert_eq!(worker.join().unwrap(), [1, 2], "in the order in which they were forwarded");
     });
 }
 
@@ -103,32 +103,32 @@ fn an_order_wakes_the_worker() {
     });
 }
 
-/// A dispatcher in the small: whether the worker is idle, and who waits for it.
-struct Line {
+/// A minimal dispatcher: whether the worker is idle, and the assignments that wait for it.
+struct WaitList {
     idle: bool,
     waiting: VecDeque<Assignment>,
 }
 
-/// Two that find work for one worker, who is given it only while idle: nothing is lost, nothing
-/// comes twice, and there is always room in the mailbox.
+/// Two threads find work for one worker, which is given work only while idle. Nothing is lost or done
+/// twice, and the mailbox always has room.
 #[test]
 fn work_from_two_sides_is_done_once() {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(|| {
         let mailbox = Arc::new(Mailbox::new(1));
-        let line = Arc::new(Mutex::new(Line { idle: true, waiting: VecDeque::new() }));
+        let list = Arc::new(Mutex::new(WaitList { idle: true, waiting: VecDeque::new() }));
         let find = |number| {
-            let (mailbox, line) = (Arc::clone(&mailbox), Arc::clone(&line));
+            let (mailbox, list) = (Arc::clone(&mailbox), Arc::clone(&list));
             thread::spawn(move || {
-                let mut line = line.lock();
-                if line.idle {
-                    line.idle = false;
+                let mut list = list.lock();
+                if list.idle {
+                    list.idle = false;
                     mailbox.post(assignment(number));
                 } else {
-                    line.waiting.push_back(assignment(number));
+                    list.waiting.push_back(assignment(number));
                 }
-                drop(line);
+                drop(list);
                 mailbox.wake();
             })
         };
@@ -139,9 +139,9 @@ fn work_from_two_sides_is_done_once() {
             while done.len() < 2 {
                 let assignment = hand.take().unwrap_or_else(|| await_assignment(&mailbox));
                 done.push(number(&assignment.packet));
-                let mut line = line.lock();
-                hand = line.waiting.pop_front();
-                line.idle = hand.is_none();
+                let mut list = list.lock();
+                hand = list.waiting.pop_front();
+                list.idle = hand.is_none();
             }
             assert!(mailbox.is_empty());
             done

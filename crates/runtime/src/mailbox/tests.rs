@@ -6,12 +6,12 @@ use warmcore_costs::Situation;
 use warmcore_units::{Nanos, StackId, StreamId, ThreadId};
 
 const ROUNDS: u32 = if cfg!(miri) { 50 } else { 5_000 };
-/// Longer than the test may take: who relies on it fails.
+/// Longer than the test may take, so a wake-up that relies on it fails the test.
 const FOREVER: Duration = Duration::from_secs(600);
 
-/// Two threads hand one assignment to and fro: each sleeps until the other has posted.
+/// Two threads pass one assignment back and forth. Each sleeps until the other has posted.
 #[test]
-fn an_assignment_goes_to_and_fro() {
+fn an_assignment_goes_back_and_forth() {
     let mailboxes = [Mailbox::new(1), Mailbox::new(1)];
     let play = |own: &Mailbox, other: &Mailbox, begins: bool| {
         own.register();

@@ -1,8 +1,8 @@
-//! Conformance of the dispatcher's two users: a scheduler decides as the simulator did.
+//! Checks that the scheduler decides as the simulator did.
 //!
-//! The arrivals of a simulation are let in at their times, and each packet is finished when its
-//! simulated service ended. Then each must be processed on the processor on which it was simulated,
-//! in the same situation, whatever the policy.
+//! The arrivals of a simulation are replayed at their times, and each packet finishes when its
+//! simulated service ended. Each packet must be processed on the simulated processor and in the
+//! simulated situation, whatever the policy.
 
 use super::{Assignment, Scheduler};
 use crate::packet::{Frame, Packet};
@@ -21,7 +21,7 @@ use warmcore_workload::{Arrivals, Key, Purpose};
 const PACKETS: usize = 3_000;
 const SHAPE: Shape = Shape { processors: 4, streams: 10, stacks: 6 };
 
-/// Arrivals that come to an end.
+/// A finite list of arrivals.
 struct Listed<'a>(&'a [Arrival]);
 
 impl Arrivals for Listed<'_> {
@@ -75,7 +75,7 @@ impl Task for Replay<'_> {
     }
 }
 
-/// Simulates `scheduling` at `rate`, and does it over.
+/// Simulates `scheduling` at `rate`, and replays it.
 fn check(scheduling: Scheduling, rate: PerSecond) {
     let key = Key { seed: 7, point: 0, replication: 0 };
     let traffic = Traffic { streams: SHAPE.streams, ..Traffic::default() };
@@ -101,7 +101,7 @@ fn check(scheduling: Scheduling, rate: PerSecond) {
 }
 
 #[test]
-fn a_board_does_what_the_simulator_does() {
+fn a_scheduler_decides_as_the_simulator_does() {
     let own = Organisation::PerProcessor;
     let pools = [(own, own), (Organisation::Global, own), (own, Organisation::Global)];
     for approach in [Parallelism::Locking, Parallelism::Ips, Parallelism::Hybrid] {

@@ -1,10 +1,10 @@
-//! The built-in other work: references with temporal and spatial locality, and code, that
-//! displace the protocol from the caches as an ordinary program would.
+//! The built-in other work: data references with temporal and spatial locality, and code. It displaces
+//! the protocol from the caches as an ordinary program would.
 //!
-//! * **Temporal locality.** The block that is referenced next is drawn log-uniformly: the 2^k
-//!   most popular blocks together get the same share for every octave k. So the number of
-//!   distinct lines grows with the number of references as a power below one, as in the traces of
-//!   Singh, Stone & Thiebaut 1992, until all of the memory has been touched.
+//! * **Temporal locality.** The next block is drawn log-uniformly by popularity: the blocks of rank 2^k
+//!   to 2^(k+1) - 1 together get the same share for every octave k. So the number of distinct lines grows
+//!   with the number of references as a power below one, as in the traces of Singh, Stone & Thiebaut
+//!   1992, until all of the memory has been touched.
 //! * **Spatial locality.** A block of four lines is referenced at eight successive words, from a
 //!   random word on. Popular blocks are scattered over the memory, not side by side.
 //! * **Loads and stores**, three to one.
@@ -28,15 +28,15 @@ const PIECES_BITS: u32 = 8;
 const PIECE: Bytes = Bytes::kib(1);
 /// Blocks referenced between two pieces of code.
 const BLOCKS_PER_PIECE: u64 = 4;
-/// Bytes of an average instruction: what makes fetching code comparable with referring to data.
+/// Bytes of an average instruction, to compare instruction fetches with data references.
 const INSTRUCTION: u64 = 8;
 /// Odd, so that multiplying by it modulo a power of two visits every block once.
 const SCATTER: usize = 0x9e37_79b1;
 
-/// The work and its state; it goes on where it was interrupted.
+/// The work and its state. Each step continues where the last one ended.
 pub struct BuiltIn {
     memory: Region,
-    /// The memory has two to the power of so many bytes.
+    /// Log2 of the memory's size in bytes.
     bits: u32,
     code: Vec<CodeBlock>,
     rng: Xoshiro256PlusPlus,
@@ -45,11 +45,11 @@ pub struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// The memory the work refers to where nothing else is asked for: larger than any cache it is
-    /// to displace.
+    /// The default size of the memory: larger than any cache it is to displace.
     pub const MEMORY: Bytes = Bytes(1 << 26);
 
-    /// Work on `memory` of data (the power of two above it, and 4 KiB at least), drawn from `seed`.
+    /// Creates work on `memory` bytes of data, rounded up to a power of two and at least 4 KiB, drawn
+    /// from `seed`.
     ///
     /// # Errors
     /// If there is no memory for it.
@@ -58,7 +58,7 @@ impl BuiltIn {
         Ok(Self {
             memory: Region::new(size, Pages::Small)?,
             bits: size.0.ilog2(),
-            // Where code cannot be made, data alone is referred to.
+            // If code cannot be generated, the work references data only.
             code: (0..1 << PIECES_BITS).map_while(|_| CodeBlock::new(PIECE).ok()).collect(),
             rng: Xoshiro256PlusPlus::seed_from_u64(seed),
             blocks: 0,
@@ -99,7 +99,7 @@ impl BuiltIn {
         self.references
     }
 
-    /// What a profile says of this work.
+    /// The description of this work in a profile.
     #[must_use]
     pub fn description(&self) -> String {
         let memory = Bytes(1 << self.bits);
@@ -111,7 +111,7 @@ impl BuiltIn {
 }
 
 impl Work for BuiltIn {
-    /// Refers to one block, and after every few runs a piece of code.
+    /// References one block, and after every few blocks runs a piece of code.
     #[inline]
     fn step(&mut self) {
         self.refer_to_a_block();
@@ -122,8 +122,8 @@ impl Work for BuiltIn {
     }
 }
 
-/// A number from 1 to `2^bits - 1`: each octave below `2^bits` is equally likely, and each number
-/// in an octave.
+/// Maps `random` to a number from 1 to `2^bits - 1`. All octaves are equally likely, and so are all
+/// numbers within an octave.
 #[inline]
 fn log_uniform(random: u64, bits: u32) -> usize {
     let octave = ((random & 0xffff_ffff) * u64::from(bits)) >> 32;

@@ -1,12 +1,12 @@
-//! What processors do beside protocol work.
+//! Work that processors do between packets.
 
 mod built_in;
 
 pub use built_in::BuiltIn;
 
-/// Work that is done a little at a time.
+/// Work that is done in small steps.
 pub trait Work {
-    /// Does a piece that takes a fraction of a microsecond: packets wait that long for a processor.
+    /// Does one step of a fraction of a microsecond. Packets wait that long for a processor.
     fn step(&mut self);
 }
 

@@ -1,6 +1,6 @@
-//! Sockets of this process, which the kernel's UDP stands behind.
+//! Peers that are sockets of this process, served by the kernel's UDP.
 
-use crate::{OURS, PATIENCE, PORT, There, scenario, visited};
+use crate::{OURS, PORT, Peers, TIMEOUT, run_with_peers, scenario};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::Path;
 use warmcore_costs::Profile;
@@ -11,13 +11,13 @@ use warmcore_scenario::{DriverKind, Parallelism};
 const CLIENTS: u16 = 3;
 const QUESTIONS: u16 = 50;
 
-/// Asks from several sockets, and holds each answer against its question.
-fn ask(there: There<'_>) {
+/// Asks from several sockets and compares each answer with its question.
+fn ask(peers: Peers<'_>) {
     let bind = || UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).unwrap();
     for client in 0..CLIENTS {
-        let socket = there.namespace.run(bind).unwrap();
-        socket.set_read_timeout(Some(PATIENCE)).unwrap();
-        socket.connect(SocketAddr::from((there.address, PORT))).unwrap();
+        let socket = peers.namespace.run(bind).unwrap();
+        socket.set_read_timeout(Some(TIMEOUT)).unwrap();
+        socket.connect(SocketAddr::from((peers.address, PORT))).unwrap();
         for question in 0..QUESTIONS {
             let asked = [client.to_be_bytes(), question.to_be_bytes()].concat();
             socket.send(&asked).unwrap();
@@ -29,7 +29,7 @@ fn ask(there: There<'_>) {
 }
 
 fn answers(driver: DriverKind, approach: Parallelism) {
-    if let Some(ran) = visited(driver, approach, &LinkOptions::default(), ask) {
+    if let Some(ran) = run_with_peers(driver, approach, &LinkOptions::default(), ask) {
         ran.assert(u64::from(CLIENTS * QUESTIONS), &[]);
     }
 }
@@ -56,7 +56,7 @@ fn a_tun_interface_answers() {
 }
 
 #[test]
-fn what_is_missing_is_said_before_anything_starts() {
+fn a_missing_interface_is_reported_before_the_run_starts() {
     let profile = Profile::sgi_challenge_xl();
     let absent = scenario(DriverKind::PacketSocket, Parallelism::Ips, OURS, "nowhere0");
     let mut setup = Setup::new(&absent, &profile, Path::new(".")).unwrap();

@@ -1,5 +1,6 @@
-//! Real peers, over a veth pair or a TUN interface in namespaces that each test makes and that end with
-//! it. They run without us: the kernel's own UDP, asked by sockets of this process or by `socat`.
+//! Tests with real peers, over a veth pair or a TUN interface in namespaces that each test creates and
+//! that end with it. The peers do not use this crate: they use the kernel's own UDP, through sockets of
+//! this process or through `socat`.
 
 mod kernel;
 mod load;
@@ -24,28 +25,28 @@ use warmcore_scenario::{
 use warmcore_stack::DropReason;
 
 const PORT: u16 = 9000;
-/// Not an address of the kernel's: peers find it only if our ARP answers.
+/// Not an address of the kernel: peers find it only if our ARP answers.
 const OURS: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 9);
-/// The same behind a TUN interface, and the kernel's address there.
+/// Our address behind a TUN interface, and the kernel's address there.
 const OURS_BEHIND_TUN: Ipv4Addr = Ipv4Addr::new(10, 78, 0, 9);
 const KERNEL_BEFORE_TUN: Ipv4Addr = Ipv4Addr::new(10, 78, 0, 1);
-/// The name of that interface.
+/// The name of the TUN interface.
 const TUN: &str = "tried0";
 /// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Where peers are, and what they ask.
+/// Where peers run, and the address they send to.
 #[derive(Clone, Copy)]
-struct There<'a> {
+struct Peers<'a> {
     namespace: &'a Namespace,
     address: Ipv4Addr,
 }
 
-/// What came of a run.
-struct Ran {
+/// The results of a run.
+struct RunOutcome {
     report: Report,
-    /// Frames that the driver showed.
-    shown: u64,
+    /// Frames received from the driver.
+    received: u64,
 }
 
 fn scenario(driver: DriverKind, approach: Parallelism, address: Ipv4Addr, interface: &str) -> PacketScenario {
@@ -66,11 +67,11 @@ fn scenario(driver: DriverKind, approach: Parallelism, address: Ipv4Addr, interf
     }
 }
 
-/// Runs `scenario` in `here` for as long as peers `visit`: on one processor, with all programs that they
-/// start, so that who asks last comes last.
-fn run(scenario: &PacketScenario, here: &Namespace, visit: impl FnOnce() + Send) -> Ran {
+/// Runs `scenario` in the namespace `here` while peers `visit`. The peers and all programs they start
+/// are pinned to one processor, so that the last one to send also arrives last.
+fn run(scenario: &PacketScenario, here: &Namespace, visit: impl FnOnce() + Send) -> RunOutcome {
     let mut setup = Setup::new(scenario, &Profile::sgi_challenge_xl(), Path::new(".")).unwrap();
-    let newcomers = setup.newcomers.take().unwrap();
+    let new_senders = setup.new_senders.take().unwrap();
     let attend = |watch: &Watch<'_>| {
         thread::scope(|scope| {
             let visit = scope.spawn(|| {
@@ -78,51 +79,51 @@ fn run(scenario: &PacketScenario, here: &Namespace, visit: impl FnOnce() + Send)
                 visit();
             });
             while !visit.is_finished() {
-                newcomers.admit(watch, Duration::from_millis(5));
+                new_senders.admit(watch, Duration::from_millis(5));
             }
         });
     };
     let report = here.run(|| setup.run(attend)).unwrap().unwrap();
-    Ran { report, shown: setup.driver.shown() }
+    RunOutcome { report, received: setup.driver.received() }
 }
 
-/// A run over a veth pair as `link` says, or over a TUN interface with its MTU, that peers `visit`;
-/// `None`, with a note, without the privilege.
-fn visited(
+/// Runs over a veth pair as `link` says, or over a TUN interface with its MTU, while peers `visit`.
+/// Returns `None`, with a note, if the privilege is missing.
+fn run_with_peers(
     driver: DriverKind,
     approach: Parallelism,
     link: &LinkOptions,
-    visit: impl FnOnce(There<'_>) + Send,
-) -> Option<Ran> {
+    visit: impl FnOnce(Peers<'_>) + Send,
+) -> Option<RunOutcome> {
     if let Some(missing) = privilege_missing() {
         println!("skipped: needs {missing}");
         return None;
     }
     if driver == DriverKind::Tun {
         let here = Namespace::new().unwrap();
-        let there = There { namespace: &here, address: OURS_BEHIND_TUN };
+        let peers = Peers { namespace: &here, address: OURS_BEHIND_TUN };
         let visit = || {
             keep_silent(&here);
             here.ip(&["link", "set", TUN, "mtu", &link.mtu.to_string(), "addrgenmode", "none"]).unwrap();
             here.configure(TUN, KERNEL_BEFORE_TUN, 24).unwrap();
-            visit(there);
+            visit(peers);
         };
         return Some(run(&scenario(driver, approach, OURS_BEHIND_TUN, TUN), &here, visit));
     }
     let lab = Lab::new(link).unwrap_or_else(|error| panic!("{error}"));
-    let there = There { namespace: &lab.far, address: OURS };
-    Some(run(&scenario(driver, approach, OURS, &lab.link.near.name), &lab.near, || visit(there)))
+    let peers = Peers { namespace: &lab.far, address: OURS };
+    Some(run(&scenario(driver, approach, OURS, &lab.link.near.name), &lab.near, || visit(peers)))
 }
 
-/// The kernel of `namespace` is not to tell who answers that nobody waits for it any more.
+/// Keeps the kernel of `namespace` from telling our side (by ICMP) that a peer has closed its port.
 fn keep_silent(namespace: &Namespace) {
     let an_hour = || fs::write("/proc/sys/net/ipv4/icmp_ratelimit", "3600000");
     namespace.run(an_hour).unwrap().unwrap();
 }
 
-impl Ran {
-    /// Each of so many questions was answered, so many frames were refused for these reasons, and
-    /// nothing else has happened.
+impl RunOutcome {
+    /// Asserts that `answered` questions were answered, that frames were refused for the reasons in
+    /// `refused`, and that nothing else happened.
     fn assert(&self, answered: u64, refused: &[(DropReason, u64)]) {
         let Report { given_up, lost, .. } = self.report;
         let total = self.report.total();
@@ -132,10 +133,10 @@ impl Ran {
             refused
         );
         assert_eq!((total.unanswered, total.overflowed, total.failed, given_up, lost), (0, 0, 0, 0, 0));
-        assert_eq!(self.shown, answered + refused.iter().map(|(_, count)| count).sum::<u64>());
+        assert_eq!(self.received, answered + refused.iter().map(|(_, count)| count).sum::<u64>());
     }
 
-    /// Frames that are somewhere in the books.
+    /// Frames that the report accounts for.
     fn accounted(&self) -> u64 {
         let Report { given_up, lost, .. } = self.report;
         let total = self.report.total();

@@ -1,39 +1,39 @@
-//! `socat` asks.
+//! Peers that are `socat` processes.
 
-use crate::{PATIENCE, PORT, There, visited};
+use crate::{PORT, Peers, TIMEOUT, run_with_peers};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
 use warmcore_linux::net::lab::LinkOptions;
 use warmcore_scenario::{DriverKind, Parallelism};
 
-/// The longest packet in one piece.
+/// Options to send a long packet in one piece.
 const IN_ONE_PIECE: [&str; 2] = ["-b", "9000"];
 
-/// Starts `socat` where peers are.
-pub(crate) fn start(there: There<'_>, arguments: &[&str]) -> Child {
+/// Starts `socat` in the peers' namespace.
+pub(crate) fn start(peers: Peers<'_>, arguments: &[&str]) -> Child {
     let mut command = Command::new("socat");
     command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
-    let started = there.namespace.spawn(&mut command).unwrap();
-    started.expect("`socat` is there: scripts/install-test-tools installs it")
+    let started = peers.namespace.spawn(&mut command).unwrap();
+    started.expect("`socat` is installed (scripts/install-test-tools)")
 }
 
-/// Sends `bytes` in one piece to what `socat` calls an address, and has done so when it returns.
-pub(crate) fn send(there: There<'_>, bytes: &[u8], address: &str) {
-    let mut sender = start(there, &[&IN_ONE_PIECE[..], &["-u", "-", address]].concat());
+/// Sends `bytes` in one datagram to a `socat` address, and waits until it is sent.
+pub(crate) fn send(peers: Peers<'_>, bytes: &[u8], address: &str) {
+    let mut sender = start(peers, &[&IN_ONE_PIECE[..], &["-u", "-", address]].concat());
     sender.stdin.take().expect("it is piped").write_all(bytes).unwrap();
     assert!(sender.wait().unwrap().success(), "nothing was sent to {address}");
 }
 
-/// A client of ours, ended when it is dropped, or by itself when nothing has come for some time.
+/// A `socat` client. It ends when it is dropped, or by itself when nothing has arrived for some time.
 pub(crate) struct Client(Child);
 
 impl Client {
-    pub(crate) fn new(there: There<'_>) -> Self {
-        let (patience, us) = (PATIENCE.as_secs().to_string(), us(there));
-        Self(start(there, &[&IN_ONE_PIECE[..], &["-T", &patience, "-", &us]].concat()))
+    pub(crate) fn new(peers: Peers<'_>) -> Self {
+        let (patience, us) = (TIMEOUT.as_secs().to_string(), us(peers));
+        Self(start(peers, &[&IN_ONE_PIECE[..], &["-T", &patience, "-", &us]].concat()))
     }
 
-    /// Sends `question`, and holds the answer against it.
+    /// Sends `question` and compares the answer with it.
     pub(crate) fn ask(&mut self, question: &[u8]) {
         self.0.stdin.as_mut().expect("it is piped").write_all(question).unwrap();
         let mut answer = vec![0; question.len()];
@@ -50,20 +50,20 @@ impl Drop for Client {
     }
 }
 
-/// Our port, as `socat` calls it.
-pub(crate) fn us(there: There<'_>) -> String {
-    format!("UDP4-DATAGRAM:{}:{PORT}", there.address)
+/// Our address and port in `socat` notation.
+pub(crate) fn us(peers: Peers<'_>) -> String {
+    format!("UDP4-DATAGRAM:{}:{PORT}", peers.address)
 }
 
 fn answers(driver: DriverKind) {
     let questions = [1, 18, 64, 1471, 1472].map(|length| vec![length as u8; length]);
-    let visit = |there: There<'_>| {
+    let visit = |peers: Peers<'_>| {
         for _ in 0..2 {
-            let mut client = Client::new(there);
+            let mut client = Client::new(peers);
             questions.iter().for_each(|question| client.ask(question));
         }
     };
-    if let Some(ran) = visited(driver, Parallelism::Locking, &LinkOptions::default(), visit) {
+    if let Some(ran) = run_with_peers(driver, Parallelism::Locking, &LinkOptions::default(), visit) {
         ran.assert(2 * questions.len() as u64, &[]);
     }
 }

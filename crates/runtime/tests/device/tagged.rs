@@ -1,8 +1,8 @@
-//! A VLAN: the kernel's UDP behind an interface whose frames leave with a tag, and to which only frames
-//! with that tag come. Not every kernel has such interfaces of its own.
+//! A VLAN: the peer is the kernel's UDP behind an interface that sends and receives only frames with a
+//! tag. Because not every kernel has VLAN interfaces, the test adds and removes the tags itself.
 
 use crate::socat::Client;
-use crate::{There, visited};
+use crate::{Peers, run_with_peers};
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -21,7 +21,7 @@ const WIRE: &str = "wire0";
 /// The kernel's address in the VLAN; ours is of the same network.
 const KERNEL: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 3);
 
-/// The two ends of what carries frames between VLAN and wire.
+/// Carries frames between the VLAN interface and the wire.
 struct Trunk {
     vlan: Tun,
     wire: PacketSocket,
@@ -39,7 +39,7 @@ impl Trunk {
         Self { vlan, wire }
     }
 
-    /// Carries frames until it is `over`.
+    /// Carries frames until `over` is set.
     fn carry(&mut self, over: &AtomicBool) {
         let Self { vlan, wire } = self;
         while !over.load(Ordering::Relaxed) {
@@ -65,12 +65,12 @@ fn tagged(frame: &[u8]) -> Vec<u8> {
 
 #[test]
 fn tags_are_answered_in_kind() {
-    let visit = |there: There<'_>| {
-        let (mut trunk, over) = (Trunk::open(there.namespace), AtomicBool::new(false));
+    let visit = |peers: Peers<'_>| {
+        let (mut trunk, over) = (Trunk::open(peers.namespace), AtomicBool::new(false));
         thread::scope(|scope| {
             scope.spawn(|| trunk.carry(&over));
             let asked = scope.spawn(|| {
-                let mut client = Client::new(there);
+                let mut client = Client::new(peers);
                 client.ask(b"tagged");
                 client.ask(&[5; 1400]);
             });
@@ -80,7 +80,7 @@ fn tags_are_answered_in_kind() {
         });
     };
     for driver in [DriverKind::Xdp] {
-        if let Some(ran) = visited(driver, Parallelism::Locking, &LinkOptions::default(), visit) {
+        if let Some(ran) = run_with_peers(driver, Parallelism::Locking, &LinkOptions::default(), visit) {
             ran.assert(2, &[]);
         }
     }

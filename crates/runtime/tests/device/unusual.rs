@@ -1,24 +1,25 @@
-//! What not every network brings: fragments, jumbo frames, and checksums that are wrong.
+//! Frames that not every network carries: fragments, jumbo frames, and wrong checksums.
 
 use crate::socat::{self, Client};
-use crate::{PORT, There, visited};
+use crate::{PORT, Peers, run_with_peers};
 use warmcore_linux::net::lab::LinkOptions;
 use warmcore_scenario::{DriverKind, Parallelism};
 use warmcore_stack::DropReason;
 
 const EVERY_DRIVER: [DriverKind; 3] = [DriverKind::PacketSocket, DriverKind::Xdp, DriverKind::Tun];
 
-/// The kernel cuts up what is longer than its link's packets. The first piece names its port and is
-/// refused by the stack, which puts none together; where there is a filter, it lets no other through.
+/// The kernel fragments packets longer than the link's MTU. The first fragment contains the port and is
+/// refused by the stack, which does not reassemble. Where there is a filter, it lets no other fragment
+/// through.
 #[test]
 fn fragments_are_refused_and_counted() {
     for driver in EVERY_DRIVER {
-        let visit = |there: There<'_>| {
-            Client::new(there).ask(b"whole");
-            socat::send(there, &[5; 4000], &socat::us(there));
-            Client::new(there).ask(b"whole again");
+        let visit = |peers: Peers<'_>| {
+            Client::new(peers).ask(b"whole");
+            socat::send(peers, &[5; 4000], &socat::us(peers));
+            Client::new(peers).ask(b"whole again");
         };
-        if let Some(ran) = visited(driver, Parallelism::Locking, &LinkOptions::default(), visit) {
+        if let Some(ran) = run_with_peers(driver, Parallelism::Locking, &LinkOptions::default(), visit) {
             let pieces = if driver == DriverKind::Tun { 3 } else { 1 };
             ran.assert(2, &[(DropReason::IpFragment, pieces)]);
         }
@@ -26,16 +27,16 @@ fn fragments_are_refused_and_counted() {
 }
 
 #[test]
-fn jumbo_frames_are_answered_in_kind() {
+fn jumbo_frames_are_answered_with_jumbo_frames() {
     for driver in EVERY_DRIVER {
-        let visit = |there: There<'_>| {
-            let mut client = Client::new(there);
+        let visit = |peers: Peers<'_>| {
+            let mut client = Client::new(peers);
             for length in [1473, 4096, 8000, 8972] {
                 client.ask(&vec![length as u8; length]);
             }
         };
         let link = LinkOptions { mtu: 9000, ..LinkOptions::default() };
-        if let Some(ran) = visited(driver, Parallelism::Locking, &link, visit) {
+        if let Some(ran) = run_with_peers(driver, Parallelism::Locking, &link, visit) {
             ran.assert(4, &[]);
         }
     }
@@ -50,13 +51,13 @@ fn with_wrong_checksum(payload: &[u8]) -> Vec<u8> {
 #[test]
 fn wrong_checksums_are_refused_and_counted() {
     for driver in EVERY_DRIVER {
-        let visit = |there: There<'_>| {
-            Client::new(there).ask(b"right");
-            let raw = format!("IP4-SENDTO:{}:17", there.address);
-            socat::send(there, &with_wrong_checksum(b"wrong"), &raw);
-            Client::new(there).ask(b"right again");
+        let visit = |peers: Peers<'_>| {
+            Client::new(peers).ask(b"right");
+            let raw = format!("IP4-SENDTO:{}:17", peers.address);
+            socat::send(peers, &with_wrong_checksum(b"wrong"), &raw);
+            Client::new(peers).ask(b"right again");
         };
-        if let Some(ran) = visited(driver, Parallelism::Locking, &LinkOptions::default(), visit) {
+        if let Some(ran) = run_with_peers(driver, Parallelism::Locking, &LinkOptions::default(), visit) {
             ran.assert(2, &[(DropReason::UdpChecksum, 1)]);
         }
     }

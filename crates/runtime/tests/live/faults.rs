@@ -1,12 +1,12 @@
 use super::numbered::Numbered;
-use super::stage::*;
+use super::support::*;
 use rand::RngExt;
 use std::sync::atomic::Ordering;
 use warmcore_runtime::driver::faults::Count;
 use warmcore_runtime::driver::{Driver, Fault, Faulty, QueueRequest};
 use warmcore_units::Nanos;
 
-/// Every fault around one driver, and how often each has struck.
+/// One driver with every fault, and how often each was injected.
 struct AllFaults {
     driver: Box<dyn Driver>,
     counts: Vec<(Fault, std::sync::Arc<Count>)>,
@@ -41,26 +41,26 @@ impl AllFaults {
     }
 }
 
-/// With every fault at once the books balance, and what is delivered is what was sent.
+/// With every fault at once all packets are accounted for, and delivered payloads are those that were
+/// sent.
 #[test]
-fn the_books_balance_with_faults() {
-    let _alone = alone();
+fn every_packet_is_accounted_for_with_faults() {
+    let _lock = lock_processors();
     let seed: u64 = rand::rng().random();
     println!("seed {seed}");
     for (number, scheduling) in every_scheduling().step_by(4).enumerate() {
         let driver = Numbered { seed, prepared: number % 2 == 0, ..Numbered::new(5, 1_000) };
-        let account = Account::new(&driver);
+        let log = DeliveryLog::new(&driver);
         let (offered, total) = (driver.offered.clone(), driver.total());
         let mut faults = all_faults(driver, seed);
         let counts = faults.counts.clone();
-        let report =
-            run(&options(scheduling, 5), &mut faults.driver, &flows(5), &keeping(&account), |watch| {
-                await_that(watch, || {
-                    let withheld: u64 = counts.iter().map(|(_, count)| count.withheld()).sum();
-                    offered.load(Ordering::Relaxed) == total && withheld == 0
-                });
-            })
-            .unwrap();
+        let report = run(&options(scheduling, 5), &mut faults.driver, &flows(5), &recording(&log), |watch| {
+            wait_until(watch, || {
+                let withheld: u64 = counts.iter().map(|(_, count)| count.withheld()).sum();
+                offered.load(Ordering::Relaxed) == total && withheld == 0
+            });
+        })
+        .unwrap();
         let duplicated = faults.injected(|fault| matches!(fault, Fault::Duplicate(_)));
         let dropped = faults.injected(|fault| matches!(fault, Fault::Drop(_)));
         let corrupted = faults.injected(|fault| matches!(fault, Fault::Corrupt(_)));
@@ -72,37 +72,37 @@ fn the_books_balance_with_faults() {
             "{scheduling}: {:?}",
             report.total()
         );
-        assert_eq!(account.damaged(), 0, "{scheduling}: checksums tell what was corrupted");
+        assert_eq!(log.damaged(), 0, "{scheduling}: checksums tell what was corrupted");
         assert!(report.total().refused.values().sum::<u64>() <= 2 * corrupted, "{scheduling}");
-        assert!(account.missing() <= dropped + corrupted, "{scheduling}");
-        assert!(account.doubled() <= duplicated, "{scheduling}");
+        assert!(log.missing() <= dropped + corrupted, "{scheduling}");
+        assert!(log.doubled() <= duplicated, "{scheduling}");
         assert_eq!(faults.withheld(), 0, "{scheduling}");
     }
 }
 
-/// What a fault does not touch stays in order, and is not lost.
+/// Packets that a fault does not hit stay in order and are not lost.
 #[test]
 fn a_stream_stays_in_order_through_losses_and_stalls() {
-    let _alone = alone();
+    let _lock = lock_processors();
     let stall = Fault::Stall { every: Nanos::from_micros(500.0), lasting: Nanos::from_micros(300.0) };
     for scheduling in every_scheduling().filter(promises_order).step_by(4) {
         for fault in [Fault::Drop(0.1), stall] {
             let driver = Numbered::new(5, 1_000);
-            let account = Account::new(&driver);
+            let log = DeliveryLog::new(&driver);
             let (offered, total) = (driver.offered.clone(), driver.total());
             let mut driver = Faulty::new(driver, fault, 7);
-            let report = run(&options(scheduling, 5), &mut driver, &flows(5), &keeping(&account), |watch| {
-                await_that(watch, || offered.load(Ordering::Relaxed) == total);
+            let report = run(&options(scheduling, 5), &mut driver, &flows(5), &recording(&log), |watch| {
+                wait_until(watch, || offered.load(Ordering::Relaxed) == total);
             })
             .unwrap();
-            assert_eq!((account.overtaken(), account.doubled()), (0, 0), "{scheduling}, {fault:?}");
-            assert_eq!(account.missing(), report.lost, "{scheduling}, {fault:?}");
+            assert_eq!((log.overtaken(), log.doubled()), (0, 0), "{scheduling}, {fault:?}");
+            assert_eq!(log.missing(), report.lost, "{scheduling}, {fault:?}");
         }
     }
 }
 
 #[test]
-fn a_fault_that_cannot_be_is_refused() {
+fn an_invalid_fault_is_refused() {
     let request = QueueRequest { queues: 1, steering: &[] };
     let impossible = [
         Fault::Drop(-0.1),

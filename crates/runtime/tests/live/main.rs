@@ -1,12 +1,11 @@
-//! What must hold of a run, whatever happens: that no packet is lost or doubled unless it is
-//! counted, that streams stay in order where that is promised, and that nobody waits in vain.
+//! What must hold of every run: no packet is lost or duplicated without being counted, streams stay in
+//! order where that is promised, and nothing hangs.
 //!
-//! Packets are numbered, so that each can be accounted for. Tests run one after the other (their
-//! workers would otherwise sit on each other's processors), and none depends on how fast anything
-//! is.
+//! Packets are numbered, so that each can be accounted for. Tests run one after the other, because
+//! their workers would otherwise share processors. No test depends on speed.
 
+mod accounting;
 mod bad_options;
-mod books;
 mod faults;
 mod moved;
 mod numbered;
@@ -15,5 +14,5 @@ mod overload;
 mod panics;
 mod pauses;
 mod soak;
-mod stage;
+mod support;
 mod timed;

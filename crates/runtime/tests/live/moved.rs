@@ -1,12 +1,12 @@
 use super::numbered::Numbered;
-use super::stage::*;
+use super::support::*;
 use std::fs;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use warmcore_runtime::Options;
 use warmcore_scenario::Scheduling;
 
-/// The thread of a worker of this process, by its name.
+/// Finds the thread id of a worker of this process by thread name.
 fn thread_of(worker: u32) -> String {
     let tasks = fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
     let named = |task: &std::path::PathBuf| {
@@ -16,10 +16,10 @@ fn thread_of(worker: u32) -> String {
     task.file_name().unwrap().to_str().unwrap().to_owned()
 }
 
-/// A worker that somebody moves to another processor says so.
+/// A worker that is moved to another processor reports it.
 #[test]
 fn a_worker_that_is_moved_is_noticed() {
-    let _alone = alone();
+    let _lock = lock_processors();
     let [first, second] = cpus()[..] else {
         println!("skipped: one cpu only, nowhere to move to");
         return;
@@ -36,7 +36,7 @@ fn a_worker_that_is_moved_is_noticed() {
         let moving = ["-c", "-p", &second.0.to_string(), &thread_of(0)].map(str::to_owned);
         let moved = Command::new("taskset").args(moving).output().unwrap();
         assert!(moved.status.success(), "{moved:?}");
-        await_that(watch, || watch.totals()[0].moved == Some(second));
+        wait_until(watch, || watch.totals()[0].moved == Some(second));
         seen.store(1, Ordering::Relaxed);
     })
     .unwrap();

@@ -1,4 +1,5 @@
-//! A driver with a finite number of packets, each with its stream and its number in its payload.
+//! A driver with a finite number of packets. Each payload holds the stream and the number of its
+//! packet.
 
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -14,24 +15,24 @@ use warmcore_units::{Nanos, StreamId};
 
 pub(crate) const LINK: LinkKind = LinkKind::Ethernet;
 
-/// Which queue a stream's packets come in at.
+/// On which queue the packets of a stream arrive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Spread {
-    /// The one that was asked for.
+    /// The one requested by the run.
     Steered,
-    /// The one beside it.
-    Astray,
-    /// There is one queue for all.
-    One,
+    /// The one after the requested one.
+    NextQueue,
+    /// One queue for all streams.
+    SingleQueue,
 }
 
-/// So many packets of each stream.
+/// A driver with `each` packets of each stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Numbered {
     pub(crate) streams: u32,
     pub(crate) each: u64,
     pub(crate) spread: Spread,
-    /// Whether frames are made ready before the run; otherwise they are shown.
+    /// Whether frames are prepared before the run; otherwise they are borrowed.
     pub(crate) prepared: bool,
     pub(crate) seed: u64,
     /// Frames that workers have taken so far.
@@ -58,7 +59,7 @@ impl Numbered {
     }
 }
 
-/// What stands in a payload.
+/// The contents of a payload.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Packet {
     pub(crate) stream: u32,
@@ -76,7 +77,7 @@ impl Packet {
 
 impl Driver for Numbered {
     fn open(&mut self, request: &QueueRequest<'_>) -> Result<Opened, DriverError> {
-        let queues = if self.spread == Spread::One { 1 } else { request.queues as usize };
+        let queues = if self.spread == Spread::SingleQueue { 1 } else { request.queues as usize };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut left: Vec<u64> = vec![self.each; self.streams as usize];
         let mut packets: Vec<Vec<Packet>> = vec![Vec::new(); queues];
@@ -89,7 +90,7 @@ impl Driver for Numbered {
             let packet = Packet { stream: stream as u32, number: self.each - left[stream] };
             left[stream] -= 1;
             let steered = request.steering.get(stream).copied().unwrap_or_default() as usize;
-            let queue = (steered + usize::from(self.spread == Spread::Astray)) % queues;
+            let queue = (steered + usize::from(self.spread == Spread::NextQueue)) % queues;
             packets[queue].push(packet);
         }
         let queue = |packets: Vec<Packet>| -> Box<dyn Queue> {
@@ -100,7 +101,7 @@ impl Driver for Numbered {
                 let ready = streams.zip(frames.clone()).map(|(stream, bytes)| Prepared { stream, bytes });
                 prepared.extend(ready);
             }
-            Box::new(Line {
+            Box::new(NumberedQueue {
                 frames,
                 next: 0,
                 prepared_from: self.prepared.then_some(first),
@@ -114,7 +115,7 @@ impl Driver for Numbered {
 }
 
 /// The packets of one queue, a few at a time.
-struct Line {
+struct NumberedQueue {
     frames: Vec<Vec<u8>>,
     next: usize,
     prepared_from: Option<u32>,
@@ -122,18 +123,18 @@ struct Line {
     offered: Arc<AtomicU64>,
 }
 
-impl Queue for Line {
-    fn receive(&mut self, now: Nanos, limit: usize, take: &mut dyn FnMut(Incoming<'_>)) -> usize {
+impl Queue for NumberedQueue {
+    fn receive(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
         let left = self.frames.len() - self.next;
         let taken = self.random.random_range(0..=limit).min(left);
         for _ in 0..taken {
             let bytes = match self.prepared_from {
                 Some(first) => Bytes::Prepared(first + self.next as u32),
-                None => Bytes::Shown(&self.frames[self.next]),
+                None => Bytes::Borrowed(&self.frames[self.next]),
             };
             self.next += 1;
             self.offered.fetch_add(1, Ordering::Relaxed);
-            take(Incoming { at: now, bytes });
+            sink(Incoming { at: now, bytes });
         }
         taken
     }

@@ -1,89 +1,89 @@
 use super::numbered::{Numbered, Packet};
-use super::stage::*;
+use super::support::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use warmcore_runtime::{AfterPanic, Context, Handler, Idle, Options, RunError, Work};
 use warmcore_stack::Delivery;
 use warmcore_units::StreamId;
 
-/// Cannot stand this packet.
-struct Touchy<'a> {
-    account: &'a Account,
+/// A handler that panics on one packet.
+struct PanicsOn<'a> {
+    log: &'a DeliveryLog,
     packet: Packet,
-    verdict: AfterPanic,
-    told: Mutex<Vec<(StreamId, String)>>,
+    after: AfterPanic,
+    reported: Mutex<Vec<(StreamId, String)>>,
 }
 
-impl Handler for Touchy<'_> {
+impl Handler for PanicsOn<'_> {
     fn deliver(&self, delivery: &Delivery<'_>, _: &mut Context<'_>) {
         assert!(Packet::parse(delivery.payload) != Some(self.packet), "not this one");
-        self.account.deliver(delivery);
+        self.log.deliver(delivery);
     }
 
     fn panicked(&self, stream: StreamId, message: &str) -> AfterPanic {
-        self.told.lock().unwrap().push((stream, message.to_owned()));
-        self.verdict
+        self.reported.lock().unwrap().push((stream, message.to_owned()));
+        self.after
     }
 }
 
 const EACH: u64 = 400;
-const TOUCHED: Packet = Packet { stream: 1, number: 123 };
+const PANICKING: Packet = Packet { stream: 1, number: 123 };
 
-fn touchy(account: &Account, verdict: AfterPanic) -> Touchy<'_> {
-    Touchy { account, packet: TOUCHED, verdict, told: Mutex::default() }
+fn panics_on(log: &DeliveryLog, after: AfterPanic) -> PanicsOn<'_> {
+    PanicsOn { log, packet: PANICKING, after, reported: Mutex::default() }
 }
 
 #[test]
 fn a_packet_is_skipped_and_everything_else_is_delivered() {
-    let _alone = alone();
+    let _lock = lock_processors();
     for scheduling in every_scheduling().step_by(4) {
         let driver = Numbered::new(4, EACH);
-        let (account, offered) = (Account::new(&driver), driver.offered.clone());
-        let handler = touchy(&account, AfterPanic::Skip);
+        let (log, offered) = (DeliveryLog::new(&driver), driver.offered.clone());
+        let handler = panics_on(&log, AfterPanic::Skip);
         let total = driver.total();
         let report = run(&options(scheduling, 4), &mut { driver }, &flows(4), &handler, |watch| {
-            await_that(watch, || offered.load(Ordering::Relaxed) == total);
+            wait_until(watch, || offered.load(Ordering::Relaxed) == total);
         })
         .unwrap();
-        assert_eq!(*handler.told.lock().unwrap(), [(StreamId(1), "not this one".to_owned())]);
+        assert_eq!(*handler.reported.lock().unwrap(), [(StreamId(1), "not this one".to_owned())]);
         assert_eq!((report.total().failed, accounted(&report)), (1, total), "{scheduling}");
-        assert_eq!((account.missing(), account.doubled()), (1, 0), "{scheduling}");
+        assert_eq!((log.missing(), log.doubled()), (1, 0), "{scheduling}");
     }
 }
 
 #[test]
 fn a_stream_ends_and_others_are_not_touched() {
-    let _alone = alone();
+    let _lock = lock_processors();
     for scheduling in every_scheduling().step_by(4) {
         let driver = Numbered::new(4, EACH);
-        let (account, offered) = (Account::new(&driver), driver.offered.clone());
-        let handler = touchy(&account, AfterPanic::EndStream);
+        let (log, offered) = (DeliveryLog::new(&driver), driver.offered.clone());
+        let handler = panics_on(&log, AfterPanic::EndStream);
         let total = driver.total();
         let report = run(&options(scheduling, 4), &mut { driver }, &flows(4), &handler, |watch| {
-            await_that(watch, || offered.load(Ordering::Relaxed) == total);
+            wait_until(watch, || offered.load(Ordering::Relaxed) == total);
         })
         .unwrap();
-        assert_eq!(handler.told.lock().unwrap().len(), 1, "{scheduling}: it is told once");
+        assert_eq!(handler.reported.lock().unwrap().len(), 1, "{scheduling}: it is reported once");
         let by_stream = |stream: usize| report.streams.iter().map(|worker| worker[stream]).sum::<u64>();
         assert_eq!([by_stream(0), by_stream(2), by_stream(3)], [EACH; 3], "{scheduling}");
         assert_eq!(by_stream(1) + report.total().failed, EACH, "{scheduling}");
         if promises_order(&scheduling) {
-            assert_eq!(by_stream(1), TOUCHED.number, "{scheduling}: nothing after the panic");
+            assert_eq!(by_stream(1), PANICKING.number, "{scheduling}: nothing after the panic");
         }
-        assert_eq!((accounted(&report), account.doubled()), (total, 0), "{scheduling}");
+        assert_eq!((accounted(&report), log.doubled()), (total, 0), "{scheduling}");
     }
 }
 
 #[test]
-fn a_run_ends_and_says_so() {
-    let _alone = alone();
+fn a_handler_can_end_the_run() {
+    let _lock = lock_processors();
     for scheduling in every_scheduling().step_by(4) {
         let driver = Numbered::new(4, EACH);
-        let account = Account::new(&driver);
-        let handler = touchy(&account, AfterPanic::EndRun);
+        let log = DeliveryLog::new(&driver);
+        let handler = panics_on(&log, AfterPanic::EndRun);
         let ended = run(&options(scheduling, 4), &mut { driver }, &flows(4), &handler, |watch| {
             while !watch.has_ended() {
-                // Whoever pauses a run that is ending does not wait for ever, nor does it revive.
+                // Pausing a run that is ending neither blocks nor revives it.
                 watch.pause();
                 watch.resume();
             }
@@ -92,11 +92,11 @@ fn a_run_ends_and_says_so() {
     }
 }
 
-/// A handler that panics over its own panic ends the run, and nothing hangs.
+/// A handler that panics in `panicked` ends the run, and nothing hangs.
 #[test]
-fn a_panic_over_a_panic_ends_the_run() {
-    struct Hopeless;
-    impl Handler for Hopeless {
+fn a_panic_while_handling_a_panic_ends_the_run() {
+    struct PanicsTwice;
+    impl Handler for PanicsTwice {
         fn deliver(&self, _: &Delivery<'_>, _: &mut Context<'_>) {
             panic!("no");
         }
@@ -104,9 +104,9 @@ fn a_panic_over_a_panic_ends_the_run() {
             panic!("no, no");
         }
     }
-    let _alone = alone();
+    let _lock = lock_processors();
     let ended =
-        run(&options(Default::default(), 4), &mut Numbered::new(4, 50), &flows(4), &Hopeless, |watch| {
+        run(&options(Default::default(), 4), &mut Numbered::new(4, 50), &flows(4), &PanicsTwice, |watch| {
             while !watch.has_ended() {
                 std::thread::yield_now();
             }
@@ -114,23 +114,23 @@ fn a_panic_over_a_panic_ends_the_run() {
     assert!(matches!(ended, Err(RunError::Handler)));
 }
 
-/// Other work that panics, at once or later, ends the run with a message.
+/// If other work panics, at once or later, the run ends with its message.
 #[test]
 fn a_panic_of_other_work_ends_the_run() {
-    struct Tired(Arc<AtomicU64>);
-    impl Work for Tired {
+    struct PanicsLater(Arc<AtomicU64>);
+    impl Work for PanicsLater {
         fn step(&mut self) {
             assert!(self.0.fetch_add(1, Ordering::Relaxed) < 100, "enough");
         }
     }
-    let _alone = alone();
+    let _lock = lock_processors();
     let steps = Arc::new(AtomicU64::new(0));
-    let work = Idle::Work(Arc::new(move |_| Box::new(Tired(Arc::clone(&steps)))));
+    let work = Idle::Work(Arc::new(move |_| Box::new(PanicsLater(Arc::clone(&steps)))));
     let never = Idle::Work(Arc::new(|worker| panic!("worker {worker} will not have enough")));
     for idle in [work, never] {
         let options = Options { idle, ..options(Default::default(), 4) };
-        let account = Account::new(&Numbered::new(4, 50));
-        let ended = run(&options, &mut Numbered::new(4, 50), &flows(4), &keeping(&account), |watch| {
+        let log = DeliveryLog::new(&Numbered::new(4, 50));
+        let ended = run(&options, &mut Numbered::new(4, 50), &flows(4), &recording(&log), |watch| {
             while !watch.has_ended() {
                 std::thread::yield_now();
             }
@@ -143,10 +143,10 @@ fn a_panic_of_other_work_ends_the_run() {
     }
 }
 
-/// Whoever watches may panic: the workers go home, and the panic goes on.
+/// If the watching closure panics, the workers stop and the panic propagates.
 #[test]
-fn a_panic_of_the_watcher_is_passed_on() {
-    let _alone = alone();
+fn a_panic_of_the_watcher_propagates() {
+    let _lock = lock_processors();
     let watching = std::panic::AssertUnwindSafe(|| {
         let options = options(Default::default(), 4);
         run(&options, &mut Numbered::new(4, 50), &flows(4), &ignoring, |_| panic!("seen enough"))

@@ -1,7 +1,7 @@
-//! Everything at once, at random, for a while: `WARMCORE_SOAK_SECONDS` says for how long.
+//! Random runs with everything at once, for as long as `WARMCORE_SOAK_SECONDS` says.
 
 use super::numbered::{Numbered, Spread};
-use super::stage::*;
+use super::support::*;
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -16,7 +16,7 @@ const SECONDS: u64 = 10;
 
 #[test]
 fn everything_at_once() {
-    let _alone = alone();
+    let _lock = lock_processors();
     let from = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
     let seconds = from("WARMCORE_SOAK_SECONDS").unwrap_or(SECONDS);
     let seed = from("WARMCORE_SOAK_SEED").unwrap_or_else(|| rand::rng().random());
@@ -37,12 +37,14 @@ fn everything_at_once() {
 fn soak(scheduling: Scheduling, random: &mut Xoshiro256PlusPlus) {
     let streams = random.random_range(1..20);
     let driver = Numbered {
-        spread: *[Spread::Steered, Spread::Astray, Spread::One].choose(random).expect("there are some"),
+        spread: *[Spread::Steered, Spread::NextQueue, Spread::SingleQueue]
+            .choose(random)
+            .expect("there are some"),
         prepared: random.random(),
         seed: random.random(),
         ..Numbered::new(streams, 20_000 / u64::from(streams))
     };
-    let (account, offered, total) = (Account::new(&driver), driver.offered.clone(), driver.total());
+    let (log, offered, total) = (DeliveryLog::new(&driver), driver.offered.clone(), driver.total());
     let options = Options {
         overload: if random.random() { Overload::Drop } else { Overload::HoldBack },
         shutdown: if random.random() { Shutdown::Drain } else { Shutdown::Discard },
@@ -59,8 +61,8 @@ fn soak(scheduling: Scheduling, random: &mut Xoshiro256PlusPlus) {
     let count = doubling.count();
     let mut driver: Box<dyn Driver> = Box::new(doubling);
     let until = random.random_range(total / 2..=total);
-    let report = run(&options, &mut driver, &flows(streams), &keeping(&account), |watch| {
-        await_that(watch, || {
+    let report = run(&options, &mut driver, &flows(streams), &recording(&log), |watch| {
+        wait_until(watch, || {
             if random.random_bool(0.1) {
                 watch.pause();
                 std::thread::sleep(Duration::from_micros(random.random_range(0..300)));
@@ -72,8 +74,8 @@ fn soak(scheduling: Scheduling, random: &mut Xoshiro256PlusPlus) {
     let report = report.unwrap_or_else(|error| panic!("{case}: {error}"));
     let taken_in = offered.load(Ordering::Relaxed) + count.injected() - count.withheld() - report.lost;
     assert_eq!(accounted(&report), taken_in, "{case}: {:?}", report.total());
-    assert_eq!((account.delivered(), account.damaged()), (report.total().packets(), 0), "{case}");
-    assert!(account.doubled() <= count.injected(), "{case}");
+    assert_eq!((log.delivered(), log.damaged()), (report.total().packets(), 0), "{case}");
+    assert!(log.doubled() <= count.injected(), "{case}");
     if options.shutdown == Shutdown::Drain {
         assert_eq!(report.given_up, 0, "{case}");
     }

@@ -1,4 +1,4 @@
-//! IP: validates the header, and keeps one session for each pair of hosts.
+//! IP: validates the header and keeps one session for each pair of hosts.
 
 use crate::active_map::{ActiveMap, SessionId};
 use crate::discipline::{Discipline, Guarded};
@@ -9,7 +9,7 @@ use crate::session::Sessions;
 use crate::wire::ipv4::{self, Datagram, PROTOCOL_UDP};
 use core::cell::Cell;
 
-/// What the active map is indexed by: addresses and protocol of the datagram.
+/// Key of the active map: addresses and protocol of the datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct IpKey {
     source: [u8; 4],
@@ -23,7 +23,7 @@ impl From<&Flow> for IpKey {
     }
 }
 
-/// The one element of IP state that every packet of the stream writes (source, §2.3).
+/// The one element of IP state that every packet of the stream writes (Salehi 1994, §2.3).
 #[derive(Default)]
 pub(crate) struct IpState {
     /// Identification of the last datagram received.
@@ -40,7 +40,7 @@ impl<D: Discipline> IpLayer<D> {
         Self { map: D::Guarded::new(ActiveMap::new()), sessions: Sessions::new() }
     }
 
-    /// Validates the header and takes it off, finds the session, and goes `up`.
+    /// Validates and strips the header, finds the session, and calls `up`.
     #[inline]
     pub(super) fn receive<'s, 'f, R>(
         &self,

@@ -8,7 +8,7 @@ use crate::message::Message;
 use crate::session::Sessions;
 use crate::wire::LinkKind;
 
-/// What the active map is indexed by: the addresses of the frame.
+/// Key of the active map: the addresses of the frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct LinkKey {
     destination: LinkAddress,
@@ -21,7 +21,7 @@ impl From<&Flow> for LinkKey {
     }
 }
 
-/// A link session knows the VNET session above it.
+/// State of a link session: the VNET session above it.
 pub(crate) struct LinkState {
     up: SessionId,
 }
@@ -37,7 +37,7 @@ impl<D: Discipline> LinkLayer<D> {
         Self { kind, map: D::Guarded::new(ActiveMap::new()), sessions: Sessions::new() }
     }
 
-    /// Takes the link header off, finds the session, and goes `up` with the VNET session above.
+    /// Strips the link header, finds the session, and calls `up` with the VNET session above it.
     #[inline]
     pub(super) fn receive<'s, 'f, R>(
         &self,
@@ -54,7 +54,8 @@ impl<D: Discipline> LinkLayer<D> {
         up(message, vnet)
     }
 
-    /// The session of the flow's remote station, opened over `open_up`'s session if need be.
+    /// Opens the session of the flow's remote station, or shares it if it is open. A new session gets
+    /// the VNET session that `open_up` opens.
     pub(super) fn open(&mut self, flow: &Flow, open_up: impl FnOnce() -> SessionId) {
         let map = self.map.exclusive();
         let key = LinkKey::from(flow);
@@ -64,7 +65,8 @@ impl<D: Discipline> LinkLayer<D> {
         }
     }
 
-    /// Closes the flow's session, and `close_up` the one above it, if no other stream uses it.
+    /// Closes the flow's session if no other stream uses it, and then the session above it with
+    /// `close_up`.
     pub(super) fn close(&mut self, flow: &Flow, close_up: impl FnOnce(SessionId)) {
         let map = self.map.exclusive();
         let key = LinkKey::from(flow);

@@ -1,7 +1,7 @@
-//! The layers of figure 2, written once for every form of the stack.
+//! The layers of Salehi 1994, figure 2, written once for all forms of the stack.
 //!
-//! Each layer's `receive` takes the layer above it as a function: it goes up by calling it, and
-//! unwinds by returning from it. The compiler sees through all of them, so that the way up is
+//! Each layer's `receive` takes the layer above as a function. It passes a packet up by calling that
+//! function, and unwinds by returning from it. The compiler inlines all of them, so that the way up is
 //! straight code.
 
 mod ip;
@@ -54,7 +54,7 @@ impl<D: Discipline> Layers<D> {
             .unwrap_or_else(|| Err(self.dropped(DropReason::PoolExhausted)))
     }
 
-    /// The packet's way up and, as the calls return, its unwind.
+    /// Passes the packet up the layers. As the calls return, the packet unwinds.
     #[inline]
     pub(crate) fn ascend<R>(
         &self,
@@ -112,18 +112,17 @@ impl<D: Discipline> Layers<D> {
     }
 }
 
-/// What the sessions of one stream have recorded.
+/// The records of one stream's sessions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamState {
     /// Packets delivered since the stream was opened.
     pub delivered: u64,
-    /// IP identification of the last datagram that came up between the stream's hosts; zero
-    /// before the first. `None` if the stream is open in every stack: each keeps its own, and
-    /// nothing says which was last.
+    /// IP identification of the last datagram between the stream's hosts; zero before the first. `None`
+    /// if the stream is open in every stack: each stack keeps its own, and none knows which was last.
     pub last_identification: Option<u16>,
 }
 
-/// Packets inside a stack, as the reference counters of each layer's sessions tell.
+/// Packets inside a stack, from the reference counters of each layer's sessions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct References {
     /// Above FDDI or Ethernet sessions.

@@ -11,7 +11,7 @@ use crate::wire::udp;
 use core::cell::Cell;
 use warmcore_units::StreamId;
 
-/// What the active map is indexed by: the session below and the ports of the segment.
+/// Key of the active map: the session below and the ports of the datagram.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct UdpKey {
     below: SessionId,
@@ -25,7 +25,7 @@ impl UdpKey {
     }
 }
 
-/// The stream a session belongs to, and how many packets it has received.
+/// State of a UDP session: its stream, and how many packets it received.
 pub(crate) struct UdpState {
     stream: StreamId,
     delivered: Cell<u64>,
@@ -35,7 +35,7 @@ pub(crate) struct UdpLayer<D: Discipline> {
     verify_checksum: bool,
     map: D::Guarded<ActiveMap<UdpKey>>,
     pub(super) sessions: Sessions<D, UdpState>,
-    /// Packets delivered to streams that are closed by now.
+    /// Packets delivered to streams that have been closed.
     delivered_before: u64,
 }
 
@@ -45,7 +45,7 @@ impl<D: Discipline> UdpLayer<D> {
         Self { verify_checksum, map, sessions: Sessions::new(), delivered_before: 0 }
     }
 
-    /// Checks the header and takes it off, finds the session, and calls the application.
+    /// Checks and strips the header, finds the session, and calls the application.
     #[inline]
     pub(super) fn receive<R>(
         &self,

@@ -1,7 +1,7 @@
 //! VNET: the virtual protocol that hides which link a packet came over.
 //!
-//! On the receive side it is a pass-through (source, §2.1): no header, no active map, only a
-//! session over each link session, which counts its packets as every session does.
+//! On the receive side it is a pass-through (Salehi 1994, §2.1) without header or active map. It only
+//! has a session over each link session, which counts its packets as every session does.
 
 use crate::active_map::SessionId;
 use crate::discipline::Discipline;

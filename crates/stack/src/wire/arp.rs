@@ -1,8 +1,8 @@
-//! ARP for IPv4 over Ethernet (RFC 826): answering who asks for an address of ours.
+//! ARP for IPv4 over Ethernet (RFC 826): answers requests for our address.
 //!
-//! A process that owns an IP address receives what is sent to it only if its peers learn the MAC
-//! address that goes with it. They ask by broadcast; the answer goes to the asker alone. Nothing
-//! is remembered here: no address is learnt and none is asked for.
+//! A process with its own IP address receives packets only if its peers learn the MAC address that
+//! belongs to it. They ask by broadcast, and the answer goes to the asker alone. This module keeps no
+//! table: it learns no addresses and asks for none.
 //!
 //! ```
 //! use core::net::Ipv4Addr;
@@ -38,13 +38,13 @@ pub const ETHERTYPE_ARP: u16 = 0x0806;
 /// Longest reply: the shortest frame of Ethernet, and two tags.
 pub const MAX_REPLY: usize = MIN_FRAME + MAX_TAGS;
 
-/// What every packet begins with that is about IPv4 addresses over Ethernet.
+/// The first fields of every ARP packet for IPv4 over Ethernet.
 const IPV4_OVER_ETHERNET: Kind =
     Kind { hardware: U16::new(1), protocol: U16::new(ETHERTYPE_IPV4), lengths: [6, 4] };
 const REQUEST: u16 = 1;
 const REPLY: u16 = 2;
 
-/// Of which kinds the addresses of a packet are, and how many bytes they have.
+/// Types and lengths of a packet's addresses.
 #[derive(Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct Kind {
@@ -53,7 +53,7 @@ struct Kind {
     lengths: [u8; 2],
 }
 
-/// A packet as it is on the wire.
+/// An ARP packet in wire format.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct Packet {
@@ -65,21 +65,21 @@ struct Packet {
     target: [u8; 4],
 }
 
-/// Somebody asks for the MAC address of an IP address.
+/// A request for the MAC address of an IP address.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// MAC address of who asks; one station's.
+    /// MAC address of the asker, a unicast address.
     pub sender_link: LinkAddress,
-    /// IP address of who asks; unspecified in a probe (RFC 5227), which wants an answer too.
+    /// IP address of the asker; unspecified in a probe (RFC 5227), which must be answered too.
     pub sender: Ipv4Addr,
     /// The address asked for.
     pub target: Ipv4Addr,
-    /// The VLAN it was asked in.
+    /// VLAN tags of the request.
     pub tags: Tags,
 }
 
-/// Reads `frame` as a request for the MAC address of an IPv4 address. `None` if it is anything
-/// else, or cannot be answered as it comes from no single station.
+/// Parses `frame` as a request for the MAC address of an IPv4 address. Returns `None` if it is anything
+/// else, or if its sender is not a unicast address and so cannot be answered.
 #[must_use]
 pub fn request(frame: &[u8]) -> Option<Request> {
     let (header, data) = EthernetHeader::ref_from_prefix(frame).ok()?;
@@ -98,8 +98,8 @@ pub fn request(frame: &[u8]) -> Option<Request> {
 }
 
 impl Request {
-    /// Writes the reply, which says that the address asked for is at `station`, to the start of
-    /// `buffer`, and returns it. [`MAX_REPLY`] bytes are enough for any.
+    /// Writes the reply, which says that the requested address is at `station`, to the start of
+    /// `buffer` and returns it. [`MAX_REPLY`] bytes are enough for any reply.
     ///
     /// # Errors
     /// The reply does not fit `buffer`.

@@ -1,4 +1,4 @@
-//! Valid frames of a flow, written into the caller's buffer.
+//! Writes valid frames of a flow into the caller's buffer.
 
 use super::checksum::Sum;
 use super::ethernet::{self, MIN_FRAME};
@@ -11,7 +11,7 @@ use crate::flow::Flow;
 use zerocopy::IntoBytes;
 use zerocopy::network_endian::U16;
 
-/// Hops a built datagram may take.
+/// Time to live of the datagrams.
 const TIME_TO_LIVE: u8 = 64;
 
 /// Writes the frames of one flow.
@@ -36,7 +36,7 @@ pub struct FrameBuilder {
     pub tags: Tags,
     /// IP identification of the datagrams.
     pub identification: u16,
-    /// Whether the UDP checksum is computed; if not it is zero, which means "none".
+    /// Whether the UDP checksum is computed. If not, it is zero, which means "none".
     pub udp_checksum: bool,
 }
 
@@ -84,7 +84,7 @@ impl FrameBuilder {
         Ok(frame)
     }
 
-    /// Writes every byte of `frame`, which has the length that `payload` needs.
+    /// Writes every byte of `frame`, whose length must fit `payload`.
     fn fill(&self, payload: &[u8], frame: &mut [u8]) {
         let (link_header, datagram) = frame.split_at_mut(self.link_header());
         let (ip_header, user_datagram) = datagram.split_at_mut(ipv4::HEADER);
@@ -148,7 +148,7 @@ impl FrameBuilder {
     }
 }
 
-/// A length that was checked against the link's longest frame, as a header field.
+/// A length as a header field. It was checked against the link's longest frame.
 const fn length_field(length: usize) -> U16 {
     U16::new(length as u16)
 }

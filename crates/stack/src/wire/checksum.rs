@@ -63,14 +63,14 @@ impl Sum {
         sum as u16
     }
 
-    /// Whether data that includes its checksum was summed and the checksum is right.
+    /// Whether the sum is that of data with a correct checksum.
     #[inline]
     #[must_use]
     pub fn is_valid(self) -> bool {
         self.fold() == 0xffff
     }
 
-    /// The checksum of what was summed, to be stored as two bytes in this order.
+    /// The checksum of the summed data, as the two bytes to store.
     #[inline]
     #[must_use]
     pub fn checksum(self) -> [u8; 2] {

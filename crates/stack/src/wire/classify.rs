@@ -1,4 +1,4 @@
-//! From a frame to its flow.
+//! Finds the flow of a frame.
 
 use super::ipv4::Datagram;
 use super::udp::UserDatagram;
@@ -6,14 +6,13 @@ use super::{LinkFrame, LinkKind, ipv4, udp};
 use crate::drop_reason::DropReason;
 use crate::flow::{Flow, FlowKey};
 
-/// The 5-tuple of `frame`, from its headers alone: no session is looked up or written.
+/// Reads the 5-tuple of `frame` from its headers alone; no session is looked up or written.
 ///
-/// A driver asks before it has chosen the processor that will receive the frame, so this makes
-/// every check that the headers allow, and leaves the payload alone (the UDP checksum is not
-/// verified).
+/// A driver calls this before it chooses the processor that will receive the frame. It makes every
+/// check that the headers allow and does not touch the payload, so the UDP checksum is not verified.
 ///
 /// # Errors
-/// The headers are such that no stack would deliver the frame.
+/// No stack would deliver a frame with these headers.
 #[inline]
 pub fn classify(link: LinkKind, frame: &[u8]) -> Result<FlowKey, DropReason> {
     let (_, datagram, user_datagram) = headers(link, frame)?;
@@ -27,15 +26,15 @@ pub fn classify(link: LinkKind, frame: &[u8]) -> Result<FlowKey, DropReason> {
 }
 
 impl Flow {
-    /// The flow that `frame` belongs to, with all addresses and ports as they stand in it; from
-    /// its headers alone, as with [`classify`].
+    /// Reads the flow of `frame`, with all addresses and ports, from its headers alone, as [`classify`]
+    /// does.
     ///
-    /// So a server opens a stream for a sender it has not seen, and with [`reversed`](Self::reversed)
-    /// answers it. Opening checks the sender's addresses. Nobody has checked that the frame is for
-    /// this host, or that its sender is who it says.
+    /// With this a server can open a stream for a new sender, and answer it with
+    /// [`reversed`](Self::reversed). Opening the stream checks the sender's addresses. This function
+    /// does not check that the frame is for this host, or that its sender address is genuine.
     ///
     /// # Errors
-    /// The headers are such that no stack would deliver the frame.
+    /// No stack would deliver a frame with these headers.
     ///
     /// ```
     /// use warmcore_stack::Flow;
@@ -61,7 +60,7 @@ impl Flow {
     }
 }
 
-/// The headers of a frame, one layer after the other, each with the checks it needs.
+/// Parses the headers of a frame, layer by layer, with all their checks.
 #[inline]
 fn headers(
     link: LinkKind,

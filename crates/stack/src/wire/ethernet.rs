@@ -1,8 +1,8 @@
 //! Ethernet II framing: destination, source, VLAN tags, EtherType, data.
 //!
-//! Frames up to [`MAX_FRAME`] bytes (jumbo frames) are accepted, and their [tags](super::vlan)
-//! beyond that. Shorter ones than Ethernet's minimum of 60 are too, since virtual interfaces
-//! produce them; bytes after the IP datagram are padding and are ignored.
+//! Frames of up to [`MAX_FRAME`] bytes (jumbo frames) are accepted, not counting [tags](super::vlan).
+//! Frames shorter than Ethernet's minimum of 60 bytes are accepted too, since virtual interfaces
+//! produce them. Bytes after the IP datagram are padding and are ignored.
 
 use super::vlan::Tags;
 use super::{ETHERTYPE_IPV4, LinkFrame};
@@ -21,7 +21,7 @@ pub const MAX_FRAME: usize = 9018;
 /// Shortest frame a real Ethernet carries, without its frame check sequence.
 pub const MIN_FRAME: usize = 60;
 
-/// The header as it is on the wire.
+/// The header in wire format.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct EthernetHeader {
@@ -36,7 +36,7 @@ pub struct EthernetHeader {
 /// Reads the header of an Ethernet II frame that carries IPv4, and skips its tags.
 ///
 /// # Errors
-/// The header or a tag is truncated, the frame is oversized, or it carries something else.
+/// The header or a tag is truncated, the frame is oversized, or it does not carry IPv4.
 #[inline]
 pub fn parse(frame: &[u8]) -> Result<LinkFrame<'_>, DropReason> {
     let (header, mut data) = EthernetHeader::ref_from_prefix(frame).map_err(|_| DropReason::LinkTruncated)?;
@@ -54,15 +54,15 @@ pub fn parse(frame: &[u8]) -> Result<LinkFrame<'_>, DropReason> {
     Ok(LinkFrame { destination: header.destination, source: header.source, header_length, data })
 }
 
-/// The VLAN tags of a frame; none if it ends before they do.
+/// The VLAN tags of a frame; none if the frame is truncated within them.
 #[must_use]
 pub fn tags(frame: &[u8]) -> Tags {
     let Ok((header, data)) = EthernetHeader::ref_from_prefix(frame) else { return Tags::NONE };
     Tags::read(header.ethertype, data).map_or(Tags::NONE, |(tags, ..)| tags)
 }
 
-/// Writes a header with `tags`, before data of type `ethertype`, to the start of `frame`, which
-/// has room for it.
+/// Writes a header with `tags`, for data of type `ethertype`, to the start of `frame`, which must have
+/// room for it.
 pub(super) fn write_header(
     frame: &mut [u8],
     destination: LinkAddress,

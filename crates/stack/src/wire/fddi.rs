@@ -1,7 +1,7 @@
 //! FDDI framing: frame control, addresses, then LLC/SNAP with an EtherType (RFC 1390).
 //!
-//! A frame here begins with its frame control and ends with its data; preamble, delimiters and
-//! the frame check sequence are the interface's business.
+//! A frame here begins with its frame control and ends with its data. The interface handles preamble,
+//! delimiters and the frame check sequence.
 
 use super::{ETHERTYPE_IPV4, LinkFrame};
 use crate::drop_reason::DropReason;
@@ -22,11 +22,11 @@ pub const FRAME_CONTROL_LLC: u8 = 0x54;
 /// organisation code 0 that says an EtherType follows.
 pub const LLC_SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 
-/// The bits of a frame control that tell address length (48 bits) and format (LLC); the others
-/// are class and priority.
+/// The bits of a frame control for address length (48 bits) and format (LLC); the others are class and
+/// priority.
 const LLC_BITS: u8 = 0x70;
 
-/// The header as it is on the wire.
+/// The header in wire format.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct FddiHeader {
@@ -45,7 +45,7 @@ pub struct FddiHeader {
 /// Reads the header of an FDDI frame that carries IPv4.
 ///
 /// # Errors
-/// The frame is truncated, oversized, not LLC, not SNAP, or carries something else.
+/// The frame is truncated, oversized, not LLC, not SNAP, or does not carry IPv4.
 #[inline]
 pub fn parse(frame: &[u8]) -> Result<LinkFrame<'_>, DropReason> {
     let (header, data) = FddiHeader::ref_from_prefix(frame).map_err(|_| DropReason::LinkTruncated)?;

@@ -1,4 +1,4 @@
-//! IPv4 headers (RFC 791): everything that can be wrong with one is checked here.
+//! IPv4 headers (RFC 791). All checks of a header are made here.
 //!
 //! Options are skipped, not interpreted. Fragments are refused: the stack does not reassemble.
 
@@ -17,10 +17,10 @@ pub const PROTOCOL_UDP: u8 = 17;
 /// Version 4 and a header of five words, the first byte of a header without options.
 pub const VERSION_AND_LENGTH: u8 = 0x45;
 
-/// The bits of `fragment` that are set in any part of a larger datagram: more fragments, offset.
+/// The bits of `fragment` that are set in fragments: "more fragments" and the offset.
 const FRAGMENT_BITS: u16 = 0x3fff;
 
-/// The header as it is on the wire, without options.
+/// The header in wire format, without options.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct Ipv4Header {
@@ -30,7 +30,7 @@ pub struct Ipv4Header {
     pub service: u8,
     /// Length of header and data in bytes.
     pub total_length: U16,
-    /// Tells the datagrams of one sender apart.
+    /// Distinguishes the datagrams of one sender.
     pub identification: U16,
     /// Flags and fragment offset.
     pub fragment: U16,
@@ -62,22 +62,22 @@ impl Ipv4Header {
     }
 }
 
-/// A datagram with a valid header, carrying UDP, and whole.
+/// A complete datagram with a valid header that carries UDP.
 #[derive(Clone, Copy, Debug)]
 pub struct Datagram<'a> {
     /// The header without options.
     pub header: &'a Ipv4Header,
     /// Length of the header with options.
     pub header_length: usize,
-    /// What the datagram carries, without any padding the link added.
+    /// The data that the datagram carries, without padding added by the link.
     pub data: &'a [u8],
 }
 
 /// Validates the datagram at the start of `bytes`.
 ///
 /// # Errors
-/// The header is truncated, of another version, inconsistent with the bytes there are, has a
-/// wrong checksum or no time to live left; or the datagram is a fragment or not UDP.
+/// The header is truncated, of another version, inconsistent with the length of `bytes`, has a wrong
+/// checksum or a time to live of zero; or the datagram is a fragment or not UDP.
 #[inline]
 pub fn parse(bytes: &[u8]) -> Result<Datagram<'_>, DropReason> {
     let (header, _) = Ipv4Header::ref_from_prefix(bytes).map_err(|_| DropReason::IpTruncated)?;

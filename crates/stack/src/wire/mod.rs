@@ -1,19 +1,18 @@
-//! Formats: what the bytes of a frame mean, and nothing about who receives it.
+//! Wire formats: the meaning of the bytes of a frame. Nothing here depends on who receives it.
 //!
 //! ```text
 //! FDDI      FC dst src │ LLC SNAP type │ IPv4 header, options │ UDP header │ payload
 //! Ethernet     dst src │     tags type │ IPv4 header, options │ UDP header │ payload │ padding
 //! ```
 //!
-//! Each format has one `parse`, which makes every check that its header needs and returns views
-//! into the caller's bytes. Headers are plain structs of unaligned bytes laid over the buffer
-//! (`zerocopy`), and every slice is taken with a bound that can fail, so there is no sequence of
-//! bytes with which a function here panics.
+//! Each format has one `parse`, which makes every check that its header needs and returns views into
+//! the caller's bytes. Headers are plain structs of unaligned bytes laid over the buffer (`zerocopy`).
+//! Every slice is taken with a checked bound, so no sequence of bytes can make a function here panic.
 //!
-//! [`classify`](classify()) reads a frame's 5-tuple without touching any session, for a driver
-//! that must choose a processor first; [`Flow::parse`](crate::Flow::parse) reads all its addresses.
-//! [`FrameBuilder`] writes valid frames: for tests, for measurements, and for answers. [`arp`]
-//! lets a peer find the station that answers.
+//! [`classify`](classify()) reads a frame's 5-tuple without touching any session, for a driver that
+//! must choose a processor first; [`Flow::parse`](crate::Flow::parse) reads all its addresses.
+//! [`FrameBuilder`] writes valid frames for tests, measurements and answers. [`arp`] lets peers find
+//! our station.
 
 pub mod arp;
 pub mod build;
@@ -35,10 +34,10 @@ use vlan::Tags;
 /// EtherType of IPv4.
 pub const ETHERTYPE_IPV4: u16 = 0x0800;
 
-/// How frames are laid out on the link.
+/// The link type, which determines the layout of frames.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum LinkKind {
-    /// FDDI with LLC/SNAP, the source's link.
+    /// FDDI with LLC/SNAP, the link of Salehi 1994.
     Fddi,
     /// Ethernet II.
     #[default]
@@ -58,7 +57,7 @@ impl LinkKind {
         }
     }
 
-    /// The VLAN tags of `frame`: those with which a [`FrameBuilder`] answers in the same VLAN.
+    /// The VLAN tags of `frame`. A [`FrameBuilder`] with these tags answers in the same VLAN.
     #[must_use]
     pub fn tags(self, frame: &[u8]) -> Tags {
         match self {
@@ -76,8 +75,8 @@ impl LinkKind {
         }
     }
 
-    /// Longest frame the link carries, from the first byte of its header to the last of its data,
-    /// without VLAN tags. A buffer for any frame has room for [`vlan::MAX_TAGS`] bytes more.
+    /// Longest frame of the link, from the first byte of its header to the last of its data, without
+    /// VLAN tags. A buffer for any frame needs [`vlan::MAX_TAGS`] bytes more.
     #[must_use]
     pub const fn max_frame(self) -> usize {
         match self {
@@ -102,6 +101,6 @@ pub struct LinkFrame<'a> {
     pub source: LinkAddress,
     /// Length of the header before `data`, with VLAN tags.
     pub header_length: usize,
-    /// What the frame carries, and any padding.
+    /// The data that the frame carries, with any padding.
     pub data: &'a [u8],
 }

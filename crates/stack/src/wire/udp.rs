@@ -9,7 +9,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 /// Length of the header.
 pub const HEADER: usize = size_of::<UdpHeader>();
 
-/// The header as it is on the wire.
+/// The header in wire format.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 pub struct UdpHeader {
@@ -23,21 +23,21 @@ pub struct UdpHeader {
     pub checksum: [u8; 2],
 }
 
-/// A user datagram whose length is consistent.
+/// A user datagram with a consistent length.
 #[derive(Clone, Copy, Debug)]
 pub struct UserDatagram<'a> {
     /// The header.
     pub header: &'a UdpHeader,
-    /// What the application receives.
+    /// The data for the application.
     pub payload: &'a [u8],
     /// Header and payload.
     bytes: &'a [u8],
 }
 
-/// Reads the user datagram that an IP datagram carries as `data`.
+/// Parses the user datagram in `data`, the data of an IP datagram.
 ///
 /// # Errors
-/// The header is truncated, or its length below its own or beyond the datagram.
+/// The header is truncated, or its length field is below 8 or beyond the datagram.
 #[inline]
 pub fn parse(data: &[u8]) -> Result<UserDatagram<'_>, DropReason> {
     let (header, _) = UdpHeader::ref_from_prefix(data).map_err(|_| DropReason::UdpTruncated)?;

@@ -4,11 +4,11 @@
 //! dst src │ [0x88a8, service tag] │ [0x8100, customer tag] │ type │ data
 //! ```
 //!
-//! A frame carries none, either, or both, the service tag of a provider's bridge (formerly
-//! 802.1ad) outside. Whatever else stands there is the type of something that is not IPv4.
+//! A frame carries none, either, or both. With both, the service tag of a provider's bridge (formerly
+//! 802.1ad) is the outer one. Any other value in this position is the type of data that is not IPv4.
 //!
-//! The stack skips tags: which VLAN a frame came over decides neither its stream nor its fate.
-//! Whoever answers in the same VLAN takes the [`Tags`] of what it answers.
+//! The stack skips tags: the VLAN of a frame affects neither its stream nor whether it is delivered. An
+//! answer in the same VLAN carries the [`Tags`] of the frame that it answers.
 
 use crate::drop_reason::DropReason;
 use zerocopy::network_endian::U16;
@@ -23,11 +23,11 @@ pub const ETHERTYPE_SERVICE: u16 = 0x88a8;
 /// Length of one tag.
 const TAG: usize = size_of::<Tag>();
 
-/// Most that tags add to a frame.
+/// Most bytes that tags add to a frame.
 pub const MAX_TAGS: usize = 2 * TAG;
 
-/// A tag's information and the type of what follows. The type of the tag itself stands before it,
-/// where an untagged frame has that of its data.
+/// The control information of a tag and the type of what follows. The type of the tag itself precedes
+/// it, where an untagged frame has the type of its data.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
 struct Tag {
@@ -35,8 +35,8 @@ struct Tag {
     ethertype: U16,
 }
 
-/// The tags of a frame: of each its tag control information, which is priority (3 bits), drop
-/// eligibility (1 bit) and VLAN identifier (12 bits).
+/// The tags of a frame. Each is its tag control information: priority (3 bits), drop eligibility (1
+/// bit) and VLAN identifier (12 bits).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Tags {
     /// The outer tag, of a provider's bridge.
@@ -55,8 +55,8 @@ impl Tags {
         TAG * (self.service.is_some() as usize + self.customer.is_some() as usize)
     }
 
-    /// Reads the tags at the start of `data`, which is of type `ethertype`: the tags, and the
-    /// type and bytes of what follows them.
+    /// Reads the tags at the start of `data`, which has type `ethertype`. Returns the tags, and the
+    /// type and bytes of what follows.
     ///
     /// # Errors
     /// A tag is truncated.
@@ -66,8 +66,8 @@ impl Tags {
         Ok((Self { service, customer }, ethertype, data))
     }
 
-    /// Writes the tags before something of type `ethertype` to `bytes`, which are as many as the
-    /// tags need. Returns the type of the first tag, or `ethertype` if there is none.
+    /// Writes the tags, for data of type `ethertype`, to `bytes`, which must have the length of the
+    /// tags. Returns the type of the first tag, or `ethertype` if there is none.
     pub(super) fn write(self, ethertype: u16, bytes: &mut [u8]) -> u16 {
         let (_, places) = bytes.as_rchunks_mut::<TAG>();
         let inner_first = [(ETHERTYPE_CUSTOMER, self.customer), (ETHERTYPE_SERVICE, self.service)];
@@ -80,8 +80,8 @@ impl Tags {
     }
 }
 
-/// The information of a tag of type `kind` at the start of `data`, if `ethertype` says that there
-/// is one, and what follows.
+/// Reads a tag of type `kind` at the start of `data`, if `ethertype` says that there is one. Returns
+/// its information, and the type and bytes of what follows.
 #[inline]
 fn read_tag(kind: u16, ethertype: U16, data: &[u8]) -> Result<(Option<u16>, U16, &[u8]), DropReason> {
     if ethertype != kind {

@@ -1,4 +1,4 @@
-//! Whatever the bytes: no panic, no reference left, no segment lost, and all forms agree.
+//! For any bytes: no panic, no reference left, no segment lost, and all forms agree.
 //!
 //! [`Forms::receive`] asserts these after every frame.
 
@@ -14,13 +14,13 @@ use warmcore_stack::{Config, DropReason, Flow};
 #[derive(Clone, Debug)]
 enum Edit {
     Set(Index, u8),
-    /// Sets a byte among the headers, where it matters most.
+    /// Sets a byte in the headers, where it matters most.
     SetHeader(Index, u8),
     Truncate(Index),
     Extend(Vec<u8>),
-    /// Puts a VLAN tag before all others that an Ethernet frame may have.
+    /// Inserts a VLAN tag before all others of an Ethernet frame.
     Tag([u8; 2], u16),
-    /// Makes the IP header checksum right again, so that the change goes further up.
+    /// Corrects the IP header checksum, so that the change gets past the IP layer.
     RepairIpChecksum,
 }
 

@@ -1,4 +1,4 @@
-//! Requests and replies against those of another implementation, `etherparse`.
+//! Compares ARP requests and replies with those of another implementation, `etherparse`.
 
 use crate::independent_encoder::{decoded_tags, encoded_ethernet, flow, tags};
 use etherparse::{ArpEthIpv4Packet, ArpOperation, EtherType, LinkSlice, NetSlice, SlicedPacket};
@@ -7,7 +7,7 @@ use warmcore_stack::wire::vlan::Tags;
 use warmcore_stack::wire::{BuildError, arp};
 use warmcore_stack::{Flow, LinkAddress};
 
-/// The flow's source asks for the MAC address of its destination.
+/// A request by the flow's source for the MAC address of its destination.
 fn asked(flow: &Flow) -> ArpEthIpv4Packet {
     ArpEthIpv4Packet {
         operation: ArpOperation::REQUEST,
@@ -58,12 +58,12 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_a_request_or_none(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
+    fn random_bytes_are_not_a_request(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
         prop_assert_eq!(arp::request(&bytes), None);
     }
 
     #[test]
-    fn a_request_with_one_byte_changed_is_one_only_as_far_as_addresses_go(
+    fn a_request_with_one_byte_changed_still_parses_only_if_an_address_changed(
         flow in flow(),
         at in 12..42_usize,
         byte: u8,
@@ -79,7 +79,7 @@ proptest! {
 }
 
 #[test]
-fn a_request_cut_short_anywhere_is_none() {
+fn a_truncated_request_is_not_a_request() {
     let flow = Flow::synthetic(1);
     let tags = Tags { service: Some(1), customer: Some(2) };
     let frame = broadcast(&flow, tags, &asked(&flow).to_bytes());

@@ -1,4 +1,4 @@
-//! Every reason for a drop, from a frame that has just that one thing wrong with it.
+//! Every drop reason, each tested with a frame that has just that fault.
 
 use crate::forms::{Forms, configs};
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ fn udp(link: LinkKind) -> usize {
     link.header() + 20
 }
 
-/// A valid frame with `bytes` at `offset`, and the IP header checksum right again.
+/// A valid frame with `bytes` at `offset` and a corrected IP header checksum.
 fn edited(link: LinkKind, offset: usize, bytes: &[u8]) -> Vec<u8> {
     let mut frame = frame(link, Flow::synthetic(1));
     frame[offset..offset + bytes.len()].copy_from_slice(bytes);
@@ -43,7 +43,7 @@ fn truncated(link: LinkKind, length: usize) -> Vec<u8> {
     frame
 }
 
-/// Frames that a stack with only flow 1 open refuses, each with the reason.
+/// Frames that a stack with only flow 1 open refuses, each with its reason.
 fn refused(link: LinkKind) -> Vec<(DropReason, Vec<u8>)> {
     let (ip, udp) = (ip(link), udp(link));
     let flow = Flow::synthetic(1);
@@ -156,7 +156,7 @@ fn a_wrong_udp_checksum_matters_only_when_it_is_verified() {
 }
 
 #[test]
-fn an_absent_udp_checksum_is_no_wrong_one() {
+fn an_absent_udp_checksum_is_accepted() {
     for config in configs() {
         let forms = Forms::new(config, &[Flow::synthetic(1)]);
         let builder =
@@ -169,7 +169,7 @@ fn an_absent_udp_checksum_is_no_wrong_one() {
 }
 
 #[test]
-fn an_empty_pool_is_a_counted_reason_in_every_form() {
+fn an_empty_pool_is_counted_as_a_drop_in_every_form() {
     let config = Config::default();
     let frame = frame(config.link, Flow::synthetic(1));
     let pool = Pool::new(0);
@@ -186,7 +186,7 @@ fn an_empty_pool_is_a_counted_reason_in_every_form() {
 }
 
 #[test]
-fn every_reason_is_met_by_some_test_here() {
+fn every_reason_is_tested_here() {
     let by_frame =
         [LinkKind::Fddi, LinkKind::Ethernet].into_iter().flat_map(refused).map(|(reason, _)| reason);
     let apart = [DropReason::PoolExhausted, DropReason::UdpChecksum];

@@ -1,4 +1,4 @@
-//! All forms of the stack side by side, with the same streams, fed the same frames.
+//! All forms of the stack side by side, with the same streams and fed the same frames.
 
 use std::cell::Cell;
 use warmcore_stack::wire::{LinkKind, classify};
@@ -7,13 +7,13 @@ use warmcore_stack::{
 };
 use warmcore_units::{StackId, StreamId};
 
-/// The stack in which the independent form has all its streams here.
+/// The stack in which the independent form opens all streams.
 const STACK: StackId = StackId(1);
-/// The stacks in which the multiple-open form receives in turn.
+/// Number of stacks in which the multiple-open form receives in turn.
 const STACKS: u32 = 2;
 const SEGMENTS: usize = 3;
 
-/// What a form did with a frame.
+/// The result of receiving a frame in one form.
 pub(crate) type Outcome = Result<(StreamId, Vec<u8>), DropReason>;
 
 pub(crate) struct Forms {
@@ -65,8 +65,8 @@ impl Forms {
         serial.expect("the stream was open");
     }
 
-    /// Receives `frame` in every form, and asserts what must hold after any frame: the forms
-    /// agree, nothing is left inside, the pool is full, and the classifier would have known.
+    /// Receives `frame` in every form and asserts what must hold after any frame: the forms agree, no
+    /// reference is left inside, the pool is full, and the classifier gives the same answer.
     pub(crate) fn receive(&self, frame: &[u8]) -> Outcome {
         let serial = self.serial.receive(&self.pool, frame, |d| (d.stream, d.payload.to_vec()));
         let locking = self.locking.receive(&self.pool, frame, |d| (d.stream, d.payload.to_vec()));
@@ -122,8 +122,8 @@ impl Forms {
         assert_eq!(self.pool.available(), SEGMENTS);
     }
 
-    /// A delivered frame classifies to its stream. A frame that is dropped either fails to
-    /// classify for the same reason, or for one that headers alone cannot tell.
+    /// A delivered frame must classify to its stream. A dropped frame must either fail to classify for
+    /// the same reason, or be dropped for a reason that headers alone cannot show.
     fn assert_classified(&self, frame: &[u8], outcome: &Outcome) {
         let key = classify(self.config.link, frame);
         assert_eq!(key, Flow::parse(self.config.link, frame).map(|flow| flow.key()));
@@ -156,7 +156,7 @@ pub(crate) fn flows() -> Vec<Flow> {
     vec![first, other_port, behind_router, Flow::synthetic(3)]
 }
 
-/// Every way a stack can be set up.
+/// Every configuration of a stack.
 pub(crate) fn configs() -> impl Iterator<Item = Config> {
     [LinkKind::Fddi, LinkKind::Ethernet]
         .into_iter()

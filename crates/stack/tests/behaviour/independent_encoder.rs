@@ -1,4 +1,4 @@
-//! Our reading and writing of frames against those of another implementation, `etherparse`.
+//! Compares our reading and writing of frames with another implementation, `etherparse`.
 
 use crate::forms::Forms;
 use etherparse::{EtherType, Ethernet2Header, IpNumber, Ipv4Header, Ipv4Options, SlicedPacket, UdpHeader};
@@ -61,7 +61,7 @@ fn encoded_datagram(flow: &Flow, options: &[u8], time_to_live: u8, payload: &[u8
 fn encoded_frame(link: LinkKind, flow: &Flow, tags: Tags, datagram: &[u8]) -> Vec<u8> {
     match link {
         LinkKind::Ethernet => encoded_ethernet(flow, tags, EtherType::IPV4, datagram),
-        // etherparse knows no FDDI; the header is spelt out here instead.
+        // etherparse does not support FDDI, so the header is written out here.
         LinkKind::Fddi => {
             let (source, destination) = (flow.source_link.0, flow.destination_link.0);
             let mut bytes = vec![FRAME_CONTROL_LLC];
@@ -169,7 +169,7 @@ proptest! {
         let mut buffer = [0xee; 2048];
         let ours = builder.write(&payload, &mut buffer).expect("the frame fits");
         let theirs = encoded_frame(LinkKind::Fddi, &flow, Tags::NONE, &encoded_datagram(&flow, &[], 64, &payload));
-        // etherparse sets "don't fragment" by default, which is also in its header checksum.
+        // etherparse sets "don't fragment" by default, which changes its header checksum.
         let mut comparable = theirs.clone();
         let ip = LinkKind::Fddi.header();
         comparable[ip + 6..ip + 8].copy_from_slice(&ours[ip + 6..ip + 8]);

@@ -1,4 +1,4 @@
-//! How often a packet takes a lock, counted with a discipline that counts.
+//! How often a packet takes a lock, measured with a discipline that counts accesses.
 
 use std::cell::Cell;
 use warmcore_stack::discipline::{Discipline, Guarded};
@@ -32,7 +32,7 @@ impl<T> Guarded<T> for Counted<T> {
     }
 }
 
-/// Guarded accesses made while a frame of `flow` is received by a stack that knows flow 1.
+/// Number of guarded accesses while a stack with only flow 1 open receives a frame of `flow`.
 fn accesses(flow: Flow) -> (u32, Result<(), DropReason>) {
     let mut stack = Stack::<Counting>::new(Config::default());
     stack.open(&Flow::synthetic(1)).expect("the stack is new");
@@ -44,7 +44,8 @@ fn accesses(flow: Flow) -> (u32, Result<(), DropReason>) {
     (ACCESSES.get(), outcome)
 }
 
-/// Three active maps, and four sessions each on the way up and during the unwind (source, §2.2).
+/// Three active maps, and four sessions, each accessed on the way up and during the unwind (Salehi
+/// 1994, §2.2).
 #[test]
 fn a_delivered_packet_takes_each_map_once_and_each_session_twice() {
     assert_eq!(accesses(Flow::synthetic(1)), (3 + 4 * 2, Ok(())));

@@ -1,4 +1,4 @@
-//! What must hold for the stack as a whole, in all its forms.
+//! Tests of the stack as a whole, in all its forms.
 
 mod any_input;
 mod arp;

@@ -1,5 +1,5 @@
-//! Streams that are open in every stack. That they are received like all others is among what
-//! [`Forms`](crate::forms::Forms) asserts after every frame.
+//! Streams that are open in every stack. [`Forms`](crate::forms::Forms) asserts after every frame that
+//! they are received like all others.
 
 use std::thread;
 use warmcore_stack::wire::FrameBuilder;
@@ -46,7 +46,7 @@ fn one_stream_is_received_in_every_stack_at_once() {
 }
 
 #[test]
-fn it_closes_everywhere_and_leaves_streams_that_share_its_sessions() {
+fn a_stream_closes_in_all_stacks_and_leaves_streams_that_share_its_sessions() {
     let mut independent = IndependentStacks::new(STACKS as usize, Config::default());
     let pool = Pool::new(1);
     let everywhere = Flow::synthetic(1);

@@ -19,8 +19,8 @@ fn frame(flow: Flow, identification: u16) -> Vec<u8> {
 }
 
 proptest! {
-    /// The model: a flow's frames are delivered to the stream it was last opened as, while it is
-    /// open, and are dropped otherwise.
+    /// The model: a flow's frames are delivered to the stream that was last opened for it, while that
+    /// is open, and are dropped otherwise.
     #[test]
     fn frames_are_delivered_just_while_their_stream_is_open(
         steps in prop::collection::vec((0..4_usize, any::<bool>()), 1..60),
@@ -44,7 +44,7 @@ proptest! {
 }
 
 #[test]
-fn closing_keeps_what_was_counted() {
+fn closing_a_stream_keeps_its_counts() {
     let mut stack = SerialStack::new(Config::default());
     let pool = Pool::new(1);
     let flow = Flow::synthetic(1);

@@ -1,4 +1,4 @@
-//! Many threads at once: nothing is lost, counted twice, or left inside.
+//! With many threads at once, no packet is lost, counted twice, or left inside.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;

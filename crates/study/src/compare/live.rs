@@ -110,7 +110,7 @@ fn observed(steady: &Steady) -> Observed {
             stack: steady.stack(),
             situations: total.clean.situations.map(|served| served.packets as f64 / all),
         },
-        beside: steady.beside(),
+        beside: steady.packet_overhead(),
         throughput: steady.throughput().mean,
     }
 }

@@ -78,7 +78,7 @@ impl<'a> Nearness<'a> {
             let before = self.come_near()?;
             let ran = run()?;
             let after = self.look()?;
-            let held = self.that_counts().held(before.zip(after).map(|(before, after)| [before, after]));
+            let held = self.that_counts().matches(before.zip(after).map(|(before, after)| [before, after]));
             if held || attempt == ATTEMPTS || self.patience.is_zero() {
                 return Ok(Ran { near: held, ..ran });
             }
@@ -91,7 +91,7 @@ impl<'a> Nearness<'a> {
         let since = Instant::now();
         loop {
             let reading = self.look()?;
-            let held = self.that_counts().held(reading.map(|reading| [reading; 2]));
+            let held = self.that_counts().matches(reading.map(|reading| [reading; 2]));
             if held || since.elapsed() >= self.patience || self.stop.load(Ordering::Relaxed) {
                 self.patience = self.patience.saturating_sub(since.elapsed());
                 return Ok(reading);

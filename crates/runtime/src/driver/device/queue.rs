@@ -1,9 +1,9 @@
 //! One receive queue of an interface.
 //!
-//! Answers leave together while packets keep coming, up to [`TOGETHER`] of them; and at once when
-//! there is nothing to receive.
+//! While packets keep coming, up to [`SEND_BATCH`] answers are sent together. When there is nothing to
+//! receive, they are sent at once.
 
-use super::{Entries, Here, Register};
+use super::{FlowSet, LocalEndpoint, OpenFlows};
 use crate::driver::{Bytes, Incoming, Queue};
 use core::ops::Range;
 use hashbrown::HashSet;
@@ -18,14 +18,14 @@ use warmcore_stack::wire::{LinkKind, arp, ethernet};
 use warmcore_stack::{Flow, FlowKey, LinkAddress};
 use warmcore_units::Nanos;
 
-/// Frames of newcomers that wait at most.
-const WAITING: usize = 256;
-/// Frames that leave together at most.
-const TOGETHER: u32 = 32;
-/// Times a send is tried that finds no room.
-const ATTEMPTS: u32 = 100;
+/// Most frames of new senders that wait at a time.
+const MAX_WAITING: usize = 256;
+/// Most frames that are sent together.
+const SEND_BATCH: u32 = 32;
+/// How often to try a send when the device's queue is full.
+const SEND_ATTEMPTS: u32 = 100;
 
-/// Frames of a device, in the order in which they came.
+/// The frames of a device in order of arrival.
 pub(super) struct DeviceQueue<D: FrameDevice> {
     device: D,
     classifier: Classifier,
@@ -33,49 +33,49 @@ pub(super) struct DeviceQueue<D: FrameDevice> {
     unflushed: u32,
 }
 
-/// Where frames are looked at before a worker sees them.
+/// Inspects frames before a worker sees them.
 struct Classifier {
-    here: Here,
+    local: LocalEndpoint,
     station: LinkAddress,
-    register: Arc<Register>,
+    open_flows: Arc<OpenFlows>,
     announcements: Sender<Flow>,
-    /// What the register said, and in which version.
-    entries: Entries,
+    /// Copy of the shared set of flows, and its version.
+    flows: FlowSet,
     version: u64,
     announced: HashSet<FlowKey>,
     /// Frames whose senders have no stream yet.
     waiting: VecDeque<(Nanos, FlowKey, Vec<u8>)>,
-    /// Answers to who asked for our address.
+    /// ARP replies to be sent.
     answers: Vec<Vec<u8>>,
-    /// A frame in which a checksum that was left out is marked as such.
-    marked: Vec<u8>,
+    /// Copy of a frame whose missing checksum has been set to zero.
+    rewritten: Vec<u8>,
 }
 
 impl<D: FrameDevice> DeviceQueue<D> {
     pub(super) fn new(
         device: D,
-        here: Here,
+        local: LocalEndpoint,
         station: LinkAddress,
-        register: Arc<Register>,
+        open_flows: Arc<OpenFlows>,
         announcements: Sender<Flow>,
     ) -> Self {
         let classifier = Classifier {
-            here,
+            local,
             station,
-            register,
+            open_flows,
             announcements,
-            entries: Entries::default(),
+            flows: FlowSet::default(),
             version: 0,
             announced: HashSet::new(),
             waiting: VecDeque::new(),
             answers: Vec::new(),
-            marked: Vec::new(),
+            rewritten: Vec::new(),
         };
         Self { device, classifier, unflushed: 0 }
     }
 
     fn transmit(&mut self, frame: &[u8]) -> Result<(), SendError> {
-        for _ in 0..ATTEMPTS {
+        for _ in 0..SEND_ATTEMPTS {
             match self.device.send(frame) {
                 Err(SendError::Full) => drop(self.device.flush()),
                 sent => {
@@ -93,7 +93,7 @@ impl<D: FrameDevice> DeviceQueue<D> {
         }
         let answers = core::mem::take(&mut self.classifier.answers);
         for answer in answers {
-            // Who gets no answer asks again.
+            // A peer without an answer asks again.
             let _ = self.transmit(&answer);
         }
     }
@@ -105,21 +105,22 @@ impl<D: FrameDevice> DeviceQueue<D> {
 }
 
 impl Classifier {
-    /// Learns who has got a stream, and shows what of theirs has waited; how many frames.
-    fn let_in(&mut self, limit: usize, take: &mut dyn FnMut(Incoming<'_>)) -> usize {
-        let version = self.register.version.load(Ordering::Acquire);
+    /// Updates the set of flows and passes on waiting frames whose flow now has a stream. Returns their
+    /// number.
+    fn show_waiting(&mut self, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
+        let version = self.open_flows.version.load(Ordering::Acquire);
         if version != self.version {
             self.version = version;
-            self.entries = self.register.entries.read().unwrap_or_else(PoisonError::into_inner).clone();
+            self.flows = self.open_flows.flows.read().unwrap_or_else(PoisonError::into_inner).clone();
         }
         if self.waiting.is_empty() {
             return 0;
         }
-        let Entries { open, is_closed } = &self.entries;
+        let FlowSet { open, is_full } = &self.flows;
         let (mut shown, mut kept) = (0, VecDeque::new());
         for (at, key, frame) in self.waiting.drain(..) {
-            if shown < limit && (*is_closed || open.contains(&key)) {
-                take(Incoming { at, bytes: Bytes::Shown(&frame) });
+            if shown < limit && (*is_full || open.contains(&key)) {
+                sink(Incoming { at, bytes: Bytes::Borrowed(&frame) });
                 shown += 1;
             } else {
                 kept.push_back((at, key, frame));
@@ -129,13 +130,14 @@ impl Classifier {
         shown
     }
 
-    /// A frame has come in: it is shown, waits, or is answered here; whether it was shown.
-    fn receive(&mut self, at: Nanos, frame: Frame<'_>, take: &mut dyn FnMut(Incoming<'_>)) -> bool {
+    /// Handles a received frame: it is passed on, waits, or is answered here. Returns whether it was
+    /// passed on.
+    fn receive(&mut self, at: Nanos, frame: Frame<'_>, sink: &mut dyn FnMut(Incoming<'_>)) -> bool {
         let Ok(flow) = Flow::parse(LinkKind::Ethernet, frame.bytes) else {
             if self.answer(frame.bytes) {
                 return false;
             }
-            take(Incoming { at, bytes: Bytes::Shown(frame.bytes) });
+            sink(Incoming { at, bytes: Bytes::Borrowed(frame.bytes) });
             return true;
         };
         let key = flow.key();
@@ -143,32 +145,35 @@ impl Classifier {
             self.waiting.push_back((at, key, frame.bytes.to_vec()));
             return false;
         }
-        let bytes =
-            if frame.checksum_left_out && self.here.verifies { self.mark(frame.bytes) } else { frame.bytes };
-        take(Incoming { at, bytes: Bytes::Shown(bytes) });
+        let bytes = if frame.checksum_left_out && self.local.verify_checksum {
+            self.clear_checksum(frame.bytes)
+        } else {
+            frame.bytes
+        };
+        sink(Incoming { at, bytes: Bytes::Borrowed(bytes) });
         true
     }
 
-    /// Whether a stream will be opened for `flow`, and is not yet; then it is announced.
+    /// Whether `flow` must wait for its stream to be opened. Announces the flow the first time.
     fn must_wait(&mut self, flow: &Flow, key: &FlowKey) -> bool {
-        let is_ours = flow.destination == self.here.address && flow.destination_port == self.here.port;
+        let is_ours = flow.destination == self.local.address && flow.destination_port == self.local.port;
         let has_waiting = || self.waiting.iter().any(|(_, waiting, _)| waiting == key);
-        if !is_ours || self.entries.is_closed || (self.entries.open.contains(key) && !has_waiting()) {
+        if !is_ours || self.flows.is_full || (self.flows.open.contains(key) && !has_waiting()) {
             return false;
         }
-        if self.waiting.len() >= WAITING {
+        if self.waiting.len() >= MAX_WAITING {
             return false;
         }
         if self.announced.insert(*key) {
-            // Nobody listens after the run.
+            // Sending fails only after the run, when nobody listens any more.
             let _ = self.announcements.send(*flow);
         }
         true
     }
 
-    /// Answers `frame` if it asks for our address.
+    /// Queues a reply if `frame` is an ARP request for our address. Returns whether it was.
     fn answer(&mut self, frame: &[u8]) -> bool {
-        let Some(request) = arp::request(frame).filter(|request| request.target == self.here.address) else {
+        let Some(request) = arp::request(frame).filter(|request| request.target == self.local.address) else {
             return false;
         };
         let mut buffer = [0; arp::MAX_REPLY];
@@ -178,19 +183,19 @@ impl Classifier {
         true
     }
 
-    /// `frame`, with zero for a checksum: none (RFC 768).
-    fn mark(&mut self, frame: &[u8]) -> &[u8] {
-        self.marked.clear();
-        self.marked.extend_from_slice(frame);
-        if let Some(checksum) = self.marked.get_mut(checksum_place(frame)) {
+    /// Returns `frame` with its UDP checksum set to zero, which means none (RFC 768).
+    fn clear_checksum(&mut self, frame: &[u8]) -> &[u8] {
+        self.rewritten.clear();
+        self.rewritten.extend_from_slice(frame);
+        if let Some(checksum) = self.rewritten.get_mut(checksum_range(frame)) {
             checksum.fill(0);
         }
-        &self.marked
+        &self.rewritten
     }
 }
 
-/// Where the checksum of `frame` stands, which is a UDP datagram.
-fn checksum_place(frame: &[u8]) -> Range<usize> {
+/// Byte range of the UDP checksum in `frame`, a UDP datagram.
+fn checksum_range(frame: &[u8]) -> Range<usize> {
     let ip = ethernet::HEADER + LinkKind::Ethernet.tags(frame).length();
     let words = usize::from(frame.get(ip).map_or(0, |first| first & 0xf));
     let checksum = ip + 4 * words + 6;
@@ -198,15 +203,15 @@ fn checksum_place(frame: &[u8]) -> Range<usize> {
 }
 
 impl<D: FrameDevice> Queue for DeviceQueue<D> {
-    fn receive(&mut self, now: Nanos, limit: usize, take: &mut dyn FnMut(Incoming<'_>)) -> usize {
+    fn receive(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
         let Self { device, classifier, .. } = self;
-        let mut shown = classifier.let_in(limit, take);
+        let mut shown = classifier.show_waiting(limit, sink);
         if shown < limit {
-            device.receive(limit - shown, |frame| shown += usize::from(classifier.receive(now, frame, take)));
+            device.receive(limit - shown, |frame| shown += usize::from(classifier.receive(now, frame, sink)));
         }
         self.send_answers();
-        if self.unflushed > 0 && (shown == 0 || self.unflushed >= TOGETHER) {
-            // What the device cannot send it counts, or keeps for the next time.
+        if self.unflushed > 0 && (shown == 0 || self.unflushed >= SEND_BATCH) {
+            // The device counts what it cannot send, or keeps it for the next flush.
             let _ = self.flush_device();
         }
         shown
@@ -230,7 +235,7 @@ impl<D: FrameDevice> Queue for DeviceQueue<D> {
 }
 
 impl<D: FrameDevice> Drop for DeviceQueue<D> {
-    /// The last answers of a run.
+    /// Sends the last answers of a run.
     fn drop(&mut self) {
         let _ = self.device.flush();
     }

@@ -1,7 +1,7 @@
-//! A queue around a queue, with a fault.
+//! A queue that injects a fault into another queue.
 //!
-//! Frames that are not shown at once are kept as copies, in the order in which they are to be
-//! shown. Never are more shown than were asked for, and times of arrival never go back.
+//! Frames that are not passed on at once are copied and kept in the order in which they will be. Never
+//! more than `limit` are passed on, and times of arrival never decrease.
 
 use super::{Count, Fault};
 use crate::driver::{Bytes, Due, Incoming, Prepared, Queue};
@@ -18,50 +18,50 @@ use warmcore_units::Nanos;
 const OVERTAKEN_WITHIN: Nanos = Nanos(1e6);
 
 pub(super) struct FaultyQueue {
-    within: Box<dyn Queue>,
+    inner: Box<dyn Queue>,
     fault: Fault,
     state: State,
 }
 
-/// What a fault needs to know.
+/// The state of a fault.
 struct State {
     random: Xoshiro256PlusPlus,
     prepared: Arc<[Prepared]>,
-    /// Frames to be shown later, the first one first.
-    kept: VecDeque<Kept>,
-    /// The latest arrival that has been shown.
+    /// Frames to be passed on later, first one first.
+    pending: VecDeque<Pending>,
+    /// The latest arrival time passed on so far.
     latest: Nanos,
     stalled: bool,
-    /// When the present stall ends, or the next one begins.
+    /// When the current stall ends, or the next one begins.
     until: Nanos,
     dropped: u64,
     count: Arc<Count>,
 }
 
-/// A frame that is shown at `at` at the earliest.
-struct Kept {
+/// A frame that is passed on at `at` or later.
+struct Pending {
     at: Nanos,
-    bytes: KeptBytes,
+    bytes: OwnedBytes,
 }
 
-enum KeptBytes {
+enum OwnedBytes {
     Prepared(u32),
     Copy(Vec<u8>),
 }
 
-impl Kept {
+impl Pending {
     fn new(at: Nanos, bytes: Bytes<'_>) -> Self {
         let bytes = match bytes {
-            Bytes::Prepared(index) => KeptBytes::Prepared(index),
-            Bytes::Shown(bytes) => KeptBytes::Copy(bytes.to_vec()),
+            Bytes::Prepared(index) => OwnedBytes::Prepared(index),
+            Bytes::Borrowed(bytes) => OwnedBytes::Copy(bytes.to_vec()),
         };
         Self { at, bytes }
     }
 
     fn incoming(&self) -> Incoming<'_> {
         let bytes = match &self.bytes {
-            KeptBytes::Prepared(index) => Bytes::Prepared(*index),
-            KeptBytes::Copy(bytes) => Bytes::Shown(bytes),
+            OwnedBytes::Prepared(index) => Bytes::Prepared(*index),
+            OwnedBytes::Copy(bytes) => Bytes::Borrowed(bytes),
         };
         Incoming { at: self.at, bytes }
     }
@@ -69,7 +69,7 @@ impl Kept {
 
 impl FaultyQueue {
     pub(super) fn new(
-        within: Box<dyn Queue>,
+        inner: Box<dyn Queue>,
         fault: Fault,
         seed: u64,
         prepared: Arc<[Prepared]>,
@@ -79,19 +79,19 @@ impl FaultyQueue {
         let state = State {
             random,
             prepared,
-            kept: VecDeque::new(),
+            pending: VecDeque::new(),
             latest: Nanos::ZERO,
             stalled: false,
             until: Nanos::ZERO,
             dropped: 0,
             count,
         };
-        let mut queue = Self { within, fault, state };
+        let mut queue = Self { inner, fault, state };
         queue.plan_stall(Nanos::ZERO);
         queue
     }
 
-    /// The next stall begins some time after `now`, as if stalls knew nothing of each other.
+    /// Draws when the next stall begins: exponentially distributed, with mean `every` after `now`.
     fn plan_stall(&mut self, now: Nanos) {
         if let Fault::Stall { every, .. } = self.fault {
             let uniform: f64 = self.state.random.random();
@@ -99,7 +99,7 @@ impl FaultyQueue {
         }
     }
 
-    /// Whether nothing comes at `now`.
+    /// Whether the queue is stalled at `now`.
     fn is_stalled(&mut self, now: Nanos) -> bool {
         let Fault::Stall { lasting, .. } = self.fault else { return false };
         if now < self.state.until {
@@ -111,89 +111,89 @@ impl FaultyQueue {
         } else {
             self.state.stalled = true;
             self.state.until = now + lasting;
-            self.state.strike();
+            self.state.count_injected();
         }
         self.state.stalled
     }
 }
 
 impl State {
-    /// Whether this frame is the one, with `probability`.
-    fn strikes(&mut self, probability: f64) -> bool {
-        let strikes = self.random.random::<f64>() < probability;
-        if strikes {
-            self.strike();
+    /// Whether the fault hits this frame, with `probability`; if so, it is counted.
+    fn draw(&mut self, probability: f64) -> bool {
+        let hit = self.random.random::<f64>() < probability;
+        if hit {
+            self.count_injected();
         }
-        strikes
+        hit
     }
 
-    fn strike(&self) {
+    fn count_injected(&self) {
         self.count.injected.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn keep(&mut self, at: Nanos, bytes: Bytes<'_>) {
-        self.kept.push_back(Kept::new(at, bytes));
+    fn hold_back(&mut self, at: Nanos, bytes: Bytes<'_>) {
+        self.pending.push_back(Pending::new(at, bytes));
         self.count.withheld.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Shows what has been kept for long enough, up to `limit` frames; how many.
-    fn release(&mut self, now: Nanos, limit: usize, take: &mut dyn FnMut(Incoming<'_>)) -> usize {
+    /// Passes on up to `limit` pending frames whose time has come. Returns their number.
+    fn release(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
         let mut released = 0;
-        while released < limit && self.kept.front().is_some_and(|kept| kept.at <= now) {
-            let Some(kept) = self.kept.pop_front() else { break };
+        while released < limit && self.pending.front().is_some_and(|pending| pending.at <= now) {
+            let Some(pending) = self.pending.pop_front() else { break };
             self.count.withheld.fetch_sub(1, Ordering::Relaxed);
-            self.show(kept.incoming(), take);
+            self.show(pending.incoming(), sink);
             released += 1;
         }
         released
     }
 
-    /// Shows a frame. It arrives now if one that was sent later has been shown already.
-    fn show(&mut self, incoming: Incoming<'_>, take: &mut dyn FnMut(Incoming<'_>)) {
+    /// Passes on a frame. Its time of arrival is at least that of the frame before it.
+    fn show(&mut self, incoming: Incoming<'_>, sink: &mut dyn FnMut(Incoming<'_>)) {
         self.latest = self.latest.max(incoming.at);
-        take(Incoming { at: self.latest, ..incoming });
+        sink(Incoming { at: self.latest, ..incoming });
     }
 
-    /// A frame has come in: whether it is shown at once.
-    fn pass(&mut self, fault: Fault, incoming: Incoming<'_>, take: &mut dyn FnMut(Incoming<'_>)) -> bool {
+    /// Handles a received frame. Returns whether it was passed on at once.
+    fn pass(&mut self, fault: Fault, incoming: Incoming<'_>, sink: &mut dyn FnMut(Incoming<'_>)) -> bool {
         let Incoming { at, bytes } = incoming;
         match fault {
-            Fault::Drop(probability) if self.strikes(probability) => {
+            Fault::Drop(probability) if self.draw(probability) => {
                 self.dropped += 1;
                 return false;
             }
-            Fault::Delay { probability, by } if self.strikes(probability) => {
-                self.keep(at + by, bytes);
+            Fault::Delay { probability, by } if self.draw(probability) => {
+                self.hold_back(at + by, bytes);
                 return false;
             }
-            Fault::Reorder(probability) if self.kept.is_empty() && self.strikes(probability) => {
-                self.keep(at + OVERTAKEN_WITHIN, bytes);
+            Fault::Reorder(probability) if self.pending.is_empty() && self.draw(probability) => {
+                self.hold_back(at + OVERTAKEN_WITHIN, bytes);
                 return false;
             }
             Fault::Reorder(_) => {
-                self.show(incoming, take);
-                if let Some(overtaken) = self.kept.front_mut() {
+                self.show(incoming, sink);
+                if let Some(overtaken) = self.pending.front_mut() {
                     overtaken.at = at;
                 }
             }
-            Fault::Duplicate(probability) if self.strikes(probability) => {
-                self.show(incoming, take);
-                self.keep(at, bytes);
+            Fault::Duplicate(probability) if self.draw(probability) => {
+                self.show(incoming, sink);
+                self.hold_back(at, bytes);
             }
-            Fault::Corrupt(probability) if self.strikes(probability) => {
+            Fault::Corrupt(probability) if self.draw(probability) => {
                 let copy = self.corrupted(bytes);
-                self.show(Incoming { at, bytes: Bytes::Shown(&copy) }, take);
+                self.show(Incoming { at, bytes: Bytes::Borrowed(&copy) }, sink);
             }
-            _ => self.show(incoming, take),
+            _ => self.show(incoming, sink),
         }
         true
     }
 
-    /// A copy with one bit flipped.
+    /// A copy of the frame with one random bit flipped.
     fn corrupted(&mut self, bytes: Bytes<'_>) -> Vec<u8> {
         let mut copy = match bytes {
             Bytes::Prepared(index) => self.prepared[index as usize].bytes.clone(),
-            Bytes::Shown(bytes) => bytes.to_vec(),
+            Bytes::Borrowed(bytes) => bytes.to_vec(),
         };
         if !copy.is_empty() {
             let bit = self.random.random_range(0..copy.len() * 8);
@@ -205,32 +205,32 @@ impl State {
 
 impl Queue for FaultyQueue {
     fn begin(&mut self, now: Nanos) {
-        self.within.begin(now);
+        self.inner.begin(now);
         self.plan_stall(now);
     }
 
-    fn receive(&mut self, now: Nanos, limit: usize, take: &mut dyn FnMut(Incoming<'_>)) -> usize {
+    fn receive(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
         if self.is_stalled(now) {
             return 0;
         }
-        let Self { within, fault, state } = self;
-        let mut shown = state.release(now, limit, take);
+        let Self { inner, fault, state } = self;
+        let mut shown = state.release(now, limit, sink);
         if shown < limit {
-            within.receive(now, limit - shown, &mut |incoming| {
-                shown += usize::from(state.pass(*fault, incoming, take));
+            inner.receive(now, limit - shown, &mut |incoming| {
+                shown += usize::from(state.pass(*fault, incoming, sink));
             });
         }
         shown
     }
 
     fn due(&self) -> Due {
-        let within = self.within.due();
-        let kept = self.state.kept.front().map(|kept| kept.at);
-        let due = match (within, kept) {
+        let inner = self.inner.due();
+        let pending = self.state.pending.front().map(|pending| pending.at);
+        let due = match (inner, pending) {
             (Due::Unknown, _) => Due::Unknown,
-            (within, None) => within,
-            (Due::Never, Some(kept)) => Due::At(kept),
-            (Due::At(at), Some(kept)) => Due::At(Nanos(at.0.min(kept.0))),
+            (inner, None) => inner,
+            (Due::Never, Some(pending)) => Due::At(pending),
+            (Due::At(at), Some(pending)) => Due::At(Nanos(at.0.min(pending.0))),
         };
         match due {
             Due::At(at) if self.state.stalled => Due::At(at.max(self.state.until)),
@@ -240,18 +240,18 @@ impl Queue for FaultyQueue {
     }
 
     fn send(&mut self, frame: &[u8]) -> io::Result<()> {
-        self.within.send(frame)
+        self.inner.send(frame)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.within.flush()
+        self.inner.flush()
     }
 
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        self.within.descriptor()
+        self.inner.descriptor()
     }
 
     fn lost(&mut self) -> u64 {
-        self.within.lost() + self.state.dropped
+        self.inner.lost() + self.state.dropped
     }
 }

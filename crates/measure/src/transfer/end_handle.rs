@@ -1,8 +1,8 @@
 //! Leading an end of a connection: telling it its order, and asking it how far it is.
 
-use super::end::{COUNT, Giver, PATIENCE, attend};
+use super::end::{COUNT, Controller, TIMEOUT, serve_end};
 use super::error::TransferError;
-use super::order::Order;
+use super::instruction::Instruction;
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -17,7 +17,7 @@ use warmcore_linux::net::Namespace;
 pub enum Ends {
     /// Threads of this process.
     Threads,
-    /// Processes: the program with its arguments, which must do nothing but [`attend`] over its standard
+    /// Processes: the program with its arguments, which must do nothing but [`serve_end`] over its standard
     /// input and output.
     Processes(Vec<OsString>),
 }
@@ -32,24 +32,24 @@ pub(super) struct Count {
 }
 
 /// An end that is led; dropping this ends it.
-pub(super) struct Led {
+pub(super) struct EndHandle {
     /// What an error calls it.
     name: String,
     answers: Box<dyn BufRead + Send>,
     /// `None` once it has been told to end.
-    orders: Option<Box<dyn Write + Send>>,
-    body: Body,
+    instructions: Option<Box<dyn Write + Send>>,
+    kind: EndKind,
 }
 
 /// Where an end is.
-enum Body {
+enum EndKind {
     Process(Child),
     /// `None` once it has ended.
     Thread(Option<JoinHandle<io::Result<()>>>),
     Host,
 }
 
-impl Led {
+impl EndHandle {
     /// Starts an end in a namespace, or in this thread's without one.
     pub(super) fn start(
         name: String,
@@ -68,24 +68,29 @@ impl Led {
     }
 
     /// An end on the host that serves at this address.
-    pub(super) fn at(name: String, host: SocketAddr) -> Result<Self, TransferError> {
+    pub(super) fn connect(name: String, host: SocketAddr) -> Result<Self, TransferError> {
         let reached = || {
-            let stream = TcpStream::connect_timeout(&host, PATIENCE)?;
+            let stream = TcpStream::connect_timeout(&host, TIMEOUT)?;
             stream.set_nodelay(true)?;
-            stream.set_read_timeout(Some(PATIENCE * 2))?;
+            stream.set_read_timeout(Some(TIMEOUT * 2))?;
             Ok((BufReader::new(stream.try_clone()?), stream))
         };
-        let (answers, orders) =
+        let (answers, instructions) =
             reached().map_err(|source| TransferError::Unreachable { host: host.to_string(), source })?;
-        Ok(Self { name, answers: Box::new(answers), orders: Some(Box::new(orders)), body: Body::Host })
+        Ok(Self {
+            name,
+            answers: Box::new(answers),
+            instructions: Some(Box::new(instructions)),
+            kind: EndKind::Host,
+        })
     }
 
     fn thread(name: &str) -> io::Result<Self> {
-        let ((its_orders, orders), (answers, its_answers)) = (io::pipe()?, io::pipe()?);
-        let work = move || attend(BufReader::new(its_orders), its_answers, Giver::Own);
-        let body = Body::Thread(Some(thread::Builder::new().name("end".to_owned()).spawn(work)?));
-        let (answers, orders) = (Box::new(BufReader::new(answers)), Some(Box::new(orders) as _));
-        Ok(Self { name: name.to_owned(), answers, orders, body })
+        let ((its_instructions, instructions), (answers, its_answers)) = (io::pipe()?, io::pipe()?);
+        let serve = move || serve_end(BufReader::new(its_instructions), its_answers, Controller::Local);
+        let kind = EndKind::Thread(Some(thread::Builder::new().name("end".to_owned()).spawn(serve)?));
+        let (answers, instructions) = (Box::new(BufReader::new(answers)), Some(Box::new(instructions) as _));
+        Ok(Self { name: name.to_owned(), answers, instructions, kind })
     }
 
     /// In a process group of its own, so that Ctrl-C comes to this process alone, which ends it.
@@ -94,55 +99,55 @@ impl Led {
         let mut command = Command::new(program);
         command.args(arguments).process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.spawn()?;
-        let orders = child.stdin.take().map(|pipe| Box::new(pipe) as _);
+        let instructions = child.stdin.take().map(|pipe| Box::new(pipe) as _);
         let answers = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
         let answers = Box::new(BufReader::new(answers));
-        Ok(Self { name: name.to_owned(), answers, orders, body: Body::Process(child) })
+        Ok(Self { name: name.to_owned(), answers, instructions, kind: EndKind::Process(child) })
     }
 
     /// The process it is, if it is one of its own on this machine.
     pub(super) fn process_id(&self) -> Option<u32> {
-        match &self.body {
-            Body::Process(child) => Some(child.id()),
-            Body::Thread(_) | Body::Host => None,
+        match &self.kind {
+            EndKind::Process(child) => Some(child.id()),
+            EndKind::Thread(_) | EndKind::Host => None,
         }
     }
 
     /// Whether this machine runs it.
     pub(super) fn is_here(&self) -> bool {
-        !matches!(self.body, Body::Host)
+        !matches!(self.kind, EndKind::Host)
     }
 
     /// Tells an end its order.
-    pub(super) fn order(&mut self, order: &Order) -> Result<(), TransferError> {
-        self.say(&order.to_string())
+    pub(super) fn instruct(&mut self, instruction: &Instruction) -> Result<(), TransferError> {
+        self.send_line(&instruction.to_string())
     }
 
     /// The port at which an end listens that was told to.
     pub(super) fn port(&mut self) -> Result<u16, TransferError> {
-        self.answer("`listening PORT`", |line| line.strip_prefix("listening ")?.parse().ok())
+        self.read_answer("`listening PORT`", |line| line.strip_prefix("listening ")?.parse().ok())
     }
 
     /// Waits until it is connected and moves.
     pub(super) fn ready(&mut self) -> Result<(), TransferError> {
-        self.answer("`ready`", |line| (line == "ready").then_some(()))
+        self.read_answer("`ready`", |line| (line == "ready").then_some(()))
     }
 
     /// How far it is.
     pub(super) fn count(&mut self) -> Result<Count, TransferError> {
-        self.say(COUNT)?;
-        self.answer("`moved` and four numbers", counted)
+        self.send_line(COUNT)?;
+        self.read_answer("`moved` and four numbers", counted)
     }
 
-    fn say(&mut self, line: &str) -> Result<(), TransferError> {
-        let said = self.orders.as_mut().map(|orders| writeln!(orders, "{line}"));
+    fn send_line(&mut self, line: &str) -> Result<(), TransferError> {
+        let said = self.instructions.as_mut().map(|instructions| writeln!(instructions, "{line}"));
         match said {
             Some(Ok(())) => Ok(()),
             _ => Err(self.ended()),
         }
     }
 
-    fn answer<T>(
+    fn read_answer<T>(
         &mut self,
         expected: &'static str,
         read: impl Fn(&str) -> Option<T>,
@@ -156,19 +161,19 @@ impl Led {
         match (read(line), line.strip_prefix("failed ")) {
             (Some(answer), _) => Ok(answer),
             (None, Some(said)) => Err(TransferError::Failed { end, said: said.to_owned() }),
-            (None, None) => Err(TransferError::Unclear { end, answer: line.to_owned(), expected }),
+            (None, None) => Err(TransferError::UnexpectedAnswer { end, answer: line.to_owned(), expected }),
         }
     }
 
     /// It cannot be heard any more.
     fn ended(&mut self) -> TransferError {
-        self.orders = None;
-        let how = match &mut self.body {
-            Body::Process(child) => {
+        self.instructions = None;
+        let how = match &mut self.kind {
+            EndKind::Process(child) => {
                 child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
             }
-            Body::Thread(_) => "its thread is gone".to_owned(),
-            Body::Host => "the other host has closed the connection, or is silent".to_owned(),
+            EndKind::Thread(_) => "its thread is gone".to_owned(),
+            EndKind::Host => "the other host has closed the connection, or is silent".to_owned(),
         };
         TransferError::Ended { end: self.name.clone(), how }
     }
@@ -187,19 +192,19 @@ fn counted(line: &str) -> Option<Count> {
     Some(Count { bytes: bytes.parse().ok()?, scheduled })
 }
 
-impl Drop for Led {
+impl Drop for EndHandle {
     /// An end has nothing to lose, so a process is not waited for longer than the kernel takes to end it.
     fn drop(&mut self) {
-        self.orders = None;
-        match &mut self.body {
-            Body::Process(child) => {
+        self.instructions = None;
+        match &mut self.kind {
+            EndKind::Process(child) => {
                 let _ = child.kill();
                 let _ = child.wait();
             }
-            Body::Thread(thread) => {
+            EndKind::Thread(thread) => {
                 let _ = thread.take().map(JoinHandle::join);
             }
-            Body::Host => {}
+            EndKind::Host => {}
         }
     }
 }
@@ -220,15 +225,16 @@ mod tests {
 
     #[test]
     fn who_says_something_else_or_nothing_is_told() {
-        let end = |program: &str, ask: fn(&mut Led) -> TransferError| {
-            let mut led = Led::start("it".to_owned(), &Ends::Processes(vec![program.into()]), None).unwrap();
-            ask(&mut led).to_string()
+        let end = |program: &str, ask: fn(&mut EndHandle) -> TransferError| {
+            let mut end =
+                EndHandle::start("it".to_owned(), &Ends::Processes(vec![program.into()]), None).unwrap();
+            ask(&mut end).to_string()
         };
-        let counted = |led: &mut Led| led.count().unwrap_err();
+        let counted = |end: &mut EndHandle| end.count().unwrap_err();
         assert!(end("cat", counted).starts_with("it answers `count`; expected `moved`"));
-        let gone = end("true", |led| led.ready().unwrap_err());
+        let gone = end("true", |end| end.ready().unwrap_err());
         assert!(gone.contains("it ended before the transfer did: exit status: 0"), "{gone}");
-        let absent = Led::start("it".to_owned(), &Ends::Processes(vec!["/no/such".into()]), None);
+        let absent = EndHandle::start("it".to_owned(), &Ends::Processes(vec!["/no/such".into()]), None);
         assert!(matches!(absent, Err(TransferError::NotStarted { .. })));
     }
 }

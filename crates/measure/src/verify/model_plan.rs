@@ -6,7 +6,7 @@ use warmcore_linux::tuning::{Line, Plan};
 /// The lines of `plan` that `model` is about. The models besides the source's put things where no plan
 /// says, so that none of its lines is about them.
 #[must_use]
-pub fn part(plan: &Plan, model: Model) -> Plan {
+pub fn model_plan(plan: &Plan, model: Model) -> Plan {
     let wanted = |line: &&Line| match model {
         Model::InterruptOnly => !line.set.places_threads(),
         Model::ProcessOnly => line.set.places_threads(),
@@ -19,8 +19,8 @@ pub fn part(plan: &Plan, model: Model) -> Plan {
 /// What is to be tried of `plan`: no affinity, the same again (A/A), its halves if it has both, and all of
 /// it.
 #[must_use]
-pub fn tried(plan: &Plan) -> Vec<Model> {
-    let has = |model: Model| !part(plan, model).lines.is_empty();
+pub fn models_to_try(plan: &Plan) -> Vec<Model> {
+    let has = |model: Model| !model_plan(plan, model).lines.is_empty();
     let mut models = vec![Model::None, Model::None];
     if has(Model::InterruptOnly) && has(Model::ProcessOnly) {
         models.extend([Model::InterruptOnly, Model::ProcessOnly]);
@@ -49,10 +49,13 @@ pub(super) mod tests {
         let steering = Setting::DefaultInterrupt { cpus: cpus() };
         let thread = Setting::Thread { pid: 1, started: 1, name: "a".to_owned(), thread: None, cpus: cpus() };
         let whole = plan(&[steering.clone(), thread]);
-        let names: Vec<String> = tried(&whole).iter().map(Model::to_string).collect();
+        let names: Vec<String> = models_to_try(&whole).iter().map(Model::to_string).collect();
         assert_eq!(names, ["none", "none", "interrupt-only", "process-only", "full"]);
-        let lines = tried(&whole).iter().map(|model| part(&whole, *model).lines.len()).collect::<Vec<_>>();
+        let lines = models_to_try(&whole)
+            .iter()
+            .map(|model| model_plan(&whole, *model).lines.len())
+            .collect::<Vec<_>>();
         assert_eq!(lines, [0, 0, 1, 1, 2]);
-        assert_eq!(tried(&plan(&[steering])), [Model::None, Model::None, Model::Full]);
+        assert_eq!(models_to_try(&plan(&[steering])), [Model::None, Model::None, Model::Full]);
     }
 }

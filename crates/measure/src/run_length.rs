@@ -1,4 +1,4 @@
-//! How many packets a run has, so that the least number of rounds fits the budget.
+//! Chooses the number of packets per run, so that the least number of rounds fits the budget.
 
 use crate::plan::{PAIR, Plan};
 use crate::quantity::Quantity;
@@ -10,15 +10,15 @@ pub(crate) const LEAST_PACKETS: u32 = 10;
 /// A hot packet with its hand-over takes less than this.
 const HOT_PACKET: Nanos = Nanos(1_500.0);
 
-/// Packets of a run of each cold state (`None` is hot), so that the least number of rounds fits
-/// the budget. Where not all fit with full runs, the states share a round's time evenly, except
-/// that none gets more than it asks for.
-pub(crate) fn allot(
+/// Packets of a run for each cold state (`None` is hot), so that the least number of rounds fits the
+/// budget. If full runs do not all fit, the states share a round's time evenly, except that none gets
+/// more than it needs.
+pub(crate) fn packets_per_run(
     quantities: &[Quantity],
     cold_costs: &[Nanos],
     plan: &Plan,
 ) -> BTreeMap<Option<usize>, u32> {
-    /// Of the budget, what the least number of rounds may take.
+    /// Fraction of the budget that the least number of rounds may take.
     const SHARE: f64 = 0.8;
     let mut demands: BTreeMap<Option<usize>, f64> = BTreeMap::new();
     for quantity in quantities {
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn runs_are_full_where_the_budget_allows() {
         let plan = Plan { budget: Duration::from_secs(100_000), ..Plan::standard() };
-        let packets = allot(&quantities(), &[Nanos(15e3), Nanos(300e3), Nanos(6e6)], &plan);
+        let packets = packets_per_run(&quantities(), &[Nanos(15e3), Nanos(300e3), Nanos(6e6)], &plan);
         assert!(packets.values().all(|&packets| packets == plan.packets_per_run), "{packets:?}");
     }
 
@@ -66,7 +66,7 @@ mod tests {
     fn expensive_states_get_fewer_packets_and_cheap_ones_all_of_theirs() {
         for plan in [Plan::standard(), Plan::quick()] {
             let costs = [Nanos(15e3), Nanos(300e3), Nanos(6e6)];
-            let packets = allot(&quantities(), &costs, &plan);
+            let packets = packets_per_run(&quantities(), &costs, &plan);
             assert_eq!(packets[&None], plan.packets_per_run);
             assert_eq!(packets[&Some(0)], plan.packets_per_run);
             assert!(packets[&Some(2)] < packets[&Some(1)]);
@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn no_budget_still_measures_something() {
         let plan = Plan { budget: Duration::ZERO, ..Plan::quick() };
-        let packets = allot(&quantities(), &[Nanos(15e3), Nanos(300e3), Nanos(6e6)], &plan);
+        let packets = packets_per_run(&quantities(), &[Nanos(15e3), Nanos(300e3), Nanos(6e6)], &plan);
         assert!(packets.values().all(|&packets| packets == LEAST_PACKETS));
     }
 }

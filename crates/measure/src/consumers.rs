@@ -1,5 +1,5 @@
-//! What passes from hand to hand in a run: for each consumer, the buffers that its packets are read
-//! from and the protocol thread that processes them.
+//! State of the consumers that is passed between threads in a run: for each consumer, its packet
+//! buffers and the protocol thread that processes its packets.
 //!
 //! Invariant: a frame that is [resident](FrameLines::Resident) is written before the run begins and
 //! never again, so that its lines stay in the caches of the one processor that reads it.
@@ -9,7 +9,7 @@ use crate::plan::{LINK, PAIR};
 use warmcore_costs::FrameLines;
 use warmcore_linux::ProtocolThread;
 
-/// A buffer of the driver, for one frame.
+/// A driver's buffer for one frame.
 #[repr(align(64))]
 struct Buffer([u8; Self::SIZE]);
 
@@ -25,7 +25,7 @@ impl Buffer {
     }
 }
 
-/// Where one consumer's packets are read from.
+/// The packet buffers of one consumer.
 enum Buffers {
     /// One buffer, into which every packet is written ([`FrameLines::Written`]).
     Written(Box<Buffer>),
@@ -34,7 +34,7 @@ enum Buffers {
 }
 
 impl Buffers {
-    /// The buffers of one consumer, written already if they are not to be written later.
+    /// Creates the buffers of one consumer. Resident frames are written here.
     fn new(frames: &[Vec<u8>; PAIR], lines: FrameLines) -> Self {
         match lines {
             FrameLines::Written => Self::Written(Buffer::new()),
@@ -46,7 +46,7 @@ impl Buffers {
         }
     }
 
-    /// The buffer that holds a packet of `stream`, if it is its turn.
+    /// The buffer that holds a packet of `stream` when it is received.
     #[inline(always)]
     fn get(&self, stream: usize) -> &Buffer {
         match self {
@@ -56,42 +56,42 @@ impl Buffers {
     }
 }
 
-/// What belongs to one consumer and passes from hand to hand.
-struct Seat {
+/// The state of one consumer.
+struct Consumer {
     buffers: Buffers,
     thread: ProtocolThread,
 }
 
-/// What passes from hand to hand in a run.
+/// The state of all consumers of a run.
 #[derive(Default)]
-pub(crate) struct Handed {
-    seats: Vec<Seat>,
+pub(crate) struct Consumers {
+    consumers: Vec<Consumer>,
 }
 
-impl Handed {
+impl Consumers {
     /// Adds a consumer: its thread, and buffers for `frames`, one of each stream.
-    pub(crate) fn seat(&mut self, frames: &[Vec<u8>; PAIR], lines: FrameLines, thread: ProtocolThread) {
-        self.seats.push(Seat { buffers: Buffers::new(frames, lines), thread });
+    pub(crate) fn add(&mut self, frames: &[Vec<u8>; PAIR], lines: FrameLines, thread: ProtocolThread) {
+        self.consumers.push(Consumer { buffers: Buffers::new(frames, lines), thread });
     }
 
-    /// The packet of `length` bytes that waits, and the thread to process it on.
+    /// The waiting packet of `length` bytes, and the thread to process it on.
     #[inline(always)]
     pub(crate) fn packet(&mut self, step: Step, length: usize) -> (&[u8], &mut ProtocolThread) {
-        let Seat { buffers, thread } = &mut self.seats[step.consumer];
+        let Consumer { buffers, thread } = &mut self.consumers[step.consumer];
         (&buffers.get(step.stream).0[..length], thread)
     }
 
-    /// Writes a packet into the buffer of its consumer, as the interface does; not if it is
-    /// there already.
+    /// Writes a packet into the buffer of its consumer, as the network interface does. Does nothing for
+    /// resident frames.
     pub(crate) fn write_packet(&mut self, step: Step, frames: &[Vec<u8>; PAIR]) {
-        if let Buffers::Written(buffer) = &mut self.seats[step.consumer].buffers {
+        if let Buffers::Written(buffer) = &mut self.consumers[step.consumer].buffers {
             buffer.write(&frames[step.stream]);
         }
     }
 
-    /// The buffer into which the consumer's packets are written, if they are.
+    /// The buffer into which the consumer's packets are written; `None` if they are resident.
     pub(crate) fn written_buffer(&self, consumer: usize) -> Option<&[u8]> {
-        match &self.seats[consumer].buffers {
+        match &self.consumers[consumer].buffers {
             Buffers::Written(buffer) => Some(&buffer.0),
             Buffers::Resident(_) => None,
         }
@@ -99,7 +99,7 @@ impl Handed {
 
     /// Makes the stack of the consumer's thread migrate to the calling processor.
     pub(crate) fn zero_stack(&mut self, consumer: usize) {
-        self.seats[consumer].thread.zero();
+        self.consumers[consumer].thread.zero();
     }
 }
 
@@ -111,18 +111,18 @@ mod tests {
     fn resident_frames_lie_apart_and_are_never_written() {
         let frames = [vec![1; 100], vec![2; 100]];
         let unlike = frames.clone().map(|frame| vec![0; frame.len()]);
-        let mut handed = Handed::default();
+        let mut consumers = Consumers::default();
         for _ in 0..PAIR {
             let thread = ProtocolThread::new(0).unwrap();
-            handed.seat(&frames, FrameLines::Resident, thread);
+            consumers.add(&frames, FrameLines::Resident, thread);
         }
         let mut lines = Vec::new();
         for consumer in 0..PAIR {
-            assert_eq!(handed.written_buffer(consumer), None);
+            assert_eq!(consumers.written_buffer(consumer), None);
             for (stream, expected) in frames.iter().enumerate() {
                 let step = Step { consumer, stream };
-                handed.write_packet(step, &unlike);
-                let (frame, _) = handed.packet(step, expected.len());
+                consumers.write_packet(step, &unlike);
+                let (frame, _) = consumers.packet(step, expected.len());
                 assert_eq!(frame, expected);
                 lines.push(frame.as_ptr().addr() / align_of::<Buffer>());
             }

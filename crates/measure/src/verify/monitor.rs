@@ -1,6 +1,6 @@
 //! What a run took.
 
-use super::parts::part;
+use super::model_plan::model_plan;
 use crate::model::Model;
 use warmcore_linux::counters::Readings;
 use warmcore_linux::inventory::Inventory;
@@ -11,7 +11,7 @@ use warmcore_units::{CpuId, Nanos, PerSecond};
 
 /// What is watched in every run.
 #[derive(Clone, Debug)]
-pub struct Watch {
+pub struct Monitor {
     cpus: Vec<CpuId>,
     /// The processes that the plan places.
     processes: Vec<u32>,
@@ -20,7 +20,7 @@ pub struct Watch {
 
 /// What a run took.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Taken {
+pub struct ResourceUse {
     /// Cpus that were busy, on average: 1.5 of 2, for instance.
     pub busy_cpus: f64,
     /// Cpus that were in softirqs.
@@ -37,7 +37,7 @@ pub struct Taken {
     pub counted: EventCounts,
 }
 
-impl Watch {
+impl Monitor {
     /// All cpus, and the processes of `plan`.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl Watch {
             Setting::Thread { pid, .. } => Some(*pid),
             _ => None,
         };
-        let threads = part(plan, Model::ProcessOnly).lines;
+        let threads = model_plan(plan, Model::ProcessOnly).lines;
         let mut processes: Vec<u32> = threads.iter().filter_map(|line| process(&line.set)).collect();
         processes.sort_unstable();
         processes.dedup();
@@ -74,7 +74,7 @@ impl Watch {
         &self.cpus
     }
 
-    /// Begins to watch; with `system` the plan's processes are looked at, and `counters` are read.
+    /// Starts to monitor a run; with `system` the plan's processes are looked at, and `counters` are read.
     ///
     /// # Errors
     /// If a file holds what no kernel writes there.
@@ -82,9 +82,9 @@ impl Watch {
         &'a self,
         system: &'a dyn System,
         counters: &'a mut Counters,
-    ) -> Result<Watching<'a>, ProbeError> {
-        Ok(Watching {
-            watch: self,
+    ) -> Result<MonitoredRun<'a>, ProbeError> {
+        Ok(MonitoredRun {
+            monitor: self,
             system,
             before: Probe::new().inventory()?,
             moves: self.moves(system),
@@ -116,8 +116,8 @@ fn migrations(sched: &str) -> Option<u64> {
 
 /// A run that is being watched.
 #[derive(Debug)]
-pub struct Watching<'a> {
-    watch: &'a Watch,
+pub struct MonitoredRun<'a> {
+    monitor: &'a Monitor,
     system: &'a dyn System,
     before: Inventory,
     moves: Option<u64>,
@@ -126,11 +126,11 @@ pub struct Watching<'a> {
     readings: Readings,
 }
 
-impl Watching<'_> {
+impl MonitoredRun<'_> {
     /// What comes from now on counts; `load` are the processes of the workload.
     pub fn begin(&mut self, load: &[u32]) {
-        let programs = [&self.watch.processes, load].concat();
-        self.meter = Meter::start(&self.watch.cpus, &programs);
+        let programs = [&self.monitor.processes, load].concat();
+        self.meter = Meter::start(&self.monitor.cpus, &programs);
         self.readings = self.counters.read();
     }
 
@@ -144,8 +144,8 @@ impl Watching<'_> {
     ///
     /// # Errors
     /// If a file holds what no kernel writes there.
-    pub fn taken(&self, spent: &CpuUsage, counted: EventCounts) -> Result<Taken, ProbeError> {
-        let moves = self.watch.moves(self.system);
+    pub fn resources(&self, spent: &CpuUsage, counted: EventCounts) -> Result<ResourceUse, ProbeError> {
+        let moves = self.monitor.moves(self.system);
         let after = Probe::new().inventory()?;
         let elapsed =
             after.uptime.zip(self.before.uptime).map_or(spent.time, |(after, before)| after - before);
@@ -154,7 +154,7 @@ impl Watching<'_> {
             Some(PerSecond(passed as f64 / elapsed.secs()))
         };
         let cpus = |of: Nanos| of / spent.time;
-        Ok(Taken {
+        Ok(ResourceUse {
             busy_cpus: cpus(spent.busy),
             softirq_cpus: cpus(spent.softirq),
             stolen_cpus: cpus(spent.stolen),

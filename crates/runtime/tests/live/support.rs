@@ -1,4 +1,4 @@
-//! What tests share: the processors, the options, and a handler that keeps account.
+//! Shared by the tests: processors, options, and a handler that records deliveries.
 
 use super::numbered::{LINK, Numbered, Packet};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -12,11 +12,11 @@ use warmcore_scenario::{Organisation, Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_stack::{Delivery, Flow};
 use warmcore_units::{CpuId, Nanos, StreamId};
 
-/// Long enough for anything that happens at all.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longer than any of these tests needs.
+const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The processors, for one test at a time.
-pub(crate) fn alone() -> MutexGuard<'static, ()> {
+/// Reserves the processors for one test at a time.
+pub(crate) fn lock_processors() -> MutexGuard<'static, ()> {
     static PROCESSORS: Mutex<()> = Mutex::new(());
     PROCESSORS.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -71,10 +71,10 @@ pub(crate) fn every_scheduling() -> impl Iterator<Item = Scheduling> {
     approaches.into_iter().flat_map(each)
 }
 
-/// Whether packets of a stream are handled in their order. Under independent stacks they are: a
-/// stack is on one processor at a time, and takes its packets in turn. Otherwise they are where a
-/// stream never leaves its processor; one that is open in the stack of each, and wired, does. All other policies may put two packets of a stream on two
-/// processors at once, and the second may be quicker.
+/// Whether packets of a stream are handled in order. With independent stacks they are, because a stack
+/// is used by one processor at a time and takes its packets in turn. With the other approaches they are
+/// if a stream never leaves its processor, as under hashing or with wired streams. Under all other
+/// policies two packets of a stream may be on two processors at once, and the second may finish first.
 pub(crate) const fn promises_order(scheduling: &Scheduling) -> bool {
     matches!(
         (scheduling.approach, scheduling.policy),
@@ -84,19 +84,19 @@ pub(crate) const fn promises_order(scheduling: &Scheduling) -> bool {
     )
 }
 
-/// Keeps account of what is delivered.
-pub(crate) struct Account {
-    /// By stream, by number: how often.
+/// Records which packets were delivered.
+pub(crate) struct DeliveryLog {
+    /// By stream, by number: how often it was delivered.
     seen: Vec<Vec<AtomicU8>>,
     /// By stream: one more than the last number.
     next: Vec<AtomicU64>,
     delivered: AtomicU64,
     overtaken: AtomicU64,
-    /// Payloads that nobody sent.
+    /// Payloads that were never sent.
     damaged: AtomicU64,
 }
 
-impl Account {
+impl DeliveryLog {
     pub(crate) fn new(driver: &Numbered) -> Self {
         let each = || (0..driver.each).map(|_| AtomicU8::new(0)).collect();
         Self {
@@ -127,7 +127,7 @@ impl Account {
         self.delivered.load(Ordering::Relaxed)
     }
 
-    /// Packets that came after a later one of their stream.
+    /// Packets delivered after a later one of their stream.
     pub(crate) fn overtaken(&self) -> u64 {
         self.overtaken.load(Ordering::Relaxed)
     }
@@ -141,24 +141,24 @@ impl Account {
         all.filter(|times| which(times.load(Ordering::Relaxed))).count() as u64
     }
 
-    /// Packets that never came.
+    /// Packets that were never delivered.
     pub(crate) fn missing(&self) -> u64 {
         self.count(|times| times == 0)
     }
 
-    /// Packets that came more than once.
+    /// Packets that were delivered more than once.
     pub(crate) fn doubled(&self) -> u64 {
         self.count(|times| times > 1)
     }
 }
 
-/// A handler that does nothing else.
-pub(crate) fn keeping(account: &Account) -> impl Fn(&Delivery<'_>, &mut Context<'_>) + Sync + '_ {
-    |delivery, _| account.deliver(delivery)
+/// A handler that only records deliveries in `log`.
+pub(crate) fn recording(log: &DeliveryLog) -> impl Fn(&Delivery<'_>, &mut Context<'_>) + Sync + '_ {
+    |delivery, _| log.deliver(delivery)
 }
 
-/// [`warmcore_runtime::run`], compiled once: it comes in a form of its own for each policy, each
-/// kind of lines, each handler and each watcher.
+/// [`warmcore_runtime::run`], compiled once for all handlers and watchers: it is generic in the policy,
+/// the queues, the handler and the watcher.
 pub(crate) fn run(
     options: &Options,
     driver: &mut dyn Driver,
@@ -172,13 +172,13 @@ pub(crate) fn run(
             watch(watched);
         }
     };
-    warmcore_runtime::run(options, driver, flows, &Any(handler), watch)
+    warmcore_runtime::run(options, driver, flows, &AnyHandler(handler), watch)
 }
 
-/// Any handler.
-struct Any<'a>(&'a dyn Handler);
+/// AnyHandler handler.
+struct AnyHandler<'a>(&'a dyn Handler);
 
-impl Handler for Any<'_> {
+impl Handler for AnyHandler<'_> {
     fn deliver(&self, delivery: &Delivery<'_>, context: &mut Context<'_>) {
         self.0.deliver(delivery, context);
     }
@@ -188,23 +188,23 @@ impl Handler for Any<'_> {
     }
 }
 
-/// A handler to which nothing matters.
+/// A handler that does nothing.
 pub(crate) fn ignoring(_: &Delivery<'_>, _: &mut Context<'_>) {}
 
-/// Waits until `done`.
+/// Waits until `done` returns true.
 ///
 /// # Panics
-/// If that takes very long, or the run has ended before.
-pub(crate) fn await_that(watch: &Watch<'_>, mut done: impl FnMut() -> bool) {
+/// If that takes too long, or the run ends first.
+pub(crate) fn wait_until(watch: &Watch<'_>, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {
-        assert!(!watch.has_ended(), "the run has ended before its time");
-        assert!(begun.elapsed() < PATIENCE, "nothing happens any more: {:?}", watch.streams());
+        assert!(!watch.has_ended(), "the run ended early");
+        assert!(begun.elapsed() < TIMEOUT, "no progress: {:?}", watch.streams());
         std::thread::sleep(Duration::from_micros(200));
     }
 }
 
-/// Where every packet that workers took in has gone.
+/// The packets that the report accounts for: all that workers received.
 pub(crate) fn accounted(report: &Report) -> u64 {
     let total = report.total();
     let refused: u64 = total.refused.values().sum();

@@ -1,37 +1,37 @@
 //! Connections that move bytes, and how far they are.
 
+use super::end_handle::{EndHandle, Ends};
 use super::error::TransferError;
-use super::lead::{Ends, Led};
 use super::options::{Direction, Load};
 use super::placement::Placement;
-use super::site::{Pair, Site};
+use super::site::{ConnectionEnds, Site};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 use warmcore_linux::SchedulerCounts;
 
 /// Between two looks at whether the user has stopped.
-const TICK: Duration = Duration::from_millis(50);
+const STOP_INTERVAL: Duration = Duration::from_millis(50);
 /// Between two looks at whether every end is still there.
-const LOOK: Duration = Duration::from_secs(1);
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Connections that move bytes until this is dropped.
-pub struct Moving {
-    pairs: Vec<Pair>,
+pub struct RunningTransfer {
+    connections: Vec<ConnectionEnds>,
     direction: Direction,
 }
 
-impl Moving {
+impl RunningTransfer {
     /// Makes a connection for each of `places`, with its packets and its ends there.
     ///
     /// # Errors
     /// If packets cannot be steered, or an end cannot be started or does not meet the other.
     pub fn start(site: &Site, ends: &Ends, load: Load, places: &[Placement]) -> Result<Self, TransferError> {
-        Ok(Self { pairs: site.connect(ends, load, places)?, direction: load.direction })
+        Ok(Self { connections: site.connect(ends, load, places)?, direction: load.direction })
     }
 
-    fn ends(&mut self) -> impl Iterator<Item = &mut Led> {
-        self.pairs.iter_mut().flat_map(|pair| [&mut pair.near, &mut pair.far])
+    fn ends(&mut self) -> impl Iterator<Item = &mut EndHandle> {
+        self.connections.iter_mut().flat_map(|connection| [&mut connection.near, &mut connection.far])
     }
 
     /// The processes that ends on this machine are, by number.
@@ -45,7 +45,10 @@ impl Moving {
     /// If an end is gone.
     pub fn received(&mut self) -> Result<Vec<u64>, TransferError> {
         let direction = self.direction;
-        self.pairs.iter_mut().map(|pair| pair.receiver(direction).count().map(|count| count.bytes)).collect()
+        self.connections
+            .iter_mut()
+            .map(|connection| connection.receiver(direction).count().map(|count| count.bytes))
+            .collect()
     }
 
     /// What the scheduler did to each end on this machine.
@@ -60,16 +63,16 @@ impl Moving {
     /// If one of them is gone, or `stop` is set.
     pub fn wait(&mut self, length: Duration, stop: &AtomicBool) -> Result<(), TransferError> {
         let begun = Instant::now();
-        let mut look = LOOK;
+        let mut look = CHECK_INTERVAL;
         while let Some(left) = length.checked_sub(begun.elapsed()) {
             if stop.load(Ordering::Relaxed) {
                 return Err(TransferError::Interrupted);
             }
             if begun.elapsed() > look {
                 self.ends().try_for_each(|end| end.count().map(drop))?;
-                look += LOOK;
+                look += CHECK_INTERVAL;
             }
-            sleep(left.min(TICK));
+            sleep(left.min(STOP_INTERVAL));
         }
         Ok(())
     }

@@ -11,10 +11,10 @@ use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_units::Nanos;
 
-/// Fruitless polls before a worker that may sleep does.
+/// Fruitless polls before a worker that may sleep goes to sleep.
 const POLLS: u32 = 2_000;
 /// Fruitless polls after a sleep that timed out.
-const POLLS_AFTER_NAP: u32 = 4;
+const POLLS_AFTER_SLEEP: u32 = 4;
 /// The longest sleep; bounds how late a worker notices what nobody wakes it for.
 const LONGEST_PARK: Duration = Duration::from_millis(20);
 /// The sleep between two checks of a paused worker.
@@ -23,7 +23,7 @@ const PAUSE_PARK: Duration = Duration::from_millis(1);
 impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
     /// Polls once; if there is no packet, takes one idle step.
     #[inline]
-    pub(super) fn look_or_idle(&mut self) {
+    pub(super) fn poll_or_idle(&mut self) {
         self.last_ended = None;
         if self.collect() {
             self.polls = 0;
@@ -31,17 +31,17 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
         }
         let now = self.read_clock();
         let shared = self.shared;
-        let queue = shared.queue(self.me);
-        if queue.concerns(self.me, now)
-            && let Some(mut open) = queue.open()
+        let queue = shared.queue(self.id);
+        if queue.should_poll(self.id, now)
+            && let Some(mut open) = queue.try_lock()
         {
-            let mut scheduler = shared.scheduler(self.me).lock();
-            self.take_from(&mut open, &mut scheduler, now);
-            queue.appoint(scheduler.lookout());
+            let mut scheduler = shared.scheduler(self.id).lock();
+            self.receive_from(&mut open, &mut scheduler, now);
+            queue.set_lookout(scheduler.lookout());
             drop(scheduler);
             drop(open);
-            self.wake_called();
-            if self.hand.is_some() {
+            self.wake_others();
+            if self.current.is_some() {
                 self.polls = 0;
                 return;
             }
@@ -50,7 +50,7 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
             shared.stalled.recovered(now);
         }
         if self.tally.is_full(now) {
-            self.hand_over(now);
+            self.publish_block(now);
         }
         self.idle(now);
     }
@@ -76,23 +76,23 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
     #[cold]
     pub(super) fn sleep(&mut self, now: Nanos) {
         let shared = self.shared;
-        self.hand_over(now);
+        self.publish_block(now);
         // No lock is held while asleep, so that streams can be opened.
         self.protocol = None;
-        let due = shared.queue(self.me).due() - now;
+        let due = shared.queue(self.id).due() - now;
         let awake = || shared.control.order() != Order::Run;
-        let mailbox = &shared.mailboxes[self.me.index()];
+        let mailbox = &shared.mailboxes[self.id.index()];
         let park =
             if due.0 > 0.0 { LONGEST_PARK.min(Duration::from_nanos(due.0 as u64)) } else { LONGEST_PARK };
-        let queue = shared.queue(self.me);
-        if due.0 <= 0.0 && queue.claim(self.me) {
+        let queue = shared.queue(self.id);
+        if due.0 <= 0.0 && queue.claim(self.id) {
             mailbox.sleep_by(awake, || queue.wait(park));
             queue.release();
         } else {
             mailbox.sleep(park, awake);
         }
-        self.looked = shared.clock.now();
-        self.polls = POLLS - POLLS_AFTER_NAP;
+        self.last_reading = shared.clock.now();
+        self.polls = POLLS - POLLS_AFTER_SLEEP;
     }
 
     /// Whether this worker has nothing left to process.
@@ -102,22 +102,22 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
             self.shared.control.close();
         }
         self.shared.is_closed()
-            && self.shared.mailboxes[self.me.index()].is_empty()
-            && self.shared.scheduler(self.me).lock().held() == 0
+            && self.shared.mailboxes[self.id.index()].is_empty()
+            && self.shared.scheduler(self.id).lock().held() == 0
     }
 
-    pub(super) fn look_for_leftovers(&mut self) {
+    pub(super) fn drain_step(&mut self) {
         if !self.collect() {
             core::hint::spin_loop();
         }
-        self.wake_called();
+        self.wake_others();
     }
 
     #[cold]
     pub(super) fn pause(&mut self) {
         self.protocol = None;
-        self.hand_over(self.shared.clock.now());
+        self.publish_block(self.shared.clock.now());
         self.shared.control.pause(|| park_timeout(PAUSE_PARK));
-        self.looked = self.shared.clock.now();
+        self.last_reading = self.shared.clock.now();
     }
 }

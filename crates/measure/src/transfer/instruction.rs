@@ -13,18 +13,18 @@ pub const SIZES: RangeInclusive<u64> = 64..=65_536;
 
 /// What one end does.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Order {
+pub(super) struct Instruction {
     /// How it comes by its connection.
-    pub(super) meet: Meet,
+    pub(super) opening: Opening,
     /// What it does then.
-    pub(super) work: Work,
+    pub(super) role: Role,
     /// Where it may run; anywhere if empty.
     pub(super) cpus: CpuSet,
 }
 
 /// How an end comes by its connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Meet {
+pub(super) enum Opening {
     /// It waits for the other end at this address, at a port that it tells.
     Listen(IpAddr),
     /// It goes to the other end.
@@ -33,23 +33,23 @@ pub(super) enum Meet {
 
 /// What an end does.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) enum Work {
+pub(super) enum Role {
     /// It writes so much at a time, at most at this rate in bits per second; as fast as it can without.
     Send(Bytes, Option<PerSecond>),
     /// It reads what comes.
     Receive,
 }
 
-impl fmt::Display for Order {
+impl fmt::Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.meet {
-            Meet::Listen(address) => write!(f, "listen {address} ")?,
-            Meet::Connect(address) => write!(f, "connect {address} ")?,
+        match self.opening {
+            Opening::Listen(address) => write!(f, "listen {address} ")?,
+            Opening::Connect(address) => write!(f, "connect {address} ")?,
         }
-        match self.work {
-            Work::Send(size, Some(rate)) => write!(f, "send {} {} ", size.0, rate.0)?,
-            Work::Send(size, None) => write!(f, "send {} - ", size.0)?,
-            Work::Receive => f.write_str("receive - - ")?,
+        match self.role {
+            Role::Send(size, Some(rate)) => write!(f, "send {} {} ", size.0, rate.0)?,
+            Role::Send(size, None) => write!(f, "send {} - ", size.0)?,
+            Role::Receive => f.write_str("receive - - ")?,
         }
         if self.cpus.is_empty() { f.write_str("-") } else { self.cpus.fmt(f) }
     }
@@ -59,24 +59,24 @@ impl fmt::Display for Order {
 const EXPECTED: &str = "expected `listen ADDRESS` or `connect ADDRESS:PORT`, `send SIZE RATE` or `receive - -` with a \
                         size from 64 to 65536 bytes, and a list of cpus; `-` for none";
 
-impl FromStr for Order {
+impl FromStr for Instruction {
     type Err = &'static str;
 
     fn from_str(line: &str) -> Result<Self, Self::Err> {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let [meet, address, work, size, rate, cpus] = words[..] else { return Err(EXPECTED) };
-        let meet = match meet {
-            "listen" => address.parse().ok().map(Meet::Listen),
-            "connect" => address.parse().ok().map(Meet::Connect),
+        let [opening, address, role, size, rate, cpus] = words[..] else { return Err(EXPECTED) };
+        let opening = match opening {
+            "listen" => address.parse().ok().map(Opening::Listen),
+            "connect" => address.parse().ok().map(Opening::Connect),
             _ => None,
         };
-        let work = match work {
-            "send" => size_of(size).zip(rate_of(rate)).map(|(size, rate)| Work::Send(size, rate)),
-            "receive" => Some(Work::Receive),
+        let role = match role {
+            "send" => size_of(size).zip(rate_of(rate)).map(|(size, rate)| Role::Send(size, rate)),
+            "receive" => Some(Role::Receive),
             _ => None,
         };
         let cpus = if cpus == "-" { Some(CpuSet::default()) } else { cpus.parse().ok() };
-        let whole = meet.zip(work).zip(cpus).map(|((meet, work), cpus)| Self { meet, work, cpus });
+        let whole = opening.zip(role).zip(cpus).map(|((opening, role), cpus)| Self { opening, role, cpus });
         whole.ok_or(EXPECTED)
     }
 }
@@ -99,15 +99,15 @@ mod tests {
 
     #[test]
     fn an_order_is_read_as_it_was_written() {
-        let listen = Meet::Listen("10.77.0.2".parse().unwrap());
-        let connect = Meet::Connect("[::1]:80".parse().unwrap());
+        let listen = Opening::Listen("10.77.0.2".parse().unwrap());
+        let connect = Opening::Connect("[::1]:80".parse().unwrap());
         let cpus: CpuSet = "0-3,8".parse().unwrap();
-        for order in [
-            Order { meet: listen, work: Work::Receive, cpus: CpuSet::default() },
-            Order { meet: connect, work: Work::Send(Bytes(64), Some(PerSecond(1.5e9))), cpus },
-            Order { meet: listen, work: Work::Send(Bytes(65_536), None), cpus: CpuSet::default() },
+        for instruction in [
+            Instruction { opening: listen, role: Role::Receive, cpus: CpuSet::default() },
+            Instruction { opening: connect, role: Role::Send(Bytes(64), Some(PerSecond(1.5e9))), cpus },
+            Instruction { opening: listen, role: Role::Send(Bytes(65_536), None), cpus: CpuSet::default() },
         ] {
-            assert_eq!(order.to_string().parse(), Ok(order.clone()), "{order}");
+            assert_eq!(instruction.to_string().parse(), Ok(instruction.clone()), "{instruction}");
         }
     }
 
@@ -124,7 +124,7 @@ mod tests {
             "listen ::1 receive - - x",
             "listen ::1 receive - - - more",
         ] {
-            assert_eq!(line.parse::<Order>(), Err(EXPECTED), "{line}");
+            assert_eq!(line.parse::<Instruction>(), Err(EXPECTED), "{line}");
         }
     }
 }
