@@ -1,51 +1,52 @@
-//! A claim of a source: what the text says, how it is read, how ours is derived; and what came of it.
+//! A claim of a source: what the text says, which values count as that, how our value is derived, and the
+//! verdict.
 
 use crate::finding::Finding;
 use crate::reading::Reading;
 use crate::verdict::{Tally, Verdict};
 
-/// Something a source says of its results, to be judged by evidence `E`.
+/// A statement of a source about its results, judged by evidence `E`.
 #[derive(Clone, Debug)]
 pub struct Claim<E> {
-    /// Its name, unique among the claims of the source.
+    /// Identifier, unique among the claims of the source.
     pub id: &'static str,
-    /// Where the source says it: `6.1`; empty where its sections have no numbers.
+    /// Where the source says it, such as `6.1`; empty if its sections have no numbers.
     pub section: &'static str,
-    /// The figures from whose evidence it is derived, by name; it is shown with the first.
+    /// Names of the figures whose evidence it is derived from. It is shown with the first of them.
     pub needs: &'static [&'static str],
-    /// What it says, in our words.
+    /// The statement, in our words.
     pub says: &'static str,
-    /// The value as the source states it.
+    /// The published value, as the source writes it.
     pub published: &'static str,
-    /// What counts as that value, in `unit`.
+    /// Which values count as the published one, in `unit`.
     pub reading: Reading,
     /// Unit of the values; empty for counts.
     pub unit: &'static str,
-    /// How ours is derived, and why the text is read so where it could be read otherwise.
+    /// How our value is derived, in words; if the text is ambiguous, also why it is read this way.
     pub recipe: &'static str,
-    /// The recipe; `None` where what it needs is missing.
+    /// Derives our value; `None` if the evidence lacks what is needed.
     pub derive: fn(&E) -> Option<Finding>,
-    /// The other place of the source that says otherwise, if there is one.
+    /// Another place of the source that contradicts the claim, if there is one.
     pub contradicts: Option<&'static str>,
 }
 
-/// A claim with what came of it.
+/// A claim with its verdict.
 #[derive(Clone, Debug)]
 pub struct Concluded<E> {
     /// The claim.
     pub claim: Claim<E>,
     /// The section and the figures, for a reader: `§6.1, figure 7(a)`.
     pub place: String,
-    /// What was found; `None` where what the recipe needs is missing.
+    /// The values found; `None` if the evidence lacks what is needed.
     pub finding: Option<Finding>,
-    /// In how much of its range the claim is as stated.
+    /// At how many places of its range the claim is as stated.
     pub tally: Tally,
-    /// What follows.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
 impl<E> Claim<E> {
-    /// Derives ours from `evidence` and judges. What another machine shows is not judged.
+    /// Derives our values from `evidence` and judges them. Values of another machine are not judged.
     pub(crate) fn conclude(self, place: String, evidence: &E, is_comparable: bool) -> Concluded<E> {
         let finding = (self.derive)(evidence);
         let tally = finding.as_ref().map_or_else(Tally::default, |found| Tally::new(self.reading, found));
@@ -60,7 +61,7 @@ impl<E> Claim<E> {
 }
 
 impl<E> Concluded<E> {
-    /// Ours in words: `9.7 ± 0.1 to 31.0 ± 0.2 %, as stated at 3 of 5`.
+    /// Our values in words: `9.7 ± 0.1 to 31.0 ± 0.2 %, as stated at 3 of 5`.
     #[must_use]
     pub fn ours(&self) -> String {
         let Some((least, greatest)) = self.finding.as_ref().and_then(Finding::extremes) else {
@@ -77,12 +78,12 @@ impl<E> Concluded<E> {
         }
     }
 
-    /// Why the verdict is what it is: where the extremes are, what else is to know, and which places of
-    /// the source contradict each other.
+    /// Why the verdict is what it is: where the extreme values are, remarks, and which places of the source
+    /// contradict each other.
     #[must_use]
     pub fn reason(&self) -> String {
         let Some(finding) = &self.finding else {
-            return "What it is derived from was not obtained.".to_owned();
+            return "The data it is derived from are missing.".to_owned();
         };
         let extremes = match finding.extremes() {
             Some((least, _)) if least.place.is_empty() => String::new(),
@@ -114,7 +115,7 @@ impl<E> Concluded<E> {
     }
 }
 
-/// How many of `claims` came to `verdict`.
+/// How many of `claims` have this `verdict`.
 #[must_use]
 pub fn count<E>(claims: &[Concluded<E>], verdict: Verdict) -> usize {
     claims.iter().filter(|concluded| concluded.verdict == verdict).count()

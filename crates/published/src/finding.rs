@@ -1,4 +1,4 @@
-//! What a recipe yields: values with their intervals, each with the place where it was found.
+//! Values found for a claim, with their intervals and places.
 
 use core::fmt;
 use warmcore_stats::paired::Change;
@@ -15,24 +15,24 @@ pub struct Value {
     pub high: f64,
 }
 
-/// A value at one place of a claim's range: a rate, a size, a number of processors.
+/// A value at one place of a claim's range, such as a rate, a size, or a number of processors.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Found {
-    /// Which of the cases that the claim speaks of, each with a range of its own: an approach, a batch
-    /// size; empty where there is one only.
+pub struct ValueAt {
+    /// The case that the place belongs to, such as an approach or a batch size; empty if the claim has a
+    /// single case. Each case has a range of its own.
     pub case: String,
-    /// The place, in words; empty where the claim has one value only.
+    /// The place, in words; empty if the claim has a single value.
     pub place: String,
     /// The value there.
     pub value: Value,
 }
 
-/// Everything found of a claim.
+/// Everything found for a claim.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Finding {
-    /// The values, in the order of their places; empty if none could be had, as the note says.
-    pub found: Vec<Found>,
-    /// What a reader should know of them besides; may be empty.
+    /// The values, in the order of their places; empty if there are none, for the reason in `note`.
+    pub found: Vec<ValueAt>,
+    /// What a reader should know about them; may be empty.
     pub note: String,
 }
 
@@ -43,15 +43,15 @@ impl Value {
         Self { mean, low: mean, high: mean }
     }
 
-    /// A change in percent.
+    /// A change, in percent.
     #[must_use]
     pub fn from_change(change: &Change) -> Self {
         let [mean, low, high] = [change.mean, change.low, change.high].map(|part| 100.0 * part);
         Self { mean, low, high }
     }
 
-    /// The same with an interval that reaches at least so far to either side: what a control has
-    /// differed from itself.
+    /// The same value with an interval that reaches at least `half_width` to either side, such as the
+    /// difference that a control run shows against itself.
     #[must_use]
     pub fn widened(self, half_width: f64) -> Self {
         Self {
@@ -61,8 +61,8 @@ impl Value {
         }
     }
 
-    /// The greatest of several: it is not below the greatest lower end, nor above the greatest upper
-    /// one. `None` of nothing.
+    /// The greatest of several values. Its interval reaches from the greatest lower end to the greatest upper
+    /// end. `None` without values.
     #[must_use]
     pub fn greatest(values: impl IntoIterator<Item = Self>) -> Option<Self> {
         values.into_iter().reduce(|a, b| Self {
@@ -81,8 +81,8 @@ impl From<Estimate<f64>> for Value {
 }
 
 impl fmt::Display for Value {
-    /// To the second digit of its half-width: `124.8 ± 0.4`; `51.2 [-18.0, 178.3]` where the interval
-    /// is lopsided; `43.7 (no interval)` where none is known to hold; `−∞` of what has no steady state.
+    /// Rounded to the second digit of the half-width: `124.8 ± 0.4`; `51.2 [-18.0, 178.3]` if the interval is
+    /// lopsided; `43.7 (no interval)` if none holds; `−∞` without a steady state.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.mean.is_infinite() {
             return f.write_str(if self.mean > 0.0 { "∞" } else { "−∞" });
@@ -104,14 +104,14 @@ impl fmt::Display for Value {
     }
 }
 
-impl Found {
-    /// `value` at `place`, of a claim of one case.
+impl ValueAt {
+    /// `value` at `place`, for a claim with a single case.
     #[must_use]
     pub fn new(place: impl Into<String>, value: impl Into<Value>) -> Self {
         Self { case: String::new(), place: place.into(), value: value.into() }
     }
 
-    /// The same as one place of `case`.
+    /// The same value, as part of `case`.
     #[must_use]
     pub fn in_case(self, case: impl Into<String>) -> Self {
         Self { case: case.into(), ..self }
@@ -128,19 +128,19 @@ impl Found {
 }
 
 impl Finding {
-    /// What was `found`; `None` of nothing.
+    /// The values `found`; `None` if there are none.
     #[must_use]
-    pub fn new(found: Vec<Found>, note: impl Into<String>) -> Option<Self> {
+    pub fn new(found: Vec<ValueAt>, note: impl Into<String>) -> Option<Self> {
         (!found.is_empty()).then(|| Self { found, note: note.into() })
     }
 
     /// One value.
     #[must_use]
     pub fn single(value: impl Into<Value>, note: impl Into<String>) -> Self {
-        Self { found: vec![Found::new("", value)], note: note.into() }
+        Self { found: vec![ValueAt::new("", value)], note: note.into() }
     }
 
-    /// Nothing, because of `reason`.
+    /// No values, for this `reason`.
     #[must_use]
     pub fn nothing(reason: impl Into<String>) -> Self {
         Self { found: Vec::new(), note: reason.into() }
@@ -148,8 +148,8 @@ impl Finding {
 
     /// The least and the greatest value.
     #[must_use]
-    pub fn extremes(&self) -> Option<(&Found, &Found)> {
-        let by_mean = |a: &&Found, b: &&Found| a.value.mean.total_cmp(&b.value.mean);
+    pub fn extremes(&self) -> Option<(&ValueAt, &ValueAt)> {
+        let by_mean = |a: &&ValueAt, b: &&ValueAt| a.value.mean.total_cmp(&b.value.mean);
         Some((self.found.iter().min_by(by_mean)?, self.found.iter().max_by(by_mean)?))
     }
 }

@@ -1,6 +1,6 @@
-//! The one layout of a source's report, for a reader who has never seen the source.
+//! The layout of every source's report, for a reader who has never seen the source.
 //!
-//! Answer, what the report is about, every claim, a section for each figure, the choices made, words.
+//! The answer, what the report is about, all claims, one section per figure, the choices made, a glossary.
 
 use crate::claim::{Concluded, count};
 use crate::source::{Conclusion, Evidence, Figure, Reproduction, Source};
@@ -16,7 +16,7 @@ pub fn document<E: Evidence>(reproduction: &Reproduction<E>, manifest: Manifest)
     let machine = evidence.machine();
     let Source { short, subject, citation, .. } = source;
     let title = match evidence.is_comparable() {
-        true => format!("{short}, tried again: {subject}"),
+        true => format!("{short}, reproduced: {subject}"),
         false => format!("The figures of {short}, redrawn for {machine}"),
     };
     let mut sections = vec![section("question", "What this report is about", source.story, Vec::new())];
@@ -39,7 +39,7 @@ fn section(anchor: &str, heading: &str, intro: &[impl ToString], blocks: Vec<Blo
     Section { heading: heading.to_owned(), anchor: anchor.to_owned(), intro, blocks, folded: false }
 }
 
-/// The answer at the top: how many claims came to what, and how the main conclusions fare.
+/// The answer at the top: how many claims have each verdict, and which main conclusions hold.
 fn answer<E: Evidence>(reproduction: &Reproduction<E>) -> Answer {
     let Reproduction { source, evidence, claims, .. } = reproduction;
     let judged = evidence.is_comparable();
@@ -47,7 +47,7 @@ fn answer<E: Evidence>(reproduction: &Reproduction<E>) -> Answer {
         headline: match judged {
             true => headline(source, claims),
             false => format!(
-                "What {} states is about its own machine: its figures are redrawn for {}, and not judged.",
+                "The statements of {} are about its own machine. Its figures are redrawn for {} and not judged.",
                 source.short,
                 evidence.machine()
             ),
@@ -57,7 +57,7 @@ fn answer<E: Evidence>(reproduction: &Reproduction<E>) -> Answer {
             true => source.conclusions.iter().filter_map(|one| statement(one, claims)).collect(),
             false => Vec::new(),
         },
-        scope: format!("It speaks of {}, and of no other machine.", evidence.machine()),
+        scope: format!("It applies to {} and to no other machine.", evidence.machine()),
         ..Answer::default()
     }
 }
@@ -73,8 +73,8 @@ fn headline<E>(source: &Source<E>, claims: &[Concluded<E>]) -> String {
         Verdict::Undecided => "are undecided",
         Verdict::Differs => "differ",
         Verdict::SourceInconsistent => "contradict another place of its text",
-        Verdict::AnotherMachine => "are about another machine",
-        Verdict::NotDerived => "could not be tried",
+        Verdict::AnotherMachine => "are not judged, because they are about another machine",
+        Verdict::NotDerived => "could not be checked",
     };
     let counted = Verdict::ALL.map(|verdict| (count(claims, verdict), words(verdict)));
     let parts: Vec<String> = counted
@@ -91,7 +91,7 @@ fn headline<E>(source: &Source<E>, claims: &[Concluded<E>]) -> String {
     }
 }
 
-/// A conclusion with its claims; `None` where none of them was tried.
+/// A conclusion with its claims; `None` if none of them was checked.
 fn statement<E>(conclusion: &Conclusion, claims: &[Concluded<E>]) -> Option<Statement> {
     let rests_on: Vec<&Concluded<E>> = claims
         .iter()
@@ -123,7 +123,7 @@ fn statement<E>(conclusion: &Conclusion, claims: &[Concluded<E>]) -> Option<Stat
     })
 }
 
-/// The section with all claims and the rule; `None` where no claim was tried.
+/// The section with all claims and the rule; `None` if no claim was checked.
 fn all_claims<E: Evidence>(reproduction: &Reproduction<E>) -> Option<Section> {
     let Reproduction { source, evidence, claims, .. } = reproduction;
     if claims.is_empty() {
@@ -133,7 +133,7 @@ fn all_claims<E: Evidence>(reproduction: &Reproduction<E>) -> Option<Section> {
     let rule = match evidence.is_comparable() {
         true => rule(),
         false => format!(
-            "The published values are those of the machine of {short}. This report is about another one: ours is \
+            "The published values are those of the machine of {short}. This report is about another one: our values are \
              derived in the same way from its costs, and is not judged."
         ),
     };
@@ -171,7 +171,7 @@ fn all_claims<E: Evidence>(reproduction: &Reproduction<E>) -> Option<Section> {
     ))
 }
 
-/// A figure: what it is about, its charts, and the claims that are shown with it.
+/// A figure: its description, its charts, and the claims that are shown with it.
 fn figure<E: Evidence>(reproduction: &Reproduction<E>, figure: &Figure) -> Option<Section> {
     let Reproduction { source, evidence, claims, .. } = reproduction;
     let claims: Vec<&Concluded<E>> =
@@ -189,7 +189,7 @@ fn figure<E: Evidence>(reproduction: &Reproduction<E>, figure: &Figure) -> Optio
     Some(section(&format!("figure-{}", figure.name), &heading, &intro, blocks))
 }
 
-/// What is found of the claims about a figure: how many hold, then what is otherwise.
+/// How many of the claims about a figure hold, then those that do not.
 fn found<E>(claims: &[&Concluded<E>]) -> Vec<String> {
     let otherwise: Vec<String> = claims
         .iter()
@@ -210,16 +210,17 @@ fn found<E>(claims: &[&Concluded<E>]) -> Vec<String> {
     std::iter::once(first).chain(otherwise).collect()
 }
 
-/// The claims that are shown with a figure, and how ours is derived; `None` where there are none.
+/// The claims that are shown with a figure, and how our values are derived; `None` if there are none.
 fn claims_of<E>(figure: &Figure, claims: &[&Concluded<E>]) -> Option<Table> {
     let row = |one: &&Concluded<E>| {
-        let derivation = format!("{}. Counts as stated: {}.", capitalised(one.claim.recipe), one.accepted());
+        let derivation =
+            format!("{}. Accepted as stated: {}.", capitalised(one.claim.recipe), one.accepted());
         let claim = &one.claim;
         row(claim.says, [claim.published.to_owned(), one.ours(), one.verdict.to_string(), derivation])
     };
     (!claims.is_empty()).then(|| Table {
         id: format!("claims-{}", figure.name),
-        caption: "What the text says of it".to_owned(),
+        caption: "What the text says about it".to_owned(),
         header: Table::simple_header(["Claim", "published", "ours", "verdict", "how ours is derived"]),
         rows: claims.iter().map(row).collect(),
         notes: Vec::new(),
@@ -230,30 +231,30 @@ fn row<const CELLS: usize>(header: &str, cells: [String; CELLS]) -> Row {
     Row::new(unbroken(header), cells.map(|cell| Cell::text(unbroken(&cell))).to_vec())
 }
 
-/// The choices that the text leaves open, and what to keep in mind of the evidence.
+/// The choices that the text leaves open, and the limits of the evidence.
 fn choices<E: Evidence>(reproduction: &Reproduction<E>) -> Section {
     let Reproduction { source, evidence, .. } = reproduction;
-    let first = format!("What {} does not say, and what is taken here:", source.short);
+    let first = format!("What {} leaves open, and what is assumed here:", source.short);
     let intro: Vec<String> =
         std::iter::once(first).chain(source.choices.iter().map(|choice| (*choice).to_owned())).collect();
     let notes = evidence.notes().into_iter().map(Block::Note).collect();
     section("readings", "Where the text leaves a choice", &intro, notes)
 }
 
-/// The words of the field, if the source has any to explain.
+/// The terms of the field, if the source explains any.
 fn glossary<E>(source: &Source<E>) -> Option<Section> {
     let term = |(word, meaning): &(&str, &str)| Term::new(*word, *meaning);
     let terms: Vec<Term> = source.glossary.iter().map(term).collect();
     (!terms.is_empty()).then(|| section("glossary", "Words", &[] as &[String], vec![Block::Glossary(terms)]))
 }
 
-/// With its first letter a capital.
+/// `text` with a capital first letter.
 pub(crate) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// With no line broken between a value and what belongs to it.
+/// `text` with non-breaking spaces between a value and its unit or half-width.
 fn unbroken(text: &str) -> String {
     let pairs = [(" %", "\u{a0}%"), (" µs", "\u{a0}µs"), (" ×", "\u{a0}×"), (" ± ", "\u{a0}±\u{a0}")];
     pairs.into_iter().fold(text.to_owned(), |text, (loose, tight)| text.replace(loose, tight))

@@ -1,6 +1,7 @@
-//! What the literature has published, as data, each with the recipe that obtains it again.
+//! Published results as data, with the code that reproduces them.
 //!
-//! Every source has one form, is judged by one rule and reported in one layout:
+//! A *source* is a publication. All sources have the same form, are judged by one rule and are reported in
+//! one layout:
 //!
 //! ```text
 //! Source: figures, claims ─┐
@@ -11,43 +12,42 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`source`] | a source as data; what its evidence must offer; the two together |
-//! | [`claim`] | what the text says, its recipe, and what came of it |
+//! | [`source`] | a source as data; what its evidence must provide; its reproduction |
+//! | [`claim`] | a statement of the text, how our value is derived, and its verdict |
 //! | [`reading`] | which values count as the published one |
-//! | [`finding`] | what a recipe yields: values with intervals, each at its place |
-//! | [`verdict`] | the rule |
-//! | [`layout`] | the report |
-//! | [`summary`] | the claims for other programs |
+//! | [`finding`] | the values found for a claim, with intervals and places |
+//! | [`verdict`] | the rule by which claims are judged |
+//! | [`layout`] | the report on a source |
+//! | [`summary`] | the claims in a form for other programs |
 //!
 //! | source | module |
 //! |---|---|
-//! | Salehi, Kurose & Towsley, "Scheduling for Cache Affinity in Parallelized Communication Protocols", CMPSCI Technical Report 94-75, October 1994: simulated | [`salehi_1994`] |
-//! | Foong, Fung & Newell, "Improved Linux SMP Scaling: User-directed Processor Affinity", Intel, 2004: measured anew | [`foong_2004`] |
+//! | Salehi, Kurose & Towsley, "Scheduling for Cache Affinity in Parallelized Communication Protocols", CMPSCI Technical Report 94-75, October 1994: simulated again | [`salehi_1994`] |
+//! | Foong, Fung & Newell, "Improved Linux SMP Scaling: User-directed Processor Affinity", Intel, 2004: measured again | [`foong_2004`] |
 //!
-//! Nothing here bends the model or the reading to reach a number: a claim that does not hold is shown as
-//! one that does not.
+//! Neither the model nor the reading of a claim is adjusted to reach a number. A claim that does not hold is
+//! shown as one that does not hold.
 //!
 //! # How to add a source
 //!
-//! 1. *Evidence.* In `src/SOURCE/`, write the type that holds what comes of doing it again, and implement
-//!    [`Evidence`] for it: the machine, the blocks of each figure, the notes, and the
-//!    columns of `results.parquet`. What is simulated is simulated here; what is measured is handed in by
-//!    the command line as plain figures, since this room sees nothing live. Points that take long should
-//!    be known by a key and be serialisable, so that a journal keeps them (`--resume`).
-//! 2. *Data.* Write a function that returns the [`Source`]: its figures in words, its
-//!    claims, its conclusions, the choices that its text leaves open. A claim is read *before* its value is
-//!    known: take the sentence, write down which values count as it ([`Reading`]) and over
-//!    which range it speaks, and say why in the recipe where it could be read otherwise. A recipe returns
-//!    one value for each place of that range, or one value; the rule does the rest. "Up to" is the
-//!    greatest over the range ([`Value::greatest`]), "similar" has two sides, and
-//!    where a sentence names no end of its range, neither does the recipe. If another place of the source
-//!    says otherwise, name it in `contradicts`.
-//! 3. *Quick.* `--quick` obtains the same places with wider intervals, not fewer places: then it can leave
-//!    a claim undecided, but not contradict the full run ([`verdict`]).
-//! 4. *Command.* Give the source a subcommand of `warmcore reproduce` with the flags that all have, obtain
-//!    the evidence there, and hand it to the one flow, which judges, writes the files and prints.
-//! 5. *Tests.* [`Source::check`] finds ids that are not unique, claims without a
-//!    figure and conclusions without a claim. `tests/third_source.rs` is a source in a few lines.
+//! 1. *Evidence.* In `src/SOURCE/`, write the type that holds the results of the reproduction, and implement
+//!    [`Evidence`] for it: the machine, the blocks of each figure, the notes, and the columns of
+//!    `results.parquet`. Simulations run in this crate. Measurements are passed in as plain figures by the command
+//!    line, since this crate has no access to a live machine. If a point takes long, give it a key and make it
+//!    serialisable, so that it can be saved in a journal (`--resume`).
+//! 2. *Data.* Write a function that returns the [`Source`]: its figures in words, its claims, its conclusions, and
+//!    the choices that its text leaves open. Decide how to read a claim *before* its value is known: take the
+//!    sentence, write down which values count as stated ([`Reading`]) and over which range, and say why in the
+//!    recipe if the sentence is ambiguous. A recipe returns one value for each place of that range, or a single
+//!    value; the rule does the rest. "Up to" is the greatest value over the range ([`Value::greatest`]), and
+//!    "similar" has two sides. If a sentence names no end of its range, the recipe has none either. If another
+//!    place of the source contradicts the claim, name it in `contradicts`.
+//! 3. *Quick.* `--quick` produces the same places with wider intervals, not fewer places. It can then leave a
+//!    claim undecided, but cannot contradict the full run ([`verdict`]).
+//! 4. *Command.* Add a subcommand to `warmcore reproduce` with the common flags, produce the evidence there, and
+//!    pass it to the common flow, which judges, writes the files and prints.
+//! 5. *Tests.* [`Source::check`] finds ids that are not unique, claims without a figure and conclusions without a
+//!    claim. `tests/third_source.rs` is an example of a source in a few lines.
 
 pub mod claim;
 pub mod finding;
@@ -60,7 +60,7 @@ pub mod summary;
 pub mod verdict;
 
 pub use claim::{Claim, Concluded};
-pub use finding::{Finding, Found, Value};
+pub use finding::{Finding, Value, ValueAt};
 pub use layout::document;
 pub use reading::Reading;
 pub use source::{Conclusion, Evidence, Figure, Reproduction, Source};

@@ -1,25 +1,25 @@
-//! What counts as a value that a source states.
+//! Which values count as a published value.
 
 use core::fmt;
 
-/// How far from a printed figure still counts as that figure: measurements behind it have
-/// half-widths of about 1% each.
+/// Relative distance at which a value counts as a printed figure: the measurements behind it have half-widths
+/// of about 1% each.
 pub const PRINTED: f64 = 0.02;
-/// How far from "about" a figure still counts as that.
+/// Relative distance at which a value counts as "about" a figure.
 pub const ABOUT: f64 = 0.2;
-/// How far below a figure still is "nearly" that figure.
+/// Relative distance below a figure at which a value counts as "nearly" that figure.
 pub const NEARLY: f64 = 0.1;
 
-/// What counts as the published value, in the unit of the claim.
+/// Which values count as the published one, in the unit of the claim.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Reading {
     /// A figure as printed: within [`PRINTED`] of it.
     Printed(f64),
     /// "About" a figure: within [`ABOUT`] of it.
     About(f64),
-    /// "Nearly" a figure: from [`NEARLY`] below it up to it, as printed.
+    /// "Nearly" a figure: from [`NEARLY`] below it up to the figure as printed.
     Nearly(f64),
-    /// Between two figures, each widened as a printed one.
+    /// Between two figures, each widened like a printed figure.
     Between(f64, f64),
     /// "Around" two figures, each widened by [`ABOUT`].
     AboutBetween(f64, f64),
@@ -27,16 +27,16 @@ pub enum Reading {
     MoreThan(f64),
     /// At most this.
     AtMost(f64),
-    /// "Similar", "the same", "no change": at most this, to either side of zero.
+    /// "Similar", "the same", "no change": at most this far from zero, in either direction.
     Within(f64),
 }
 
-/// From the least to the greatest value that counts, both included.
+/// A range of values, both ends included.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Band {
-    /// The least.
+    /// The least value.
     pub from: f64,
-    /// The greatest.
+    /// The greatest value.
     pub to: f64,
 }
 
@@ -62,7 +62,7 @@ impl Reading {
 }
 
 impl fmt::Display for Reading {
-    /// What counts, without its unit: `within a fifth of 25`.
+    /// In words, without the unit: `within a fifth of 25`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Printed(value) => write!(f, "within 2 % of {value}"),
@@ -73,7 +73,7 @@ impl fmt::Display for Reading {
             Self::MoreThan(0.0) => f.write_str("above zero"),
             Self::MoreThan(value) => write!(f, "more than {value}"),
             Self::AtMost(value) => write!(f, "at most {value}"),
-            Self::Within(value) => write!(f, "at most {value} to either side of zero"),
+            Self::Within(value) => write!(f, "at most {value} from zero in either direction"),
         }
     }
 }

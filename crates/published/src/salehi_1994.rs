@@ -1,5 +1,5 @@
-//! Salehi, Kurose & Towsley 1994: "Scheduling for Cache Affinity in Parallelized Communication
-//! Protocols". Figures 4 and 7 to 15, the statements about Table 2, and what the text says of them.
+//! Salehi, Kurose & Towsley 1994: "Scheduling for Cache Affinity in Parallelized Communication Protocols".
+//! Figures 4 and 7 to 15, the statements about Table 2, and the claims of the text about them.
 //!
 //! ```text
 //! Options ──► Plan: which points ──► results ──► Simulations: the evidence
@@ -7,19 +7,19 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`mod@source`] | the source as data, and its evidence in a report |
-//! | [`claims`] | what the text says, how ours is derived |
+//! | [`mod@source`] | the paper as data, and the evidence for its claims in a report |
+//! | [`claims`] | the statements of the text, and how our values are derived |
 //! | [`figures`], [`figure_name`], [`curves`] | the figures in words, by name, and the curves each one draws |
 //! | [`options`] | what is reproduced, for which machine, how exactly |
 //! | [`setting`] | one curve's setting, and its scenario at a rate |
-//! | [`rates`] | at which rates a curve is simulated |
+//! | [`rates`] | the rates at which a curve is simulated |
 //! | [`plan`] | the points of all figures, each once |
-//! | [`mod@reproduce`] | simulating them: in parallel, interruptible, resumable |
-//! | [`simulations`] | what came of them, as the claims ask for it |
+//! | [`mod@reproduce`] | simulates the points: in parallel, can be interrupted and resumed |
+//! | [`simulations`] | the results, in the form that the claims need |
 //! | [`latency`] | end-to-end latency (§6.3) from simulated delays |
-//! | [`charts`], [`columns`] | the same as charts, and for other programs |
+//! | [`charts`], [`columns`] | the results as charts, and as columns for other programs |
 //!
-//! Curves that are compared share their rates, and points of one rate share their arrivals.
+//! Curves that are compared are simulated at the same rates, and points of one rate have the same arrivals.
 
 pub mod charts;
 pub mod claims;

@@ -1,4 +1,4 @@
-//! A source: a publication as data, and its reproduction.
+//! A source, which is a publication as data, and its reproduction.
 
 use crate::claim::{Claim, Concluded};
 use std::collections::BTreeSet;
@@ -6,50 +6,51 @@ use warmcore_record::columns::ColumnsError;
 use warmcore_record::document::KeyFigure;
 use warmcore_record::{Block, Columns};
 
-/// A publication whose results are obtained again as evidence `E`.
+/// A publication whose results are reproduced as evidence `E`.
 #[derive(Clone, Debug)]
 pub struct Source<E> {
-    /// Its name on a command line: `salehi-1994`.
+    /// Its name on the command line: `salehi-1994`.
     pub name: &'static str,
-    /// What a reader calls it: `Salehi 1994`.
+    /// Its name for a reader: `Salehi 1994`.
     pub short: &'static str,
-    /// What it is about, as a title: `scheduling for cache affinity`.
+    /// Its subject, as a title: `scheduling for cache affinity`.
     pub subject: &'static str,
     /// How a report cites it.
     pub citation: &'static str,
-    /// What it did and how it is done again, for a reader who has never seen it; a paragraph each.
+    /// What the publication did and how it is reproduced, for a reader who has never seen it; one string per
+    /// paragraph.
     pub story: &'static [&'static str],
-    /// Its figures and tables, in its order.
+    /// Its figures and tables, in order.
     pub figures: Vec<Figure>,
-    /// Its claims, in its order.
+    /// Its claims, in order.
     pub claims: Vec<Claim<E>>,
     /// Its main conclusions, with the claims that they rest on.
     pub conclusions: &'static [Conclusion],
-    /// Where the text leaves a choice, what is taken here.
+    /// What is assumed where the text leaves a choice.
     pub choices: &'static [&'static str],
-    /// The figures whose values are given, not obtained again: claims that need no others are arithmetic on what the
-    /// source itself states.
+    /// The figures whose values are taken as published, not reproduced. Claims that need no other figures are
+    /// arithmetic on what the publication itself states.
     pub given: &'static [&'static str],
-    /// Words of the field, with their meaning.
+    /// Terms of the field, with their meaning.
     pub glossary: &'static [(&'static str, &'static str)],
 }
 
-/// A figure or table of a source, in words for a reader who has never seen it.
+/// A figure or table, in words for a reader who has never seen it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Figure {
     /// Its name on a command line and in links: `7a`.
     pub name: &'static str,
-    /// As the source calls it: `figure 7(a)`.
+    /// Its name in the publication: `figure 7(a)`.
     pub label: &'static str,
     /// What it shows, as a title.
     pub title: &'static str,
     /// The question it answers, and how to read it.
     pub about: &'static str,
-    /// What the source says it shows; may be empty.
+    /// What the publication says it shows; may be empty.
     pub states: &'static str,
 }
 
-/// A conclusion of a source, and the claims it rests on, by id.
+/// A conclusion of the publication, and the ids of the claims it rests on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conclusion {
     /// The conclusion.
@@ -58,35 +59,35 @@ pub struct Conclusion {
     pub claims: &'static [&'static str],
 }
 
-/// What was simulated or measured of a source, as its report shows it.
+/// What was simulated or measured for a source, as its report shows it.
 pub trait Evidence {
-    /// The machine that it is of, in words.
+    /// The machine, in words.
     fn machine(&self) -> String;
 
-    /// Whether the source's claims are about such a machine, and can be judged.
+    /// Whether the claims are about this kind of machine and can be judged.
     fn is_comparable(&self) -> bool {
         true
     }
 
-    /// The few figures that matter most; may be none.
+    /// The few most important figures; may be empty.
     fn key_figures(&self) -> Vec<KeyFigure> {
         Vec::new()
     }
 
-    /// The charts, tables and notes of the figure named so.
+    /// The charts, tables and notes of the figure with this name.
     fn blocks(&self, figure: &str) -> Vec<Block>;
 
-    /// What a reader must know of all of it before trusting it: precision, what was left out.
+    /// What a reader must know before trusting the evidence: its precision, and what was left out.
     fn notes(&self) -> Vec<String>;
 
-    /// Everything that was obtained, a row for each point, for other programs.
+    /// All results, one row per point, for other programs.
     ///
     /// # Errors
-    /// Never, as long as every column has a name of its own.
+    /// Never, as long as every column has its own name.
     fn results(&self) -> Result<Columns, ColumnsError>;
 }
 
-/// There is no such figure.
+/// No figure has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is no figure `{name}`, expected {known}, or a number for all its parts")]
 pub struct UnknownFigure {
@@ -94,7 +95,7 @@ pub struct UnknownFigure {
     known: String,
 }
 
-/// A source that is not sound: its own data contradict each other.
+/// A source whose data contradict each other.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{place}: {problem}")]
 pub struct Unsound {
@@ -116,11 +117,11 @@ pub struct Reproduction<E> {
 }
 
 impl<E> Source<E> {
-    /// The figures that `names` stand for, in the source's order: `7a` for one, `7` for 7(a) and 7(b). No
-    /// names stand for all figures.
+    /// The figures that `names` select, in the source's order: `7a` selects one, `7` selects 7(a) and 7(b).
+    /// Without names all figures are selected.
     ///
     /// # Errors
-    /// If one stands for none.
+    /// If a name selects no figure.
     pub fn figures_named(&self, names: &[String]) -> Result<Vec<&'static str>, UnknownFigure> {
         let is_named = |figure: &Figure, name: &str| {
             let number = figure.name.strip_suffix(|letter: char| letter.is_ascii_lowercase());
@@ -137,11 +138,11 @@ impl<E> Source<E> {
         Ok(self.figures.iter().filter(wanted).map(|figure| figure.name).collect())
     }
 
-    /// Checks what every source must be: names and ids unique, every claim and conclusion resting on what
-    /// is there, no text left empty.
+    /// Checks that names and ids are unique, that every claim and conclusion rests on existing figures and
+    /// claims, and that no text is empty.
     ///
     /// # Errors
-    /// The first fault, and where it is.
+    /// The first fault, and its place.
     pub fn check(&self) -> Result<(), Unsound> {
         let fault = |place: &str, problem: &str| {
             Err(Unsound { place: format!("{}, {place}", self.name), problem: problem.to_owned() })
@@ -149,7 +150,7 @@ impl<E> Source<E> {
         let (mut names, mut ids) = (BTreeSet::new(), BTreeSet::new());
         for figure in &self.figures {
             if !names.insert(figure.name) {
-                return fault(figure.name, "two figures of this name");
+                return fault(figure.name, "two figures have this name");
             }
             if [figure.label, figure.title, figure.about].contains(&"") {
                 return fault(figure.name, "a text is empty");
@@ -157,29 +158,29 @@ impl<E> Source<E> {
         }
         for claim in &self.claims {
             if !ids.insert(claim.id) {
-                return fault(claim.id, "two claims of this id");
+                return fault(claim.id, "two claims have this id");
             }
             if [claim.says, claim.published, claim.recipe].contains(&"") {
                 return fault(claim.id, "a text is empty");
             }
             if claim.needs.is_empty() || !claim.needs.iter().all(|name| names.contains(name)) {
-                return fault(claim.id, "it needs a figure that is not there, or none");
+                return fault(claim.id, "it needs no figure, or one that does not exist");
             }
         }
         for conclusion in self.conclusions {
             if !conclusion.claims.iter().all(|id| ids.contains(id)) {
-                return fault(conclusion.text, "it rests on a claim that is not there");
+                return fault(conclusion.text, "it rests on a claim that does not exist");
             }
         }
         Ok(())
     }
 
-    /// The figure named so.
+    /// The figure with this name.
     pub(crate) fn figure(&self, name: &str) -> Option<&Figure> {
         self.figures.iter().find(|figure| figure.name == name)
     }
 
-    /// Where a claim stands, for a reader.
+    /// Where a claim is made, for a reader.
     fn place(&self, claim: &Claim<E>) -> String {
         let section = (!claim.section.is_empty()).then(|| format!("§{}", claim.section));
         let labels = claim.needs.iter().filter_map(|name| Some(self.figure(name)?.label.to_owned()));
@@ -188,7 +189,7 @@ impl<E> Source<E> {
 }
 
 impl<E: Evidence + Clone> Source<E> {
-    /// Judges the claims that rest on `figures` by `evidence` of them.
+    /// Judges the claims that rest on `figures`, by `evidence` for them.
     #[must_use]
     pub fn conclude(self, evidence: E, figures: Vec<&'static str>) -> Reproduction<E> {
         let is_comparable = evidence.is_comparable();
@@ -198,7 +199,7 @@ impl<E: Evidence + Clone> Source<E> {
             .iter()
             .filter(rests)
             .map(|claim| claim.clone().conclude(self.place(claim), &evidence, is_comparable))
-            // Of another machine, what rests on the source's own constants says nothing.
+            // For another machine, a claim that rests on the publication's own constants says nothing.
             .filter(|concluded| is_comparable || concluded.finding.is_some())
             .collect();
         Reproduction { source: self, figures, evidence, claims }

@@ -1,7 +1,7 @@
-//! The claims for other programs: as a table of columns, and as a document.
+//! The claims for other programs, as a table of columns and as a document.
 
 use crate::claim::Concluded;
-use crate::finding::{Finding, Found};
+use crate::finding::{Finding, ValueAt};
 use crate::source::{Evidence, Reproduction};
 use crate::verdict::Verdict;
 use serde::Serialize;
@@ -9,23 +9,23 @@ use std::collections::BTreeMap;
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns};
 
-/// Version of the document.
+/// Version of the document's schema.
 pub const SCHEMA: u32 = 2;
 
-/// What a script wants to know of a reproduction.
+/// The result of a reproduction, for scripts.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Summary {
     /// Version of this document.
     pub schema: u32,
-    /// The source, by name.
+    /// Name of the source.
     pub source: &'static str,
-    /// The source, cited.
+    /// Citation of the source.
     pub citation: &'static str,
-    /// The machine that the evidence is of.
+    /// The machine that the evidence comes from.
     pub machine: String,
-    /// The figures, by name.
+    /// Names of the figures.
     pub figures: Vec<&'static str>,
-    /// How many claims came to each verdict.
+    /// How many claims have each verdict.
     pub verdicts: BTreeMap<String, usize>,
     /// The claims.
     pub claims: Vec<ClaimRow>,
@@ -34,43 +34,43 @@ pub struct Summary {
 /// One claim, for other programs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct ClaimRow {
-    /// Its name.
+    /// Its identifier.
     pub id: &'static str,
     /// Where the source says it.
     pub place: String,
-    /// What it says, in our words.
+    /// The statement, in our words.
     pub claim: &'static str,
-    /// The value as the source states it.
+    /// The published value, as the source writes it.
     pub published: &'static str,
-    /// What counts as that: `within 2 % of 125 µs`.
+    /// Which values count as that: `within 2 % of 125 µs`.
     pub reading: String,
-    /// The least value of ours.
+    /// Our least value.
     pub ours: Option<f64>,
     /// The lower end of its 95% interval.
     pub ours_low: Option<f64>,
     /// The upper end.
     pub ours_high: Option<f64>,
-    /// The greatest value of ours, where there are several.
+    /// Our greatest value, if there are several.
     pub ours_to: Option<f64>,
     /// The lower end of its 95% interval.
     pub ours_to_low: Option<f64>,
     /// The upper end.
     pub ours_to_high: Option<f64>,
-    /// Unit of these.
+    /// Unit of these values.
     pub unit: &'static str,
-    /// At how many places ours was found.
+    /// At how many places we have a value.
     pub places: usize,
-    /// At how many of them it is as stated; `None` of another machine, which is not judged.
+    /// At how many places our value is as stated; `None` for another machine, which is not judged.
     pub as_stated: Option<usize>,
-    /// At how many the interval does not tell.
+    /// At how many places the interval does not decide.
     pub undecided: Option<usize>,
-    /// Ours in words.
+    /// Our values in words.
     pub ours_in_words: String,
-    /// What follows.
+    /// The verdict.
     pub verdict: String,
-    /// Why.
+    /// The reason for the verdict.
     pub reason: String,
-    /// How ours is derived.
+    /// How our value is derived.
     pub recipe: &'static str,
 }
 
@@ -80,7 +80,7 @@ impl ClaimRow {
         let is_judged = concluded.verdict != Verdict::AnotherMachine;
         let extremes = concluded.finding.as_ref().and_then(Finding::extremes);
         let least = extremes.map(|(least, _)| least.value);
-        let several = |(_, greatest): (&Found, &Found)| (tally.places() > 1).then_some(greatest.value);
+        let several = |(_, greatest): (&ValueAt, &ValueAt)| (tally.places() > 1).then_some(greatest.value);
         let greatest = extremes.and_then(several);
         Self {
             id: claim.id,
@@ -125,10 +125,10 @@ impl Summary {
         }
     }
 
-    /// Every claim as a table of columns.
+    /// All claims as a table of columns.
     ///
     /// # Errors
-    /// Never, as long as every column has a name of its own.
+    /// Never, as long as every column has its own name.
     pub fn columns(&self) -> Result<Columns, ColumnsError> {
         let text = |name: &str, of: fn(&ClaimRow) -> &str| {
             Column::texts(name, self.claims.iter().map(|row| Some(of(row).to_owned())))

@@ -1,63 +1,63 @@
-//! The one rule by which every claim of every source is judged.
+//! The rule by which every claim of every source is judged.
 //!
-//! A reading turns the published value into a [`Band`]. A claim speaks of one
-//! value or of a range of places. At each place, ours is *as stated* if its whole 95% interval lies in
-//! the band, *otherwise* if its whole interval lies outside it, and *undecided* if it does both. The
-//! part of the places at which a claim is as stated decides:
+//! A reading turns the published value into a [`Band`]. A claim speaks of one value or of a range of places.
+//! At each place our value is *as stated* if its whole 95% interval lies in the band, *otherwise* if its
+//! whole interval lies outside, and *undecided* if it does neither. The fraction of places that are as stated
+//! decides:
 //!
-//! | part as stated | verdict |
+//! | places as stated | verdict |
 //! |---|---|
 //! | at least [`HOLDS`] of each case | holds |
 //! | at least [`HOLDS_PARTLY`] of all places | holds partly |
 //! | less | differs |
 //!
-//! A claim that speaks of several cases (two approaches, three batch sizes) has places in each, and has to
-//! hold in each: what is said "for all b" does not hold if it fails for one.
+//! If a claim speaks of several cases (two approaches, three batch sizes), each case has its own places, and
+//! the claim must hold in each: what is said "for all b" does not hold if it fails for one.
 //!
-//! Where that depends on how the undecided places would turn out, the verdict is *undecided*. So wider
-//! intervals can make a verdict undecided, and never another one: a quick run, which has the places of a
-//! full one with wider intervals, does not contradict it beyond what 95% intervals may.
+//! If the verdict depends on the undecided places, it is *undecided*. Wider intervals can therefore make a
+//! verdict undecided, but never change it to another one. A quick run has the places of the full run with
+//! wider intervals, so it does not contradict the full run beyond what 95% intervals allow.
 
 use crate::finding::{Finding, Value};
 use crate::reading::{Band, Reading};
 use core::fmt;
 
-/// The part of its range in which a claim must be as stated to hold.
+/// The fraction of its places at which a claim must be as stated to hold.
 pub const HOLDS: f64 = 0.9;
-/// The part of its range in which a claim must be as stated to hold partly.
+/// The fraction of its places at which a claim must be as stated to hold partly.
 pub const HOLDS_PARTLY: f64 = 0.5;
 
-/// What comes of comparing, best first.
+/// The verdicts, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Verdict {
-    /// Ours is as stated in (nearly) the whole range.
+    /// Our value is as stated in (nearly) the whole range.
     Holds,
-    /// Ours is as stated in at least half of the range.
+    /// Our value is as stated in at least half of the range.
     HoldsPartly,
-    /// The intervals do not tell.
+    /// The intervals do not decide.
     Undecided,
-    /// Ours is as stated in less than half of the range.
+    /// Our value is as stated in less than half of the range.
     Differs,
-    /// Ours is not as stated, nor is another place of the source.
+    /// Our value is not as stated, and another place of the source contradicts the claim.
     SourceInconsistent,
-    /// The evidence is of another machine: the published value is not about it.
+    /// The evidence is from another machine, which the published value is not about.
     AnotherMachine,
-    /// There is nothing to tell by.
+    /// The evidence is missing.
     NotDerived,
 }
 
-/// Places, counted by what their intervals say.
+/// Numbers of places, by what their intervals say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Count {
-    /// Where ours is as stated.
+    /// Our value is as stated.
     pub as_stated: usize,
-    /// Where the interval does not tell.
+    /// The interval does not decide.
     pub undecided: usize,
-    /// Where ours is otherwise.
+    /// Our value is not as stated.
     pub otherwise: usize,
 }
 
-/// The places of a claim, counted for each of its cases.
+/// The numbers of places of a claim, for each of its cases.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tally {
     /// The cases by name, in the order in which they were found.
@@ -83,7 +83,7 @@ impl Count {
 }
 
 impl Tally {
-    /// Counts the values found by what `reading` makes of them.
+    /// Counts the values of `finding`, judged by `reading`.
     #[must_use]
     pub fn new(reading: Reading, finding: &Finding) -> Self {
         let band = reading.band();
@@ -99,7 +99,7 @@ impl Tally {
         Self { cases }
     }
 
-    /// All places of all cases.
+    /// The places of all cases together.
     #[must_use]
     pub fn total(&self) -> Count {
         self.cases.iter().fold(Count::default(), |sum, (_, count)| Count {
@@ -115,7 +115,7 @@ impl Tally {
         self.total().places()
     }
 
-    /// What follows.
+    /// The verdict on these places.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let at_least = self.grade(|count| count.as_stated);
@@ -127,7 +127,7 @@ impl Tally {
         }
     }
 
-    /// The verdict if ours were as stated at so many places of each case.
+    /// The verdict if `as_stated` places of each case were as stated.
     fn grade(&self, as_stated: impl Fn(&Count) -> usize) -> Verdict {
         let part = |as_stated: usize, places: usize| as_stated as f64 / places as f64;
         let holds = |(_, count): &(String, Count)| part(as_stated(count), count.places()) >= HOLDS;
@@ -152,8 +152,8 @@ impl fmt::Display for Count {
 }
 
 impl fmt::Display for Tally {
-    /// `as stated at 5 of 18, 2 undecided`; of several cases also each:
-    /// `as stated at 15 of 18 (b = 2: 6 of 6; b = 4: 6 of 6; b = 8: 3 of 6)`.
+    /// `as stated at 5 of 18, 2 undecided`; with several cases, each is added: `as stated at 15 of 18 (b = 2:
+    /// 6 of 6; b = 4: 6 of 6; b = 8: 3 of 6)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "as stated at {}", self.total())?;
         if self.cases.len() > 1 {
@@ -166,7 +166,7 @@ impl fmt::Display for Tally {
 }
 
 impl Verdict {
-    /// All, best first.
+    /// All verdicts, best first.
     pub const ALL: [Self; 7] = [
         Self::Holds,
         Self::HoldsPartly,
@@ -192,37 +192,37 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The rule for a reader of a report.
+/// The rule, for the reader of a report.
 #[must_use]
 pub fn rule() -> String {
     let [holds, partly] = [HOLDS, HOLDS_PARTLY].map(|part| 100.0 * part);
     let [printed, about] = [crate::reading::PRINTED, crate::reading::ABOUT].map(|part| 100.0 * part);
     format!(
-        "Every verdict is computed, by one rule for all sources. A printed figure counts as reached within \
-         {printed} % of it, \"about\" a figure within {about} %; where the text gives no number, the one read \
-         into it is shown with the claim. A claim speaks of one value or of several places (rates, sizes, \
-         machines). At each, ours is as stated if its whole 95 % interval lies in the range that counts, and \
-         otherwise if the whole interval lies outside it. A claim that is as stated at {holds} % of its places \
-         or more holds, if it speaks of several cases (approaches, policies, batch sizes) in each of them; at \
-         {partly} % of all places or more it holds partly; at fewer it differs. Where that depends on \
-         places whose intervals do not tell, it is undecided."
+        "Every verdict is computed by one rule, the same for all sources. A printed figure counts as reached within \
+        {printed} % of it, and \"about\" a figure within {about} %. If the text gives no number, the number assumed is \
+        shown with the claim. A claim speaks of one value or of several places (rates, sizes, machines). At each place \
+        our value is as stated if its whole 95 % interval lies in the range that counts, and not as stated if the \
+        whole interval lies outside it. A claim holds if it is as stated at {holds} % of its places or more; if it speaks of \
+        several cases (approaches, policies, batch sizes), in each of them. It holds partly at {partly} % of all \
+        places or more, and differs below that. If that depends on places whose intervals do not decide, it is \
+        undecided."
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Found;
+    use crate::finding::ValueAt;
 
     fn judge(reading: Reading, values: &[(f64, f64)]) -> Verdict {
         judge_cases(reading, values, 1)
     }
 
-    /// Judges `values` that belong to so many cases in turn.
+    /// Judges `values` that belong to the `cases` in turn.
     fn judge_cases(reading: Reading, values: &[(f64, f64)], cases: usize) -> Verdict {
         let found = |(index, &(low, high)): (usize, &(f64, f64))| {
             let value = Value { mean: (low + high) / 2.0, low, high };
-            Found::new("", value).in_case(format!("{}", index % cases))
+            ValueAt::new("", value).in_case(format!("{}", index % cases))
         };
         let finding = Finding { found: values.iter().enumerate().map(found).collect(), note: String::new() };
         Tally::new(reading, &finding).verdict()
@@ -255,7 +255,7 @@ mod tests {
         let judge = |cases: [(usize, usize); 3]| {
             let found = cases.iter().zip(["b = 2", "b = 4", "b = 8"]).flat_map(|(&(held, failed), case)| {
                 let values = [vec![1.0; held], vec![-1.0; failed]].concat();
-                values.into_iter().map(move |value| Found::new("", Value::exact(value)).in_case(case))
+                values.into_iter().map(move |value| ValueAt::new("", Value::exact(value)).in_case(case))
             });
             let finding = Finding { found: found.collect(), note: String::new() };
             let tally = Tally::new(Reading::MoreThan(0.0), &finding);
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(judge(positive, &[of(0, 4), vec![(-2.0, -1.0); 5]].concat()), Verdict::Differs);
     }
 
-    /// Draws from the high bits of a linear congruential generator (Knuth's constants).
+    /// Random numbers from the high bits of a linear congruential generator (Knuth's constants).
     struct Draws(u64);
 
     impl Draws {

@@ -70,7 +70,7 @@ fn what_is_interrupted_and_resumed_is_the_same() {
         asked(),
         |scenario| kept.get(&name(scenario)).copied(),
         |scenario, _| {
-            assert!(!kept.contains_key(&name(scenario)), "a kept point is not simulated again");
+            assert!(!kept.contains_key(&name(scenario)), "a saved point is not simulated again");
             *anew.lock().unwrap() += 1;
             Ok(())
         },
@@ -115,7 +115,7 @@ fn every_figure_has_a_sound_section_and_a_claim_belongs_to_what_was_asked_for() 
     let words = format!("{document:?}");
     assert!(
         !words.contains("The source ") && !words.contains("In the source"),
-        "a reader is told which source"
+        "a reader must be told which paper"
     );
 }
 
@@ -129,7 +129,7 @@ fn points_are_planned_once_and_shared_between_figures() {
     assert_eq!(distinct.len(), plan.scenarios().count());
 }
 
-/// The source's machine, every time divided by `factor`.
+/// The machine of Salehi 1994 with every time divided by `factor`.
 fn faster(factor: f64) -> Profile {
     let mut profile = Profile { name: "a faster one".to_owned(), ..Profile::sgi_challenge_xl() };
     let shorten = |time: &mut Measured| time.mean = Nanos(time.mean.0 / factor);
@@ -174,11 +174,11 @@ fn a_profile_of_one_processor_is_refused_before_anything_is_simulated() {
     assert!(refused.to_string().contains(Approach::Locking.short().to_lowercase().as_str()), "{refused}");
 }
 
-/// The verdicts of a full run: `id<TAB>verdict`. To write them anew: `warmcore reproduce salehi-1994 --json |
+/// The verdicts of a full run: `id<TAB>verdict`. To regenerate them: `warmcore reproduce salehi-1994 --json |
 /// jq -r '.claims[] | [.id, .verdict] | @tsv'`.
 const FULL: &str = include_str!("salehi_1994_full.tsv");
 
-/// What a quick run may say of a claim: what the full run says, or nothing.
+/// A quick run must give the verdict of the full run, or leave the claim undecided.
 #[test]
 fn a_quick_run_contradicts_no_verdict_of_the_full_run() {
     let full: HashMap<&str, &str> = FULL.lines().filter_map(|line| line.split_once('\t')).collect();
@@ -194,8 +194,9 @@ fn a_quick_run_contradicts_no_verdict_of_the_full_run() {
     let undecided = quick.claims.iter().filter(|one| one.verdict == Verdict::Undecided).count();
     assert!(undecided <= quick.claims.len() / 3, "{undecided} undecided: a quick run should say something");
 
-    // Claims that were called held because a curve was cut, one side was looked at, or only a sign; spans
-    // that merely touch the published range; and two that were judged where the text does not speak.
+    // Claims that once seemed to hold because a curve was cut, one side was looked at, or only a sign was
+    // compared; values that merely touch the published range; and two that were judged where the text says
+    // nothing.
     let verdict = |id: &str| quick.claims.iter().find(|one| one.claim.id == id).expect(id).verdict;
     for id in ["other-hosts", "hybrid-best"] {
         assert_eq!(verdict(id), Verdict::HoldsPartly, "{id}");
@@ -204,7 +205,7 @@ fn a_quick_run_contradicts_no_verdict_of_the_full_run() {
         assert_eq!(verdict(id), Verdict::Differs, "{id}");
     }
     assert_eq!(verdict("stream-locking-over-ips"), Verdict::SourceInconsistent);
-    // Where the curves end decides it, and the text does not say where.
+    // The answer depends on where the curves end, which the text does not say.
     assert_eq!(verdict("latency-bound"), Verdict::Undecided);
     // "Around 2.5 µs" is no more exact than "about" is elsewhere.
     assert_eq!(verdict("lock-migration-factor"), Verdict::Undecided);

@@ -1,15 +1,15 @@
-//! The form is general: a made-up source in a few lines, measured by nobody, goes through all of it.
+//! A made-up source in a few lines goes through the whole flow, which shows that the form is general.
 
 use warmcore_published::claim::count;
 use warmcore_published::{
-    Claim, Conclusion, Evidence, Figure, Finding, Found, Reading, Source, Summary, Value, Verdict, document,
+    Claim, Conclusion, Evidence, Figure, Finding, Reading, Source, Summary, Value, ValueAt, Verdict, document,
 };
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::document::Level;
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Column, Columns, Manifest, Table};
 
-/// How fast each of some kettles boils water, in minutes, with its interval.
+/// How fast each of several kettles boils water: minutes, with an interval.
 #[derive(Clone)]
 struct Boiled(Vec<(&'static str, Value)>);
 
@@ -58,7 +58,7 @@ fn source() -> Source<Boiled> {
         contradicts: None,
     };
     let each: fn(&Boiled) -> Option<Finding> =
-        |e| Finding::new(e.0.iter().map(|(kettle, value)| Found::new(*kettle, *value)).collect(), "");
+        |e| Finding::new(e.0.iter().map(|(kettle, value)| ValueAt::new(*kettle, *value)).collect(), "");
     Source {
         name: "watt-1776",
         short: "Watt 1776",
@@ -130,11 +130,11 @@ fn only_claims_of_the_figures_asked_for_are_judged() {
 fn what_contradicts_itself_is_no_source() {
     let mut doubled = source();
     doubled.claims.push(doubled.claims[0].clone());
-    assert!(doubled.check().unwrap_err().to_string().contains("two claims of this id"));
+    assert!(doubled.check().unwrap_err().to_string().contains("two claims have this id"));
     let mut lost = source();
     lost.claims[0].needs = &["7"];
-    assert!(lost.check().unwrap_err().to_string().contains("needs a figure that is not there"));
+    assert!(lost.check().unwrap_err().to_string().contains("one that does not exist"));
     let mut unfounded = source();
     unfounded.conclusions = &[Conclusion { text: "Tea.", claims: &["tea"] }];
-    assert!(unfounded.check().unwrap_err().to_string().contains("rests on a claim that is not there"));
+    assert!(unfounded.check().unwrap_err().to_string().contains("rests on a claim that does not exist"));
 }

@@ -1,6 +1,7 @@
-//! Renders a made-up document, to try the look: `cargo run -p warmcore-report --example sample [FILE]`.
+//! Renders a made-up document to check its appearance: `cargo run -p warmcore-report --example sample
+//! [FILE]`.
 //!
-//! Nothing in it was measured; the document says so.
+//! No figure in it was measured; the document says so.
 
 #[path = "sample/document.rs"]
 mod document;

@@ -1,5 +1,4 @@
-//! Axes as the charting library wants them: a heading with the unit, a range, and ticks that a
-//! reader can say aloud.
+//! Axes as the charting library needs them: a heading with the unit, a range, and readable ticks.
 
 use crate::numbers;
 use crate::text::{markup, wrapped};
@@ -12,10 +11,10 @@ const GRID: &str = "var(--grid)";
 /// The least and the greatest positive value that an axis must show.
 pub(crate) type Extent = (f64, f64);
 
-/// An axis with the metric prefix that its values are drawn in.
+/// An axis with the metric prefix in which its values are drawn.
 ///
-/// On a linear axis all ticks have one prefix, which the heading names: the values of the view are
-/// divided by it. On a logarithmic axis each tick has its own.
+/// On a linear axis all ticks have one prefix, which the heading names; the values of the view are divided by
+/// it. On a logarithmic axis each tick has its own prefix.
 pub(crate) struct DrawnAxis<'a> {
     axis: &'a Axis,
     direction: Direction,
@@ -24,7 +23,7 @@ pub(crate) struct DrawnAxis<'a> {
 }
 
 impl<'a> DrawnAxis<'a> {
-    /// The axis for `values`, which are all that the view can come to show on it.
+    /// The axis for `values`, which must be all values that the view can show on it.
     pub(crate) fn new(axis: &'a Axis, direction: Direction, values: impl Iterator<Item = f64>) -> Self {
         let largest = values.map(f64::abs).fold(0.0, f64::max);
         let (prefix, factor) = match axis.scale {
@@ -34,13 +33,13 @@ impl<'a> DrawnAxis<'a> {
         Self { axis, direction, prefix, factor }
     }
 
-    /// Where `value` is drawn.
+    /// Where `value` is drawn, in the library's coordinates.
     pub(crate) fn place(&self, value: f64) -> f64 {
         value / self.factor
     }
 
-    /// About how far along the axis `value` is drawn, from 0 to 1: a linear axis may begin a little
-    /// below and end a little above the values.
+    /// Roughly how far along the axis `value` is drawn, from 0 to 1. A linear axis may begin slightly below
+    /// the values and end slightly above them.
     pub(crate) fn fraction(&self, value: f64, extent: Extent) -> f64 {
         let (value, [from, to]) = match (self.is_log(), self.direction) {
             (true, _) => (value.log10(), log_range(extent)),
@@ -54,7 +53,7 @@ impl<'a> DrawnAxis<'a> {
         self.axis.scale == Scale::Log
     }
 
-    /// Quantity and unit. Where the ticks carry the unit the heading does not.
+    /// Quantity and unit. If the ticks carry the unit, the heading does not.
     pub(crate) fn heading(&self) -> String {
         let symbol = format!("{}{}", self.prefix, self.axis.unit.symbol);
         if symbol.is_empty() || (self.is_log() && self.axis.unit.prefixed) {
@@ -97,7 +96,7 @@ impl<'a> DrawnAxis<'a> {
         options["range"] = json!(range);
         options["tickvals"] = json!(ticks);
         options["ticktext"] = ticks.iter().map(|tick| markup(&self.tick(*tick))).collect();
-        // For when the reader has zoomed in between two of them.
+        // Used when the reader has zoomed in between two ticks.
         options["tickformat"] = json!("~s");
         options["ticksuffix"] = json!(markup(&self.axis.unit.symbol));
     }
@@ -108,14 +107,14 @@ impl<'a> DrawnAxis<'a> {
     }
 }
 
-/// The decimal logarithms between which `extent` lies with some room to spare.
+/// The decimal logarithms of the range that is drawn: `extent` with a margin.
 pub(crate) fn log_range((from, to): Extent) -> [f64; 2] {
     let (from, to) = (from.log10(), to.log10());
     let room = ((to - from) * 0.035).max(0.03);
     [from - room, to + room]
 }
 
-/// Whole powers of ten, with what lies between them where there is room.
+/// Whole powers of ten, and values between them if there is room.
 fn log_ticks([from, to]: [f64; 2], direction: Direction) -> Vec<f64> {
     let roomy = if direction == Direction::X { 2.5 } else { 4.0 };
     let mantissas: &[f64] = match to - from {

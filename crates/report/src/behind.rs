@@ -1,20 +1,20 @@
-//! The numbers behind a chart, as tables: for screen readers, for copying, and where no script runs.
+//! The numbers of a chart as tables: for screen readers, for copying, and for browsers without scripts.
 //!
-//! Series over the same values of x are columns of one table; others have a table of their own.
+//! Series with the same values of x share a table; others have a table of their own.
 
 use crate::{axes, legend, numbers};
 use warmcore_record::chart::{Chart, Point, Series, View};
 
-/// The numbers behind one view of a chart.
+/// The numbers of one view of a chart.
 pub(crate) struct BehindView {
-    /// The view's options, as the page's script names them: `0-2`.
+    /// The view's options, as the page's script identifies them: `0-2`.
     pub(crate) picks: String,
-    /// The view's options in words: `Processors: 8`; empty where there is no choice.
+    /// The view's options in words: `Processors: 8`; empty if there is nothing to choose.
     pub(crate) title: String,
     pub(crate) tables: Vec<BehindTable>,
 }
 
-/// The numbers of the series that share their x.
+/// The numbers of the series that share their values of x.
 pub(crate) struct BehindTable {
     pub(crate) x: String,
     pub(crate) y: String,
@@ -28,7 +28,7 @@ pub(crate) struct BehindRow {
     pub(crate) values: Vec<String>,
 }
 
-/// Options as one word, for the page's script.
+/// The options as one word, for the page's script.
 fn picks_word(picks: &[usize]) -> String {
     picks.iter().map(ToString::to_string).collect::<Vec<_>>().join("-")
 }
@@ -66,7 +66,7 @@ fn has_same_x(one: &Series, other: &Series) -> bool {
     one.points.iter().map(|point| point.x).eq(other.points.iter().map(|point| point.x))
 }
 
-/// The table of series that all have the x of the first.
+/// The table of series that all have the same values of x as the first.
 fn table(chart: &Chart, group: &[&Series]) -> BehindTable {
     let row = |(i, point): (usize, &Point)| BehindRow {
         x: axes::in_words(&chart.x, point.x),

@@ -1,20 +1,20 @@
-//! What is put into a page without being written by hand: data as JSON, and the charting library.
+//! Generated parts of a page: data as JSON, and the charting library.
 
 use plotly::Plot;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// `data` as JSON that is safe inside a `<script>` element: no text in it can end the element or
-/// begin a comment.
+/// `data` as JSON that is safe inside a `<script>` element: no text in it can end the element or begin a
+/// comment.
 ///
 /// # Panics
-/// If `data` cannot be JSON at all (a map whose keys are not texts), which none of ours is.
+/// If `data` cannot be expressed as JSON (a map whose keys are not strings), which no report has.
 pub(crate) fn json(data: &impl Serialize) -> String {
     let json = serde_json::to_string(data).expect("chart data are numbers and texts");
     let mut safe = String::with_capacity(json.len());
     for character in json.chars() {
         match character {
-            // Only inside a string does JSON have these, and there an escape means the same.
+            // In JSON these characters occur only inside strings, where an escape means the same.
             '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
                 let written = write!(safe, "\\u{:04x}", u32::from(character));
                 debug_assert!(written.is_ok());
@@ -27,11 +27,11 @@ pub(crate) fn json(data: &impl Serialize) -> String {
 
 /// The source text of plotly.js.
 ///
-/// The crate gives it as the first of two `<script>` elements; the second, a typesetter for
-/// formulas, is left out, as no text of a report is a formula.
+/// The crate provides it as the first of two `<script>` elements. The second one typesets formulas and is
+/// left out, since reports contain no formulas.
 ///
 /// # Panics
-/// If the crate stops giving it so, which the tests would show.
+/// If the crate no longer provides it in this form, which the tests would show.
 pub(crate) fn charting_library() -> String {
     let elements = Plot::offline_js_sources();
     let (_, rest) = elements.split_once('>').expect("the sources begin with a script element");

@@ -1,8 +1,8 @@
-//! A chart as the charting library wants it: for each view its traces and its layout.
+//! A chart as the charting library needs it: the traces and the layout of each view.
 //!
-//! The page's script puts the two together (`templates/charts.js`); all text in them is ready to be
-//! shown, so that the script formats nothing. Colours are variables of the style sheet, which the
-//! script looks up: they are others on dark paper.
+//! The page's script combines the two (`templates/charts.js`). All text is ready to be shown, so the script
+//! formats nothing. Colours are variables of the style sheet, which the script looks up, since they differ in
+//! dark mode.
 
 use crate::axes::{self, DrawnAxis, Extent};
 use crate::legend::{self, Legend};
@@ -28,13 +28,13 @@ pub(crate) struct Figure {
 struct FigureView {
     picks: Vec<usize>,
     traces: Vec<Value>,
-    /// The layout for what is shown at first.
+    /// The layout for the series that are shown at first.
     layout: Value,
-    /// The layout for when the reader has switched on what is hidden at first; `None` where nothing is.
+    /// The layout after the reader has switched on hidden series; `None` if none is hidden.
     wide: Option<Value>,
 }
 
-/// What a view is drawn with.
+/// Everything needed to draw a view.
 struct Drawing<'a> {
     chart: &'a Chart,
     legend: &'a Legend<'a>,
@@ -67,12 +67,12 @@ impl<'a> Drawing<'a> {
         Self { chart, legend, view, x, y }
     }
 
-    /// Whether `series` is drawn at first.
+    /// Whether `series` is shown at first.
     fn is_shown(&self, series: &Series) -> bool {
         self.legend.entry_of(series).is_some_and(|(index, _)| self.legend.entries[index].shown)
     }
 
-    /// The series in the order in which they are drawn: what is emphasised lies on top.
+    /// The traces in drawing order: emphasised series are drawn on top.
     fn traces(&self) -> Vec<Value> {
         let mut traces = Vec::new();
         let layers = [false, true].map(|top| self.view.series.iter().filter(move |s| s.emphasised == top));
@@ -110,7 +110,7 @@ impl<'a> Drawing<'a> {
         Value::Object(trace)
     }
 
-    /// The half-widths of a curve, as an area around it; `None` if it has none.
+    /// The half-widths of a curve as a shaded area around it; `None` if it has none.
     fn band(&self, series: &Series, appearance: &Appearance, entry: usize) -> Option<Value> {
         let points: Vec<&Point> = drawable(series).collect();
         if points.iter().all(|point| half_width(point) == 0.0) {
@@ -135,18 +135,18 @@ impl<'a> Drawing<'a> {
             format!("{}: <b>{}</b>", markup(&y.label), markup(&numbers::figure(point.y, &y.unit))),
             format!("{}: {}", markup(&x.label), markup(&axes::in_words(x, point.x))),
         ];
-        lines.extend(point.missed_target.then(|| "† half-width wider than aimed at".to_owned()));
+        lines.extend(point.missed_target.then(|| "† half-width wider than its target".to_owned()));
         lines.extend(point.note.iter().map(|note| wrapped(note, 44)));
         lines.join("<br>")
     }
 
-    /// Every x that must be shown of `series`, and the marks.
+    /// All values of x that must be visible for `series` and the marks.
     fn xs(&self, series: &[&Series]) -> impl Iterator<Item = f64> {
         let points = series.iter().copied().flat_map(drawable).map(|point| point.x);
         points.chain(self.marked(Direction::X))
     }
 
-    /// Every y that must be shown of `series`: means and ends of half-widths; and the marks.
+    /// All values of y that must be visible for `series` (means and ends of half-widths) and the marks.
     fn ys(&self, series: &[&Series]) -> impl Iterator<Item = f64> {
         let points = series.iter().copied().flat_map(drawable);
         let ends =
@@ -158,7 +158,7 @@ impl<'a> Drawing<'a> {
         self.view.marks.iter().filter(move |mark: &&Mark| mark.axis == direction).map(|mark| mark.at)
     }
 
-    /// The marks, named where they cover the least of `shown`.
+    /// The marks. Each label is placed where it covers the fewest points of `shown`.
     fn marks(&self, shown: &[&Series], x_extent: Option<Extent>, y_extent: Option<Extent>) -> Vec<Value> {
         let (Some(across), Some(up)) = (x_extent, y_extent) else { return Vec::new() };
         let place = |point: &Point| (self.x.fraction(point.x, across), self.y.fraction(point.y.mean, up));
@@ -173,11 +173,11 @@ impl<'a> Drawing<'a> {
         self.view.marks.iter().map(shape).collect()
     }
 
-    /// The layout in which all series have room of which `has_room` holds.
+    /// A layout with enough room for all series for which `has_room` is true.
     fn layout(&self, has_room: impl Fn(&Series) -> bool) -> Value {
         let series: Vec<&Series> = self.view.series.iter().filter(|series| has_room(series)).collect();
         let x_extent = extent(self.xs(&series));
-        // The names of regions stand above the curves.
+        // The names of regions are written above the curves.
         let named = self.y.is_log() && !self.view.regions.is_empty();
         let y_extent =
             extent(self.ys(&series)).map(|extent| if named { with_headroom(extent) } else { extent });
@@ -209,7 +209,7 @@ fn scatter(points: &[&Point], series: &Series, appearance: &Appearance) -> Map<S
         Style::Line => "lines+markers",
         Style::Curve | Style::Bars => "lines",
     };
-    // A hollow marker says that the target was missed.
+    // A hollow marker means that the precision target was missed.
     let symbols: Vec<String> = points.iter().map(|point| appearance.symbol(point.missed_target)).collect();
     let (width, size) = if series.emphasised { (4.5, 10) } else { (2.0, 8) };
     let outlines = points.iter().map(|point| if point.missed_target { 2.0 } else { 1.0 });
@@ -243,22 +243,22 @@ fn bars(points: &[&Point], appearance: &Appearance) -> Map<String, Value> {
     trace
 }
 
-/// The points that have a place; the others would break the data format.
+/// The points that can be drawn; others would break the data format.
 fn drawable(series: &Series) -> impl Iterator<Item = &Point> {
     series.points.iter().filter(|point| point.x.is_finite() && point.y.mean.is_finite())
 }
 
-/// How far a point's bar reaches; an unknown half-width, which the hover text tells, has none.
+/// The length of a point's error bar. An unknown half-width has none; the hover text mentions it.
 fn half_width(point: &Point) -> f64 {
     point.y.half_width.filter(|half| half.is_finite()).unwrap_or(0.0)
 }
 
-/// `extent` with a seventh more at the top of a logarithmic axis.
+/// `extent` with a seventh added at the top of a logarithmic axis.
 fn with_headroom((from, to): Extent) -> Extent {
     (from, to * (to / from).powf(1.0 / 7.0))
 }
 
-/// The least and greatest positive value, between which a logarithmic axis lies.
+/// The least and the greatest positive value, which a logarithmic axis must show.
 fn extent(values: impl Iterator<Item = f64>) -> Option<Extent> {
     values.filter(|value| *value > 0.0 && value.is_finite()).fold(None, |extent, value| match extent {
         None => Some((value, value)),

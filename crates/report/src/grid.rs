@@ -1,20 +1,20 @@
-//! A table as the page needs it: every cell's text ready, every footnote numbered.
+//! A table as the page needs it: the text of every cell is ready, and footnotes are numbered.
 
 use crate::numbers;
 use warmcore_record::Table;
 use warmcore_record::table::{Cell, HeaderCell};
 
-/// The marker of a value whose half-width is wider than what was aimed at.
+/// Marks a value whose half-width is wider than its target.
 const MISSED: &str = "†";
-/// More columns than this leave no room for half-widths beside the values.
+/// With more columns than this, half-widths do not fit beside the values.
 const COLUMNS_ABREAST: usize = 5;
-const MISSED_MEANING: &str = "The half-width is wider than what was aimed at: trust this value less.";
+const MISSED_MEANING: &str = "The half-width is wider than its target: trust this value less.";
 
 /// A table, ready to be laid out.
 pub(crate) struct Grid<'a> {
     pub(crate) id: &'a str,
     pub(crate) caption: &'a str,
-    /// Whether half-widths stand below their values, as there are too many columns to stand beside.
+    /// Whether half-widths are written below their values, because there are too many columns.
     pub(crate) dense: bool,
     pub(crate) header: &'a [Vec<HeaderCell>],
     pub(crate) rows: Vec<GridRow<'a>>,
@@ -35,7 +35,7 @@ pub(crate) enum GridCell<'a> {
     Missing { mark: String },
 }
 
-/// What a marker in the table stands for.
+/// Explains a marker in the table.
 pub(crate) struct Footnote<'a> {
     pub(crate) mark: String,
     pub(crate) text: &'a str,
@@ -65,7 +65,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// The cell; a reason it is the first to have is added to `reasons`.
+/// Converts a cell. If its reason is new, it is added to `reasons`.
 fn grid_cell<'a>(cell: &'a Cell, reasons: &mut Vec<&'a str>, missed: &mut bool) -> GridCell<'a> {
     match cell {
         Cell::Text(text) => GridCell::Text(text),

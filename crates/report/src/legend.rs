@@ -1,28 +1,28 @@
-//! The legend of a chart: its series over all views, each with the look it keeps.
+//! The legend of a chart: the series of all its views, each with one appearance.
 
 use crate::palette::{self, Appearance};
 use warmcore_record::chart::{Chart, Series};
 
-/// The distinct series of a chart, in order of appearance. A series keeps its entry, its look and
-/// whether it is shown when the reader turns to another view.
+/// The distinct series of a chart, in order of appearance. A series keeps its entry, its appearance and
+/// whether it is shown when the reader switches to another view.
 pub(crate) struct Legend<'a> {
     pub(crate) entries: Vec<Entry<'a>>,
 }
 
-/// One series, in whichever views have it.
+/// One series, in all views that contain it.
 pub(crate) struct Entry<'a> {
     pub(crate) series: &'a Series,
     pub(crate) appearance: Appearance,
-    /// Whether it is drawn at first: where some view wants it shown.
+    /// Whether it is shown at first, which is so if any view shows it.
     pub(crate) shown: bool,
-    /// Whether some view emphasises it.
+    /// Whether any view emphasises it.
     pub(crate) emphasised: bool,
 }
 
 impl<'a> Legend<'a> {
     pub(crate) fn new(chart: &'a Chart) -> Self {
         let mut entries: Vec<Entry<'a>> = Vec::new();
-        // A colour has another marker in each group of the legend.
+        // A colour gets a different marker in each group of the legend.
         let mut markers: Vec<(usize, Option<&str>)> = Vec::new();
         for series in chart.views.iter().flat_map(|view| &view.series) {
             if let Some(entry) = entries.iter_mut().find(|entry| is_same(entry.series, series)) {
@@ -43,7 +43,7 @@ impl<'a> Legend<'a> {
         Self { entries }
     }
 
-    /// The index and look of a series of the chart.
+    /// The index and the appearance of a series of the chart.
     pub(crate) fn entry_of(&self, series: &Series) -> Option<(usize, &Appearance)> {
         let index = self.entries.iter().position(|entry| is_same(entry.series, series))?;
         Some((index, &self.entries[index].appearance))
@@ -54,7 +54,7 @@ fn is_same(one: &Series, other: &Series) -> bool {
     one.name == other.name && one.group == other.group
 }
 
-/// The name of a series with its group.
+/// The name of a series, with its group.
 pub(crate) fn full_name(series: &Series) -> String {
     match &series.group {
         Some(group) => format!("{group}: {}", series.name),

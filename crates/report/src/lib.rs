@@ -1,8 +1,8 @@
-//! One HTML file from a [`Document`]: the verdict first, then what supports it.
+//! Renders a [`Document`] as one HTML file: the verdict first, then the evidence.
 //!
-//! The file opens offline. Nothing in it asks anybody for anything (its own content policy forbids
-//! that), everything but the charts works without JavaScript, and all text is escaped, so a document
-//! may say anything. It reads on a phone, in print, without colour vision, and by ear.
+//! The file opens offline and requests nothing from the network (its own content policy forbids that).
+//! Everything but the charts works without JavaScript. All text is escaped, so a document may contain any
+//! text. The page is made for phones, for print, for readers without colour vision and for screen readers.
 //!
 //! ```text
 //! Document ─► page (HTML, by templates) ──────────────► one file
@@ -15,8 +15,8 @@
 //! | `figure`, `axes`, `shapes`, `legend` | turn a chart into what plotly.js draws |
 //! | `behind` | turns a chart into tables of the same numbers |
 //! | `grid` | turns a table into cells with footnotes |
-//! | `numbers`, `text` | show a figure with its half-width and unit, and words as they are |
-//! | `palette` | colours and patterns that anybody can tell apart |
+//! | `numbers`, `text` | format values with half-widths and units, and escape text |
+//! | `palette` | colours and patterns that everybody can distinguish |
 //! | `embed` | puts data and the charting library into the page |
 
 mod axes;
@@ -34,13 +34,12 @@ mod text;
 use askama::Template;
 use warmcore_record::Document;
 
-/// The report as one HTML file.
+/// Renders `document` as one HTML file.
 ///
-/// Any document can be rendered; one that [`Document::validate`] refuses may have charts or links
-/// that do not work.
+/// Any document can be rendered. If [`Document::validate`] refuses it, some charts or links may not work.
 ///
 /// # Panics
-/// Never: the templates are checked when this crate is compiled, and a string takes all they write.
+/// Never: the templates are checked when this crate is compiled, and writing to a string cannot fail.
 #[must_use]
 pub fn render(document: &Document) -> String {
     page::Page::new(document).render().expect("a string takes whatever is written to it")

@@ -1,13 +1,13 @@
-//! Figures as a reader wants them: no more digits than the half-width warrants, always with it.
+//! Numbers for readers: always with their half-width, and with no more digits than it justifies.
 
 use warmcore_record::Estimate;
 use warmcore_record::chart::Unit;
 
-/// A metric prefix and what it multiplies by.
+/// A metric prefix and its factor.
 const PREFIXES: [(&str, f64); 8] =
     [("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0), ("m", 1e-3), ("µ", 1e-6), ("n", 1e-9)];
 
-/// A figure with half-width and unit: `142.1 ± 0.8 µs`, or `142.1 µs ± unknown` where its half-width is infinite.
+/// A value with half-width and unit: `142.1 ± 0.8 µs`, or `142.1 µs ± unknown` if the half-width is infinite.
 pub(crate) fn figure(value: Estimate<f64>, unit: &Unit) -> String {
     if value.half_width.is_some_and(|half| !half.is_finite()) {
         return format!("{} ± unknown", figure(Estimate { half_width: None, ..value }, unit));
@@ -24,12 +24,12 @@ pub(crate) fn figure(value: Estimate<f64>, unit: &Unit) -> String {
     }
 }
 
-/// A bare value with its unit: `20 k/s`.
+/// A value with its unit: `20 k/s`.
 pub(crate) fn value(value: f64, unit: &Unit) -> String {
     figure(Estimate { mean: value, half_width: None }, unit)
 }
 
-/// A number with `decimals` digits after the point, a true minus sign, and thousands set apart.
+/// A number with `decimals` digits after the point, a true minus sign, and separated thousands.
 pub(crate) fn fixed(number: f64, decimals: usize) -> String {
     if !number.is_finite() {
         return "unknown".to_owned();
@@ -62,13 +62,13 @@ pub(crate) fn prefix_for(value: f64) -> (&'static str, f64) {
     if size == 0.0 || !size.is_finite() {
         return ("", 1.0);
     }
-    // A value such as 999.96 k would be rounded to 1000.0 k: it is already 1 M.
+    // A value such as 999.96 k would be rounded to 1000.0 k, so it gets the prefix M.
     let fits = |factor: f64| size >= factor * 0.9999;
     let smallest = PREFIXES[PREFIXES.len() - 1];
     PREFIXES.into_iter().find(|(_, factor)| fits(*factor)).unwrap_or(smallest)
 }
 
-/// Digits after the point: two significant ones of the half-width, four of a mean without one.
+/// Digits after the point: two significant digits of the half-width, or four of a mean without one.
 #[expect(clippy::cast_possible_truncation, reason = "the exponent of a finite float fits 32 bits")]
 fn decimals_for(mean: f64, half_width: Option<f64>) -> usize {
     let (reference, significant) = match half_width {
@@ -84,7 +84,7 @@ fn decimals_for(mean: f64, half_width: Option<f64>) -> usize {
     decimals.min(9) - spare.min(decimals.min(9))
 }
 
-/// How many of the last `decimals` digits of `number` are zeros that say nothing.
+/// How many of the last `decimals` digits of `number` are insignificant zeros.
 fn trailing_zeros(number: f64, decimals: usize) -> usize {
     let decimals = decimals.min(9);
     let digits = format!("{number:.decimals$}");

@@ -1,4 +1,4 @@
-//! A document arranged for the templates, which contain no logic beyond loops and choices.
+//! Arranges a document for the templates, which contain no logic beyond loops and choices.
 
 use crate::behind::BehindView;
 use crate::embed;
@@ -47,13 +47,13 @@ struct ChartPart<'a> {
     legend: Vec<LegendGroup<'a>>,
     data: String,
     behind: Vec<BehindView>,
-    /// Whether it stands on the first screen, where its caption is folded.
+    /// Whether it is on the first screen, where its caption is folded.
     is_first: bool,
-    /// Whether some marker is hollow, and so has to be explained.
+    /// Whether any marker is hollow and needs an explanation.
     has_missed: bool,
 }
 
-/// Entries of the legend under one heading.
+/// The entries of the legend under one heading.
 struct LegendGroup<'a> {
     heading: Option<&'a str>,
     entries: Vec<LegendEntry<'a>>,
@@ -124,7 +124,7 @@ fn has_missed(chart: &Chart) -> bool {
     points.any(|point| point.missed_target)
 }
 
-/// The entries by their group, groups in order of appearance.
+/// The entries by group, with groups in order of appearance.
 fn legend_groups<'a>(legend: &Legend<'a>) -> Vec<LegendGroup<'a>> {
     let mut groups: Vec<LegendGroup<'a>> = Vec::new();
     for (index, Entry { series, appearance, shown, emphasised }) in legend.entries.iter().enumerate() {
@@ -144,8 +144,7 @@ fn legend_groups<'a>(legend: &Legend<'a>) -> Vec<LegendGroup<'a>> {
     groups
 }
 
-/// How sure a claim is, at a glance: a class for the style sheet, dots for the eye, words for
-/// everybody.
+/// How sure a claim is: a class for the style sheet, dots for a glance, and words.
 fn glance(confidence: &Confidence) -> (&'static str, &'static str, &'static str) {
     let level = confidence.level;
     let (class, dots) = match level {

@@ -1,9 +1,9 @@
-//! Colours and patterns that are told apart without colour vision, and in greyscale.
+//! Colours and patterns that can be distinguished without colour vision and in greyscale.
 //!
-//! The colours are those of Okabe & Ito ("Color Universal Design", 2008) without their yellow, which
-//! is too light for a line on white; the darker ones come first. The style sheet has them, once for
-//! light and once for dark paper. Every colour has a marker of its own shape in each group of the
-//! legend, and patterns differ by dash and hatching, so nothing is told by colour alone.
+//! The colours are those of Okabe & Ito ("Color Universal Design", 2008) without their yellow, which is too
+//! light for a line on white; the darker ones come first. The style sheet defines them, once for light mode
+//! and once for dark mode. Within a group of the legend every colour has its own marker shape, and patterns
+//! differ by dash and hatching, so nothing depends on colour alone.
 
 use warmcore_record::chart::{Look, Style};
 
@@ -48,20 +48,20 @@ const HATCHES: [Hatch; 4] = [
 ];
 
 struct Marker {
-    /// As the charting library calls it.
+    /// Its name in the charting library.
     symbol: &'static str,
-    /// As a path on a swatch.
+    /// The SVG path of its swatch.
     outline: &'static str,
 }
 
 struct Hatch {
-    /// As the charting library calls it.
+    /// Its name in the charting library.
     shape: &'static str,
-    /// As a path on a swatch.
+    /// The SVG path of its swatch.
     lines: &'static str,
 }
 
-/// What a series looks like: colours are variables of the style sheet.
+/// The appearance of a series. Colours are variables of the style sheet.
 #[derive(Clone, Copy)]
 pub(crate) struct Appearance {
     pub(crate) colour: &'static str,
@@ -72,12 +72,12 @@ pub(crate) struct Appearance {
     hatching: &'static str,
 }
 
-/// The look of the `place`-th series of a chart that asks for none.
+/// The look of the series at index `place`, for charts that ask for none.
 pub(crate) fn look_of_place(place: usize) -> Look {
     Look { colour: place, pattern: place }
 }
 
-/// What `look` looks like with the `marker`-th of the markers.
+/// The appearance of `look`, with the marker of this index.
 pub(crate) fn appearance(look: Look, marker: usize) -> Appearance {
     let marker = &MARKERS[marker % MARKERS.len()];
     let hatch = &HATCHES[look.pattern % HATCHES.len()];
@@ -92,12 +92,12 @@ pub(crate) fn appearance(look: Look, marker: usize) -> Appearance {
 }
 
 impl Appearance {
-    /// The colour with the opacity of a band.
+    /// The colour with the opacity of a shaded band.
     pub(crate) fn band(&self) -> String {
         format!("{}33", self.colour)
     }
 
-    /// The marker, hollow where a target was missed.
+    /// The marker; hollow if a precision target was missed.
     pub(crate) fn symbol(&self, hollow: bool) -> String {
         format!("{}{}", self.marker, if hollow { "-open" } else { "" })
     }

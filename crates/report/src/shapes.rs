@@ -1,4 +1,4 @@
-//! What is drawn behind the data: named intervals and named values.
+//! Shapes drawn behind the data: named intervals and named values.
 
 use crate::axes::{self, DrawnAxis, Extent};
 use crate::text::{markup, wrapped};
@@ -8,7 +8,7 @@ use warmcore_record::chart::{Direction, Mark, Region};
 const SHADES: [&str; 2] = ["var(--region)", "var(--paper)"];
 const QUIET: &str = "var(--soft)";
 
-/// The intervals by turns shaded and white, cut to what the axis shows of `extent`.
+/// The intervals, shaded and white in turn, clipped to what the axis shows of `extent`.
 pub(crate) fn regions(regions: &[Region], x: &DrawnAxis<'_>, extent: Option<Extent>) -> Vec<Value> {
     let Some(extent) = extent else { return Vec::new() };
     let [from, to] = if x.is_log() {
@@ -26,8 +26,8 @@ pub(crate) fn regions(regions: &[Region], x: &DrawnAxis<'_>, extent: Option<Exte
         .collect()
 }
 
-/// The name of a region that takes up `share` of the width, in lines that fit even on a phone; none
-/// where not even a short word does.
+/// The name of a region that takes up `share` of the width, in lines that fit on a phone; empty if not even a
+/// short word fits.
 fn label(region: &Region, share: f64) -> String {
     const LETTERS_ACROSS: f64 = 46.0;
     const SHORT_WORD: usize = 5;
@@ -44,15 +44,16 @@ fn interval(label: &str, [from, to]: [f64; 2], shade: &str) -> Value {
     })
 }
 
-/// A dashed line across the chart, named where it covers the least of `data`: the drawn points, as
-/// fractions of the width and the height of the plot. `at` is such a fraction too.
+/// A dashed line across the chart at the fraction `at` of the axis. Its label is placed where it covers the
+/// least of `data`, which are the drawn points as fractions of the plot's width and height.
 pub(crate) fn mark(mark: &Mark, place: f64, at: f64, data: &[(f64, f64)]) -> Value {
     let across = mark.axis == Direction::Y;
     let (x0, x1, y0, y1) = if across { (0.0, 1.0, place, place) } else { (place, place, 0.0, 1.0) };
     let (xref, yref) = if across { ("paper", "y") } else { ("x", "paper") };
     let (xanchor, yanchor, position) = match across {
         true => roomiest(at, data),
-        // At the foot of the line, on the side that has room: regions are named at the top.
+        // The label is at the foot of the line, on the side that has room, since regions are named at the
+        // top.
         false if at > 0.6 => ("right", "bottom", "start"),
         false => ("left", "bottom", "start"),
     };
@@ -66,8 +67,8 @@ pub(crate) fn mark(mark: &Mark, place: f64, at: f64, data: &[(f64, f64)]) -> Val
     })
 }
 
-/// The points that a line through `corners` goes through, close enough together for a label to meet
-/// one wherever it meets the line.
+/// Points on the line through `corners`, close enough together that a label over the line covers at least
+/// one.
 pub(crate) fn path(corners: &[(f64, f64)]) -> Vec<(f64, f64)> {
     const STEPS: u32 = 16;
     let between = |pair: &[(f64, f64)]| {
@@ -79,7 +80,8 @@ pub(crate) fn path(corners: &[(f64, f64)]) -> Vec<(f64, f64)> {
     corners.windows(2).flat_map(between).chain(corners.last().copied()).collect()
 }
 
-/// Where a label at a horizontal line meets the fewest points: anchors and position, for the library.
+/// The place at a horizontal line where a label covers the fewest points: anchors and position, for the
+/// library.
 fn roomiest(at: f64, data: &[(f64, f64)]) -> (&'static str, &'static str, &'static str) {
     const LABEL: (f64, f64) = (0.3, 0.08);
     let places = [
@@ -93,7 +95,7 @@ fn roomiest(at: f64, data: &[(f64, f64)]) -> (&'static str, &'static str, &'stat
         let height = |y: f64| if *yanchor == "bottom" { y - at } else { at - y };
         data.iter().filter(|(x, y)| beside(*x) && (-0.02..LABEL.1).contains(&height(*y))).count()
     };
-    // Of equally roomy places the first: above the line, at its right end.
+    // Of places with equal room the first is taken: above the line, at its right end.
     places.into_iter().min_by_key(covered).unwrap_or(places[0])
 }
 

@@ -1,8 +1,8 @@
-//! Texts as the charting library shows them unchanged: it would take a few elements for markup, and
-//! `%{name}` for a place to fill in; and the page's script `var(--name)` for a colour.
+//! Text that the charting library shows unchanged. The library would treat a few elements as markup and
+//! `%{name}` as a placeholder; the page's script would treat `var(--name)` as a colour.
 
-/// `text` without anything that could be markup or a place to fill in. (What cannot be escaped has an
-/// invisible word joiner put in.)
+/// `text` without anything that could be read as markup or as a placeholder. An invisible word joiner
+/// separates what cannot be escaped.
 pub(crate) fn markup(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")

@@ -1,11 +1,11 @@
-// Draws the charts of the page, and lets the reader choose what they show.
+// Draws the charts of the page and lets the reader select what they show.
 //
 // Each chart is a <figure class="chart"> with its data as JSON beside it: one view (traces and layout)
 // for every combination of its choices. A trace's `meta` is the legend entry that switches it.
 (() => {
   "use strict";
 
-  const NARROW = 560; // px, below which a chart takes smaller type
+  const NARROW = 560; // px; narrower charts use smaller type
   const config = {
     displaylogo: false,
     doubleClick: "reset",
@@ -14,7 +14,7 @@
   };
   const charts = [];
 
-  // Colours stand in the data as variables of the style sheet, some with an opacity behind.
+  // The data name colours as variables of the style sheet, some followed by an opacity.
   function coloured(data) {
     const style = getComputedStyle(document.documentElement);
     const lookUp = (_, name) => style.getPropertyValue(name).trim();
@@ -41,7 +41,7 @@
       const traces = coloured(view.traces).map((trace) => ({ ...trace, visible: shown.has(trace.meta) }));
       const narrow = (width ?? plot.clientWidth) < NARROW;
       const size = width ? { autosize: false, width, height: 340 } : {};
-      // What starts hidden has room once the reader has switched it on.
+      // Use the wide layout once the reader has switched on a hidden series.
       const all = view.wide && view.traces.some((trace) => shown.has(trace.meta) && !first.has(trace.meta));
       given = all ? view.wide : view.layout;
       const type = { ...given.font, size: narrow ? 11.5 : given.font.size };
@@ -51,12 +51,12 @@
       for (const button of switches) {
         button.disabled = !view.traces.some((trace) => trace.meta === Number(button.dataset.entry));
       }
-      // The library changes what it is given: this is a copy. Within a view the reader's zoom stays.
+      // The library modifies its arguments, so pass a copy. Within a view the reader's zoom is kept.
       const layout = coloured({ ...given, font: type, uirevision: `${word} ${all}`, ...size });
       return Plotly.react(plot, traces, layout, { ...config, displayModeBar: narrow ? false : "hover" }).then(suitTicks);
     }
 
-    // The ticks we name suit the whole range; zoomed in, the library finds its own.
+    // Our ticks fit the whole range; when zoomed in, the library chooses its own.
     function suitTicks() {
       const change = {};
       for (const axis of ["xaxis", "yaxis"]) {
@@ -84,7 +84,7 @@
     for (const choice of choices) choice.addEventListener("change", () => draw());
 
     charts.push(draw);
-    // What is folded has no width to be drawn in.
+    // A folded section has no width, so draw its charts when it opens.
     figure.closest("details")?.addEventListener("toggle", () => draw());
     return draw().then(() => plot.on("plotly_relayout", suitTicks));
   }
@@ -92,7 +92,7 @@
   const ready = [...document.querySelectorAll("figure.chart")].map(start);
   Promise.all(ready).then(() => document.documentElement.setAttribute("data-charts", "ready"));
 
-  // On paper the charts take the width of the page, and the screen's again afterwards.
+  // Printed charts use the width of the sheet; afterwards they use the screen's again.
   const PAPER = 660; // px, the width of a sheet's text
   const root = document.documentElement;
   const folds = () => [...document.querySelectorAll("details.fold, details.evidence")];
@@ -109,6 +109,6 @@
     for (const draw of charts) draw();
   });
 
-  // By day and by night.
+  // Light or dark mode has changed.
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach((draw) => draw()));
 })();

@@ -1,9 +1,9 @@
-//! A rendered report in a real browser: charts, hover, legend, choices, first screen, phone, dark
-//! paper, no network, no script.
+//! Tests a rendered report in a real browser: charts, hover, legend, choices, the first screen, a phone, dark
+//! mode, and that it works without network and without scripts.
 //!
-//! Needs Chromium and its driver (Debian: `apt-get install chromium chromium-driver`; other places:
-//! `CHROMIUM` and `CHROMEDRIVER` name the programs). Where there is none the test fails, unless
-//! `WARMCORE_SKIP_BROWSER=1`.
+//! Needs Chromium and its driver (Debian: `apt-get install chromium chromium-driver`; elsewhere `CHROMIUM`
+//! and `CHROMEDRIVER` name the programs). Without them the test fails, unless `WARMCORE_SKIP_BROWSER=1` is
+//! set.
 
 #[path = "../examples/sample/document.rs"]
 mod document;
@@ -17,14 +17,14 @@ use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use warmcore_record::document::Statement;
 
-/// The report of the sample document, as a file that lives as long as the returned directory.
+/// The report on the sample document, as a file that lives as long as the returned directory.
 fn report() -> (tempfile::TempDir, String) {
     let document = document::sample();
     document.validate().expect("the sample is sound");
     written(&document)
 }
 
-/// The report of `document`, likewise.
+/// The report on `document`, in the same form.
 fn written(document: &warmcore_record::Document) -> (tempfile::TempDir, String) {
     let directory = tempfile::tempdir().expect("a temporary directory can be made");
     let path = directory.path().join("report.html");
@@ -38,7 +38,7 @@ async fn value(browser: &Client, expression: &str) -> Value {
     browser.execute(&format!("return {expression}"), vec![]).await.expect("the script runs")
 }
 
-/// Waits until the expression is true. Fails only after a time no machine needs.
+/// Waits until the expression is true. Fails after 90 seconds, which no machine needs.
 async fn until(browser: &Client, expression: &str) {
     let begun = Instant::now();
     while value(browser, expression).await != json!(true) {
@@ -111,7 +111,7 @@ fn hovering_shows_the_value_with_its_half_width() {
                       .getBoundingClientRect(); return [box.x + box.width / 2, box.y + box.height / 2] })()";
         let label = "#reload-time .hoverlayer .hovertext";
         let begun = Instant::now();
-        // A moving mouse hovers sooner or later, even while the page still settles.
+        // Keep moving the mouse: it hovers eventually, even while the layout is still changing.
         while value(browser, &format!("document.querySelectorAll('{label}').length > 0")).await != json!(true)
         {
             assert!(begun.elapsed() < Duration::from_secs(90), "no label appears");
@@ -237,7 +237,7 @@ fn a_phone_scrolls_down_only() {
     });
 }
 
-/// A verdict as long as they come.
+/// The longest verdict that a study produces.
 const LONG_HEADLINE: &str = "On 2 processors, use independent stacks on the most recently used processor (MRU) at low \
                              loads, and independent stacks with each stream wired to a processor (Wired-Streams) at \
                              high loads: at half of what the common default carries (2.88 M/s), a packet takes 54% ± \

@@ -1,15 +1,14 @@
-//! How does each policy compare with the best static one at the rates and bursts of figures 7 to 14
-//! of Salehi, Kurose & Towsley 1994? And how near does the adaptive one come to that, which is not
-//! told the load?
+//! How does each policy compare with the best static one at the rates and bursts of figures 7 to 14 of
+//! Salehi, Kurose & Towsley 1994? How close does the adaptive policy come, which is not told the load?
 //!
 //! ```text
 //! cargo run --release -p warmcore-sim --example adaptive [locking|ips|hybrid] [b1|d2|g4|…]
 //! ```
 //!
-//! Rates are fractions of the highest capacity among the source's three policies. For each the best
-//! of all static policies and its mean delay, and every policy's mean delay in multiples of it: all
-//! policies see the same packets, and ± is the half-width of the paired difference. A policy that
-//! does not keep up shows a multiple that grows with the length of the run.
+//! Rates are fractions of the highest capacity among the three policies of Salehi 1994. Each line shows the
+//! best static policy with its mean delay, and every policy's mean delay as a multiple of that. All policies
+//! see the same packets; ± is the half-width of the paired difference. A policy that does not keep up shows a
+//! multiple that grows with the length of the run.
 
 use rayon::prelude::*;
 use warmcore_costs::{ExecutionModel, Profile};
@@ -26,14 +25,14 @@ const NEAR_CAPACITY: f64 = 0.97;
 const BURSTS: [&str; 7] = ["b1", "d2", "d4", "d8", "g2", "g4", "g8"];
 const REPLICATIONS: u64 = 4;
 
-/// One approach and one law of batches.
+/// One approach and one distribution of batch sizes.
 struct Setting {
     approach: Parallelism,
     batch: Batch,
     model: ExecutionModel,
 }
 
-/// A policy at one point.
+/// The delays of one policy at one point.
 struct Measured {
     policy: ProcessorPolicy,
     /// Mean delays in microseconds, by replication.
@@ -58,7 +57,7 @@ fn main() {
     println!("\nThe adaptive policy at its worst: {:.4} times the best static one, at {}.", worst.0, worst.1);
 }
 
-/// Prints a line for each load; the adaptive policy's worst ratio, and where.
+/// Prints one line per load; returns the adaptive policy's worst ratio, and where it occurs.
 fn compare(setting: &Setting, burst: &str) -> (f64, String) {
     let best_capacity = ProcessorPolicy::SOURCE.map(|policy| setting.capacity(policy)).into_iter();
     let best_capacity = best_capacity.fold(0.0, f64::max);
@@ -116,8 +115,8 @@ impl Setting {
         capacity(&self.host(policy, key), &mut self.arrivals(1.0, key)).rate.mean.0
     }
 
-    /// Mean delays without the first fifth of each run. Longer runs near the capacity, where queues
-    /// remember longer.
+    /// Mean delays without the first fifth of each run. Runs are longer near the capacity, where queues
+    /// remember for longer.
     fn measure(&self, policy: ProcessorPolicy, rate: f64, load: f64) -> Measured {
         let packets = if load > 0.75 { 600_000 } else { 120_000 };
         let delays = (0..REPLICATIONS).map(|replication| {
@@ -144,7 +143,7 @@ impl Measured {
         self.delays.iter().sum::<f64>() / self.delays.len() as f64
     }
 
-    /// The mean delay in multiples of that of `best`, and its half-width.
+    /// The mean delay as a multiple of that of `best`, and its half-width.
     fn against(&self, best: &Self) -> (f64, f64) {
         let difference = paired::difference(&self.delays, &best.delays).expect("as many replications");
         (self.mean() / best.mean(), difference.half_width / best.mean())

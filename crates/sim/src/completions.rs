@@ -1,28 +1,27 @@
-//! When each processor will finish what it does, and which finishes first.
+//! When each processor will finish what it is doing, and which one finishes first.
 //!
-//! Every processor has at most one completion pending, so no general event list is needed. A few
-//! are searched by comparing all of them; many are kept in a tournament, where setting a time
+//! Every processor has at most one completion pending, so no general event list is needed. For a few
+//! processors all times are compared; for many they are kept in a tournament tree, in which setting a time
 //! replays the matches on one path to the root. Of equal times the lowest processor number wins.
 //!
-//! Times are kept to 50 significant bits ([`on_clock`]): the last three bits of a float are free
-//! for the number of one of a few processors, so that one minimum of floats yields both the time
-//! and the processor, without a branch that could be mispredicted.
+//! Times are kept to 50 significant bits ([`on_clock`]). The last three bits of a float are then free for the
+//! number of one of a few processors, so that a single minimum of floats yields both the time and the
+//! processor, without a branch that could be mispredicted.
 
 use warmcore_units::{CpuId, Nanos};
 
-/// So many are compared directly.
+/// Up to this many processors are compared directly.
 pub const FEW: usize = 8;
-/// The bits of a time that name one of a few processors.
+/// The bits of a time that hold the number of one of a few processors.
 const NAME: u64 = FEW as u64 - 1;
 
-/// A time on the clock of completions is too early by less than this part of it.
+/// The relative error of [`on_clock`]: a time is rounded down by less than this part of it.
 pub const CLOCK_RESOLUTION: f64 = f64::EPSILON * FEW as f64;
 
-/// When nothing is pending: later than any time there is.
+/// The time of a completion that is not pending: later than any other time.
 pub const NEVER: Nanos = on_clock(Nanos(f64::MAX));
 
-/// `at`, which is not negative, as the clock of completions shows it: less than one part in 10^15
-/// earlier.
+/// Rounds `at`, which must not be negative, down to the clock of completions: by less than one part in 10^15.
 #[must_use]
 #[inline]
 pub const fn on_clock(at: Nanos) -> Nanos {
@@ -31,29 +30,29 @@ pub const fn on_clock(at: Nanos) -> Nanos {
 
 /// The pending completions. All times must be [`on_clock`].
 pub trait Pending: Clone + core::fmt::Debug {
-    /// None pending, for `processors` processors.
+    /// No completions pending, for `processors` processors.
     fn none(processors: u32) -> Self;
 
     /// The first to finish and when; [`NEVER`] if none is pending.
     #[must_use]
     fn first(&self) -> (CpuId, Nanos);
 
-    /// `cpu`, which has nothing to finish, will finish at `at`.
+    /// The idle `cpu` will finish at `at`.
     fn start(&mut self, cpu: CpuId, at: Nanos);
 
-    /// The [first](Self::first) to finish, which is `cpu`, has done so, and will finish again at `at`.
+    /// `cpu`, the [first](Self::first) to finish, has finished and will finish again at `at`.
     fn restart_first(&mut self, cpu: CpuId, at: Nanos);
 
-    /// The [first](Self::first) to finish, which is `cpu`, has done so, and has nothing more to do.
+    /// `cpu`, the [first](Self::first) to finish, has finished and has nothing more to do.
     fn finish_first(&mut self, cpu: CpuId);
 }
 
-/// Those of any number of processors.
+/// The completions of any number of processors.
 #[derive(Clone, Debug)]
 pub enum Completions {
-    /// Of at most [`FEW`].
+    /// At most [`FEW`] processors.
     Few(Few),
-    /// Of more.
+    /// More processors.
     Many(Tournament),
 }
 
@@ -99,17 +98,18 @@ impl Pending for Completions {
     }
 }
 
-/// Times whose last bits are the processor's number, as the bits of their floats: they compare
-/// like the times.
+/// Times as the bits of their floats, with the processor's number in the last bits. The bits compare like the
+/// times.
 ///
-/// What comes first stands apart, and so does what comes second: the next event is then known
-/// before the comparison of all others, or the time of the processor that starts, is.
+/// The first and the second completion are kept apart from the others. The next event is then known before
+/// all others are compared, or before the time of a processor that starts is known.
 #[derive(Clone, Debug)]
 pub struct Few {
     first: u64,
     /// The smallest of `others`.
     second: u64,
-    /// By processor; never where nothing is pending, it comes first, or there is no processor.
+    /// By processor: its time, or never if nothing is pending, if it is the first, or if there is no such
+    /// processor.
     others: [u64; FEW],
 }
 
@@ -169,7 +169,7 @@ impl Few {
         &mut self.others[(time & NAME) as usize]
     }
 
-    /// The second is now the first.
+    /// Makes the second completion the first.
     #[inline(always)]
     fn advance(&mut self) {
         self.first = self.second;
@@ -179,14 +179,14 @@ impl Few {
     }
 }
 
-/// A winner tree.
+/// A tournament tree of the winners of matches.
 #[derive(Clone, Debug)]
 pub struct Tournament {
-    /// By processor, padded to a power of two with [`NEVER`]; the bits of floats, which unlike the
-    /// floats are selected without a branch.
+    /// By processor, padded to a power of two with [`NEVER`]. The bits of the floats are stored, because
+    /// unlike floats they are selected without a branch.
     times: Vec<u64>,
-    /// Winners of the matches: the root at 1, the children of `i` at `2i` and `2i + 1`; the
-    /// matches between the processors themselves in the last half.
+    /// The winner of each match: the root is at 1 and the children of `i` are at `2i` and `2i + 1`. Matches
+    /// between two processors are in the last half.
     winners: Vec<u32>,
 }
 
@@ -246,8 +246,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a plain vector, for few and for many: whoever is idle starts, and when nobody is
-        /// left to start, the first finishes and starts again or not.
+        /// Compared with a plain vector, for few and for many processors. An idle processor starts; once all
+        /// are busy, the first one finishes and starts again or not.
         #[test]
         fn the_first_is_the_minimum_and_the_lowest_of_equals(
             processors in 1_u32..20,

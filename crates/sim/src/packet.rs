@@ -5,14 +5,14 @@
 //! | [`host`] | what a host consists of, and a packet |
 //! | [`system`] | the processors: what happens when a packet arrives and when one is finished |
 //! | [`dispatch`](mod@dispatch) | the compiled form of the model for each policy |
-//! | [`extent`] | how much of the model a host needs |
-//! | [`mod@run`], [`outcome`] | one run: warm-up, intervals, when to stop |
-//! | `replay` | a trace, which has no steady state |
+//! | [`features`] | which features of the model a host needs |
+//! | [`mod@run`], [`outcome`] | one run: its warm-up, its intervals, when it stops |
+//! | `replay` | a recorded trace, which has no steady state |
 //! | [`point`] | one point of an experiment: capacity and steady state |
-//! | [`mod@compare`] | two ways to schedule, on the same arrivals |
+//! | [`mod@compare`] | two schedulings on the same arrivals |
 //! | [`mod@columns`] | outcomes as columns of a table |
 //! | [`mod@capacity`] | the highest rate a system keeps up with |
-//! | `busiest` | the highest rate its busiest stack or processor does |
+//! | `busiest` | the highest rate its busiest stack or processor keeps up with |
 
 mod busiest;
 pub mod capacity;
@@ -20,7 +20,7 @@ mod charges;
 pub mod columns;
 pub mod compare;
 pub mod dispatch;
-pub mod extent;
+pub mod features;
 mod feed;
 pub mod host;
 pub mod outcome;

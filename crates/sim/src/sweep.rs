@@ -1,9 +1,9 @@
-//! Many points, in parallel.
+//! Simulates many points in parallel.
 
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A sweep was ended before its time.
+/// Why a sweep ended early.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SweepError<E> {
     /// A point failed.
@@ -14,11 +14,10 @@ pub enum SweepError<E> {
     Interrupted,
 }
 
-/// `simulate`s every one of `points`, in parallel, and returns what came of them in their order.
+/// Runs `simulate` on each of `points` in parallel and returns the results in the order of the points.
 ///
-/// Each result is shown to `finished` as soon as it is there, so that it can be kept; what is
-/// `known` of a point from an earlier run is not simulated again. No point is begun once `stop` is
-/// set.
+/// Each result is passed to `finished` as soon as it exists, so that it can be saved. A point whose result is
+/// `known` from an earlier run is not simulated again. Once `stop` is set no further point is begun.
 ///
 /// # Errors
 /// The first point's error, or that `stop` was set.
@@ -61,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_not_simulated_again_and_the_order_is_kept() {
+    fn known_points_are_not_simulated_again_and_the_order_is_kept() {
         let simulated = Mutex::new(Vec::new());
         let known = |&point: &u32| (point < 3).then_some(point * point);
         assert_eq!(squares(known, &simulated, &AtomicBool::new(false)), Ok(vec![1, 4, 9, 16]));

@@ -1,10 +1,9 @@
-//! The adaptive policy against every static one on the traffic of figures 7 to 14 of Salehi,
-//! Kurose & Towsley 1994: its mean delay is at most 1.02 times that of the best of them, whichever
-//! that is, and again so soon after the load has changed.
+//! Compares the adaptive policy with every static one on the traffic of figures 7 to 14 of Salehi, Kurose &
+//! Towsley 1994. Its mean delay must be at most 1.02 times that of the best static policy, also soon after
+//! the load has changed.
 //!
-//! All see the same packets, and the bound is on the mean over the replications, with the
-//! half-width of the paired difference as the allowance for noise. The whole grid is in
-//! `examples/adaptive.rs`.
+//! All policies see the same packets. The bound is on the mean over the replications; the half-width of the
+//! paired difference is the allowance for noise. `examples/adaptive.rs` covers the whole grid.
 
 use rayon::prelude::*;
 use warmcore_costs::{ExecutionModel, Profile};
@@ -18,7 +17,7 @@ use warmcore_workload::{Arrival, Arrivals, Batch, Key, Marks, Poisson, Popularit
 const PROCESSORS: u32 = 8;
 const WITHIN: f64 = 1.02;
 const REPLICATIONS: u64 = 4;
-/// At an unchanging load, and how many of them are not counted.
+/// Packets of a run at a constant load, and how many of them are left out as warm-up.
 const PACKETS: u64 = 32_000;
 const WARM_UP: u32 = 8_000;
 
@@ -31,7 +30,7 @@ fn arrivals(rate: f64, batch: Batch, key: Key) -> Poisson {
     Poisson::marked(PerSecond(rate), marks, key).unwrap()
 }
 
-/// Shows `see` what is finished of the first `packets` of `arrivals`.
+/// Simulates the first `packets` of `arrivals` and calls `see` with each finished packet.
 fn simulate(
     (approach, policy): (Parallelism, ProcessorPolicy),
     arrivals: &mut dyn Arrivals,
@@ -50,8 +49,8 @@ fn fixed() -> impl Iterator<Item = ProcessorPolicy> {
     ProcessorPolicy::ALL.into_iter().filter(|&policy| policy != ProcessorPolicy::Adaptive)
 }
 
-/// Fails unless the adaptive policy is as good as it should be; `delays` are a policy's mean
-/// delays, replication by replication.
+/// Fails unless the adaptive policy is good enough. `delays` gives a policy's mean delays, one per
+/// replication.
 fn judge(case: &str, delays: impl Fn(ProcessorPolicy) -> Vec<f64>) {
     let mean = |delays: &[f64]| delays.iter().sum::<f64>() / delays.len() as f64;
     let all: Vec<_> = fixed().map(&delays).collect();
@@ -59,7 +58,7 @@ fn judge(case: &str, delays: impl Fn(ProcessorPolicy) -> Vec<f64>) {
     let adaptive = delays(ProcessorPolicy::Adaptive);
     let noise = paired::difference(&adaptive, best).unwrap().half_width;
     let (adaptive, best) = (mean(&adaptive), mean(best));
-    // Near the capacity far better than the best, and less sure by how much.
+    // Near the capacity the adaptive policy is far better than the best static one, and the noise is larger.
     assert!(noise <= 0.05 * best || adaptive < best, "{case}: {adaptive:.1} µs ± {noise:.1}");
     assert!(
         adaptive <= WITHIN * best + noise,
@@ -68,8 +67,8 @@ fn judge(case: &str, delays: impl Fn(ProcessorPolicy) -> Vec<f64>) {
     );
 }
 
-/// Without batches, in fixed ones of 8 and in geometric ones of mean 4, from nearly none to nearly
-/// as many as can be served. (Rates are in multiples of the source's capacity under Wired-Streams.)
+/// Tests single packets, fixed batches of 8 and geometric batches of mean 4, at loads from almost 0 to almost
+/// 1. Loads are relative to the capacity of Salehi 1994 under Wired-Streams.
 fn judge_loads(approach: Parallelism, capacity: f64) {
     let geometric = Batch { mean: 4.0, distribution: Geometric };
     let deterministic = Batch { mean: 8.0, distribution: Deterministic };
@@ -118,10 +117,10 @@ fn under_the_hybrid() {
 /// Packets between changes of the load.
 const PHASE: usize = 16_384;
 const PHASES: usize = 6;
-/// Packets after a change within which the policy has followed it.
+/// Packets after a change that are left out, in which the policy may still adapt.
 const FOLLOWED: usize = 3 * 1_024;
 
-/// Packets at two rates by turns.
+/// Packets at two rates in turn.
 fn changing(rates: [f64; 2], key: Key) -> Vec<Arrival> {
     let mut sources = rates.map(|rate| arrivals(rate, Batch::ONE, key));
     let mut packets = Vec::new();
@@ -139,7 +138,7 @@ fn changing(rates: [f64; 2], key: Key) -> Vec<Arrival> {
     packets
 }
 
-/// Arrivals that are known beforehand.
+/// A list of arrivals.
 struct Script(std::vec::IntoIter<Arrival>);
 
 impl Arrivals for Script {
@@ -148,8 +147,8 @@ impl Arrivals for Script {
     }
 }
 
-/// In phases that alternate between a load at which packets are best gathered or sent to the most
-/// recently used processor and one at which they are best sent home.
+/// Phases alternate between a load at which it is best to gather packets or to send them to the most recently
+/// used processor, and one at which it is best to send them home.
 #[test]
 fn after_a_change_of_load() {
     for (approach, rates) in [

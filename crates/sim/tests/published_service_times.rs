@@ -1,7 +1,6 @@
-//! The service times at high load that the source states for its machine: 125 µs under Locking
-//! with MRU and 103 µs with Wired-Streams (Salehi, Kurose & Towsley 1994, §6.1), 57.4 µs under
-//! IPS (§6.2). The model may not be bent to reach them; the choices the text leaves open are
-//! documented where they are made.
+//! Checks the service times at high load that Salehi, Kurose & Towsley 1994 state for their machine: 125 µs
+//! under Locking with MRU and 103 µs with Wired-Streams (§6.1), 57.4 µs under IPS (§6.2). The model must not
+//! be adjusted to reach them; the choices that the text leaves open are documented where they are made.
 
 use warmcore_costs::{Approach, ExecutionModel, Profile};
 use warmcore_scenario::{Combination, Effects, Organisation, ProcessorPolicy};

@@ -1,4 +1,4 @@
-//! The charts and tables of its figures.
+//! The charts and tables of the figures of Foong 2004.
 
 use super::points::{Affinity, Direction, Point, Quantity};
 use warmcore_record::chart::{Axis, Choice, Series, Style, Unit, View};
@@ -8,7 +8,7 @@ use warmcore_stats::blocks::Verdict as Visible;
 use warmcore_stats::paired::Change;
 use warmcore_units::Estimate;
 
-/// Throughput and cpu use over size, and the changes of throughput.
+/// Throughput and cpu use against size, and the changes of throughput.
 pub(super) fn figure_2(points: &[Point]) -> Vec<Block> {
     let throughput =
         chart(points, "throughput", "Throughput by size", "throughput", "Gbit/s", Quantity::Throughput, 1e-9);
@@ -17,21 +17,21 @@ pub(super) fn figure_2(points: &[Point]) -> Vec<Block> {
     [throughput, cpu_use, table].concat()
 }
 
-/// Cost over size, and its changes.
+/// Cost against size, and its changes.
 pub(super) fn figure_3(points: &[Point]) -> Vec<Block> {
     let cost = chart(points, "cost", "Cost by size", "cost", "cycles per bit", Quantity::Cost, 1.0);
     let table = changes(points, "savings", "Cost against no affinity", Quantity::Cost);
     [cost, table, notes(points, |point| &point.cycles)].concat()
 }
 
-/// Changes of cost and of misses.
+/// The changes of cost and of cache misses.
 pub(super) fn figure_5(points: &[Point]) -> Vec<Block> {
     let row = |point: &Point| {
         let cell = |(quantity, why): (Quantity, &str)| {
             changed(point.compared(Affinity::Full, Affinity::Nobody, quantity), why)
         };
         let cells = [
-            (Quantity::Cost, "no cost could be had"),
+            (Quantity::Cost, "cost not measured"),
             (Quantity::L2Misses, "not counted here"),
             (Quantity::L3Misses, "not counted here"),
         ];
@@ -47,14 +47,14 @@ pub(super) fn figure_5(points: &[Point]) -> Vec<Block> {
     [vec![Block::Table(table)], notes(points, |point| &point.counters)].concat()
 }
 
-/// What the points say of themselves, once for all that say the same.
+/// The notes of the points, each text once.
 fn notes(points: &[Point], note: fn(&Point) -> &String) -> Vec<Block> {
     let mut told: Vec<&String> = points.iter().map(note).collect();
     told.dedup();
     told.into_iter().map(|note| Block::Note(note.clone())).collect()
 }
 
-/// A line for each model, over the sizes; a view for each direction.
+/// One line per model, against size; one view per direction.
 fn chart(
     points: &[Point],
     id: &str,
@@ -81,7 +81,9 @@ fn chart(
     };
     let views: Vec<View> = directions.iter().enumerate().map(view).collect();
     if views.iter().all(|view| view.series.is_empty()) {
-        return vec![Block::Note(format!("{title}: not here: the kernel does not tell what it takes."))];
+        return vec![Block::Note(format!(
+            "{title}: not shown, because the kernel does not provide what it needs."
+        ))];
     }
     let options = directions.iter().map(ToString::to_string).collect();
     vec![Block::Chart(Chart {
@@ -99,7 +101,7 @@ fn chart(
 fn changes(points: &[Point], id: &str, caption: &str, quantity: Quantity) -> Vec<Block> {
     let models = [Affinity::ProcessOnly, Affinity::InterruptOnly, Affinity::Full, Affinity::Today];
     let row = |point: &Point| {
-        let why = "it could not be had";
+        let why = "not measured";
         let cell = |model| changed(point.compared(model, Affinity::Nobody, quantity), why);
         let itself = point.itself(quantity);
         let itself = itself.map_or_else(|| Cell::missing(why), |change| Cell::text(change.to_string()));
@@ -116,11 +118,12 @@ fn changes(points: &[Point], id: &str, caption: &str, quantity: Quantity) -> Vec
     })]
 }
 
-/// What the marks of [`changed`] mean.
-const MARKS: &str = "A change without a mark can be told from chance, and is more than no affinity differed from \
-                     itself. ‡ cannot be told from these. † no affinity differed from itself: nothing can be told.";
+/// Explains the marks of [`changed`].
+const MARKS: &str = "A change without a mark is statistically significant, and larger than the difference of no \
+    affinity against itself. ‡ cannot be told from chance or from that difference. † no affinity differed from \
+    itself, so nothing can be concluded.";
 
-/// A change, marked where it is none or may be none; `why` it is missing.
+/// A change, with its mark if it is not significant; `why` is shown if it is missing.
 fn changed(compared: Option<(Change, Visible)>, why: &str) -> Cell {
     let Some((change, visible)) = compared else { return Cell::missing(why) };
     let mark = match visible {

@@ -1,13 +1,13 @@
-//! What the text says of its figures, how it is read, and how ours is derived.
+//! The claims of Foong 2004: the statements of the text, how they are read, and how our values are derived.
 //!
-//! Where no affinity, tried twice, differs from itself, a point says nothing and is left out. What it may
-//! have differed from itself widens the interval of every change there.
+//! No affinity is run twice. If the two runs differ at a point, the point says nothing and is left out.
+//! Elsewhere the interval of every change is widened by the difference the two runs may have.
 
 use super::Measurements;
 use super::points::{Affinity, Point, Quantity};
-use crate::{Claim, Finding, Found, Reading, Value};
+use crate::{Claim, Finding, Reading, Value, ValueAt};
 
-/// All claims, in the source's order.
+/// All claims, in the order of the paper.
 #[must_use]
 pub fn all() -> Vec<Claim<Measurements>> {
     [throughput(), cost_and_misses()].concat()
@@ -110,42 +110,42 @@ fn cost_and_misses() -> Vec<Claim<Measurements>> {
 }
 
 impl Measurements {
-    /// By how many percent `one` has more of a quantity than `base`, at every point that says anything.
-    fn gains(&self, one: Affinity, base: Affinity, quantity: Quantity) -> Vec<Found> {
+    /// By how many percent a quantity under `one` exceeds that under `base`, at every valid point.
+    fn gains(&self, one: Affinity, base: Affinity, quantity: Quantity) -> Vec<ValueAt> {
         let at = |point: &Point| {
             let change = point.change(one, base, quantity)?;
             let itself = point.itself(quantity)?;
             let value = Value::from_change(&change).widened(100.0 * itself.at_most());
-            itself.may_be_none().then(|| Found::new(point.place(), value))
+            itself.may_be_none().then(|| ValueAt::new(point.place(), value))
         };
         self.points.iter().filter_map(at).collect()
     }
 
-    /// By how many percent full affinity has less of a quantity than no affinity.
-    fn savings(&self, quantity: Quantity) -> Vec<Found> {
-        let saved = |found: Found| {
+    /// By how many percent full affinity reduces a quantity, compared with no affinity.
+    fn savings(&self, quantity: Quantity) -> Vec<ValueAt> {
+        let saved = |found: ValueAt| {
             let Value { mean, low, high } = found.value;
-            Found { value: Value { mean: -mean, low: -high, high: -low }, ..found }
+            ValueAt { value: Value { mean: -mean, low: -high, high: -low }, ..found }
         };
         self.gains(Affinity::Full, Affinity::Nobody, quantity).into_iter().map(saved).collect()
     }
 }
 
-/// The value at every point.
-fn everywhere(found: Vec<Found>) -> Option<Finding> {
+/// The values at all points.
+fn everywhere(found: Vec<ValueAt>) -> Option<Finding> {
     Finding::new(found, "").or_else(nothing)
 }
 
 /// The greatest value of all points.
-fn greatest(found: Vec<Found>) -> Option<Finding> {
+fn greatest(found: Vec<ValueAt>) -> Option<Finding> {
     let Some(value) = Value::greatest(found.iter().map(|found| found.value)) else { return nothing() };
     let visible = found.iter().filter(|found| found.value.low > 0.0).count();
-    let note = format!("A gain can be told from chance at {visible} of {} points.", found.len());
+    let note = format!("The gain is significant at {visible} of {} points.", found.len());
     let place = found.into_iter().max_by(|a, b| a.value.mean.total_cmp(&b.value.mean))?.place;
-    Finding::new(vec![Found::new(place, value)], note)
+    Finding::new(vec![ValueAt::new(place, value)], note)
 }
 
-/// The savings of what is counted; nothing, and why, unless it was counted at every point.
+/// The savings of a counted event; none, with the reason, unless it was counted at every point.
 fn counted(measurements: &Measurements, quantity: Quantity) -> Option<Finding> {
     match measurements.points.iter().find(|point| !point.has(quantity)) {
         Some(point) => Some(Finding::nothing(point.counters.clone())),
@@ -153,11 +153,11 @@ fn counted(measurements: &Measurements, quantity: Quantity) -> Option<Finding> {
     }
 }
 
-/// Where nothing can be told.
+/// No values, because no point is valid.
 fn nothing() -> Option<Finding> {
     Some(Finding::nothing(
-        "At no point did no affinity agree with itself, or the figure could not be had: a quieter machine, or longer \
-         runs, would tell.",
+        "The two runs of no affinity differed at every point, or the quantity was not measured. An idle machine or longer \
+        runs would help.",
     ))
 }
 
@@ -168,7 +168,7 @@ mod tests {
     use crate::foong_2004::points::{Direction, Runs};
     use crate::foong_2004::source;
 
-    /// Five blocks around `level`, alike for every model so that only the levels differ.
+    /// Five blocks around `level`, with the same scatter for every model so that only the levels differ.
     fn runs(throughput: f64, cost: f64) -> Runs {
         let around = |level: f64| [1.0, 1.02, 0.98, 1.01, 0.99].map(|noise| level * noise).to_vec();
         Runs { throughput: around(throughput), cpu_use: around(0.9), cost: around(cost), ..Runs::default() }

@@ -1,4 +1,4 @@
-//! What was measured at one size and in one direction, under each affinity model.
+//! Measurements at one size and in one direction, under each affinity model.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -8,43 +8,43 @@ use warmcore_stats::blocks::{Verdict, verdict};
 use warmcore_stats::paired::{Change, change};
 use warmcore_units::Estimate;
 
-/// The affinity models of the source, and today's kernel beside them.
+/// The affinity models of Foong 2004, and today's kernel for comparison.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Affinity {
-    /// I: none. All packets come to the first cpu, as all interrupts did there; the scheduler places
-    /// programs.
+    /// I: none. All packets go to the first cpu, as all interrupts did on the kernel of Foong 2004; the
+    /// scheduler places programs.
     Nobody,
-    /// III: programs are placed, and all packets come to the first cpu.
+    /// III: programs are pinned, and all packets go to the first cpu.
     ProcessOnly,
-    /// II: packets of each connection come to one cpu.
+    /// II: the packets of each connection go to one cpu.
     InterruptOnly,
-    /// IV: packets of each connection come to the cpu of its programs.
+    /// IV: the packets of each connection go to the cpu of its programs.
     Full,
-    /// Not in the source: nothing is placed and packets are worked off where they arrive.
+    /// Not in Foong 2004: nothing is pinned, and packets are processed where they arrive.
     Today,
 }
 
 impl Affinity {
-    /// The models, those of the source in its order of growing effect.
+    /// All models; those of Foong 2004 in its order of growing effect.
     pub const ALL: [Self; 5] =
         [Self::Nobody, Self::ProcessOnly, Self::InterruptOnly, Self::Full, Self::Today];
 }
 
 impl fmt::Display for Affinity {
-    /// As the source calls it.
+    /// Its name in Foong 2004.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Nobody => "no affinity",
             Self::ProcessOnly => "process affinity only",
             Self::InterruptOnly => "interrupt affinity only",
             Self::Full => "full affinity",
-            Self::Today => "no steering (not in the source)",
+            Self::Today => "no steering (not in Foong 2004)",
         })
     }
 }
 
-/// Which way bytes went, for the system under test.
+/// The direction of the bytes, seen from the system under test.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
@@ -55,7 +55,7 @@ pub enum Direction {
 }
 
 impl fmt::Display for Direction {
-    /// As the source writes it.
+    /// As Foong 2004 writes it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Transmit => "TX",
@@ -64,38 +64,38 @@ impl fmt::Display for Direction {
     }
 }
 
-/// One figure of a run.
+/// A quantity measured in a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantity {
     /// Bits per second.
     Throughput,
-    /// The busy part of the cpus' time, from 0 to 1.
+    /// The busy fraction of the cpus' time, from 0 to 1.
     CpuUse,
-    /// Cycles per bit: the source's GHz/Gbps.
+    /// Cycles per bit: GHz/Gbps in Foong 2004.
     Cost,
-    /// Misses of the second level of caches, per bit.
+    /// Second-level cache misses per bit.
     L2Misses,
-    /// Misses of the third level, per bit.
+    /// Third-level cache misses per bit.
     L3Misses,
 }
 
-/// What one model came to, block by block.
+/// The results of one model, one value per block.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Runs {
     /// Bits received per second.
     pub throughput: Vec<f64>,
-    /// The busy part of the cpus' time, from 0 to 1.
+    /// The busy fraction of the cpus' time, from 0 to 1.
     pub cpu_use: Vec<f64>,
-    /// Cycles per bit; empty where the kernel does not tell what it takes.
+    /// Cycles per bit; empty if the kernel does not provide what it needs.
     pub cost: Vec<f64>,
-    /// Misses of the second level of caches per bit; empty where they are not counted.
+    /// Second-level cache misses per bit; empty if they are not counted.
     pub l2_misses: Vec<f64>,
-    /// Misses of the third level per bit; empty where they are not counted.
+    /// Third-level cache misses per bit; empty if they are not counted.
     pub l3_misses: Vec<f64>,
 }
 
 impl Runs {
-    /// One figure, block by block.
+    /// A quantity, one value per block.
     #[must_use]
     pub fn get(&self, quantity: Quantity) -> &[f64] {
         match quantity {
@@ -107,7 +107,7 @@ impl Runs {
         }
     }
 
-    /// The mean of a figure over the blocks; `None` with fewer than two.
+    /// The mean of a quantity over the blocks; `None` with fewer than two blocks.
     #[must_use]
     pub fn estimate(&self, quantity: Quantity) -> Option<Estimate<f64>> {
         let interval = Interval::from_observations(self.get(quantity));
@@ -116,52 +116,52 @@ impl Runs {
     }
 }
 
-/// What was measured at one size and in one direction.
+/// Measurements at one size and in one direction.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Point {
     /// Which way.
     pub direction: Direction,
     /// Bytes of each write.
     pub size: u64,
-    /// What each model came to.
+    /// The results of each model.
     pub runs: BTreeMap<Affinity, Runs>,
-    /// No affinity a second time in each block.
+    /// The results of the second run of no affinity in each block.
     pub control: Runs,
-    /// What the cycles of its costs are told by, in words.
+    /// How cycles were determined, in words.
     pub cycles: String,
-    /// What the processor's counters have counted, and why not the rest, in words.
+    /// Which processor counters were read, and why others were not, in words.
     pub counters: String,
 }
 
 impl Point {
-    /// Whether a figure was had of every model.
+    /// Whether a quantity was measured for every model.
     #[must_use]
     pub fn has(&self, quantity: Quantity) -> bool {
         self.runs.values().chain([&self.control]).all(|runs| !runs.get(quantity).is_empty())
     }
 
-    /// By how much `one` has more of a figure than `base`, and what that amounts to, beside how much no
-    /// affinity differed from itself; `None` if the figure could not be had.
+    /// By how much a quantity under `one` exceeds that under `base`, and whether this is significant given
+    /// the difference of no affinity against itself; `None` if it was not measured.
     #[must_use]
     pub fn compared(&self, one: Affinity, base: Affinity, quantity: Quantity) -> Option<(Change, Verdict)> {
         let changed = self.change(one, base, quantity)?;
         Some((changed, verdict(&changed, &self.itself(quantity)?)))
     }
 
-    /// By how much `one` has more of a figure than `base`; `None` if the figure could not be had.
+    /// By how much a quantity under `one` exceeds that under `base`; `None` if it was not measured.
     #[must_use]
     pub fn change(&self, one: Affinity, base: Affinity, quantity: Quantity) -> Option<Change> {
         let of = |affinity: Affinity| self.runs.get(&affinity).map(|runs| runs.get(quantity));
         change(of(one)?, of(base)?)
     }
 
-    /// By how much no affinity differed from itself; `None` if the figure could not be had.
+    /// By how much no affinity differed from itself; `None` if the quantity was not measured.
     #[must_use]
     pub fn itself(&self, quantity: Quantity) -> Option<Change> {
         change(self.control.get(quantity), self.runs.get(&Affinity::Nobody)?.get(quantity))
     }
 
-    /// Where it is, for a reader: `TX, 64 bytes`.
+    /// The point in words: `TX, 64 bytes`.
     #[must_use]
     pub fn place(&self) -> String {
         format!("{}, {} bytes", self.direction, self.size)

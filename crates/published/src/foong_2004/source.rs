@@ -1,4 +1,4 @@
-//! The source as data, and its evidence in a report.
+//! Foong 2004 as data, and the evidence for its claims in a report.
 
 use super::points::{Affinity, Point, Quantity, Runs};
 use super::{charts, claims};
@@ -6,7 +6,7 @@ use crate::{Conclusion, Evidence, Figure, Source};
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Block, Column, Columns};
 
-/// What was measured, and where.
+/// The measurements, and the machine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Measurements {
     /// The machine, in words.
@@ -35,13 +35,13 @@ pub fn source() -> Source<Measurements> {
 }
 
 const STORY: [&str; 2] = [
-    "A packet is worked off on the cpu to which its interrupt goes, and the program that reads it runs on the cpu where \
-     the scheduler puts it. If these differ, what the one has touched is not in the cache of the other. Foong, Fung and \
-     Newell measured in 2004 what it gains to direct both: bulk transfers by eight ttcp processes over eight network \
-     cards, under four models of affinity.",
-    "This report transfers anew, between two network namespaces of this machine: each connection has its own virtual \
-     wire, and the softirq mask of the wire's receive queues says on which cpu its packets are worked off, as the \
-     interrupt's mask does for a card.",
+    "A packet is processed on the cpu to which its interrupt goes, and the program that reads it runs on the cpu where \
+    the scheduler puts it. If these differ, the data that one has touched are not in the cache of the other. In 2004 \
+    Foong, Fung and Newell measured what is gained by directing both: bulk transfers by eight ttcp processes over \
+    eight network cards, under four models of affinity.",
+    "This report repeats the transfers between two network namespaces of this machine. Each connection has its own virtual \
+    wire, and the softirq mask of the wire's receive queues decides on which cpu its packets are processed, as the \
+    interrupt mask does for a network card.",
 ];
 
 const FIGURES: [Figure; 3] = [
@@ -64,8 +64,8 @@ const FIGURES: [Figure; 3] = [
         name: "5",
         label: "figure 5",
         title: "reductions from no to full affinity",
-        about: "The reduction in time beside those in L2 and L3 misses, from no to full affinity, normalised to work done.",
-        states: "the improvement in time is associated with one in cache misses, of which those of L3 cost more.",
+        about: "The reduction in time beside those in L2 and L3 misses, from no to full affinity, per unit of work.",
+        states: "the improvement in time comes with fewer cache misses, of which those of L3 cost more.",
     },
 ];
 
@@ -77,26 +77,26 @@ const CONCLUSIONS: [Conclusion; 3] = [
     },
     Conclusion { text: "Directing programs alone gains nothing.", claims: &["process-no-impact"] },
     Conclusion {
-        text: "What is gained is gained by fewer cache misses for each bit.",
+        text: "The gain comes from fewer cache misses per bit.",
         claims: &["cost-24", "misses-l2", "misses-l3"],
     },
 ];
 
 const CHOICES: [&str; 4] = [
-    "No affinity is that of Foong 2004: all packets come to the first cpu, as all interrupts did on its kernel, and the \
-     scheduler places programs. Process affinity keeps it so and places programs. A veth without steering works packets \
-     off on the sender's cpu, which is nearly aligned by itself; that is the model \"no steering\".",
-    "A size is that of each write of the sender. Receivers read all there is at once, in both directions.",
-    "The machine under test of Foong 2004 did one side of a transfer; here both sides share the cpus, so that sending and \
-     receiving differ by who made the connection only. TX and RX are two measurements of nearly the same.",
+    "No affinity is that of Foong 2004: all packets go to the first cpu, as all interrupts did on its kernel, and the \
+    scheduler places programs. Process affinity does the same with packets, but pins programs. A veth without steering \
+    processes packets on the sender's cpu, which is nearly aligned by itself; that is the model \"no steering\".",
+    "A size is the size of each write of the sender. In both directions, receivers read all available data at once.",
+    "In Foong 2004 the machine under test did one side of a transfer. Here both sides share the cpus, so sending and \
+    receiving differ only in which side made the connection: TX and RX are two measurements of nearly the same.",
     "Foong 2004 has eight cards and gigabit wires; virtual wires are as fast as the cpus copy.",
 ];
 
 const CAVEATS: [&str; 2] = [
-    "No affinity is tried twice in every block. Where it differs from itself a point says nothing and is left out; \
-     elsewhere every interval reaches at least as far as it may have differed.",
-    "\"Up to\" is the greatest of all sizes and directions. Its interval lies between the greatest lower and the greatest \
-     upper end of theirs, so that one vague point leaves it open.",
+    "No affinity is run twice in every block. A point at which the two runs differ says nothing and is left out. Elsewhere \
+    every interval is at least as wide as the difference they may have.",
+    "\"Up to\" is the greatest value of all sizes and directions. Its interval reaches from the greatest lower end to the \
+    greatest upper end of theirs, so a single imprecise point can leave it open.",
 ];
 
 impl Evidence for Measurements {
@@ -117,7 +117,7 @@ impl Evidence for Measurements {
         CAVEATS.map(str::to_owned).to_vec()
     }
 
-    /// A row for each run: direction, size, model, block. The second try of no affinity is `control`.
+    /// One row per run: direction, size, model, block. The second run of no affinity is `control`.
     fn results(&self) -> Result<Columns, ColumnsError> {
         let rows: Vec<Row> = self.points.iter().flat_map(rows).collect();
         let text =

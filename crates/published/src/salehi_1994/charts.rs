@@ -1,4 +1,4 @@
-//! The charts.
+//! The charts of Salehi 1994.
 
 use crate::layout::capitalised;
 use crate::salehi_1994::curves::{Curve, POOL_POLICIES};
@@ -14,7 +14,7 @@ use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_sim::packet::PointResult;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// The chart of `figure`; `None` for what is shown otherwise.
+/// The chart of `figure`; `None` if it is not shown as a chart.
 #[must_use]
 pub fn chart(simulations: &Simulations, figure: FigureName) -> Option<Chart> {
     let (x, y) = axes(figure)?;
@@ -63,13 +63,13 @@ fn axes(figure: FigureName) -> Option<(Axis, Axis)> {
     })
 }
 
-/// What the reader should see.
+/// The text below the chart of a figure.
 const fn caption(figure: FigureName) -> &'static str {
     match figure {
         FigureName::Table2 => "",
         FigureName::F4 => "Computed, not simulated: the curves have no intervals.",
-        FigureName::F7a => "The lower, the better. Where a curve ends, its policy no longer keeps up.",
-        FigureName::F7b => "Four ways to keep the two pools, all else equal.",
+        FigureName::F7a => "Lower is better. A curve ends where its policy no longer keeps up.",
+        FigureName::F7b => "Four organisations of the two pools, all else equal.",
         FigureName::F8a => {
             "Vertical lines mark the capacities. Points beyond 90% of a capacity come from shorter runs."
         }
@@ -83,13 +83,13 @@ const fn caption(figure: FigureName) -> &'static str {
         }
         FigureName::F10a => "One vertical line: the capacities are equal.",
         FigureName::F10b => "Vertical lines mark the capacities.",
-        FigureName::F11a => "The higher, the more affinity scheduling gains.",
-        FigureName::F11b => "The higher, the more affinity scheduling gains.",
+        FigureName::F11a => "Higher means a larger gain from affinity scheduling.",
+        FigureName::F11b => "Higher means a larger gain from affinity scheduling.",
         FigureName::F12 => "Colours are policies, dashes are approaches.",
         FigureName::F13a => "Colours are batch sizes, dashes are approaches; both under MRU.",
         FigureName::F13b => "Colours are batch sizes, dashes are approaches; both under MRU.",
         FigureName::F14 => {
-            "Colours are the ways to run packets, dashes the mean batch sizes (geometric); all under MRU."
+            "Colours are the approaches, dashes the mean batch sizes (geometric); all under MRU."
         }
         FigureName::F15 => "Every point is simulated under overload.",
         FigureName::Hosts => {
@@ -125,7 +125,7 @@ fn view(simulations: &Simulations, figure: FigureName, option: usize, picks: Vec
     View { picks, series, marks, ..View::default() }
 }
 
-/// Mean delay from `from` times each curve's capacity on.
+/// Mean delay at rates of at least `from` times each curve's capacity.
 fn against_rate(simulations: &Simulations, curves: &[Curve], from: f64) -> Vec<Series> {
     let series = |curve: &Curve| {
         let simulated = simulations.get(curve.setting)?;
@@ -145,7 +145,7 @@ fn delay(simulated: &Simulated, result: &PointResult) -> Option<Point> {
     Some(Point { missed_target: !outcome.is_precise(), note, ..Point::new(result.rate.0, y) })
 }
 
-/// A mark for each capacity; equal ones are one.
+/// A vertical line at each capacity; equal capacities share one.
 fn capacities(simulations: &Simulations, curves: &[Curve]) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
     for curve in curves {
@@ -161,7 +161,7 @@ fn capacities(simulations: &Simulations, curves: &[Curve]) -> Vec<Mark> {
     marks
 }
 
-/// Capacity against processors; curves of one name are one series.
+/// Capacity against the number of processors; curves of one name form one series.
 fn by_processors(simulations: &Simulations, curves: Vec<Curve>) -> Vec<Series> {
     let mut series: Vec<Series> = Vec::new();
     for curve in curves {
@@ -203,7 +203,7 @@ fn displacement(profile: &Profile) -> Vec<Series> {
     profile.levels.iter().map(of_level).collect()
 }
 
-/// The receive times in the layout of the source's Table 2; of the cold states, that with the
+/// The receive times in the layout of Table 2 of Salehi 1994. Of the cold states it shows the one with the
 /// first level cold.
 #[must_use]
 pub fn table_2(profile: &Profile) -> Table {

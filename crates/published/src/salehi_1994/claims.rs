@@ -1,8 +1,7 @@
-//! What the text says, how it is read, and how ours is derived.
+//! The claims of Salehi 1994: the statements of the text, how they are read, and how our values are derived.
 //!
-//! Where the text says "at low rates" or "across the broad range" it gives no numbers; the ranges
-//! [`LOW`], [`BROAD`] and [`HIGH`] are our reading, as fractions of the smaller capacity of what is
-//! compared.
+//! The text says "at low rates" or "across the broad range" without giving numbers. The ranges [`LOW`],
+//! [`BROAD`] and [`HIGH`] are our reading, as fractions of the smaller capacity of what is compared.
 
 mod alternatives;
 mod derive;
@@ -23,10 +22,10 @@ pub(crate) use end_to_end::CHECKSUMMED;
 pub const LOW: RangeInclusive<f64> = 0.01..=0.25;
 /// "The broad range of arrival rates".
 pub const BROAD: RangeInclusive<f64> = 0.01..=0.9;
-/// "High arrival rate", as far as points reach the precision asked for.
+/// "High arrival rate", up to where points still reach the precision asked for.
 pub const HIGH: RangeInclusive<f64> = 0.75..=0.9;
 
-/// All claims, in the source's order.
+/// All claims, in the order of the paper.
 #[must_use]
 pub fn all() -> Vec<Claim<Simulations>> {
     [

@@ -1,4 +1,4 @@
-//! The points for other programs, a row for each.
+//! The points for other programs, one row per point.
 
 use crate::salehi_1994::simulations::Simulated;
 use crate::salehi_1994::{Setting, Simulations};
@@ -10,12 +10,12 @@ use warmcore_sim::packet::{Outcome, PointResult};
 use warmcore_units::{Estimate, Nanos};
 use warmcore_workload::BatchDistribution;
 
-/// A point with where it belongs.
+/// A point and the curve it belongs to.
 struct Row<'a> {
     figures: String,
     setting: &'a Setting,
     curve: &'a Simulated,
-    /// `None` for a setting of which only the capacity was wanted.
+    /// `None` for a setting of which only the capacity is needed.
     point: Option<&'a PointResult>,
 }
 
@@ -25,11 +25,11 @@ impl Row<'_> {
     }
 }
 
-/// Every point of every curve, by setting and rate; a setting of which only the capacity was
-/// wanted has one row without a rate. `figures` lists where the curve is drawn, by name.
+/// Every point of every curve, by setting and rate. A setting of which only the capacity is needed has one
+/// row without a rate. `figures` lists the names of the figures that draw the curve.
 ///
 /// # Errors
-/// Never, as long as every column has a name of its own.
+/// Never, as long as every column has its own name.
 pub fn points(simulations: &Simulations) -> Result<Columns, ColumnsError> {
     let rows = rows(simulations);
     let mut columns = settings(&rows);
@@ -119,7 +119,7 @@ fn outcomes(rows: &[Row]) -> Vec<Column> {
     columns
 }
 
-/// The rule as it stands in a scenario's document.
+/// The rule as written in a scenario document.
 const fn queue(rule: QueueRule) -> &'static str {
     match rule {
         QueueRule::Fifo => "fifo",
@@ -127,7 +127,7 @@ const fn queue(rule: QueueRule) -> &'static str {
     }
 }
 
-/// The distribution as it stands in a scenario's document.
+/// The distribution as written in a scenario document.
 const fn distribution(of: BatchDistribution) -> &'static str {
     match of {
         BatchDistribution::Deterministic => "deterministic",

@@ -8,35 +8,35 @@ use warmcore_scenario::ProcessorPolicy::{self, Lru, Mru, WiredStreams};
 /// A curve of a figure.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Curve {
-    /// What the legend calls it.
+    /// Its name in the legend.
     pub name: String,
-    /// What it is the curve of.
+    /// The setting that it shows.
     pub setting: Setting,
-    /// Which option of the figure's choice shows it; 0 where there is no choice.
+    /// The option of the figure's selector that shows it; 0 without a selector.
     pub option: usize,
-    /// Colour, by what is compared first.
+    /// Colour, which stands for the first thing compared.
     pub colour: usize,
-    /// Dash, by what is compared second.
+    /// Dash pattern, which stands for the second thing compared.
     pub pattern: usize,
 }
 
-/// Processors of figure 15: the source's model leaves out lock contention, which it expects to
-/// matter beyond 16 (§4.4).
+/// Numbers of processors in figure 15. The model of Salehi 1994 leaves out lock contention, which the paper
+/// expects to matter beyond 16 (§4.4).
 pub const SCALING: [u32; 12] = [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16];
 
-/// Processors of the other hosts (§6).
+/// Numbers of processors of the other hosts (§6).
 pub const HOSTS: [u32; 5] = [2, 4, 8, 16, 32];
 
 /// Mean batch sizes of figure 13.
 pub const BATCHES: [u32; 3] = [2, 4, 8];
 
-/// The processor policies under which figures 7(b) to 10(b) are drawn; the source does not say
-/// which one it used.
+/// The processor policies under which figures 7(b) to 10(b) are drawn. Salehi 1994 does not say which one it
+/// used.
 pub const POOL_POLICIES: [ProcessorPolicy; 2] = [Mru, Lru];
 
 impl FigureName {
-    /// The curves, in the legend's order. Figures 11(a, b) are computed from theirs; Table 2 and
-    /// figure 4 need no simulation.
+    /// The curves, in the order of the legend. Figures 11(a, b) are computed from theirs; Table 2 and figure
+    /// 4 need no simulation.
     #[must_use]
     pub fn curves(self) -> Vec<Curve> {
         match self {
@@ -66,7 +66,7 @@ fn policies(approach: Parallelism) -> Vec<Curve> {
     policies.map(|(i, policy)| curve(policy.to_string(), Setting::new(approach, policy), i, 0)).collect()
 }
 
-/// How threads and free memory are pooled, as figures 7(b) to 10(b) vary it.
+/// The organisations of threads and free memory that figures 7(b) to 10(b) compare.
 pub(crate) const POOLS: [(&str, Organisation, Organisation); 4] = [
     ("threads and memory per processor", PerProcessor, PerProcessor),
     ("threads per processor, memory global", PerProcessor, Global),
@@ -112,7 +112,7 @@ fn batched(geometric: bool) -> Vec<Curve> {
     [Locking, Ips].into_iter().enumerate().flat_map(of_approach).collect()
 }
 
-/// The ways of figure 14 to run packets of multiple-open streams.
+/// The alternatives that figure 14 compares for packets of multiple-open streams.
 pub(crate) const fn ways() -> [(&'static str, Setting); 4] {
     [
         ("Locking", Setting::new(Locking, Mru)),
@@ -131,8 +131,8 @@ fn hybrid() -> Vec<Curve> {
     ways().into_iter().enumerate().flat_map(of_way).collect()
 }
 
-/// A single stream on `processors` processors, as figure 15 has it: the text names Wired-Streams for the
-/// Hybrid, and no policy for the others.
+/// A single stream on `processors` processors, as in figure 15: the text names Wired-Streams for the Hybrid,
+/// and no policy for the others.
 pub(crate) const fn single_stream(approach: Parallelism, processors: u32) -> Setting {
     let policy = if matches!(approach, Hybrid) { WiredStreams } else { Mru };
     Setting::new(approach, policy).host(processors, 1)

@@ -1,6 +1,6 @@
-//! The figures by name.
+//! Names of the figures.
 
-/// What can be reproduced: the source's figures, its Table 2, and what it says of other hosts.
+/// What can be reproduced: the figures of Salehi 1994, its Table 2, and its statement about other hosts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FigureName {
     /// The statements derived from Table 2.
@@ -11,17 +11,17 @@ pub enum FigureName {
     F7a,
     /// Delay by pools under Locking.
     F7b,
-    /// FigureName 7(a) at high rates.
+    /// Figure 7(a) at high rates.
     F8a,
-    /// FigureName 7(b) at high rates.
+    /// Figure 7(b) at high rates.
     F8b,
     /// Delay by processor scheduling under IPS.
     F9a,
     /// Delay by pools under IPS.
     F9b,
-    /// FigureName 9(a) at high rates.
+    /// Figure 9(a) at high rates.
     F10a,
-    /// FigureName 9(b) at high rates.
+    /// Figure 9(b) at high rates.
     F10b,
     /// Reduction of end-to-end latency under Locking.
     F11a,
@@ -37,12 +37,12 @@ pub enum FigureName {
     F14,
     /// One stream on more and more processors.
     F15,
-    /// Capacities on hosts of 2 to 32 processors, of which the source has no figure.
+    /// Capacities on hosts of 2 to 32 processors, for which Salehi 1994 has no figure.
     Hosts,
 }
 
 impl FigureName {
-    /// All, in the source's order.
+    /// All, in the order of the paper.
     pub const ALL: [Self; 18] = [
         Self::Table2,
         Self::F4,
@@ -64,7 +64,7 @@ impl FigureName {
         Self::Hosts,
     ];
 
-    /// Its name on a command line and in links: `7a`.
+    /// Its name on the command line and in links: `7a`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -89,14 +89,14 @@ impl FigureName {
         }
     }
 
-    /// The figure of this name.
+    /// The figure with this name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|figure| figure.name() == name)
     }
 
-    /// Whether its curves are drawn against the arrival rate, so that every rate is simulated;
-    /// their capacity is enough otherwise.
+    /// Whether its curves are drawn against the arrival rate, so that every rate must be simulated. Otherwise
+    /// the capacities suffice.
     #[must_use]
     pub const fn sweeps(self) -> bool {
         !matches!(self, Self::Table2 | Self::F4 | Self::F15 | Self::Hosts)

@@ -1,9 +1,9 @@
-//! The figures in words, for a reader who has never seen the source: what each is about, and what the
-//! source says it shows.
+//! The figures in words, for a reader who has never seen Salehi 1994: what each is about, and what the paper
+//! says it shows.
 
 use crate::Figure;
 
-/// The figures, in the source's order.
+/// The figures, in the order of the paper.
 pub const FIGURES: [Figure; 18] = [
     TABLE_2, FIGURE_4, FIGURE_7A, FIGURE_7B, FIGURE_8A, FIGURE_8B, FIGURE_9A, FIGURE_9B, FIGURE_10A,
     FIGURE_10B, FIGURE_11A, FIGURE_11B, FIGURE_12, FIGURE_13A, FIGURE_13B, FIGURE_14, FIGURE_15, HOSTS,
@@ -13,10 +13,10 @@ const TABLE_2: Figure = Figure {
     name: "table-2",
     label: "Table 2",
     title: "what one packet costs",
-    about: "Each row is an experiment that brings about one state of the caches: whether the packet's \
-            session, and the tables that find it, were last written on this processor or on another. The \
-            columns tell whether the thread's stack is here, and whether the first cache level holds the \
-            protocol. Everything else in this report follows from these times.",
+    about: "Each row is an experiment that brings the caches into one state: whether the packet's session, and \
+    the tables that find it, were last written on this processor or on another. The columns say \
+    whether the thread's stack is here, and whether the first cache level holds the protocol. \
+    Everything else in this report follows from these times.",
     states: "acquiring locks costs little as long as their cache lines stay; it is their migration that \
              makes Locking slow. A migrating thread stack costs about 20 µs, and a fully cold cache far \
              more than any migration.",
@@ -26,10 +26,10 @@ const FIGURE_4: Figure = Figure {
     name: "4",
     label: "figure 4",
     title: "how fast other work flushes the caches",
-    about: "Whenever a processor does not process packets, it runs other work, and that work displaces \
-            the protocol from its caches. The curves show which fraction of each cache level is gone \
-            after the other work has run for x. They follow from a published model of how many distinct \
-            cache lines a program touches, with the constants of a large multiprogrammed trace.",
+    about: "When a processor is not processing packets it runs other work, and that work displaces the \
+    protocol from its caches. The curves show which fraction of each cache level has been displaced \
+    after the other work has run for x. They follow from a published model of how many distinct \
+    cache lines a program touches, with the constants of a large multiprogrammed trace.",
     states: "the second level, being 32 times as large, keeps the protocol much longer than the first.",
 };
 
@@ -38,12 +38,12 @@ const FIGURE_7A: Figure = Figure {
     label: "figure 7(a)",
     title: "choice of a processor under Locking",
     about: "One protocol stack, protected by locks, is shared by eight processors. Which idle processor \
-            should take the next packet: the one that worked on packets last (MRU), the one for which \
-            that is longest ago (LRU), or the one that the packet's stream belongs to (Wired-Streams)? \
-            The delay is from a packet's arrival to the end of its processing.",
+    should take the next packet: the one that worked on packets last (MRU), the one that did so \
+    longest ago (LRU), or the one that the packet's stream belongs to (Wired-Streams)? \
+    The delay is from a packet's arrival to the end of its processing.",
     states: "MRU is best across most rates, by about a quarter against LRU at low rates, where \
-             Wired-Streams lies between them. To the left all curves rise toward fully cold caches (284.3 \
-             µs), to the right they rise because packets queue.",
+    Wired-Streams lies between them. To the left all curves rise toward fully cold caches (284.3 \
+    µs); to the right they rise because packets queue.",
 };
 
 const FIGURE_7B: Figure = Figure {
@@ -82,8 +82,8 @@ const FIGURE_9A: Figure = Figure {
     about: "Now there are eight independent stacks without locks inside; each stream belongs to one of \
             them, and a stack works on one packet at a time (IPS). The policies choose the processor on \
             which a stack runs.",
-    states: "Wired-Streams is best across most rates. (It also says that all policies keep processors \
-             busy while packets wait, which its own sections 3 and 6.4 deny.)",
+    states: "Wired-Streams is best across most rates. (Salehi 1994 also says here that all policies keep processors \
+    busy while packets wait, which its own sections 3 and 6.4 deny.)",
 };
 
 const FIGURE_9B: Figure = Figure {
@@ -117,10 +117,10 @@ const FIGURE_11A: Figure = Figure {
     label: "figure 11(a)",
     title: "end-to-end latency under Locking",
     about: "A client waits for more than the server's protocol processing: its own processing, the \
-            network, the server's answer. Let all of that take V times the best receive time (57.4 µs in \
-            Salehi 1994). The curves show by how much affinity scheduling shortens the whole. Salehi 1994 \
-            does not say what it compared; we take the better of MRU and Wired-Streams with pools per \
-            processor, against LRU with global pools.",
+    network, the server's answer. Let all of that take V times the best receive time (57.4 µs in \
+    Salehi 1994). The curves show by how much affinity scheduling shortens the whole. Salehi 1994 \
+    does not say what it compared. Compared here are the better of MRU and Wired-Streams with pools per \
+    processor, and LRU with global pools.",
     states: "the reduction is significant even where the rest takes long; the V = 0 curve, an upper \
              bound, lies around 40 to 50%.",
 };
@@ -187,8 +187,8 @@ const HOSTS: Figure = Figure {
     name: "hosts",
     label: "other hosts",
     title: "capacity on 2 to 32 processors",
-    about: "Salehi 1994 gives all results for eight processors, and says in section 6 that others showed \
-            similar trends. It has no figure of them; this one shows the capacities of the settings of \
-            figure 12 on hosts with as many streams as processors.",
+    about: "Salehi 1994 gives all results for eight processors, and says in section 6 that other numbers showed \
+    similar trends. It has no figure of them. This one shows the capacities of the settings of \
+    figure 12 on hosts with as many streams as processors.",
     states: "results for 2 to 32 processors show similar trends.",
 };

@@ -8,22 +8,22 @@ use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy};
 use warmcore_sim::packet::{PointResult, simulate};
 use warmcore_units::PerSecond;
 
-/// What has to be simulated for some figures.
+/// What must be simulated for some figures.
 ///
-/// Where a setting's rates lie depends on its capacity, which a plan finds out first: that is
-/// quick, and the same each time.
+/// The rates of a setting depend on its capacity, which the plan measures first. That is quick, and gives the
+/// same result each time.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Plan {
-    /// Every setting with its point beyond capacity.
-    pub(crate) floods: BTreeMap<Setting, PointResult>,
-    /// Every setting with each of its points.
+    /// The point of each setting far beyond its capacity.
+    pub(crate) overloaded: BTreeMap<Setting, PointResult>,
+    /// The points, each with its setting.
     pub(crate) points: Vec<(Setting, PacketScenario)>,
 }
 
-/// Packets after which a point ends in any case, below and above [`NEAR_CAPACITY`].
+/// Maximum packets of a point, below and above [`NEAR_CAPACITY`].
 const MAX_PACKETS: [u64; 2] = [400_000_000, 4_000_000];
 
-/// What the grid of rates is measured by: the setting of the highest capacity of figures 7 to 12.
+/// The setting whose capacity scales the grid of rates: the one with the highest capacity in figures 7 to 12.
 const BEST: Setting = Setting::new(Parallelism::Ips, ProcessorPolicy::WiredStreams);
 
 impl Plan {
@@ -33,22 +33,22 @@ impl Plan {
     /// If the profile lacks what is needed, such as migration times.
     pub fn new(options: &Options) -> Result<Self, ReproduceError> {
         check(options)?;
-        let flood = |setting: Setting| simulate(&setting.flooded(options), &options.profile);
-        let best = flood(BEST)?.capacity.rate.mean;
-        let mut floods = BTreeMap::new();
+        let overload = |setting: Setting| simulate(&setting.overloaded(options), &options.profile);
+        let best = overload(BEST)?.capacity.rate.mean;
+        let mut overloaded = BTreeMap::new();
         for setting in options.wanted().flat_map(settings) {
-            floods.insert(setting, flood(setting)?);
+            overloaded.insert(setting, overload(setting)?);
         }
         let swept: BTreeSet<Setting> =
             options.wanted().filter(|figure| figure.sweeps()).flat_map(settings).collect();
         let mut points = Vec::new();
         for setting in swept {
-            let capacity = floods[&setting].capacity.rate.mean;
+            let capacity = overloaded[&setting].capacity.rate.mean;
             if setting.checksummed == 0 {
                 points.extend(points_of(setting, capacity, best, options));
             }
         }
-        Ok(Self { floods, points })
+        Ok(Self { overloaded, points })
     }
 
     /// The scenarios of the points, each once.
@@ -57,13 +57,13 @@ impl Plan {
     }
 }
 
-/// The settings that `figure` needs: those of its curves, and what its claims need besides.
+/// The settings that `figure` needs: those of its curves, and those that only its claims need.
 fn settings(figure: FigureName) -> Vec<Setting> {
     let curves = figure.curves().into_iter().map(|curve| curve.setting);
     curves.chain(claimed(figure)).collect()
 }
 
-/// What the claims of a figure need besides its curves.
+/// The settings that the claims of a figure need in addition to its curves.
 fn claimed(figure: FigureName) -> Vec<Setting> {
     match figure {
         FigureName::F11b => crate::salehi_1994::claims::CHECKSUMMED.to_vec(),
@@ -83,7 +83,7 @@ fn points_of(
     })
 }
 
-/// Refuses a profile before anything is simulated.
+/// Refuses an unusable profile before anything is simulated.
 fn check(options: &Options) -> Result<(), ReproduceError> {
     options.profile.check()?;
     for approach in Approach::ALL {

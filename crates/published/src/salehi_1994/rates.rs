@@ -1,30 +1,30 @@
-//! At which rates a curve is simulated.
+//! The rates at which a curve is simulated.
 //!
-//! All curves of a machine take their rates from one grid, so that at most rates all of them are
-//! simulated, with the same arrivals. Each curve has a few rates of its own besides, near its
-//! capacity, taken from a ladder of fixed values: curves of (nearly) equal capacity share these
-//! too. A rate has three digits, so that the last bits of a capacity decide nothing.
+//! All curves of a machine take their rates from one grid, so that most rates are simulated for all of them,
+//! with the same arrivals. Each curve also has a few rates of its own near its capacity, taken from a fixed
+//! ladder of values, so that curves of (nearly) equal capacity share them too. Rates have three digits, so
+//! that the last bits of a capacity do not matter.
 
 use warmcore_units::PerSecond;
 
-/// Below this fraction of its capacity a point is simulated to the precision asked for; beyond,
-/// queues fluctuate too slowly for that, and a shorter run with its wider interval is enough.
+/// Below this fraction of its capacity a point is simulated to the precision asked for. Above it queues
+/// fluctuate too slowly for that, and a shorter run with a wider interval is enough.
 pub const NEAR_CAPACITY: f64 = 0.9;
 
 /// Rates beyond this fraction of the capacity are not simulated.
 const LAST: f64 = 0.98;
 
-/// Two rates nearer than this are one.
+/// Rates closer than this fraction count as one.
 const APART: f64 = 0.015;
 
-/// From a near idle host, whose caches hold nothing of the protocol, through the decades.
+/// From an almost idle host, whose caches hold nothing of the protocol, decade by decade.
 const LOW: [f64; 9] = [1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 0.01, 0.02, 0.035, 0.05];
-/// Equal steps of a linear axis after these.
+/// Then equal steps on a linear axis.
 const STEPS: (u32, f64) = (38, 0.025);
 const OWN: [f64; 5] = [0.8, 0.85, 0.89, 0.94, 0.97];
 
-/// The rates of a curve of `capacity`, ascending; the grid belongs to a host whose best curve has
-/// `best`.
+/// The rates of a curve of this `capacity`, ascending. `best` is the capacity of the host's best curve, which
+/// scales the grid.
 #[must_use]
 pub fn rates(capacity: PerSecond, best: PerSecond) -> Vec<PerSecond> {
     let grid = LOW.into_iter().chain((3..=STEPS.0).map(|i| f64::from(i) * STEPS.1));
@@ -42,7 +42,7 @@ pub fn rates(capacity: PerSecond, best: PerSecond) -> Vec<PerSecond> {
     rates.into_iter().map(PerSecond).collect()
 }
 
-/// The nearest of 100 values in each decade.
+/// The nearest of 100 fixed values per decade.
 fn rung(value: f64) -> f64 {
     10_f64.powf((value.log10() * 100.0).round() / 100.0)
 }
@@ -50,7 +50,7 @@ fn rung(value: f64) -> f64 {
 fn three_digits(value: f64) -> f64 {
     let unit = 10_f64.powf(value.log10().floor() - 2.0);
     let rounded = (value / unit).round() * unit;
-    // Beneath a unit the product has digits beyond the third.
+    // Below one the product has digits beyond the third.
     if unit < 1.0 { (rounded * 1e12).round() / 1e12 } else { rounded.round() }
 }
 

@@ -1,4 +1,4 @@
-//! Simulating a plan.
+//! Simulates a plan.
 
 use crate::salehi_1994::{Options, Plan, Setting, Simulations};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,28 +8,28 @@ use warmcore_sim::packet::{PointError, PointResult, simulate};
 use warmcore_sim::sweep::{SweepError, sweep};
 use warmcore_units::Fault;
 
-/// Why a finished point could not be kept.
+/// Why a finished point could not be saved.
 pub type KeepError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A source cannot be reproduced.
+/// Why the figures cannot be reproduced.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
-    /// The profile lacks what is needed.
+    /// The profile lacks costs that are needed.
     #[error(transparent)]
     Profile(#[from] IncompleteProfile),
-    /// The profile holds what cannot be.
+    /// The profile holds an invalid value.
     #[error("the profile cannot be used: {0}")]
     Fault(#[from] Fault),
     /// A point could not be simulated.
     #[error(transparent)]
     Point(#[from] PointError),
-    /// A finished point could not be kept.
-    #[error("cannot keep a finished point: {0}")]
+    /// A finished point could not be saved.
+    #[error("cannot save a finished point: {0}")]
     Keep(KeepError),
-    /// The results are not those of the plan.
+    /// The results do not belong to the plan.
     #[error("{found} results were given, expected {expected}: one for each point of the plan")]
     Results {
-        /// How many there are.
+        /// How many were given.
         found: usize,
         /// How many points the plan has.
         expected: usize,
@@ -41,9 +41,9 @@ pub enum ReproduceError {
 
 /// Simulates what `options` ask for, in parallel.
 ///
-/// What is `known` of a point from an earlier run is not simulated again. Each new result is shown
-/// to `finished`, so that it can be kept. `progress` is told how many points are done, of how
-/// many. No point is begun once `stop` is set.
+/// A point whose result is `known` from an earlier run is not simulated again. Each new result is passed to
+/// `finished`, so that it can be saved. `progress` is called with the number of finished points and their
+/// total. No point is begun once `stop` is set.
 ///
 /// # Errors
 /// If the profile cannot be used, `finished` fails, or `stop` is set.
@@ -75,7 +75,7 @@ pub fn reproduce(
     simulations(options, &plan, results)
 }
 
-/// The evidence from the `results` of `plan`'s points, in their order.
+/// The evidence from the `results` of `plan`'s points, which are in the order of the points.
 ///
 /// # Errors
 /// If their number differs.

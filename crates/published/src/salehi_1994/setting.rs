@@ -1,4 +1,4 @@
-//! One curve's setting: everything about a point but its rate.
+//! The setting of a curve: everything about its points but the rate.
 
 use warmcore_scenario::{
     Organisation, PacketScenario, Parallelism, ProcessorPolicy, QueueRule, RunLength, Scheduling, Traffic,
@@ -15,28 +15,27 @@ pub struct Setting {
     pub scheduling: Scheduling,
     /// Mean number of packets in a batch.
     pub batch: u32,
-    /// Whether batches vary geometrically; they are all of one size otherwise.
+    /// Whether batch sizes are geometric; otherwise all are equal.
     pub geometric: bool,
     /// Processors.
     pub processors: u32,
-    /// Streams; as many independent stacks under IPS.
+    /// Streams; under IPS there are as many independent stacks.
     pub streams: u32,
     /// Bytes of each packet that are checksummed in software; 0 for none.
     pub checksummed: u16,
 }
 
-/// Processors and streams of the source's host (§6).
+/// Processors and streams of the host of Salehi 1994 (§6).
 pub const PROCESSORS: u32 = 8;
 
-/// More packets per second than any host keeps up with: at this rate a point shows the capacity
-/// and nothing else.
-pub const FLOOD: PerSecond = PerSecond(1e12);
+/// More packets per second than any host keeps up with: at this rate a point only shows the capacity.
+pub const OVERLOAD: PerSecond = PerSecond(1e12);
 
 /// Nanoseconds to checksum a byte: 32 bytes per microsecond (§5).
 pub const CHECKSUM_NS_PER_BYTE: f64 = 1e3 / 32.0;
 
 impl Setting {
-    /// `policy` under `approach` with pools of each processor's own, single packets, 8 processors.
+    /// `policy` under `approach` with pools per processor, single packets and 8 processors.
     #[must_use]
     pub const fn new(approach: Parallelism, policy: ProcessorPolicy) -> Self {
         let scheduling = Scheduling {
@@ -78,7 +77,7 @@ impl Setting {
         Self { processors, streams, ..self }
     }
 
-    /// Taking a waiting packet of the same stream first.
+    /// Prefers waiting packets of the same stream.
     #[must_use]
     pub const fn same_stream_first(mut self) -> Self {
         self.scheduling.queue = QueueRule::SameStreamFirst;
@@ -91,7 +90,7 @@ impl Setting {
         Self { checksummed: bytes, ..self }
     }
 
-    /// The batches.
+    /// The distribution of batch sizes.
     #[must_use]
     pub fn law(&self) -> Batch {
         let distribution =
@@ -119,9 +118,9 @@ impl Setting {
         scenario
     }
 
-    /// The scenario that shows the capacity alone.
+    /// The scenario that only shows the capacity.
     #[must_use]
-    pub fn flooded(&self, options: &Options) -> PacketScenario {
-        self.scenario(options, FLOOD, RunLength::default().max_packets)
+    pub fn overloaded(&self, options: &Options) -> PacketScenario {
+        self.scenario(options, OVERLOAD, RunLength::default().max_packets)
     }
 }

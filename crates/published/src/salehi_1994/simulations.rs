@@ -1,8 +1,8 @@
-//! What came of the points: the evidence for the claims.
+//! The results of the points: the evidence for the claims.
 //!
-//! Times are in microseconds and rates in packets per second here, the units of the source's text.
-//! The interval of a ratio or a difference is that of independent values. Points of one rate share
-//! their arrivals, which makes the true interval narrower: what is called decided here is.
+//! Times are in microseconds and rates in packets per second, as in the text of Salehi 1994. The interval of
+//! a ratio or a difference is computed for independent values. Points of one rate share their arrivals, so
+//! the true interval is narrower, and whatever is decided by the computed one is decided.
 
 use crate::salehi_1994::rates::NEAR_CAPACITY;
 use crate::salehi_1994::{Options, Plan, Setting};
@@ -12,64 +12,64 @@ use warmcore_sim::packet::{Ended, Outcome, PointResult};
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// Everything that was simulated, and what was asked for.
+/// All results, and the options they were simulated with.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Simulations {
-    /// What was asked for, the machine's costs among it.
+    /// The options, with the machine's costs.
     pub options: Options,
     curves: BTreeMap<Setting, Simulated>,
 }
 
-/// What came of one setting.
+/// The results of one setting.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Simulated {
-    /// Packets per second that the host keeps up with.
+    /// The capacity in packets per second.
     pub capacity: Estimate<f64>,
     /// Mean service time at the capacity, µs.
     pub service: Estimate<f64>,
-    /// The points, by ascending rate.
+    /// The points, in ascending order of rate.
     pub points: Vec<PointResult>,
 }
 
 /// A value at a rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct At {
-    /// Packets per second.
+pub struct AtRate {
+    /// The rate in packets per second.
     pub rate: f64,
-    /// The value there.
+    /// The value at this rate.
     pub value: Estimate<f64>,
 }
 
-/// From so many points on, the spread of their capacities is the uncertainty of their mean.
+/// From this many points on, the spread of their capacities gives the interval of the mean.
 const ENOUGH: usize = 8;
 
 impl Simulations {
-    /// From the `results` of `plan`'s points, in their order.
+    /// Collects the `results` of `plan`'s points, which are in the order of the points.
     pub(crate) fn new(options: Options, plan: &Plan, results: Vec<PointResult>) -> Self {
         let mut points: BTreeMap<Setting, Vec<PointResult>> = BTreeMap::new();
         for ((setting, _), result) in plan.points.iter().zip(results) {
             points.entry(*setting).or_default().push(result);
         }
-        let simulated = |(&setting, flood): (&Setting, &PointResult)| {
-            (setting, Simulated::new(flood, points.remove(&setting).unwrap_or_default()))
+        let simulated = |(&setting, overloaded): (&Setting, &PointResult)| {
+            (setting, Simulated::new(overloaded, points.remove(&setting).unwrap_or_default()))
         };
-        let curves = plan.floods.iter().map(simulated).collect();
+        let curves = plan.overloaded.iter().map(simulated).collect();
         Self { options, curves }
     }
 
-    /// Whether the costs are those of the source's machine, which its claims are about.
+    /// Whether the costs are those of the machine of Salehi 1994, which its claims are about.
     #[must_use]
     pub fn is_published_machine(&self) -> bool {
         self.options.is_published_machine()
     }
 
-    /// Every setting with what came of it.
+    /// All settings with their results.
     pub fn settings(&self) -> impl Iterator<Item = (&Setting, &Simulated)> {
         self.curves.iter()
     }
 
-    /// Points below [`NEAR_CAPACITY`] of which no steady state was found, or none as precise as
-    /// asked; there should be none.
+    /// Points below [`NEAR_CAPACITY`] without a steady state, or less precise than asked for. There should be
+    /// none.
     pub fn unsettled(&self) -> impl Iterator<Item = (&Setting, &PointResult)> {
         let asked = self.options.precision;
         let below =
@@ -84,13 +84,13 @@ impl Simulations {
         })
     }
 
-    /// What came of `setting`, if it was simulated.
+    /// The results of `setting`, if it was simulated.
     #[must_use]
     pub fn get(&self, setting: Setting) -> Option<&Simulated> {
         self.curves.get(&setting)
     }
 
-    /// Packets per second that the host keeps up with.
+    /// The capacity in packets per second.
     #[must_use]
     pub fn capacity(&self, setting: Setting) -> Option<Estimate<f64>> {
         Some(self.get(setting)?.capacity)
@@ -102,16 +102,16 @@ impl Simulations {
         Some(self.get(setting)?.service)
     }
 
-    /// Mean delay against rate, µs, at the rates within `load`: fractions of the capacity.
+    /// Mean delay in µs at the rates within `load`, which is a range of fractions of the capacity.
     #[must_use]
-    pub fn delays(&self, setting: Setting, load: RangeInclusive<f64>) -> Vec<At> {
+    pub fn delays(&self, setting: Setting, load: RangeInclusive<f64>) -> Vec<AtRate> {
         self.get(setting).map_or_else(Vec::new, |curve| curve.against_rate(load, |outcome| outcome.delay))
     }
 
-    /// By how many percent the mean delay under `setting` is below that under `other`, at each
-    /// rate that both have and that is within `load` of the smaller capacity.
+    /// By how many percent the mean delay under `setting` is below that under `other`, at each rate that both
+    /// have within `load` of the smaller capacity.
     #[must_use]
-    pub fn reduction(&self, setting: Setting, other: Setting, load: RangeInclusive<f64>) -> Vec<At> {
+    pub fn reduction(&self, setting: Setting, other: Setting, load: RangeInclusive<f64>) -> Vec<AtRate> {
         let (Some(ours), Some(others)) = (self.get(setting), self.get(other)) else { return Vec::new() };
         let capacity = ours.capacity.mean.min(others.capacity.mean);
         let delay = |outcome: &Outcome| outcome.delay;
@@ -119,12 +119,12 @@ impl Simulations {
         let pairs = ours.against_rate(0.0..=f64::INFINITY, delay).into_iter().filter_map(|at| {
             let other = theirs.iter().find(|other| other.rate == at.rate)?;
             load.contains(&(at.rate / capacity))
-                .then(|| At { rate: at.rate, value: below(at.value, other.value) })
+                .then(|| AtRate { rate: at.rate, value: below(at.value, other.value) })
         });
         pairs.collect()
     }
 
-    /// The rates simulated under `setting` that are beyond the capacity of `other`.
+    /// The simulated rates of `setting` that exceed the capacity of `other`.
     #[must_use]
     pub fn beyond(&self, setting: Setting, other: Setting) -> Vec<f64> {
         let Some(capacity) = self.capacity(other) else { return Vec::new() };
@@ -134,8 +134,8 @@ impl Simulations {
 }
 
 impl Simulated {
-    fn new(flood: &PointResult, points: Vec<PointResult>) -> Self {
-        let all = || points.iter().chain([flood]);
+    fn new(overloaded: &PointResult, points: Vec<PointResult>) -> Self {
+        let all = || points.iter().chain([overloaded]);
         let rates: Vec<f64> = all().map(|point| point.capacity.rate.mean.0).collect();
         let services: Vec<f64> = all().map(|point| point.capacity.service.mean.micros()).collect();
         let pooled = |values: &[f64], own: Estimate<f64>| {
@@ -143,37 +143,37 @@ impl Simulated {
             if values.len() >= ENOUGH { Estimate::new(interval.mean, interval.half_width) } else { own }
         };
         Self {
-            capacity: pooled(&rates, plain(flood.capacity.rate)),
-            service: pooled(&services, micros(flood.capacity.service)),
+            capacity: pooled(&rates, plain(overloaded.capacity.rate)),
+            service: pooled(&services, micros(overloaded.capacity.service)),
             points,
         }
     }
 
-    /// What `of` says of each point within `load` that has a steady state.
+    /// A value `of` each point within `load` that has a steady state.
     pub fn against_rate(
         &self,
         load: RangeInclusive<f64>,
         of: impl Fn(&Outcome) -> Estimate<Nanos>,
-    ) -> Vec<At> {
+    ) -> Vec<AtRate> {
         let within = |point: &&PointResult| load.contains(&(point.rate.0 / self.capacity.mean));
-        let at = |point: &PointResult| Some(At { rate: point.rate.0, value: micros(of(steady(point)?)) });
+        let at = |point: &PointResult| Some(AtRate { rate: point.rate.0, value: micros(of(steady(point)?)) });
         self.points.iter().filter(within).filter_map(at).collect()
     }
 }
 
-/// What came of a point in steady state; `None` where there is none, or it is not known whether there is.
+/// The outcome of a point that has a steady state; `None` if it has none, or if that is not known.
 #[must_use]
 pub fn steady(point: &PointResult) -> Option<&Outcome> {
     point.outcome.as_ref().filter(|outcome| outcome.ended != Ended::Unknown)
 }
 
-/// The same in microseconds.
+/// `time` in microseconds.
 #[must_use]
 pub fn micros(time: Estimate<Nanos>) -> Estimate<f64> {
     Estimate { mean: time.mean.micros(), half_width: time.half_width.map(Nanos::micros) }
 }
 
-/// The same as a bare number of packets per second.
+/// `rate` as a plain number of packets per second.
 #[must_use]
 pub fn plain(rate: Estimate<PerSecond>) -> Estimate<f64> {
     Estimate { mean: rate.mean.0, half_width: rate.half_width.map(|half| half.0) }
@@ -201,15 +201,15 @@ pub fn below(a: Estimate<f64>, b: Estimate<f64>) -> Estimate<f64> {
     percent(ratio(a, b), |ratio| 1.0 - ratio)
 }
 
-/// `100 of(value)`, where `of` keeps distances.
+/// `100 of(value)`, where `of` preserves distances.
 fn percent(value: Estimate<f64>, of: impl Fn(f64) -> f64) -> Estimate<f64> {
     Estimate { mean: 100.0 * of(value.mean), half_width: value.half_width.map(|half| 100.0 * half) }
 }
 
 /// The least and the greatest of `values`.
 #[must_use]
-pub fn extremes(values: &[At]) -> Option<(At, At)> {
-    let by_mean = |a: &&At, b: &&At| a.value.mean.total_cmp(&b.value.mean);
+pub fn extremes(values: &[AtRate]) -> Option<(AtRate, AtRate)> {
+    let by_mean = |a: &&AtRate, b: &&AtRate| a.value.mean.total_cmp(&b.value.mean);
     Some((*values.iter().min_by(by_mean)?, *values.iter().max_by(by_mean)?))
 }
 

@@ -1,4 +1,4 @@
-//! The source as data, and its evidence in a report.
+//! Salehi 1994 as data, and the evidence for its claims in a report.
 
 use crate::salehi_1994::claims::{self, LOW};
 use crate::salehi_1994::figures::FIGURES;
@@ -32,15 +32,15 @@ pub fn source() -> Source<Simulations> {
 }
 
 const STORY: [&str; 2] = [
-    "Receiving a network packet is short work: 57 to 284 µs on the machine of Salehi 1994. How long it takes depends on \
-     what the processor finds in its caches. If another packet has just been processed there, the protocol's code and \
-     data are still there; if other work has run since, or another processor has written the lines last, they must be \
-     fetched first. So it matters on which processor a packet is processed. Salehi, Kurose and Towsley measured these \
-     times on an eight-processor SGI Challenge XL and simulated what several ways of scheduling make of them.",
-    "This report does their simulation again and sets what the text says beside what comes out. With the published times \
-     (their Table 2 and section 5) every claim is judged; with those of another machine the figures are redrawn and \
-     nothing is judged, since the claims are about theirs. No constant was fitted to their results. Their curves survive \
-     only as captions, so the text is what ours is compared with.",
+    "Receiving a network packet takes little time: 57 to 284 µs on the machine of Salehi 1994. How long it takes depends \
+    on what the processor finds in its caches. If another packet has just been processed there, the protocol's code and \
+    data are still there. If other work has run since, or another processor has written the lines last, they must be \
+    fetched first. So it matters on which processor a packet is processed. Salehi, Kurose and Towsley measured these \
+    times on an eight-processor SGI Challenge XL and simulated how several ways of scheduling perform with them.",
+    "This report repeats their simulation and compares the results with what the text says. With the published times \
+    (their Table 2 and section 5) every claim is judged. With those of another machine the figures are redrawn and \
+    nothing is judged, since the claims are about their machine. No constant was fitted to their results. Of their curves \
+    only the captions survive, so our values are compared with the text.",
 ];
 
 const CONCLUSIONS: [Conclusion; 6] = [
@@ -55,8 +55,8 @@ const CONCLUSIONS: [Conclusion; 6] = [
     },
     Conclusion {
         text: "Threads and free memory should be kept per processor.",
-        // The bands of the single gains are claims of their own; that pools should be a processor's own follows
-        // from there being a gain.
+        // The claims about single gains have ranges of their own. That pools should be per processor follows
+        // from there being any gain.
         claims: &["pools-per-processor"],
     },
     Conclusion {
@@ -80,31 +80,31 @@ const CONCLUSIONS: [Conclusion; 6] = [
     },
 ];
 
-/// What the text does not say, and what we take instead.
+/// What the text leaves open, and what is assumed instead.
 const CHOICES: [&str; 12] = [
-    "The logarithms of the footprint function are to base 10: with others the delay does not tend to \
-     fully cold caches, or the footprint shrinks as time passes.",
+    "The logarithms of the footprint function are to base 10. With other bases the delay does not tend to \
+    fully cold caches, or the footprint shrinks as time passes.",
     "Other work makes one memory reference in five cycles: 20 per microsecond at 100 MHz.",
-    "A processor's caches are displaced from the moment it last ended protocol work; a thread that goes \
-     on with another packet finds them as they were.",
+    "A processor's caches are displaced from the moment it last ended protocol work; a thread that continues \
+    with another packet finds them unchanged.",
     "The last writer of a session's lines is set when service starts. This gives the 125 µs that the text \
      states at high load.",
-    "The active maps' history lines are one set under Locking and one per stack otherwise; they are \
-     written if the packet's stream is not that of the packet before.",
-    "Figures 7(a) to 10(a) keep threads and memory per processor; figures 7(b) to 10(b) choose processors \
-     MRU, with LRU beside it.",
-    "A global thread pool hands out threads in the order opposite to the processors', so that they do \
-     migrate.",
-    "A global memory pool charges a packet that acquires from it after another processor, and again one \
-     that releases to it after another.",
-    "A batch is of one stream, and each of its packets tries for a processor.",
+    "The active maps' history lines are one set under Locking and one set per stack otherwise. They are \
+    written if the packet's stream differs from that of the packet before.",
+    "Figures 7(a) to 10(a) keep threads and memory per processor; figures 7(b) to 10(b) use MRU, \
+    with LRU as an alternative.",
+    "A global thread pool hands out threads in the opposite order to the processors, so that they do \
+    migrate.",
+    "A global memory pool charges a packet that acquires memory after another processor used the pool, and charges \
+    it again if it releases memory after another processor did.",
+    "All packets of a batch belong to one stream, and each of them asks for a processor.",
     "A geometric batch has one packet or more, b on average.",
     "Under the Hybrid stack i is bound to processor i, packets wait in one queue, and there is a copy of \
      the session for each stream and stack.",
     "Figure 11 compares the better of MRU and Wired-Streams, pools per processor, with LRU, global pools.",
 ];
 
-/// The words of the field.
+/// The terms of the field.
 const GLOSSARY: [(&str, &str); 11] = [
     ("Locking", "One protocol stack for all processors; locks protect each table and each session."),
     (
@@ -114,23 +114,23 @@ const GLOSSARY: [(&str, &str); 11] = [
     ),
     ("Hybrid", "A stack for each processor, and streams that are open in all of them."),
     ("MRU", "Of the idle processors, the one that worked on packets most recently."),
-    ("LRU", "Of the idle processors, the one for which that is longest ago."),
-    ("Wired-Streams", "Each stream has its processor, and waits for it."),
+    ("LRU", "Of the idle processors, the one that worked on packets least recently."),
+    ("Wired-Streams", "Each stream has a fixed processor, and its packets wait for it."),
     ("Affinity", "Work has affinity for the processor whose cache holds what it needs."),
-    ("Capacity", "The highest rate that the host keeps up with; beyond it, queues grow without end."),
+    ("Capacity", "The highest rate that the host keeps up with. At higher rates queues grow without end."),
     (
         "Service time",
-        "The time in which a processor works on a packet; delay is that and the waiting before.",
+        "The time for which a processor works on a packet. The delay is the waiting time plus the service.",
     ),
     ("Work-conserving", "No processor is idle while a packet waits."),
     ("Half-width", "With 95 % confidence the true value is within this distance of the value shown."),
 ];
 const CAVEATS: [&str; 3] = [
-    "Waiting for a lock that another processor holds is not part of the model of Salehi 1994, nor of this one.",
+    "Waiting for a lock that another processor holds is neither part of the model of Salehi 1994 nor of this one.",
     "The times of Salehi 1994 are published without intervals; ours are those of the simulation alone.",
-    "Where the text speaks of low rates, we take 1 to 25 % of the capacity; of a broad range, 1 to 90 %; of high rates, \
-     75 to 90 %. Intervals of differences and ratios are computed as if their parts were independent. They share their \
-     arrivals, so the true intervals are narrower.",
+    "Low rates are taken as 1 to 25 % of the capacity, a broad range as 1 to 90 %, and high rates as 75 to 90 %. \
+    Intervals of differences and ratios are computed as if their parts were independent. The parts share their \
+    arrivals, so the true intervals are narrower.",
 ];
 
 impl Evidence for Simulations {
@@ -146,15 +146,13 @@ impl Evidence for Simulations {
         let saved = |approach: Parallelism| {
             let [mru, lru] = [Mru, Lru].map(|policy| Setting::new(approach, policy));
             let (_, most) = extremes(&self.reduction(mru, lru, LOW))?;
-            let meaning = format!(
-                "mean delay at light load, at most, {approach}: most recently used processor instead of least"
-            );
+            let meaning =
+                format!("largest change of mean delay at light load, {approach}: MRU instead of LRU");
             Some(key_figure("−", most.value, meaning))
         };
         let gained = || {
             let [locking, ips] = [Locking, Ips].map(|approach| self.capacity(Setting::new(approach, Mru)));
-            let meaning =
-                "packets per second that eight processors keep up with, IPS instead of Locking (MRU)";
+            let meaning = "capacity of eight processors, IPS instead of Locking (MRU)";
             Some(key_figure("+", above(ips?, locking?), meaning.to_owned()))
         };
         [saved(Locking), saved(Ips), gained()].into_iter().flatten().collect()
@@ -185,7 +183,7 @@ fn key_figure(sign: &str, value: Estimate<f64>, meaning: String) -> KeyFigure {
     KeyFigure { value: format!("{sign}{mean:.0}\u{202f}%"), half_width, meaning }
 }
 
-/// How precise the points are.
+/// The precision of the points.
 fn precision(simulations: &Simulations) -> String {
     let asked = 100.0 * simulations.options.precision;
     let points: Vec<String> = simulations

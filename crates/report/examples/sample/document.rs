@@ -11,7 +11,7 @@ use warmcore_record::manifest::{FactGroup, Seed};
 use warmcore_record::table::{Cell, HeaderCell, Row};
 use warmcore_record::{Block, Document, Estimate, Manifest, Section, Table, Verdict};
 
-/// The document.
+/// The sample document.
 pub(crate) fn sample() -> Document {
     Document {
         title: "Where should protocol work run on this machine?".into(),
@@ -216,7 +216,7 @@ fn capacity() -> Section {
         id: "capacity-bars".into(),
         title: "The highest rate that each combination can keep up with, 8 processors".into(),
         caption: "Independent stacks take about twice the packets, whatever the policy. Under locks, keeping \
-                  streams on their processor helps. A dagger marks a bar whose half-width is wider than aimed at."
+                  streams on their processor helps. A dagger marks a bar whose half-width is wider than its target."
             .into(),
         x: Axis::categories("Approach and policy", categories),
         y: Axis::linear("Capacity", Unit::per_second()),
@@ -243,7 +243,7 @@ fn capacity_points(base: &[f64], pool: usize) -> Vec<Point> {
     points.collect()
 }
 
-/// Table 2 of the source: Locking and IPS by turns, hot and first level cold, stack cached and migrating.
+/// Table 2 of Salehi 1994: Locking and IPS in turn, hot and first level cold, stack cached and migrating.
 const TABLE_2: [(&str, &str, [f64; 8]); 6] = [
     ("A1", "none", [66.6, 57.4, 91.9, 80.5, 86.8, 77.3, 110.2, 98.5]),
     ("A2", "3", [83.3, 74.0, 111.4, 100.2, 103.9, 94.0, 130.5, 118.4]),
@@ -330,7 +330,7 @@ fn reload() -> Section {
             series: vec![
                 Series::new("measured", Style::Points, measured),
                 Series::new("model, constants fitted here", Style::Curve, fitted),
-                Series::new("model, constants of the source", Style::Curve, published),
+                Series::new("model, constants of Salehi 1994", Style::Curve, published),
             ],
             marks: vec![
                 Mark { label: "all caches hot".into(), axis: Direction::Y, at: hot },

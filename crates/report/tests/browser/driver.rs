@@ -1,5 +1,5 @@
-//! A headless Chromium of our own, through its driver; both are gone when the test ends, however it
-//! ends.
+//! A headless Chromium that the test starts through its driver. Both are stopped when the test ends, also if
+//! it fails.
 
 use fantoccini::actions::{InputSource, MouseActions, PointerAction};
 use fantoccini::wd::WebDriverCompatibleCommand;
@@ -15,14 +15,14 @@ use std::time::Duration;
 
 pub(crate) type Outcome = Result<(), Box<dyn std::error::Error>>;
 
-/// What kind of browser a test needs.
+/// The browser that a test needs.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Settings {
-    /// Width and height of the screen in pixels, a narrow one touched; otherwise a desktop's window.
+    /// Width and height of a touch screen in pixels; otherwise a desktop window is used.
     pub(crate) screen: Option<[u32; 2]>,
-    /// The reader prefers dark pages.
+    /// Whether the reader prefers dark mode.
     pub(crate) dark: bool,
-    /// JavaScript is off.
+    /// Whether JavaScript is switched off.
     pub(crate) without_script: bool,
 }
 
@@ -63,7 +63,7 @@ fn program(variable: &str, names: &[&str]) -> PathBuf {
 struct Session {
     client: Client,
     driver: Child,
-    /// Kept open: a driver that cannot write ends.
+    /// Kept open, because a driver that cannot write exits.
     _messages: BufReader<ChildStdout>,
     profile: tempfile::TempDir,
 }
@@ -118,7 +118,7 @@ fn port(messages: &mut impl BufRead) -> u16 {
     port.expect("the driver says which port it listens on")
 }
 
-/// Ends the driver, and the browser that runs on `profile`, which is ours alone.
+/// Stops the driver, and the browser that runs on `profile`, which no other browser uses.
 fn end(driver: &mut Child, profile: &Path) {
     drop(driver.kill());
     drop(driver.wait());
@@ -127,7 +127,7 @@ fn end(driver: &mut Child, profile: &Path) {
     for pid in processes.filter_map(|entry| entry.file_name().to_str()?.parse().ok()) {
         let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         if command.windows(ours.len()).any(|part| part == ours) {
-            // It may be gone by now, which is as good.
+            // It may have ended already.
             let _ = Pid::from_raw(pid).map(|pid| kill_process(pid, Signal::KILL));
         }
     }
@@ -140,7 +140,7 @@ fn capabilities(chromium: &Path, profile: &Path, settings: Settings) -> serde_js
             "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic",
             "--no-first-run", "--disable-background-networking", "--disable-component-update",
             "--disable-sync", "--window-size=1280,900",
-            // No name resolves: what tries to leave the file fails, and the console says so.
+            // No host name resolves: any request that leaves the file fails and is reported on the console.
             "--host-resolver-rules=MAP * ~NOTFOUND",
             format!("--user-data-dir={}", profile.display()),
         ],
@@ -159,7 +159,7 @@ fn capabilities(chromium: &Path, profile: &Path, settings: Settings) -> serde_js
     capabilities.as_object().cloned().unwrap_or_default()
 }
 
-/// What the browser wrote to its console since the last call, as `level: message`.
+/// The messages on the browser's console since the last call, as `level: message`.
 pub(crate) async fn console(browser: &Client) -> Vec<String> {
     let entries = browser.issue_cmd(ReadConsole).await.expect("the driver keeps the log");
     let text = |entry: &Value, key: &str| entry[key].as_str().unwrap_or("?").to_owned();
@@ -167,7 +167,7 @@ pub(crate) async fn console(browser: &Client) -> Vec<String> {
     entries.as_array().into_iter().flatten().map(line).collect()
 }
 
-/// Moves the mouse to `[x, y]` of the window, from beside it.
+/// Moves the mouse to `[x, y]` of the window, from a point beside it.
 pub(crate) async fn move_mouse(browser: &Client, place: &Value) -> Outcome {
     let coordinate = |i: usize| place[i].as_f64().ok_or("a place is two numbers");
     let (x, y) = (coordinate(0)?, coordinate(1)?);

@@ -1,13 +1,14 @@
-//! The highest rate that the busiest of a host's servers keeps up with.
+//! The highest rate at which the busiest server of a host keeps up.
 //!
-//! An independent stack, and a processor that streams are wired to, takes one packet at a time and
-//! shares its streams with nobody. With a share p of the packets and a mean service time S it keeps up
-//! with 1/(p S) packets of the whole host, however idle the others are. S depends on what the caches
-//! hold, and so on how idle they are: it is observed where the busiest server just has no pause.
+//! A server is an independent stack, or a processor that streams are wired to. It takes one packet at a time
+//! and shares its streams with no other server. With a share p of the packets and a mean service time S it
+//! keeps up with 1/(p S) packets of the whole host, however idle the other servers are. S depends on what the
+//! caches hold, and so on how idle the servers are: it is observed at the rate at which the busiest server is
+//! just never idle.
 
 use crate::packet::capacity::wanted;
 use crate::packet::dispatch::{SystemTask, dispatch};
-use crate::packet::extent::Extent;
+use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
 use crate::packet::host::{Host, Packet};
 use crate::packet::run::next;
@@ -18,17 +19,17 @@ use warmcore_stats::batches::BatchMeans;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::{Arrival, Arrivals};
 
-/// Servers of a kind whose services are observed: the busiest.
+/// How many servers of a kind are observed: the busiest ones.
 const OBSERVED: usize = 8;
-/// A server that has so much more to do than it can has no pause.
+/// At this multiple of its highest rate a server is never idle.
 const BARELY_MORE: f64 = 1.05;
 
-/// The rate with which the busiest of the servers of `host` keeps up; `None` if it is not below `whole`,
-/// that of all processors together. Streams have `shares` of the packets, which come as those of a
-/// source that `begins` anew each time and has no end, but at whatever rate is asked for instead of `own`.
+/// The rate at which the busiest server of `host` keeps up; `None` if that is not below `whole`, the capacity
+/// of all processors together. `shares` are the streams' shares of the packets. `begins` starts a new,
+/// endless source of packets at the rate `own`; their times are scaled to other rates.
 ///
 /// # Errors
-/// If there are no such packets.
+/// If the source cannot be made.
 pub(super) fn busiest<E>(
     host: &Host,
     shares: &[f64],
@@ -42,7 +43,7 @@ pub(super) fn busiest<E>(
     }
     let bound_at = |rate: PerSecond| -> Result<_, E> {
         let mut arrivals = Paced { source: begins()?, scale: own.0 / rate.0 };
-        let observed = Observed { host, feed: Feed::new(&mut arrivals), kinds: kinds.clone() };
+        let observed = ServerObserver { host, feed: Feed::new(&mut arrivals), kinds: kinds.clone() };
         Ok(dispatch(host, observed).filter(|bound| bound.mean.0 < rate.0))
     };
     match bound_at(whole)? {
@@ -51,7 +52,7 @@ pub(super) fn busiest<E>(
     }
 }
 
-/// A source whose times are scaled.
+/// A source whose arrival times are scaled.
 struct Paced {
     source: Box<dyn Arrivals>,
     scale: f64,
@@ -65,15 +66,15 @@ impl Arrivals for Paced {
     }
 }
 
-/// Servers of one kind: each stream has one of them.
+/// The servers of one kind. Each stream belongs to one of them.
 #[derive(Clone)]
 struct Servers {
-    /// By stream: its server among those observed, if it is one.
+    /// By stream: the index of its server in `servers`, if that is observed.
     observed: Vec<Option<u8>>,
     servers: Vec<Server>,
 }
 
-/// A server with its share of the packets, and the service times of those it has finished.
+/// A server, its share of the packets, and the service times it has shown.
 #[derive(Clone)]
 struct Server {
     share: f64,
@@ -81,8 +82,8 @@ struct Server {
 }
 
 impl Servers {
-    /// The servers that streams have, by stream; `None` if all share alike: then they are as busy as the
-    /// whole host.
+    /// The servers, given the server and the share of each stream. `None` if all servers have the same share:
+    /// then they are as busy as the host as a whole.
     fn new(server_of: &[u32], shares: &[f64]) -> Option<Self> {
         let count = server_of.iter().max().map_or(0, |&last| last as usize + 1);
         let mut loads = vec![0.0; count];
@@ -111,8 +112,8 @@ impl Servers {
 }
 
 impl Server {
-    /// Packets per second of the whole host with which it keeps up, if it is never idle; if it is, more
-    /// than come.
+    /// The rate of the whole host, in packets per second, at which this server keeps up, if it is never idle.
+    /// If it is idle at times, the result exceeds the rate that was simulated.
     fn rate(&self) -> Estimate<PerSecond> {
         let [service] = self.services.steady().intervals;
         let rate = PerSecond::every(Nanos(service.mean * self.share));
@@ -120,19 +121,19 @@ impl Server {
     }
 }
 
-/// What servers do under arrivals.
-struct Observed<'a, 's> {
+/// Observes the service times of servers under arrivals.
+struct ServerObserver<'a, 's> {
     host: &'a Host<'a>,
     feed: Feed<'s>,
     kinds: Vec<Servers>,
 }
 
-impl SystemTask for Observed<'_, '_> {
+impl SystemTask for ServerObserver<'_, '_> {
     type Output = Option<Estimate<PerSecond>>;
 
-    fn run<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
+    fn run<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         mut self,
-        mut system: System<P, W, E>,
+        mut system: System<P, W, F>,
     ) -> Self::Output {
         for _ in 0..wanted(self.host.shape) {
             let finished = next(&mut self.feed, &mut system)?;

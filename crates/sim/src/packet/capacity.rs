@@ -1,8 +1,8 @@
-//! The highest rate at which a system keeps up: the rate at which packets leave it when more
-//! arrive than it can process.
+//! The highest rate at which a system keeps up. It is measured as the rate at which packets leave when more
+//! arrive than can be processed.
 
 use crate::packet::dispatch::{SystemTask, dispatch};
-use crate::packet::extent::Extent;
+use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
 use crate::packet::host::{Host, Packet, Shape};
 use crate::packet::outcome::Ended;
@@ -15,7 +15,7 @@ use warmcore_stats::batches::BatchMeans;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::Arrivals;
 
-/// The highest rate, and what a packet costs there.
+/// The highest rate of a host, and the cost of a packet at that rate.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Capacity {
     /// Packets per second.
@@ -24,30 +24,31 @@ pub struct Capacity {
     pub service: Estimate<Nanos>,
 }
 
-/// From this fraction of its capacity on a host is near it: queues fluctuate so slowly that no usual run
-/// knows their mean.
+/// From this fraction of the capacity on, a rate is near it: queues fluctuate so slowly that no usual run is
+/// long enough to know their mean.
 pub const NEAR: f64 = 0.9;
-/// From this fraction on, that queues grow does not tell that a host is saturated.
+/// From this fraction on, growing queues do not show that a host is saturated.
 const AT: f64 = 0.99;
-/// So many half-widths beyond the capacity a rate certainly exceeds it: of hosts that just keep up, not one
-/// in ten thousand is called saturated.
+/// A rate certainly exceeds the capacity if it is this many half-widths above it: of hosts that just keep up,
+/// fewer than one in ten thousand is called saturated.
 const CERTAIN: f64 = 2.0;
 
-/// Packets that wait for each processor at the start.
+/// Packets that wait for each processor at the start of the measurement.
 const BACKLOG: usize = 64;
-/// Packets that arrive for each that leaves: every line and every stack keeps growing.
+/// Packets that arrive for each one that leaves, so that every queue and every stack keeps
+/// growing.
 const OVERLOAD: usize = 2;
-/// Packets that are processed to find the capacity, at least, and for each processor.
+/// Packets processed to find the capacity: at least the first number, and the second for each processor.
 const PACKETS: (u64, u64) = (40_000, 2_000);
 
 impl Capacity {
-    /// Whether packets at `rate` certainly are more than the host keeps up with.
+    /// Whether `rate` certainly exceeds the capacity.
     #[must_use]
     pub fn is_exceeded_by(&self, rate: PerSecond) -> bool {
         rate.0 > self.rate.mean.0 + CERTAIN * self.rate.half()
     }
 
-    /// Whether the host certainly keeps up with packets at `rate`.
+    /// Whether the capacity certainly exceeds `rate`.
     #[must_use]
     pub fn suffices_for(&self, rate: PerSecond) -> bool {
         rate.0 < self.rate.mean.0 - CERTAIN * self.rate.half()
@@ -59,15 +60,15 @@ impl Capacity {
         rate.0 >= self.rate.mean.0 * NEAR
     }
 
-    /// Whether `rate` is so close to the capacity that queues say nothing. Where a host just keeps up, their lengths
-    /// walk as far in one run as where it just does not: of constant arrivals on wired streams at 0.9995 of the
-    /// capacity, the queues of 11 in 30 points grew in every run.
+    /// Whether `rate` is so close to the capacity that growing queues show nothing. Just below it, queue
+    /// lengths wander as far in one run as just above it: with constant arrivals on wired streams at 0.9995
+    /// of the capacity, the queues of 11 in 30 points grew in every run.
     #[must_use]
     pub fn is_at(&self, rate: PerSecond) -> bool {
         rate.0 > self.rate.mean.0 * AT && !self.is_exceeded_by(rate)
     }
 
-    /// What is known of the mean delay at `rate`, where a run that knew nothing of the capacity ended so.
+    /// How well the mean delay at `rate` is known, after a run that did not know the capacity ended as `ended`.
     #[must_use]
     pub fn judge(&self, rate: PerSecond, ended: Ended) -> Ended {
         match ended {
@@ -78,29 +79,29 @@ impl Capacity {
         }
     }
 
-    /// The same, where a host was saturated by packets at `rate`. If that is not above the capacity, what is never
-    /// idle does better than what just keeps up, as caches and pools are found otherwise: the highest rate then is
-    /// lower, and by how much is unknown.
+    /// The capacity of a host that `rate` has saturated. If `rate` is not above it, the host does better when
+    /// it is never idle than when it just keeps up, because caches and pools are in another state. The
+    /// highest rate then is lower, by an unknown amount.
     pub(super) fn of_saturated(self, rate: PerSecond) -> Self {
         if rate.0 > self.rate.mean.0 { self } else { self.unknown() }
     }
 
-    /// The same, but by how much it may be off is unknown.
+    /// The same rate, with an unknown error.
     pub(super) fn unknown(self) -> Self {
         Self { rate: Estimate::new(self.rate.mean, PerSecond(f64::INFINITY)), ..self }
     }
 }
 
-/// The capacity of `host` for packets like those of `arrivals`, whenever they would arrive.
+/// The capacity of `host` for packets like those of `arrivals`, whose arrival times are ignored.
 ///
-/// Packets are offered twice as fast as they are processed, so that no processor and no stack
-/// runs dry. With streams of unequal rates this is what the host processes under overload; the
-/// stacks or processors of its busiest streams keep up with less.
+/// Packets are offered twice as fast as they are processed, so that no processor and no stack runs dry. If
+/// streams have unequal rates, this is what the host processes under overload; the stacks or processors of
+/// its busiest streams keep up with less.
 pub fn capacity(host: &Host, arrivals: &mut dyn Arrivals) -> Capacity {
     capacity_over(wanted(host.shape), host, arrivals)
 }
 
-/// The same from `packets`.
+/// As [`capacity`], from this many `packets`.
 pub(super) fn capacity_over(packets: u64, host: &Host, arrivals: &mut dyn Arrivals) -> Capacity {
     dispatch(host, Saturated { host, feed: Feed::new(arrivals), packets })
 }
@@ -114,14 +115,14 @@ struct Saturated<'a, 's> {
 impl SystemTask for Saturated<'_, '_> {
     type Output = Capacity;
 
-    fn run<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
+    fn run<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         mut self,
-        mut system: System<P, W, E>,
+        mut system: System<P, W, F>,
     ) -> Capacity {
         let Shape { processors, .. } = self.host.shape;
         let mut now = Nanos::ZERO;
         let mut more = (0..processors).all(|_| self.offer(&mut system, BACKLOG, now));
-        // Quantities: the service time, and the time between completions.
+        // The service time, and the time between completions.
         let mut completions = BatchMeans::<2>::default();
         while more && completions.observations() < self.packets {
             let Some(finished) = system.step() else { continue };
@@ -136,10 +137,10 @@ impl SystemTask for Saturated<'_, '_> {
 }
 
 impl Saturated<'_, '_> {
-    /// `wanted` packets arrive `now`, whenever they would; whether there were so many.
-    fn offer<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
+    /// Offers `wanted` packets `now`. Returns whether the source still had that many.
+    fn offer<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         &mut self,
-        system: &mut System<P, W, E>,
+        system: &mut System<P, W, F>,
         wanted: usize,
         now: Nanos,
     ) -> bool {
@@ -148,7 +149,7 @@ impl Saturated<'_, '_> {
     }
 }
 
-/// Packets from which a host of this shape is known.
+/// Packets needed to find the capacity of a host of this shape.
 pub(super) fn wanted(shape: Shape) -> u64 {
     PACKETS.0.max(PACKETS.1 * u64::from(shape.processors)).max(shape.settled())
 }
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_run_left_open_depends_on_how_near_the_capacity_is() {
+    fn an_exhausted_run_is_judged_by_its_distance_from_the_capacity() {
         let capacity = Capacity {
             rate: Estimate::new(PerSecond(1_000.0), PerSecond(10.0)),
             service: Estimate::new(Nanos(1.0), Nanos(0.0)),

@@ -1,17 +1,17 @@
-//! What a packet costs beside its reception: the model's extensions ([`Effects`]).
+//! What [`Effects`] (the extensions of the model) add to the service time of a packet.
 
 use crate::packet::host::{Host, Packet};
 use warmcore_scenario::{Effects, Parallelism};
 use warmcore_units::Nanos;
 use warmcore_workload::arrivals::Direction;
 
-/// The extensions' state.
+/// The effects, with the state of the locks.
 #[derive(Clone, Debug)]
 pub(super) struct Charges {
     effects: Effects,
     /// When the active maps' locks will be free.
     maps_free: Nanos,
-    /// When each stream's locks will be free; empty where nobody holds them for any time.
+    /// When each stream's locks will be free; empty if sessions are not locked.
     sessions_free: Vec<Nanos>,
 }
 
@@ -19,7 +19,7 @@ impl Charges {
     pub(super) fn new(host: &Host) -> Self {
         let mut effects = host.effects;
         if host.scheduling.approach != Parallelism::Locking {
-            // A stack works on one packet at a time: nobody ever waits for a lock.
+            // A stack works on one packet at a time, so nobody waits for a lock.
             effects.map_lock_ns = 0.0;
             effects.session_lock_ns = 0.0;
         }
@@ -27,8 +27,8 @@ impl Charges {
         Self { effects, maps_free: Nanos::ZERO, sessions_free: vec![Nanos::ZERO; sessions] }
     }
 
-    /// The service time of `packet`, which starts at `now` on a processor that was `idle` or not, and
-    /// would take `bare` to receive.
+    /// The service time of `packet`, which starts at `now`. Receiving it alone would take `bare`. `idle` says
+    /// whether its processor was idle.
     pub(super) fn service(&mut self, packet: &Packet, bare: Nanos, idle: bool, now: Nanos) -> Nanos {
         let effects = &self.effects;
         let path = match packet.direction {
@@ -40,7 +40,7 @@ impl Charges {
         let begins = now + Nanos(effects.decision_ns + turning);
         let maps = match packet.direction {
             Direction::Receive => acquire(&mut self.maps_free, begins, effects.map_lock_ns),
-            // Nothing is looked up.
+            // A packet to be sent looks up no map.
             Direction::Send => begins,
         };
         let locked = match self.sessions_free.get_mut(packet.stream.index()) {
@@ -51,8 +51,8 @@ impl Charges {
     }
 }
 
-/// Takes a lock that will be free at `free`, at `now` or when it is, and holds it for `hold`;
-/// when it was taken. A lock that is held for no time is no lock.
+/// Takes a lock that becomes free at `free`, holds it for `hold`, and returns when it was taken: at `now`, or
+/// later if it is not free yet. A lock that is held for no time is never contended.
 fn acquire(free: &mut Nanos, now: Nanos, hold: f64) -> Nanos {
     if hold == 0.0 {
         return now;

@@ -1,15 +1,15 @@
-//! Outcomes as columns of a table, the same wherever points are written.
+//! Outcomes as columns of a table, in the same form wherever points are written.
 
 use crate::packet::capacity::Capacity;
 use crate::packet::outcome::Outcome;
 use warmcore_record::Column;
 use warmcore_units::{Estimate, Nanos};
 
-/// What a column shows of an outcome.
+/// Reads a column's value from an outcome.
 type Shown<T> = fn(&Outcome) -> T;
 
-/// The columns of `points`, a row for each. A saturated point has nulls where there is no steady
-/// state, and a half-width that is not known is null.
+/// The columns of `points`, one row per point. Values that a saturated point does not have are null, and so
+/// are unknown half-widths.
 #[must_use]
 pub fn columns(points: &[(Capacity, Option<Outcome>)]) -> Vec<Column> {
     let mut columns = vec![Column::flags("saturated", points.iter().map(|point| Some(point.1.is_none())))];

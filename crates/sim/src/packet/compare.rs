@@ -1,6 +1,5 @@
-//! Two ways to run the same traffic, compared on the same arrivals (common random numbers): what
-//! the arrivals do to both cancels, and the interval of the difference is far narrower than those
-//! of the two delays apart.
+//! Compares two ways to run the same traffic, on the same arrivals (common random numbers). What the arrivals
+//! do to both cancels out, so the interval of the difference is far narrower than those of the two delays.
 
 use crate::packet::point::{Point, PointError};
 use crate::packet::run::{Precision, Watch};
@@ -11,19 +10,18 @@ pub use warmcore_stats::replications::Comparison;
 use warmcore_stats::{Interval, Replications};
 use warmcore_units::Fault;
 
-/// Runs of each, at least.
+/// Runs of each alternative, at least.
 pub const REPLICATIONS: u64 = 20;
 /// Packets of each run.
 pub const PACKETS: u64 = 200_000;
 
-/// How the mean delay of `scenario` differs from what it would be under `other` (`scenario` minus
-/// `other`, in nanoseconds), over [`REPLICATIONS`] runs of [`PACKETS`] packets or as many runs as
-/// the scenario asks for. `None` if either is saturated. For heavy-tailed arrivals no interval holds:
-/// half-widths are infinite.
+/// How much the mean delay of `scenario` differs from that of `other` (`scenario` minus `other`, in
+/// nanoseconds), over [`REPLICATIONS`] runs of [`PACKETS`] packets, or over as many runs as the scenario asks
+/// for. `None` if either is saturated. For heavy-tailed arrivals no interval holds, and half-widths are
+/// infinite.
 ///
 /// # Errors
-/// As [`Point::new`], under either; and for a trace, which is one run whatever
-/// chance does, so that nothing tells how far its difference can be relied on.
+/// As [`Point::new`], for either scenario; and for a trace, which is a single run without an interval.
 pub fn compare(
     scenario: &PacketScenario,
     other: Scheduling,
@@ -31,7 +29,7 @@ pub fn compare(
     profile: &Profile,
 ) -> Result<Option<Comparison>, PointError> {
     if matches!(scenario.traffic.process, Process::Trace(_)) {
-        let expected = "a process with chance in it: a trace is one run, of which nothing tells how far others \
+        let expected = "a random arrival process: a trace is a single run, so nothing shows how much other runs \
                         would differ";
         return Err(Fault::new("traffic.process", "trace", expected).into());
     }
@@ -79,8 +77,8 @@ mod tests {
             .unwrap()
     }
 
-    /// Wired-Streams against LRU at low load: the same service costs on the same arrivals differ
-    /// by a part that both intervals alone would leave open.
+    /// Wired-Streams against LRU at low load, on the same arrivals: the difference is significant, although
+    /// the intervals of the two delays overlap.
     #[test]
     fn common_arrivals_narrow_the_difference() {
         let same = against(&at(2_000.0), ProcessorPolicy::WiredStreams).unwrap();

@@ -1,33 +1,36 @@
-//! The compiled form of the model for each policy: nothing is decided at run time in the packet's
-//! path.
+//! Chooses the compiled form of the model for a host's policy and features, so that nothing is decided at run
+//! time in a packet's path.
 
-use crate::packet::extent::{Extended, Extent, General, Small};
+use crate::packet::features::{Extended, General, ModelFeatures, Small};
 use crate::packet::host::{Host, Packet};
 use crate::packet::system::System;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_scenario::chosen;
 
-/// Something to do with a [`System`] of whatever kind.
+/// Something to do with a [`System`] of any policy, queues and features.
 pub trait SystemTask {
-    /// What comes of it.
+    /// The result.
     type Output;
 
-    /// Does it.
-    fn run<P: Policy, W: Waiting<Job = Packet>, E: Extent>(self, system: System<P, W, E>) -> Self::Output;
+    /// Runs the task on `system`.
+    fn run<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
+        self,
+        system: System<P, W, F>,
+    ) -> Self::Output;
 }
 
-/// Does `task` with a system of `host`.
+/// Runs `task` on a system of `host`.
 pub fn dispatch<T: SystemTask>(host: &Host, task: T) -> T::Output {
-    host.scheduling.choose(host.shape.processors, host.model, ToItsExtent { host, task })
+    host.scheduling.choose(host.shape.processors, host.model, WithItsFeatures { host, task })
 }
 
-struct ToItsExtent<'a, T> {
+struct WithItsFeatures<'a, T> {
     host: &'a Host<'a>,
     task: T,
 }
 
-impl<T: SystemTask> chosen::Task for ToItsExtent<'_, T> {
+impl<T: SystemTask> chosen::Task for WithItsFeatures<'_, T> {
     type Job = Packet;
     type Output = T::Output;
 

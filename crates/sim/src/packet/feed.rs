@@ -1,25 +1,25 @@
-//! Packets from a source, one after the other. The source fills a block at a time, so that asking
-//! it costs nothing beside what it does.
+//! Packets from a source, one by one. The source fills whole blocks, so that a call to it costs little per
+//! packet.
 
 use crate::packet::host::Packet;
 use warmcore_units::{Nanos, StreamId};
 use warmcore_workload::{Arrival, Arrivals, Direction};
 
-/// Arrivals drawn from the source at once: as many as a `u8` tells apart.
+/// Arrivals in a block: as many as a `u8` can index.
 const BLOCK: usize = u8::MAX as usize + 1;
 
-/// A source with a look at what comes next.
+/// A source, and the arrivals already taken from it.
 pub(super) struct Feed<'s> {
     source: &'s mut dyn Arrivals,
-    /// What has been drawn; [`NEVER`] after the source's end.
+    /// The arrivals taken; [`NEVER`] after the end of the source.
     block: [Arrival; BLOCK],
-    /// Where in the block the upcoming arrival stands.
+    /// Index in the block of the upcoming arrival.
     place: u8,
-    /// When it comes.
+    /// When the upcoming arrival comes.
     at: Nanos,
 }
 
-/// In place of an arrival when there is none any more.
+/// Stands for an arrival when there are no more.
 const NEVER: Arrival =
     Arrival { at: Nanos::INFINITY, stream: StreamId(0), packets: 0, bytes: 0, direction: Direction::Receive };
 
@@ -31,13 +31,13 @@ impl<'s> Feed<'s> {
         feed
     }
 
-    /// When the next arrival comes; infinite if there is none.
+    /// When the next arrival comes; infinite if there are no more.
     #[inline]
     pub(super) const fn at(&self) -> Nanos {
         self.at
     }
 
-    /// The next packet arrives. There must be one.
+    /// Takes the next packet. There must be one.
     #[inline(always)]
     pub(super) fn next(&mut self) -> Packet {
         let arrival = &mut self.block[usize::from(self.place)];
@@ -63,7 +63,7 @@ impl<'s> Feed<'s> {
         self.at = self.block[usize::from(self.place)].at;
     }
 
-    /// The next `wanted` packets, whenever they would arrive; fewer if there are no more.
+    /// Takes the next `wanted` packets, whatever their arrival times; fewer if the source ends.
     pub(super) fn take(&mut self, wanted: usize) -> impl Iterator<Item = Packet> {
         (0..wanted).map_while(|_| (self.at() < Nanos::INFINITY).then(|| self.next()))
     }

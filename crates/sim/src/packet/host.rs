@@ -1,4 +1,4 @@
-//! What a simulated host consists of, and the packets that come to it.
+//! A simulated host, and the packets that arrive at it.
 
 use warmcore_costs::ExecutionModel;
 use warmcore_policy::dispatch::{Job, Layout};
@@ -11,20 +11,20 @@ use warmcore_workload::arrivals::Direction;
 /// A host, and how it runs protocol work.
 #[derive(Clone, Copy, Debug)]
 pub struct Host<'a> {
-    /// How many of everything it has.
+    /// Its numbers of processors, streams and stacks.
     pub shape: Shape,
     /// Where packets are processed.
     pub scheduling: Scheduling,
     /// What processing costs.
     pub model: &'a ExecutionModel,
-    /// What it costs besides.
+    /// What effects beyond Salehi 1994 cost.
     pub effects: Effects,
-    /// The random choices of policies that make some.
+    /// Key of the random numbers that some policies draw.
     pub key: Key,
 }
 
 impl Host<'_> {
-    /// How everything belongs together.
+    /// Which streams, stacks and processors belong together.
     #[must_use]
     pub fn layout(&self) -> Layout {
         let Shape { processors, streams, stacks } = self.shape;
@@ -32,33 +32,32 @@ impl Host<'_> {
     }
 }
 
-/// How many of everything there is.
+/// Numbers of processors, streams and stacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shape {
-    /// Processors; as many protocol threads.
+    /// Processors; there are as many protocol threads.
     pub processors: u32,
     /// Streams.
     pub streams: u32,
-    /// Independent stacks under IPS. Under Locking there is one, under Hybrid one for each
-    /// processor, whatever is said here.
+    /// Independent stacks under IPS. Ignored otherwise: Locking has one stack, Hybrid one for each processor.
     pub stacks: u32,
 }
 
 impl Shape {
-    /// As many streams and stacks as processors, which is what the source simulates (§6).
+    /// As many streams and stacks as processors, as Salehi 1994 simulates them (§6).
     #[must_use]
     pub const fn square(processors: u32) -> Self {
         Self { processors, streams: processors, stacks: processors }
     }
 
-    /// Packets after which every stream, stack and processor has probably seen several: caches
-    /// and lines then are what they stay like.
+    /// Packets after which every stream, stack and processor has probably seen several, so that the contents
+    /// of caches and queues are typical.
     #[must_use]
     pub(super) fn settled(&self) -> u64 {
         SETTLED * u64::from(self.streams.max(self.stacks).max(self.processors))
     }
 
-    /// Whether there is enough of everything.
+    /// Checks that every number is at least 1 and that there are no more stacks than streams.
     ///
     /// # Errors
     /// The first fault found.
@@ -81,9 +80,9 @@ impl Shape {
 /// A packet that has arrived.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Packet {
-    /// When.
+    /// When it arrived.
     pub arrived: Nanos,
-    /// Whose.
+    /// Its stream.
     pub stream: StreamId,
     /// Its size, for costs that depend on it.
     pub bytes: u16,
@@ -104,7 +103,7 @@ impl Job for Packet {
 }
 
 impl Packet {
-    /// A received packet of no size.
+    /// A received packet of size 0.
     #[must_use]
     pub const fn new(arrived: Nanos, stream: StreamId) -> Self {
         Self { arrived, stream, bytes: 0, direction: Direction::Receive }

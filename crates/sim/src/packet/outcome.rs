@@ -1,4 +1,4 @@
-//! What a run amounts to.
+//! The result of a run.
 
 use crate::packet::capacity::nanos;
 use serde::{Deserialize, Serialize};
@@ -6,47 +6,47 @@ use warmcore_costs::Situation;
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// What a run amounts to, in steady state.
+/// The result of a run, in steady state.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     /// Mean time from arrival to the end of service.
     pub delay: Estimate<Nanos>,
     /// Mean time in service.
     pub service: Estimate<Nanos>,
-    /// What delays are below, at most.
+    /// Quantiles of the delay.
     pub quantiles: DelayQuantiles,
-    /// How the mean delays of streams compare.
+    /// How the mean delays of the streams compare.
     pub fairness: Fairness,
     /// Mean fraction of the processors' time spent on protocol work.
     pub utilisation: Estimate<f64>,
     /// Packets finished per second.
     pub throughput: PerSecond,
-    /// How many packets found each [`Situation`], by its index, over the whole run.
+    /// How many packets found each [`Situation`], by the situation's index, over the whole run.
     pub situations: [u64; Situation::COUNT],
-    /// Packets left out at the start, which were not yet steady state.
+    /// Packets left out at the start, before the steady state.
     pub warmup: u64,
     /// Packets simulated, the warm-up included.
     pub packets: u64,
-    /// What is known of the mean delay.
+    /// How well the mean delay is known.
     pub ended: Ended,
 }
 
-/// What is known of the mean delay when a run ends.
+/// How well the mean delay is known when a run ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// It is as precise as asked for.
+    /// As precisely as asked for.
     Precise,
-    /// The run had as many packets as it might have before it was.
+    /// The run reached its maximum number of packets before it was precise.
     Exhausted,
-    /// The same, at a rate [so near](crate::packet::capacity::NEAR) to the capacity that queues fluctuate for long.
-    /// The host keeps up.
+    /// As [`Exhausted`](Self::Exhausted), at a rate [so near](crate::packet::capacity::NEAR) to the capacity
+    /// that queues fluctuate slowly. The host keeps up.
     NearCapacity,
-    /// Whether there is a steady state is not decided: the rate lies within the interval of the
-    /// capacity, or queues grew for as long as the run lasted.
+    /// It is not known whether there is a steady state: the rate lies within the interval of the capacity, or
+    /// queues grew for as long as the run lasted.
     Unknown,
-    /// No interval holds: arrivals have times of infinite variance, so that the means of any run
-    /// converge too slowly, and a mean delay may not exist. The figures are those of this run.
+    /// No interval holds. Times between arrivals have infinite variance, so the means of a run converge too
+    /// slowly, and a mean delay may not exist. The figures are those of this run.
     HeavyTailed,
     /// No more packets arrived.
     NoMoreArrivals,
@@ -55,15 +55,15 @@ pub enum Ended {
 /// Quantiles of the delay.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct DelayQuantiles {
-    /// Half of the packets are faster.
+    /// Half of the packets have a smaller delay.
     pub p50: Estimate<Nanos>,
-    /// One in a hundred is slower.
+    /// One packet in a hundred has a larger delay.
     pub p99: Estimate<Nanos>,
-    /// One in a thousand is slower.
+    /// One packet in a thousand has a larger delay.
     pub p999: Estimate<Nanos>,
 }
 
-/// How alike streams are treated.
+/// How equally streams are treated.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Fairness {
     /// Jain's index of the streams' mean delays: 1 if all are equal.
@@ -75,14 +75,14 @@ pub struct Fairness {
 }
 
 impl DelayQuantiles {
-    /// From what tells a quantile.
+    /// The three quantiles, from a function that gives any.
     pub(super) fn from_fn(quantile: impl Fn(f64) -> Interval) -> Self {
         Self { p50: nanos(quantile(0.5)), p99: nanos(quantile(0.99)), p999: nanos(quantile(0.999)) }
     }
 }
 
 impl Outcome {
-    /// The same figures, of which nothing tells how far they can be relied on.
+    /// The same figures with infinite half-widths.
     pub(super) fn without_intervals(self) -> Self {
         let time = |time: Estimate<Nanos>| Estimate::new(time.mean, Nanos::INFINITY);
         let DelayQuantiles { p50, p99, p999 } = self.quantiles;
@@ -95,10 +95,10 @@ impl Outcome {
         }
     }
 
-    /// The outcome without intervals of its delays where they would not hold. Near capacity a queue remembers for
+    /// Removes the intervals of the delays where they would not hold. Near capacity a queue remembers for
     /// longer than a run lasts: its mean is too small, and the spread within the run does not show it. Of 95%
     /// intervals of M/D/1 at loads of 0.99 and 0.995, 27 and 24 of 40 held the exact mean.
-    pub(super) fn honest(self) -> Self {
+    pub(super) fn without_false_intervals(self) -> Self {
         match self.ended {
             Ended::NearCapacity | Ended::Unknown => {
                 Self { service: self.service, utilisation: self.utilisation, ..self.without_intervals() }
@@ -107,7 +107,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome, if there certainly is a steady state.
+    /// The outcome, unless it is unknown whether there is a steady state.
     #[must_use]
     pub fn steady(self) -> Option<Self> {
         (self.ended != Ended::Unknown).then_some(self)

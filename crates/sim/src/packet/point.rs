@@ -16,26 +16,26 @@ use warmcore_stats::stopping::FIRST;
 use warmcore_units::{Fault, Nanos, PerSecond};
 use warmcore_workload::{Capture, Key, Trace};
 
-/// What comes of a point.
+/// The result of a point.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct PointResult {
     /// Packets per second that arrive.
     pub rate: PerSecond,
     /// The highest rate the host keeps up with.
     pub capacity: Capacity,
-    /// The steady state; `None` if the host is saturated: more packets arrive than it can process, so
-    /// that its queues grow without end.
+    /// The steady state; `None` if the host is saturated: more packets arrive than it can process, and its
+    /// queues grow without end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// What was read of the trace, if packets arrived as in one. The outcome then is what happened to
-    /// all of them, and has no intervals; there always is one, since a trace ends.
+    /// How the trace was read, if the packets come from one. The outcome then covers all packets of the trace
+    /// and has no intervals. There always is one, since a trace ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capture: Option<Capture>,
 }
 
 impl PointResult {
-    /// Whether more packets certainly arrive than the host keeps up with. Of a trace, chance alone makes the rate of
-    /// `n` packets differ by about `1 / sqrt(n)` of it.
+    /// Whether the arrival rate certainly exceeds the capacity. For a trace of `n` packets, chance alone
+    /// changes the rate by about `1 / sqrt(n)` of it.
     #[must_use]
     pub fn is_overloaded(&self) -> bool {
         self.outcome.as_ref().is_none_or(|outcome| {
@@ -44,46 +44,49 @@ impl PointResult {
         })
     }
 
-    /// The rate over the capacity.
+    /// The arrival rate as a fraction of the capacity.
     #[must_use]
     pub fn load(&self) -> f64 {
         self.rate.0 / self.capacity.rate.mean.0
     }
 }
 
-/// A point cannot be simulated.
+/// Why a point cannot be simulated.
 #[derive(Debug, thiserror::Error)]
 pub enum PointError {
-    /// The scenario cannot be.
+    /// The scenario is not valid.
     #[error("{0}")]
     Scenario(#[from] Fault),
-    /// The profile lacks what is needed.
+    /// The profile lacks costs that are needed.
     #[error(transparent)]
     Profile(#[from] IncompleteProfile),
-    /// The traffic cannot be made.
+    /// The traffic cannot be generated.
     #[error(transparent)]
     Traffic(#[from] TrafficError),
 }
 
-/// So many times the packets after which traffic forgets how it began show what a host can process.
+/// The run that measures the capacity takes this many times the packets after which the traffic has forgotten
+/// its start.
 const FORGOTTEN: f64 = 200.0;
-/// And so many, over the square of the share of its capacity that is left, make a run that is like others: queues
-/// remember bursts for longer than arrivals do, by about that square. Where busy times overload a host (its capacity is
-/// 78,000 packets a second; 60,000 arrive, modulated with a ratio of 10, of 5 and 0.5 ms), 267 of 300 intervals of 900 such
-/// times held, and 192 of 200 of 2,000; at a load of 0.85, 177 of 200 of 2,700.
+/// A run gives an interval only after this many times those packets, divided by the square of the share of
+/// the capacity that is left: queues remember bursts for longer than arrivals do, by about that square. With
+/// phases that overload a host at times (its capacity is 78,000 packets a second; 60,000 arrive, modulated
+/// with a ratio of 10, of 5 and 0.5 ms), 267 of 300 intervals held for runs of 900 such times, and 192 of 200
+/// for 2,000; at a load of 0.85, 177 of 200 for 2,700.
 const FORGOTTEN_BY_QUEUES: f64 = 125.0;
-/// The least share that is left of it: nearer to the capacity delays have no intervals anyway.
+/// The share of the capacity that is left is taken to be at least this. Nearer to the capacity delays have no
+/// intervals anyway.
 const LEAST_LEFT: f64 = 0.1;
-/// Packets that are processed to find the capacity, at most, unless the host itself needs more: where the traffic is unlike itself for longer, as a few
-/// streams send all of it, how far the capacity may be off is not known.
+/// Packets processed to find the capacity, at most, unless the host itself needs more. If the traffic needs
+/// more, as it does when a few streams send all of it, the error of the capacity is unknown.
 const CAPACITY_PACKETS: u64 = 1_000_000;
-/// The rate where only the order of packets counts.
+/// The rate to use where only the order of packets matters.
 const ANY_RATE: PerSecond = PerSecond(1e9);
-/// The replication whose arrivals the capacity is found with.
+/// The number of the replication whose arrivals the capacity is measured with.
 const CAPACITY_REPLICATION: u64 = u64::MAX;
 
-/// Simulates `scenario`, whose traffic names no file, with the costs of `profile`. Where it is a trace, open it and
-/// simulate its [`Point`].
+/// Simulates `scenario` with the costs of `profile`. Its traffic must be generated; to replay a trace, open
+/// it and simulate its [`Point`].
 ///
 /// # Errors
 /// As [`Point::new`], and if the traffic is a trace.
@@ -91,7 +94,7 @@ pub fn simulate(scenario: &PacketScenario, profile: &Profile) -> Result<PointRes
     Point::new(scenario, &scenario.traffic.generated()?, profile)?.simulate()
 }
 
-/// The highest rate that the host of `scenario` keeps up with, whatever the scenario's own is.
+/// The highest rate that the host of `scenario` keeps up with, whatever rate the scenario gives.
 ///
 /// # Errors
 /// As [`Point::new`].
@@ -104,22 +107,22 @@ pub fn highest_rate(
     Point::new(&scenario, traffic, profile)?.capacity()
 }
 
-/// A scenario made ready to run.
+/// A scenario that is ready to run.
 ///
-/// Points of equal seed, rate and traffic see the same arrivals, whatever else is different; results do not depend on
-/// how many threads there are.
+/// Points of equal seed, rate and traffic see the same arrivals, whatever else differs. Results do not depend
+/// on the number of threads.
 pub struct Point<'s> {
     scenario: &'s PacketScenario,
     pub(super) rate: PerSecond,
     traffic: &'s OpenTraffic,
     shape: Shape,
     model: ExecutionModel,
-    /// The share of its capacity that arrives; 0 before that is known.
+    /// The arrival rate as a fraction of the capacity; 0 before that is known.
     load: f64,
 }
 
 impl<'s> Point<'s> {
-    /// The point of `scenario`, whose opened traffic is `traffic`, with the costs of `profile`.
+    /// The point of `scenario` with its opened `traffic` and the costs of `profile`.
     ///
     /// # Errors
     /// If the scenario, its traffic or the profile cannot be used.
@@ -146,19 +149,19 @@ impl<'s> Point<'s> {
         Ok(point)
     }
 
-    /// What comes of it.
+    /// Measures the capacity and simulates the point.
     ///
     /// # Errors
-    /// If the traffic cannot be made.
+    /// If the traffic cannot be generated.
     pub fn simulate(self) -> Result<PointResult, PointError> {
         let capacity = self.capacity()?;
         self.result(capacity)
     }
 
-    /// What comes of it on a host with this `capacity`, which may have been found at another rate.
+    /// Simulates the point on a host with this `capacity`, which may have been measured at another rate.
     ///
     /// # Errors
-    /// If the traffic cannot be made.
+    /// If the traffic cannot be generated.
     pub fn result(self, capacity: Capacity) -> Result<PointResult, PointError> {
         let rate = self.rate;
         let point = Self { load: rate.0 / capacity.rate.mean.0, ..self };
@@ -172,7 +175,7 @@ impl<'s> Point<'s> {
         Ok(PointResult { rate, capacity, outcome, capture })
     }
 
-    /// Checks that the first judgement of a run comes while its clock still tells services apart.
+    /// Checks that a run is judged for the first time while its clock can still tell service times.
     fn check_clock(&self) -> Result<(), Fault> {
         let most = self.traffic.trace().map_or(self.scenario.run.max_packets, |trace| trace.packets() as u64);
         let packets = FIRST.min(most);
@@ -181,15 +184,15 @@ impl<'s> Point<'s> {
             return Ok(());
         }
         let expected = format!(
-            "at least {:.1e} packets per second: with fewer, a run of {packets} packets takes so long that its clock \
-             cannot tell how long a packet does",
+            "at least {:.1e} packets per second: at a lower rate, a run of {packets} packets lasts so long that its \
+             clock cannot resolve the time of a packet",
             least.0
         );
         Err(Fault::new("rate_per_s", self.rate.0, expected))
     }
 
-    /// How long a run may be: its clock then still shows a 64th of a packet's time, so that on average the mean
-    /// is wrong by less than a hundredth of that time.
+    /// The longest run: at its end the clock still resolves a 64th of a packet's time, so that the mean is
+    /// wrong by less than a hundredth of that time on average.
     fn longest(&self) -> Nanos {
         const SHOWN: f64 = 1.0 / 64.0;
         self.model.receive_hot(Situation::default()) * SHOWN / CLOCK_RESOLUTION
@@ -199,13 +202,13 @@ impl<'s> Point<'s> {
         self.scenario.run.replications.into()
     }
 
-    /// When runs of this point are long enough.
+    /// The precision at which runs of this point may stop.
     pub(super) fn precision(&self) -> Precision {
         let shown = self.longest() / self.rate.interval();
         Precision {
             relative: self.scenario.run.precision,
             max_packets: self.scenario.run.max_packets.min(shown as u64),
-            // Where it is known exactly.
+            // It is known exactly for Poisson arrivals.
             mean_gap: (self.scenario.traffic.process == Process::Poisson).then(|| self.rate.interval()),
         }
     }
@@ -214,7 +217,7 @@ impl<'s> Point<'s> {
         self.scenario.traffic.mixing(self.rate)
     }
 
-    /// Packets before which no run of this point tells what others are like.
+    /// Packets before which a run of this point is too short for an interval.
     pub(super) fn settled(&self) -> u64 {
         let left = (1.0 - self.load).clamp(LEAST_LEFT, 1.0);
         self.after(FORGOTTEN.max(FORGOTTEN_BY_QUEUES / left.powi(2)))
@@ -228,7 +231,8 @@ impl<'s> Point<'s> {
         self.shape.processors
     }
 
-    /// So many times the packets after which the traffic forgets how it began; enough for the host to settle.
+    /// This many `times` the packets after which the traffic forgets its start, but enough for the host to
+    /// settle.
     fn after(&self, times: f64) -> u64 {
         let forgotten = match self.mixing() {
             Mixing::After(packets) => (packets * times) as u64,
@@ -247,10 +251,10 @@ impl<'s> Point<'s> {
         }
     }
 
-    /// The highest rate that the host keeps up with.
+    /// Measures the highest rate that the host keeps up with.
     ///
     /// # Errors
-    /// If the traffic cannot be made.
+    /// If the traffic cannot be generated.
     pub fn capacity(&self) -> Result<Capacity, PointError> {
         let host = self.host(CAPACITY_REPLICATION);
         let packets = || self.traffic.endless(self.rate, host.key);
@@ -260,7 +264,7 @@ impl<'s> Point<'s> {
         let capacity = capacity_over(wanted.min(most), &host, &mut *packets()?);
         let bound = busiest(&host, &self.traffic.shares()?, packets, [self.rate, capacity.rate.mean])?;
         let capacity = Capacity { rate: bound.unwrap_or(capacity.rate), ..capacity };
-        // Run again, a trace is the same trace: nothing tells what another one would do.
+        // A trace is always the same when it is run again: nothing shows what another one would do.
         let is_known = is_known && self.traffic.trace().is_none();
         Ok(if is_known { capacity } else { capacity.unknown() })
     }
@@ -274,7 +278,7 @@ impl<'s> Point<'s> {
         self.traffic.trace().map(Trace::capture)
     }
 
-    /// What happens to the packets of a trace, once: again it would be the same.
+    /// Replays the trace once; a second run would be the same.
     fn replay(&self) -> Result<Outcome, PointError> {
         let host = self.host(0);
         Ok(replay(&host, &mut *self.traffic.source(self.rate, host.key)?))

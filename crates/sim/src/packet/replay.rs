@@ -1,5 +1,5 @@
-//! A trace is what happened: all of its packets count, and none is left out as warm-up. Run again it is
-//! the same trace, and nothing in it tells how far another one would differ: its figures have no
+//! Simulates a recorded trace. All of its packets count; none is left out as warm-up. Replaying it again
+//! gives the same result, and nothing shows how much another trace would differ, so the figures have no
 //! intervals.
 
 use crate::packet::host::{Host, Shape};
@@ -11,7 +11,7 @@ use warmcore_stats::histogram::{Filling, Histogram};
 use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::Arrivals;
 
-/// What came of `arrivals`, from the first to the last: there must be at least one, the first at time 0.
+/// The outcome over all of `arrivals`. There must be at least one, the first at time 0.
 pub(super) fn replay(host: &Host, arrivals: &mut dyn Arrivals) -> Outcome {
     let mut all = All::new(host.shape);
     trace(host, arrivals, u64::MAX, &mut |finished| all.push(&finished));
@@ -24,7 +24,7 @@ struct All {
     delay: f64,
     service: f64,
     delays: Filling,
-    /// By stream: packets, and the sum of their delays.
+    /// Per stream: its number of packets, and the sum of their delays.
     streams: Vec<(u64, f64)>,
     situations: [u64; Situation::COUNT],
     ended: Nanos,

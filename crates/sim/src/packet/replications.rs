@@ -1,4 +1,4 @@
-//! Independent runs of one point, taken together.
+//! Combines independent runs of one point.
 
 use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome};
 use crate::packet::run::Observed;
@@ -6,12 +6,12 @@ use warmcore_stats::quantiles::across;
 use warmcore_stats::{Interval, Replications};
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// From so many replications on, their spread is the uncertainty; fewer would know it too badly,
-/// and each one's own half-width is used.
+/// From this many replications on, their spread gives the interval. Fewer would estimate it badly; then each
+/// run's own half-width is used.
 pub(super) const ENOUGH: usize = 10;
 
-/// What `runs`, each with equal weight, amount to; `None` without any. Together they are precise
-/// if the half-width of the mean delay is at most `relative` times it.
+/// The combined outcome of `runs`, equally weighted; `None` without runs. It is precise if the half-width of
+/// the mean delay is at most `relative` times the mean.
 pub(super) fn combined(runs: Vec<Observed>, relative: f64) -> Option<Outcome> {
     let (outcomes, delays): (Vec<Outcome>, Vec<_>) =
         runs.into_iter().map(|run| (run.outcome, run.delays)).unzip();
@@ -57,7 +57,7 @@ fn plain(of: Estimate<Nanos>) -> Estimate<f64> {
     Estimate { mean: of.mean.0, half_width: of.half_width.map(|half| half.0) }
 }
 
-/// The mean of the runs' own estimates.
+/// The mean of the runs' estimates.
 fn estimate(runs: &[Estimate<f64>]) -> Estimate<f64> {
     let means: Replications = runs.iter().map(|run| run.mean).collect();
     let Interval { mean, half_width, .. } = means.interval();
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_one_run_is_not_lost_among_others() {
+    fn the_combined_end_reflects_every_run() {
         let together = |runs: [Ended; 2], relative| {
             let outcome = combined(runs.map(run).into(), relative).unwrap();
             assert!((outcome.delay.half_width.unwrap().0 - 10.0 / 2_f64.sqrt()).abs() < 1e-9);
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(together([Ended::Exhausted, Ended::Unknown], 0.05), Ended::Unknown);
         assert_eq!(together([Ended::Exhausted, Ended::NoMoreArrivals], 0.05), Ended::Exhausted);
         assert_eq!(together([Ended::NoMoreArrivals; 2], 0.05), Ended::NoMoreArrivals);
-        // Together they are as precise as neither is alone.
+        // Together they are precise enough; neither is alone.
         assert_eq!(together([Ended::Exhausted, Ended::Unknown], 0.08), Ended::Precise);
     }
 }

@@ -1,9 +1,8 @@
-//! One point: a host and its arrivals, simulated until the mean delay is known to the precision
-//! asked for.
+//! One run: a host and its arrivals, simulated until the mean delay is as precise as asked for.
 
 use crate::completions::NEVER;
 use crate::packet::dispatch::{SystemTask, dispatch};
-use crate::packet::extent::Extent;
+use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
 use crate::packet::host::{Host, Packet};
 use crate::packet::outcome::{Ended, Outcome};
@@ -19,39 +18,40 @@ use warmcore_workload::Arrivals;
 /// When a run is long enough.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Precision {
-    /// Half-width of the mean delay, as a fraction of it.
+    /// Half-width of the mean delay, as a fraction of the mean.
     pub relative: f64,
-    /// Packets after which the run ends in any case.
+    /// The run ends after this many packets, precise or not.
     pub max_packets: u64,
-    /// The exact mean time between packets, where it is known: it makes the delay's interval
-    /// narrower (a control variate).
+    /// The exact mean time between packets, where it is known. As a control variate it narrows the interval
+    /// of the delay.
     pub mean_gap: Option<Nanos>,
 }
 
-/// Simulates `host` under `arrivals`: [`Ended::Unknown`] if its queues grow, as those of a saturated host do.
+/// Simulates `host` under `arrivals`. The outcome is [`Ended::Unknown`] if queues grow, as they do on a
+/// saturated host.
 pub fn run(host: &Host, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
     observe(host, arrivals, precision, Watch::Growth, 0).outcome
 }
 
-/// A run with what several of them need to be taken together.
+/// The outcome of a run, with what is needed to combine it with other runs.
 pub(super) struct Observed {
     pub(super) outcome: Outcome,
-    /// The delays of the steady part.
+    /// The delays after the warm-up.
     pub(super) delays: Histogram,
     /// Whether the queues were growing at the end.
     pub(super) grows: bool,
 }
 
-/// What is done about queues that grow.
+/// What a run does when its queues grow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Watch {
-    /// The run ends.
+    /// It ends.
     Growth,
     /// It goes on.
     Regardless,
 }
 
-/// A run that is not judged, and has no intervals, before it and the host have seen `settled` packets.
+/// One run. It is not judged before `settled` packets, and has no intervals if it ends before that.
 pub(super) fn observe(
     host: &Host,
     arrivals: &mut dyn Arrivals,
@@ -63,8 +63,7 @@ pub(super) fn observe(
     dispatch(host, Judged { host, feed: Feed::new(arrivals), precision, watch, settled })
 }
 
-/// Simulates `host` under `arrivals` until `packets` are finished or no more come, and shows each
-/// finished packet to `see`.
+/// Simulates `host` until `packets` are finished or no more arrive, and calls `see` with each finished packet.
 pub fn trace(host: &Host, arrivals: &mut dyn Arrivals, packets: u64, see: &mut dyn FnMut(Finished)) {
     dispatch(host, Traced { feed: Feed::new(arrivals), packets, see });
 }
@@ -78,16 +77,16 @@ struct Judged<'a, 's> {
 }
 
 impl Precision {
-    /// No half-width is small enough: a run that nothing but its number of packets ends.
+    /// A precision that no interval reaches, for runs that only their number of packets ends.
     pub(super) const UNREACHABLE: f64 = -1.0;
 }
 
 impl SystemTask for Judged<'_, '_> {
     type Output = Observed;
 
-    fn run<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
+    fn run<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         mut self,
-        mut system: System<P, W, E>,
+        mut system: System<P, W, F>,
     ) -> Observed {
         let Precision { relative, max_packets, mean_gap } = self.precision;
         let mut tally = Tally::new(self.host.shape);
@@ -130,7 +129,7 @@ struct Traced<'s, 'f> {
 impl SystemTask for Traced<'_, '_> {
     type Output = ();
 
-    fn run<P: Policy, W: Waiting<Job = Packet>, E: Extent>(mut self, mut system: System<P, W, E>) {
+    fn run<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(mut self, mut system: System<P, W, F>) {
         for _ in 0..self.packets {
             let Some(finished) = next(&mut self.feed, &mut system) else { break };
             (self.see)(finished);
@@ -138,12 +137,12 @@ impl SystemTask for Traced<'_, '_> {
     }
 }
 
-/// Events happen in order of time up to the next finished packet; of equal times, what ends comes
-/// before what arrives. `None` when all is done and nothing arrives any more.
+/// Processes events in order of time until a packet is finished. Of events at the same time, completions come
+/// before arrivals. `None` if nothing is left to do and no more packets arrive.
 #[inline(always)]
-pub(super) fn next<P: Policy, W: Waiting<Job = Packet>, E: Extent>(
+pub(super) fn next<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
     feed: &mut Feed,
-    system: &mut System<P, W, E>,
+    system: &mut System<P, W, F>,
 ) -> Option<Finished> {
     loop {
         let event = system.next_event();

@@ -1,4 +1,4 @@
-//! The runs that a point takes, and what is known of its steady state from them.
+//! Runs the replications of a point and decides what they tell of its steady state.
 
 use crate::packet::capacity::Capacity;
 use crate::packet::outcome::{Ended, Outcome};
@@ -10,62 +10,66 @@ use std::ops::Range;
 use warmcore_scenario::Mixing;
 use warmcore_stats::{Replications, StoppingRule, Verdict};
 
-/// A host whose capacity exceeds the rate is saturated only if the queues of so many independent runs
-/// all grow: a stack or processor then has more than its share. One run that grows may be chance.
+/// A rate below the capacity overloads a host only if the queues of this many independent runs all grow: one
+/// stack or processor then gets more than its share. A single run that grows may be chance.
 const CONFIRMING: u64 = 5;
-/// Phases with which a periodic point is run at first.
+/// Runs of a periodic point at first, each with its own phases.
 const PHASES: u64 = 40;
-/// Packets of each such run, at least, and for each that the host needs to settle: what is periodic repeats soon.
+/// Packets of each such run: at least the first number, and the second for each packet that the host needs to
+/// settle. Few suffice, because a periodic point repeats soon.
 const PHASE_PACKETS: (u64, u64) = (10_000, 4);
-/// Packets for each processor, over the part of the capacity that is left: what waits since caches were cold at the
-/// start drains the more slowly the less is left.
+/// Packets of a run per processor, divided by the share of the capacity that is left. The queue that builds
+/// up while caches are cold at the start drains more slowly the less capacity is left.
 const DRAINED: f64 = 100.0;
-/// From this load on a periodic point is not known: no run is long enough for that.
+/// Above this load a periodic point is never called precise: no run is long enough for its first queue to
+/// drain.
 const HARDLY_DRAINS: f64 = 0.98;
 
-/// What it tells that the queues of all runs grow.
+/// What it means if the queues of all runs grow.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Growing {
-    IsSaturated,
-    SaysNothing,
+enum AllGrow {
+    MeansSaturated,
+    MeansNothing,
 }
 
 impl Point<'_> {
-    /// The steady state, under a `capacity` that the rate does not certainly exceed; `None` if there is none.
+    /// The steady state at a rate that does not certainly exceed `capacity`; `None` if there is none.
     pub(super) fn steady(&self, capacity: &Capacity) -> Result<Option<Outcome>, PointError> {
-        let growing = if capacity.is_at(self.rate) { Growing::SaysNothing } else { Growing::IsSaturated };
+        let growing = if capacity.is_at(self.rate) { AllGrow::MeansNothing } else { AllGrow::MeansSaturated };
         let outcome = match self.mixing() {
             Mixing::After(_) => self.long_runs(self.precision(), growing)?,
             Mixing::Never => self.phases(growing)?,
             Mixing::Slowly => self.runs_without_intervals(growing)?,
         };
-        Ok(outcome
-            .map(|outcome| Outcome { ended: capacity.judge(self.rate, outcome.ended), ..outcome }.honest()))
+        Ok(outcome.map(|outcome| {
+            Outcome { ended: capacity.judge(self.rate, outcome.ended), ..outcome }.without_false_intervals()
+        }))
     }
 
-    fn long_runs(&self, precision: Precision, growing: Growing) -> Result<Option<Outcome>, PointError> {
-        // Together they are more precise than each by the root of their number.
+    fn long_runs(&self, precision: Precision, growing: AllGrow) -> Result<Option<Outcome>, PointError> {
+        // Averaged together, the runs are more precise than one alone by the square root of their number.
         let alone =
             Precision { relative: precision.relative * (self.replications() as f64).sqrt(), ..precision };
         if let Some(runs) = self.settled_runs(alone)? {
             return Ok(combined(runs, precision.relative));
         }
-        if growing == Growing::IsSaturated {
+        if growing == AllGrow::MeansSaturated {
             return Ok(None);
         }
         let runs = self.replicate(0..self.replications(), alone, Watch::Regardless)?;
         Ok(combined(runs, precision.relative).map(|outcome| Outcome { ended: Ended::Unknown, ..outcome }))
     }
 
-    /// All as long as may be: what looks precise in between has only met little of what may come.
-    fn runs_without_intervals(&self, growing: Growing) -> Result<Option<Outcome>, PointError> {
+    /// Runs that all have the maximum length. A heavy-tailed run that looks precise earlier has only seen few
+    /// of the events that matter.
+    fn runs_without_intervals(&self, growing: AllGrow) -> Result<Option<Outcome>, PointError> {
         let precision = Precision { relative: Precision::UNREACHABLE, ..self.precision() };
         let outcome = self.long_runs(precision, growing)?;
         Ok(outcome.map(|outcome| Outcome { ended: Ended::HeavyTailed, ..outcome.without_intervals() }))
     }
 
-    /// As many short runs, each with phases of its own, as it takes for their mean to be precise.
-    fn phases(&self, growing: Growing) -> Result<Option<Outcome>, PointError> {
+    /// Short runs, each with its own phases, until their mean is precise enough.
+    fn phases(&self, growing: AllGrow) -> Result<Option<Outcome>, PointError> {
         let precision = self.precision();
         let left = (1.0 - self.load()).max(1.0 - HARDLY_DRAINS);
         let drained = (DRAINED * f64::from(self.processors()) / left) as u64;
@@ -78,7 +82,7 @@ impl Point<'_> {
         loop {
             let more = self.replicate(runs.len() as u64..judgements.at(), short, Watch::Regardless)?;
             runs.extend(more);
-            if growing == Growing::IsSaturated && runs.iter().all(|run| run.grows) {
+            if growing == AllGrow::MeansSaturated && runs.iter().all(|run| run.grows) {
                 return Ok(None);
             }
             let means: Replications = runs.iter().map(|run| run.outcome.delay.mean.0).collect();
@@ -94,7 +98,8 @@ impl Point<'_> {
         }
     }
 
-    /// A run for each replication; `None` if the queues of all grow, and of more if those are few.
+    /// One run per replication. `None` if the queues of all of them grow; fewer than [`CONFIRMING`] are
+    /// confirmed by more.
     fn settled_runs(&self, precision: Precision) -> Result<Option<Vec<Observed>>, PointError> {
         let asked = 0..self.replications();
         let runs = self.replicate(asked.clone(), precision, Watch::Growth)?;

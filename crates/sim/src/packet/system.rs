@@ -3,7 +3,7 @@
 
 use crate::completions::{Pending, on_clock};
 use crate::packet::charges::Charges;
-use crate::packet::extent::{Each, Extent};
+use crate::packet::features::{ModelFeatures, PerCpu};
 use crate::packet::host::{Host, Packet};
 use std::collections::VecDeque;
 use warmcore_costs::residency::{Placement, Residency};
@@ -32,7 +32,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// From arrival to the end of service: the source's "packet delay".
+    /// From arrival to the end of service: the "packet delay" of Salehi 1994.
     #[must_use]
     pub fn delay(&self) -> Nanos {
         self.ended - self.packet.arrived
@@ -45,10 +45,10 @@ impl Finished {
     }
 }
 
-/// The state of the simulated host. `P` chooses processors, `W` keeps who waits, and `E`
-/// says how much of the model there is.
+/// The state of a simulated host. `P` chooses processors, `W` holds the waiting packets, and `F` says which
+/// features of the model are compiled in.
 #[derive(Clone, Debug)]
-pub struct System<'a, P, W, E: Extent> {
+pub struct System<'a, P, W, F: ModelFeatures> {
     dispatcher: Dispatcher<P, W>,
     random: Random,
     threads: ThreadPool,
@@ -56,36 +56,37 @@ pub struct System<'a, P, W, E: Extent> {
     model: &'a ExecutionModel,
     charges: Charges,
     residency: Residency,
-    running: E::Each<Running>,
-    completions: E::Pending,
+    running: F::PerCpu<Running>,
+    completions: F::Pending,
     present: u64,
     staleness: Nanos,
-    /// What has happened on processors but is not yet seen, in order of time.
+    /// Completions that the policy does not know of yet, in order of time.
     unseen: VecDeque<Unseen>,
 }
 
-/// What a processor is doing; meaningful while its completion is pending.
+/// What a processor is doing. Valid only while its completion is pending.
 #[derive(Clone, Copy, Debug)]
 struct Running {
     packet: Packet,
     thread: ThreadId,
     situation: Situation,
     started: Nanos,
-    /// The packet is done but for the release of its memory, which had to migrate.
+    /// The packet is processed, and its memory is being released after it had to migrate.
     releasing: bool,
 }
 
 /// A completion that the policy does not know of yet.
 #[derive(Clone, Copy, Debug)]
 struct Unseen {
-    /// When it will.
+    /// When the policy will know.
     at: Nanos,
     cpu: CpuId,
     change: Change,
 }
 
-impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
-    /// `host` before it has processed anything. Its shape must have passed its check.
+impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W, F> {
+    /// A `host` that has processed nothing yet. Its shape must have passed
+    /// [`Shape::check`](crate::packet::Shape::check).
     pub fn new(policy: P, host: &Host<'a>) -> Self {
         let processors = host.shape.processors;
         let nothing = Running {
@@ -103,20 +104,21 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
             model: host.model,
             charges: Charges::new(host),
             residency: host.scheduling.residency(&host.layout(), host.model),
-            running: E::Each::filled(processors, nothing),
-            completions: E::Pending::none(processors),
+            running: F::PerCpu::filled(processors, nothing),
+            completions: F::Pending::none(processors),
             present: 0,
             staleness: host.effects.staleness(),
             unseen: VecDeque::new(),
         }
     }
 
-    /// When the next thing happens without a further arrival; [`NEVER`](crate::completions::NEVER) if all is idle.
+    /// When the next event happens if no further packet arrives; [`NEVER`](crate::completions::NEVER) if all
+    /// is idle.
     #[must_use]
     #[inline]
     pub fn next_event(&self) -> Nanos {
         let (_, completion) = self.completions.first();
-        if E::EFFECTS
+        if F::EFFECTS
             && let Some(unseen) = self.unseen.front()
         {
             return Nanos(completion.0.min(unseen.at.0));
@@ -131,7 +133,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
         self.present
     }
 
-    /// `packet` arrives, at the time it says.
+    /// Handles the arrival of `packet`, at the time that the packet holds.
     #[inline(always)]
     pub fn arrive(&mut self, packet: Packet) {
         self.present += 1;
@@ -141,11 +143,11 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
         }
     }
 
-    /// The [next event](Self::next_event) happens. `None` if no packet is finished by it.
+    /// Handles the [next event](Self::next_event). `None` if that event finishes no packet.
     #[inline(always)]
     pub fn step(&mut self) -> Option<Finished> {
         let (cpu, now) = self.completions.first();
-        if E::EFFECTS && self.unseen.front().is_some_and(|unseen| unseen.at.0 <= now.0) {
+        if F::EFFECTS && self.unseen.front().is_some_and(|unseen| unseen.at.0 <= now.0) {
             let seen = self.unseen.pop_front()?;
             self.see(seen);
             return None;
@@ -153,12 +155,11 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
         self.complete(cpu, now)
     }
 
-    /// `cpu` completes what it does. `None` if it only turns out that the packet's memory must
-    /// migrate to be released.
+    /// `cpu` completes what it is doing. `None` if the packet's memory must first migrate to be released.
     #[inline(always)]
     fn complete(&mut self, cpu: CpuId, now: Nanos) -> Option<Finished> {
         let Running { packet, thread, situation, started, releasing } = *self.running.at(cpu);
-        if E::SHARING && self.memory == Organisation::Global && !releasing && self.residency.write_pool(cpu) {
+        if F::SHARING && self.memory == Organisation::Global && !releasing && self.residency.write_pool(cpu) {
             self.running.at(cpu).releasing = true;
             self.completions.restart_first(cpu, on_clock(now + self.model.release_overhead()));
             return None;
@@ -173,7 +174,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
                 self.go_on(cpu, thread, next, now);
             }
             Next::Stop => {
-                if E::SHARING {
+                if F::SHARING {
                     self.threads.give_back(thread);
                     self.residency.leave(cpu, now);
                 } else {
@@ -186,18 +187,18 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
         Some(finished)
     }
 
-    /// The policy is told of a `change` at `cpu`, now or when it will see it.
+    /// Tells the policy of a `change` at `cpu`: now, or after the staleness if there is one.
     #[inline]
     fn report(&mut self, cpu: CpuId, change: Change, now: Nanos) {
-        if E::EFFECTS && self.staleness.0 > 0.0 {
+        if F::EFFECTS && self.staleness.0 > 0.0 {
             self.unseen.push_back(Unseen { at: now + self.staleness, cpu, change });
         } else {
             self.dispatcher.observe(cpu, change);
         }
     }
 
-    /// The policy sees what has happened some time ago. A processor that is seen to be idle takes
-    /// what waits for it: it was put there by a decision that did not know better.
+    /// The policy learns what happened some time ago. A processor that turns out to be idle takes the next
+    /// packet from its queue: the policy queued it there while it believed the processor to be busy.
     #[cold]
     fn see(&mut self, seen: Unseen) {
         let Unseen { at, cpu, change } = seen;
@@ -209,17 +210,17 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
         }
     }
 
-    /// The idle `cpu` turns from other work to `packet`.
+    /// The idle `cpu` leaves its other work and starts on `packet`.
     #[inline(always)]
     fn take_over(&mut self, cpu: CpuId, packet: Packet, now: Nanos) {
-        let thread = if E::SHARING { self.threads.take(cpu) } else { ThreadId(cpu.0) };
+        let thread = if F::SHARING { self.threads.take(cpu) } else { ThreadId(cpu.0) };
         let situation = self.situation(cpu, thread, &packet);
-        let bare = if !E::SHARING || self.model.is_private() {
+        let bare = if !F::SHARING || self.model.is_private() {
             self.model.receive_after(situation, self.residency.own_idle(cpu, now))
         } else {
             self.model.receive(situation, |level| self.residency.idle(cpu, level, now))
         };
-        if E::SHARING {
+        if F::SHARING {
             self.residency.enter(cpu);
         }
         let ends = self.serve(
@@ -256,14 +257,14 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, E: Extent> System<'a, P, W, E> {
         }
     }
 
-    /// Service of `running` starts on `cpu`, which was `idle` or not; it takes `bare` and what comes
-    /// on top. When it ends.
+    /// Starts the service of `running` on `cpu` and returns when it ends. The stack takes `bare`; pools and
+    /// effects add to that. `idle` says whether the processor was idle before.
     #[inline(always)]
     fn serve(&mut self, running: Running, cpu: CpuId, bare: Nanos, idle: bool) -> Nanos {
         let now = running.started;
         let mut service =
-            if E::EFFECTS { self.charges.service(&running.packet, bare, idle, now) } else { bare };
-        if E::SHARING && self.memory == Organisation::Global && self.residency.write_pool(cpu) {
+            if F::EFFECTS { self.charges.service(&running.packet, bare, idle, now) } else { bare };
+        if F::SHARING && self.memory == Organisation::Global && self.residency.write_pool(cpu) {
             service += self.model.acquire_overhead();
         }
         *self.running.at(cpu) = running;

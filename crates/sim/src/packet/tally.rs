@@ -1,4 +1,4 @@
-//! What is kept of the packets finished so far, and what it amounts to.
+//! Statistics over the packets finished so far.
 
 use crate::packet::capacity::nanos;
 use crate::packet::host::Shape;
@@ -11,21 +11,21 @@ use warmcore_stats::histogram::Histogram;
 use warmcore_stats::{Interval, Quantiles, fairness};
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// The quantities of a packet that go through the batches: its delay, its service time, and the
-/// time since the arrival of the packet that was finished before it.
+/// The quantities of a packet that are averaged in batches: its delay, its service time, and the time between
+/// its arrival and that of the packet finished before it.
 const DELAY: usize = 0;
 const SERVICE: usize = 1;
 const GAP: usize = 2;
 
-/// Packets that are read together, so that each costs little.
+/// Packets entered into the statistics at once, which makes each one cheap.
 const BLOCK: usize = 64;
 
-/// What is kept.
+/// The statistics of one run.
 pub(super) struct Tally {
     processors: f64,
-    /// At most so many lines of packets can grow by themselves.
+    /// How many queues can grow independently of each other, at most.
     lines: u32,
-    /// What the latest packets took, as far as it is unread, and how many to read together.
+    /// The quantities of the latest packets. The first `unread` are not in the statistics yet.
     latest: [[f64; 3]; BLOCK],
     unread: usize,
     together: usize,
@@ -57,7 +57,7 @@ impl Tally {
         }
     }
 
-    /// A packet is finished; whether it is time to [`read`](Self::read).
+    /// Records a finished packet. Returns whether it is time to [`read`](Self::read).
     #[inline(always)]
     pub(super) fn push(&mut self, finished: &Finished) -> bool {
         let delay = finished.delay().0;
@@ -73,13 +73,13 @@ impl Tally {
         self.unread == self.together
     }
 
-    /// Makes sure that the unread are read when they are `packets` in all, if not before.
+    /// Makes sure that the next read happens no later than when `packets` have been recorded in all.
     pub(super) fn read_at(&mut self, packets: u64) {
         let missing = usize::try_from(packets - self.packets()).unwrap_or(BLOCK);
         self.together = missing.min(BLOCK);
     }
 
-    /// The latest packets enter into batches and quantiles; `present` others are in the system.
+    /// Enters the latest packets into the statistics; `present` further packets are in the system.
     pub(super) fn read(&mut self, present: u64) {
         let latest = &self.latest[..self.unread];
         self.packets.extend(latest);
@@ -88,12 +88,12 @@ impl Tally {
         self.unread = 0;
     }
 
-    /// Packets that have been read.
+    /// Packets that have entered the statistics.
     pub(super) fn packets(&self) -> u64 {
         self.packets.observations()
     }
 
-    /// The mean delay; with the help of the exact mean time between packets, where it is known.
+    /// The mean delay. `mean_gap`, the exact mean time between packets where it is known, narrows its interval.
     pub(super) fn delay(&self, mean_gap: Option<Nanos>) -> Interval {
         match mean_gap {
             Some(gap) => self.packets.steady_controlled(DELAY, GAP, gap.0),
@@ -101,12 +101,12 @@ impl Tally {
         }
     }
 
-    /// Whether the number of packets in the system grows without end.
+    /// Whether the number of packets in the system keeps growing.
     pub(super) fn is_growing(&self) -> bool {
         self.backlog.trend(self.lines) == Trend::Growing
     }
 
-    /// The delays of the steady part.
+    /// The delays after the warm-up.
     pub(super) fn steady_delays(&self) -> Histogram {
         self.delays.steady(self.packets.steady().warmup)
     }

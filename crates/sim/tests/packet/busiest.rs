@@ -36,7 +36,7 @@ fn capacity(scenario: &PacketScenario) -> f64 {
     capacity.mean.0
 }
 
-/// The greatest share of the packets that the streams of one place have.
+/// The greatest share of the packets that the streams of one place send.
 fn greatest_share(exponent: f64, places: u32, place_of: impl Fn(u32) -> u32) -> f64 {
     let mut shares = vec![0.0; places as usize];
     for stream in 0..STREAMS {
@@ -45,8 +45,8 @@ fn greatest_share(exponent: f64, places: u32, place_of: impl Fn(u32) -> u32) -> 
     shares.iter().copied().fold(0.0, f64::max) / shares.iter().sum::<f64>()
 }
 
-/// With every service as long as any other, a stack or processor with the share p keeps up with 1/(p S)
-/// of the whole traffic, and all processors with n/S.
+/// If all services take equally long, a stack or processor with the share p keeps up with 1/(p S) of the
+/// whole traffic, and all n processors with n/S.
 #[test]
 fn the_greatest_share_decides_with_equal_services() {
     use ProcessorPolicy::{Mru, WiredStreams};
@@ -70,7 +70,7 @@ fn the_greatest_share_decides_with_equal_services() {
     }
 }
 
-/// Equal streams that cannot be dealt out evenly have a busiest processor too.
+/// Equal streams that cannot be divided evenly have a busiest processor too.
 #[test]
 fn streams_that_do_not_divide_evenly_have_a_busiest_processor() {
     let mut scenario = scenario(Parallelism::Locking, ProcessorPolicy::WiredStreams, 0.0);
@@ -80,8 +80,8 @@ fn streams_that_do_not_divide_evenly_have_a_busiest_processor() {
     assert!((capacity(&scenario) / expected - 1.0).abs() < 0.01);
 }
 
-/// The longest delay of 200,000 packets at `load` of the capacity. They are all finished: a stack that is
-/// left waiting for another counts when its turn comes.
+/// The longest delay of 200,000 packets at `load` of the capacity. All packets are finished, so a stack that
+/// waits for a long time counts when its turn comes.
 fn longest_delay(approach: Parallelism, policy: ProcessorPolicy, load: f64) -> Nanos {
     let profile = Profile::sgi_challenge_xl();
     let scenario = scenario(approach, policy, 1.0);
@@ -99,8 +99,8 @@ fn longest_delay(approach: Parallelism, policy: ProcessorPolicy, load: f64) -> N
     packets.iter().map(Finished::delay).fold(Nanos::ZERO, |one, other| Nanos(one.0.max(other.0)))
 }
 
-/// Below what is said to be the capacity the busiest server's queue stays; above it grows, by a tenth of
-/// the three seconds that go by. Costs are the published ones: they depend on what the others do.
+/// Below the stated capacity the queue of the busiest server does not grow; above it, it grows by a tenth of
+/// the three seconds simulated. Costs are the published ones, which depend on what the other servers do.
 #[test]
 fn queues_grow_above_the_capacity_and_not_below() {
     for (approach, policy) in [

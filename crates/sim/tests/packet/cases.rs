@@ -1,4 +1,4 @@
-//! Small configurations at random.
+//! Random small configurations.
 
 use crate::machines::{approaches, flushed_at_once, model, set};
 use core::fmt;
@@ -14,7 +14,7 @@ use warmcore_sim::packet::{Host, Shape};
 use warmcore_units::{Nanos, StreamId};
 use warmcore_workload::{Arrival, Direction, Key};
 
-/// A host and everything that arrives at it.
+/// A host and all its arrivals.
 #[derive(Clone)]
 pub(crate) struct Case {
     pub shape: Shape,
@@ -26,7 +26,7 @@ pub(crate) struct Case {
 }
 
 impl fmt::Debug for Case {
-    /// Everything that matters, an arrival in a line.
+    /// Prints everything that matters, one arrival per line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { shape, scheduling, effects, profile, seed, arrivals } = self;
         writeln!(f, "{shape:?}\n{scheduling:?}\n{effects:?}\nkey seed {seed}")?;
@@ -56,18 +56,18 @@ impl Case {
     }
 }
 
-/// Times that are multiples of a microsecond (or of half of one), all caches flushed by any pause.
+/// Times are multiples of a microsecond (or of half of one); any pause flushes all caches.
 pub(crate) fn whole() -> impl Strategy<Value = Case> {
     cases(few(1..=30), whole_times(), 1_000.0)
 }
 
-/// The published machine; it takes about a hundred microseconds for a packet.
+/// The published machine, which takes about a hundred microseconds for a packet.
 pub(crate) fn published() -> impl Strategy<Value = Case> {
     cases(few(1..=100), Just(Profile::sgi_challenge_xl()), 10_000.0)
 }
 
-/// The published machine under the adaptive policy, with thousands of packets after gaps of three
-/// lengths: it gathers packets where they are rare, and wires streams where they are many.
+/// The published machine under the adaptive policy, with thousands of packets at three different mean gaps:
+/// the policy gathers packets when they are rare, and wires streams when there are many.
 pub(crate) fn changing() -> impl Strategy<Value = Case> {
     let phase = |shape: Shape| {
         prop_oneof![1_u32..=100, 100_u32..=2_000].prop_flat_map(move |longest_gap| {
@@ -84,7 +84,7 @@ pub(crate) fn changing() -> impl Strategy<Value = Case> {
     })
 }
 
-/// Up to so many arrivals, the longest gap between which lies in `longest_gap`.
+/// Up to 120 arrivals. The longest gap between them lies in `longest_gap`.
 fn few(longest_gap: RangeInclusive<u32>) -> impl Strategy<Value = (Shape, Vec<(u32, Arrival)>)> {
     (shapes(), longest_gap).prop_flat_map(|(shape, longest_gap)| {
         prop::collection::vec(arrivals(shape.streams, longest_gap), 1..120)
@@ -92,8 +92,8 @@ fn few(longest_gap: RangeInclusive<u32>) -> impl Strategy<Value = (Shape, Vec<(u
     })
 }
 
-/// Cases with `profile`, its caches possibly shared; the gaps between packets are multiples of
-/// `unit` nanoseconds.
+/// Cases with `profile`, whose caches may be shared. Gaps between packets are multiples of `unit`
+/// nanoseconds.
 fn cases(
     gaps: impl Strategy<Value = (Shape, Vec<(u32, Arrival)>)>,
     profile: impl Strategy<Value = Profile>,
@@ -121,7 +121,7 @@ fn shapes() -> impl Strategy<Value = Shape> {
     })
 }
 
-/// A gap and what comes after it.
+/// A gap and the arrival after it.
 fn arrivals(streams: u32, longest_gap: u32) -> impl Strategy<Value = (u32, Arrival)> {
     let packets = prop_oneof![4 => Just(1_u32), 1 => 2_u32..6];
     let direction = prop_oneof![4 => Just(Direction::Receive), 1 => Just(Direction::Send)];
@@ -146,13 +146,13 @@ fn schedulings() -> impl Strategy<Value = Scheduling> {
             let scheduling = Scheduling { approach, policy, queue, threads, thread_order, memory };
             match scheduling.check() {
                 Ok(()) => scheduling,
-                // All that is ever refused is this queue rule.
+                // This queue rule is the only thing that a check refuses.
                 Err(_) => Scheduling { queue: QueueRule::Fifo, ..scheduling },
             }
         })
 }
 
-/// None, or each none or a few units.
+/// No effects, or each effect absent or a few units.
 fn effects(unit: f64) -> impl Strategy<Value = Effects> {
     let some = |most: u32| prop_oneof![Just(0), 0..=most].prop_map(move |units| f64::from(units) * unit);
     let effects = (some(2), some(2), select(&[0.5, 1.0, 2.0]), some(3), some(5), some(2), some(3), some(12))
@@ -171,12 +171,12 @@ fn effects(unit: f64) -> impl Strategy<Value = Effects> {
     prop_oneof![Just(Effects::NONE), effects]
 }
 
-/// How many processors share the first and the second level.
+/// How many processors share the first and the second cache level.
 fn sharers() -> impl Strategy<Value = [u32; 2]> {
     prop_oneof![Just([1, 1]), Just([1, 2]), Just([1, 3]), Just([2, 4]), Just([1, 8])]
 }
 
-/// Every time of the profile a few microseconds.
+/// A profile in which every time is a few microseconds.
 fn whole_times() -> impl Strategy<Value = Profile> {
     let times = 2 * Situation::COUNT * 2;
     (prop::collection::vec(1_u32..12, times), [1_u32..5, 1_u32..5], 12_u32..20).prop_map(

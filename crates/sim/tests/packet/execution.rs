@@ -1,5 +1,5 @@
-//! The execution time of a packet against the source's formulas, evaluated as printed: eqs. 1 to
-//! 3 of Salehi, Kurose & Towsley 1994 and the binomial of §4.1, without tables.
+//! Compares a packet's execution time with the formulas of Salehi, Kurose & Towsley 1994 as printed: eqs. 1
+//! to 3 and the binomial of §4.1, without tables.
 
 use crate::machines::model;
 use proptest::prelude::*;
@@ -8,11 +8,11 @@ use warmcore_costs::{Experiment, Profile, Situation, ThreadStack};
 use warmcore_scenario::Parallelism;
 use warmcore_units::Nanos;
 
-/// How far a tabulated F(x) may be off, as `warmcore_costs` promises.
+/// The error of a tabulated F(x), as `warmcore_costs` states it.
 const TABULATED: f64 = 2e-4;
 
-/// Table 2: t_hot,hot of A1 to B3 and t_cold,hot of the same, with the thread's stack cached; then
-/// both with the stack migrating. In microseconds.
+/// Table 2: t_hot,hot of A1 to B3 and t_cold,hot of the same, with the thread's stack cached; then both with
+/// the stack migrating; in microseconds.
 const LOCKING: [[f64; 6]; 4] = [
     [66.6, 83.3, 103.0, 105.1, 111.3, 130.2],
     [91.9, 111.4, 131.2, 129.0, 139.9, 158.1],
@@ -34,7 +34,7 @@ fn flushed(x: f64, size: f64, line: f64) -> f64 {
     let references = x * 100.0 / 5.0;
     let d = 10_f64.powf(log_d);
     let touched = w * line.powf(a) * references.powf(b) * d.powf(line.log10() * references.log10());
-    // Eq. 1 exceeds the number of references where there are few of them.
+    // Eq. 1 can exceed the number of references when there are few.
     1.0 - (1.0 - line / size).powf(touched.min(references))
 }
 
@@ -55,8 +55,8 @@ fn printed(approach: Parallelism, situation: Situation, x: f64) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-    /// Idle times from 0.1 µs, two references, to 3 hours. An error of each F is weighted with the
-    /// difference of the times it lies between: with their sum at most.
+    /// Idle times from 0.1 µs, two references, to 3 hours. The error of each F is weighted by the difference
+    /// of the times between which it interpolates; those add up to no more than the whole range.
     #[test]
     fn the_model_is_the_printed_one(
         approach in select(&[Parallelism::Locking, Parallelism::Ips, Parallelism::Hybrid]),

@@ -1,4 +1,4 @@
-//! What must hold whatever the costs are.
+//! Properties that hold whatever the costs are.
 
 use crate::cases::{self, Case};
 use crate::listed::{Listed, finished, first};
@@ -12,7 +12,7 @@ use warmcore_sim::packet::{Finished, Host, Outcome, Precision, Shape, run};
 use warmcore_units::{Nanos, PerSecond};
 use warmcore_workload::{Arrival, Arrivals, Key, Poisson};
 
-/// A packet, as far as one can be told from another: arrival, stream, size, direction.
+/// What tells one packet from another: arrival, stream, size, direction.
 type Name = (u64, u32, u16, bool);
 
 fn name(at: Nanos, stream: u32, bytes: u16, sent: bool) -> Name {
@@ -23,7 +23,7 @@ fn sent(direction: warmcore_workload::Direction) -> bool {
     direction == warmcore_workload::Direction::Send
 }
 
-/// How many packets there are of each name.
+/// How many packets have each name.
 fn counted(names: impl Iterator<Item = Name>) -> BTreeMap<Name, u32> {
     names.fold(BTreeMap::new(), |mut counts, name| {
         *counts.entry(name).or_default() += 1;
@@ -50,11 +50,11 @@ fn simulate(case: &Case) -> Vec<Finished> {
     finished(&case.host(&model), &case.arrivals)
 }
 
-/// Whether no processor is idle while a packet waits.
+/// Whether no processor is ever idle while a packet waits.
 fn is_work_conserving(packets: &[Finished], processors: u32) -> bool {
     let instants = packets.iter().flat_map(|packet| [packet.packet.arrived, packet.started, packet.ended]);
     instants.into_iter().all(|now| {
-        // The state after everything that happens at this time.
+        // The state after all events at this time.
         let waits = packets.iter().any(|packet| packet.packet.arrived <= now && now < packet.started);
         let running = packets.iter().filter(|packet| packet.started <= now && now < packet.ended).count();
         !waits || running == processors as usize
@@ -83,7 +83,7 @@ proptest! {
         }
     }
 
-    /// A stack takes one packet at a time, and a wired processor has one line.
+    /// A stack takes one packet at a time, and a wired processor has one queue.
     #[test]
     fn a_stream_on_one_stack_or_one_processor_stays_in_order(
         mut case in prop_oneof![cases::whole(), cases::published()],
@@ -92,7 +92,7 @@ proptest! {
         if one_stack {
             case.scheduling.approach = Parallelism::Ips;
         } else {
-            // Hashed where streams are open everywhere: there only stacks are wired.
+            // Hybrid uses the hash: there Wired-Streams would wire stacks only.
             let open_everywhere = case.scheduling.approach == Parallelism::Hybrid;
             case.scheduling.policy =
                 if open_everywhere { ProcessorPolicy::Hash } else { ProcessorPolicy::WiredStreams };
@@ -106,10 +106,10 @@ proptest! {
         }
     }
 
-    /// §3: "protocol processing is work-conserving under MRU and LRU", and so it is with one queue
-    /// or with stealing, as long as everybody sees what is.
+    /// Salehi 1994, §3: "protocol processing is work-conserving under MRU and LRU". With one queue or with
+    /// stealing it is so too, as long as every policy sees the current state.
     #[test]
-    fn nobody_waits_beside_an_idle_processor(
+    fn no_packet_waits_while_a_processor_is_idle(
         mut case in prop_oneof![cases::whole(), cases::published()],
         approach in select(&[Parallelism::Locking, Parallelism::Hybrid]),
         policy in select(&[
@@ -124,7 +124,7 @@ proptest! {
         prop_assert!(is_work_conserving(&simulate(&case), case.shape.processors));
     }
 
-    /// Common random numbers: whatever is done with them, the packets are the same.
+    /// Common random numbers: every policy gets the same packets.
     #[test]
     fn every_policy_sees_the_same_packets(seed: u64, rate in 1_000.0..60_000.0_f64) {
         let key = Key { seed, point: 0, replication: 0 };
@@ -141,7 +141,7 @@ proptest! {
     }
 }
 
-/// A source asked for blocks of changing lengths.
+/// A source that is asked for blocks of changing lengths.
 struct InPieces<A> {
     source: A,
     asked: usize,
@@ -161,7 +161,7 @@ impl<A: Arrivals> Arrivals for InPieces<A> {
 
 const RATE: PerSecond = PerSecond(30_000.0);
 
-/// One run of the published machine, with arrivals in `pieces` or not.
+/// One run of the published machine, with arrivals drawn in `pieces` or not.
 fn outcome(policy: ProcessorPolicy, pieces: bool) -> Outcome {
     let key = Key { seed: 5, point: 1, replication: 2 };
     let model = model(&Profile::sgi_challenge_xl(), Parallelism::Locking, 8);
@@ -176,7 +176,7 @@ fn outcome(policy: ProcessorPolicy, pieces: bool) -> Outcome {
     }
 }
 
-/// Alone, beside other runs, and with the arrivals drawn in pieces.
+/// Runs alone, beside other runs, and with arrivals drawn in pieces.
 #[test]
 fn a_run_gives_the_same_bits_whatever_runs_beside_it() {
     use rayon::prelude::*;
@@ -189,9 +189,9 @@ fn a_run_gives_the_same_bits_whatever_runs_beside_it() {
     assert_eq!(in_pieces, alone);
 }
 
-/// Little 1961, with the number of packets in the host counted at every event: `L = λ W`; and the
-/// same for those in service. The run's first packets, which its means leave out, and its end
-/// matter by less than a hundredth.
+/// Little's law (1961), `L = λ W`, with the number of packets in the host counted at every event; also for
+/// the packets in service. The warm-up that the means leave out, and the end of the run, matter by less than
+/// a hundredth.
 #[test]
 fn outcomes_agree_with_littles_law() {
     let key = Key { seed: 7, point: 0, replication: 0 };
@@ -213,7 +213,7 @@ fn outcomes_agree_with_littles_law() {
     assert!((running / utilised - 1.0).abs() < 0.01, "{running} instead of {utilised}");
 }
 
-/// The mean number of `stays` that last at a time, from 0 to the end of the last.
+/// The mean number of intervals in `stays` that contain a time, from 0 to the end of the last.
 fn mean_number(stays: impl Iterator<Item = (f64, f64)>) -> f64 {
     let mut steps: Vec<(f64, f64)> = stays.flat_map(|(from, to)| [(from, 1.0), (to, -1.0)]).collect();
     steps.sort_by(|a, b| a.0.total_cmp(&b.0));

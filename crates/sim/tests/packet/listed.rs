@@ -1,15 +1,15 @@
-//! Arrivals written down in advance.
+//! Arrivals from a list.
 
 use warmcore_sim::packet::{Finished, Host, trace};
 use warmcore_workload::{Arrival, Arrivals};
 
-/// A source that yields a list and ends.
+/// A source that yields a list and then ends.
 pub(crate) struct Listed<'l> {
     rest: &'l [Arrival],
 }
 
 impl<'l> Listed<'l> {
-    /// Yields `list`, which must be in order of time.
+    /// A source of `list`, which must be in order of time.
     pub(crate) const fn new(list: &'l [Arrival]) -> Self {
         Self { rest: list }
     }
@@ -24,7 +24,7 @@ impl Arrivals for Listed<'_> {
     }
 }
 
-/// What the simulator makes of `arrivals`, in the order in which packets finish.
+/// Simulates `arrivals`; returns the packets in the order in which they finish.
 pub(crate) fn finished(host: &Host, arrivals: &[Arrival]) -> Vec<Finished> {
     let mut all = Vec::new();
     trace(host, &mut Listed::new(arrivals), u64::MAX, &mut |packet| all.push(packet));

@@ -1,4 +1,4 @@
-//! Profiles of machines that no one has built: the published one with its times replaced.
+//! Profiles of fictitious machines: the published one with other times.
 
 use warmcore_costs::displacement::Intervening;
 use warmcore_costs::profile::{ApproachTimes, Measured};
@@ -6,8 +6,8 @@ use warmcore_costs::{ExecutionModel, Profile, Situation};
 use warmcore_scenario::Parallelism;
 use warmcore_units::Nanos;
 
-/// Every time `hot` with everything in the first level and `cold` otherwise, all caches being
-/// flushed by any pause of a nanosecond or more.
+/// Every time is `hot` with everything in the first level and `cold` otherwise. A pause of a nanosecond or
+/// more flushes all caches.
 pub(crate) fn two_times(hot: Nanos, cold: Nanos) -> Profile {
     let mut profile = flushed_at_once();
     for times in approaches(&mut profile) {
@@ -19,12 +19,12 @@ pub(crate) fn two_times(hot: Nanos, cold: Nanos) -> Profile {
     profile
 }
 
-/// Every time `time`, whatever the caches hold.
+/// Every time is `time`, whatever the caches hold.
 pub(crate) fn one_time(time: Nanos) -> Profile {
     two_times(time, time)
 }
 
-/// The published profile, with all caches flushed by any pause of a nanosecond or more.
+/// The published profile, with caches that any pause of a nanosecond or more flushes.
 pub(crate) fn flushed_at_once() -> Profile {
     let mut profile = Profile::sgi_challenge_xl();
     profile.intervening = Intervening { references_per_us: 1e15, ..Intervening::MVS };
@@ -47,7 +47,7 @@ pub(crate) fn set(times: &mut ApproachTimes, situation: Situation, hot: Nanos, c
     receive.cold.fill(Measured::published(cold));
 }
 
-/// The model of `processors` processors like those of `profile`.
+/// The execution model of `processors` processors of `profile`.
 pub(crate) fn model(profile: &Profile, approach: Parallelism, processors: u32) -> ExecutionModel {
     ExecutionModel::new(profile, approach.costs(), processors).expect("a complete profile of two levels")
 }

@@ -1,14 +1,14 @@
-//! Whether the packet model can be trusted.
+//! Tests of the packet model.
 //!
 //! | module | compares the simulator with |
 //! |---|---|
-//! | [`oracle`] | a second implementation that is slow and plain, packet by packet |
-//! | [`execution`] | the source's formulas for the execution time, without any table |
-//! | [`busiest`] | what the busiest stack or processor bounds, in theory and packet by packet |
+//! | [`oracle`] | a second, slow and simple implementation, packet by packet |
+//! | [`execution`] | the formulas of Salehi 1994 for the execution time, without tables |
+//! | [`busiest`] | the bound set by the busiest stack or processor, in theory and packet by packet |
 //! | [`recursion`] | the recursions of Lindley and of Kiefer and Wolfowitz, packet by packet |
-//! | [`theory`] | queueing theory, by how often its intervals contain the exact value |
-//! | [`invariants`] | what must hold whatever the costs are |
-//! | [`steady`] | what is said of a point: saturated, near capacity, precise, or not known |
+//! | [`theory`] | queueing theory: how often intervals contain the exact value |
+//! | [`invariants`] | properties that hold whatever the costs are |
+//! | [`steady`] | the verdict on a point: saturated, near capacity, precise, or not known |
 //! | [`scale`] | the same, on a thousand processors with a million streams |
 
 mod busiest;

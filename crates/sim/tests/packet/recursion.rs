@@ -1,10 +1,10 @@
-//! Waiting times by recursion, where servers are interchangeable: every packet costs what its size
-//! says, wherever it is processed, and equality is exact since times are whole nanoseconds.
+//! Waiting times by recursion, with interchangeable servers: a packet costs what its size says, wherever it
+//! is processed. Times are whole nanoseconds, so equality is exact.
 //!
 //! - One server: Lindley 1952, `W' = max(0, W + S - T)`.
-//! - Several with one line: Kiefer & Wolfowitz 1955. The work left at each server in ascending
-//!   order; an arrival waits for the least of it and adds its service there; until the next
-//!   arrival everybody works off what passes of time.
+//! - Several servers with one queue: Kiefer & Wolfowitz 1955. The work left at each server is kept in ascending
+//!   order. An arrival waits for the least work and adds its service to it; until the next arrival the work at
+//!   every server decreases by the time that passes.
 
 use crate::listed::finished;
 use crate::machines::{model, one_time};
@@ -16,14 +16,14 @@ use warmcore_sim::packet::{Host, Shape};
 use warmcore_units::{Nanos, StreamId};
 use warmcore_workload::{Arrival, Direction, Key};
 
-/// What a packet costs: this, and so much for each of its bytes.
+/// The service time of a packet: a constant, and a cost per byte, in nanoseconds.
 const LEAST: f64 = 20_000.0;
 const FOR_A_BYTE: f64 = 100.0;
 
-/// A packet's arrival, and how long it waited.
+/// A packet's arrival time and waiting time.
 pub(crate) type Wait = (f64, f64);
 
-/// Packets in order of arrival: their times, services and places in line.
+/// A packet in order of arrival, with its service time.
 pub(crate) struct Customer {
     at: f64,
     service: f64,
@@ -40,7 +40,7 @@ pub(crate) fn customers(arrivals: &[Arrival]) -> impl Iterator<Item = Customer> 
     })
 }
 
-/// Kiefer and Wolfowitz; with one server, Lindley.
+/// Kiefer & Wolfowitz; with one server, Lindley.
 pub(crate) fn recursion(servers: u32, customers: impl Iterator<Item = Customer>) -> Vec<Wait> {
     let mut work = vec![0.0_f64; servers as usize];
     let mut now = 0.0;
@@ -55,8 +55,8 @@ pub(crate) fn recursion(servers: u32, customers: impl Iterator<Item = Customer>)
     customers.map(wait).collect()
 }
 
-/// What the simulator makes of it, in order of arrival. Packets that arrive together are of one
-/// size, and wait the longer the later they are served.
+/// Waiting times in the simulator, in order of arrival. Packets that arrive together have the same size, and
+/// wait longer the later they are served.
 pub(crate) fn simulated(
     approach: Parallelism,
     policy: ProcessorPolicy,
@@ -80,13 +80,13 @@ pub(crate) fn in_order(waits: impl Iterator<Item = Wait>) -> Vec<Wait> {
     waits
 }
 
-/// Up to `streams` streams; single packets and batches, some at once and others after a while.
+/// Up to `streams` streams, with single packets and batches, with and without gaps.
 fn arrivals(streams: u32) -> impl Strategy<Value = Vec<Arrival>> {
     let one = (0_u32..60, 0..streams, prop_oneof![3 => Just(1_u32), 1 => 2_u32..6], 0_u16..1_500);
     prop::collection::vec(one, 1..200).prop_map(|list| {
         let mut now = Nanos::ZERO;
         let after = |(gap, stream, packets, bytes)| {
-            // Times are all different: then the order of arrival is known afterwards.
+            // All times differ, so that the order of arrival is known afterwards.
             now += Nanos(f64::from(gap) * 1_000.0 + 1.0);
             Arrival { at: now, stream: StreamId(stream), packets, bytes, direction: Direction::Receive }
         };
@@ -140,7 +140,7 @@ proptest! {
         prop_assert_eq!(simulated(approach, policy, shape, 0, &arrivals), in_order(expected));
     }
 
-    /// With a processor for each stack, every stack is a server of its own whatever the policy.
+    /// With at least one processor per stack, every stack is a server of its own under any policy.
     #[test]
     fn each_stack_follows_lindley(
         policy in select(&[ProcessorPolicy::Mru, ProcessorPolicy::Lru, ProcessorPolicy::CentralQueue]),

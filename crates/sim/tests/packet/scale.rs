@@ -1,5 +1,5 @@
-//! A thousand processors with a million streams. How long that takes is the benchmark's business;
-//! here the figures must still be right.
+//! A thousand processors with a million streams. How long that takes is measured by the benchmark; here the
+//! results must be right.
 
 use crate::listed::{finished, first};
 use crate::machines::{model, one_time};
@@ -14,7 +14,7 @@ const SHAPE: Shape = Shape { processors: 1_024, streams: 1_000_000, stacks: 1_00
 const KEY: Key = Key { seed: 10, point: 0, replication: 0 };
 const PACKETS: usize = 20_000;
 
-/// Packets at whole nanoseconds, a little faster than a thousand processors of [`SERVICE`] can
+/// Packets at whole nanoseconds, at a slightly higher rate than a thousand processors of [`SERVICE`] can
 /// take.
 fn arrivals() -> Vec<Arrival> {
     let rate = PerSecond::every(SERVICE) * (1.1 * f64::from(SHAPE.processors));
@@ -23,7 +23,7 @@ fn arrivals() -> Vec<Arrival> {
     arrivals
 }
 
-/// What a packet of no size costs in [`simulated`].
+/// The service time of a packet of size 0 in [`simulated`].
 const SERVICE: Nanos = Nanos(20_000.0);
 
 #[test]

@@ -4,7 +4,7 @@ use super::BROAD;
 use super::derive::{each, largest, percent, places, rate, value};
 use super::locking::{APPROACHES, LOST};
 use crate::salehi_1994::curves::{BATCHES, ways};
-use crate::salehi_1994::simulations::{At, above, below, ratio};
+use crate::salehi_1994::simulations::{AtRate, above, below, ratio};
 use crate::salehi_1994::{Setting, Simulations};
 use crate::{Claim, Finding, Reading};
 use warmcore_scenario::Parallelism::{Ips, Locking};
@@ -165,8 +165,8 @@ fn hybrid() -> Vec<Claim<Simulations>> {
             published: "close",
             reading: Reading::Within(10.0),
             unit: "%",
-            recipe: "how far the Hybrid's capacity is below that of IPS, for b = 1, 4 and both queue rules, since \
-                     the text leaves the rule open",
+            recipe: "by how much the Hybrid's capacity is below that of IPS, for b = 1, 4 and both queue rules, since \
+            the text leaves the rule open",
             derive: |e| {
                 let [_, (_, ips), ..] = ways();
                 let loss = |(rule, way, b): (&str, Setting, u32)| {
@@ -185,8 +185,8 @@ fn hybrid() -> Vec<Claim<Simulations>> {
             published: "similar",
             reading: Reading::Within(20.0),
             unit: "%",
-            recipe: "the factor by which mean delay grows from b = 1 to b = 4, under the Hybrid over that under \
-                     Locking, both queue rules, at all rates from 1 to 90% of Locking's capacity; a response is \
+            recipe: "the factor by which mean delay grows from b = 1 to b = 4, under the Hybrid, divided by the same under \
+                     Locking, for both queue rules, at all rates from 1 to 90% of Locking's capacity; a response is \
                      how delay changes with bursts, not how long it is",
             derive: burst_response,
             contradicts: None,
@@ -201,8 +201,8 @@ fn hybrid() -> Vec<Claim<Simulations>> {
             reading: Reading::MoreThan(0.0),
             unit: "%",
             recipe: "by how much mean delay under the Hybrid is below the lower one of Locking and IPS, for b = 1, 4 \
-                     and both queue rules, at all rates from 1 to 90% of the capacity of IPS; where the Hybrid does \
-                     not keep up, it is not the best",
+            and both queue rules, at all rates from 1 to 90% of the capacity of IPS; at a rate that the Hybrid \
+            does not keep up with, it is not the best",
             derive: |e| {
                 let gains = hybrids().map(|(rule, way, b)| {
                     (format!("{rule}, b = {b}"), under_both(e, way.batches(b, true), b))
@@ -218,7 +218,7 @@ fn hybrid() -> Vec<Claim<Simulations>> {
 fn unbatched_delays(e: &Simulations) -> Option<Finding> {
     let [mru, wired] = POLICIES.map(|policy| over_locking(e, policy));
     let middle =
-        |values: &[At]| values.get(values.len() / 2).map_or_else(String::new, |at| percent(at.value));
+        |values: &[AtRate]| values.get(values.len() / 2).map_or_else(String::new, |at| percent(at.value));
     let because =
         format!("In the middle of the rates: {} (MRU), {} (Wired-Streams).", middle(&mru), middle(&wired));
     each([("MRU", mru), ("Wired-Streams", wired)], because)
@@ -230,11 +230,11 @@ fn burst_response(e: &Simulations) -> Option<Finding> {
     let theirs = growth(e, locking);
     let capacity = e.capacity(locking.batches(4, true))?.mean;
     let more = |(rule, way, _): (&'static str, Setting, u32)| {
-        let pair = |at: At| {
+        let pair = |at: AtRate| {
             let other = theirs.iter().find(|other| other.rate == at.rate)?;
-            Some(At { value: above(at.value, other.value), ..at })
+            Some(AtRate { value: above(at.value, other.value), ..at })
         };
-        let within = |at: &At| BROAD.contains(&(at.rate / capacity));
+        let within = |at: &AtRate| BROAD.contains(&(at.rate / capacity));
         (rule, growth(e, way).into_iter().filter(within).filter_map(pair).collect())
     };
     let [fifo, _, same, _] = hybrids();
@@ -247,8 +247,8 @@ fn burst_response(e: &Simulations) -> Option<Finding> {
     each([fifo, same].map(more), note)
 }
 
-/// By how many percent delay is lower under IPS than under Locking.
-fn over_locking(e: &Simulations, policy: ProcessorPolicy) -> Vec<At> {
+/// By how many percent delay under IPS is below that under Locking.
+fn over_locking(e: &Simulations, policy: ProcessorPolicy) -> Vec<AtRate> {
     e.reduction(Setting::new(Ips, policy), Setting::new(Locking, policy), BROAD)
 }
 
@@ -257,7 +257,7 @@ fn capacity_gain(e: &Simulations, policy: ProcessorPolicy) -> Option<Finding> {
     value(above(ips?, locking?), format!("{} against {}.", rate(ips?.mean), rate(locking?.mean)))
 }
 
-/// By how many percent delay is lower under Locking than under IPS, for all batch sizes.
+/// By how many percent delay under Locking is below that under IPS, for all batch sizes.
 fn robustness(e: &Simulations, geometric: bool) -> Option<Finding> {
     let lower = BATCHES.map(|mean| {
         let [locking, ips] = APPROACHES.map(|approach| Setting::new(approach, Mru).batches(mean, geometric));
@@ -266,31 +266,31 @@ fn robustness(e: &Simulations, geometric: bool) -> Option<Finding> {
     each(lower, "")
 }
 
-/// The Hybrid by queue rule and mean batch size.
+/// The variants of the Hybrid, by queue rule and mean batch size.
 fn hybrids() -> [(&'static str, Setting, u32); 4] {
     let [.., (_, fifo), (_, same)] = ways();
     let [first, stream] = ["first come first served", "same stream first"];
     [(first, fifo, 1), (first, fifo, 4), (stream, same, 1), (stream, same, 4)]
 }
 
-/// By which factor mean delay grows from b = 1 to b = 4, at each rate that both have.
-fn growth(e: &Simulations, way: Setting) -> Vec<At> {
+/// The factor by which mean delay grows from b = 1 to b = 4, at each rate that both have.
+fn growth(e: &Simulations, way: Setting) -> Vec<AtRate> {
     let [single, batched] = [1, 4].map(|b| e.delays(way.batches(b, true), 0.0..=1.0));
-    let pair = |at: At| {
+    let pair = |at: AtRate| {
         let other = single.iter().find(|other| other.rate == at.rate)?;
-        Some(At { value: ratio(at.value, other.value), ..at })
+        Some(AtRate { value: ratio(at.value, other.value), ..at })
     };
     batched.into_iter().filter_map(pair).collect()
 }
 
 /// By how many percent the mean delay of `hybrid` is below the lower one of Locking and IPS, both with
-/// batches of `b`, at rates of the broad range of IPS.
-fn under_both(e: &Simulations, hybrid: Setting, b: u32) -> Vec<At> {
+/// batches of `b`, at the rates of IPS's broad range.
+fn under_both(e: &Simulations, hybrid: Setting, b: u32) -> Vec<AtRate> {
     let [(_, locking), (_, ips), ..] = ways();
     let [ours, locking] = [hybrid, locking.batches(b, true)].map(|way| e.delays(way, 0.0..=1.0));
-    let at_rate = |delays: &[At], rate: f64| delays.iter().find(|at| at.rate == rate).map(|at| at.value);
+    let at_rate = |delays: &[AtRate], rate: f64| delays.iter().find(|at| at.rate == rate).map(|at| at.value);
     let capacity = e.capacity(hybrid).map_or(0.0, |capacity| capacity.mean);
-    let gain = |at: At| {
+    let gain = |at: AtRate| {
         let others = [Some(at.value), at_rate(&locking, at.rate)];
         let least = others.into_iter().flatten().min_by(|a, b| a.mean.total_cmp(&b.mean))?;
         let value = match at_rate(&ours, at.rate) {
@@ -298,7 +298,7 @@ fn under_both(e: &Simulations, hybrid: Setting, b: u32) -> Vec<At> {
             None if at.rate > capacity => LOST,
             None => return None,
         };
-        Some(At { value, ..at })
+        Some(AtRate { value, ..at })
     };
     e.delays(ips.batches(b, true), BROAD).into_iter().filter_map(gain).collect()
 }

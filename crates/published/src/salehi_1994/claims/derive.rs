@@ -1,8 +1,8 @@
-//! The steps that recipes are made of.
+//! Steps that recipes are made of.
 
-use crate::salehi_1994::simulations::{At, above, extremes, ratio};
+use crate::salehi_1994::simulations::{AtRate, above, extremes, ratio};
 use crate::salehi_1994::{Setting, Simulations};
-use crate::{Finding, Found, Value};
+use crate::{Finding, Value, ValueAt};
 use warmcore_sim::packet::Outcome;
 use warmcore_units::{Estimate, PerSecond};
 
@@ -12,18 +12,18 @@ pub(super) fn value(value: Estimate<f64>, note: impl Into<String>) -> Option<Fin
 }
 
 /// A value at each rate.
-pub(super) fn rates(values: &[At], note: impl Into<String>) -> Option<Finding> {
-    let found = values.iter().map(|at| Found::new(rate(at.rate), at.value));
+pub(super) fn rates(values: &[AtRate], note: impl Into<String>) -> Option<Finding> {
+    let found = values.iter().map(|at| ValueAt::new(rate(at.rate), at.value));
     Finding::new(found.collect(), note)
 }
 
-/// A value at each rate, of several comparisons: the cases of the claim.
+/// A value at each rate, for several comparisons, which are the cases of the claim.
 pub(super) fn each<L: AsRef<str>>(
-    comparisons: impl IntoIterator<Item = (L, Vec<At>)>,
+    comparisons: impl IntoIterator<Item = (L, Vec<AtRate>)>,
     note: impl Into<String>,
 ) -> Option<Finding> {
-    let labelled = |(label, values): (L, Vec<At>)| {
-        let found = |at: At| Found::new(rate(at.rate), at.value).in_case(label.as_ref());
+    let labelled = |(label, values): (L, Vec<AtRate>)| {
+        let found = |at: AtRate| ValueAt::new(rate(at.rate), at.value).in_case(label.as_ref());
         values.into_iter().map(found).collect::<Vec<_>>()
     };
     Finding::new(comparisons.into_iter().flat_map(labelled).collect(), note)
@@ -34,17 +34,18 @@ pub(super) fn places<P: Into<String>>(
     values: impl IntoIterator<Item = (P, Estimate<f64>)>,
     note: impl Into<String>,
 ) -> Option<Finding> {
-    let found = values.into_iter().map(|(place, value)| Found::new(place, value));
+    let found = values.into_iter().map(|(place, value)| ValueAt::new(place, value));
     Finding::new(found.collect(), note)
 }
 
-/// Where one gives way to the other as the rate rises, in percent of `capacity`: from the last rate
-/// before which every decided one of `differences` is above zero, to the first from which on every
-/// decided one is below. From zero where none is above at first, without end where none is below at last.
-pub(super) fn crossover(differences: &[At], capacity: f64) -> Value {
-    let half = |at: &At| at.value.half_width.unwrap_or(0.0);
-    let is_below = |at: &At| at.value.mean < -half(at);
-    let is_above = |at: &At| at.value.mean > half(at);
+/// The rate at which one alternative becomes better than the other as the rate rises, in percent of
+/// `capacity`. Its interval reaches from the last rate before which every significant one of `differences` is
+/// above zero, to the first rate from which on every significant one is below zero. It starts at zero if none
+/// is above zero at first, and has no end if none is below zero at last.
+pub(super) fn crossover(differences: &[AtRate], capacity: f64) -> Value {
+    let half = |at: &AtRate| at.value.half_width.unwrap_or(0.0);
+    let is_below = |at: &AtRate| at.value.mean < -half(at);
+    let is_above = |at: &AtRate| at.value.mean > half(at);
     let first_below = differences.iter().position(is_below).unwrap_or(differences.len());
     let last_above = differences.iter().rposition(is_above);
     let before = differences.iter().take(first_below).rposition(is_above);
@@ -55,24 +56,23 @@ pub(super) fn crossover(differences: &[At], capacity: f64) -> Value {
     Value { mean: if high.is_finite() { (low + high) / 2.0 } else { low }, low, high }
 }
 
-/// The first rate from which on `differences` are all above zero, if there is one.
-pub(super) fn from_rate(differences: &[At]) -> Option<f64> {
+/// The first rate from which on all `differences` are above zero, if there is one.
+pub(super) fn from_rate(differences: &[AtRate]) -> Option<f64> {
     let behind = differences.iter().rposition(|at| at.value.mean <= 0.0);
     differences.get(behind.map_or(0, |last| last + 1)).map(|at| at.rate)
 }
 
-/// Mean waiting time in units of the mean service time, at each rate of `setting` up to `load`
-/// times its capacity.
-pub(super) fn waiting(simulations: &Simulations, setting: Setting, load: f64) -> Vec<At> {
+/// Mean waiting time, in mean service times, at each rate of `setting` up to `load` times its capacity.
+pub(super) fn waiting(simulations: &Simulations, setting: Setting, load: f64) -> Vec<AtRate> {
     let Some(curve) = simulations.get(setting) else { return Vec::new() };
     let against = |of: fn(&Outcome) -> _| curve.against_rate(0.0..=load, of);
     let both = against(|outcome| outcome.delay).into_iter().zip(against(|outcome| outcome.service));
-    both.map(|(delay, service)| At { value: waits(delay.value, service.value), ..delay }).collect()
+    both.map(|(delay, service)| AtRate { value: waits(delay.value, service.value), ..delay }).collect()
 }
 
 /// The values of `ours` and `theirs` at the highest rate that both have.
-pub(super) fn at_same_rate(ours: &[At], theirs: &[At]) -> Option<(At, At)> {
-    let pair = |at: &At| Some((*at, *theirs.iter().find(|other| other.rate == at.rate)?));
+pub(super) fn at_same_rate(ours: &[AtRate], theirs: &[AtRate]) -> Option<(AtRate, AtRate)> {
+    let pair = |at: &AtRate| Some((*at, *theirs.iter().find(|other| other.rate == at.rate)?));
     ours.iter().rev().find_map(pair)
 }
 
@@ -82,13 +82,13 @@ fn waits(delay: Estimate<f64>, service: Estimate<f64>) -> Estimate<f64> {
     Estimate { mean: ratio.mean - 1.0, ..ratio }
 }
 
-/// `a - b` of independent values.
+/// `a - b`, for independent values.
 pub(super) fn minus(a: Estimate<f64>, b: Estimate<f64>) -> Estimate<f64> {
     let half = |of: Estimate<f64>| of.half_width.unwrap_or(0.0);
     Estimate::new(a.mean - b.mean, half(a).hypot(half(b)))
 }
 
-/// By how many percent the values of `estimates` lie apart at most, over the least of them.
+/// The difference between the greatest and the least of `estimates`, in percent of the least.
 pub(super) fn apart(estimates: &[Estimate<f64>]) -> Option<Estimate<f64>> {
     let by_mean = |a: &&Estimate<f64>, b: &&Estimate<f64>| a.mean.total_cmp(&b.mean);
     let (least, most) = (estimates.iter().min_by(by_mean)?, estimates.iter().max_by(by_mean)?);
@@ -113,8 +113,8 @@ pub(super) fn percent(value: Estimate<f64>) -> String {
     format!("{} %", Value::from(value))
 }
 
-/// The greatest percentage at its rate, in words; nothing if there is none.
-pub(super) fn largest(values: &[At]) -> String {
+/// The greatest percentage and its rate, in words; empty if there is none.
+pub(super) fn largest(values: &[AtRate]) -> String {
     extremes(values)
         .map_or_else(String::new, |(_, most)| format!("{} at {}", percent(most.value), rate(most.rate)))
 }
@@ -123,20 +123,20 @@ pub(super) fn largest(values: &[At]) -> String {
 mod tests {
     use super::*;
 
-    fn at(rate: f64, mean: f64) -> At {
-        At { rate, value: Estimate::new(mean, 1.0) }
+    fn at(rate: f64, mean: f64) -> AtRate {
+        AtRate { rate, value: Estimate::new(mean, 1.0) }
     }
 
     #[test]
     fn a_crossover_lies_between_what_is_decided() {
-        let across = |differences: &[At]| {
+        let across = |differences: &[AtRate]| {
             let Value { low, high, .. } = crossover(differences, 10.0);
             (low, high)
         };
         assert_eq!(across(&[at(1.0, 5.0), at(2.0, 3.0), at(3.0, 0.5), at(4.0, -3.0)]), (20.0, 40.0));
         assert_eq!(across(&[at(1.0, -5.0), at(2.0, -3.0)]), (0.0, 10.0));
         assert_eq!(across(&[at(1.0, 5.0), at(2.0, 0.5)]), (10.0, f64::INFINITY));
-        // Where they cross twice, it lies anywhere between.
+        // If the curves cross twice, the crossover lies anywhere between the crossings.
         assert_eq!(across(&[at(1.0, 5.0), at(2.0, -3.0), at(3.0, 3.0), at(4.0, -3.0)]), (10.0, 40.0));
     }
 

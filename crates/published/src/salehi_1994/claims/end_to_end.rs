@@ -1,13 +1,13 @@
-//! Section 6.3: end-to-end latency; what affinity gains in capacity (§8), and what checksumming in
+//! Section 6.3: end-to-end latency. Also what affinity gains in capacity (§8), and what checksumming in
 //! software adds (§5, §6).
 
 use super::BROAD;
 use super::derive::{each, largest, minus, places, rate, value};
 use super::locking::APPROACHES;
 use crate::salehi_1994::latency::{MULTIPLES, best_receive_time, reduction};
-use crate::salehi_1994::simulations::{At, above, extremes};
+use crate::salehi_1994::simulations::{AtRate, above, extremes};
 use crate::salehi_1994::{Setting, Simulations};
-use crate::{Claim, Finding, Found, Reading, Value};
+use crate::{Claim, Finding, Reading, Value, ValueAt};
 use std::ops::RangeInclusive;
 use warmcore_scenario::Organisation::Global;
 use warmcore_scenario::Parallelism::{self, Ips};
@@ -17,13 +17,13 @@ use warmcore_units::Estimate;
 const F11: &[&str] = &["11a", "11b"];
 const F11B: &[&str] = &["11b"];
 
-/// The rates at which delays are known well.
+/// The rates at which delays are known precisely.
 const UP_TO_90: RangeInclusive<f64> = 0.0..=0.9;
 
 const PLAIN: Setting = Setting::new(Ips, Mru);
 /// Bytes of the small packet of section 6, and of the largest FDDI packet of section 6.3.
 const SIZES: [u16; 2] = [256, 4432];
-/// The same host checksumming packets of these sizes.
+/// The same host when it checksums packets of these sizes.
 pub(crate) const CHECKSUMMED: [Setting; 3] =
     [PLAIN, PLAIN.checksumming(SIZES[0]), PLAIN.checksumming(SIZES[1])];
 
@@ -37,14 +37,14 @@ fn latency() -> Vec<Claim<Simulations>> {
             id: "latency-bound",
             section: "6.3",
             needs: F11,
-            says: "At most, with nothing else in the latency, affinity scheduling shortens it by around \
-                   40 to 50%.",
+            says: "If nothing else adds to the latency, affinity scheduling shortens it by at most around \
+            40 to 50%.",
             published: "around 40 to 50 %",
             reading: Reading::AboutBetween(40.0, 50.0),
             unit: "%",
-            recipe: "the largest reduction with V = 0, Locking and IPS: at least that at rates up to 90% of the capacity \
-                     without affinity scheduling, at most the 100% toward which it grows at that capacity. The text \
-                     names no end of the rates, and where they end decides",
+            recipe: "the largest reduction with V = 0, Locking and IPS: at least its value at rates up to 90% of the capacity \
+            without affinity scheduling, at most the 100% that it approaches at that capacity. The text \
+            does not say where the rates end, and the answer depends on that",
             derive: bound,
             contradicts: None,
         },
@@ -56,15 +56,15 @@ fn latency() -> Vec<Claim<Simulations>> {
             published: "greater",
             reading: Reading::MoreThan(0.0),
             unit: "points",
-            recipe: "reduction under IPS less that under Locking, in percentage points, for V = 0, 5, 10, \
-                     20 at all rates that both have, up to 90% of capacity",
+            recipe: "reduction under IPS minus that under Locking, in percentage points, for V = 0, 5, 10, \
+            20 at all rates that both have, up to 90% of capacity",
             derive: |e| {
                 let differences = MULTIPLES.map(|v| (format!("V = {v}"), difference(e, v)));
                 each(
                     differences,
-                    "Beyond the rates compared Locking no longer keeps up. Read of the curves' largest values the claim \
-                     has no answer: both curves grow toward 100 % at the capacity without affinity scheduling, and \
-                     where they end decides.",
+                    "At higher rates than those compared Locking no longer keeps up. If the claim is about the curves' largest \
+                    values, it has no answer: both curves grow toward 100 % at the capacity without affinity scheduling, and \
+                    the answer depends on where they end.",
                 )
             },
             contradicts: None,
@@ -84,7 +84,7 @@ fn significance() -> Vec<Claim<Simulations>> {
             reading: Reading::MoreThan(5.0),
             unit: "%",
             recipe: "the largest reduction with V = 20, Locking and IPS, up to 90% of the capacity without affinity \
-                     scheduling, beyond which it grows still",
+            scheduling; it still grows at higher rates",
             derive: |e| both(e, 20.0, ""),
             contradicts: None,
         },
@@ -98,7 +98,7 @@ fn significance() -> Vec<Claim<Simulations>> {
             reading: Reading::MoreThan(10.0),
             unit: "%",
             recipe: "the largest reduction with V = 5, Locking and IPS, up to 90% of the capacity without affinity \
-                     scheduling, beyond which it grows still",
+            scheduling; it still grows at higher rates",
             derive: |e| {
                 let [locking, ips] =
                     APPROACHES.map(|approach| largest(&reduction(e, approach, 2.4, UP_TO_90)));
@@ -118,8 +118,8 @@ fn capacity() -> Vec<Claim<Simulations>> {
         published: "higher",
         reading: Reading::MoreThan(0.0),
         unit: "%",
-        recipe: "capacity of Wired-Streams with pools per processor over that of LRU with global pools, \
-                 Locking and IPS",
+        recipe: "by how much the capacity of Wired-Streams with pools per processor exceeds that of LRU with global pools, \
+        Locking and IPS",
         derive: |e| {
             let gain = |approach| {
                 let with = e.capacity(Setting::new(approach, WiredStreams))?;
@@ -143,8 +143,8 @@ fn checksum() -> Vec<Claim<Simulations>> {
             published: "about 8 µs",
             reading: Reading::About(8.0),
             unit: "µs",
-            recipe: "service time at capacity of packets of 256 bytes with checksumming, less that \
-                     without (IPS, MRU)",
+            recipe: "service time at capacity of packets of 256 bytes with checksumming, minus that \
+            without (IPS, MRU)",
             derive: |e| value(checksumming(e, SIZES[0])?, "32 bytes per microsecond."),
             contradicts: None,
         },
@@ -156,8 +156,8 @@ fn checksum() -> Vec<Claim<Simulations>> {
             published: "139 µs",
             reading: Reading::Printed(139.0),
             unit: "µs",
-            recipe: "service time at capacity of packets of 4432 bytes with checksumming, less that \
-                     without (IPS, MRU)",
+            recipe: "service time at capacity of packets of 4432 bytes with checksumming, minus that \
+            without (IPS, MRU)",
             derive: |e| value(checksumming(e, SIZES[1])?, "32 bytes per microsecond."),
             contradicts: None,
         },
@@ -169,20 +169,20 @@ fn checksum() -> Vec<Claim<Simulations>> {
             published: "2.4 ×",
             reading: Reading::Printed(2.4),
             unit: "×",
-            recipe: "the same over the best receive time of Table 2",
+            recipe: "the same, divided by the best receive time of Table 2",
             derive: |e| {
                 let best = best_receive_time(e)?;
                 let time = checksumming(e, SIZES[1])?;
                 let value_of =
                     Estimate { mean: time.mean / best, half_width: time.half_width.map(|half| half / best) };
-                value(value_of, format!("Over {best:.1} µs."))
+                value(value_of, format!("Divided by {best:.1} µs."))
             },
             contradicts: None,
         },
     ]
 }
 
-/// The largest reductions under Locking and IPS, at rates at which delays are known well.
+/// The largest reductions under Locking and IPS, at rates at which delays are known precisely.
 fn both(e: &Simulations, multiple: f64, note: &str) -> Option<Finding> {
     let most = |approach: Parallelism| {
         let (_, most) = extremes(&reduction(e, approach, multiple, UP_TO_90))?;
@@ -192,30 +192,31 @@ fn both(e: &Simulations, multiple: f64, note: &str) -> Option<Finding> {
     places([locking?, ips?], note)
 }
 
-/// The largest reductions with nothing else in the latency: from those known well to all of it.
+/// The largest reductions with nothing else in the latency: from the largest one that is known precisely up
+/// to 100 %.
 fn bound(e: &Simulations) -> Option<Finding> {
     let most = |approach: Parallelism| {
         let (_, most) = extremes(&reduction(e, approach, 0.0, UP_TO_90))?;
         let known = Value::from(most.value);
-        Some(Found::new(format!("{} ({approach})", rate(most.rate)), Value { high: 100.0, ..known }))
+        Some(ValueAt::new(format!("{} ({approach})", rate(most.rate)), Value { high: 100.0, ..known }))
     };
     let [locking, ips] = APPROACHES.map(most);
     Finding::new(vec![locking?, ips?], "")
 }
 
-/// The reduction under IPS less that under Locking, where both have one.
-fn difference(e: &Simulations, multiple: f64) -> Vec<At> {
-    let [locking, ips]: [Vec<At>; 2] =
+/// The reduction under IPS minus that under Locking, at rates at which both have one.
+fn difference(e: &Simulations, multiple: f64) -> Vec<AtRate> {
+    let [locking, ips]: [Vec<AtRate>; 2] =
         APPROACHES.map(|approach: Parallelism| reduction(e, approach, multiple, BROAD));
-    let pair = |ips: &At| {
+    let pair = |ips: &AtRate| {
         let locking = locking.iter().find(|other| other.rate == ips.rate)?;
-        Some(At { rate: ips.rate, value: minus(ips.value, locking.value) })
+        Some(AtRate { rate: ips.rate, value: minus(ips.value, locking.value) })
     };
     ips.iter().filter_map(pair).collect()
 }
 
-/// What checksumming packets of `bytes` adds to their service time, µs, at the rate of the
-/// source's machine.
+/// What checksumming packets of `bytes` adds to their service time, in µs, at the rate of the machine of
+/// Salehi 1994.
 fn checksumming(e: &Simulations, bytes: u16) -> Option<Estimate<f64>> {
     if !e.is_published_machine() {
         return None;

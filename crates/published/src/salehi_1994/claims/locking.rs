@@ -4,7 +4,7 @@ use super::derive::{
     apart, at_same_rate, crossover, each, largest, minus, places, rate, rates, value, waiting,
 };
 use super::{BROAD, HIGH, LOW};
-use crate::salehi_1994::simulations::{At, above, extremes, ratio};
+use crate::salehi_1994::simulations::{AtRate, above, extremes, ratio};
 use crate::salehi_1994::{Setting, Simulations};
 use crate::{Claim, Finding, Reading};
 use warmcore_scenario::Parallelism;
@@ -38,8 +38,11 @@ fn low_rates() -> Vec<Claim<Simulations>> {
                      of capacity",
             derive: |e| {
                 let [lru, wired] = [LRU, WIRED].map(|other| e.reduction(MRU, other, BROAD));
-                let note =
-                    format!("Most below LRU: {}; below Wired-Streams: {}.", largest(&lru), largest(&wired));
+                let note = format!(
+                    "Largest reduction against LRU: {}; against Wired-Streams: {}.",
+                    largest(&lru),
+                    largest(&wired)
+                );
                 each([("LRU", lru), ("Wired-Streams", wired)], note)
             },
             contradicts: None,
@@ -68,7 +71,7 @@ fn low_rates() -> Vec<Claim<Simulations>> {
                      capacity",
             derive: |e| {
                 let [mru, lru] = [e.reduction(MRU, WIRED, LOW), e.reduction(WIRED, LRU, LOW)];
-                let note = format!("Wired-Streams most below LRU: {}.", largest(&lru));
+                let note = format!("Largest reduction of Wired-Streams against LRU: {}.", largest(&lru));
                 each([("MRU below Wired-Streams", mru), ("Wired-Streams below LRU", lru)], note)
             },
             contradicts: None,
@@ -86,7 +89,7 @@ fn idle() -> Vec<Claim<Simulations>> {
             published: "rise",
             reading: Reading::MoreThan(0.0),
             unit: "%",
-            recipe: "mean delay at the lowest rate against the least of all rates, for the three policies",
+            recipe: "mean delay at the lowest rate against the least mean delay at any rate, for the three policies",
             derive: |e| {
                 let risen = policies(|policy| rise(e, Setting::new(Locking, policy)))?;
                 places(risen, "")
@@ -123,7 +126,7 @@ fn shapes() -> Vec<Claim<Simulations>> {
             reading: Reading::MoreThan(2.0),
             unit: "×",
             recipe: "waiting time in service times at the highest rate up to 90% of MRU's capacity, \
-                     Wired-Streams over MRU",
+            Wired-Streams divided by MRU",
             derive: |e| {
                 let (wired, mru) = at_same_rate(&waiting(e, WIRED, 1.0), &waiting(e, MRU, 0.9))?;
                 value(
@@ -158,8 +161,8 @@ fn shapes() -> Vec<Claim<Simulations>> {
             published: "diminishes",
             reading: Reading::MoreThan(0.0),
             unit: "points",
-            recipe: "by how many percentage points the reduction of delay under MRU against LRU is below that at \
-                     half the rate (the next rate simulated beneath it), at all rates from 1 to 90% of capacity",
+            recipe: "by how many percentage points the reduction of delay under MRU against LRU is below the reduction at \
+            half the rate (the next lower rate simulated), at all rates from 1 to 90% of capacity",
             derive: diminishing,
             contradicts: None,
         },
@@ -176,7 +179,7 @@ fn capacities() -> Vec<Claim<Simulations>> {
             published: "about 20 %",
             reading: Reading::About(20.0),
             unit: "%",
-            recipe: "capacity of Wired-Streams over that of MRU and of LRU",
+            recipe: "by how much the capacity of Wired-Streams exceeds that of MRU and that of LRU",
             derive: |e| {
                 let wired = e.capacity(WIRED)?;
                 let over = |other| Some(above(wired, e.capacity(other)?));
@@ -196,7 +199,7 @@ fn capacities() -> Vec<Claim<Simulations>> {
             derive: |e| {
                 value(
                     e.service(WIRED)?,
-                    "Sessions stay, the active maps' history lines migrate: experiment A3.",
+                    "Sessions stay and the active maps' history lines migrate, as in experiment A3.",
                 )
             },
             contradicts: None,
@@ -213,7 +216,7 @@ fn capacities() -> Vec<Claim<Simulations>> {
             derive: |e| {
                 places(
                     [("MRU", e.service(MRU)?), ("LRU", e.service(LRU)?)],
-                    "Sessions and history lines migrate, with some luck not to.",
+                    "Sessions and history lines migrate, except by chance.",
                 )
             },
             contradicts: None,
@@ -231,11 +234,11 @@ fn high_rates() -> Vec<Claim<Simulations>> {
             published: "the same",
             reading: Reading::Within(1.0),
             unit: "%",
-            recipe: "how far the two capacities lie apart",
+            recipe: "the difference between the two capacities",
             derive: |e| {
                 value(
                     apart(&[e.capacity(MRU)?, e.capacity(LRU)?])?,
-                    "At capacity no processor is ever chosen: each goes on with the next packet.",
+                    "At capacity no policy ever chooses: each processor continues with the next packet.",
                 )
             },
             contradicts: None,
@@ -248,12 +251,13 @@ fn high_rates() -> Vec<Claim<Simulations>> {
             published: "better at high rates, MRU otherwise",
             reading: Reading::Between(75.0, 100.0),
             unit: "%",
-            recipe: "the rate at which MRU gives way to Wired-Streams, from the lowest rate to the highest that \
-                     either keeps up with, in percent of that; a policy that does not keep up is the worse one. \
-                     High are the rates beyond 75%",
+            recipe: "the rate at which Wired-Streams becomes better than MRU, looking from the lowest rate to the highest that \
+            either keeps up with, in percent of that; a policy that does not keep up counts as worse. \
+            High rates are those above 75%",
             derive: |e| {
-                let beyond = e.beyond(WIRED, MRU).into_iter().map(|rate| At { rate, value: LOST });
-                let saved: Vec<At> = e.reduction(MRU, WIRED, 0.0..=1.0).into_iter().chain(beyond).collect();
+                let beyond = e.beyond(WIRED, MRU).into_iter().map(|rate| AtRate { rate, value: LOST });
+                let saved: Vec<AtRate> =
+                    e.reduction(MRU, WIRED, 0.0..=1.0).into_iter().chain(beyond).collect();
                 let wired = e.capacity(WIRED)?.mean;
                 let note = format!("MRU keeps up to {:.0} %.", 100.0 * e.capacity(MRU)?.mean / wired);
                 Some(Finding::single(crossover(&saved, wired), note))
@@ -263,31 +267,31 @@ fn high_rates() -> Vec<Claim<Simulations>> {
     ]
 }
 
-/// What a policy saves where it does not keep up and the other does: its delay grows without end.
+/// The reduction of a policy that does not keep up against one that does: its delay grows without end.
 pub(super) const LOST: Estimate<f64> = Estimate::published(-f64::INFINITY);
 
-/// `of` the source's three policies, by name.
+/// A value `of` each of the three policies of Salehi 1994, with the policy's name.
 fn policies(of: impl Fn(ProcessorPolicy) -> Option<Estimate<f64>>) -> Option<Vec<(String, Estimate<f64>)>> {
     ProcessorPolicy::SOURCE.into_iter().map(|policy| Some((policy.to_string(), of(policy)?))).collect()
 }
 
-/// By how many percent the delay at the lowest rate is above the least one.
+/// By how many percent the delay at the lowest rate exceeds the least delay.
 fn rise(e: &Simulations, setting: Setting) -> Option<Estimate<f64>> {
     let delays = e.delays(setting, 0.0..=1.0);
     let (least, _) = extremes(&delays)?;
     Some(above(delays.first()?.value, least.value))
 }
 
-/// How the reduction under MRU against LRU falls as the rate doubles.
+/// By how much the reduction under MRU against LRU falls as the rate doubles.
 fn diminishing(e: &Simulations) -> Option<Finding> {
     let saved = e.reduction(MRU, LRU, BROAD);
-    let falls = |at: &At| {
+    let falls = |at: &AtRate| {
         let before = saved.iter().rfind(|before| before.rate <= at.rate / 2.0)?;
-        Some(At { value: minus(before.value, at.value), ..*at })
+        Some(AtRate { value: minus(before.value, at.value), ..*at })
     };
     let note = format!("The reduction is largest with {}.", largest(&saved));
     rates(&saved.iter().filter_map(falls).collect::<Vec<_>>(), note)
 }
 
-/// Both approaches, in the source's order.
+/// Both approaches, in the order of the paper.
 pub(super) const APPROACHES: [Parallelism; 2] = [Locking, Ips];

@@ -73,7 +73,7 @@ fn locking_capacities() -> Vec<Claim<Simulations>> {
             published: "about 5 %",
             reading: Reading::About(5.0),
             unit: "%",
-            recipe: "capacity with memory per processor over that with a global pool, MRU",
+            recipe: "by how much capacity with memory per processor exceeds that with a global pool, MRU",
             derive: |e| capacity_gain(e, Locking, PerProcessor, Global),
             contradicts: None,
         },
@@ -87,7 +87,7 @@ fn locking_capacities() -> Vec<Claim<Simulations>> {
             reading: Reading::Between(90.0, 100.0),
             unit: "%",
             recipe: "what a global pool adds to the mean service time at capacity, in percent of what acquiring and \
-                     releasing add when both find the lines elsewhere, MRU; nine in ten packets count as every one",
+            releasing add when both find the lines elsewhere, MRU; nine in ten packets count as every packet",
             derive: |e| {
                 let own = Setting::new(Locking, Mru);
                 let added = minus(e.service(own.pools(PerProcessor, Global))?, e.service(own)?);
@@ -109,7 +109,7 @@ fn locking_capacities() -> Vec<Claim<Simulations>> {
             published: "no change",
             reading: Reading::Within(1.0),
             unit: "%",
-            recipe: "capacity with threads per processor over that with a global pool, MRU",
+            recipe: "by how much capacity with threads per processor exceeds that with a global pool, MRU",
             derive: |e| capacity_gain(e, Locking, Global, PerProcessor),
             contradicts: None,
         },
@@ -170,7 +170,7 @@ fn stacks_capacities() -> Vec<Claim<Simulations>> {
             published: "15 %",
             reading: Reading::About(15.0),
             unit: "%",
-            recipe: "capacity with memory per processor over that with a global pool, MRU",
+            recipe: "by how much capacity with memory per processor exceeds that with a global pool, MRU",
             derive: |e| capacity_gain(e, Ips, PerProcessor, Global),
             contradicts: None,
         },
@@ -182,7 +182,7 @@ fn stacks_capacities() -> Vec<Claim<Simulations>> {
             published: "no change",
             reading: Reading::Within(1.0),
             unit: "%",
-            recipe: "capacity with threads per processor over that with a global pool, MRU",
+            recipe: "by how much capacity with threads per processor exceeds that with a global pool, MRU",
             derive: |e| capacity_gain(e, Ips, Global, PerProcessor),
             contradicts: None,
         },
@@ -211,7 +211,7 @@ fn both() -> Vec<Claim<Simulations>> {
     }]
 }
 
-/// By how much pools of each processor's own reduce delay against `threads` and `memory`.
+/// By how much pools per processor reduce delay, compared with `threads` and `memory`.
 fn pool_gain(
     e: &Simulations,
     approach: Parallelism,
@@ -228,7 +228,7 @@ fn pool_gain(
     rates(&gain(Mru), because)
 }
 
-/// By how much pools of each processor's own raise the capacity against `threads` and `memory`.
+/// By how much pools per processor raise the capacity, compared with `threads` and `memory`.
 fn capacity_gain(
     e: &Simulations,
     approach: Parallelism,

@@ -4,7 +4,7 @@ use super::derive::{apart, percent, places, value};
 use crate::salehi_1994::curves::{HOSTS, SCALING, single_stream};
 use crate::salehi_1994::simulations::{above, ratio};
 use crate::salehi_1994::{Setting, Simulations};
-use crate::{Claim, Finding, Found, Reading, Value};
+use crate::{Claim, Finding, Reading, Value, ValueAt};
 use warmcore_scenario::Parallelism::{self, Hybrid, Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{Mru, WiredStreams};
 use warmcore_units::Estimate;
@@ -21,12 +21,12 @@ fn one_stream() -> Vec<Claim<Simulations>> {
             id: "stream-hybrid-slope",
             section: "6.6",
             needs: F15,
-            says: "A single stream's capacity under the Hybrid grows with the processors by the 57.4 µs \
-                   of experiment A1.",
+            says: "A single stream's capacity under the Hybrid grows with the number of processors: each adds one packet per \
+            57.4 µs (experiment A1).",
             published: "57.4 µs",
             reading: Reading::Printed(57.4),
             unit: "µs",
-            recipe: "processors over capacity, 1 to 16 processors",
+            recipe: "processors divided by capacity, 1 to 16 processors",
             derive: |e| on(SCALING, |n| per_packet(e, Hybrid, n), "Each processor's own stack stays hot."),
             contradicts: None,
         },
@@ -34,11 +34,11 @@ fn one_stream() -> Vec<Claim<Simulations>> {
             id: "stream-locking-slope",
             section: "6.6",
             needs: F15,
-            says: "Under Locking a single stream's capacity grows by the 105.1 µs of experiment B1.",
+            says: "Under Locking a single stream's capacity grows with the number of processors: each adds one packet per 105.1 µs (experiment B1).",
             published: "105.1 µs",
             reading: Reading::Printed(105.1),
             unit: "µs",
-            recipe: "processors over capacity, 2 to 16 processors",
+            recipe: "processors divided by capacity, 2 to 16 processors",
             derive: |e| {
                 let note = format!(
                     "The stream's session migrates with every packet. On one processor it stays: {:.1} µs.",
@@ -56,7 +56,7 @@ fn one_stream() -> Vec<Claim<Simulations>> {
             published: "slope 0",
             reading: Reading::Within(1.0),
             unit: "%",
-            recipe: "how far the capacities on 1 to 16 processors lie apart",
+            recipe: "the difference between the greatest and the least capacity on 1 to 16 processors",
             derive: |e| {
                 value(
                     apart(&SCALING.map(|n| capacity(e, Ips, n)).into_iter().collect::<Option<Vec<_>>>()?)?,
@@ -78,7 +78,7 @@ fn one_stream_compared() -> Vec<Claim<Simulations>> {
             published: "from three on",
             reading: Reading::Printed(3.0),
             unit: "processors",
-            recipe: "the fewest processors from which on Locking has the greater capacity",
+            recipe: "the smallest number of processors from which on Locking has the greater capacity",
             derive: locking_ahead,
             contradicts: Some(
                 "the slopes that it gives in the same place, 105.1 and 57.4 µs, put Locking ahead on two \
@@ -93,12 +93,12 @@ fn one_stream_compared() -> Vec<Claim<Simulations>> {
             published: "best",
             reading: Reading::MoreThan(0.0),
             unit: "%",
-            recipe: "capacity of the Hybrid over Locking and over IPS on 2 to 16 processors",
+            recipe: "gain in capacity of the Hybrid over Locking and over IPS on 2 to 16 processors",
             derive: |e| {
                 let more = || SCALING.into_iter().filter(|&n| n > 1);
                 let over = |(other, n): (Parallelism, u32)| {
                     Some(
-                        Found::new(format!("{n} processors"), gain(e, Hybrid, other, n)?)
+                        ValueAt::new(format!("{n} processors"), gain(e, Hybrid, other, n)?)
                             .in_case(other.to_string()),
                     )
                 };
@@ -119,9 +119,9 @@ fn other_hosts() -> Vec<Claim<Simulations>> {
         published: "similar trends",
         reading: Reading::Between(0.5, 2.0),
         unit: "×",
-        recipe: "on 2, 4, 16 and 32 processors with as many streams: what is gained in capacity, over the same on \
-                 8 processors, by Wired-Streams over MRU under Locking and by IPS over Locking under both; from \
-                 half to twice as much is similar. The text says \"in all cases\": each host is a case",
+        recipe: "on 2, 4, 16 and 32 processors with as many streams: the gain in capacity divided by the gain on \
+        8 processors, for Wired-Streams over MRU under Locking and for IPS over Locking under both; from \
+        half to twice as much counts as similar. The text says \"in all cases\": each host is a case",
         derive: |e| {
             let gains = |n| {
                 let of = |approach, policy| e.capacity(Setting::new(approach, policy).host(n, n));
@@ -140,7 +140,7 @@ fn other_hosts() -> Vec<Claim<Simulations>> {
             for n in HOSTS.into_iter().filter(|&n| n != 8) {
                 let pairs = gains(n)?.into_iter().zip(eight);
                 found.extend(pairs.map(|((what, gain), (_, eight))| {
-                    Found::new(what, ratio(gain, eight)).in_case(format!("{n} processors"))
+                    ValueAt::new(what, ratio(gain, eight)).in_case(format!("{n} processors"))
                 }));
             }
             let wired = |n| Some(percent(gains(n)?[0].1));
@@ -162,14 +162,14 @@ fn capacity(e: &Simulations, approach: Parallelism, processors: u32) -> Option<E
     e.capacity(single_stream(approach, processors))
 }
 
-/// Processors over capacity, µs.
+/// Processors divided by capacity, in µs per packet.
 fn per_packet(e: &Simulations, approach: Parallelism, processors: u32) -> Option<Estimate<f64>> {
     let capacity = capacity(e, approach, processors)?;
     let mean = 1e6 * f64::from(processors) / capacity.mean;
     Some(Estimate { mean, half_width: capacity.relative_half_width().map(|relative| relative * mean) })
 }
 
-/// By how many percent the capacity of `approach` is above that of `other`.
+/// By how many percent the capacity of `approach` exceeds that of `other`.
 fn gain(
     e: &Simulations,
     approach: Parallelism,
@@ -179,7 +179,7 @@ fn gain(
     Some(above(capacity(e, approach, processors)?, capacity(e, other, processors)?))
 }
 
-/// `of` each number of processors.
+/// A value `of` each number of processors.
 fn on(
     processors: impl IntoIterator<Item = u32>,
     of: impl Fn(u32) -> Option<Estimate<f64>>,
@@ -189,7 +189,7 @@ fn on(
     places(processors.into_iter().map(one).collect::<Option<Vec<_>>>()?, note)
 }
 
-/// The fewest processors from which on Locking has a greater capacity for one stream than IPS.
+/// The smallest number of processors from which on Locking has a greater capacity for one stream than IPS.
 fn locking_ahead(e: &Simulations) -> Option<Finding> {
     let gains: Vec<Value> =
         SCALING.into_iter().map(|n| Some(Value::from(gain(e, Locking, Ips, n)?))).collect::<Option<_>>()?;

@@ -48,9 +48,9 @@ fn policies() -> Vec<Claim<Simulations>> {
             published: "better at low rates, wired otherwise",
             reading: Reading::Between(0.001, 25.0),
             unit: "%",
-            recipe: "the rate at which MRU gives way to Wired-Streams, from the lowest rate to the highest, in \
-                     percent of capacity. Section 6.2 has Wired-Streams best across the broad range, so low are \
-                     the rates beneath the crossing; it must lie below 25%",
+            recipe: "the rate at which Wired-Streams becomes better than MRU, looking from the lowest rate to the highest, in \
+            percent of capacity. Section 6.2 has Wired-Streams best across the broad range, so low rates are \
+            those below the crossing; it must lie below 25%",
             derive: |e| {
                 let capacity = e.capacity(WIRED)?.mean;
                 let saved = e.reduction(MRU, WIRED, 0.0..=1.0);
@@ -101,7 +101,7 @@ fn capacities() -> Vec<Claim<Simulations>> {
             published: "undifferentiable",
             reading: Reading::Within(1.0),
             unit: "%",
-            recipe: "how far the three capacities lie apart",
+            recipe: "the difference between the greatest and the least of the three capacities",
             derive: |e| {
                 value(
                     apart(&[e.capacity(MRU)?, e.capacity(LRU)?, e.capacity(WIRED)?])?,
@@ -126,7 +126,7 @@ fn capacities() -> Vec<Claim<Simulations>> {
                         ("LRU", e.service(LRU)?),
                         ("Wired-Streams", e.service(WIRED)?),
                     ],
-                    "Nothing migrates: experiment A1.",
+                    "Nothing migrates, as in experiment A1.",
                 )
             },
             contradicts: None,

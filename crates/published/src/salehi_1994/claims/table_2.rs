@@ -1,5 +1,5 @@
-//! Sections 2.2, 4.1 and 5: what is said of Table 2 and figure 4. No simulation is needed; the
-//! times are those of the profile.
+//! Sections 2.2, 4.1 and 5: statements about Table 2 and figure 4. They need no simulation; the times are
+//! those of the profile.
 
 use super::derive::{places, value};
 use crate::reading::ABOUT;
@@ -9,9 +9,9 @@ use crate::{Claim, Finding, Reading};
 use warmcore_costs::{Approach, Displacement, Experiment, Situation, ThreadStack};
 use warmcore_units::{Estimate, Nanos};
 
-/// A lock acquired and released whose lines must migrate, µs: "around" this (§2.2).
+/// Acquiring and releasing a lock whose lines must migrate takes "around" this, in µs (§2.2).
 const MIGRATED_LOCK: f64 = 2.5;
-/// The same with its lines in cache, µs: from, to (§2.2).
+/// The same with the lines in cache takes from this to this, in µs (§2.2).
 const CACHED_LOCK: [f64; 2] = [0.7, 0.8];
 
 const TABLE_2: &[&str] = &["table-2"];
@@ -32,8 +32,8 @@ fn locks() -> Vec<Claim<Simulations>> {
             published: "nearly 3 ×",
             reading: Reading::Nearly(3.0),
             unit: "×",
-            recipe: "\"around 2.5 µs\", read as within a fifth of it, over 0.7 and over 0.8 µs, the times given in the \
-                     same place",
+            recipe: "\"around 2.5 µs\", read as within a fifth of that, divided by 0.7 and by 0.8 µs, the times given in the \
+            same place",
             derive: |e| {
                 if !e.is_published_machine() {
                     return None;
@@ -41,7 +41,7 @@ fn locks() -> Vec<Claim<Simulations>> {
                 let around = MIGRATED_LOCK * ABOUT;
                 let factor = |cached| Estimate::new(MIGRATED_LOCK / cached, around / cached);
                 let ends = CACHED_LOCK.map(|cached| (format!("{cached} µs"), factor(cached)));
-                places(ends, "With 2.5 µs to the digit it would be more than three to one.")
+                places(ends, "With exactly 2.5 µs it would be more than three to one.")
             },
             contradicts: None,
         },
@@ -53,7 +53,7 @@ fn locks() -> Vec<Claim<Simulations>> {
             published: "about 5 %",
             reading: Reading::About(5.0),
             unit: "%",
-            recipe: "2.5 µs (§2.2) over the best receive time of Table 2",
+            recipe: "2.5 µs (§2.2) divided by the best receive time of Table 2",
             derive: |e| {
                 if !e.is_published_machine() {
                     return None;
@@ -79,7 +79,7 @@ fn locking_overheads() -> Vec<Claim<Simulations>> {
             published: "16 %",
             reading: Reading::Printed(16.0),
             unit: "%",
-            recipe: "experiment A1, Locking over IPS",
+            recipe: "by how much Locking exceeds IPS in experiment A1",
             derive: |e| locking_over_stacks(e, Experiment::A1),
             contradicts: None,
         },
@@ -91,7 +91,7 @@ fn locking_overheads() -> Vec<Claim<Simulations>> {
             published: "37 %",
             reading: Reading::Printed(37.0),
             unit: "%",
-            recipe: "experiment B1, Locking over IPS",
+            recipe: "by how much Locking exceeds IPS in experiment B1",
             derive: |e| locking_over_stacks(e, Experiment::B1),
             contradicts: None,
         },
@@ -104,7 +104,7 @@ fn locking_overheads() -> Vec<Claim<Simulations>> {
             published: "dominates",
             reading: Reading::MoreThan(50.0),
             unit: "%",
-            recipe: "of Locking's addition in experiment B1, the part that is not there in A1",
+            recipe: "the part of what Locking adds in experiment B1 that it does not add in A1",
             derive: |e| {
                 let [cached, migrating] = [Experiment::A1, Experiment::B1].map(|of| extra(e, of));
                 let share = 100.0 * (1.0 - cached? / migrating?);
@@ -128,7 +128,7 @@ fn experiments() -> Vec<Claim<Simulations>> {
             published: "about 20 µs",
             reading: Reading::About(20.0),
             unit: "µs",
-            recipe: "all twelve pairs of hot times, stack migrating less stack cached",
+            recipe: "all twelve pairs of hot times: stack migrating minus stack cached",
             derive: |e| {
                 let added = rows(|a, x| {
                     let [cached, migrates] = ThreadStack::ALL.map(|stack| time(e, a, x, stack));
@@ -146,7 +146,7 @@ fn experiments() -> Vec<Claim<Simulations>> {
             published: "20 to 40 %",
             reading: Reading::Between(20.0, 40.0),
             unit: "%",
-            recipe: "all 24 pairs of Table 2, first level cold over hot",
+            recipe: "all 24 pairs of Table 2: first level cold against hot",
             derive: |e| places(pairs(|a, s| above_hot(e, a, s))?, ""),
             contradicts: Some(
                 "its text says 20 to 40% across all measurements, its Table 2 has 15.5 to 40%.",
@@ -166,7 +166,7 @@ fn fully_cold() -> Vec<Claim<Simulations>> {
             published: "2 to 4 ×",
             reading: Reading::Between(2.0, 4.0),
             unit: "×",
-            recipe: "the two fully cold times over each first-level-cold time of Table 2",
+            recipe: "each of the two fully cold times divided by each first-level-cold time of Table 2",
             derive: |e| {
                 let longer = pairs(|a, s| {
                     let times = e.options.profile.times.get(a);
@@ -187,8 +187,8 @@ fn fully_cold() -> Vec<Claim<Simulations>> {
             published: "much higher",
             reading: Reading::MoreThan(2.0),
             unit: "×",
-            recipe: "what a fully cold packet adds to a hot one (A1), over what all migrations together \
-                     add (B3, stack migrating)",
+            recipe: "what a fully cold packet takes more than a hot one (A1), divided by what all migrations together \
+            take more (B3, stack migrating)",
             derive: |e| {
                 let gain = |approach| {
                     let hot = time(e, approach, Experiment::A1, ThreadStack::Cached)?;
@@ -213,7 +213,7 @@ fn displacement() -> Vec<Claim<Simulations>> {
         published: "much more slowly",
         reading: Reading::MoreThan(10.0),
         unit: "×",
-        recipe: "how long it takes to flush half of the second level, over the same of the first",
+        recipe: "the time to flush half of the second level, divided by the time for the first",
         derive: |e| {
             let half = |level: usize| half_flushed(e, level);
             let (first, second) = (half(0)?, half(1)?);
@@ -234,7 +234,7 @@ fn time(
     Some(receive.hot.mean.micros())
 }
 
-/// By how many percent Locking is above independent stacks.
+/// By how many percent Locking takes longer than independent stacks.
 fn locking_over_stacks(e: &Simulations, experiment: Experiment) -> Option<Finding> {
     let [locking, stacks] = Approach::ALL.map(|approach| time(e, approach, experiment, ThreadStack::Cached));
     let (locking, stacks) = (locking?, stacks?);
@@ -242,7 +242,7 @@ fn locking_over_stacks(e: &Simulations, experiment: Experiment) -> Option<Findin
     value(above(Estimate::published(locking), Estimate::published(stacks)), because)
 }
 
-/// What Locking adds to independent stacks, µs.
+/// By how much Locking takes longer than independent stacks, in µs.
 fn extra(e: &Simulations, experiment: Experiment) -> Option<f64> {
     let [locking, stacks] = Approach::ALL.map(|approach| time(e, approach, experiment, ThreadStack::Cached));
     Some(locking? - stacks?)
@@ -254,16 +254,16 @@ fn above_hot(e: &Simulations, approach: Approach, situation: Situation) -> Optio
     Some(above(micros(receive.cold.first()?.mean), micros(receive.hot.mean)))
 }
 
-/// Values of Table 2, each with the place where it stands.
+/// Values of Table 2, each with its place in the table.
 type Placed = Vec<(String, Estimate<f64>)>;
 
-/// `of` each approach and experiment.
+/// A value `of` each approach and experiment.
 fn rows(of: impl Fn(Approach, Experiment) -> Option<Estimate<f64>>) -> Option<Placed> {
     let row = |a: Approach, x| Some((format!("{x}, {}", a.short()), of(a, x)?));
     Approach::ALL.into_iter().flat_map(|a| Experiment::ALL.map(|x| row(a, x))).collect()
 }
 
-/// `of` each approach and situation.
+/// A value `of` each approach and situation.
 fn pairs(of: impl Fn(Approach, Situation) -> Option<Estimate<f64>>) -> Option<Placed> {
     let pair = |a: Approach, s: Situation| {
         Some((format!("{}, {}, {}", s.experiment, a.short(), s.thread_stack), of(a, s)?))
@@ -271,7 +271,7 @@ fn pairs(of: impl Fn(Approach, Situation) -> Option<Estimate<f64>>) -> Option<Pl
     Approach::ALL.into_iter().flat_map(|a| Situation::all().map(move |s| pair(a, s))).collect()
 }
 
-/// How long it takes other work to flush half of a level, found by bisection.
+/// The time that other work takes to flush half of a level, found by bisection.
 fn half_flushed(e: &Simulations, level: usize) -> Option<Nanos> {
     let displacement =
         Displacement::new(e.options.profile.intervening, e.options.profile.levels.get(level)?.geometry, 1);

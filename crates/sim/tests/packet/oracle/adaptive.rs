@@ -1,7 +1,7 @@
-//! What the adaptive policy's rehearsals say.
+//! The adaptive policy's choice, from its own shadow simulation.
 //!
-//! They are a heuristic, tested on its own where it is; here it is what the policy hears and what
-//! it makes of the verdict that is compared.
+//! The shadow simulation is a heuristic and has its own tests. Compared here are the requests that the policy
+//! sees, and how packets are placed after its choice.
 
 use warmcore_costs::{Experiment, Situation, ThreadStack};
 use warmcore_policy::policies::Adaptive;
@@ -10,7 +10,7 @@ use warmcore_policy::{Policy, Request};
 use warmcore_scenario::Parallelism;
 use warmcore_sim::packet::Host;
 
-/// The rehearsals of an adaptive policy that is never asked for a processor.
+/// The shadow simulation of an adaptive policy that is never asked for a processor.
 #[derive(Debug)]
 pub(crate) struct Verdicts {
     listener: Adaptive,

@@ -1,5 +1,5 @@
-//! What a packet finds in the caches, found by searching the log of all that ran before (§2.3,
-//! §4 and §5 of Salehi, Kurose & Towsley 1994).
+//! The cache contents that a packet finds, found by searching the log of everything that ran before (Salehi,
+//! Kurose & Towsley 1994, §2.3, §4 and §5).
 
 use warmcore_costs::{Experiment, Situation, ThreadStack};
 use warmcore_scenario::Parallelism;
@@ -7,7 +7,7 @@ use warmcore_sim::packet::{Host, Packet};
 use warmcore_units::{CpuId, Nanos, StackId, ThreadId};
 use warmcore_workload::Direction;
 
-/// A packet's service has started.
+/// The start of a packet's service.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     pub packet: Packet,
@@ -16,11 +16,11 @@ pub(crate) struct Start {
     pub cpu: CpuId,
 }
 
-/// What ran where, in order.
+/// What ran on which processor, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     starts: Vec<Start>,
-    /// Processors that turned from protocol code to other work, and when.
+    /// Processors that turned from protocol code to other work, and the times.
     stops: Vec<(CpuId, Nanos)>,
     /// Accesses to the global free-memory pool.
     pool: Vec<CpuId>,
@@ -36,10 +36,10 @@ impl Log {
         self.last(|start| start.packet.stream == packet.stream).map(|start| start.cpu)
     }
 
-    /// `start` happens: the situation it finds.
+    /// Records `start` and returns the situation that it finds.
     pub(crate) fn start(&mut self, host: &Host, start: Start) -> Situation {
         let here = |last: Option<CpuId>| is_here(host, start.cpu, last);
-        // Multiple-open streams have a session in each stack, and each stack its processor (§6.5).
+        // A multiple-open stream has a session in each stack, and each stack has its own processor (§6.5).
         let session_here =
             host.scheduling.approach == Parallelism::Hybrid || here(self.last_of_stream(&start.packet));
         let thread_here = here(self.last(|other| other.thread == start.thread).map(|last| last.cpu));
@@ -51,14 +51,14 @@ impl Log {
         }
     }
 
-    /// Whether the history lines of the stack's active maps are written: if the packet is received
-    /// and of another stream than the last one that was received there.
+    /// Whether `start` writes the history lines of its stack's active maps: if the packet is received, and
+    /// belongs to another stream than the packet received there before.
     fn writes_history(&self, start: &Start) -> bool {
         let last = self.last(|other| is_received(other) && other.stack == start.stack);
         is_received(start) && last.is_none_or(|last| last.packet.stream != start.packet.stream)
     }
 
-    /// Who wrote them last: whoever began the latest run of packets of one stream.
+    /// The processor that last wrote them: the one that began the latest run of packets of one stream.
     fn last_history_writer(&self, stack: StackId) -> Option<CpuId> {
         let received: Vec<&Start> =
             self.starts.iter().filter(|start| is_received(start) && start.stack == stack).collect();
@@ -71,14 +71,14 @@ impl Log {
         self.starts.iter().rev().find(|start| like(start))
     }
 
-    /// How long none of `cpus` has run protocol code by `now`, if none does; infinite if none ever
-    /// did.
+    /// How long none of `cpus` has run protocol code by `now`, if none runs it now; infinite if none ever
+    /// has.
     pub(crate) fn idle(&self, cpus: &[CpuId], now: Nanos) -> Nanos {
         let last = self.stops.iter().rev().find(|(cpu, _)| cpus.contains(cpu));
         last.map_or(Nanos::INFINITY, |&(_, stopped)| now - stopped)
     }
 
-    /// `cpu` accesses the pool: whether its lines must migrate.
+    /// Records that `cpu` accesses the pool. Returns whether the pool's lines must migrate.
     pub(crate) fn access_pool(&mut self, host: &Host, cpu: CpuId) -> bool {
         let here = is_here(host, cpu, self.pool.last().copied());
         self.pool.push(cpu);
@@ -90,8 +90,8 @@ const fn is_received(start: &Start) -> bool {
     matches!(start.packet.direction, Direction::Receive)
 }
 
-/// Whether what `last` wrote is in the cache of `cpu`. What nobody wrote yet is elsewhere, unless
-/// there is no elsewhere.
+/// Whether data last written by `last` is in the cache of `cpu`. Data that nobody has written yet counts as
+/// elsewhere, unless there is only one processor.
 fn is_here(host: &Host, cpu: CpuId, last: Option<CpuId>) -> bool {
     match last {
         Some(last) => last == cpu,

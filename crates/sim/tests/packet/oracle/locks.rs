@@ -1,4 +1,4 @@
-//! What a packet costs beside its way through the stack, and who holds which lock.
+//! What a packet costs besides its path through the stack, and who holds which lock.
 
 use warmcore_scenario::Parallelism;
 use warmcore_sim::packet::{Host, Packet};
@@ -11,15 +11,15 @@ enum Lock {
     Session(StreamId),
 }
 
-/// Who held which lock until when, in order.
+/// Which lock was held until when, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Locks {
     held: Vec<(Lock, Nanos)>,
 }
 
 impl Locks {
-    /// The service time of `packet`, which starts at `now` and takes `path` from end to end of the
-    /// stack if it is received. Its processor `continues`, or turns to it from other work.
+    /// The service time of a `packet` that starts at `now`. Receiving it takes `path` in the stack. Its
+    /// processor `continues` from another packet, or comes from other work.
     pub(crate) fn service(
         &mut self,
         host: &Host,
@@ -43,8 +43,8 @@ impl Locks {
         ready - now + path + Nanos(touching)
     }
 
-    /// When `lock`, wanted at `wanted`, is had; it is then held for `hold`. Whose service started
-    /// first has it first. A lock that is held for no time is no lock.
+    /// When `lock`, requested at `wanted`, is acquired; it is then held for `hold`. Locks are given in the
+    /// order in which services start. A lock that is held for no time is never contended.
     fn acquire(&mut self, lock: Lock, wanted: Nanos, hold: f64) -> Nanos {
         if hold == 0.0 {
             return wanted;

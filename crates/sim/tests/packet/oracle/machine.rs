@@ -1,7 +1,7 @@
-//! The processors of §3, event by event.
+//! The processors of Salehi 1994, §3, event by event.
 //!
-//! Of equal times, what a policy learns late comes first, then what ends (the lowest processor
-//! number first), then what arrives.
+//! Of events at the same time, what a policy learns late comes first, then completions (lowest processor
+//! number first), then arrivals.
 
 use super::caches::{Log, Start};
 use super::locks::Locks;
@@ -13,7 +13,7 @@ use warmcore_sim::packet::{Finished, Host, Packet};
 use warmcore_units::{CpuId, Nanos, StackId, StreamId, ThreadId};
 use warmcore_workload::Arrival;
 
-/// Every packet of `arrivals` on `host`, in the order in which they finish.
+/// Processes `arrivals` on `host`; returns the packets in the order in which they finish.
 pub(crate) fn process(host: &Host, arrivals: &[Arrival]) -> Vec<Finished> {
     let mut machine = Machine::new(host);
     for arrival in arrivals {
@@ -32,7 +32,7 @@ pub(crate) fn process(host: &Host, arrivals: &[Arrival]) -> Vec<Finished> {
     machine.finished
 }
 
-/// A time as the simulator's clock shows ends: without its last three bits.
+/// A time rounded as the simulator's clock rounds completions: without its last three bits.
 fn shown(time: Nanos) -> Nanos {
     Nanos(f64::from_bits(time.0.to_bits() >> 3 << 3))
 }
@@ -42,12 +42,12 @@ struct Machine<'h> {
     chooser: Chooser,
     log: Log,
     jobs: Vec<Option<Job>>,
-    /// Packets that have arrived and are not in service, in the order of their arrival.
+    /// Packets that have arrived and are not in service, in order of arrival.
     waiting: Vec<Waiting>,
-    /// Idle threads in the order in which they became so, if all share one pool.
+    /// Idle threads in the order in which they became idle, if all share one pool.
     threads: Vec<ThreadId>,
     locks: Locks,
-    /// What the policy does not know yet, in order.
+    /// Completions that the policy does not know yet, in order.
     news: Vec<News>,
     finished: Vec<Finished>,
 }
@@ -59,7 +59,7 @@ struct Job {
     situation: Situation,
     started: Nanos,
     ends: Nanos,
-    /// Its memory had to migrate to be released, which is what is being done.
+    /// The packet is processed, and its memory is being released after it had to migrate.
     releasing: bool,
 }
 
@@ -71,13 +71,13 @@ struct Waiting {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Place {
-    /// The line of this processor, or the common one where there is one.
+    /// The queue of this processor, or the common queue if the policy has one.
     Line(CpuId),
-    /// Its stack, which another packet keeps busy.
+    /// The queue of its stack, which is busy with another packet.
     Stack(StackId),
 }
 
-/// A processor has finished a packet, and has gone idle or on to the next of its own line.
+/// A processor has finished a packet, and is idle or works on the next packet of its own queue.
 #[derive(Clone, Copy, Debug)]
 struct News {
     at: Nanos,
@@ -119,7 +119,7 @@ impl<'h> Machine<'h> {
     fn next_event(&self) -> Option<Event> {
         let news = self.news.iter().map(|&news| Event::Learn(news));
         let ends = self.jobs.iter().flatten().map(|&job| Event::End(job));
-        // Of equals this is the first.
+        // Of equal times this takes the first.
         news.chain(ends).min_by(|a, b| a.at().total_cmp(&b.at()))
     }
 
@@ -141,7 +141,8 @@ impl<'h> Machine<'h> {
         let in_lines = self.waiting.iter().filter(|other| matches!(other.place, Place::Line(_))).count();
         match self.chooser.place(request, in_lines) {
             policies::Place::Run(cpu) => {
-                // First come, first served, even if it is this packet that starts a processor.
+                // Packets are served in order of arrival, even if it is this packet that makes a processor
+                // start.
                 self.waiting.push(Waiting { packet, place: Place::Line(cpu) });
                 self.turn_to_next(cpu, packet.arrived);
             }
@@ -150,7 +151,7 @@ impl<'h> Machine<'h> {
         self.look();
     }
 
-    /// What the policy is told of `packet`.
+    /// What the policy sees of `packet`.
     fn request(&self, packet: &Packet) -> Request {
         let home = home_of(self.host, packet);
         Request {
@@ -162,8 +163,8 @@ impl<'h> Machine<'h> {
         }
     }
 
-    /// Whether `stack` works on a packet, or waits for a processor. Only independent stacks do one
-    /// thing at a time.
+    /// Whether `stack` works on a packet or waits for a processor. Only independent stacks work on one packet
+    /// at a time.
     fn is_busy(&self, stack: StackId) -> bool {
         self.host.scheduling.approach == Parallelism::Ips
             && (self.jobs.iter().flatten().any(|job| job.start.stack == stack)
@@ -172,7 +173,7 @@ impl<'h> Machine<'h> {
                 }))
     }
 
-    /// `job` ends, or turns out not to have ended because its memory must migrate.
+    /// The service of `job` ends, unless its memory must first migrate to be released.
     fn end(&mut self, job: Job) {
         let Job { start: Start { packet, cpu, thread, .. }, situation, started, ends, releasing } = job;
         let global_memory = self.host.scheduling.memory == Organisation::Global;
@@ -199,7 +200,7 @@ impl<'h> Machine<'h> {
         }
     }
 
-    /// The policy will learn of a completion on `cpu`, or does at once.
+    /// Tells the policy of a completion on `cpu`: now, or after the staleness if there is one.
     fn tell(&mut self, cpu: CpuId, idle: bool, now: Nanos) {
         let delay = self.host.effects.staleness();
         if delay > Nanos::ZERO {
@@ -209,8 +210,8 @@ impl<'h> Machine<'h> {
         }
     }
 
-    /// The policy learns of something that is a while ago. A processor that it sees idle now may
-    /// have been given work in the belief that it was busy.
+    /// The policy learns of a completion some time ago. A processor that now becomes idle to the policy may
+    /// have been given work in the meantime, when it was believed busy.
     fn learn(&mut self, news: News) {
         self.news.remove(0);
         self.look();
@@ -220,7 +221,7 @@ impl<'h> Machine<'h> {
         }
     }
 
-    /// The idle `cpu` turns to the next packet, if there is one for it.
+    /// The idle `cpu` starts on the next packet, if there is one for it.
     fn turn_to_next(&mut self, cpu: CpuId, now: Nanos) {
         let Some(next) = self.take_of_line(cpu, None).or_else(|| self.steal()) else { return };
         self.chooser.starts(cpu);
@@ -252,7 +253,7 @@ impl<'h> Machine<'h> {
         self.take(|other| other.place == Place::Line(victim))
     }
 
-    /// The first to have arrived of those who are `like` this.
+    /// Takes the first waiting packet, in order of arrival, that satisfies `like`.
     fn take(&mut self, like: impl Fn(&Waiting) -> bool) -> Option<Packet> {
         let position = self.waiting.iter().position(like)?;
         Some(self.waiting.remove(position).packet)
@@ -273,7 +274,7 @@ impl<'h> Machine<'h> {
         self.threads.remove(place)
     }
 
-    /// Service of `packet` starts on `cpu`, right after another packet if it `continues`.
+    /// Starts the service of `packet` on `cpu`. It `continues` if it follows another packet directly.
     fn serve(&mut self, cpu: CpuId, packet: Packet, thread: ThreadId, now: Nanos, continues: bool) {
         let stack = stack_of(self.host, &packet).unwrap_or(StackId(cpu.0));
         let start = Start { packet, stack, thread, cpu };
@@ -312,8 +313,8 @@ impl<'h> Machine<'h> {
         }
     }
 
-    /// The policy sees how many packets are at each processor; those that left it while the policy
-    /// has not learnt of it, it still counts.
+    /// Updates the number of packets that the policy sees at each processor. Packets that have left count
+    /// until the policy knows.
     fn look(&mut self) {
         let common = self.has_common_queue();
         let load = |cpu: CpuId| {

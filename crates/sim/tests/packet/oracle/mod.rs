@@ -1,11 +1,11 @@
-//! The model a second time, written from the text, compared with the simulator packet by packet.
+//! A second implementation of the model, written from the paper, compared with the simulator packet by
+//! packet.
 //!
-//! The oracle keeps a log of everything that happened and a list of everybody who waits, and
-//! searches them whenever it wants to know something. It shares no state or bookkeeping with the
-//! simulator. What it does share: the service time of a *named situation after a known idle
-//! time*, so that the comparison can be exact to the bit and equal times stay equal (the module
-//! [`execution`](crate::execution) compares that function with the source's formulas); the hash of
-//! streams; and the verdicts of the adaptive policy's rehearsals.
+//! The oracle keeps a log of everything that happened and a list of all waiting packets, and searches them
+//! for whatever it needs. It shares no state or bookkeeping with the simulator. It does share three things:
+//! the service time of a *named situation after a known idle time*, so that the comparison is exact to the
+//! bit and equal times stay equal (the module [`execution`](crate::execution) compares that function with the
+//! formulas of Salehi 1994); the hash of streams; and the choices of the adaptive policy's shadow simulation.
 
 mod adaptive;
 mod caches;
@@ -17,7 +17,7 @@ use crate::cases::{self, Case};
 use crate::listed::finished;
 use proptest::prelude::*;
 
-/// Both implementations on `case`; the first packet on which they differ.
+/// Runs both implementations on `case` and fails at the first packet on which they differ.
 fn compare(case: &Case) -> Result<(), TestCaseError> {
     let model = case.model();
     let host = case.host(&model);
@@ -32,13 +32,13 @@ fn compare(case: &Case) -> Result<(), TestCaseError> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4_000, max_shrink_iters: 3_000, ..ProptestConfig::default() })]
 
-    /// Times are whole numbers of a unit, so that many things happen at the same time.
+    /// Times are multiples of one unit, so that many events happen at the same time.
     #[test]
     fn whole_times(case in cases::whole()) {
         compare(&case)?;
     }
 
-    /// The published machine, its caches flushed little by little.
+    /// The published machine, whose caches are flushed gradually.
     #[test]
     fn published_times(case in cases::published()) {
         compare(&case)?;
@@ -48,7 +48,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 120, max_shrink_iters: 100, ..ProptestConfig::default() })]
 
-    /// Long enough, and loaded differently enough, for the adaptive policy to change its mind.
+    /// Long and varied enough for the adaptive policy to change its choice.
     #[test]
     fn changing_loads(case in cases::changing()) {
         compare(&case)?;

@@ -1,4 +1,4 @@
-//! Where each policy puts a packet, by searching what it sees.
+//! Where each policy puts a packet, found by searching what the policy sees.
 
 use super::adaptive::Verdicts;
 use warmcore_policy::Request;
@@ -13,13 +13,13 @@ use warmcore_workload::random::Random;
 /// What a policy knows of one processor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Seen {
-    /// Packets (under IPS: stacks that have one) at it.
+    /// Packets at the processor; under IPS, stacks that have one.
     pub load: usize,
-    /// The change of load, of all processors' changes, that brought it there.
+    /// When its load last changed, counted in changes of all processors.
     pub since: usize,
 }
 
-/// A policy, and what it has seen.
+/// A policy and what it has seen.
 #[derive(Debug)]
 pub(crate) struct Chooser {
     policy: ProcessorPolicy,
@@ -29,10 +29,10 @@ pub(crate) struct Chooser {
     verdicts: Verdicts,
     seen: Vec<Seen>,
     changes: usize,
-    /// The idle processors in the order in which they became so.
+    /// The idle processors, in the order in which they became idle.
     pub idle: Vec<CpuId>,
-    /// The idle processors in the order in which the central queue draws from them: one that
-    /// starts leaves its place to the last.
+    /// The idle processors, in the order in which the central queue draws from them. When one starts, the
+    /// last one takes its place.
     pool: Vec<CpuId>,
 }
 
@@ -52,7 +52,7 @@ impl Chooser {
             cold_to_hot: host.model.cold_to_hot(),
             verdicts: Verdicts::new(host),
             random: host.key.stream(Purpose::Policy),
-            // All equally long, the lowest numbers first.
+            // All have been idle equally long; lower numbers come first.
             seen: (0..all.len()).map(|since| Seen { load: 0, since }).collect(),
             changes: all.len(),
             idle: all.clone(),
@@ -60,7 +60,7 @@ impl Chooser {
         }
     }
 
-    /// There are now `loads` packets at the processors.
+    /// Updates the numbers of packets at the processors to `loads`.
     pub(crate) fn see(&mut self, loads: &[usize]) {
         for (cpu, &load) in loads.iter().enumerate() {
             let seen = &mut self.seen[cpu];
@@ -83,12 +83,12 @@ impl Chooser {
         self.pool.push(cpu);
     }
 
-    /// A packet has arrived that waits at its stack.
+    /// A packet has arrived and waits for its stack.
     pub(crate) fn joins(&mut self, request: Request) {
         self.verdicts.hear(request);
     }
 
-    /// Where the packet of `request` goes while `waiting` others wait in lines.
+    /// Where the packet of `request` goes while `waiting` others wait in queues.
     pub(crate) fn place(&mut self, request: Request, waiting: usize) -> Place {
         use ProcessorPolicy as Named;
         let home = request.home;
@@ -136,7 +136,7 @@ impl Chooser {
         somewhere.map_or(Place::Wait(otherwise), Place::Run)
     }
 
-    /// Whose line a processor takes from that has nothing left to do.
+    /// The processor from whose queue a processor without work takes a packet.
     pub(crate) fn victim(&self) -> Option<CpuId> {
         // One of them is in service.
         let stay = match self.policy {
@@ -148,7 +148,7 @@ impl Chooser {
         self.first_with(most).filter(|_| most > stay)
     }
 
-    /// Whether a packet that is to run at home waits for it.
+    /// Whether a packet that should run at home waits there while home is busy.
     fn stays_home(&self) -> bool {
         self.approach == Parallelism::Ips
     }
@@ -166,14 +166,13 @@ impl Chooser {
         fewest.and_then(|fewest| self.first_with(fewest)).expect("there are processors")
     }
 
-    /// Of the processors with `load` packets, the one that has had so many for longest.
+    /// Of the processors with `load` packets, the one that has had that many for the longest time.
     fn first_with(&self, load: usize) -> Option<CpuId> {
         let with = self.seen.iter().enumerate().filter(|(_, seen)| seen.load == load);
         with.min_by_key(|(_, seen)| seen.since).map(|(cpu, _)| CpuId::from(cpu))
     }
 
-    /// Of two different processors drawn at random, the one with fewer packets; of equals the
-    /// first.
+    /// Of two different processors drawn at random, the one with fewer packets; the first if they are equal.
     fn draw_two(&mut self) -> CpuId {
         let mut all: Vec<usize> = (0..self.seen.len()).collect();
         let first = all.remove(self.draw(all.len()));
@@ -209,7 +208,7 @@ pub(crate) fn home_of(host: &Host, packet: &Packet) -> CpuId {
     }
 }
 
-/// The place of the packet's stream among `places`: dealt out in turn, or hashed.
+/// The place of the packet's stream among `places`: assigned in turn, or by its hash.
 fn assigned(host: &Host, packet: &Packet, places: u32) -> u32 {
     if host.scheduling.policy.hashes() {
         hashed(host.shape.streams, places)[packet.stream.index()]

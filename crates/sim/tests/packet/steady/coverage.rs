@@ -1,8 +1,8 @@
-//! The 95% intervals of points under every process of arrivals: how many of many seeds contain what is
-//! exact, or what a far longer independent run says; or that there are none.
+//! Coverage of the 95% intervals of points, for every arrival process: for how many seeds they contain the
+//! exact value, or that of a far longer independent run; or that no interval is given.
 //!
-//! `WARMCORE_COVERAGE_SEEDS` raises the number of seeds. Of 300 at a precision of 5%, where 267 is the least that is
-//! plausible of 95% intervals, so many contain it, by load:
+//! `WARMCORE_COVERAGE_SEEDS` raises the number of seeds. With 300 seeds and a precision of 5%, 267 is the
+//! least plausible count for 95% intervals. These counts were found, by load:
 //!
 //! | arrivals | 0.3 | 0.5 | 0.7 | 0.85 |
 //! |---|---|---|---|---|
@@ -30,18 +30,18 @@ use warmcore_sim::packet::{Ended, Outcome, simulate};
 use warmcore_units::{Nanos, PerSecond};
 use warmcore_workload::{Batch, BatchDistribution, Gaps, Modulation, OnOff, Popularity, Train};
 
-/// What every packet takes the one processor.
+/// Service time of every packet on the one processor.
 const SERVICE: Nanos = Nanos(50_000.0);
-/// Packets of a run at most, which few take.
+/// Maximum packets of a run; few runs take as many.
 const MOST: u64 = 20_000_000;
-/// Seeds of what is compared with: no seed of a point.
+/// Seed of the reference run, which no other run has.
 const REFERENCE: u64 = 1_000_000_007;
 
 /// What an interval must contain.
 enum Truth {
-    /// A mean wait, in services: queueing theory.
+    /// A mean wait from queueing theory, in service times.
     Wait(f64),
-    /// A run that is five times as precise.
+    /// The mean of a run that is five times as precise.
     LongRun,
     /// No interval is given.
     None,
@@ -74,7 +74,7 @@ fn cases(load: f64) -> Vec<Case> {
             ),
         ),
         case("constant", Process::Constant, Truth::Wait(0.0)),
-        // One packet after the other of each batch.
+        // The packets of a batch are served one after the other.
         with(
             batches(BatchDistribution::Deterministic, 4.0),
             case("constant, batches", Process::Constant, Truth::Wait(1.5)),
@@ -90,7 +90,8 @@ fn cases(load: f64) -> Vec<Case> {
         },
         case("modulated, fast", modulated(2e6, 1e6), Truth::LongRun),
         case("modulated, slow", modulated(8e7, 2e7), Truth::LongRun),
-        // Busy times bring several times what the host can process; runs end before they are precise.
+        // Phases of high load bring several times what the host can process; runs end before they are
+        // precise.
         Case {
             max_packets: 2_500_000,
             ..case(
@@ -110,8 +111,9 @@ fn cases(load: f64) -> Vec<Case> {
     ]
 }
 
-/// The mean wait, in services, of `streams` periodic streams of random phases at one processor with constant
-/// services: what an arrival meets of all others (Roberts & Virtamo 1991, after Beneš).
+/// The mean wait, in service times, of `streams` periodic streams with random phases at one processor with
+/// constant services: the work of the other streams that an arrival finds (Roberts & Virtamo 1991, after
+/// Beneš).
 fn wait_periodic(streams: u32, load: f64) -> f64 {
     const STEPS: u32 = 20_000;
     let (others, period) = (streams - 1, f64::from(streams) / load);
@@ -130,7 +132,8 @@ fn wait_periodic(streams: u32, load: f64) -> f64 {
 
 #[test]
 fn two_periodic_streams_meet_as_often_as_their_phases_are_near() {
-    // The other is ahead by less than a service with probability 1/T, and on average half of one remains.
+    // The other stream is ahead by less than a service time with probability 1/T, and half a service remains
+    // on average.
     assert!((wait_periodic(2, 0.5) - 0.125).abs() < 1e-4, "{}", wait_periodic(2, 0.5));
 }
 
@@ -140,7 +143,7 @@ fn outcome(scenario: &PacketScenario, profile: &Profile) -> Outcome {
 }
 
 #[test]
-fn intervals_contain_what_is_true_under_every_process() {
+fn intervals_contain_the_true_mean_under_every_process() {
     let seeds: Option<u64> =
         std::env::var("WARMCORE_COVERAGE_SEEDS").ok().and_then(|seeds| seeds.parse().ok());
     let loads: &[f64] = if seeds.is_some() { &[0.3, 0.5, 0.7, 0.85] } else { &[0.7] };
@@ -189,7 +192,7 @@ fn covered(case: &Case, load: f64, seeds: u64) -> String {
             return format!("{what} none: {none} of {seeds} without interval{verdict} |");
         }
     };
-    // Sums of exact services are exact to rounding only.
+    // Sums of exact service times are exact only up to rounding.
     let contains = |outcome: &&Outcome| {
         let half = outcome.delay.half_width.map_or(0.0, |half| half.0);
         half.is_finite() && (outcome.delay.mean.0 - exact).abs() <= half + 1e-9 * exact
@@ -200,7 +203,7 @@ fn covered(case: &Case, load: f64, seeds: u64) -> String {
     format!("{what} {covered} of {seeds} (at least {least}), {precise} precise{verdict} |")
 }
 
-/// Where a run takes all packets that it may have.
+/// The scenario with a small maximum, for traffic whose runs always take the maximum.
 fn shortened(mut scenario: PacketScenario) -> PacketScenario {
     scenario.run.max_packets = 20_000;
     scenario

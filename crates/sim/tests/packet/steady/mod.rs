@@ -1,4 +1,4 @@
-//! What is said of a point: saturated, near its capacity, known as precisely as asked for, or not known.
+//! The verdict on a point: saturated, near its capacity, as precise as asked for, or not known.
 
 mod coverage;
 
@@ -27,7 +27,7 @@ fn capacity(scenario: &PacketScenario) -> PerSecond {
     published(&PacketScenario { rate_per_s: Some(PerSecond(1e9)), ..scenario.clone() }).capacity.rate.mean
 }
 
-/// D/D/8 just below its capacity: nothing ever waits.
+/// D/D/8 just below its capacity: no packet ever waits.
 #[test]
 fn regular_packets_just_below_capacity_do_not_wait() {
     let service = Nanos(50_000.0);
@@ -47,8 +47,8 @@ fn regular_packets_just_below_capacity_do_not_wait() {
     assert_eq!(simulate(&at(1.001), &profile).unwrap().outcome, None);
 }
 
-/// Independent stacks at 97% of their capacity under bursts: stable, though eight lines together rise
-/// steadily for long.
+/// Independent stacks at 97% of their capacity under bursts are stable, although eight queues together grow
+/// steadily for a long time.
 #[test]
 fn stable_bursts_near_capacity_are_not_saturated() {
     let batch = Batch { mean: 8.0, distribution: BatchDistribution::Geometric };
@@ -66,7 +66,7 @@ fn stable_bursts_near_capacity_are_not_saturated() {
     assert!(near >= 30, "{ended:?}");
 }
 
-/// Where a host just keeps up, queues walk as far as where it just does not.
+/// Just below the capacity queue lengths wander as far as just above it.
 #[test]
 fn queues_that_walk_just_below_capacity_are_not_saturated() {
     let mut scenario = point(PerSecond(1.0), arriving(Process::Constant));
@@ -78,7 +78,7 @@ fn queues_that_walk_just_below_capacity_are_not_saturated() {
     assert!(ended.iter().all(Option::is_some), "{ended:?}");
 }
 
-/// What waits since caches were cold at the start drains too slowly to be left out.
+/// The queue that builds up while caches are cold at the start drains too slowly to be left out.
 #[test]
 fn periodic_packets_at_capacity_are_not_known_precisely() {
     let mut scenario = point(PerSecond(1.0), arriving(Process::Periodic));
@@ -88,7 +88,7 @@ fn periodic_packets_at_capacity_are_not_known_precisely() {
     assert!(outcome.delay.half_width.is_none_or(|half| half.0.is_infinite()), "{:?}", outcome.delay);
 }
 
-/// A stack that has more than its share is overloaded, though the host as a whole is not.
+/// A stack with more than its share of the packets is overloaded, although the host as a whole is not.
 #[test]
 fn an_overloaded_stack_is_found_whatever_the_capacity_says() {
     let popularity = Popularity::Zipf(1.5);
@@ -101,10 +101,10 @@ fn an_overloaded_stack_is_found_whatever_the_capacity_says() {
     }
 }
 
-/// Stacks that go to one of two processors do better where none is ever idle than they do as packets come: by how
-/// much is not known, and no interval says it is.
+/// Under power-of-two choices, stacks do better when no processor is ever idle than they do at a lower rate.
+/// How much better is not known, so no interval is given.
 #[test]
-fn a_host_that_is_saturated_below_its_capacity_has_none_with_an_interval() {
+fn a_capacity_above_a_saturating_rate_has_no_interval() {
     let mut scenario = point(PerSecond(1.0), Traffic::default());
     scenario.scheduling.approach = Parallelism::Ips;
     scenario.scheduling.policy = ProcessorPolicy::PowerOfTwo;
@@ -119,9 +119,9 @@ fn a_host_that_is_saturated_below_its_capacity_has_none_with_an_interval() {
     assert!(below == f64::INFINITY && above.is_finite(), "{below} {above}");
 }
 
-/// What lies within the interval of the capacity is not decided, and not called stable or saturated.
+/// A rate within the interval of the capacity is called neither stable nor saturated.
 #[test]
-fn at_its_capacity_nothing_is_known_of_a_host() {
+fn a_rate_at_the_capacity_is_not_decided() {
     let mut scenario = point(PerSecond(1.0), Traffic::default());
     scenario.run.max_packets = 200_000;
     scenario.rate_per_s = Some(capacity(&scenario));
@@ -145,7 +145,7 @@ fn heavy_tails_at_half_load_are_neither_saturated_nor_precise() {
     }
 }
 
-/// Streams that stay in the phases which they began with: every point tries many.
+/// Periodic streams keep the phases that they begin with, so every point is run with many phases.
 #[test]
 fn seeds_of_periodic_streams_agree_within_their_intervals() {
     let delays: Vec<_> = (0..6_u64)
@@ -162,10 +162,10 @@ fn seeds_of_periodic_streams_agree_within_their_intervals() {
     }
 }
 
-/// So rare that the clock of a run could not tell a packet's time: refused, and the least rate that is not is
-/// simulated right.
+/// At a very low rate the clock of a run cannot resolve a packet's time: that is refused. The lowest rate that is
+/// accepted gives a correct result.
 #[test]
-fn a_rate_below_what_the_clock_can_tell_is_refused() {
+fn a_rate_too_low_for_the_clock_is_refused() {
     let scenario = |rate| point(PerSecond(rate), Traffic::default());
     let profile = Profile::sgi_challenge_xl();
     let refused = simulate(&scenario(1e-6), &profile).unwrap_err();

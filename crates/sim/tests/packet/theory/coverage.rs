@@ -1,4 +1,4 @@
-//! Replications of one point, and how often their intervals contain what is exact.
+//! Replications of one point, and how often their intervals contain the exact value.
 
 use super::sizes::{OfSizes, Size};
 use crate::machines::model;
@@ -11,30 +11,30 @@ use warmcore_sim::packet::{Host, Outcome, Precision, Shape, run};
 use warmcore_units::{Estimate, PerSecond};
 use warmcore_workload::{Batch, Key, Marks, Poisson, Popularity};
 
-/// A correct simulator is refused with at most this probability, on either side.
+/// The probability with which a correct simulator fails, on either side.
 const REFUSED: f64 = 1e-5;
 
-/// A queue of theory as a host.
+/// A queueing system of theory, as a host.
 pub(crate) struct Queue {
-    /// Different for each, so that the random numbers are.
+    /// Different for each queue, so that the random numbers differ.
     pub(crate) point: u64,
     pub(crate) profile: Profile,
     pub(crate) approach: Parallelism,
     pub(crate) policy: ProcessorPolicy,
     pub(crate) servers: u32,
-    /// Of packets.
+    /// Packets per nanosecond.
     pub(crate) rate: PerSecond,
     pub(crate) batch: Batch,
     pub(crate) size: Size,
-    /// Whether the exact rate helps the estimate of the mean delay (a control variate).
+    /// Whether the exact arrival rate narrows the interval of the mean delay (a control variate).
     pub(crate) controlled: bool,
     pub(crate) replications: u64,
-    /// In each of them.
+    /// Packets in each replication.
     pub(crate) packets: u64,
 }
 
 impl Queue {
-    /// What the replications amount to.
+    /// The outcome of each replication.
     pub(crate) fn outcomes(&self) -> Vec<Outcome> {
         (0..self.replications).into_par_iter().map(|replication| self.outcome(replication)).collect()
     }
@@ -52,7 +52,7 @@ impl Queue {
         let marks = Marks::new(self.servers, Popularity::Uniform, self.batch, key).expect("streams");
         let arrivals = Poisson::marked(self.rate, marks, key).expect("a rate");
         let precision = Precision {
-            // Never reached: all runs are of one length.
+            // Never reached: all runs have the same length.
             relative: f64::MIN_POSITIVE,
             max_packets: self.packets,
             mean_gap: self.controlled.then(|| self.rate.interval()),
@@ -61,8 +61,8 @@ impl Queue {
     }
 }
 
-/// Asserts that as many of the 95% intervals of `estimate` contain `exact` as a binomial count
-/// may.
+/// Asserts that the number of 95% intervals of `estimate` that contain `exact` is plausible for a binomial
+/// count.
 pub(crate) fn assert_covered<Q: Copy + Into<f64>>(
     what: &str,
     outcomes: &[Outcome],
@@ -78,8 +78,8 @@ pub(crate) fn assert_covered<Q: Copy + Into<f64>>(
     assert!(plausible(of, 0.95).contains(&covered), "{what}: {covered} of {of} contain {exact}");
 }
 
-/// Asserts that the mean of `value` over the replications is `exact`, as closely as they can tell:
-/// within 4.5 standard deviations of their mean.
+/// Asserts that the mean of `value` over the replications is within 4.5 standard deviations (of that mean) of
+/// `exact`.
 pub(crate) fn assert_unbiased(what: &str, outcomes: &[Outcome], value: impl Fn(&Outcome) -> f64, exact: f64) {
     let values: Vec<f64> = outcomes.iter().map(value).collect();
     let n = values.len() as f64;
@@ -90,7 +90,7 @@ pub(crate) fn assert_unbiased(what: &str, outcomes: &[Outcome], value: impl Fn(&
     assert!(deviations.abs() < 4.5, "{what}: {mean} is {deviations} deviations from {exact}");
 }
 
-/// The counts that `of` trials with probability `success` may give.
+/// The plausible counts of successes in `of` trials with probability `success`.
 fn plausible(of: u64, success: f64) -> RangeInclusive<u64> {
     let counts = Binomial::new(success, of).expect("a probability");
     let least = (0..=of).find(|&count| counts.cdf(count) > REFUSED);
@@ -98,7 +98,7 @@ fn plausible(of: u64, success: f64) -> RangeInclusive<u64> {
     least.unwrap_or(0)..=most.unwrap_or(of)
 }
 
-/// The least count that `of` trials with probability `success` may give.
+/// The least plausible count of successes in `of` trials with probability `success`.
 pub(crate) fn least_plausible(of: u64, success: f64) -> u64 {
     *plausible(of, success).start()
 }

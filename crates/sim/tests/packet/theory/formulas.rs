@@ -1,5 +1,5 @@
-//! What queueing theory knows exactly. Times are in whatever unit the arguments have; a *load* is
-//! the arrival rate times the mean service time, and below the number of servers.
+//! Exact results of queueing theory. Times have the unit of the arguments. A *load* is the arrival rate times
+//! the mean service time, and is below the number of servers.
 
 use statrs::distribution::{DiscreteCDF, Poisson};
 
@@ -11,17 +11,17 @@ pub(crate) struct Moments {
 }
 
 impl Moments {
-    /// Always `value`.
+    /// The constant `value`.
     pub(crate) const fn of_constant(value: f64) -> Self {
         Self { mean: value, second: value * value }
     }
 
-    /// Geometric on 1, 2, ….
+    /// The geometric distribution on 1, 2, ….
     pub(crate) const fn of_geometric(mean: f64) -> Self {
         Self { mean, second: 2.0 * mean * mean - mean }
     }
 
-    /// `low` or, with probability `share`, `high`.
+    /// `low`, or `high` with probability `share`.
     pub(crate) const fn of_two(low: f64, high: f64, share: f64) -> Self {
         Self {
             mean: (1.0 - share) * low + share * high,
@@ -30,9 +30,9 @@ impl Moments {
     }
 }
 
-/// The probability that an arrival has to wait in M/M/c (Erlang 1917, his second formula).
+/// The probability that an arrival has to wait in M/M/c (Erlang 1917, the second formula).
 pub(crate) fn erlang_c(servers: u32, load: f64) -> f64 {
-    // His first formula, by its recurrence.
+    // Erlang's first formula, by its recurrence.
     let blocked =
         (1..=servers).fold(1.0, |blocked, busy| load * blocked / (f64::from(busy) + load * blocked));
     let servers = f64::from(servers);
@@ -44,12 +44,12 @@ pub(crate) fn wait_mmc(servers: u32, load: f64, service: f64) -> f64 {
     erlang_c(servers, load) * service / (f64::from(servers) - load)
 }
 
-/// The mean wait in M/D/c (Crommelin 1934). It is Spitzer's sum of `E[(i S - T)⁺] / i` over `i`,
-/// `T` being the time of `i c` arrivals, since every c-th packet goes to the same server.
+/// The mean wait in M/D/c (Crommelin 1934), as Spitzer's sum of `E[(i S - T)⁺] / i` over `i`, where `T` is
+/// the time of `i c` arrivals, since every c-th packet goes to the same server.
 pub(crate) fn wait_mdc(servers: u32, load: f64, service: f64) -> f64 {
     let utilisation = load / f64::from(servers);
     let terms = (1..).map(|round: u32| {
-        // More than `arrivals` in the time of so many services, and at least as many.
+        // Probabilities of more than `arrivals` in the time of that many services, and of at least as many.
         let arrivals = Poisson::new(f64::from(round) * load).expect("a positive mean");
         let reached = u64::from(round * servers);
         arrivals.sf(reached - 1) - arrivals.sf(reached) / utilisation
@@ -62,9 +62,8 @@ pub(crate) fn wait_mg1(rate: f64, service: Moments) -> f64 {
     rate * service.second / (2.0 * (1.0 - rate * service.mean))
 }
 
-/// The mean wait in M[X]/G/1, of a packet in a batch: the batch waits as a customer of M/G/1
-/// would whose service is the whole batch, then the packet for those before it in its batch
-/// (Burke 1975). `rate` is that of the batches.
+/// The mean wait of a packet in M[X]/G/1. Its batch waits like a customer of M/G/1 whose service is the whole
+/// batch; then the packet waits for those before it in the batch (Burke 1975). `rate` is the rate of batches.
 pub(crate) fn wait_batches(rate: f64, packets: Moments, service: Moments) -> f64 {
     let variance = service.second - service.mean * service.mean;
     let whole = Moments {
@@ -75,8 +74,8 @@ pub(crate) fn wait_batches(rate: f64, packets: Moments, service: Moments) -> f64
     wait_mg1(rate, whole) + before * service.mean
 }
 
-/// M/G/1 whose service is exceptional for a packet that finds nobody (Welch 1964): the mean wait,
-/// and the fraction of packets that are exceptional.
+/// M/G/1 in which a packet that finds the system empty has an exceptional service (Welch 1964): the mean
+/// wait, and the fraction of exceptional packets.
 pub(crate) fn exceptional_first(rate: f64, first: Moments, others: Moments) -> (f64, f64) {
     let idle = 1.0 - rate * others.mean;
     let empty = idle / (idle + rate * first.mean);
@@ -85,8 +84,7 @@ pub(crate) fn exceptional_first(rate: f64, first: Moments, others: Moments) -> (
     (wait, empty)
 }
 
-/// The time that a fraction `quantile` of packets spends at most in M/M/1: their sojourn is
-/// exponential.
+/// The quantile `quantile` of the sojourn time in M/M/1, which is exponential.
 pub(crate) fn sojourn_quantile_mm1(quantile: f64, load: f64, service: f64) -> f64 {
     -(-quantile).ln_1p() * service / (1.0 - load)
 }
@@ -120,7 +118,7 @@ mod tests {
     fn geometric_batches_of_exponential_services_are_an_mm1() {
         let (rate, packets) = (0.2, Moments::of_geometric(3.0));
         let wait = wait_batches(rate, packets, Moments { mean: 1.0, second: 2.0 });
-        // Two of three packets of a mean batch are before a packet, plus the wait of the batch.
+        // The wait of the batch, plus two of the three packets of a mean batch.
         agree(wait, wait_mg1(rate, Moments { mean: 3.0, second: 18.0 }) + 2.0);
     }
 

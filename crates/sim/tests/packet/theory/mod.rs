@@ -1,7 +1,6 @@
-//! Coverage: over hundreds of replications the 95% intervals contain the exact value as often as
-//! they say. The exact values are those of queueing theory; how often is judged by a binomial
-//! test that refuses a correct simulator about once in 10⁵ tests. The seeds are fixed, so that it
-//! is refused always or never.
+//! Coverage: over hundreds of replications, 95% intervals must contain the exact value as often as they
+//! claim. The exact values come from queueing theory. A binomial test decides; it refuses a correct simulator
+//! about once in 10⁵ tests. The seeds are fixed, so that the result never changes.
 
 pub(crate) mod coverage;
 pub(crate) mod formulas;
@@ -17,10 +16,10 @@ use warmcore_scenario::{Parallelism, ProcessorPolicy};
 use warmcore_units::{Nanos, PerSecond};
 use warmcore_workload::{Batch, BatchDistribution};
 
-/// What a packet costs apart from its size, where its size is what matters.
+/// The service time of a packet apart from its size.
 const NOTHING: Nanos = Nanos(1e-6);
 
-/// Packets at `rate` a nanosecond at one processor.
+/// Packets at `rate` per nanosecond, at one processor.
 fn single(point: u64, size: Size, rate: f64) -> Queue {
     Queue {
         point,
@@ -37,7 +36,7 @@ fn single(point: u64, size: Size, rate: f64) -> Queue {
     }
 }
 
-/// The same at `servers` processors with one line.
+/// The same at `servers` processors with one queue.
 fn several(point: u64, size: Size, servers: u32, load: f64) -> Queue {
     let rate = load / size.moments().mean;
     let (approach, policy) = (Parallelism::Locking, ProcessorPolicy::Mru);
@@ -70,7 +69,7 @@ fn one_server_and_exponential_services() {
     assert_unbiased("M/M/1, throughput", &outcomes, |outcome| outcome.throughput.0, rate * 1e9);
 }
 
-/// With the control variate the intervals are narrower, and must still be right.
+/// With the control variate intervals are narrower, and must still cover.
 #[test]
 fn intervals_helped_by_the_exact_rate() {
     let (load, service) = (0.7, Size::EXPONENTIAL.moments());
@@ -92,7 +91,7 @@ fn quantiles_of_one_server_and_exponential_services() {
     assert_covered("M/M/1, p99", &outcomes, |outcome| outcome.quantiles.p99, exact(0.99));
 }
 
-/// Most packets are short, the others as long as FDDI has them.
+/// Most packets are short; the others have the longest size of FDDI.
 #[test]
 fn one_server_and_services_of_two_lengths() {
     let size = Size::Two { low: 100, high: 4_432, share: 0.3 };
@@ -103,8 +102,8 @@ fn one_server_and_services_of_two_lengths() {
     assert_covered("M/G/1", &outcomes, |outcome| outcome.delay, exact);
 }
 
-/// What processors do whose caches are cold after any pause, each with a stream and a stack of its
-/// own: IPS under Wired-Streams.
+/// Processors whose caches are cold after any pause, each with its own stream and stack: IPS under
+/// Wired-Streams.
 #[test]
 fn wired_stacks_and_an_exceptional_first_service() {
     let (hot, cold) = (60_000.0, 240_000.0);
@@ -121,8 +120,8 @@ fn wired_stacks_and_an_exceptional_first_service() {
     }
 }
 
-/// The order in which packets are taken does not matter to the mean wait, as long as it does not
-/// depend on their sizes: stealing, which takes from the longest line, gives the same.
+/// The mean wait does not depend on the order of service, as long as the order does not depend on sizes. So
+/// stealing from the longest queue gives the same mean wait.
 #[test]
 fn several_servers_and_exponential_services() {
     for (point, policy) in [(6, ProcessorPolicy::Mru), (7, ProcessorPolicy::HashStealing)] {

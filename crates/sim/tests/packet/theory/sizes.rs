@@ -1,5 +1,5 @@
-//! Packets whose sizes make their service times: a byte costs a nanosecond or more, and everything
-//! else next to nothing.
+//! Packets whose sizes determine their service times: a byte costs a nanosecond or more, everything else
+//! almost nothing.
 
 use super::formulas::Moments;
 use rand::RngExt;
@@ -7,21 +7,21 @@ use rand_distr::Exp1;
 use warmcore_workload::random::Random;
 use warmcore_workload::{Arrival, Arrivals, Key, Purpose};
 
-/// The law of the sizes, in bytes.
+/// The distribution of the sizes, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Size {
-    /// Always so many.
+    /// A constant size.
     Always(u16),
-    /// `low` or, with this probability, `high`.
+    /// `low`, or `high` with probability `share`.
     Two { low: u16, high: u16, share: f64 },
-    /// Exponential, rounded up to whole bytes, which makes it geometric.
+    /// Exponential, rounded up to whole bytes, and so geometric.
     Exponential { scale: f64 },
 }
 
 impl Size {
-    /// An exponential size of about 3,000 bytes. Its mean is half a byte more than its scale, its
-    /// squared coefficient of variation 1 - 1/mean: what waits in the queue is off by 1 in 6,000.
-    /// A size above 65,535 would come once in 3·10⁹.
+    /// An exponential size of about 3,000 bytes. Its mean is half a byte more than its scale, and its squared
+    /// coefficient of variation is 1 - 1/mean, which changes mean waits by 1 in 6,000. A size above 65,535
+    /// occurs once in 3·10⁹.
     pub(crate) const EXPONENTIAL: Self = Self::Exponential { scale: 3_000.0 };
 
     pub(crate) fn moments(self) -> Moments {
@@ -50,12 +50,12 @@ impl Size {
     }
 }
 
-/// Arrivals with sizes. The packets of a batch are single arrivals here, since each has its own.
+/// Arrivals with sizes. Each packet of a batch is a separate arrival here, since each has its own size.
 pub(crate) struct OfSizes<A> {
     source: A,
     size: Size,
     random: Random,
-    /// Packets that arrive with the last one but have not been given yet.
+    /// The packets of the last arrival that have not been given out yet.
     more: Arrival,
 }
 

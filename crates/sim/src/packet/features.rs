@@ -1,6 +1,6 @@
-//! How much of the model a host needs: the rest is compiled away.
+//! Which features of the model a host needs. Those it does not need are compiled away.
 //!
-//! | extent | for |
+//! | features | for |
 //! |---|---|
 //! | [`Small`] | at most eight processors that share neither pools nor caches, without effects |
 //! | [`General`] | any number of processors, global pools and shared caches, without effects |
@@ -12,30 +12,30 @@ use core::fmt::Debug;
 use warmcore_scenario::{Effects, Organisation};
 use warmcore_units::CpuId;
 
-/// An extent of the model.
-pub trait Extent {
-    /// Whether there are [`Effects`].
+/// A set of model features, chosen when the program is compiled.
+pub trait ModelFeatures {
+    /// Whether the scenario's [`Effects`] are modelled.
     const EFFECTS: bool;
     /// Whether processors may share pools of threads or memory, or a cache level.
     const SHARING: bool;
     /// The pending completions.
     type Pending: Pending;
-    /// Something of each processor.
-    type Each<T: Copy + Debug>: Each<T>;
+    /// A table with one entry per processor.
+    type PerCpu<T: Copy + Debug>: PerCpu<T>;
 }
 
-/// The extent that the source simulates first, on its machine.
+/// The features that Salehi 1994 simulates first, on its machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Small;
-/// The rest of the source's model.
+/// The rest of the model of Salehi 1994.
 #[derive(Clone, Copy, Debug)]
 pub struct General;
-/// Beyond the source.
+/// Everything, including what goes beyond Salehi 1994.
 #[derive(Clone, Copy, Debug)]
 pub struct Extended;
 
 impl Small {
-    /// Whether it is enough for `host`.
+    /// Whether these features suffice for `host`.
     pub(super) fn is_enough(host: &Host) -> bool {
         let own = Organisation::PerProcessor;
         host.effects == Effects::NONE
@@ -46,42 +46,42 @@ impl Small {
 }
 
 impl General {
-    /// Whether it is enough for `host`.
+    /// Whether these features suffice for `host`.
     pub(super) fn is_enough(host: &Host) -> bool {
         host.effects == Effects::NONE
     }
 }
 
-impl Extent for Small {
+impl ModelFeatures for Small {
     const EFFECTS: bool = false;
     const SHARING: bool = false;
     type Pending = Few;
-    type Each<T: Copy + Debug> = [T; FEW];
+    type PerCpu<T: Copy + Debug> = [T; FEW];
 }
 
-impl Extent for General {
+impl ModelFeatures for General {
     const EFFECTS: bool = false;
     const SHARING: bool = true;
     type Pending = Completions;
-    type Each<T: Copy + Debug> = Vec<T>;
+    type PerCpu<T: Copy + Debug> = Vec<T>;
 }
 
-impl Extent for Extended {
+impl ModelFeatures for Extended {
     const EFFECTS: bool = true;
     const SHARING: bool = true;
     type Pending = Completions;
-    type Each<T: Copy + Debug> = Vec<T>;
+    type PerCpu<T: Copy + Debug> = Vec<T>;
 }
 
-/// A table by processor.
-pub trait Each<T>: Clone + Debug {
-    /// `value` for each of `processors`.
+/// A table with one entry per processor.
+pub trait PerCpu<T>: Clone + Debug {
+    /// A table that holds `value` for each of `processors`.
     fn filled(processors: u32, value: T) -> Self;
-    /// That of `cpu`.
+    /// The entry of `cpu`.
     fn at(&mut self, cpu: CpuId) -> &mut T;
 }
 
-impl<T: Copy + Debug> Each<T> for [T; FEW] {
+impl<T: Copy + Debug> PerCpu<T> for [T; FEW] {
     fn filled(_processors: u32, value: T) -> Self {
         [value; FEW]
     }
@@ -92,7 +92,7 @@ impl<T: Copy + Debug> Each<T> for [T; FEW] {
     }
 }
 
-impl<T: Copy + Debug> Each<T> for Vec<T> {
+impl<T: Copy + Debug> PerCpu<T> for Vec<T> {
     fn filled(processors: u32, value: T) -> Self {
         vec![value; processors as usize]
     }
