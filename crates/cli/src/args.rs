@@ -32,6 +32,7 @@ use warmcore_scenario::ProcessorPolicy;
 /// Start with `warmcore study`: it does all of it, and writes a report you can open in a browser.
 #[derive(Parser, Debug)]
 #[command(name = "warmcore", version, max_term_width = 100, infer_subcommands = true)]
+#[command(after_long_help = crate::exit::help())]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,

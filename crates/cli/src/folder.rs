@@ -1,5 +1,6 @@
 //! The folder a command writes its files into.
 
+use crate::misuse::OrMisuse;
 use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,11 +23,11 @@ impl Folder {
         let new_files = files.iter().filter(|file| file.symlink_metadata().is_err());
         let new = (new_files.cloned().collect(), folders.map(Path::to_owned).collect());
         fs::create_dir_all(path)
-            .into_diagnostic()
+            .or_misuse()
             .wrap_err_with(|| format!("cannot create the folder {}", path.display()))?;
         let folder = Self { path: path.to_owned(), existing, new };
         let checked = files.iter().try_for_each(|file| whole::check(file, existing));
-        checked.into_diagnostic().map_err(|error| folder.taken_back(error))?;
+        checked.or_misuse().map_err(|error| folder.taken_back(error))?;
         Ok(folder)
     }
 

@@ -6,8 +6,9 @@ pub(crate) mod salehi;
 
 use crate::args::reproduce::ReproduceArguments;
 use crate::folder::Folder;
+use crate::misuse::OrMisuse;
 use crate::{provenance, terminal};
-use miette::{IntoDiagnostic, miette};
+use miette::{IntoDiagnostic, WrapErr};
 use warmcore_published::{Evidence, Reproduction, Source, Summary, document};
 use warmcore_record::Manifest;
 
@@ -21,7 +22,7 @@ const FILES: [&str; 4] = [REPORT, RESULTS, CLAIMS, SUMMARY];
 
 /// The names of the figures that were asked for.
 fn figures<E>(source: &Source<E>, arguments: &ReproduceArguments) -> miette::Result<Vec<&'static str>> {
-    source.figures_named(&arguments.figures).map_err(|error| miette!("--figure: {error}"))
+    source.figures_named(&arguments.figures).or_misuse().wrap_err("--figure")
 }
 
 /// Writes the files of a reproduction into `folder`, and says what came of it.

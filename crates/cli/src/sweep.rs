@@ -4,6 +4,7 @@ use crate::args::SweepPacketArguments;
 use crate::costs::{Chosen, Costs};
 use crate::folder::Folder;
 use crate::kept::Kept;
+use crate::misuse::{OrMisuse, misuse};
 use crate::{effect, interrupt, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
@@ -80,14 +81,14 @@ fn refuse_others(request: &Request, folder: &Path) -> miette::Result<()> {
     if !file.exists() {
         let results = [RESULTS, REPORT].into_iter().find(|name| folder.join(name).exists());
         return results.map_or(Ok(()), |name| {
-            Err(miette!(
+            Err(misuse(format!(
                 "{} has {name} but no {REQUEST}, which says what it is of: nothing tells how to go on. Give --force to \
                  begin anew, or another place with --out",
                 folder.display()
-            ))
+            )))
         });
     }
-    let earlier: Request = document::read(&file).into_diagnostic()?;
+    let earlier: Request = document::read(&file).or_misuse()?;
     if request.includes(&earlier) {
         return Ok(());
     }
@@ -98,13 +99,13 @@ fn refuse_others(request: &Request, folder: &Path) -> miette::Result<()> {
             here.lines().filter(|line| !other.lines().any(|other| other == *line)).collect();
         if lines.is_empty() { "nothing else".to_owned() } else { format!("`{}`", lines.join("`, `")) }
     };
-    Err(miette!(
+    Err(misuse(format!(
         "{} is of another sweep: it has {}, asked for is {}. Ask for its points too, give --force to begin anew, or \
          another place with --out",
         file.display(),
         only(&there, &asked),
         only(&asked, &there)
-    ))
+    )))
 }
 
 fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)> {
