@@ -2,7 +2,7 @@
 
 use crate::args::compare::CompareArguments;
 use crate::calibrate::look_at_machine;
-use crate::folder::Folder;
+use crate::folder::{Folder, RESULTS};
 use crate::misuse::misuse;
 use crate::{effect, interrupt, live, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -21,18 +21,18 @@ use warmcore_units::PerSecond;
 
 const REPORT: &str = "report.html";
 const PROFILE: &str = "profile.toml";
-const RESULTS: &str = "results.parquet";
 const SUMMARY: &str = "summary.json";
 /// Packets per second at which a run of seconds still has some dozens.
 const LOWEST_RATE: f64 = 10.0;
 const HIGHEST_RATE: f64 = 1e9;
 const SCENARIO: &str = "scenario.toml";
+const FILES: [&str; 6] = [REPORT, PROFILE, RESULTS.parquet, RESULTS.csv, SUMMARY, SCENARIO];
 
 pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     let request = request(arguments)?;
     let given = given_profile(&request.scenario)?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
-    let folder = Folder::open(&arguments.out, existing, &[REPORT, PROFILE, RESULTS, SUMMARY, SCENARIO])?;
+    let folder = Folder::open(&arguments.out, existing, &FILES)?;
     let stop = interrupt::catch()?;
     let profile = match given {
         Some(profile) => profile,
@@ -210,8 +210,7 @@ fn write(
     let report = warmcore_report::render(&report);
     let summary = Summary { schema: 3, profile: &profile.name, notes, results: &results };
     let summary = serde_json::to_string_pretty(&summary).into_diagnostic()?;
-    let parquet = columns(&results.points).into_diagnostic()?.to_parquet(&manifest).into_diagnostic()?;
-    folder.write(RESULTS, &parquet)?;
+    folder.write_table(&RESULTS, &columns(&results.points).into_diagnostic()?, &manifest)?;
     folder.write(SUMMARY, summary.as_bytes())?;
     folder.write(REPORT, report.as_bytes())?;
     Ok(summary)

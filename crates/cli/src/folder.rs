@@ -5,6 +5,16 @@ use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
 use std::path::{Path, PathBuf};
 use warmcore_record::whole::{self, Existing};
+use warmcore_record::{Columns, Manifest};
+
+/// The two files of one table: the same columns for data tools, and for spreadsheets and shells.
+pub(crate) struct TableFiles {
+    pub(crate) parquet: &'static str,
+    pub(crate) csv: &'static str,
+}
+
+/// Where every command writes its results.
+pub(crate) const RESULTS: TableFiles = TableFiles { parquet: "results.parquet", csv: "results.csv" };
 
 /// Where files go, and what to do about those that are there.
 pub(crate) struct Folder {
@@ -43,6 +53,17 @@ impl Folder {
     /// The path of `file`.
     pub(crate) fn file(&self, file: &str) -> PathBuf {
         self.path.join(file)
+    }
+
+    /// Writes a table to both of its `files`; the first says by `manifest` where its figures come from.
+    pub(crate) fn write_table(
+        &self,
+        files: &TableFiles,
+        columns: &Columns,
+        manifest: &Manifest,
+    ) -> miette::Result<()> {
+        self.write(files.parquet, &columns.to_parquet(manifest).into_diagnostic()?)?;
+        self.write(files.csv, columns.to_csv().as_bytes())
     }
 
     /// Writes `file`, whole or not at all.

@@ -2,7 +2,7 @@
 
 use crate::args::StudyArguments;
 use crate::calibrate::{existing, look_at_machine, measure, try_program, words};
-use crate::folder::Folder;
+use crate::folder::{Folder, RESULTS};
 use crate::misuse::OrMisuse;
 use crate::{effect, interrupt, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr};
@@ -19,10 +19,9 @@ use warmcore_topology::Machine;
 const LOOK_AHEAD: [u32; 2] = [8, 64];
 
 pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
-    let files = [REPORT, PROFILE, RESULTS, SUMMARY, SCENARIO];
     let mut study = scenario(arguments)?;
     let given = given_profile(&study)?;
-    let folder = Folder::open(&arguments.out, existing(arguments.output.force), &files)?;
+    let folder = Folder::open(&arguments.out, existing(arguments.output.force), &FILES)?;
     let stop = interrupt::catch()?;
     let (profile, machine) = costs(&mut study, given, arguments, &folder, stop)?;
 
@@ -48,9 +47,9 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
 
 const REPORT: &str = "report.html";
 const PROFILE: &str = "profile.toml";
-const RESULTS: &str = "results.parquet";
 const SUMMARY: &str = "summary.json";
 const SCENARIO: &str = "study.toml";
+const FILES: [&str; 6] = [REPORT, PROFILE, RESULTS.parquet, RESULTS.csv, SUMMARY, SCENARIO];
 
 /// The scenario that the arguments ask for. Its processors are empty if nothing names them.
 fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {
@@ -148,11 +147,11 @@ fn look_ahead(profile: &Profile, machine: Option<&Machine>) -> Vec<u32> {
 fn write(folder: &Folder, study: &Study, findings: &Findings, summary: &str) -> miette::Result<()> {
     let manifest =
         provenance::manifest(study, &findings.profile, findings.machine.as_ref()).into_diagnostic()?;
-    let parquet = results::columns(findings).into_diagnostic()?.to_parquet(&manifest).into_diagnostic()?;
+    let columns = results::columns(findings).into_diagnostic()?;
     let scenario = toml::to_string(study).into_diagnostic()?;
-    let report = warmcore_report::render(&present::document(findings, manifest));
     folder.write(SCENARIO, scenario.as_bytes())?;
-    folder.write(RESULTS, &parquet)?;
+    folder.write_table(&RESULTS, &columns, &manifest)?;
+    let report = warmcore_report::render(&present::document(findings, manifest));
     folder.write(SUMMARY, summary.as_bytes())?;
     folder.write(REPORT, report.as_bytes())
 }

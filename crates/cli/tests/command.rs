@@ -13,7 +13,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-const FILES: [&str; 5] = ["profile.toml", "report.html", "results.parquet", "study.toml", "summary.json"];
+const FILES: [&str; 6] =
+    ["profile.toml", "report.html", "results.csv", "results.parquet", "study.toml", "summary.json"];
 
 fn warmcore(arguments: &[&str], folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warmcore"));

@@ -1,9 +1,11 @@
-//! A typed table of columns, and the Parquet file that keeps it for other programs.
+//! A typed table of columns, and the Parquet and CSV files that keep it for other programs.
 //!
 //! Every column is optional in the file: a value that could not be had is null, never zero. The
 //! file's key-value metadata hold `warmcore:units`, a JSON object from column names to unit symbols,
 //! and `warmcore:manifest`, the [`Manifest`] as JSON, so a file that travels alone still says what
 //! its numbers mean and where they come from.
+
+mod csv;
 
 use crate::Manifest;
 use crate::whole::{self, Existing, WriteError};

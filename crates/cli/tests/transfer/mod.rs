@@ -233,7 +233,15 @@ fn the_source_is_reproduced_with_its_figures_and_claims() {
     let output = warmcore(&reproduce, folder.path());
     assert!(output.status.success(), "{}", text(&output.stderr));
     let summary: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
-    let files = ["claims.json", "claims.parquet", "points.journal", "report.html", "results.parquet"];
+    let files = [
+        "claims.csv",
+        "claims.json",
+        "claims.parquet",
+        "points.journal",
+        "report.html",
+        "results.csv",
+        "results.parquet",
+    ];
     assert_eq!(names(&folder.path().join("foong")), files);
     let claims = summary["claims"].as_array().expect("claims");
     for claim in claims {
