@@ -32,6 +32,7 @@ use warmcore_scenario::ProcessorPolicy;
 /// Start with `warmcore study`: it does all of it, and writes a report you can open in a browser.
 #[derive(Parser, Debug)]
 #[command(name = "warmcore", version, max_term_width = 100, infer_subcommands = true)]
+#[command(after_long_help = crate::exit::help())]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -47,8 +48,8 @@ pub(crate) enum Command {
     ///
     /// Measures this machine (or takes a profile), simulates every combination of scheduling
     /// policies from near idle to saturation, and writes into the output folder: report.html, the
-    /// verdict with its charts; profile.toml, the measured costs; results.parquet, every simulated
-    /// point; summary.json, for scripts; and study.toml, the scenario, with which
+    /// verdict with its charts; profile.toml, the measured costs; results.parquet and results.csv, every
+    /// simulated point; summary.json, for scripts; and study.toml, the scenario, with which
     /// `warmcore study --scenario study.toml` repeats the study.
     Study(StudyArguments),
 
@@ -160,9 +161,9 @@ pub(crate) enum SweepCommand {
     /// Packets on processors: delay against rate, for each combination
     ///
     /// Simulates every combination of the values given, and writes into the output folder:
-    /// report.html, with charts; results.parquet, a row for each point; sweep.toml, what was asked
+    /// report.html, with charts; results.parquet and results.csv, a row for each point; sweep.toml, what was asked
     /// for; and points.journal, every finished point, from which --resume goes on after an
-    /// interruption. The same sweep gives the same results.parquet, byte for byte, whether
+    /// interruption. The same sweep gives the same results, byte for byte, whether
     /// interrupted or not.
     Packet(SweepPacketArguments),
 }

@@ -1,6 +1,7 @@
 //! `warmcore calibrate`.
 
-use crate::args::{CalibrateArguments, InterveningArguments, OutputArguments};
+use crate::args::{CalibrateArguments, InterveningArguments};
+use crate::misuse::OrMisuse;
 use crate::{interrupt, progress, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::ffi::OsString;
@@ -24,8 +25,8 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
     study.seed = arguments.seed.unwrap_or(study.seed);
     study.calibration.intervening = words(&arguments.intervening);
     try_program(&study.calibration.intervening)?;
-    let existing = existing(&arguments.output);
-    atomic_file::check(&arguments.out, existing).into_diagnostic()?;
+    let existing = existing(arguments.output.force);
+    atomic_file::check(&arguments.out, existing).or_misuse()?;
 
     let stop = interrupt::catch()?;
     let machine = look_at_machine(arguments.output.json)?;
@@ -78,9 +79,9 @@ pub(crate) fn try_program(words: &[String]) -> miette::Result<()> {
         return Ok(());
     }
     let words: Vec<OsString> = words.iter().map(Into::into).collect();
-    let mut program = Program::start(&words).into_diagnostic().wrap_err(NOT_INTERVENING)?;
+    let mut program = Program::start(&words).or_misuse().wrap_err(NOT_INTERVENING)?;
     thread::sleep(TRIAL);
-    program.check().into_diagnostic().wrap_err(NOT_INTERVENING)
+    program.check().or_misuse().wrap_err(NOT_INTERVENING)
 }
 
 /// The words of the user's intervening program; none for the built-in work.
@@ -88,6 +89,7 @@ pub(crate) fn words(arguments: &InterveningArguments) -> Vec<String> {
     arguments.intervening.iter().flat_map(|line| line.iter().cloned()).collect()
 }
 
-pub(crate) const fn existing(output: &OutputArguments) -> Existing {
-    if output.force { Existing::Replace } else { Existing::Refuse }
+/// Whether files that are there are replaced.
+pub(crate) const fn existing(force: bool) -> Existing {
+    if force { Existing::Replace } else { Existing::Refuse }
 }

@@ -2,7 +2,8 @@
 
 use crate::args::compare::CompareArguments;
 use crate::calibrate::look_at_machine;
-use crate::folder::Folder;
+use crate::folder::{Folder, RESULTS};
+use crate::misuse::misuse;
 use crate::{effect, interrupt, live, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::Serialize;
@@ -20,18 +21,18 @@ use warmcore_units::PerSecond;
 
 const REPORT: &str = "report.html";
 const PROFILE: &str = "profile.toml";
-const RESULTS: &str = "results.parquet";
 const SUMMARY: &str = "summary.json";
 /// Packets per second at which a run of seconds still has some dozens.
 const LOWEST_RATE: f64 = 10.0;
 const HIGHEST_RATE: f64 = 1e9;
 const SCENARIO: &str = "scenario.toml";
+const FILES: [&str; 6] = [REPORT, PROFILE, RESULTS.parquet, RESULTS.csv, SUMMARY, SCENARIO];
 
 pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     let request = request(arguments)?;
     let given = given_profile(&request.scenario)?;
     let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
-    let folder = Folder::open(&arguments.out, existing, &[REPORT, PROFILE, RESULTS, SUMMARY, SCENARIO])?;
+    let folder = Folder::open(&arguments.out, existing, &FILES)?;
     let stop = interrupt::catch()?;
     let profile = match given {
         Some(profile) => profile,
@@ -78,7 +79,7 @@ fn request(arguments: &CompareArguments) -> miette::Result<Request> {
     check_effects(arguments)?;
     let mut scenario = live::described(&arguments.runnable).wrap_err("cannot compare")?;
     if scenario.live.driver != DriverKind::Memory {
-        return Err(miette!("--driver is not memory: what peers will send cannot be predicted"));
+        return Err(misuse("--driver is not memory: what peers will send cannot be predicted"));
     }
     let loads = loads(arguments)?;
     if arguments.runnable.live.seconds.is_none() && arguments.runnable.scenario.document.is_none() {
@@ -95,7 +96,7 @@ fn request(arguments: &CompareArguments) -> miette::Result<Request> {
     let mut without_effect = Vec::new();
     for scheduling in &schedulings {
         let scenario = PacketScenario { scheduling: *scheduling, ..scenario.clone() };
-        scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
+        scenario.check().map_err(|fault| point::refused(&fault))?;
         without_effect
             .extend(effect::check_unused(&arguments.runnable.scenario.given, &scenario.unused_live()).err());
         check_can_run(scenario)?;
@@ -111,16 +112,16 @@ fn loads(arguments: &CompareArguments) -> miette::Result<Loads> {
     if !arguments.rates.is_empty() {
         if let Some(rate) = arguments.rates.iter().find(|rate| !(LOWEST_RATE..=HIGHEST_RATE).contains(*rate))
         {
-            return Err(miette!(
+            return Err(misuse(format!(
                 "--rates has {rate}, expected packets per second between {LOWEST_RATE} and {HIGHEST_RATE}"
-            ));
+            )));
         }
         return Ok(Loads::Rates(arguments.rates.iter().copied().map(PerSecond).collect()));
     }
     if let Some(load) = arguments.loads.iter().find(|load| !(0.01..=0.98).contains(*load)) {
-        return Err(miette!(
+        return Err(misuse(format!(
             "--loads has {load}, expected fractions of capacity between 0.01 and 0.98; --rates takes lower ones"
-        ));
+        )));
     }
     Ok(Loads::Fractions(arguments.loads.clone()))
 }
@@ -134,7 +135,7 @@ fn check_effects(arguments: &CompareArguments) -> miette::Result<()> {
     let published = given.host.profile == Some(ProfileSource::SgiChallengeXl);
     let reason = "runs on this machine are predicted with costs of this machine, which are measured unless a file \
                   has them";
-    Ok(effect::refuse("profile", published, reason)?)
+    effect::refuse("profile", published, reason)
 }
 
 /// Refuses what cannot be run here before anything is measured. Costs do not decide that, nor does
@@ -152,10 +153,9 @@ fn given_profile(scenario: &PacketScenario) -> miette::Result<Option<Profile>> {
     }
     let profile = point::profile(&scenario.profile)?;
     packets::check(&profile, &scenario.live).map_err(|fault| {
-        miette!(
-            "--profile (in a scenario: `profile`) does not fit: {fault}. Without --profile, what fits is measured; the \
-             comparison's own profile.toml serves further ones"
-        )
+        point::unfit_profile(&format_args!(
+            "{fault}. Without --profile, a fitting one is measured; the comparison's own profile.toml serves further ones"
+        ))
     })?;
     Ok(Some(profile))
 }
@@ -210,8 +210,7 @@ fn write(
     let report = warmcore_report::render(&report);
     let summary = Summary { schema: 3, profile: &profile.name, notes, results: &results };
     let summary = serde_json::to_string_pretty(&summary).into_diagnostic()?;
-    let parquet = columns(&results.points).into_diagnostic()?.to_parquet(&manifest).into_diagnostic()?;
-    folder.write(RESULTS, &parquet)?;
+    folder.write_table(&RESULTS, &columns(&results.points).into_diagnostic()?, &manifest)?;
     folder.write(SUMMARY, summary.as_bytes())?;
     folder.write(REPORT, report.as_bytes())?;
     Ok(summary)

@@ -1,37 +1,27 @@
-//! Options that were given and would change nothing: they are refused, as their user meant something
-//! by them. A field of a document is not: one document serves several commands.
+//! Options that were given and would change nothing. They are refused, as the user meant something by them.
+//! Fields of a document are not refused: one document serves several commands.
 
 use crate::args::given::Given;
+use crate::misuse::misuse;
 use crate::point;
-use miette::Diagnostic;
 use std::borrow::Cow;
 use warmcore_runtime::from_scenario::weighs_costs;
 use warmcore_scenario::{DriverKind, Mode, PacketScenario, Process, Unused};
-
-/// An option without effect. The process ends as it does where an option is not known.
-#[derive(Debug, thiserror::Error)]
-#[error("--{option} has no effect here: {reason}")]
-pub(crate) struct WithoutEffect {
-    option: Cow<'static, str>,
-    reason: String,
-}
-
-impl Diagnostic for WithoutEffect {}
 
 /// Refuses `option` if it `is_given`.
 pub(crate) fn refuse(
     option: impl Into<Cow<'static, str>>,
     is_given: bool,
     reason: &str,
-) -> Result<(), WithoutEffect> {
+) -> miette::Result<()> {
     match is_given {
-        true => Err(WithoutEffect { option: option.into(), reason: reason.to_owned() }),
+        true => Err(misuse(format!("--{} has no effect here: {reason}", option.into()))),
         false => Ok(()),
     }
 }
 
 /// Refuses what has no effect on a live run of `scenario`, which `given` options have led to.
-pub(crate) fn check_live(given: &Given, scenario: &PacketScenario) -> Result<(), WithoutEffect> {
+pub(crate) fn check_live(given: &Given, scenario: &PacketScenario) -> miette::Result<()> {
     let live = &scenario.live;
     if live.driver == DriverKind::Memory {
         let reason = "packets come from memory; --driver names where else they can come from";
@@ -50,7 +40,7 @@ pub(crate) fn check_live(given: &Given, scenario: &PacketScenario) -> Result<(),
 }
 
 /// Refuses the first of the `given` options that sets something `unused`.
-pub(crate) fn check_unused(given: &Given, unused: &[Unused]) -> Result<(), WithoutEffect> {
+pub(crate) fn check_unused(given: &Given, unused: &[Unused]) -> miette::Result<()> {
     unused.iter().try_for_each(|unused| {
         let option = point::flag(unused.field);
         let is_given = given.has(&option);
@@ -59,7 +49,7 @@ pub(crate) fn check_unused(given: &Given, unused: &[Unused]) -> Result<(), Witho
 }
 
 /// Refuses what describes packets, where peers send them.
-fn check_peers(given: &Given) -> Result<(), WithoutEffect> {
+fn check_peers(given: &Given) -> miette::Result<()> {
     let described =
         ["rate", "zipf", "batch", "batch-distribution", "process", "trace", "time-scale", "payload"];
     let reason = "packets are those that peers send; --driver memory makes them";
@@ -67,7 +57,7 @@ fn check_peers(given: &Given) -> Result<(), WithoutEffect> {
 }
 
 /// Refuses a profile for a run whose policy decides without costs.
-pub(crate) fn check_profile(given: &Given, scenario: &PacketScenario) -> Result<(), WithoutEffect> {
+pub(crate) fn check_profile(given: &Given, scenario: &PacketScenario) -> miette::Result<()> {
     let reason = format!("the policy `{}` weighs no costs", scenario.scheduling.policy);
     refuse("profile", given.has("profile") && !weighs_costs(scenario), &reason)
 }

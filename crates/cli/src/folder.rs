@@ -1,9 +1,20 @@
 //! The folder a command writes its files into.
 
+use crate::misuse::OrMisuse;
 use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
 use std::path::{Path, PathBuf};
 use warmcore_record::atomic_file::{self, Existing};
+use warmcore_record::{Columns, Manifest};
+
+/// The two files of one table: the same columns for data tools, and for spreadsheets and shells.
+pub(crate) struct TableFiles {
+    pub(crate) parquet: &'static str,
+    pub(crate) csv: &'static str,
+}
+
+/// Where every command writes its results.
+pub(crate) const RESULTS: TableFiles = TableFiles { parquet: "results.parquet", csv: "results.csv" };
 
 /// Where files go, and what to do about those that are there.
 pub(crate) struct Folder {
@@ -22,11 +33,11 @@ impl Folder {
         let new_files = files.iter().filter(|file| file.symlink_metadata().is_err());
         let new = (new_files.cloned().collect(), folders.map(Path::to_owned).collect());
         fs::create_dir_all(path)
-            .into_diagnostic()
+            .or_misuse()
             .wrap_err_with(|| format!("cannot create the folder {}", path.display()))?;
         let folder = Self { path: path.to_owned(), existing, new };
         let checked = files.iter().try_for_each(|file| atomic_file::check(file, existing));
-        checked.into_diagnostic().map_err(|error| folder.taken_back(error))?;
+        checked.or_misuse().map_err(|error| folder.taken_back(error))?;
         Ok(folder)
     }
 
@@ -42,6 +53,17 @@ impl Folder {
     /// The path of `file`.
     pub(crate) fn file(&self, file: &str) -> PathBuf {
         self.path.join(file)
+    }
+
+    /// Writes a table to both of its `files`; the first says by `manifest` where its figures come from.
+    pub(crate) fn write_table(
+        &self,
+        files: &TableFiles,
+        columns: &Columns,
+        manifest: &Manifest,
+    ) -> miette::Result<()> {
+        self.write(files.parquet, &columns.to_parquet(manifest).into_diagnostic()?)?;
+        self.write(files.csv, columns.to_csv().as_bytes())
     }
 
     /// Writes `file`, whole or not at all.

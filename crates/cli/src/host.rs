@@ -8,8 +8,11 @@ mod watch;
 pub(crate) mod words;
 
 use crate::args::host::HostCommand;
+use crate::misuse::{OrMisuse, misuse};
 use crate::tune;
-use std::path::PathBuf;
+use miette::WrapErr;
+use std::fs;
+use std::path::Path;
 use warmcore_linux::Probe;
 
 pub(crate) fn run(command: &HostCommand) -> miette::Result<()> {
@@ -22,6 +25,11 @@ pub(crate) fn run(command: &HostCommand) -> miette::Result<()> {
 }
 
 /// A look at this machine, or at what is below `root`.
-fn probe(root: Option<&PathBuf>) -> Probe {
-    root.map_or_else(Probe::new, |root| Probe::new().root(root))
+pub(crate) fn probe(root: Option<&Path>) -> miette::Result<Probe> {
+    let Some(root) = root else { return Ok(Probe::new()) };
+    let found = fs::metadata(root).or_misuse().wrap_err_with(|| format!("--root {}", root.display()))?;
+    match found.is_dir() {
+        true => Ok(Probe::new().root(root)),
+        false => Err(misuse(format!("--root {}: it is no folder", root.display()))),
+    }
 }

@@ -10,7 +10,7 @@ static REQUESTED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn catch() -> miette::Result<&'static AtomicBool> {
     ctrlc::set_handler(|| {
         if REQUESTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(i32::from(crate::INTERRUPTED));
+            std::process::exit(i32::from(crate::exit::INTERRUPTED));
         }
     })
     .into_diagnostic()

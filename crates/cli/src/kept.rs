@@ -2,8 +2,9 @@
 
 use crate::args::ResumableArguments;
 use crate::folder::Folder;
+use crate::misuse::{OrMisuse, misuse};
 use crate::provenance::PROGRAM;
-use miette::{IntoDiagnostic, miette};
+use miette::IntoDiagnostic;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::error::Error;
@@ -61,10 +62,10 @@ pub(crate) fn open<V: Serialize + DeserializeOwned>(
     let journal = arguments.out.join(JOURNAL);
     let begins = !arguments.force && !arguments.resume;
     if begins && journal.exists() {
-        return Err(miette!(
+        return Err(misuse(format!(
             "`{}` exists already: give --resume to go on with it, --force to begin anew, or another place with --out",
             journal.display()
-        ));
+        )));
     }
     let existing = if begins { Existing::Refuse } else { Existing::Replace };
     // One that is there says itself what is wrong with it.
@@ -74,7 +75,7 @@ pub(crate) fn open<V: Serialize + DeserializeOwned>(
         true => Journal::resume(&journal, subject),
         false => Journal::create(&journal, subject, existing),
     };
-    let journal = journal.into_diagnostic().map_err(|error| folder.taken_back(error))?;
+    let journal = journal.or_misuse().map_err(|error| folder.taken_back(error))?;
     if arguments.resume {
         eprintln!("going on with {} finished points", journal.known_count());
     }

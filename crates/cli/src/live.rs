@@ -4,6 +4,7 @@ mod figures;
 mod view;
 
 use crate::args::live::{LiveArguments, RunLiveArguments, RunnableArguments};
+use crate::misuse::misuse;
 use crate::point::{self, set};
 use crate::{effect, interrupt, terminal};
 use console::Term;
@@ -14,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use view::View;
+use warmcore_runtime::driver::DriverError;
 use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
 use warmcore_runtime::metrics::{Endpoint, text};
 use warmcore_runtime::{Report, RunError, Setup, SetupError, Watch};
@@ -99,7 +101,7 @@ pub(crate) fn described(flags: &RunnableArguments) -> miette::Result<PacketScena
         (None, _) if point::names(flags.scenario.document.as_deref(), "processors") => scenario.processors,
         (None, _) => u32::try_from(usable_cores().into_diagnostic()?.len()).into_diagnostic()?,
     };
-    scenario.check().map_err(|fault| miette!("{}", point::in_flags(&fault)))?;
+    scenario.check().map_err(|fault| point::refused(&fault))?;
     effect::check_live(&flags.scenario.given, &scenario)?;
     Ok(scenario)
 }
@@ -194,16 +196,29 @@ fn shown(finished: &Finished, json: bool) -> miette::Result<String> {
 /// Why a scenario cannot be run here, with flags beside fields.
 pub(crate) fn unusable(error: SetupError) -> miette::Report {
     match error {
-        SetupError::Field(fault) => miette!("{}", point::in_flags(&fault)),
+        SetupError::Field(fault) => point::refused(&fault),
         SetupError::Traffic(error) => point::traffic_explained(error),
-        SetupError::Profile(error) => miette!("--profile (in a scenario: `profile`) does not fit: {error}"),
+        SetupError::Profile(error) => point::unfit_profile(&error),
+        SetupError::Driver(error) => undriven(&error),
         error => miette!("{error}"),
     }
 }
 
+/// Why a driver cannot be opened. The memory driver opens nothing: it refuses its fields only.
+fn undriven(error: &DriverError) -> miette::Report {
+    match error.driver {
+        "memory" => misuse(error.to_string()),
+        _ => miette!("{error}"),
+    }
+}
+
+/// Why a run ended.
 pub(crate) fn failed(error: RunError) -> miette::Report {
     match error {
-        RunError::Option { field, found, expected } => miette!("--{field} is {found}, expected {expected}"),
+        RunError::Option { field, found, expected } => {
+            misuse(format!("--{field} is {found}, expected {expected}"))
+        }
+        RunError::Driver(error) => undriven(&error),
         error => miette!("{error}"),
     }
 }

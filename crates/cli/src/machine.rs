@@ -1,17 +1,16 @@
 //! `warmcore machine`.
 
 use crate::args::MachineArguments;
+use crate::host::probe;
 use crate::terminal::table;
 use miette::{IntoDiagnostic, WrapErr};
-use warmcore_linux::Probe;
 use warmcore_topology::{CacheKind, Machine};
 
 pub(crate) fn run(arguments: &MachineArguments) -> miette::Result<()> {
-    let probe = match &arguments.root {
-        Some(root) => Probe::new().root(root),
-        None => Probe::new(),
-    };
-    let probed = probe.machine().into_diagnostic().wrap_err("cannot look at the machine")?;
+    let probed = probe(arguments.root.as_deref())?
+        .machine()
+        .into_diagnostic()
+        .wrap_err("cannot look at the machine")?;
     let text = if arguments.json {
         serde_json::to_string_pretty(&probed.machine).into_diagnostic()? + "\n"
     } else {

@@ -5,12 +5,15 @@ mod calibrate;
 mod compare;
 mod costs;
 mod effect;
+mod error_report;
+mod exit;
 mod folder;
 mod host;
 mod interrupt;
 mod kept;
 mod live;
 mod machine;
+mod misuse;
 mod point;
 mod progress;
 mod provenance;
@@ -19,7 +22,6 @@ mod simulate;
 mod study;
 mod sweep;
 mod terminal;
-mod told;
 mod transfer;
 mod tune;
 
@@ -44,26 +46,8 @@ warmcore finds out on which processor protocol work should run.
   warmcore --help           everything else
 ";
 
-/// The status of a process that the user interrupted: 128 plus the signal's number.
-const INTERRUPTED: u8 = 130;
-/// The status of a process whose options do not go together, which clap ends with too.
-const MISUSED: u8 = 2;
-
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    match run(arguments) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(_) if interrupt::requested() => {
-            eprintln!("interrupted; files written so far are whole");
-            ExitCode::from(INTERRUPTED)
-        }
-        Err(report) if is_closed_pipe(&report) => ExitCode::SUCCESS,
-        Err(report) => {
-            eprintln!("Error: {:?}", told::once(&report));
-            let is_misuse = report.downcast_ref::<effect::WithoutEffect>().is_some();
-            if is_misuse { ExitCode::from(MISUSED) } else { ExitCode::FAILURE }
-        }
-    }
+    exit::of(run(Arguments::parse()))
 }
 
 fn run(arguments: Arguments) -> miette::Result<()> {
@@ -121,9 +105,3 @@ fn print(text: &[u8]) -> miette::Result<()> {
 struct PrintError(#[source] io::Error);
 
 impl Diagnostic for PrintError {}
-
-/// Whether the reader of our output went away, as `head` does; that is no error.
-fn is_closed_pipe(report: &miette::Report) -> bool {
-    let print = report.downcast_ref::<PrintError>();
-    print.is_some_and(|PrintError(error)| error.kind() == io::ErrorKind::BrokenPipe)
-}

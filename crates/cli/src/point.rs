@@ -7,7 +7,8 @@ use crate::args::packet::{
 };
 use crate::costs::Chosen;
 use crate::effect;
-use miette::{IntoDiagnostic, miette};
+use crate::misuse::{OrMisuse, misuse};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use warmcore_costs::Profile;
 use warmcore_files::{LONGEST_DOCUMENT, read_text};
@@ -26,7 +27,7 @@ pub(crate) const HERE: &str = "";
 pub(crate) fn scenario(arguments: &SimulatePacketArguments) -> miette::Result<(PacketScenario, Chosen)> {
     let (mut scenario, chosen) = described(&arguments.point)?;
     set(&mut scenario.processors, arguments.processors);
-    scenario.check().map_err(|fault| miette!("{}", in_flags(&fault)))?;
+    scenario.check().map_err(|fault| refused(&fault))?;
     effect::check_unused(&arguments.point.scenario.given, &scenario.unused())?;
     Ok((scenario, chosen))
 }
@@ -53,18 +54,17 @@ pub(crate) fn of_flags(arguments: &ScenarioArguments) -> miette::Result<PacketSc
 /// The profile that a checked scenario names.
 pub(crate) fn profile(source: &ProfileSource) -> miette::Result<Profile> {
     match source {
-        ProfileSource::File(path) => document::read(path).into_diagnostic(),
+        ProfileSource::File(path) => document::read(path).or_misuse(),
         ProfileSource::SgiChallengeXl => Ok(Profile::sgi_challenge_xl()),
-        ProfileSource::Measure => Err(miette!(
-            "--profile is measure, expected sgi-challenge-xl or a profile's file: `warmcore calibrate` \
-                         measures one"
+        ProfileSource::Measure => Err(misuse(
+            "--profile is measure, expected sgi-challenge-xl or a profile's file: `warmcore calibrate` measures one",
         )),
     }
 }
 
 /// The document at `path`; the files it names are found from where the command runs.
 fn read(path: &Path) -> miette::Result<PacketScenario> {
-    let mut scenario: PacketScenario = document::read(path).into_diagnostic()?;
+    let mut scenario: PacketScenario = document::read(path).or_misuse()?;
     let folder = path.parent().unwrap_or(Path::new(HERE));
     if let ProfileSource::File(file) = &mut scenario.profile {
         *file = folder.join(&*file);
@@ -117,10 +117,10 @@ fn set_traffic(scenario: &mut PacketScenario, flags: &TrafficArguments) -> miett
             trace.time_scale = scale;
             Ok(())
         }
-        (process, Some(_)) => Err(miette!(
+        (process, Some(_)) => Err(misuse(format!(
             "--time-scale scales a trace, and the process is `{}`: give --trace FILE too",
             process.name()
-        )),
+        ))),
     }
 }
 
@@ -160,7 +160,7 @@ const FLAGS: [(&str, &str); 8] = [
 ];
 
 /// The tables of a document, which flags do not name.
-const TABLES: [&str; 6] = ["axes.", "effects.", "live.", "run.", "scheduling.", "traffic."];
+const TABLES: [&str; 7] = ["axes.", "effects.", "live.", "prediction.", "run.", "scheduling.", "traffic."];
 
 /// The flag that sets `field` of the document.
 pub(crate) fn flag(field: &str) -> String {
@@ -172,15 +172,15 @@ pub(crate) fn flag(field: &str) -> String {
     named.or_else(|| field.split('.').next()).unwrap_or(field).to_owned()
 }
 
-/// `fault`, with the flag beside the field.
-pub(crate) fn in_flags(fault: &Fault) -> String {
-    format!(
-        "--{} is {}, expected {} (in a scenario: `{}`)",
-        flag(&fault.field),
-        fault.found,
-        fault.expected,
-        fault.field
-    )
+/// Refuses the value at `fault`, naming the flag beside the field.
+pub(crate) fn refused(fault: &Fault) -> miette::Report {
+    let Fault { field, found, expected } = fault;
+    misuse(format!("--{} is {found}, expected {expected} (in a scenario: `{field}`)", flag(field)))
+}
+
+/// Refuses a profile that lacks what is needed of it.
+pub(crate) fn unfit_profile(why: &dyn fmt::Display) -> miette::Report {
+    misuse(format!("--profile (in a scenario: `profile`) does not fit: {why}"))
 }
 
 /// The opened traffic of `scenario`.
@@ -191,9 +191,9 @@ pub(crate) fn traffic(scenario: &PacketScenario) -> miette::Result<OpenTraffic> 
 /// What is wrong with a point, with flags beside fields.
 pub(crate) fn explained(error: PointError) -> miette::Report {
     match error {
-        PointError::Scenario(fault) => miette!("{}", in_flags(&fault)),
+        PointError::Scenario(fault) => refused(&fault),
         PointError::Traffic(error) => traffic_explained(error),
-        PointError::Profile(error) => miette!("--profile (in a scenario: `profile`) does not fit: {error}"),
+        PointError::Profile(error) => unfit_profile(&error),
     }
 }
 
@@ -201,9 +201,9 @@ pub(crate) fn explained(error: PointError) -> miette::Report {
 pub(crate) fn traffic_explained(error: TrafficError) -> miette::Report {
     match error {
         TrafficError::Field(fault) | TrafficError::Arrivals(ImpossibleArrivals::Parameter(fault)) => {
-            miette!("{}", in_flags(&fault))
+            refused(&fault)
         }
-        error => miette!("the traffic (--trace or `traffic` in a scenario) cannot be made: {error}"),
+        error => misuse(format!("the traffic (--trace or `traffic` in a scenario) cannot be made: {error}")),
     }
 }
 

@@ -5,23 +5,23 @@ pub(crate) mod foong;
 pub(crate) mod salehi;
 
 use crate::args::reproduce::ReproduceArguments;
-use crate::folder::Folder;
+use crate::folder::{Folder, RESULTS, TableFiles};
+use crate::misuse::OrMisuse;
 use crate::{provenance, terminal};
-use miette::{IntoDiagnostic, miette};
+use miette::{IntoDiagnostic, WrapErr};
 use warmcore_published::{Evidence, Reproduction, Source, Summary, document};
 use warmcore_record::Manifest;
 
 const REPORT: &str = "report.html";
-const RESULTS: &str = "results.parquet";
-const CLAIMS: &str = "claims.parquet";
+const CLAIMS: TableFiles = TableFiles { parquet: "claims.parquet", csv: "claims.csv" };
 const SUMMARY: &str = "claims.json";
 
 /// What every reproduction writes.
-const FILES: [&str; 4] = [REPORT, RESULTS, CLAIMS, SUMMARY];
+const FILES: [&str; 6] = [REPORT, RESULTS.parquet, RESULTS.csv, CLAIMS.parquet, CLAIMS.csv, SUMMARY];
 
 /// The names of the figures that were asked for.
 fn figures<E>(source: &Source<E>, arguments: &ReproduceArguments) -> miette::Result<Vec<&'static str>> {
-    source.figures_named(&arguments.figures).map_err(|error| miette!("--figure: {error}"))
+    source.figures_named(&arguments.figures).or_misuse().wrap_err("--figure")
 }
 
 /// Writes the files of a reproduction into `folder`, and says what came of it.
@@ -37,8 +37,8 @@ fn finish<E: Evidence>(
     let results = reproduction.evidence.results().into_diagnostic()?;
     let claims = summary.columns().into_diagnostic()?;
     let report = warmcore_report::render(&document(reproduction, manifest));
-    folder.write(RESULTS, &results.to_parquet(&repeatable).into_diagnostic()?)?;
-    folder.write(CLAIMS, &claims.to_parquet(&repeatable).into_diagnostic()?)?;
+    folder.write_table(&RESULTS, &results, &repeatable)?;
+    folder.write_table(&CLAIMS, &claims, &repeatable)?;
     folder.write(SUMMARY, object.as_bytes())?;
     folder.write(REPORT, report.as_bytes())?;
     if json {

@@ -2,14 +2,16 @@
 
 use crate::args::StudyArguments;
 use crate::calibrate::{existing, look_at_machine, measure, try_program, words};
-use crate::folder::Folder;
-use crate::{effect, interrupt, progress, provenance, terminal};
+use crate::folder::{Folder, RESULTS};
+use crate::misuse::OrMisuse;
+use crate::{effect, interrupt, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
 use warmcore_scenario::document::{self, Checked};
 use warmcore_scenario::{ProfileSource, Study};
+use warmcore_study::predict::PredictError;
 use warmcore_study::{Findings, conclude, present, results};
 use warmcore_topology::Machine;
 
@@ -17,17 +19,20 @@ use warmcore_topology::Machine;
 const LOOK_AHEAD: [u32; 2] = [8, 64];
 
 pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
-    let files = [REPORT, PROFILE, RESULTS, SUMMARY, SCENARIO];
     let mut study = scenario(arguments)?;
     let given = given_profile(&study)?;
-    let folder = Folder::open(&arguments.out, existing(&arguments.output), &files)?;
+    let folder = Folder::open(&arguments.out, existing(arguments.output.force), &FILES)?;
     let stop = interrupt::catch()?;
     let (profile, machine) = costs(&mut study, given, arguments, &folder, stop)?;
 
     let bar = progress::bar("predicting");
     let tell = |done: usize, of: usize| progress::set(&bar, done as f64 / of as f64);
-    let findings = conclude(&study, profile, machine, &tell, stop).into_diagnostic();
+    let findings = conclude(&study, profile, machine, &tell, stop);
     bar.finish_and_clear();
+    let findings = match findings {
+        Err(error @ PredictError::AboveCapacity { .. }) => Err(error).or_misuse(),
+        findings => findings.into_diagnostic(),
+    };
     let findings = findings.wrap_err("cannot predict")?;
 
     let summary = serde_json::to_string_pretty(&results::Summary::new(&findings)).into_diagnostic()?;
@@ -42,14 +47,14 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
 
 const REPORT: &str = "report.html";
 const PROFILE: &str = "profile.toml";
-const RESULTS: &str = "results.parquet";
 const SUMMARY: &str = "summary.json";
 const SCENARIO: &str = "study.toml";
+const FILES: [&str; 6] = [REPORT, PROFILE, RESULTS.parquet, RESULTS.csv, SUMMARY, SCENARIO];
 
 /// The scenario that the arguments ask for. Its processors are empty if nothing names them.
 fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {
     let mut study = match &arguments.scenario {
-        Some(path) => document::read::<Study>(path).into_diagnostic()?,
+        Some(path) => document::read::<Study>(path).or_misuse()?,
         None if arguments.quick => Study::quick(arguments.processors.clone()),
         None => Study::standard(arguments.processors.clone()),
     };
@@ -57,8 +62,7 @@ fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {
         study.calibration.profile = relative_to(path, study.calibration.profile);
     }
     if let Some(profile) = &arguments.profile {
-        study.calibration.profile =
-            ProfileSource::try_from(profile.clone()).map_err(|problem| miette::miette!(problem))?;
+        study.calibration.profile = ProfileSource::try_from(profile.clone()).or_misuse()?;
     }
     let measures = study.calibration.profile == ProfileSource::Measure;
     let asked = arguments.intervening.intervening.is_some();
@@ -80,7 +84,7 @@ fn check(study: &Study) -> miette::Result<()> {
     if study.prediction.processors.is_empty() {
         study.prediction.processors.push(1);
     }
-    study.check().into_diagnostic()
+    study.check().map_err(|fault| point::refused(&fault))
 }
 
 /// A profile that a scenario names is looked for in the folder of the scenario.
@@ -95,7 +99,7 @@ fn relative_to(scenario: &Path, profile: ProfileSource) -> ProfileSource {
 fn given_profile(study: &Study) -> miette::Result<Option<Profile>> {
     match &study.calibration.profile {
         ProfileSource::SgiChallengeXl => Ok(Some(Profile::sgi_challenge_xl())),
-        ProfileSource::File(path) => document::read(path).map(Some).into_diagnostic(),
+        ProfileSource::File(path) => document::read(path).map(Some).or_misuse(),
         ProfileSource::Measure => Ok(None),
     }
 }
@@ -143,11 +147,11 @@ fn look_ahead(profile: &Profile, machine: Option<&Machine>) -> Vec<u32> {
 fn write(folder: &Folder, study: &Study, findings: &Findings, summary: &str) -> miette::Result<()> {
     let manifest =
         provenance::manifest(study, &findings.profile, findings.machine.as_ref()).into_diagnostic()?;
-    let parquet = results::columns(findings).into_diagnostic()?.to_parquet(&manifest).into_diagnostic()?;
+    let columns = results::columns(findings).into_diagnostic()?;
     let scenario = toml::to_string(study).into_diagnostic()?;
-    let report = warmcore_report::render(&present::document(findings, manifest));
     folder.write(SCENARIO, scenario.as_bytes())?;
-    folder.write(RESULTS, &parquet)?;
+    folder.write_table(&RESULTS, &columns, &manifest)?;
+    let report = warmcore_report::render(&present::document(findings, manifest));
     folder.write(SUMMARY, summary.as_bytes())?;
     folder.write(REPORT, report.as_bytes())
 }

@@ -2,8 +2,9 @@
 
 use crate::args::SweepPacketArguments;
 use crate::costs::{Chosen, Costs};
-use crate::folder::Folder;
+use crate::folder::{Folder, RESULTS};
 use crate::kept::Kept;
+use crate::misuse::{OrMisuse, misuse};
 use crate::{effect, interrupt, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
@@ -15,8 +16,8 @@ use warmcore_study::sweep::{Axes, Plan, Request, SweepError, Swept, present};
 use warmcore_units::PerSecond;
 
 const REQUEST: &str = "sweep.toml";
-const RESULTS: &str = "results.parquet";
 const REPORT: &str = "report.html";
+const FILES: [&str; 4] = [REQUEST, RESULTS.parquet, RESULTS.csv, REPORT];
 
 pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     let (request, chosen) = request(arguments)?;
@@ -28,8 +29,7 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     if output.resume {
         refuse_others(&request, &output.out)?;
     }
-    let (folder, kept) =
-        Kept::open(output, &[REQUEST, RESULTS, REPORT], profile, &request.scenario.traffic, "")?;
+    let (folder, kept) = Kept::open(output, &FILES, profile, &request.scenario.traffic, "")?;
     let stop = interrupt::catch()?;
     folder.write(REQUEST, toml::to_string(&request).into_diagnostic()?.as_bytes())?;
 
@@ -78,16 +78,16 @@ struct Summary<'a> {
 fn refuse_others(request: &Request, folder: &Path) -> miette::Result<()> {
     let file = folder.join(REQUEST);
     if !file.exists() {
-        let results = [RESULTS, REPORT].into_iter().find(|name| folder.join(name).exists());
+        let results = FILES[1..].iter().find(|name| folder.join(name).exists());
         return results.map_or(Ok(()), |name| {
-            Err(miette!(
+            Err(misuse(format!(
                 "{} has {name} but no {REQUEST}, which says what it is of: nothing tells how to go on. Give --force to \
                  begin anew, or another place with --out",
                 folder.display()
-            ))
+            )))
         });
     }
-    let earlier: Request = document::read(&file).into_diagnostic()?;
+    let earlier: Request = document::read(&file).or_misuse()?;
     if request.includes(&earlier) {
         return Ok(());
     }
@@ -98,13 +98,13 @@ fn refuse_others(request: &Request, folder: &Path) -> miette::Result<()> {
             here.lines().filter(|line| !other.lines().any(|other| other == *line)).collect();
         if lines.is_empty() { "nothing else".to_owned() } else { format!("`{}`", lines.join("`, `")) }
     };
-    Err(miette!(
+    Err(misuse(format!(
         "{} is of another sweep: it has {}, asked for is {}. Ask for its points too, give --force to begin anew, or \
          another place with --out",
         file.display(),
         only(&there, &asked),
         only(&asked, &there)
-    ))
+    )))
 }
 
 fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)> {
@@ -125,7 +125,7 @@ fn write(folder: &Folder, costs: &Costs, swept: &Swept) -> miette::Result<()> {
     let request = toml::to_string(&swept.request).into_diagnostic()?;
     let manifest = provenance::of_simulation(&costs.profile, swept.request.scenario.seed, Some(request));
     let columns = swept.columns().into_diagnostic()?;
-    folder.write(RESULTS, &columns.to_parquet(&provenance::repeatable(&manifest)).into_diagnostic()?)?;
+    folder.write_table(&RESULTS, &columns, &provenance::repeatable(&manifest))?;
     let report = warmcore_report::render(&present::document(swept, &costs.in_words(), manifest));
     folder.write(REPORT, report.as_bytes())
 }

@@ -3,6 +3,7 @@
 pub(crate) mod figures;
 
 use crate::args::transfer::{ComparisonArguments, ServeArguments, TransferArguments, TransferCommand};
+use crate::misuse::{OrMisuse, misuse};
 use crate::{interrupt, progress, terminal};
 use figures::Comparisons;
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -130,19 +131,19 @@ pub(crate) fn wires(connections: u8, offloads: bool) -> miette::Result<Site> {
 }
 
 fn resolved(host: &str) -> miette::Result<SocketAddr> {
-    let found = host.to_socket_addrs().into_diagnostic();
+    let found = host.to_socket_addrs().or_misuse();
     let first = found.map(|mut addresses| addresses.next());
     let expected = || format!("--to is `{host}`, expected HOST:PORT of a host that can be found");
-    first.wrap_err_with(expected)?.ok_or_else(|| miette!("{}", expected()))
+    first.wrap_err_with(expected)?.ok_or_else(|| misuse(expected()))
 }
 
 /// An error with flags in place of fields.
 pub(crate) fn explained(error: TransferError) -> miette::Report {
     match error {
         TransferError::Field(fault) => {
-            miette!("--{} is {}, expected {}", fault.field, fault.found, fault.expected)
+            misuse(format!("--{} is {}, expected {}", fault.field, fault.found, fault.expected))
         }
-        TransferError::CannotSteerHost { .. } => miette!("--models with --to: {error}"),
+        TransferError::CannotSteerHost { .. } => misuse(format!("--models with --to: {error}")),
         error => miette!("{error}"),
     }
 }

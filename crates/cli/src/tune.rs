@@ -6,6 +6,7 @@ mod verify;
 mod watcher;
 
 use crate::args::tune::{JournalArguments, PersistArguments, TuneCommand, UndoArguments};
+use crate::misuse::{OrMisuse, misuse};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::{Path, PathBuf, absolute};
 use warmcore_linux::tuning::plan::Missing;
@@ -26,7 +27,7 @@ fn directory(arguments: &JournalArguments) -> miette::Result<JournalDirectory> {
     match &arguments.journal {
         Some(path) => absolute(path).map(JournalDirectory::at).into_diagnostic(),
         None => JournalDirectory::standard().ok_or_else(|| {
-            miette!("the environment names no home to keep a journal in: say where, with --journal")
+            misuse("the environment names no home to keep a journal in: say where, with --journal")
         }),
     }
 }
@@ -99,14 +100,14 @@ fn print_persistent(arguments: &PersistArguments) -> miette::Result<()> {
     let program = std::env::current_exe().into_diagnostic().wrap_err("cannot tell where this program is")?;
     let path = absolute(&arguments.plan).into_diagnostic()?;
     if let Some(path) = [&program, &path].into_iter().find(|path| path.to_str().is_none()) {
-        return Err(miette!("{}: expected a path in UTF-8, which a unit can name", path.display()));
+        return Err(misuse(format!("{}: expected a path in UTF-8, which a unit can name", path.display())));
     }
     let document = plan::read(&arguments.plan)?;
-    persist::check(&document.plan).into_diagnostic()?;
+    persist::check(&document.plan).or_misuse()?;
     if document.plan.missing() == Some(Missing::Threads) && !arguments.admission.partial {
-        return Err(miette!(
+        return Err(misuse(
             "the plan places interrupts or packets and no thread: give --partial if units place the threads \
-             (CPUAffinity=)"
+             (CPUAffinity=)",
         ));
     }
     apply::tell_hands(&document, &Disk::default())?;

@@ -13,7 +13,8 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-const FILES: [&str; 5] = ["profile.toml", "report.html", "results.parquet", "study.toml", "summary.json"];
+const FILES: [&str; 6] =
+    ["profile.toml", "report.html", "results.csv", "results.parquet", "study.toml", "summary.json"];
 
 fn warmcore(arguments: &[&str], folder: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warmcore"));
@@ -25,17 +26,27 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
 }
 
-/// Standard error of a command that must fail, on one line: the terminal's wrapping undone.
+/// What a command says that refuses wrong usage.
 fn refusal(arguments: &[&str], folder: &Path) -> String {
-    let output = warmcore(arguments, folder);
-    assert_eq!(output.status.code(), Some(1), "{arguments:?}: {}", text(&output.stdout));
-    on_one_line(&output.stderr)
+    ended(arguments, folder, 2)
 }
 
-/// An error with the terminal's wrapping undone.
+/// What a command says whose work fails.
+fn failure(arguments: &[&str], folder: &Path) -> String {
+    ended(arguments, folder, 1)
+}
+
+/// Standard error of a command that must end with `status`, on one line.
+fn ended(arguments: &[&str], folder: &Path, status: i32) -> String {
+    let output = warmcore(arguments, folder);
+    let error = on_one_line(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{arguments:?}: {error} {}", text(&output.stdout));
+    error
+}
+
+/// An error on one line.
 fn on_one_line(error: &[u8]) -> String {
-    let error = text(error).replace(['│', '×', '╰', '─', '▶'], " ");
-    error.split_whitespace().collect::<Vec<_>>().join(" ")
+    text(error).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn names(folder: &Path) -> Vec<String> {
@@ -270,7 +281,7 @@ fn machines_we_lack_are_shown_from_a_captured_tree() {
         assert_eq!(json["cpus"].as_array().map(Vec::len), Some(machine.cpus.len()));
     }
     let (_folder, path) = folder_with("");
-    let error = refusal(&["machine", "--root", &path.to_string_lossy()], &path);
+    let error = failure(&["machine", "--root", &path.to_string_lossy()], &path);
     assert!(error.contains("no cpus found below"), "{error}");
 }
 

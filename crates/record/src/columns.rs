@@ -1,9 +1,11 @@
-//! A typed table of columns, and the Parquet file that stores it for other programs.
+//! A typed table of columns, and the Parquet and CSV files that store it for other programs.
 //!
 //! Every column is optional in the file: a missing value is null, never zero. The file's key-value
 //! metadata hold `warmcore:units`, a JSON object from column names to unit symbols, and
 //! `warmcore:manifest`, the [`Manifest`] as JSON. So a file on its own still states the units and the
 //! provenance of its values.
+
+mod csv;
 
 use crate::Manifest;
 use crate::atomic_file::{self, Existing, WriteError};

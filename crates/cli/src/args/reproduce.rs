@@ -9,8 +9,8 @@ pub(crate) enum ReproduceCommand {
     /// Salehi, Kurose & Towsley 1994: every figure, every claim
     ///
     /// Simulates figures 4 and 7 to 15 and the statements about Table 2, holds every claim of the
-    /// text against what comes out, and writes into the output folder: report.html; claims.parquet
-    /// and claims.json, published values and ours with verdicts; results.parquet, every simulated
+    /// text against what comes out, and writes into the output folder: report.html; claims.parquet,
+    /// claims.csv and claims.json, published values and ours with verdicts; results.parquet and results.csv, every simulated
     /// point; and points.journal, from which --resume goes on after an interruption. With another
     /// machine's profile the figures are redrawn for that machine.
     #[command(name = "salehi-1994")]
@@ -20,8 +20,8 @@ pub(crate) enum ReproduceCommand {
     ///
     /// Transfers anew, between two network namespaces of this machine, over sizes from 64 bytes to
     /// 64 KB in both directions: figures 2 (cpu use and throughput), 3 (cost) and 5 (reductions). Writes
-    /// into the output folder: report.html; claims.parquet and claims.json, published values and ours with
-    /// verdicts; results.parquet, what was measured in every block; and points.journal, from which --resume
+    /// into the output folder: report.html; claims.parquet, claims.csv and claims.json, published values and
+    /// ours with verdicts; results.parquet and results.csv, what was measured in every block; and points.journal, from which --resume
     /// goes on after an interruption. It takes about ten minutes, and wants a quiet machine.
     #[command(name = "foong-2004")]
     Foong2004(FoongArguments),

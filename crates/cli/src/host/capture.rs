@@ -1,8 +1,9 @@
 //! `warmcore host capture`.
 
 use crate::args::host::CaptureArguments;
-use miette::{IntoDiagnostic, WrapErr, miette};
-use std::path::{Path, PathBuf};
+use crate::misuse::misuse;
+use miette::{IntoDiagnostic, WrapErr};
+use std::path::Path;
 use warmcore_linux::fake::Tree;
 
 pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
@@ -10,7 +11,7 @@ pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
     refuse_what_is_there(folder)?;
     let (tree, more) = match arguments.example {
         Some(made_up) => (made_up(), String::new()),
-        None => seen(arguments.root.as_ref()),
+        None => seen(arguments.root.as_deref())?,
     };
     tree.write_to(folder)
         .into_diagnostic()
@@ -24,14 +25,14 @@ pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
 }
 
 /// The files that a look at this machine, or at what is below `root`, reads, and what to know of them.
-fn seen(root: Option<&PathBuf>) -> (Tree, String) {
-    let (probe, recording) = super::probe(root).recorded();
+fn seen(root: Option<&Path>) -> miette::Result<(Tree, String)> {
+    let (probe, recording) = super::probe(root)?.recorded();
     // A host that cannot be looked at is what a capture is wanted for.
     let ended = probe.inventory().err().map(|error| {
         format!("The look ended early, and so does the copy: {error}. With --root it ends there as well.\n")
     });
     let warning = "Names of programs, interfaces and control groups are in it: look through it before you hand it on.\n";
-    (recording.tree(), warning.to_owned() + &ended.unwrap_or_default())
+    Ok((recording.tree(), warning.to_owned() + &ended.unwrap_or_default()))
 }
 
 /// A folder with files in it would be a mixture of two machines afterwards.
@@ -39,10 +40,10 @@ fn refuse_what_is_there(folder: &Path) -> miette::Result<()> {
     let is_empty =
         |folder: &Path| std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
     if folder.exists() && !is_empty(folder) {
-        return Err(miette!(
+        return Err(misuse(format!(
             "`{}` exists already: name a folder that does not, or is empty",
             folder.display()
-        ));
+        )));
     }
     Ok(())
 }

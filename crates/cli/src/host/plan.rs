@@ -2,15 +2,20 @@
 
 use super::{probe, show};
 use crate::args::host::PlanArguments;
+use crate::calibrate::existing;
+use crate::misuse::{OrMisuse, misuse};
 use crate::{point, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
-use warmcore_record::atomic_file::{self, Existing};
-use warmcore_study::placement::{HostPlacement, Request, Target, place};
+use warmcore_record::atomic_file;
+use warmcore_study::placement::{HostPlacement, Request, Target, Unplaceable, place};
 
 pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
+    if let Some(file) = &arguments.out {
+        whole::check(file, existing(arguments.force)).or_misuse()?;
+    }
     let profile = arguments.profile.as_ref().map(point::profile).transpose()?;
-    let picture = show::looked(probe(arguments.root.as_ref()).inventory())?;
+    let picture = show::looked(probe(arguments.root.as_deref())?.inventory())?;
     let busiest = Target::Busiest;
     let request = Request {
         target: arguments.subject.as_ref().unwrap_or(&busiest),
@@ -18,7 +23,10 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
         rate: arguments.rate,
         profile: profile.as_ref(),
     };
-    let placement = place(&picture, &request).map_err(|why| miette!("no plan: {why}"))?;
+    let placement = place(&picture, &request).map_err(|why| match why {
+        Unplaceable::NoThreads(_) if arguments.subject.is_some() => misuse(format!("--for: {why}")),
+        why => miette!("no plan: {why}"),
+    })?;
     if let Some(file) = &arguments.out {
         write(file, arguments.force, &placement)?;
     }
@@ -30,9 +38,8 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
 }
 
 fn write(file: &Path, force: bool, placement: &HostPlacement) -> miette::Result<()> {
-    let existing = if force { Existing::Replace } else { Existing::Refuse };
     let text = toml::to_string(&placement.plan).into_diagnostic()?;
-    atomic_file::write(file, text.as_bytes(), existing).into_diagnostic()
+    atomic_file::write(file, text.as_bytes(), existing(force)).into_diagnostic()
 }
 
 /// How to go on: with the file, or with the plan itself.

@@ -2,20 +2,25 @@
 
 use super::{page, watch};
 use crate::args::host::ShowArguments;
+use crate::calibrate::existing;
+use crate::misuse::OrMisuse;
 use crate::terminal::host::picture;
 use miette::{IntoDiagnostic, WrapErr};
 use serde::Serialize;
 use warmcore_linux::{Inventory, ProbeError, Rates};
-use warmcore_record::atomic_file::{self, Existing};
+use warmcore_record::atomic_file;
 
 pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
-    let probe = super::probe(arguments.root.as_ref());
+    let probe = super::probe(arguments.root.as_deref())?;
     if let Some(pause) = arguments.watch {
         return watch::run(&probe, pause, arguments.json);
     }
+    let existing = existing(arguments.force);
+    if let Some(file) = &arguments.html {
+        whole::check(file, existing).or_misuse()?;
+    }
     let inventory = looked(probe.inventory())?;
     if let Some(file) = &arguments.html {
-        let existing = if arguments.force { Existing::Replace } else { Existing::Refuse };
         let page = warmcore_report::render(&page::document(&inventory));
         atomic_file::write(file, page.as_bytes(), existing).into_diagnostic()?;
         return crate::print(format!("{}\n", file.display()).as_bytes());

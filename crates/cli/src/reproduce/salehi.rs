@@ -3,6 +3,7 @@
 use super::{FILES, figures, finish};
 use crate::args::reproduce::SalehiArguments;
 use crate::kept::Kept;
+use crate::misuse::misuse;
 use crate::{interrupt, point, progress, provenance};
 use miette::miette;
 use warmcore_published::salehi_1994::{FigureName, Options, Plan, ReproduceError, reproduce, source};
@@ -46,8 +47,8 @@ fn options(arguments: &SalehiArguments, figures: &[&str]) -> miette::Result<Opti
 fn explained(error: ReproduceError) -> miette::Report {
     match error {
         ReproduceError::Point(error) => point::explained(error),
-        ReproduceError::Fault(fault) => miette!("{}", point::in_flags(&fault)),
-        ReproduceError::Profile(error) => miette!("--profile does not fit: {error}"),
+        ReproduceError::Fault(fault) => point::refused(&fault),
+        ReproduceError::Profile(error) => misuse(format!("--profile does not fit: {error}")),
         ReproduceError::Interrupted => interrupt::resumable(),
         error => miette!("{error}"),
     }

@@ -4,6 +4,7 @@ use super::plan::{self, Document};
 use super::{counted, directory, watcher};
 use crate::args::tune::ApplyArguments;
 use crate::interrupt;
+use crate::misuse::OrMisuse;
 use crate::terminal::table;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::Path;
@@ -13,7 +14,7 @@ pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
     let disk = match &arguments.root {
         Some(root) => {
-            let found = root.canonicalize().into_diagnostic();
+            let found = root.canonicalize().or_misuse();
             Disk::below(&found.wrap_err_with(|| format!("cannot find the folder {}", root.display()))?)
         }
         None => Disk::default(),

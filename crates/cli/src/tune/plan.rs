@@ -1,7 +1,8 @@
 //! Reading a plan, and saying in which of its lines something is wrong.
 
 use crate::args::tune::AdmissionArguments;
-use miette::{IntoDiagnostic, miette};
+use crate::misuse::{OrMisuse, misuse};
+use miette::miette;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -34,8 +35,8 @@ pub(super) struct Document {
 
 /// Reads and checks the plan at `path`.
 pub(super) fn read(path: &Path) -> miette::Result<Document> {
-    let text = document::text::<PlanDocument>(path).into_diagnostic()?;
-    let PlanDocument(plan) = document::parse(&text, path).into_diagnostic()?;
+    let text = document::text::<PlanDocument>(path).or_misuse()?;
+    let PlanDocument(plan) = document::parse(&text, path).or_misuse()?;
     Ok(Document { plan, text, path: path.to_owned() })
 }
 
@@ -49,6 +50,7 @@ impl Document {
         let admission = AdmissionOptions { partial: arguments.partial, despite: arguments.despite.clone() };
         admit(&self.plan, disk, &admission).map_err(|error| match error {
             AdmissionError::Mismatch(faults) => self.refusal(faults),
+            other @ AdmissionError::Half(_) => misuse(format!("{}: {other}", self.path.display())),
             other => self.report(&other),
         })?;
         steps(&self.plan, disk).map_err(|error| match error {
@@ -67,6 +69,6 @@ impl Document {
         let refusals = faults
             .into_iter()
             .map(|fault| document::absurd::<PlanDocument>(&self.text, &self.path, fault).to_string());
-        miette!("{}", refusals.collect::<Vec<_>>().join("\n"))
+        misuse(refusals.collect::<Vec<_>>().join("\n"))
     }
 }

@@ -4,6 +4,7 @@ use super::plan::{self, Document};
 use super::{apply, counted, directory};
 use crate::args::values::ProgramLine;
 use crate::args::verify::VerifyArguments;
+use crate::misuse::{OrMisuse, misuse};
 use crate::transfer::processes;
 use crate::{interrupt, terminal};
 use miette::{IntoDiagnostic, miette};
@@ -20,7 +21,7 @@ use warmcore_measure::verify::{Verification, model_plan};
 pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
     for program in [&arguments.load, &arguments.told_by].into_iter().flatten() {
-        Program::find(&words(program)).into_diagnostic()?;
+        Program::find(&words(program)).or_misuse()?;
     }
     let work = work(arguments, &document)?;
     let disk = Disk::default();
@@ -81,9 +82,9 @@ fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work
         false => arguments.interfaces.clone(),
     };
     if names.is_empty() {
-        return Err(miette!(
+        return Err(misuse(
             "the plan names no interface in `machine.interfaces`: say what to count, with --interface NAME or \
-             --told-by PROGRAM"
+             --told-by PROGRAM",
         ));
     }
     Ok(Work::Interfaces { names, load: arguments.load.as_ref().map(words) })

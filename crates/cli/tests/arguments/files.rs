@@ -1,6 +1,6 @@
 //! Files that are none, or have no end: every reader refuses them in the same words.
 
-use crate::{folder_with, names, refusal, scenario};
+use crate::{failure, folder_with, names, refusal, scenario};
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::Command;
@@ -76,7 +76,7 @@ fn what_is_no_capture_or_journal_is_refused() {
     }
     fs::create_dir(path.join("state")).unwrap();
     fs::rename(path.join("pipe"), path.join("state/active.journal")).unwrap();
-    let error = refusal(&["host", "undo", "--journal", "state"], &path);
+    let error = failure(&["host", "undo", "--journal", "state"], &path);
     assert!(error.contains("active.journal") && error.contains("it is a pipe"), "{error}");
 }
 

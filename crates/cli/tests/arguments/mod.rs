@@ -3,5 +3,6 @@
 
 mod effects;
 mod files;
+mod misuse;
 mod programs;
 mod words;

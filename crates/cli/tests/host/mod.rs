@@ -1,6 +1,6 @@
 //! `warmcore host`: what it shows of hosts we lack and of this one, and what it copies.
 
-use crate::{folder_with, refusal, text, warmcore};
+use crate::{ended, failure, folder_with, refusal, text, warmcore};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -103,11 +103,11 @@ fn a_host_that_cannot_be_looked_at_is_refused_with_its_file_and_can_be_captured(
     let mut tree = hosts::small_vm();
     tree.put("proc/softirqs", "nonsense");
     let (folder, root) = written(&tree);
-    let error = refusal(&["host", "show", "--root", &root], folder.path());
+    let error = failure(&["host", "show", "--root", &root], folder.path());
     assert!(error.contains("proc/softirqs` holds `nonsense`, expected a header such as"), "{error}");
     let output = warmcore(&["host", "capture", "copy", "--root", &root], folder.path());
     assert!(output.status.success() && text(&output.stdout).contains("The look ended early"));
-    let error = refusal(&["host", "show", "--root", "copy"], folder.path());
+    let error = failure(&["host", "show", "--root", "copy"], folder.path());
     assert!(error.contains("nonsense"), "{error}");
 }
 
@@ -182,7 +182,8 @@ fn where_there_is_no_plan_the_reason_is_said_and_nothing_is_written() {
     ] {
         let (folder, root) = written(&tree);
         let plan = [&["host", "plan", "--root", &root, "--out", "plan.toml"], &flags[..]].concat();
-        let error = words(&refusal(&plan, folder.path()));
+        let status = if flags.contains(&"--for") { 2 } else { 1 };
+        let error = words(&ended(&plan, folder.path(), status));
         assert!(error.contains(expected), "{expected}: {error}");
         assert!(!folder.path().join("plan.toml").exists(), "{error}");
     }

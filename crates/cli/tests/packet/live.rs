@@ -2,7 +2,7 @@
 //! here depends on how long anything took.
 
 use super::json;
-use crate::{refusal, text, warmcore};
+use crate::{failure, refusal, text, warmcore};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -181,11 +181,12 @@ fn what_cannot_be_run_here_is_refused_by_flag_and_field() {
         (&["--sizes", "64:1"], "--sizes is given, expected none", "`traffic.sizes`"),
         (&["--send-fraction", "0.5"], "--send-fraction is 0.5, expected 0: a live run", "send_fraction`"),
         (&["--approach", "ips", "--stacks", "9"], "--stacks is 9, expected between 1 and 8", "`stacks`"),
-        (&["--metrics", "192.0.2.1:9898"], "cannot serve metrics on 192.0.2.1:9898", ""),
     ] {
         let error = refusal(&run(flags), folder.path());
         assert!(error.contains(problem) && error.contains(field), "{flags:?}: {error}");
     }
+    let busy = failure(&run(&["--metrics", "192.0.2.1:9898"]), folder.path());
+    assert!(busy.contains("cannot serve metrics on 192.0.2.1:9898"), "{busy}");
     for (flags, problem) in [
         (["--driver", "memry"], "a similar value exists: 'memory'"),
         (["--mode", "flying"], "possible values: floating, fixed"),

@@ -217,7 +217,7 @@ fn swept(rates: &str, more: &[&str], folder: &Path) -> std::process::Output {
 fn a_sweep_is_not_gone_on_with_as_another_one() {
     let folder = tempfile::tempdir().unwrap();
     assert!(swept("1000,2000", &[], folder.path()).status.success());
-    let files = ["sweep.toml", "results.parquet", "report.html", "points.journal"];
+    let files = ["sweep.toml", "results.csv", "results.parquet", "report.html", "points.journal"];
     let content = || files.map(|file| fs::read(folder.path().join("mine").join(file)).unwrap());
     let before = content();
     for (rates, more, difference) in [

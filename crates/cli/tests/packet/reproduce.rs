@@ -2,8 +2,15 @@ use super::json;
 use crate::{names, refusal, text, warmcore};
 use std::fs;
 
-const FILES: [&str; 5] =
-    ["claims.json", "claims.parquet", "points.journal", "report.html", "results.parquet"];
+const FILES: [&str; 7] = [
+    "claims.csv",
+    "claims.json",
+    "claims.parquet",
+    "points.journal",
+    "report.html",
+    "results.csv",
+    "results.parquet",
+];
 
 #[test]
 fn a_figure_is_reproduced_with_its_claims_and_goes_on_from_its_points() {

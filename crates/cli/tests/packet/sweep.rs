@@ -64,8 +64,12 @@ fn a_sweep_has_a_row_for_each_combination() {
     }
     assert_eq!(
         names(&folder.path().join("mine")),
-        ["points.journal", "report.html", "results.parquet", "sweep.toml"]
+        ["points.journal", "report.html", "results.csv", "results.parquet", "sweep.toml"]
     );
+    let table = fs::read_to_string(folder.path().join("mine/results.csv")).unwrap();
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 1 + points.len());
+    assert!(lines[0].contains("mean_delay [ns]") && lines[1].contains(','), "{}", lines[0]);
     let asked = fs::read_to_string(folder.path().join("mine/sweep.toml")).unwrap();
     assert!(asked.contains("loads = [0.1, 0.5, 0.9]") && asked.contains("precision = 0.01"), "{asked}");
 }

@@ -1,7 +1,7 @@
 //! `warmcore transfer`, between namespaces it makes and over loopback. What else the machine does decides
 //! how much is moved, so nothing here depends on how much that is.
 
-use crate::{names, refusal, text, warmcore};
+use crate::{failure, names, refusal, text, warmcore};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -110,17 +110,17 @@ fn what_cannot_be_is_refused_by_its_flag() {
         (&["--models", "full,full"], "--models is full twice"),
         (&["--seconds", "0.1"], "--seconds is 0.1, expected from 0.2"),
         (&["--to", "127.0.0.1:9", "--models", "full"], "`full` places packets"),
-        (&["--to", "127.0.0.1:9"], "cannot reach 127.0.0.1:9"),
         (&["--to", "nowhere"], "--to is `nowhere`, expected HOST:PORT"),
     ] {
         let error = refusal(&[&["transfer"][..], flags].concat(), here);
         assert!(error.contains(problem), "{flags:?}: {error}");
     }
+    assert!(failure(&["transfer", "--to", "127.0.0.1:9"], here).contains("cannot reach 127.0.0.1:9"));
     for flags in [["--rate-mbps", "0"], ["--models", "sideways"], ["--seconds", "never"]] {
         let output = warmcore(&[&["transfer"][..], &flags].concat(), here);
         assert_eq!(output.status.code(), Some(2), "{flags:?}");
     }
-    let error = refusal(&["transfer", "serve", "--bind", "192.0.2.1:5077"], here);
+    let error = failure(&["transfer", "serve", "--bind", "192.0.2.1:5077"], here);
     assert!(error.contains("--bind 192.0.2.1:5077 cannot be listened at"), "{error}");
 }
 
@@ -233,7 +233,15 @@ fn the_source_is_reproduced_with_its_figures_and_claims() {
     let output = warmcore(&reproduce, folder.path());
     assert!(output.status.success(), "{}", text(&output.stderr));
     let summary: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
-    let files = ["claims.json", "claims.parquet", "points.journal", "report.html", "results.parquet"];
+    let files = [
+        "claims.csv",
+        "claims.json",
+        "claims.parquet",
+        "points.journal",
+        "report.html",
+        "results.csv",
+        "results.parquet",
+    ];
     assert_eq!(names(&folder.path().join("foong")), files);
     let claims = summary["claims"].as_array().expect("claims");
     for claim in claims {

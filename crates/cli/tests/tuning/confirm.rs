@@ -1,7 +1,7 @@
 //! Changes that are taken back unless somebody confirms them.
 
 use super::{Place, UNDO};
-use crate::refusal;
+use crate::failure;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -45,7 +45,7 @@ fn unconfirmed_changes_are_taken_back_though_the_terminal_is_gone() {
     }
     terminal.wait().expect("a child can be waited for");
     await_mask(&place, "f\n");
-    let late = refusal(&CONFIRM, &place.path);
+    let late = failure(&CONFIRM, &place.path);
     assert!(late.contains("nothing awaits confirmation"), "{late}");
 }
 

@@ -4,7 +4,7 @@ mod confirm;
 mod real;
 mod verify;
 
-use crate::{refusal, text, warmcore};
+use crate::{failure, refusal, text, warmcore};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -86,7 +86,7 @@ fn a_plan_is_shown_then_applied_then_taken_back() {
     assert_eq!(place.mask(), "4");
     assert!(place.run(&Place::apply(&["--yes"])).contains("nothing to change"));
     place.plan(&PLAN.replace("cpus = \"2\"", "cpus = \"1\""));
-    let again = refusal(&Place::apply(&["--yes"]), &place.path);
+    let again = failure(&Place::apply(&["--yes"]), &place.path);
     assert!(again.contains("applied already") && again.contains("host undo"), "{again}");
 
     assert!(place.run(&UNDO).contains("2 values restored"));
@@ -99,7 +99,7 @@ fn what_others_changed_is_told_and_left_alone_unless_forced() {
     let place = Place::new();
     place.run(&Place::apply(&["--yes"]));
     fs::write(place.path.join("root").join(MASK), "8\n").expect("a mask");
-    let left = refusal(&UNDO, &place.path);
+    let left = failure(&UNDO, &place.path);
     assert!(left.contains("interrupts requested later: somebody else has set it to 3 since"), "{left}");
     assert!(left.contains("--force") && left.contains("active.journal"), "{left}");
     assert_eq!(place.mask(), "8\n");
@@ -139,7 +139,7 @@ fn unusable_plans_are_refused_with_file_line_and_field() {
     assert_eq!(place.mask(), "f\n");
     place.plan(PLAN);
     fs::write(place.path.join("root/proc/4242/comm"), "irqbalance\n").expect("a name");
-    let error = refusal(&Place::apply(&[]), &place.path);
+    let error = failure(&Place::apply(&[]), &place.path);
     assert!(error.contains("`irqbalance` runs") && error.contains("--despite irqbalance"), "{error}");
     place.run(&Place::apply(&["--despite", "irqbalance"]));
 }

@@ -1,13 +1,29 @@
-//! How an error is told.
+//! How an error is printed on standard error.
 //!
-//! Errors of the house name their causes in their own words, so that one line says all of it, and have
-//! them as sources too, for programs that ask. Told with all its sources, such an error would say
-//! everything twice.
+//! Our errors quote their causes, so that one line says everything, and also have them as sources, for programs
+//! that ask. [`once`] leaves out the causes that are quoted already.
 
 use miette::{Report, miette};
+use std::io::{self, IsTerminal};
 
-/// `report` without the causes that it has named already.
-pub(crate) fn once(report: &Report) -> Report {
+/// Prints `report`: wrapped to the width of a terminal, and elsewhere one line for each message, which `grep`
+/// finds whole.
+pub(crate) fn print(report: &Report) {
+    let report = once(report);
+    match io::stderr().is_terminal() {
+        true => eprintln!("Error: {report:?}"),
+        false => eprintln!("{}", plain(&report)),
+    }
+}
+
+/// `report` with its causes, unwrapped. A message of several lines keeps them: each is about a thing of its own.
+fn plain(report: &Report) -> String {
+    let causes: Vec<String> = report.chain().map(ToString::to_string).collect();
+    format!("error: {}", causes.join(": "))
+}
+
+/// `report` without the causes that it quotes already.
+fn once(report: &Report) -> Report {
     let mut said: Vec<String> = Vec::new();
     for cause in report.chain().map(ToString::to_string) {
         if !said.iter().any(|words| words.contains(&cause)) {
@@ -22,7 +38,6 @@ pub(crate) fn once(report: &Report) -> Report {
 mod tests {
     use super::*;
     use miette::{IntoDiagnostic, WrapErr};
-    use std::io;
     use warmcore_record::atomic_file::WriteError;
 
     fn told(source: io::Error) -> Vec<String> {
@@ -36,6 +51,17 @@ mod tests {
         let [context, error] = &told(io::Error::other("no room"))[..] else { panic!("two lines") };
         assert_eq!(context, "cannot finish");
         assert_eq!(error.matches("no room").count(), 1, "{error}");
+    }
+
+    #[test]
+    fn outside_of_a_terminal_an_error_is_one_line_with_its_causes() {
+        let long =
+            "no space is left on the device that holds this folder, which is a very long name ".repeat(9);
+        let report = Err::<(), _>(io::Error::other(long.clone()))
+            .into_diagnostic()
+            .wrap_err("cannot write")
+            .unwrap_err();
+        assert_eq!(plain(&report), format!("error: cannot write: {long}"));
     }
 
     #[test]

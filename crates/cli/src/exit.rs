@@ -1,0 +1,59 @@
+//! How the process ends. The status says whose turn it is: 1 calls for a look at the machine, 2 for a look at
+//! the command line.
+
+use crate::misuse::is_misuse;
+use crate::{PrintError, error_report, interrupt};
+use std::io;
+use std::process::ExitCode;
+
+/// The work failed, or came to no result.
+const FAILED: u8 = 1;
+/// The command line cannot be used; clap ends with it too.
+const MISUSED: u8 = 2;
+/// The user interrupted it: 128 plus the number of SIGINT.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// Every exit status and what it means, for the manual.
+pub(crate) const STATUSES: [(u8, &str); 4] = [
+    (0, "Done. Also when the reader of the output goes away, as `head` does."),
+    (
+        FAILED,
+        "The work failed: the machine refused something, a file could not be written, or there is no result to \
+         report.",
+    ),
+    (
+        MISUSED,
+        "Wrong usage, found before any work: an unknown or missing option, a value that cannot be used, an option \
+         without effect, a file named on the command line that cannot be used, or results that exist already.",
+    ),
+    (
+        INTERRUPTED,
+        "Interrupted by Ctrl-C, a termination signal or a closed terminal. Files written so far are whole.",
+    ),
+];
+
+/// The statuses as the end of a help text.
+pub(crate) fn help() -> String {
+    let lines = STATUSES.iter().map(|(status, meaning)| format!("\n  {status:<4} {meaning}"));
+    format!("Exit status:{}", lines.collect::<String>())
+}
+
+/// Reports the error of `result` on standard error, if there is one, and gives the exit status.
+pub(crate) fn of(result: miette::Result<()>) -> ExitCode {
+    let Err(report) = result else { return ExitCode::SUCCESS };
+    if interrupt::requested() {
+        eprintln!("interrupted; files written so far are whole");
+        return ExitCode::from(INTERRUPTED);
+    }
+    if is_closed_pipe(&report) {
+        return ExitCode::SUCCESS;
+    }
+    error_report::print(&report);
+    ExitCode::from(if is_misuse(&report) { MISUSED } else { FAILED })
+}
+
+/// Whether the reader of our output went away, as `head` does; that is no error.
+fn is_closed_pipe(report: &miette::Report) -> bool {
+    let print = report.downcast_ref::<PrintError>();
+    print.is_some_and(|PrintError(error)| error.kind() == io::ErrorKind::BrokenPipe)
+}
