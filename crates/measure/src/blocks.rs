@@ -78,7 +78,10 @@ impl BlockDesign {
         Ok(tried)
     }
 
-    fn until_quiet<T, E>(&self, mut once: impl FnMut() -> Result<(T, CpuUsage), E>) -> Result<BlockRun<T>, E> {
+    fn until_quiet<T, E>(
+        &self,
+        mut once: impl FnMut() -> Result<(T, CpuUsage), E>,
+    ) -> Result<BlockRun<T>, E> {
         let mut least: Option<(T, CpuUsage)> = None;
         for discarded in 0..=self.repeats {
             let (outcome, spent) = once()?;

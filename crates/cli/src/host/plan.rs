@@ -12,7 +12,7 @@ use warmcore_study::placement::{HostPlacement, Request, Target, Unplaceable, pla
 
 pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
     if let Some(file) = &arguments.out {
-        whole::check(file, existing(arguments.force)).or_misuse()?;
+        atomic_file::check(file, existing(arguments.force)).or_misuse()?;
     }
     let profile = arguments.profile.as_ref().map(point::profile).transpose()?;
     let picture = show::looked(probe(arguments.root.as_deref())?.inventory())?;

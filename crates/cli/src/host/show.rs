@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
     }
     let existing = existing(arguments.force);
     if let Some(file) = &arguments.html {
-        whole::check(file, existing).or_misuse()?;
+        atomic_file::check(file, existing).or_misuse()?;
     }
     let inventory = looked(probe.inventory())?;
     if let Some(file) = &arguments.html {

@@ -50,7 +50,7 @@ impl Document {
         let admission = AdmissionOptions { partial: arguments.partial, despite: arguments.despite.clone() };
         admit(&self.plan, disk, &admission).map_err(|error| match error {
             AdmissionError::Mismatch(faults) => self.refusal(faults),
-            other @ AdmissionError::Half(_) => misuse(format!("{}: {other}", self.path.display())),
+            other @ AdmissionError::Partial(_) => misuse(format!("{}: {other}", self.path.display())),
             other => self.report(&other),
         })?;
         steps(&self.plan, disk).map_err(|error| match error {
