@@ -21,6 +21,7 @@ macro_rules! identifier {
         impl From<usize> for $name {
             /// # Panics
             /// If `index` does not fit 32 bits.
+            #[inline]
             fn from(index: usize) -> Self {
                 Self(u32::try_from(index).expect("an identifier fits 32 bits"))
             }
