@@ -21,7 +21,7 @@ use warmcore_measure::transfer::{
     Controller, Direction, Ends, Load, Network, Options, Site, WARM_UP, run, serve_end,
 };
 use warmcore_stats::Spread;
-use warmcore_stats::blocks::{Verdict, verdict};
+use warmcore_stats::blocks::{ChangeVerdict, verdict};
 use warmcore_stats::paired::change;
 use warmcore_units::{Bytes, CpuId};
 
@@ -171,7 +171,7 @@ fn report(efficiencies: &[Vec<f64>], is_quiet: bool) -> ExitCode {
             continue;
         };
         println!("   {:.3} [{:.3}, {:.3}]", 1.0 + ours.mean, 1.0 + ours.low, 1.0 + ours.high);
-        is_less |= name.starts_with("iperf3") && verdict(&ours, &itself) == Verdict::Less;
+        is_less |= name.starts_with("iperf3") && verdict(&ours, &itself) == ChangeVerdict::Less;
     }
     match (is_quiet, is_less) {
         (false, _) => println!("not judged: other programs disturbed most runs"),

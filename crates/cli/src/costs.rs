@@ -24,7 +24,7 @@ pub(crate) enum Chosen {
 }
 
 /// A profile and who chose it.
-pub(crate) struct Costs {
+pub(crate) struct ChosenProfile {
     pub(crate) profile: Profile,
     chosen: Chosen,
     source: ProfileSource,
@@ -56,7 +56,7 @@ impl Chosen {
     }
 }
 
-impl Costs {
+impl ChosenProfile {
     /// Reads the profile of a checked `scenario`.
     pub(crate) fn read(scenario: &PacketScenario, chosen: Chosen) -> miette::Result<Self> {
         let profile = point::profile(&scenario.profile);

@@ -8,7 +8,7 @@ use crate::misuse::misuse;
 use crate::point::{self, set};
 use crate::{effect, interrupt, terminal};
 use console::Term;
-use figures::Figures;
+use figures::RunFigures;
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -189,7 +189,7 @@ fn shown(finished: &Finished, json: bool) -> miette::Result<String> {
     if !json {
         return Ok(terminal::live::summary(finished));
     }
-    let object = serde_json::to_string_pretty(&Figures::new(finished)).into_diagnostic()?;
+    let object = serde_json::to_string_pretty(&RunFigures::new(finished)).into_diagnostic()?;
     Ok(object + "\n")
 }
 

@@ -1,14 +1,14 @@
 //! `warmcore simulate packet`.
 
 use crate::args::SimulatePacketArguments;
-use crate::costs::Costs;
+use crate::costs::ChosenProfile;
 use crate::{point, terminal};
 use miette::IntoDiagnostic;
 use std::time::Instant;
 use warmcore_costs::Profile;
 use warmcore_scenario::{OpenTraffic, PacketScenario, ProcessorPolicy, Scheduling};
 use warmcore_sim::packet::{Comparison, Point, compare};
-use warmcore_study::point::Figures;
+use warmcore_study::point::NamedFigures;
 
 /// What a point was compared with, and how; without a comparison if either is saturated.
 pub(crate) struct Against {
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     if arguments.print_scenario {
         return crate::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
     }
-    let costs = Costs::read(&scenario, chosen)?;
+    let costs = ChosenProfile::read(&scenario, chosen)?;
     let profile = &costs.profile;
     let began = Instant::now();
     let traffic = point::traffic(&scenario)?;
@@ -36,11 +36,11 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
         let summary = terminal::point::summary(&scenario, &costs, &result, seconds);
         return crate::print(format!("{summary}{difference}").as_bytes());
     }
-    let mut figures = Figures::of_scenario(&scenario)
-        .and(Figures::of_costs(profile, costs.chosen()))
-        .and(Figures::of_result(&result));
+    let mut figures = NamedFigures::of_scenario(&scenario)
+        .and(NamedFigures::of_costs(profile, costs.chosen()))
+        .and(NamedFigures::of_result(&result));
     if let Some(Against { policy, comparison }) = against {
-        figures = figures.and(Figures::of_comparison(policy, comparison.as_ref()));
+        figures = figures.and(NamedFigures::of_comparison(policy, comparison.as_ref()));
     }
     let figures = figures.and_wall_time(seconds);
     let object = serde_json::to_string_pretty(&figures).into_diagnostic()?;

@@ -1,7 +1,7 @@
 //! `warmcore sweep packet`.
 
 use crate::args::SweepPacketArguments;
-use crate::costs::{Chosen, Costs};
+use crate::costs::{Chosen, ChosenProfile};
 use crate::folder::{Folder, RESULTS};
 use crate::kept::Kept;
 use crate::misuse::{OrMisuse, misuse};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::path::Path;
 use warmcore_scenario::document;
 use warmcore_scenario::document::Checked;
-use warmcore_study::point::Figures;
+use warmcore_study::point::NamedFigures;
 use warmcore_study::sweep::{Axes, Plan, Request, SweepError, Swept, present};
 use warmcore_units::PerSecond;
 
@@ -21,7 +21,7 @@ const FILES: [&str; 4] = [REQUEST, RESULTS.parquet, RESULTS.csv, REPORT];
 
 pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     let (request, chosen) = request(arguments)?;
-    let costs = Costs::read(&request.scenario, chosen)?;
+    let costs = ChosenProfile::read(&request.scenario, chosen)?;
     let profile = &costs.profile;
     let plan = Plan::new(request.clone(), profile, Path::new(point::HERE)).map_err(point::explained)?;
     effect::check_unused(&arguments.point.scenario.given, &request.unused())?;
@@ -70,7 +70,7 @@ struct Summary<'a> {
     schema: u32,
     machine: &'a str,
     profile_chosen: &'static str,
-    points: Vec<Figures>,
+    points: Vec<NamedFigures>,
 }
 
 /// Refuses to put the results of `request` in the place of those of another one in `folder`, or of nobody
@@ -121,7 +121,7 @@ fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)
     Ok((Request { schema: Request::SCHEMA, axes, scenario }, chosen))
 }
 
-fn write(folder: &Folder, costs: &Costs, swept: &Swept) -> miette::Result<()> {
+fn write(folder: &Folder, costs: &ChosenProfile, swept: &Swept) -> miette::Result<()> {
     let request = toml::to_string(&swept.request).into_diagnostic()?;
     let manifest = provenance::of_simulation(&costs.profile, swept.request.scenario.seed, Some(request));
     let columns = swept.columns().into_diagnostic()?;

@@ -65,7 +65,7 @@ pub struct Population {
 
 /// One packet's placement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Placement {
+pub struct PacketPlacement {
     /// The packet's stream.
     pub stream: StreamId,
     /// The stack it visits; 0 under Locking, that of the processor under Hybrid.
@@ -111,8 +111,8 @@ impl Residency {
 
     /// Starts the service of a packet: returns the situation it finds, and records the lines it writes.
     #[inline]
-    pub fn start(&mut self, placement: Placement) -> Situation {
-        let Placement { stream, stack, cpu, .. } = placement;
+    pub fn start(&mut self, placement: PacketPlacement) -> Situation {
+        let PacketPlacement { stream, stack, cpu, .. } = placement;
         let history = &mut self.history[stack.index()];
         let history_here = (history.stream != stream.0).then(|| {
             history.stream = stream.0;
@@ -123,13 +123,13 @@ impl Residency {
 
     /// Starts the service of a packet to *send*: without demultiplexing, it writes no history lines.
     #[inline]
-    pub fn start_sending(&mut self, placement: Placement) -> Situation {
+    pub fn start_sending(&mut self, placement: PacketPlacement) -> Situation {
         self.situation(placement, None)
     }
 
     #[inline]
-    fn situation(&mut self, placement: Placement, history_here: Option<bool>) -> Situation {
-        let Placement { stream, thread, cpu, .. } = placement;
+    fn situation(&mut self, placement: PacketPlacement, history_here: Option<bool>) -> Situation {
+        let PacketPlacement { stream, thread, cpu, .. } = placement;
         let session_here = replace(&mut self.session_writer[stream.index()], cpu.0) == cpu.0;
         let thread_here = replace(&mut self.thread_cpu[thread.index()], cpu.0) == cpu.0;
         Situation {
@@ -213,8 +213,13 @@ mod tests {
         Residency::new(Sessions::PerStream, population, &model)
     }
 
-    fn on(cpu: u32, stream: u32) -> Placement {
-        Placement { stream: StreamId(stream), stack: StackId(0), thread: ThreadId(cpu), cpu: CpuId(cpu) }
+    fn on(cpu: u32, stream: u32) -> PacketPlacement {
+        PacketPlacement {
+            stream: StreamId(stream),
+            stack: StackId(0),
+            thread: ThreadId(cpu),
+            cpu: CpuId(cpu),
+        }
     }
 
     /// The {stream, processor} patterns of §5, figure 6: after the first packets, every timed packet is
@@ -280,7 +285,7 @@ mod tests {
             ExecutionModel::new(&Profile::sgi_challenge_xl(), Approach::IndependentStacks, 4).unwrap();
         let population = Population { processors: 4, threads: 4, streams: 2, stacks: 4 };
         let mut residency = Residency::new(Sessions::PerStack, population, &model);
-        let here = |cpu, stream| Placement { stack: StackId(cpu), ..on(cpu, stream) };
+        let here = |cpu, stream| PacketPlacement { stack: StackId(cpu), ..on(cpu, stream) };
         let experiments = [(0, 0), (1, 0), (0, 0), (0, 1)]
             .map(|(cpu, stream)| residency.start(here(cpu, stream)).experiment);
         use Experiment::{A1, A2, A3};

@@ -65,23 +65,14 @@ pub fn calibrate(
     let began = Instant::now();
     let mut forward = |progress| observer(progress);
     let mut report = ProgressReporter::new(&mut forward);
-    let (bytes, max) = (plan.payload_bytes, Plan::MAX_PAYLOAD_BYTES);
-    if bytes > max {
-        return Err(CalibrateError::PayloadTooLong { bytes, max });
-    }
+    check_payload(plan)?;
     let cpus = choose(machine, plan)?;
     let home = *cpus.first().ok_or(CalibrateError::NoProcessor)?;
     let hierarchy = Hierarchy::new(machine, home)?;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(plan.seed);
 
     report.begin("levels", 0.05);
-    let (timer, latencies, cold) = {
-        let _pinned = pin_to(home)?;
-        let timer = Timer::calibrate();
-        let latencies = cold::latencies(&hierarchy, &timer, &mut rng, stop)?;
-        let cold = cold::states(&hierarchy, &latencies, &timer, &mut rng, stop)?;
-        (timer, latencies, cold)
-    };
+    let Levels { timer, latencies, cold } = measure_levels(home, &hierarchy, &mut rng, stop)?;
     let evictors = evictors(&hierarchy, &cold, cpus.len())?;
     let context = RunContext { cpus: &cpus, evictors: &evictors, stop, timer: &timer };
 
@@ -122,6 +113,33 @@ pub fn calibrate(
         elapsed: began.elapsed(),
         cpus: cpus.clone(),
     })
+}
+
+/// Refuses a payload that does not fit a frame of the measured link.
+fn check_payload(plan: &Plan) -> Result<(), CalibrateError> {
+    let (bytes, max) = (plan.payload_bytes, Plan::MAX_PAYLOAD_BYTES);
+    if bytes > max { Err(CalibrateError::PayloadTooLong { bytes, max }) } else { Ok(()) }
+}
+
+/// The time source, and what the cache levels of one processor cost.
+struct Levels {
+    timer: Timer,
+    latencies: Vec<Latency>,
+    cold: Vec<ColdState>,
+}
+
+/// Measures the levels of `hierarchy` on processor `home`.
+fn measure_levels(
+    home: CpuId,
+    hierarchy: &Hierarchy,
+    rng: &mut Xoshiro256PlusPlus,
+    stop: &AtomicBool,
+) -> Result<Levels, CalibrateError> {
+    let _pinned = pin_to(home)?;
+    let timer = Timer::calibrate();
+    let latencies = cold::latencies(hierarchy, &timer, rng, stop)?;
+    let cold = cold::states(hierarchy, &latencies, &timer, rng, stop)?;
+    Ok(Levels { timer, latencies, cold })
 }
 
 fn provenance(plan: &Plan, notes: Vec<String>, rounds: &Rounds<'_>) -> Provenance {

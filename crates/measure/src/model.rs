@@ -2,7 +2,7 @@
 //! says whether the place where packets are processed is fixed, and whether the place where programs
 //! run is.
 //!
-//! [`Placement`](crate::transfer::Placement) applies a model to connections, and
+//! [`ConnectionPlacement`](crate::transfer::ConnectionPlacement) applies a model to connections, and
 //! [`model_plan`](crate::verify::model_plan) applies it to a plan.
 
 use core::fmt;

@@ -46,12 +46,12 @@ pub(crate) const fn steps(experiment: Experiment) -> &'static [Step] {
 mod tests {
     use super::*;
     use warmcore_costs::residency::Sessions;
-    use warmcore_costs::residency::{Placement, Population};
+    use warmcore_costs::residency::{PacketPlacement, Population};
     use warmcore_costs::{Approach, ExecutionModel, Profile, Residency, ThreadStack};
     use warmcore_units::{CpuId, StackId, StreamId, ThreadId};
 
-    fn placement(step: Step) -> Placement {
-        Placement {
+    fn placement(step: Step) -> PacketPlacement {
+        PacketPlacement {
             stream: StreamId::from(step.stream),
             stack: StackId(0),
             thread: ThreadId::from(step.consumer),

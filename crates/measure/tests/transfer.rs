@@ -10,7 +10,8 @@ use warmcore_linux::fake::counters::{FakeCounter, FakeSource};
 use warmcore_linux::net::privilege_missing;
 use warmcore_measure::blocks::BlockDesign;
 use warmcore_measure::transfer::{
-    Direction, Ends, Experiment, Figures, Load, Network, Options, Server, Site, TransferError, experiment,
+    Direction, Ends, Experiment, Load, Network, Options, Server, Site, TransferError, TransferFigures,
+    experiment,
 };
 use warmcore_measure::{Cycles, Model};
 use warmcore_units::{Bytes, CpuId, PerSecond};
@@ -53,7 +54,7 @@ fn lab(connections: u8, offloads: bool) -> Option<Site> {
 fn all_moved(experiment: &Experiment) {
     for results in experiment.results.iter().chain([&experiment.control]) {
         assert_eq!(results.blocks.len(), 2);
-        for Figures { throughput, cpu_use, .. } in &results.blocks {
+        for TransferFigures { throughput, cpu_use, .. } in &results.blocks {
             assert!(*throughput > 1e6 && (0.0..=1.5).contains(cpu_use), "{results:?}");
         }
     }

@@ -3,7 +3,7 @@
 
 use crate::finding::Finding;
 use crate::reading::Reading;
-use crate::verdict::{Tally, Verdict};
+use crate::verdict::{ClaimVerdict, Tally};
 
 /// A statement of a source about its results, judged by evidence `E`.
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct Concluded<E> {
     /// At how many places of its range the claim is as stated.
     pub tally: Tally,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: ClaimVerdict,
 }
 
 impl<E> Claim<E> {
@@ -51,9 +51,9 @@ impl<E> Claim<E> {
         let finding = (self.derive)(evidence);
         let tally = finding.as_ref().map_or_else(Tally::default, |found| Tally::new(self.reading, found));
         let verdict = match (tally.verdict(), self.contradicts) {
-            (Verdict::NotDerived, _) => Verdict::NotDerived,
-            _ if !is_comparable => Verdict::AnotherMachine,
-            (Verdict::HoldsPartly | Verdict::Differs, Some(_)) => Verdict::SourceInconsistent,
+            (ClaimVerdict::NotDerived, _) => ClaimVerdict::NotDerived,
+            _ if !is_comparable => ClaimVerdict::AnotherMachine,
+            (ClaimVerdict::HoldsPartly | ClaimVerdict::Differs, Some(_)) => ClaimVerdict::SourceInconsistent,
             (verdict, _) => verdict,
         };
         Concluded { claim: self, place, finding, tally, verdict }
@@ -73,7 +73,7 @@ impl<E> Concluded<E> {
         let values = if unit.is_empty() { values } else { format!("{values} {unit}") };
         match self.tally.places() {
             0 | 1 => values,
-            _ if self.verdict == Verdict::AnotherMachine => values,
+            _ if self.verdict == ClaimVerdict::AnotherMachine => values,
             _ => format!("{values}, {}", self.tally),
         }
     }
@@ -94,7 +94,9 @@ impl<E> Concluded<E> {
             _ => String::new(),
         };
         let contradiction = match (self.verdict, self.claim.contradicts) {
-            (Verdict::SourceInconsistent, Some(other)) => format!("The text contradicts itself: {other}"),
+            (ClaimVerdict::SourceInconsistent, Some(other)) => {
+                format!("The text contradicts itself: {other}")
+            }
             _ => String::new(),
         };
         let parts = [extremes, finding.note.clone(), contradiction];
@@ -117,6 +119,6 @@ impl<E> Concluded<E> {
 
 /// How many of `claims` have this `verdict`.
 #[must_use]
-pub fn count<E>(claims: &[Concluded<E>], verdict: Verdict) -> usize {
+pub fn count<E>(claims: &[Concluded<E>], verdict: ClaimVerdict) -> usize {
     claims.iter().filter(|concluded| concluded.verdict == verdict).count()
 }

@@ -3,8 +3,8 @@
 //! The answer, what the report is about, all claims, one section per figure, the choices made, a glossary.
 
 use crate::claim::{Concluded, count};
-use crate::source::{Conclusion, Evidence, Figure, Reproduction, Source};
-use crate::verdict::{Verdict, rule};
+use crate::source::{Conclusion, Evidence, PublishedFigure, Reproduction, Source};
+use crate::verdict::{ClaimVerdict, rule};
 use warmcore_record::document::{Confidence, Level, Statement, Term};
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Document, Manifest, Section, Table, Verdict as Answer};
@@ -66,17 +66,18 @@ fn answer<E: Evidence>(reproduction: &Reproduction<E>) -> Answer {
 fn headline<E>(source: &Source<E>, claims: &[Concluded<E>]) -> String {
     let short = source.short;
     let is_arithmetic = |one: &&Concluded<E>| one.claim.needs.iter().all(|name| source.given.contains(name));
-    let arithmetic = claims.iter().filter(|one| one.verdict == Verdict::Holds).filter(is_arithmetic).count();
-    let words = |verdict: Verdict| match verdict {
-        Verdict::Holds => "hold",
-        Verdict::HoldsPartly => "hold partly",
-        Verdict::Undecided => "are undecided",
-        Verdict::Differs => "differ",
-        Verdict::SourceInconsistent => "contradict another place of its text",
-        Verdict::AnotherMachine => "are not judged, because they are about another machine",
-        Verdict::NotDerived => "could not be checked",
+    let arithmetic =
+        claims.iter().filter(|one| one.verdict == ClaimVerdict::Holds).filter(is_arithmetic).count();
+    let words = |verdict: ClaimVerdict| match verdict {
+        ClaimVerdict::Holds => "hold",
+        ClaimVerdict::HoldsPartly => "hold partly",
+        ClaimVerdict::Undecided => "are undecided",
+        ClaimVerdict::Differs => "differ",
+        ClaimVerdict::SourceInconsistent => "contradict another place of its text",
+        ClaimVerdict::AnotherMachine => "are not judged, because they are about another machine",
+        ClaimVerdict::NotDerived => "could not be checked",
     };
-    let counted = Verdict::ALL.map(|verdict| (count(claims, verdict), words(verdict)));
+    let counted = ClaimVerdict::ALL.map(|verdict| (count(claims, verdict), words(verdict)));
     let parts: Vec<String> = counted
         .iter()
         .filter(|(count, _)| *count > 0)
@@ -95,22 +96,22 @@ fn headline<E>(source: &Source<E>, claims: &[Concluded<E>]) -> String {
 fn statement<E>(conclusion: &Conclusion, claims: &[Concluded<E>]) -> Option<Statement> {
     let rests_on: Vec<&Concluded<E>> = claims
         .iter()
-        .filter(|one| conclusion.claims.contains(&one.claim.id) && one.verdict != Verdict::NotDerived)
+        .filter(|one| conclusion.claims.contains(&one.claim.id) && one.verdict != ClaimVerdict::NotDerived)
         .collect();
-    let is_at_worst = |verdict: Verdict| rests_on.iter().all(|one| one.verdict <= verdict);
+    let is_at_worst = |verdict: ClaimVerdict| rests_on.iter().all(|one| one.verdict <= verdict);
     let level = match () {
         () if rests_on.is_empty() => return None,
-        () if is_at_worst(Verdict::Holds) => Level::High,
-        () if is_at_worst(Verdict::HoldsPartly) => Level::Moderate,
+        () if is_at_worst(ClaimVerdict::Holds) => Level::High,
+        () if is_at_worst(ClaimVerdict::HoldsPartly) => Level::Moderate,
         () => Level::Low,
     };
     let evidence = |one: &&Concluded<E>| {
         let says = one.claim.says;
         format!("{says} Published: {}; ours: {} ({}).", one.claim.published, one.ours(), one.verdict)
     };
-    let holding = rests_on.iter().filter(|one| one.verdict == Verdict::Holds).count();
+    let holding = rests_on.iter().filter(|one| one.verdict == ClaimVerdict::Holds).count();
     let reason = format!("{holding} of the {} claims it rests on hold", rests_on.len());
-    let others = rests_on.iter().filter(|one| one.verdict != Verdict::Holds);
+    let others = rests_on.iter().filter(|one| one.verdict != ClaimVerdict::Holds);
     let others: Vec<String> = others.map(|one| format!("{}: {}", one.claim.id, one.verdict)).collect();
     let reason = match others.is_empty() {
         true => format!("{reason}."),
@@ -172,7 +173,7 @@ fn all_claims<E: Evidence>(reproduction: &Reproduction<E>) -> Option<Section> {
 }
 
 /// A figure: its description, its charts, and the claims that are shown with it.
-fn figure<E: Evidence>(reproduction: &Reproduction<E>, figure: &Figure) -> Option<Section> {
+fn figure<E: Evidence>(reproduction: &Reproduction<E>, figure: &PublishedFigure) -> Option<Section> {
     let Reproduction { source, evidence, claims, .. } = reproduction;
     let claims: Vec<&Concluded<E>> =
         claims.iter().filter(|one| one.claim.needs.first() == Some(&figure.name)).collect();
@@ -193,7 +194,7 @@ fn figure<E: Evidence>(reproduction: &Reproduction<E>, figure: &Figure) -> Optio
 fn found<E>(claims: &[&Concluded<E>]) -> Vec<String> {
     let otherwise: Vec<String> = claims
         .iter()
-        .filter(|one| one.verdict != Verdict::Holds)
+        .filter(|one| one.verdict != ClaimVerdict::Holds)
         .map(|one| {
             let Concluded { claim, verdict, .. } = one;
             let says = claim.says.trim_end_matches('.');
@@ -211,7 +212,7 @@ fn found<E>(claims: &[&Concluded<E>]) -> Vec<String> {
 }
 
 /// The claims that are shown with a figure, and how our values are derived; `None` if there are none.
-fn claims_of<E>(figure: &Figure, claims: &[&Concluded<E>]) -> Option<Table> {
+fn claims_of<E>(figure: &PublishedFigure, claims: &[&Concluded<E>]) -> Option<Table> {
     let row = |one: &&Concluded<E>| {
         let derivation =
             format!("{}. Accepted as stated: {}.", capitalised(one.claim.recipe), one.accepted());

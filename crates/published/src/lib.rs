@@ -63,6 +63,6 @@ pub use claim::{Claim, Concluded};
 pub use finding::{Finding, Value, ValueAt};
 pub use layout::document;
 pub use reading::Reading;
-pub use source::{Conclusion, Evidence, Figure, Reproduction, Source};
+pub use source::{Conclusion, Evidence, PublishedFigure, Reproduction, Source};
 pub use summary::Summary;
-pub use verdict::Verdict;
+pub use verdict::ClaimVerdict;

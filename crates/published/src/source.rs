@@ -21,7 +21,7 @@ pub struct Source<E> {
     /// paragraph.
     pub story: &'static [&'static str],
     /// Its figures and tables, in order.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<PublishedFigure>,
     /// Its claims, in order.
     pub claims: Vec<Claim<E>>,
     /// Its main conclusions, with the claims that they rest on.
@@ -37,7 +37,7 @@ pub struct Source<E> {
 
 /// A figure or table, in words for a reader who has never seen it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Figure {
+pub struct PublishedFigure {
     /// Its name on a command line and in links: `7a`.
     pub name: &'static str,
     /// Its name in the publication: `figure 7(a)`.
@@ -123,7 +123,7 @@ impl<E> Source<E> {
     /// # Errors
     /// If a name selects no figure.
     pub fn figures_named(&self, names: &[String]) -> Result<Vec<&'static str>, UnknownFigure> {
-        let is_named = |figure: &Figure, name: &str| {
+        let is_named = |figure: &PublishedFigure, name: &str| {
             let number = figure.name.strip_suffix(|letter: char| letter.is_ascii_lowercase());
             figure.name == name
                 || (number == Some(name) && name.ends_with(|last: char| last.is_ascii_digit()))
@@ -134,7 +134,8 @@ impl<E> Source<E> {
             let known: Vec<&str> = self.figures.iter().map(|figure| figure.name).collect();
             return Err(UnknownFigure { name: unknown.clone(), known: known.join(", ") });
         }
-        let wanted = |figure: &&Figure| names.is_empty() || names.iter().any(|name| is_named(figure, name));
+        let wanted =
+            |figure: &&PublishedFigure| names.is_empty() || names.iter().any(|name| is_named(figure, name));
         Ok(self.figures.iter().filter(wanted).map(|figure| figure.name).collect())
     }
 
@@ -176,7 +177,7 @@ impl<E> Source<E> {
     }
 
     /// The figure with this name.
-    pub(crate) fn figure(&self, name: &str) -> Option<&Figure> {
+    pub(crate) fn figure(&self, name: &str) -> Option<&PublishedFigure> {
         self.figures.iter().find(|figure| figure.name == name)
     }
 

@@ -3,7 +3,7 @@
 use crate::claim::Concluded;
 use crate::finding::{Finding, ValueAt};
 use crate::source::{Evidence, Reproduction};
-use crate::verdict::Verdict;
+use crate::verdict::ClaimVerdict;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use warmcore_record::columns::ColumnsError;
@@ -77,7 +77,7 @@ pub struct ClaimRow {
 impl ClaimRow {
     fn new<E>(concluded: &Concluded<E>) -> Self {
         let Concluded { claim, tally, .. } = concluded;
-        let is_judged = concluded.verdict != Verdict::AnotherMachine;
+        let is_judged = concluded.verdict != ClaimVerdict::AnotherMachine;
         let extremes = concluded.finding.as_ref().and_then(Finding::extremes);
         let least = extremes.map(|(least, _)| least.value);
         let several = |(_, greatest): (&ValueAt, &ValueAt)| (tally.places() > 1).then_some(greatest.value);

@@ -29,7 +29,7 @@ pub const HOLDS_PARTLY: f64 = 0.5;
 
 /// The verdicts, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// Our value is as stated in (nearly) the whole range.
     Holds,
     /// Our value is as stated in at least half of the range.
@@ -117,25 +117,25 @@ impl Tally {
 
     /// The verdict on these places.
     #[must_use]
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> ClaimVerdict {
         let at_least = self.grade(|count| count.as_stated);
         let at_most = self.grade(|count| count.as_stated + count.undecided);
         match self.places() {
-            0 => Verdict::NotDerived,
+            0 => ClaimVerdict::NotDerived,
             _ if at_least == at_most => at_least,
-            _ => Verdict::Undecided,
+            _ => ClaimVerdict::Undecided,
         }
     }
 
     /// The verdict if `as_stated` places of each case were as stated.
-    fn grade(&self, as_stated: impl Fn(&Count) -> usize) -> Verdict {
+    fn grade(&self, as_stated: impl Fn(&Count) -> usize) -> ClaimVerdict {
         let part = |as_stated: usize, places: usize| as_stated as f64 / places as f64;
         let holds = |(_, count): &(String, Count)| part(as_stated(count), count.places()) >= HOLDS;
         let everywhere = self.cases.iter().map(|(_, count)| as_stated(count)).sum();
         match part(everywhere, self.places()) {
-            _ if self.cases.iter().all(holds) => Verdict::Holds,
-            part if part >= HOLDS_PARTLY => Verdict::HoldsPartly,
-            _ => Verdict::Differs,
+            _ if self.cases.iter().all(holds) => ClaimVerdict::Holds,
+            part if part >= HOLDS_PARTLY => ClaimVerdict::HoldsPartly,
+            _ => ClaimVerdict::Differs,
         }
     }
 }
@@ -165,7 +165,7 @@ impl fmt::Display for Tally {
     }
 }
 
-impl Verdict {
+impl ClaimVerdict {
     /// All verdicts, best first.
     pub const ALL: [Self; 7] = [
         Self::Holds,
@@ -178,7 +178,7 @@ impl Verdict {
     ];
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for ClaimVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Holds => "holds",
@@ -214,12 +214,12 @@ mod tests {
     use super::*;
     use crate::finding::ValueAt;
 
-    fn judge(reading: Reading, values: &[(f64, f64)]) -> Verdict {
+    fn judge(reading: Reading, values: &[(f64, f64)]) -> ClaimVerdict {
         judge_cases(reading, values, 1)
     }
 
     /// Judges `values` that belong to the `cases` in turn.
-    fn judge_cases(reading: Reading, values: &[(f64, f64)], cases: usize) -> Verdict {
+    fn judge_cases(reading: Reading, values: &[(f64, f64)], cases: usize) -> ClaimVerdict {
         let found = |(index, &(low, high)): (usize, &(f64, f64))| {
             let value = Value { mean: (low + high) / 2.0, low, high };
             ValueAt::new("", value).in_case(format!("{}", index % cases))
@@ -231,11 +231,11 @@ mod tests {
     #[test]
     fn one_value_is_judged_by_its_whole_interval() {
         let about = Reading::About(25.0);
-        assert_eq!(judge(about, &[(26.0, 29.0)]), Verdict::Holds);
-        assert_eq!(judge(about, &[(28.0, 34.0)]), Verdict::Undecided);
-        assert_eq!(judge(about, &[(31.0, 37.0)]), Verdict::Differs);
-        assert_eq!(judge(Reading::About(29.0), &[(-18.0, 178.0)]), Verdict::Undecided);
-        assert_eq!(judge(about, &[]), Verdict::NotDerived);
+        assert_eq!(judge(about, &[(26.0, 29.0)]), ClaimVerdict::Holds);
+        assert_eq!(judge(about, &[(28.0, 34.0)]), ClaimVerdict::Undecided);
+        assert_eq!(judge(about, &[(31.0, 37.0)]), ClaimVerdict::Differs);
+        assert_eq!(judge(Reading::About(29.0), &[(-18.0, 178.0)]), ClaimVerdict::Undecided);
+        assert_eq!(judge(about, &[]), ClaimVerdict::NotDerived);
     }
 
     #[test]
@@ -243,11 +243,11 @@ mod tests {
         let between = Reading::Between(10.0, 15.0);
         let of =
             |inside: usize, outside: usize| [vec![(11.0, 12.0); inside], vec![(3.0, 4.0); outside]].concat();
-        assert_eq!(judge(between, &of(18, 0)), Verdict::Holds);
-        assert_eq!(judge(between, &of(17, 1)), Verdict::Holds);
-        assert_eq!(judge(between, &of(9, 9)), Verdict::HoldsPartly);
-        assert_eq!(judge(between, &of(5, 13)), Verdict::Differs);
-        assert_eq!(judge(between, &of(1, 10)), Verdict::Differs);
+        assert_eq!(judge(between, &of(18, 0)), ClaimVerdict::Holds);
+        assert_eq!(judge(between, &of(17, 1)), ClaimVerdict::Holds);
+        assert_eq!(judge(between, &of(9, 9)), ClaimVerdict::HoldsPartly);
+        assert_eq!(judge(between, &of(5, 13)), ClaimVerdict::Differs);
+        assert_eq!(judge(between, &of(1, 10)), ClaimVerdict::Differs);
     }
 
     #[test]
@@ -261,20 +261,20 @@ mod tests {
             let tally = Tally::new(Reading::MoreThan(0.0), &finding);
             (tally.verdict(), tally.to_string())
         };
-        assert_eq!(judge([(20, 0), (20, 0), (19, 1)]).0, Verdict::Holds);
+        assert_eq!(judge([(20, 0), (20, 0), (19, 1)]).0, ClaimVerdict::Holds);
         let (verdict, words) = judge([(20, 0), (20, 0), (16, 4)]);
-        assert_eq!(verdict, Verdict::HoldsPartly, "93 % of all places, and 80 % for b = 8");
+        assert_eq!(verdict, ClaimVerdict::HoldsPartly, "93 % of all places, and 80 % for b = 8");
         assert_eq!(words, "as stated at 56 of 60 (b = 2: 20 of 20; b = 4: 20 of 20; b = 8: 16 of 20)");
-        assert_eq!(judge([(20, 0), (0, 20), (0, 20)]).0, Verdict::Differs);
+        assert_eq!(judge([(20, 0), (0, 20), (0, 20)]).0, ClaimVerdict::Differs);
     }
 
     #[test]
     fn what_is_undecided_matters_only_where_it_would_change_the_verdict() {
         let positive = Reading::MoreThan(0.0);
         let of = |held: usize, open: usize| [vec![(1.0, 2.0); held], vec![(-1.0, 1.0); open]].concat();
-        assert_eq!(judge(positive, &of(19, 1)), Verdict::Holds);
-        assert_eq!(judge(positive, &of(9, 3)), Verdict::Undecided);
-        assert_eq!(judge(positive, &[of(0, 4), vec![(-2.0, -1.0); 5]].concat()), Verdict::Differs);
+        assert_eq!(judge(positive, &of(19, 1)), ClaimVerdict::Holds);
+        assert_eq!(judge(positive, &of(9, 3)), ClaimVerdict::Undecided);
+        assert_eq!(judge(positive, &[of(0, 4), vec![(-2.0, -1.0); 5]].concat()), ClaimVerdict::Differs);
     }
 
     /// Random numbers from the high bits of a linear congruential generator (Knuth's constants).
@@ -306,7 +306,10 @@ mod tests {
                 .collect();
             let cases = 1 + (3.0 * draws.next()) as usize;
             let [precise, quick] = [narrow, wide].map(|values| judge_cases(reading, &values, cases));
-            assert!(quick == precise || quick == Verdict::Undecided, "seed {seed}: {precise}, then {quick}");
+            assert!(
+                quick == precise || quick == ClaimVerdict::Undecided,
+                "seed {seed}: {precise}, then {quick}"
+            );
         }
     }
 }

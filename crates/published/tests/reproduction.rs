@@ -8,7 +8,7 @@ use warmcore_costs::{Approach, Profile};
 use warmcore_published::salehi_1994::{
     FigureName, Options, Plan, ReproduceError, Setting, Simulations, columns, reproduce, source,
 };
-use warmcore_published::{Reproduction, Summary, Verdict, document};
+use warmcore_published::{ClaimVerdict, Reproduction, Summary, document};
 use warmcore_record::Manifest;
 use warmcore_scenario::{Parallelism, ProcessorPolicy, ProfileSource};
 use warmcore_units::Nanos;
@@ -150,7 +150,7 @@ fn another_machine_is_drawn_at_its_own_rates_and_not_judged() {
     let figures = [FigureName::Table2, FigureName::F12];
     let source = ProfileSource::File("mine.toml".into());
     let reproduction = reproduced(Options { profile: faster(10.0), source, ..options(&figures) });
-    assert!(reproduction.claims.iter().all(|concluded| concluded.verdict == Verdict::AnotherMachine));
+    assert!(reproduction.claims.iter().all(|concluded| concluded.verdict == ClaimVerdict::AnotherMachine));
     let wired = Setting::new(Parallelism::Ips, ProcessorPolicy::WiredStreams);
     let curve = reproduction.evidence.get(wired).unwrap();
     assert!((curve.capacity.mean / (80.0 / 57.4e-6) - 1.0).abs() < 0.01, "{}", curve.capacity.mean);
@@ -187,11 +187,11 @@ fn a_quick_run_contradicts_no_verdict_of_the_full_run() {
     let differing: Vec<String> = quick
         .claims
         .iter()
-        .filter(|one| one.verdict != Verdict::Undecided && one.verdict.to_string() != full[one.claim.id])
+        .filter(|one| one.verdict != ClaimVerdict::Undecided && one.verdict.to_string() != full[one.claim.id])
         .map(|one| format!("{}: {}, in full {}", one.claim.id, one.verdict, full[one.claim.id]))
         .collect();
     assert!(differing.is_empty(), "{differing:#?}");
-    let undecided = quick.claims.iter().filter(|one| one.verdict == Verdict::Undecided).count();
+    let undecided = quick.claims.iter().filter(|one| one.verdict == ClaimVerdict::Undecided).count();
     assert!(undecided <= quick.claims.len() / 3, "{undecided} undecided: a quick run should say something");
 
     // Claims that once seemed to hold because a curve was cut, one side was looked at, or only a sign was
@@ -199,17 +199,17 @@ fn a_quick_run_contradicts_no_verdict_of_the_full_run() {
     // nothing.
     let verdict = |id: &str| quick.claims.iter().find(|one| one.claim.id == id).expect(id).verdict;
     for id in ["other-hosts", "hybrid-best"] {
-        assert_eq!(verdict(id), Verdict::HoldsPartly, "{id}");
+        assert_eq!(verdict(id), ClaimVerdict::HoldsPartly, "{id}");
     }
     for id in ["ips-delay-50", "ips-memory", "locking-mru-25"] {
-        assert_eq!(verdict(id), Verdict::Differs, "{id}");
+        assert_eq!(verdict(id), ClaimVerdict::Differs, "{id}");
     }
-    assert_eq!(verdict("stream-locking-over-ips"), Verdict::SourceInconsistent);
+    assert_eq!(verdict("stream-locking-over-ips"), ClaimVerdict::SourceInconsistent);
     // The answer depends on where the curves end, which the text does not say.
-    assert_eq!(verdict("latency-bound"), Verdict::Undecided);
+    assert_eq!(verdict("latency-bound"), ClaimVerdict::Undecided);
     // "Around 2.5 µs" is no more exact than "about" is elsewhere.
-    assert_eq!(verdict("lock-migration-factor"), Verdict::Undecided);
+    assert_eq!(verdict("lock-migration-factor"), ClaimVerdict::Undecided);
     for id in ["locking-mru-except-high", "ips-mru-best-when-idle"] {
-        assert_eq!(verdict(id), Verdict::Holds, "{id}");
+        assert_eq!(verdict(id), ClaimVerdict::Holds, "{id}");
     }
 }

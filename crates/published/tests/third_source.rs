@@ -2,7 +2,8 @@
 
 use warmcore_published::claim::count;
 use warmcore_published::{
-    Claim, Conclusion, Evidence, Figure, Finding, Reading, Source, Summary, Value, ValueAt, Verdict, document,
+    Claim, ClaimVerdict, Conclusion, Evidence, Finding, PublishedFigure, Reading, Source, Summary, Value,
+    ValueAt, document,
 };
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::document::Level;
@@ -43,8 +44,13 @@ impl Evidence for Boiled {
 }
 
 fn source() -> Source<Boiled> {
-    let figure =
-        |name, label| Figure { name, label, title: "kettles", about: "How fast each boils.", states: "" };
+    let figure = |name, label| PublishedFigure {
+        name,
+        label,
+        title: "kettles",
+        about: "How fast each boils.",
+        states: "",
+    };
     let claim = |id, published, reading, derive| Claim {
         id,
         section: "2",
@@ -93,9 +99,12 @@ fn a_source_of_a_few_lines_goes_through_the_whole_flow() {
     let names = source().figures_named(&["1".to_owned()]).unwrap();
     assert_eq!(names, ["1a", "1b"]);
     let reproduction = source().conclude(boiled(), names);
-    let verdicts: Vec<Verdict> = reproduction.claims.iter().map(|one| one.verdict).collect();
-    assert_eq!(verdicts, [Verdict::HoldsPartly, Verdict::Differs, Verdict::Undecided, Verdict::NotDerived]);
-    assert_eq!(count(&reproduction.claims, Verdict::Differs), 1);
+    let verdicts: Vec<ClaimVerdict> = reproduction.claims.iter().map(|one| one.verdict).collect();
+    assert_eq!(
+        verdicts,
+        [ClaimVerdict::HoldsPartly, ClaimVerdict::Differs, ClaimVerdict::Undecided, ClaimVerdict::NotDerived]
+    );
+    assert_eq!(count(&reproduction.claims, ClaimVerdict::Differs), 1);
     let first = &reproduction.claims[0];
     assert_eq!(first.ours(), "2.0 ± 0.2 to 5.5 ± 0.2 min, as stated at 2 of 3");
     assert_eq!(

@@ -106,7 +106,7 @@ struct Head {
 /// Any other line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Entry<V> {
+struct JournalEntry<V> {
     key: Vec<String>,
     value: V,
 }
@@ -120,7 +120,7 @@ struct HeadLine {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EntryLine<V> {
-    entry: Entry<V>,
+    entry: JournalEntry<V>,
 }
 
 impl<V: Serialize + DeserializeOwned> Journal<V> {
@@ -160,7 +160,7 @@ impl<V: Serialize + DeserializeOwned> Journal<V> {
     /// # Errors
     /// If the file cannot be written, or the value cannot be written as TOML on one line.
     pub fn append(&self, key: &str, value: &V) -> Result<(), JournalError> {
-        let line = line("entry", &Entry { key: split(key), value }, &self.path)?;
+        let line = line("entry", &JournalEntry { key: split(key), value }, &self.path)?;
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(line.as_bytes()).map_err(|source| JournalError::File {
             step: "add to",

@@ -20,12 +20,12 @@ const FONT: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neu
 
 /// What the page's script reads for one chart.
 #[derive(Serialize)]
-pub(crate) struct Figure {
-    views: Vec<FigureView>,
+pub(crate) struct DrawnChart {
+    views: Vec<DrawnView>,
 }
 
 #[derive(Serialize)]
-struct FigureView {
+struct DrawnView {
     picks: Vec<usize>,
     traces: Vec<Value>,
     /// The layout for the series that are shown at first.
@@ -43,12 +43,12 @@ struct Drawing<'a> {
     y: DrawnAxis<'a>,
 }
 
-impl Figure {
+impl DrawnChart {
     pub(crate) fn new(chart: &Chart, legend: &Legend<'_>) -> Self {
         let view = |view| {
             let drawing = Drawing::new(chart, legend, view);
             let hides = view.series.iter().any(|series| !drawing.is_shown(series));
-            FigureView {
+            DrawnView {
                 picks: view.picks.clone(),
                 traces: drawing.traces(),
                 layout: drawing.layout(|series| drawing.is_shown(series)),
@@ -272,13 +272,13 @@ mod tests {
     use warmcore_record::Estimate;
     use warmcore_record::chart::{Axis, Unit};
 
-    fn views(y: Axis, views: Vec<Vec<Series>>) -> Vec<FigureView> {
+    fn views(y: Axis, views: Vec<Vec<Series>>) -> Vec<DrawnView> {
         let view = |(pick, series)| View { picks: vec![pick], series, ..View::default() };
         let (id, title, caption) = (String::new(), String::new(), String::new());
         let views = views.into_iter().enumerate().map(view).collect();
         let x = Axis::log("", Unit::per_second());
         let chart = Chart { id, title, caption, x, y, choices: Vec::new(), views };
-        Figure::new(&chart, &Legend::new(&chart)).views
+        DrawnChart::new(&chart, &Legend::new(&chart)).views
     }
 
     fn series(name: &str, y: f64) -> Series {
@@ -289,7 +289,7 @@ mod tests {
     fn each_view_has_a_prefix_that_suits_it() {
         let linear = Axis::linear("capacity", Unit::per_second());
         let drawn = views(linear, vec![vec![series("MRU", 35e3)], vec![series("MRU", 2e6)]]);
-        let shown = |view: &FigureView| (view.layout["title"]["text"].clone(), view.traces[0]["y"].clone());
+        let shown = |view: &DrawnView| (view.layout["title"]["text"].clone(), view.traces[0]["y"].clone());
         assert_eq!(shown(&drawn[0]), (json!("capacity (k/s)"), json!([35.0])));
         assert_eq!(shown(&drawn[1]), (json!("capacity (M/s)"), json!([2.0])));
     }

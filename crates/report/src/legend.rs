@@ -6,11 +6,11 @@ use warmcore_record::chart::{Chart, Series};
 /// The distinct series of a chart, in order of appearance. A series keeps its entry, its appearance and
 /// whether it is shown when the reader switches to another view.
 pub(crate) struct Legend<'a> {
-    pub(crate) entries: Vec<Entry<'a>>,
+    pub(crate) entries: Vec<LegendSeries<'a>>,
 }
 
 /// One series, in all views that contain it.
-pub(crate) struct Entry<'a> {
+pub(crate) struct LegendSeries<'a> {
     pub(crate) series: &'a Series,
     pub(crate) appearance: Appearance,
     /// Whether it is shown at first, which is so if any view shows it.
@@ -21,7 +21,7 @@ pub(crate) struct Entry<'a> {
 
 impl<'a> Legend<'a> {
     pub(crate) fn new(chart: &'a Chart) -> Self {
-        let mut entries: Vec<Entry<'a>> = Vec::new();
+        let mut entries: Vec<LegendSeries<'a>> = Vec::new();
         // A colour gets a different marker in each group of the legend.
         let mut markers: Vec<(usize, Option<&str>)> = Vec::new();
         for series in chart.views.iter().flat_map(|view| &view.series) {
@@ -38,7 +38,7 @@ impl<'a> Legend<'a> {
             });
             let appearance = palette::appearance(look, marker);
             let (shown, emphasised) = (!series.hidden, series.emphasised);
-            entries.push(Entry { series, appearance, shown, emphasised });
+            entries.push(LegendSeries { series, appearance, shown, emphasised });
         }
         Self { entries }
     }
@@ -96,6 +96,6 @@ mod tests {
             |hidden| Series { hidden, emphasised: !hidden, ..Series::new("MRU", Style::Line, Vec::new()) };
         let chart = chart(vec![vec![series(true)], vec![series(false)]]);
         let legend = Legend::new(&chart);
-        assert!(matches!(&legend.entries[..], [Entry { shown: true, emphasised: true, .. }]));
+        assert!(matches!(&legend.entries[..], [LegendSeries { shown: true, emphasised: true, .. }]));
     }
 }

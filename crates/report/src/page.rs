@@ -2,9 +2,9 @@
 
 use crate::behind::BehindView;
 use crate::embed;
-use crate::figure::Figure;
+use crate::figure::DrawnChart;
 use crate::grid::{Grid, GridCell};
-use crate::legend::{Entry, Legend};
+use crate::legend::{Legend, LegendSeries};
 use askama::Template;
 use warmcore_record::chart::{Chart, Choice};
 use warmcore_record::document::{Confidence, Level, Statement, Term, Verdict};
@@ -110,7 +110,7 @@ impl<'a> ChartPart<'a> {
         Self {
             chart,
             choices: &chart.choices,
-            data: embed::json(&Figure::new(chart, &legend)),
+            data: embed::json(&DrawnChart::new(chart, &legend)),
             legend: legend_groups(&legend),
             behind: BehindView::all_of(chart),
             is_first: false,
@@ -127,7 +127,7 @@ fn has_missed(chart: &Chart) -> bool {
 /// The entries by group, with groups in order of appearance.
 fn legend_groups<'a>(legend: &Legend<'a>) -> Vec<LegendGroup<'a>> {
     let mut groups: Vec<LegendGroup<'a>> = Vec::new();
-    for (index, Entry { series, appearance, shown, emphasised }) in legend.entries.iter().enumerate() {
+    for (index, LegendSeries { series, appearance, shown, emphasised }) in legend.entries.iter().enumerate() {
         let entry = LegendEntry {
             index,
             name: &series.name,

@@ -205,11 +205,7 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
         let streams = Streams::new(homes.clone(), options.workers(), flows.len());
         let queues = if partitioned { options.workers() } else { 1 };
         let Opened { queues, prepared } = driver.open(&QueueRequest { queues, steering: &homes })?;
-        let mut protocol = Protocol::new(options.scheduling.approach, &layout, config(options));
-        for (number, flow) in flows.iter().enumerate() {
-            let stream = StreamId::from(number);
-            protocol.open(stream, flow).map_err(|source| RunError::Stream { number, source })?;
-        }
+        let protocol = open_protocol(options, &layout, flows)?;
         let schedulers = schedulers::<P, W>(policy, options, &layout, partitioned);
         let pools = match options.scheduling.memory {
             Organisation::Global => 1,
@@ -248,22 +244,31 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
         if control.has_failed() {
             return Err(RunError::Handler);
         }
-        let held = shared.schedulers.iter().map(|scheduler| u64::from(scheduler.lock().held())).sum::<u64>();
-        let passed: u64 = shared.mailboxes.iter().map(|mailbox| mailbox.forwarded.len() as u64).sum();
+        let given_up = unprocessed(&shared);
         let lost = shared.queues.iter().map(|queue| queue.lock().lost()).sum();
         let duration = clock.now();
         drop(shared);
         let blocks = blocks
             .into_iter()
             .map(|blocks| blocks.into_inner().into_inner().unwrap_or_else(PoisonError::into_inner));
-        Ok(Report {
-            duration,
-            workers: blocks.collect(),
-            streams: streams.counts(),
-            given_up: held + passed,
-            lost,
-        })
+        Ok(Report { duration, workers: blocks.collect(), streams: streams.counts(), given_up, lost })
     }
+}
+
+/// The protocol stack with a stream open for each of `flows`.
+fn open_protocol(options: &Options, layout: &Layout, flows: &[Flow]) -> Result<Protocol, RunError> {
+    let mut protocol = Protocol::new(options.scheduling.approach, layout, config(options));
+    for (number, flow) in flows.iter().enumerate() {
+        let stream = StreamId::from(number);
+        protocol.open(stream, flow).map_err(|source| RunError::Stream { number, source })?;
+    }
+    Ok(protocol)
+}
+
+/// The packets that are still held by a scheduler or on their way to one.
+fn unprocessed<P: Policy, W: Waiting<Job = Packet>, H>(shared: &Shared<'_, P, W, H>) -> u64 {
+    let held = shared.schedulers.iter().map(|scheduler| u64::from(scheduler.lock().held())).sum::<u64>();
+    held + shared.mailboxes.iter().map(|mailbox| mailbox.forwarded.len() as u64).sum::<u64>()
 }
 
 fn config(options: &Options) -> Config {

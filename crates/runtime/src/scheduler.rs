@@ -8,7 +8,7 @@
 mod conformance;
 
 use crate::packet::Packet;
-use warmcore_costs::residency::{Placement, Residency};
+use warmcore_costs::residency::{PacketPlacement, Residency};
 use warmcore_costs::{ExecutionModel, Situation};
 use warmcore_policy::dispatch::{Change, Dispatcher, Layout, Next, Waiting};
 use warmcore_policy::{Policy, ThreadPool};
@@ -117,7 +117,7 @@ impl<P: Policy, W: Waiting<Job = Packet>> Scheduler<P, W> {
     #[inline]
     fn assign(&mut self, cpu: CpuId, thread: ThreadId, packet: Packet) -> Assignment {
         let stack = self.dispatcher.stack(&packet, cpu);
-        let placement = Placement { stream: packet.stream, stack, thread, cpu };
+        let placement = PacketPlacement { stream: packet.stream, stack, thread, cpu };
         Assignment { situation: self.residency.start(placement), packet, stack, thread }
     }
 }

@@ -24,7 +24,7 @@ pub fn order(count: usize, block: usize) -> Vec<usize> {
 
 /// A change, judged against the A/A difference of the control.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum ChangeVerdict {
     /// An increase larger than the A/A difference can be.
     More,
     /// A decrease larger than the A/A difference can be.
@@ -35,7 +35,7 @@ pub enum Verdict {
     Unsound,
 }
 
-impl Verdict {
+impl ChangeVerdict {
     /// The name for other programs.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -50,15 +50,15 @@ impl Verdict {
 
 /// Judges `change` if the control differed from itself by `control`.
 #[must_use]
-pub fn verdict(change: &Change, control: &Change) -> Verdict {
+pub fn verdict(change: &Change, control: &Change) -> ChangeVerdict {
     if !control.may_be_none() {
-        Verdict::Unsound
+        ChangeVerdict::Unsound
     } else if change.may_be_none() || change.mean.abs() <= control.at_most() {
-        Verdict::NotVisible
+        ChangeVerdict::NotVisible
     } else if change.mean > 0.0 {
-        Verdict::More
+        ChangeVerdict::More
     } else {
-        Verdict::Less
+        ChangeVerdict::Less
     }
 }
 
@@ -92,10 +92,10 @@ mod tests {
     fn a_change_counts_only_beyond_the_noise_floor() {
         let change = |low: f64, high: f64| Change { mean: (low + high) / 2.0, low, high };
         let control = change(-0.03, 0.02);
-        assert_eq!(verdict(&change(0.2, 0.4), &control), Verdict::More);
-        assert_eq!(verdict(&change(-0.4, -0.2), &control), Verdict::Less);
-        assert_eq!(verdict(&change(-0.1, 0.4), &control), Verdict::NotVisible);
-        assert_eq!(verdict(&change(0.01, 0.03), &control), Verdict::NotVisible);
-        assert_eq!(verdict(&change(0.2, 0.4), &change(0.01, 0.05)), Verdict::Unsound);
+        assert_eq!(verdict(&change(0.2, 0.4), &control), ChangeVerdict::More);
+        assert_eq!(verdict(&change(-0.4, -0.2), &control), ChangeVerdict::Less);
+        assert_eq!(verdict(&change(-0.1, 0.4), &control), ChangeVerdict::NotVisible);
+        assert_eq!(verdict(&change(0.01, 0.03), &control), ChangeVerdict::NotVisible);
+        assert_eq!(verdict(&change(0.2, 0.4), &change(0.01, 0.05)), ChangeVerdict::Unsound);
     }
 }

@@ -37,4 +37,4 @@ pub use interval::Interval;
 pub use quantiles::Quantiles;
 pub use replications::Replications;
 pub use spread::Spread;
-pub use stopping::{StoppingRule, Verdict};
+pub use stopping::{StopDecision, StoppingRule};

@@ -53,7 +53,7 @@ pub struct StoppingRule {
 
 /// The result of a judgement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub enum StopDecision {
     /// The run continues until [`StoppingRule::at`].
     Continue,
     /// The run is as precise as requested, and ends.
@@ -92,17 +92,17 @@ impl StoppingRule {
 
     /// Judges the run by the interval of its mean, after at least [`at`](Self::at) observations.
     #[must_use]
-    pub fn judge(&mut self, interval: Interval) -> Verdict {
+    pub fn judge(&mut self, interval: Interval) -> StopDecision {
         let precise = interval.relative() <= self.relative;
         if precise && self.promising {
-            return Verdict::Precise;
+            return StopDecision::Precise;
         }
         if self.next >= self.most {
-            return Verdict::Exhausted;
+            return StopDecision::Exhausted;
         }
         self.promising = precise;
         self.next = (self.next + (self.next / 4).max(1)).min(self.most);
-        Verdict::Continue
+        StopDecision::Continue
     }
 }
 
@@ -119,14 +119,14 @@ mod tests {
         let mut stopping = StoppingRule::new(0.01, u64::MAX);
         let looks = [0.005, 0.02, 0.01, f64::NAN, 0.009, 0.008];
         let verdicts = looks.map(|width| stopping.judge(of_width(width)));
-        assert_eq!(verdicts[..5], [Verdict::Continue; 5]);
-        assert_eq!(verdicts[5], Verdict::Precise);
+        assert_eq!(verdicts[..5], [StopDecision::Continue; 5]);
+        assert_eq!(verdicts[5], StopDecision::Precise);
     }
 
     #[test]
     fn a_coarse_target_is_judged_as_the_coarsest_allowed() {
         let mut stopping = StoppingRule::new(0.5, u64::MAX);
-        assert!((0..9).all(|_| stopping.judge(of_width(0.06)) == Verdict::Continue));
+        assert!((0..9).all(|_| stopping.judge(of_width(0.06)) == StopDecision::Continue));
     }
 
     #[test]
@@ -140,7 +140,8 @@ mod tests {
     fn every_run_ends() {
         for most in [0, 1, FIRST - 1, FIRST, 10 * FIRST] {
             let mut stopping = StoppingRule::new(0.01, most);
-            let looks = (0..1000).take_while(|_| stopping.judge(of_width(1.0)) == Verdict::Continue).count();
+            let looks =
+                (0..1000).take_while(|_| stopping.judge(of_width(1.0)) == StopDecision::Continue).count();
             assert!(looks < 20 && stopping.at() == most);
         }
     }

@@ -5,7 +5,7 @@ mod queue;
 
 use queue::{autoregressive, customers, numbers};
 use warmcore_stats::drift::{Backlog, Trend};
-use warmcore_stats::{BatchMeans, Interval, Quantiles, StoppingRule, Verdict};
+use warmcore_stats::{BatchMeans, Interval, Quantiles, StopDecision, StoppingRule};
 
 const RUNS: u64 = 200;
 
@@ -26,7 +26,7 @@ fn stopped(mut observations: impl Iterator<Item = f64>, precision: f64) -> Inter
         let missing = stopping.at() - batches.observations();
         observations.by_ref().take(missing as usize).for_each(|value| batches.push([value]));
         let interval = batches.steady().intervals[0];
-        if stopping.judge(interval) != Verdict::Continue {
+        if stopping.judge(interval) != StopDecision::Continue {
             return interval;
         }
     }

@@ -13,7 +13,7 @@ pub use border::Border;
 pub use ordinary::{ORDINARY, Ordinary};
 
 use crate::costs::draw::BETWEEN_STUDIES;
-use crate::predict::Host;
+use crate::predict::HostPredictions;
 use crate::resample::Draw;
 use core::cmp::Ordering;
 use std::ops::RangeInclusive;
@@ -130,7 +130,7 @@ const UNKNOWN_LOSS: f64 = 1.0;
 
 /// What to use on `host`. `None` if nothing was simulated.
 #[must_use]
-pub fn decide(host: &Host) -> Option<Advice> {
+pub fn decide(host: &HostPredictions) -> Option<Advice> {
     let choices = choices(host)?;
     let borders = borders(host, &choices);
     let region = |(index, choice): (usize, &Choice)| {
@@ -164,7 +164,7 @@ struct Choice {
 }
 
 /// As few choices as cover all rates at which anybody keeps up.
-fn choices(host: &Host) -> Option<Vec<Choice>> {
+fn choices(host: &HostPredictions) -> Option<Vec<Choice>> {
     let mut choices = Vec::new();
     let mut from = 0;
     while from < host.rates.len() {
@@ -191,7 +191,7 @@ fn choices(host: &Host) -> Option<Vec<Choice>> {
 
 /// Where each of `choices` ends and the next begins, in ascending order: each border is looked for between the last
 /// one and the end of the next choice.
-fn borders(host: &Host, choices: &[Choice]) -> Vec<Border> {
+fn borders(host: &HostPredictions, choices: &[Choice]) -> Vec<Border> {
     let mut borders: Vec<Border> = Vec::new();
     for pair in choices.windows(2) {
         let [before, after] = [&pair[0], &pair[1]];
@@ -203,14 +203,18 @@ fn borders(host: &Host, choices: &[Choice]) -> Vec<Border> {
 }
 
 /// The simulated rates between two rates; `None` if there is none.
-pub(crate) fn simulated_within(host: &Host, from: PerSecond, to: PerSecond) -> Option<RangeInclusive<usize>> {
+pub(crate) fn simulated_within(
+    host: &HostPredictions,
+    from: PerSecond,
+    to: PerSecond,
+) -> Option<RangeInclusive<usize>> {
     let start = host.rates.partition_point(|rate| rate.0 < from.0);
     let end = host.rates.partition_point(|rate| rate.0 <= to.0).checked_sub(1)?;
     (start <= end).then_some(start..=end)
 }
 
 /// The curves whose delay at the `rate`-th rate cannot be told from the lowest.
-fn as_good_as_best(host: &Host, rate: usize) -> Vec<usize> {
+fn as_good_as_best(host: &HostPredictions, rate: usize) -> Vec<usize> {
     let delay = |curve: &usize| Some((*curve, host.steady(*curve, rate)?.delay.mean.0));
     let delays = (0..host.curves.len()).filter_map(|curve| delay(&curve));
     let Some((lowest, _)) = delays.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
@@ -231,7 +235,7 @@ fn greatest(of: Estimate<f64>) -> f64 {
 }
 
 /// Of `curves`, the simplest; of equally simple ones that with the least of `cost`.
-fn simplest(host: &Host, curves: &[usize], cost: impl Fn(usize) -> f64) -> Option<usize> {
+fn simplest(host: &HostPredictions, curves: &[usize], cost: impl Fn(usize) -> f64) -> Option<usize> {
     let order = |a: &usize, b: &usize| -> Ordering {
         let [first, second] = [a, b].map(|&curve| simplicity(host.curves[curve].combination));
         first.cmp(&second).then(cost(*a).total_cmp(&cost(*b)))
@@ -240,30 +244,30 @@ fn simplest(host: &Host, curves: &[usize], cost: impl Fn(usize) -> f64) -> Optio
 }
 
 /// The sum of the logarithms of a curve's delays.
-fn total_delay(host: &Host, curve: usize, rates: RangeInclusive<usize>) -> f64 {
+fn total_delay(host: &HostPredictions, curve: usize, rates: RangeInclusive<usize>) -> f64 {
     let outcomes = rates.filter_map(|rate| host.steady(curve, rate));
     outcomes.map(|outcome| outcome.delay.mean.0.ln()).sum()
 }
 
-fn position(host: &Host, combination: Combination) -> Option<usize> {
+fn position(host: &HostPredictions, combination: Combination) -> Option<usize> {
     host.curves.iter().position(|curve| curve.combination == combination)
 }
 
 /// Whether a combination is well below its capacity at a rate.
-fn keeps_up_easily(host: &Host, curve: usize, rate: usize) -> bool {
+fn keeps_up_easily(host: &HostPredictions, curve: usize, rate: usize) -> bool {
     let capacity = host.curves[curve].capacity;
     host.steady(curve, rate).is_some() && host.rates[rate].0 < capacity.rate.mean.0 * NEAR_SATURATION
 }
 
 /// What one curve gains over another at a rate with which that keeps up easily.
-fn gain(host: &Host, best: usize, other: usize, rate: usize) -> Option<GainAt> {
+fn gain(host: &HostPredictions, best: usize, other: usize, rate: usize) -> Option<GainAt> {
     let ratio = host.delay_ratio(best, other, rate).filter(|_| keeps_up_easily(host, other, rate))?;
     let ratio = host.in_another_study(ratio);
     let gain = Estimate { mean: 1.0 - ratio.mean, half_width: ratio.half_width };
     Some(GainAt { rate: host.rates[rate], against: host.curves[other].combination, gain })
 }
 
-fn region(host: &Host, rates: RangeInclusive<usize>, choice: &Choice) -> Option<Region> {
+fn region(host: &HostPredictions, rates: RangeInclusive<usize>, choice: &Choice) -> Option<Region> {
     let &Choice { best, ref good, .. } = choice;
     let default = position(host, Combination::COMMON_DEFAULT)?;
     let keeps_up_easily = |curve: usize, rate: usize| keeps_up_easily(host, curve, rate);
@@ -299,14 +303,14 @@ fn region(host: &Host, rates: RangeInclusive<usize>, choice: &Choice) -> Option<
     })
 }
 
-fn combinations(host: &Host, curves: &[usize], without: usize) -> Vec<Combination> {
+fn combinations(host: &HostPredictions, curves: &[usize], without: usize) -> Vec<Combination> {
     let others = curves.iter().filter(|&&curve| curve != without);
     others.map(|&curve| host.curves[curve].combination).collect()
 }
 
 /// In which part of the draws each combination's delay, over all `rates` as a whole, exceeds nobody's by
 /// more than [`INDIFFERENT`]. Who keeps up at more rates is better than who does at fewer.
-fn among_best(host: &Host, rates: RangeInclusive<usize>) -> Vec<(Combination, f64)> {
+fn among_best(host: &HostPredictions, rates: RangeInclusive<usize>) -> Vec<(Combination, f64)> {
     among_lowest(host, |curve, draw| {
         let delay =
             |rate: usize| Some((host.steady(curve, rate)?.delay.mean.0 * draw.delay(curve, rate)?).ln());
@@ -318,7 +322,10 @@ fn among_best(host: &Host, rates: RangeInclusive<usize>) -> Vec<(Combination, f6
 
 /// In which part of the draws each curve is among the best, whose costs (the first figure, then the
 /// logarithm of the second) are lowest.
-fn among_lowest(host: &Host, cost: impl Fn(usize, &Draw) -> (usize, f64)) -> Vec<(Combination, f64)> {
+fn among_lowest(
+    host: &HostPredictions,
+    cost: impl Fn(usize, &Draw) -> (usize, f64),
+) -> Vec<(Combination, f64)> {
     let mut times = vec![0_usize; host.curves.len()];
     for draw in &host.draws {
         let costs: Vec<(usize, f64)> = (0..host.curves.len()).map(|curve| cost(curve, draw)).collect();
@@ -342,7 +349,7 @@ fn range(gains: impl Iterator<Item = GainAt> + Clone) -> Option<Gain> {
     Some(Gain { least: gains.clone().min_by(order)?, most: gains.max_by(order)? })
 }
 
-fn capacity(host: &Host) -> Option<CapacityAdvice> {
+fn capacity(host: &HostPredictions) -> Option<CapacityAdvice> {
     let rate = |curve: &usize| host.curves[*curve].capacity.rate.mean.0;
     let order = |a: &usize, b: &usize| rate(a).total_cmp(&rate(b));
     let curves = || 0..host.curves.len();

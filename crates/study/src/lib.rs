@@ -30,7 +30,7 @@ pub mod streams;
 pub mod sweep;
 
 use decide::Advice;
-use predict::{Host, PredictError, Progress};
+use predict::{HostPredictions, PredictError, Progress};
 use std::sync::atomic::AtomicBool;
 use streams::ManyStreams;
 use warmcore_costs::Profile;
@@ -45,7 +45,7 @@ pub struct Findings {
     /// The machine they were measured on in this study, where they were.
     pub machine: Option<Machine>,
     /// The predictions, for each number of processors.
-    pub hosts: Vec<Host>,
+    pub hosts: Vec<HostPredictions>,
     /// The advice, for each number of processors.
     pub advice: Vec<Advice>,
     /// What becomes of the first advice with more streams than processors; `None` where nothing was predicted.

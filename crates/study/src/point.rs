@@ -17,11 +17,11 @@ use warmcore_workload::{Capture, Popularity};
 
 /// Figures in the order in which they are shown.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Figures(Vec<Figure>);
+pub struct NamedFigures(Vec<NamedFigure>);
 
 /// One figure.
 #[derive(Clone, PartialEq, Debug)]
-struct Figure {
+struct NamedFigure {
     /// Its name in JSON and in a table; ends in its unit, if it has one.
     name: &'static str,
     /// The unit's symbol.
@@ -39,7 +39,7 @@ enum Value {
     Situations(Option<[u64; Situation::COUNT]>),
 }
 
-impl Figures {
+impl NamedFigures {
     /// What was simulated, in the words of the scenario's document.
     #[must_use]
     pub fn of_scenario(scenario: &PacketScenario) -> Self {
@@ -159,8 +159,8 @@ impl Figures {
         let ended = outcome.map_or("saturated".to_owned(), |outcome| Name(&outcome.ended).to_string());
         let situations = outcome.map(|outcome| outcome.situations);
         Self(vec![
-            Figure { name: "ended", unit: "", value: Value::Name(ended) },
-            Figure { name: "situations", unit: "", value: Value::Situations(situations) },
+            NamedFigure { name: "ended", unit: "", value: Value::Name(ended) },
+            NamedFigure { name: "situations", unit: "", value: Value::Situations(situations) },
         ])
     }
 
@@ -184,8 +184,9 @@ impl Figures {
 /// # Errors
 /// Never, as long as every column has a name of its own.
 pub fn columns(points: &[(PacketScenario, PointResult)]) -> Result<Columns, ColumnsError> {
-    let scenarios: Vec<_> = points.iter().map(|(scenario, _)| Figures::of_scenario(scenario)).collect();
-    let ends = points.iter().map(|(_, result)| Figures::of_capture(result).and(Figures::of_end(result)));
+    let scenarios: Vec<_> = points.iter().map(|(scenario, _)| NamedFigures::of_scenario(scenario)).collect();
+    let ends =
+        points.iter().map(|(_, result)| NamedFigures::of_capture(result).and(NamedFigures::of_end(result)));
     let ends: Vec<_> = ends.collect();
     let outcomes: Vec<_> = points.iter().map(|(_, result)| (result.capacity, result.outcome)).collect();
     let mut columns = columns_of(&scenarios);
@@ -196,7 +197,7 @@ pub fn columns(points: &[(PacketScenario, PointResult)]) -> Result<Columns, Colu
 }
 
 /// The columns of `rows`, which hold the same figures.
-fn columns_of(rows: &[Figures]) -> Vec<Column> {
+fn columns_of(rows: &[NamedFigures]) -> Vec<Column> {
     let figures = rows.first().map_or(&[][..], |first| &first.0);
     let columns = figures.iter().enumerate().flat_map(|(index, figure)| {
         let values: Vec<&Value> = rows.iter().filter_map(|row| Some(&row.0.get(index)?.value)).collect();
@@ -205,7 +206,7 @@ fn columns_of(rows: &[Figures]) -> Vec<Column> {
     columns.collect()
 }
 
-impl Figure {
+impl NamedFigure {
     /// The column or columns with `values` of this figure.
     fn columns(&self, values: &[&Value]) -> Vec<Column> {
         let Self { name, unit, .. } = *self;
@@ -260,24 +261,24 @@ impl Value {
     }
 }
 
-fn quantity(name: &'static str, unit: &'static str, value: Option<f64>) -> Figure {
-    Figure { name, unit, value: Value::Quantity(value.filter(|value| value.is_finite())) }
+fn quantity(name: &'static str, unit: &'static str, value: Option<f64>) -> NamedFigure {
+    NamedFigure { name, unit, value: Value::Quantity(value.filter(|value| value.is_finite())) }
 }
 
-fn count(name: &'static str, value: Option<u64>) -> Figure {
-    Figure { name, unit: "", value: Value::Count(value) }
+fn count(name: &'static str, value: Option<u64>) -> NamedFigure {
+    NamedFigure { name, unit: "", value: Value::Count(value) }
 }
 
-fn flag(name: &'static str, value: bool) -> Figure {
-    Figure { name, unit: "", value: Value::Flag(value) }
+fn flag(name: &'static str, value: bool) -> NamedFigure {
+    NamedFigure { name, unit: "", value: Value::Flag(value) }
 }
 
-fn name<T: Serialize + ?Sized>(name: &'static str, value: &T) -> Figure {
-    Figure { name, unit: "", value: Value::Name(Name(value).to_string()) }
+fn name<T: Serialize + ?Sized>(name: &'static str, value: &T) -> NamedFigure {
+    NamedFigure { name, unit: "", value: Value::Name(Name(value).to_string()) }
 }
 
 /// A time and its half-width.
-fn time([mean, half_width]: [&'static str; 2], value: Option<Estimate<Nanos>>) -> [Figure; 2] {
+fn time([mean, half_width]: [&'static str; 2], value: Option<Estimate<Nanos>>) -> [NamedFigure; 2] {
     let half = value.and_then(|time| time.half_width);
     [
         quantity(mean, "µs", value.map(|time| time.mean.micros())),
@@ -294,7 +295,7 @@ impl<T: Serialize + ?Sized> fmt::Display for Name<'_, T> {
     }
 }
 
-impl Serialize for Figures {
+impl Serialize for NamedFigures {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.0.len()))?;
         for figure in &self.0 {

@@ -21,7 +21,7 @@ use warmcore_workload::{ImpossibleArrivals, Key};
 
 /// The predictions for one number of processors.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Host {
+pub struct HostPredictions {
     /// How many processors; as many streams, and as many stacks under IPS.
     pub processors: u32,
     /// The arrival rates, ascending.
@@ -90,7 +90,7 @@ pub fn predict(
     seed: u64,
     progress: Progress,
     stop: &AtomicBool,
-) -> Result<Vec<Host>, PredictError> {
+) -> Result<Vec<HostPredictions>, PredictError> {
     let mut hosts = Vec::new();
     for (index, &processors) in asked.processors.iter().enumerate() {
         let tell = |done: usize, of: usize| progress(index * of + done, asked.processors.len() * of);
@@ -106,7 +106,7 @@ fn predict_host(
     seed: u64,
     progress: Progress,
     stop: &AtomicBool,
-) -> Result<Host, PredictError> {
+) -> Result<HostPredictions, PredictError> {
     let conditions = Conditions { profile, asked, processors, streams: processors, seed };
     let combinations: Vec<Combination> = Combination::all().collect();
     let capacities = combinations.par_iter().map(|&combination| conditions.capacity(combination));
@@ -139,12 +139,13 @@ fn predict_host(
         Kind::Measured => RATIOS_BETWEEN_STUDIES,
         Kind::Published => 0.0,
     };
-    let mut host = Host { processors, rates: rates.clone(), curves, draws: Vec::new(), between_studies };
+    let mut host =
+        HostPredictions { processors, rates: rates.clone(), curves, draws: Vec::new(), between_studies };
     host.draws = resample::draws(profile, &host, seed, &drawn, stop)?;
     Ok(host)
 }
 
-impl Host {
+impl HostPredictions {
     /// What comes out of one curve at one rate, if it certainly has a steady state there.
     pub(crate) fn steady(&self, curve: usize, rate: usize) -> Option<Outcome> {
         self.curves[curve].points[rate].and_then(Outcome::steady)
@@ -294,7 +295,7 @@ mod tests {
         }
     }
 
-    fn published(asked: &Prediction, stop: &AtomicBool) -> Result<Vec<Host>, PredictError> {
+    fn published(asked: &Prediction, stop: &AtomicBool) -> Result<Vec<HostPredictions>, PredictError> {
         predict(&Profile::sgi_challenge_xl(), asked, 1, &|_, _| (), stop)
     }
 
@@ -307,7 +308,7 @@ mod tests {
             assert!(host.curves.iter().all(|curve| curve.points.len() == 2 && curve.points[0].is_some()));
         }
         // 15,000/s is above what Locking keeps up with on two processors, and below on eight.
-        let saturated = |host: &Host| {
+        let saturated = |host: &HostPredictions| {
             let locking = host.curves.iter().find(|curve| curve.combination.approach == Approach::Locking);
             locking.unwrap().points[1].is_none()
         };

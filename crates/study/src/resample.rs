@@ -8,7 +8,7 @@
 //! the spread of the draws holds both.
 
 use crate::costs::draw::draw;
-use crate::predict::{Curve, Host, Models, PredictError};
+use crate::predict::{Curve, HostPredictions, Models, PredictError};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,19 +43,19 @@ pub struct Draw {
     pub capacities: Vec<f64>,
     /// What the figures of each curve at each rate are multiplied by; `None` where the combination is
     /// saturated, with these costs or with the measured.
-    pub factors: Vec<Vec<Option<[f64; Figure::ALL.len()]>>>,
+    pub factors: Vec<Vec<Option<[f64; PointMetric::ALL.len()]>>>,
 }
 
 impl Draw {
     /// What a curve's mean delay at a rate is multiplied by.
     pub(crate) fn delay(&self, curve: usize, rate: usize) -> Option<f64> {
-        Some(self.factors[curve][rate]?[Figure::Delay as usize])
+        Some(self.factors[curve][rate]?[PointMetric::Delay as usize])
     }
 }
 
 /// A figure of the packets of one point.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Figure {
+pub enum PointMetric {
     /// Their mean delay.
     Delay,
     /// The delay that 99% of them do not exceed.
@@ -64,7 +64,7 @@ pub enum Figure {
     Service,
 }
 
-impl Figure {
+impl PointMetric {
     /// All of them, in the order of a [`Draw`]'s factors.
     pub const ALL: [Self; 3] = [Self::Delay, Self::P99, Self::Service];
 
@@ -85,7 +85,7 @@ impl Figure {
 /// If `stop` is set.
 pub(crate) fn draws(
     profile: &Profile,
-    host: &Host,
+    host: &HostPredictions,
     seed: u64,
     drawn: &(dyn Fn() + Sync),
     stop: &AtomicBool,
@@ -109,12 +109,12 @@ struct Replayed {
     /// Mean time between packets that leave an overloaded host.
     gap: f64,
     /// The figures at each rate, in nanoseconds; `None` where the prediction is saturated.
-    figures: Vec<Option<[f64; Figure::ALL.len()]>>,
+    figures: Vec<Option<[f64; PointMetric::ALL.len()]>>,
 }
 
 /// Short runs of everything that a host predicts.
 struct Replay<'a> {
-    host: &'a Host,
+    host: &'a HostPredictions,
     seed: u64,
     stop: &'a AtomicBool,
 }
@@ -180,7 +180,7 @@ impl Replay<'_> {
 }
 
 /// What `drawn` is of `measured`, with the simulation's own error.
-fn moved(host: &Host, measured: &[Replayed], drawn: &[Replayed], random: &mut Random) -> Draw {
+fn moved(host: &HostPredictions, measured: &[Replayed], drawn: &[Replayed], random: &mut Random) -> Draw {
     let mut error = |relative: f64| -> f64 {
         let normal: f64 = StandardNormal.sample(random);
         (relative / NORMAL_95 * normal).exp()
@@ -201,7 +201,7 @@ fn moved(host: &Host, measured: &[Replayed], drawn: &[Replayed], random: &mut Ra
         let point = |index: usize| {
             let outcome = curve.points[index].as_ref()?;
             let (measured, drawn) = (measured.figures[index]?, drawn.figures[index]?);
-            let factors = Figure::ALL.map(|figure| {
+            let factors = PointMetric::ALL.map(|figure| {
                 let ratio = drawn[figure as usize] / measured[figure as usize];
                 ratio * error(relative_error(outcome, figure))
             });
@@ -213,17 +213,17 @@ fn moved(host: &Host, measured: &[Replayed], drawn: &[Replayed], random: &mut Ra
 }
 
 /// How far a simulated figure may be off, as a fraction. Of one that is not known, nothing is added:
-/// [`Host::figure`] says that it is not.
-fn relative_error(outcome: &Outcome, figure: Figure) -> f64 {
+/// [`HostPredictions::figure`] says that it is not.
+fn relative_error(outcome: &Outcome, figure: PointMetric) -> f64 {
     let relative = figure.simulated(outcome).relative_half_width();
     let relative = relative.filter(|relative| relative.is_finite()).unwrap_or(0.0);
     if outcome.is_precise() { relative } else { relative.max(IMPRECISE) }
 }
 
-impl Host {
+impl HostPredictions {
     /// A figure of one curve at one rate, with the half-width that the simulation and the costs give it; `None`
     /// where it is saturated.
-    pub(crate) fn figure(&self, figure: Figure, of: usize, rate: usize) -> Option<Estimate<Nanos>> {
+    pub(crate) fn figure(&self, figure: PointMetric, of: usize, rate: usize) -> Option<Estimate<Nanos>> {
         let simulated = figure.simulated(self.curves[of].points[rate].as_ref()?);
         if simulated.half_width.is_some_and(|half| !half.0.is_finite()) {
             return Some(simulated);
@@ -285,8 +285,8 @@ fn scattered(mean: f64, factors: impl Iterator<Item = f64>) -> Estimate<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::Figure;
-    use crate::predict::{Host, predict};
+    use super::PointMetric;
+    use crate::predict::{HostPredictions, predict};
     use std::sync::atomic::AtomicBool;
     use warmcore_costs::Profile;
     use warmcore_costs::profile::Measured;
@@ -294,7 +294,7 @@ mod tests {
     use warmcore_units::PerSecond;
 
     /// Predictions for two processors with costs known to `half_width`.
-    fn host(half_width: f64) -> Host {
+    fn host(half_width: f64) -> HostPredictions {
         let mut profile = Profile::sgi_challenge_xl();
         let known = |time: &mut Measured| time.half_width = Some(time.mean * half_width);
         for times in [&mut profile.times.locking, &mut profile.times.independent_stacks] {
@@ -325,7 +325,7 @@ mod tests {
     #[test]
     fn figures_are_as_uncertain_as_the_costs_and_not_only_as_the_simulation() {
         let host = host(0.1);
-        for figure in Figure::ALL {
+        for figure in PointMetric::ALL {
             let relative = host.figure(figure, 0, 0).unwrap().relative_half_width().unwrap();
             let simulated =
                 figure.simulated(&host.curves[0].points[0].unwrap()).relative_half_width().unwrap();

@@ -53,7 +53,7 @@ pub struct Summary<'a> {
     headline: String,
     confidence: Option<Confidence>,
     measured_processors: u32,
-    costs: Costs,
+    costs: CostsSummary,
     advice: Vec<HostSummary>,
     /// What becomes of the first advice with more streams than processors.
     many_streams: Option<StreamsSummary>,
@@ -68,7 +68,7 @@ struct StreamsSummary {
 
 /// How the costs were measured.
 #[derive(Serialize, Debug)]
-struct Costs {
+struct CostsSummary {
     count: usize,
     missed_target: usize,
     /// Costs that had to be taken from disturbed runs too.
@@ -154,7 +154,7 @@ impl<'a> Summary<'a> {
             headline: verdict.headline,
             confidence: verdict.confidence,
             measured_processors: findings.measured_processors,
-            costs: Costs {
+            costs: CostsSummary {
                 count: costs,
                 missed_target: missed,
                 on_disturbed,

@@ -8,7 +8,7 @@
 
 use crate::decide::{Advice, INDIFFERENT, Region, simulated_within};
 use crate::grade::LITTLE;
-use crate::predict::{Conditions, Host, PredictError};
+use crate::predict::{Conditions, HostPredictions, PredictError};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -78,7 +78,7 @@ impl Delay {
 
 /// Mean delays of some curves of a host with more streams.
 struct Delays<'a> {
-    host: &'a Host,
+    host: &'a HostPredictions,
     /// The curves simulated.
     curves: Vec<usize>,
     /// For each of them, what is known of the mean delay at each of the host's rates.
@@ -93,7 +93,7 @@ struct Delays<'a> {
 pub(crate) fn with_many(
     profile: &Profile,
     asked: &Prediction,
-    (host, advice): (&Host, &Advice),
+    (host, advice): (&HostPredictions, &Advice),
     seed: u64,
     done: &(dyn Fn(usize, usize) + Sync),
     stop: &AtomicBool,
@@ -183,7 +183,7 @@ mod tests {
     use crate::predict::predict;
 
     /// Advice for two processors of the source's machine at two rates.
-    fn advised() -> (Prediction, Host, Advice) {
+    fn advised() -> (Prediction, HostPredictions, Advice) {
         let rates_per_s = [1_000.0, 10_000.0].map(PerSecond).to_vec();
         let asked = Prediction { processors: vec![2], rates_per_s, precision: 0.05, max_packets: 20_000 };
         let profile = Profile::sgi_challenge_xl();

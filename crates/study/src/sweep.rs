@@ -14,7 +14,7 @@ pub mod request;
 
 pub use request::{Axes, Request};
 
-use crate::point::{self, Figures};
+use crate::point::{self, NamedFigures};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::error::Error;
@@ -158,10 +158,10 @@ impl Swept {
     }
 
     /// The figures of each point, in order.
-    pub fn figures(&self) -> impl Iterator<Item = Figures> {
-        self.points
-            .iter()
-            .map(|(scenario, result)| Figures::of_scenario(scenario).and(Figures::of_result(result)))
+    pub fn figures(&self) -> impl Iterator<Item = NamedFigures> {
+        self.points.iter().map(|(scenario, result)| {
+            NamedFigures::of_scenario(scenario).and(NamedFigures::of_result(result))
+        })
     }
 
     /// The points of each curve.

@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use warmcore_costs::Situation;
 use warmcore_runtime::tally::{Block, PacketStats, Served};
 use warmcore_scenario::Live;
-use warmcore_study::point::Figures as Described;
+use warmcore_study::point::NamedFigures as Described;
 use warmcore_units::{Estimate, Nanos};
 
 #[derive(Serialize)]
-pub(super) struct Figures<'a> {
+pub(super) struct RunFigures<'a> {
     #[serde(flatten)]
     scenario: Described,
     #[serde(flatten)]
@@ -90,7 +90,7 @@ struct Worker {
     moved_to: Option<u32>,
 }
 
-impl<'a> Figures<'a> {
+impl<'a> RunFigures<'a> {
     pub(super) fn new(finished: &'a Finished) -> Self {
         let Finished { scenario, setup, report, interrupted } = finished;
         let (total, steady) = (report.total(), report.steady());

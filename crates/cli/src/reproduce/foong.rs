@@ -13,7 +13,7 @@ use warmcore_linux::counters::{Event, Kernel};
 use warmcore_measure::Model;
 use warmcore_measure::blocks::BlockDesign;
 use warmcore_measure::transfer::{
-    self, Experiment, Figures, Load, Options, Results, TransferError, experiment,
+    self, Experiment, Load, Options, Results, TransferError, TransferFigures, experiment,
 };
 use warmcore_published::foong_2004::{Affinity, Direction, Measurements, Point, Runs, source};
 use warmcore_units::Bytes;
@@ -126,7 +126,7 @@ fn point(experiment: &Experiment) -> Point {
 }
 
 fn runs(results: &Results) -> Runs {
-    let values = |figure: fn(&Figures) -> Option<f64>| results.values(figure).unwrap_or_default();
+    let values = |figure: fn(&TransferFigures) -> Option<f64>| results.values(figure).unwrap_or_default();
     Runs {
         throughput: values(|figures| Some(figures.throughput)),
         cpu_use: values(|figures| Some(figures.cpu_use)),

@@ -1,14 +1,39 @@
 //! A comparison in a terminal.
 
 use super::{estimate, table};
-use warmcore_study::compare::Comparison;
-use warmcore_study::compare::differences::differences;
+use comfy_table::Table;
+use warmcore_study::compare::differences::{Difference, differences};
 use warmcore_study::compare::point::{Quantity, Source};
 use warmcore_study::compare::present::{error_words, headline, load, meaning_of_marks, percent};
+use warmcore_study::compare::{Compared, Comparison};
 
 /// Every point of `comparison`.
 pub(crate) fn summary(comparison: &Comparison) -> String {
     let all = &comparison.compared;
+    let mut text = format!("\n{}\nErrors are predicted over measured, less one.\n", points(all));
+    for meaning in meaning_of_marks(all) {
+        text += &format!("{meaning}\n");
+    }
+    let differences = differences(all);
+    if let (Some(first), false) = (all.first(), differences.is_empty()) {
+        text += &format!("\nCompared with {}:\n{}\n", first.scheduling, changes(&differences));
+    }
+    for costs in &comparison.costs {
+        text += &format!(
+            "\nThe runtime costs {} a packet that follows another and {} one that finds its processor at other work, \
+             as fitted under {} at {}.",
+            estimate(&costs.deciding),
+            estimate(&costs.starting),
+            costs.scheduling,
+            costs.rate,
+        );
+    }
+    text += &format!("\n{}\n", headline(comparison));
+    text
+}
+
+/// The errors of every point.
+fn points(all: &[Compared]) -> Table {
     let mut points = table([
         "scheduling",
         "load",
@@ -39,35 +64,21 @@ pub(crate) fn summary(comparison: &Comparison) -> String {
             ]);
         }
     }
-    let mut text = format!("\n{points}\nErrors are predicted over measured, less one.\n");
-    for meaning in meaning_of_marks(all) {
-        text += &format!("{meaning}\n");
+    points
+}
+
+/// What another way to schedule changes.
+fn changes(differences: &[Difference]) -> Table {
+    let mut changes = table(["mean delay", "rate", "measured", "predicted", "null", "judged"]);
+    for difference in differences {
+        changes.add_row([
+            difference.scheduling.to_string(),
+            difference.rate.to_string(),
+            percent(&difference.measured),
+            percent(&difference.predicted),
+            difference.null.as_ref().map_or_else(String::new, percent),
+            difference.judged().to_string(),
+        ]);
     }
-    let differences = differences(all);
-    if let (Some(first), false) = (all.first(), differences.is_empty()) {
-        let mut changes = table(["mean delay", "rate", "measured", "predicted", "null", "judged"]);
-        for difference in &differences {
-            changes.add_row([
-                difference.scheduling.to_string(),
-                difference.rate.to_string(),
-                percent(&difference.measured),
-                percent(&difference.predicted),
-                difference.null.as_ref().map_or_else(String::new, percent),
-                difference.judged().to_string(),
-            ]);
-        }
-        text += &format!("\nCompared with {}:\n{changes}\n", first.scheduling);
-    }
-    for costs in &comparison.costs {
-        text += &format!(
-            "\nThe runtime costs {} a packet that follows another and {} one that finds its processor at other work, \
-             as fitted under {} at {}.",
-            estimate(&costs.deciding),
-            estimate(&costs.starting),
-            costs.scheduling,
-            costs.rate,
-        );
-    }
-    text += &format!("\n{}\n", headline(comparison));
-    text
+    changes
 }

@@ -1,7 +1,7 @@
 //! One simulated point, for someone who has never seen the simulator.
 
 use super::{OF_THE_SIMULATION, estimate, parts, table};
-use crate::costs::Costs;
+use crate::costs::ChosenProfile;
 use crate::simulate::Against;
 use warmcore_costs::Situation;
 use warmcore_scenario::PacketScenario;
@@ -11,7 +11,7 @@ use warmcore_units::{Estimate, Nanos};
 /// What came of `scenario` with these `costs`, which took `seconds` to find out.
 pub(crate) fn summary(
     scenario: &PacketScenario,
-    costs: &Costs,
+    costs: &ChosenProfile,
     result: &PointResult,
     seconds: f64,
 ) -> String {

@@ -2,8 +2,8 @@
 
 use super::{counts, sentence, table};
 use warmcore_measure::counts::CountedResults;
-use warmcore_measure::transfer::{Ends, Experiment, Figures, Results};
-use warmcore_stats::blocks::Verdict;
+use warmcore_measure::transfer::{Ends, Experiment, Results, TransferFigures};
+use warmcore_stats::blocks::ChangeVerdict;
 use warmcore_units::PerSecond;
 
 /// What a comparison came to.
@@ -66,7 +66,7 @@ fn changes(experiment: &Experiment) -> String {
         "cycles per bit",
         "so it moves, per cpu-second",
     ]);
-    let figures: [fn(&Figures) -> Option<f64>; 3] = [
+    let figures: [fn(&TransferFigures) -> Option<f64>; 3] = [
         |figures| Some(figures.throughput),
         |figures| figures.bits_per_busy_second,
         |figures| figures.cycles_per_bit,
@@ -138,7 +138,12 @@ fn notes(experiment: &Experiment) -> String {
 }
 
 /// `12.3 [12.0, 12.5]`.
-fn spread(results: &Results, scale: f64, digits: usize, figure: fn(&Figures) -> Option<f64>) -> String {
+fn spread(
+    results: &Results,
+    scale: f64,
+    digits: usize,
+    figure: fn(&TransferFigures) -> Option<f64>,
+) -> String {
     let shown =
         results.spread(figure).map(|spread| format!("{:.digits$}", spread.map(|value| value * scale)));
     shown.unwrap_or_else(unknown)
@@ -148,11 +153,11 @@ fn unknown() -> String {
     "unknown".to_owned()
 }
 
-fn told(verdict: Verdict) -> &'static str {
+fn told(verdict: ChangeVerdict) -> &'static str {
     match verdict {
-        Verdict::More => "more",
-        Verdict::Less => "less",
-        Verdict::NotVisible => "no difference visible",
-        Verdict::Unsound => "nothing to be told: A/A differs",
+        ChangeVerdict::More => "more",
+        ChangeVerdict::Less => "less",
+        ChangeVerdict::NotVisible => "no difference visible",
+        ChangeVerdict::Unsound => "nothing to be told: A/A differs",
     }
 }

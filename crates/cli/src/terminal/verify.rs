@@ -4,7 +4,7 @@ use super::{counts, sentence, table};
 use warmcore_measure::counts::CountedResults;
 use warmcore_measure::verify::findings::{Changes, Conclusion, Findings, ModelFindings};
 use warmcore_measure::verify::monitor::ResourceUse;
-use warmcore_stats::blocks::Verdict;
+use warmcore_stats::blocks::ChangeVerdict;
 use warmcore_units::PerSecond;
 
 /// The models, the control, and what it says of the plan.
@@ -46,12 +46,12 @@ fn row(findings: &Findings, found: &ModelFindings) -> [String; 7] {
     ]
 }
 
-const fn word(verdict: Verdict) -> &'static str {
+const fn word(verdict: ChangeVerdict) -> &'static str {
     match verdict {
-        Verdict::More => "more",
-        Verdict::Less => "less",
-        Verdict::NotVisible => "no",
-        Verdict::Unsound => "cannot be told",
+        ChangeVerdict::More => "more",
+        ChangeVerdict::Less => "less",
+        ChangeVerdict::NotVisible => "no",
+        ChangeVerdict::Unsound => "cannot be told",
     }
 }
 

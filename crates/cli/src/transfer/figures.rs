@@ -3,7 +3,7 @@
 use serde::Serialize;
 use warmcore_measure::Cycles;
 use warmcore_measure::counts::{CountedResults, CoverageResults};
-use warmcore_measure::transfer::{Compared, Ends, Experiment, Figures, Results};
+use warmcore_measure::transfer::{Compared, Ends, Experiment, Results, TransferFigures};
 use warmcore_stats::Spread;
 use warmcore_stats::paired::Change;
 
@@ -118,7 +118,7 @@ impl Comparison {
 }
 
 /// What a figure is taken by.
-type Figure = fn(&Figures) -> Option<f64>;
+type Figure = fn(&TransferFigures) -> Option<f64>;
 
 impl OfModel {
     fn new(results: &Results, changed: &dyn Fn(Figure) -> Option<Changed>) -> Self {

@@ -33,7 +33,6 @@ macro_rules! atomic {
         #[derive(Debug, Default)]
         pub(crate) struct $name(atomic::$name);
 
-        #[allow(dead_code, reason = "not every one of them is changed in every way")]
         impl $name {
             pub(crate) fn new(value: $value) -> Self {
                 Self(atomic::$name::new(value))
@@ -48,18 +47,6 @@ macro_rules! atomic {
                 fence_if_total(order);
             }
 
-            pub(crate) fn compare_exchange_weak(
-                &self,
-                current: $value,
-                new: $value,
-                success: Ordering,
-                failure: Ordering,
-            ) -> Result<$value, $value> {
-                let result = self.0.compare_exchange(current, new, success, failure);
-                fence_if_total(if result.is_ok() { success } else { failure });
-                result
-            }
-
             $(pub(crate) fn $change(&self, value: $value, order: Ordering) -> $value {
                 let before = self.0.$change(value, order);
                 fence_if_total(order);
@@ -71,4 +58,18 @@ macro_rules! atomic {
 
 atomic!(AtomicBool, bool, []);
 atomic!(AtomicU32, u32, [fetch_add, fetch_sub]);
-atomic!(AtomicU64, u64, [fetch_add, fetch_sub, fetch_and, fetch_or]);
+atomic!(AtomicU64, u64, [fetch_add, fetch_and, fetch_or]);
+
+impl AtomicU64 {
+    pub(crate) fn compare_exchange_weak(
+        &self,
+        current: u64,
+        new: u64,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<u64, u64> {
+        let result = self.0.compare_exchange(current, new, success, failure);
+        fence_if_total(if result.is_ok() { success } else { failure });
+        result
+    }
+}

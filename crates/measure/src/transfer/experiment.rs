@@ -1,7 +1,7 @@
 //! Models in turn: each once in every block, and the first of them twice.
 
 use super::error::TransferError;
-use super::figures::{Compared, Figures, Results, compare};
+use super::figures::{Compared, Results, TransferFigures, compare};
 use super::options::Options;
 use super::run::{Outcome, run};
 use super::site::Site;
@@ -36,7 +36,11 @@ impl Experiment {
     /// By how much the model at `place` has more of `figure` than the base; `None` for the base itself,
     /// and where the figure could not be had.
     #[must_use]
-    pub fn compared(&self, place: usize, figure: impl Fn(&Figures) -> Option<f64>) -> Option<Compared> {
+    pub fn compared(
+        &self,
+        place: usize,
+        figure: impl Fn(&TransferFigures) -> Option<f64>,
+    ) -> Option<Compared> {
         let base = self.results.first().filter(|_| place > 0)?;
         compare(self.results.get(place)?, base, &self.control, figure)
     }
@@ -44,7 +48,7 @@ impl Experiment {
     /// By how much the base had more of `figure` the second time in each block than the first: the A/A
     /// control.
     #[must_use]
-    pub fn against_itself(&self, figure: impl Fn(&Figures) -> Option<f64>) -> Option<Change> {
+    pub fn against_itself(&self, figure: impl Fn(&TransferFigures) -> Option<f64>) -> Option<Change> {
         let base = self.results.first()?.values(&figure)?;
         change(&self.control.values(&figure)?, &base)
     }

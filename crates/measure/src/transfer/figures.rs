@@ -5,12 +5,12 @@ use crate::blocks::BlockRun;
 use crate::counts::{Cycles, PerUnit};
 use crate::model::Model;
 use warmcore_stats::Spread;
-use warmcore_stats::blocks::{Verdict, verdict};
+use warmcore_stats::blocks::{ChangeVerdict, verdict};
 use warmcore_stats::paired::{Change, change};
 
 /// The figures of one run. `None` where the kernel does not tell what it takes.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Figures {
+pub struct TransferFigures {
     /// Bits received per second, over all connections.
     pub throughput: f64,
     /// The part of the cpus' time in which they were busy, from 0 to 1.
@@ -37,7 +37,7 @@ pub struct Figures {
     pub rescheduling: Option<f64>,
 }
 
-impl Figures {
+impl TransferFigures {
     /// Those of a run on so many cpus, whose cycles are told by `cycles`.
     #[must_use]
     pub fn new(tried: &BlockRun<Outcome>, cpus: usize, cycles: Cycles) -> Self {
@@ -73,7 +73,7 @@ pub struct Results {
     /// Which one.
     pub model: Model,
     /// The figures of each block.
-    pub blocks: Vec<Figures>,
+    pub blocks: Vec<TransferFigures>,
     /// Runs that others disturbed and that were made again.
     pub discarded: usize,
     /// Blocks in which other programs disturbed every run.
@@ -86,7 +86,7 @@ impl Results {
     pub fn new(model: Model, runs: &[BlockRun<Outcome>], cpus: usize, cycles: Cycles) -> Self {
         Self {
             model,
-            blocks: runs.iter().map(|run| Figures::new(run, cpus, cycles)).collect(),
+            blocks: runs.iter().map(|run| TransferFigures::new(run, cpus, cycles)).collect(),
             discarded: runs.iter().map(|run| run.discarded).sum(),
             disturbed: runs.iter().filter(|run| run.disturbed).count(),
         }
@@ -94,13 +94,13 @@ impl Results {
 
     /// One figure of each block; `None` if a block has none.
     #[must_use]
-    pub fn values(&self, figure: impl Fn(&Figures) -> Option<f64>) -> Option<Vec<f64>> {
+    pub fn values(&self, figure: impl Fn(&TransferFigures) -> Option<f64>) -> Option<Vec<f64>> {
         self.blocks.iter().map(figure).collect()
     }
 
     /// A figure, block by block.
     #[must_use]
-    pub fn spread(&self, figure: impl Fn(&Figures) -> Option<f64>) -> Option<Spread> {
+    pub fn spread(&self, figure: impl Fn(&TransferFigures) -> Option<f64>) -> Option<Spread> {
         self.values(figure).filter(|values| !values.is_empty()).map(Spread)
     }
 }
@@ -113,7 +113,7 @@ pub struct Compared {
     /// That of the base against itself.
     pub control: Change,
     /// What follows from both.
-    pub verdict: Verdict,
+    pub verdict: ChangeVerdict,
 }
 
 /// How much more of `figure` `one` has than `base`, held against a second time of the base, `control`;
@@ -123,7 +123,7 @@ pub fn compare(
     one: &Results,
     base: &Results,
     control: &Results,
-    figure: impl Fn(&Figures) -> Option<f64>,
+    figure: impl Fn(&TransferFigures) -> Option<f64>,
 ) -> Option<Compared> {
     let against = |results: &Results| change(&results.values(&figure)?, &base.values(&figure)?);
     let (changed, control) = (against(one)?, against(control)?);
@@ -161,17 +161,17 @@ mod tests {
     #[test]
     fn figures_are_those_of_the_source() {
         // 16 Gbit in 2 s on two cpus, one and a half of them busy.
-        let figures = Figures::new(&tried(1_000_000_000, 3.0), 2, CLOCK);
+        let figures = TransferFigures::new(&tried(1_000_000_000, 3.0), 2, CLOCK);
         assert_eq!((figures.throughput, figures.cpu_use), (8e9, 0.75));
         assert_eq!(figures.bits_per_busy_second, Some(16e9 / 3.0));
         assert!((figures.cycles_per_bit.unwrap() - 9.0 / 16.0).abs() < 1e-12, "3 GHz · 1.5 cpus / 8 Gbps");
         assert!((figures.stolen - 0.1).abs() < 1e-12 && (figures.idle - 0.15).abs() < 1e-12);
         assert_eq!((figures.preemptions, figures.migrations), (2.0, None));
         assert_eq!((figures.receive_softirqs, figures.rescheduling), (Some(5.0), None));
-        let counted = Figures::new(&tried(1_000_000_000, 3.0), 2, Cycles::Counted);
+        let counted = TransferFigures::new(&tried(1_000_000_000, 3.0), 2, Cycles::Counted);
         assert_eq!((counted.cycles_per_bit, counted.counted.get(Event::Cycles)), (Some(0.5), Some(0.5)));
         assert_eq!(counted.counted.get(Event::L3Misses), None);
-        let silent = Figures::new(&tried(1, 0.0), 2, CLOCK);
+        let silent = TransferFigures::new(&tried(1, 0.0), 2, CLOCK);
         assert_eq!((silent.bits_per_busy_second, silent.cycles_per_bit), (None, None));
     }
 
@@ -183,14 +183,14 @@ mod tests {
         };
         let (base, more) = (results(1.0), results(1.25));
         assert_eq!((base.discarded, base.disturbed), (5, 0));
-        let efficiency = |figures: &Figures| figures.bits_per_busy_second;
+        let efficiency = |figures: &TransferFigures| figures.bits_per_busy_second;
         let compared = compare(&more, &base, &results(1.0), efficiency).unwrap();
         assert!(
-            (compared.change.mean - 0.25).abs() < 1e-9 && compared.verdict == Verdict::More,
+            (compared.change.mean - 0.25).abs() < 1e-9 && compared.verdict == ChangeVerdict::More,
             "{compared:?}"
         );
         let cost = compare(&more, &base, &results(1.0), |figures| figures.cycles_per_bit).unwrap();
-        assert!((cost.change.mean + 0.2).abs() < 1e-9 && cost.verdict == Verdict::Less, "{cost:?}");
+        assert!((cost.change.mean + 0.2).abs() < 1e-9 && cost.verdict == ChangeVerdict::Less, "{cost:?}");
         assert_eq!(compare(&more, &base, &base, |figures| figures.migrations), None);
     }
 }

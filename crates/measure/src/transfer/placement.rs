@@ -6,14 +6,14 @@ use warmcore_units::CpuId;
 
 /// Where one connection is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Placement {
+pub struct ConnectionPlacement {
     /// Where its packets are worked off; nowhere in particular if empty.
     pub packets: CpuSet,
     /// Where its ends may run.
     pub ends: CpuSet,
 }
 
-impl Placement {
+impl ConnectionPlacement {
     /// Where `model` puts connection number `connection`, of connections that take turns on `cpus`. A model
     /// that does not place the ends lets them run on any of these.
     #[must_use]
@@ -43,10 +43,10 @@ mod tests {
     fn connections_take_turns_and_crossed_ones_are_apart_from_their_packets() {
         let cpus = [CpuId(2), CpuId(5)];
         let on = |cpu| CpuSet::from_iter([CpuId(cpu)]);
-        let of = |model, connection| Placement::new(model, connection, &cpus);
-        assert_eq!(of(Model::Full, 0), Placement { packets: on(2), ends: on(2) });
-        assert_eq!(of(Model::Full, 3), Placement { packets: on(5), ends: on(5) });
-        assert_eq!(of(Model::Crossed, 1), Placement { packets: on(2), ends: on(5) });
+        let of = |model, connection| ConnectionPlacement::new(model, connection, &cpus);
+        assert_eq!(of(Model::Full, 0), ConnectionPlacement { packets: on(2), ends: on(2) });
+        assert_eq!(of(Model::Full, 3), ConnectionPlacement { packets: on(5), ends: on(5) });
+        assert_eq!(of(Model::Crossed, 1), ConnectionPlacement { packets: on(2), ends: on(5) });
         for connection in 0..3 {
             for model in [Model::Cpu0, Model::ProcessCpu0] {
                 assert_eq!(of(model, connection).packets, on(2));

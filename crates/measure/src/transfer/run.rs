@@ -2,7 +2,7 @@
 
 use super::error::TransferError;
 use super::options::Options;
-use super::placement::Placement;
+use super::placement::ConnectionPlacement;
 use super::running::RunningTransfer;
 use super::site::Site;
 use crate::model::Model;
@@ -39,8 +39,8 @@ pub fn run(
     model: Model,
     stop: &AtomicBool,
 ) -> Result<(Outcome, CpuUsage), TransferError> {
-    let place = |connection: u8| Placement::new(model, connection.into(), &options.cpus);
-    let places: Vec<Placement> = (0..options.connections).map(place).collect();
+    let place = |connection: u8| ConnectionPlacement::new(model, connection.into(), &options.cpus);
+    let places: Vec<ConnectionPlacement> = (0..options.connections).map(place).collect();
     let mut transfer = RunningTransfer::start(site, &options.ends, options.load, &places)?;
     let programs = transfer.programs();
     transfer.wait(WARM_UP, stop)?;

@@ -3,7 +3,7 @@
 use super::end_handle::{EndHandle, Ends};
 use super::error::TransferError;
 use super::options::{Direction, Load};
-use super::placement::Placement;
+use super::placement::ConnectionPlacement;
 use super::site::{ConnectionEnds, Site};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
@@ -26,7 +26,12 @@ impl RunningTransfer {
     ///
     /// # Errors
     /// If packets cannot be steered, or an end cannot be started or does not meet the other.
-    pub fn start(site: &Site, ends: &Ends, load: Load, places: &[Placement]) -> Result<Self, TransferError> {
+    pub fn start(
+        site: &Site,
+        ends: &Ends,
+        load: Load,
+        places: &[ConnectionPlacement],
+    ) -> Result<Self, TransferError> {
         Ok(Self { connections: site.connect(ends, load, places)?, direction: load.direction })
     }
 

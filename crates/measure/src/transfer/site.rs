@@ -4,7 +4,7 @@ use super::end_handle::{EndHandle, Ends};
 use super::error::TransferError;
 use super::instruction::{Instruction, Opening, Role};
 use super::options::{Direction, Load};
-use super::placement::Placement;
+use super::placement::ConnectionPlacement;
 use crate::model::Model;
 use std::net::SocketAddr;
 use warmcore_linux::net::Namespace;
@@ -68,7 +68,7 @@ impl Site {
         &self,
         ends: &Ends,
         load: Load,
-        places: &[Placement],
+        places: &[ConnectionPlacement],
     ) -> Result<Vec<ConnectionEnds>, TransferError> {
         let connect = |(connection, place)| self.open_connection(ends, load, connection, place);
         places.iter().enumerate().map(connect).collect()
@@ -79,7 +79,7 @@ impl Site {
         ends: &Ends,
         load: Load,
         connection: usize,
-        place: &Placement,
+        place: &ConnectionPlacement,
     ) -> Result<ConnectionEnds, TransferError> {
         let [near_role, far_role] = load.roles();
         let named = |role: Role| format!("the {} end of connection {connection}", role_name(role));

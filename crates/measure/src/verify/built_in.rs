@@ -5,7 +5,9 @@
 //! choice of cpus: packets of the connections go where its lines send packets, and their programs run
 //! where its lines put threads, line by line in turn.
 
-use crate::transfer::{Direction, Ends, Load, Network, Placement, RunningTransfer, Site, TransferError};
+use crate::transfer::{
+    ConnectionPlacement, Direction, Ends, Load, Network, RunningTransfer, Site, TransferError,
+};
 use core::fmt;
 use warmcore_linux::tuning::{Plan, Setting};
 use warmcore_topology::CpuSet;
@@ -46,14 +48,14 @@ impl BuiltIn {
     }
 
     /// Where each connection is.
-    fn places(&self, part: &Plan) -> Vec<Placement> {
+    fn places(&self, part: &Plan) -> Vec<ConnectionPlacement> {
         let sets = sets(part);
         let place = |connection: usize| {
             let [packets, ends] = sets.each_ref().map(|sets| {
                 let turns = sets.iter().cycle();
                 turns.copied().nth(connection).cloned().unwrap_or_default()
             });
-            Placement { packets, ends }
+            ConnectionPlacement { packets, ends }
         };
         (0..self.connections).map(place).collect()
     }
@@ -97,7 +99,7 @@ mod tests {
         let whole = plan(&[rps(0, "1"), rps(1, ""), rps(2, "2"), rps(3, "3"), flows, thread]);
         let built_in = BuiltIn::new(&whole, Ends::Threads);
         let places = |model| built_in.places(&model_plan(&whole, model));
-        let place = |packets: &str, ends: &str| Placement { packets: on(packets), ends: on(ends) };
+        let place = |packets: &str, ends: &str| ConnectionPlacement { packets: on(packets), ends: on(ends) };
         assert_eq!(places(Model::Full), [place("1", "4-5"), place("2", "4-5"), place("3", "4-5")]);
         assert_eq!(places(Model::InterruptOnly)[2], place("3", ""));
         assert_eq!(places(Model::ProcessOnly)[1], place("", "4-5"));

@@ -9,7 +9,7 @@ use crate::model::Model;
 use warmcore_linux::Counters;
 use warmcore_linux::counters::Event;
 use warmcore_stats::Spread;
-use warmcore_stats::blocks::{Verdict, verdict};
+use warmcore_stats::blocks::{ChangeVerdict, verdict};
 use warmcore_stats::paired::{Change, change};
 
 /// What came of an experiment.
@@ -65,9 +65,9 @@ pub struct Changes {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChangeVerdicts {
     /// That of work per second.
-    pub rate: Verdict,
+    pub rate: ChangeVerdict,
     /// That of work per second of a busy cpu.
-    pub per_cpu: Verdict,
+    pub per_cpu: ChangeVerdict,
 }
 
 /// What an experiment says of a plan.
@@ -151,7 +151,7 @@ impl Changes {
 
 impl ChangeVerdicts {
     fn conclusion(self) -> Conclusion {
-        use Verdict::{Less, More, NotVisible, Unsound};
+        use ChangeVerdict::{Less, More, NotVisible, Unsound};
         match (self.rate, self.per_cpu) {
             (Unsound, _) | (_, Unsound) => Conclusion::Unsound,
             (More, Less) | (Less, More) => Conclusion::Mixed,

@@ -6,7 +6,7 @@ use super::monitor::ResourceUse;
 use crate::counts::{CountedResults, CoverageResults};
 use serde::Serialize;
 use warmcore_stats::Spread;
-use warmcore_stats::blocks::Verdict;
+use warmcore_stats::blocks::ChangeVerdict;
 use warmcore_stats::paired::Change;
 
 /// What came of a verification.
@@ -144,7 +144,7 @@ impl ModelFindings {
     }
 }
 
-fn by(change: &Change, verdict: Option<Verdict>) -> ChangeResults {
+fn by(change: &Change, verdict: Option<ChangeVerdict>) -> ChangeResults {
     let Change { mean, low, high } = *change;
-    ChangeResults { change: mean, low, high, verdict: verdict.map(Verdict::name) }
+    ChangeResults { change: mean, low, high, verdict: verdict.map(ChangeVerdict::name) }
 }

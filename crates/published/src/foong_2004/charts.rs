@@ -4,7 +4,7 @@ use super::points::{Affinity, Direction, Point, Quantity};
 use warmcore_record::chart::{Axis, Choice, Series, Style, Unit, View};
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Chart, Table};
-use warmcore_stats::blocks::Verdict as Visible;
+use warmcore_stats::blocks::ChangeVerdict as Visible;
 use warmcore_stats::paired::Change;
 use warmcore_units::Estimate;
 

@@ -164,7 +164,7 @@ fn nothing() -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Verdict;
+    use crate::ClaimVerdict;
     use crate::foong_2004::points::{Direction, Runs};
     use crate::foong_2004::source;
 
@@ -190,7 +190,7 @@ mod tests {
         Point { direction: Direction::Transmit, size: 64, runs: runs.into(), control, cycles, counters }
     }
 
-    fn concluded(points: &[Point]) -> Vec<(&'static str, Verdict, String)> {
+    fn concluded(points: &[Point]) -> Vec<(&'static str, ClaimVerdict, String)> {
         let measurements = Measurements { machine: "a test".to_owned(), points: points.to_vec() };
         let all = source().figures_named(&[]).expect("all figures");
         let claims = source().conclude(measurements, all).claims;
@@ -200,7 +200,7 @@ mod tests {
             .collect()
     }
 
-    fn verdicts(points: &[Point]) -> Vec<Verdict> {
+    fn verdicts(points: &[Point]) -> Vec<ClaimVerdict> {
         concluded(points).into_iter().map(|(_, verdict, _)| verdict).collect()
     }
 
@@ -208,8 +208,8 @@ mod tests {
     fn what_the_source_found_holds() {
         let points = [point(0.1, 0.15, 0.0), point(0.25, 0.29, 0.02)];
         let found = concluded(&points);
-        assert!(found[..5].iter().all(|(_, verdict, _)| *verdict == Verdict::Holds), "{found:?}");
-        assert!(found[5..].iter().all(|(_, verdict, _)| *verdict == Verdict::NotDerived), "{found:?}");
+        assert!(found[..5].iter().all(|(_, verdict, _)| *verdict == ClaimVerdict::Holds), "{found:?}");
+        assert!(found[5..].iter().all(|(_, verdict, _)| *verdict == ClaimVerdict::NotDerived), "{found:?}");
         let full = &found[2].2;
         assert!(full.starts_with("29.0 ± 1.6 %") && full.contains("At TX, 64 bytes."), "{full}");
     }
@@ -225,18 +225,18 @@ mod tests {
         }
         control.l2_misses = vec![1.01, 1.01, 0.99, 1.0, 1.0];
         control.l3_misses = control.l2_misses.clone();
-        assert_eq!(verdicts(&[counted.clone()])[5..], [Verdict::Holds, Verdict::Differs]);
+        assert_eq!(verdicts(&[counted.clone()])[5..], [ClaimVerdict::Holds, ClaimVerdict::Differs]);
         let (_, verdict, why) = &concluded(&[counted, point(0.25, 0.29, 0.0)])[5];
-        assert_eq!(*verdict, Verdict::NotDerived);
+        assert_eq!(*verdict, ClaimVerdict::NotDerived);
         assert!(why.ends_with("no counters here"), "{why}");
     }
 
     #[test]
     fn another_gain_differs() {
         let found = verdicts(&[point(0.1, 0.1, 0.2)]);
-        assert_eq!(found[..3], [Verdict::Differs; 3], "20 % is substantial, 10 % neither 25 nor 29");
-        assert_eq!(found[3], Verdict::Undecided, "neither is better");
-        assert_eq!(verdicts(&[point(0.0, -0.1, 0.0)])[1..4], [Verdict::Differs; 3]);
+        assert_eq!(found[..3], [ClaimVerdict::Differs; 3], "20 % is substantial, 10 % neither 25 nor 29");
+        assert_eq!(found[3], ClaimVerdict::Undecided, "neither is better");
+        assert_eq!(verdicts(&[point(0.0, -0.1, 0.0)])[1..4], [ClaimVerdict::Differs; 3]);
     }
 
     #[test]
@@ -245,21 +245,21 @@ mod tests {
         let full = vague.runs.get_mut(&Affinity::Full).expect("it was measured");
         full.throughput = vec![6.0, 20.0, 9.0, 18.0, 12.0];
         let (_, verdict, why) = &concluded(&[vague])[2];
-        assert_eq!(*verdict, Verdict::Undecided, "{why}");
+        assert_eq!(*verdict, ClaimVerdict::Undecided, "{why}");
     }
 
     #[test]
     fn what_no_affinity_differs_from_itself_widens_every_change() {
         let mut noisy = point(0.25, 0.29, 0.0);
         noisy.control.throughput = vec![12.0, 8.0, 11.0, 9.0, 10.0];
-        assert_eq!(verdicts(&[noisy])[1..3], [Verdict::Undecided; 2]);
+        assert_eq!(verdicts(&[noisy])[1..3], [ClaimVerdict::Undecided; 2]);
     }
 
     #[test]
     fn where_no_affinity_differs_from_itself_nothing_is_told() {
         let mut unsound = point(0.25, 0.29, 0.0);
         unsound.control = runs(12.0, 0.8);
-        assert!(verdicts(&[unsound]).iter().all(|verdict| *verdict == Verdict::NotDerived));
-        assert!(verdicts(&[]).iter().all(|verdict| *verdict == Verdict::NotDerived));
+        assert!(verdicts(&[unsound]).iter().all(|verdict| *verdict == ClaimVerdict::NotDerived));
+        assert!(verdicts(&[]).iter().all(|verdict| *verdict == ClaimVerdict::NotDerived));
     }
 }

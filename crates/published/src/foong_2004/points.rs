@@ -4,7 +4,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use warmcore_stats::Interval;
-use warmcore_stats::blocks::{Verdict, verdict};
+use warmcore_stats::blocks::{ChangeVerdict, verdict};
 use warmcore_stats::paired::{Change, change};
 use warmcore_units::Estimate;
 
@@ -143,7 +143,12 @@ impl Point {
     /// By how much a quantity under `one` exceeds that under `base`, and whether this is significant given
     /// the difference of no affinity against itself; `None` if it was not measured.
     #[must_use]
-    pub fn compared(&self, one: Affinity, base: Affinity, quantity: Quantity) -> Option<(Change, Verdict)> {
+    pub fn compared(
+        &self,
+        one: Affinity,
+        base: Affinity,
+        quantity: Quantity,
+    ) -> Option<(Change, ChangeVerdict)> {
         let changed = self.change(one, base, quantity)?;
         Some((changed, verdict(&changed, &self.itself(quantity)?)))
     }

@@ -2,7 +2,7 @@
 
 use super::points::{Affinity, Point, Quantity, Runs};
 use super::{charts, claims};
-use crate::{Conclusion, Evidence, Figure, Source};
+use crate::{Conclusion, Evidence, PublishedFigure, Source};
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Block, Column, Columns};
 
@@ -44,15 +44,15 @@ const STORY: [&str; 2] = [
     interrupt mask does for a network card.",
 ];
 
-const FIGURES: [Figure; 3] = [
-    Figure {
+const FIGURES: [PublishedFigure; 3] = [
+    PublishedFigure {
         name: "2",
         label: "figure 2",
         title: "cpu use and throughput",
         about: "Cpu use and throughput over the size of a transaction, for each model of affinity.",
         states: "process affinity alone does not change much; interrupt affinity gains up to 25 %, both together up to 29 %.",
     },
-    Figure {
+    PublishedFigure {
         name: "3",
         label: "figure 3",
         title: "processing costs",
@@ -60,7 +60,7 @@ const FIGURES: [Figure; 3] = [
                 the cost of sending and receiving together.",
         states: "with full affinity the cost is reduced by up to 24 %.",
     },
-    Figure {
+    PublishedFigure {
         name: "5",
         label: "figure 5",
         title: "reductions from no to full affinity",

@@ -1,15 +1,15 @@
 //! The figures in words, for a reader who has never seen Salehi 1994: what each is about, and what the paper
 //! says it shows.
 
-use crate::Figure;
+use crate::PublishedFigure;
 
 /// The figures, in the order of the paper.
-pub const FIGURES: [Figure; 18] = [
+pub const FIGURES: [PublishedFigure; 18] = [
     TABLE_2, FIGURE_4, FIGURE_7A, FIGURE_7B, FIGURE_8A, FIGURE_8B, FIGURE_9A, FIGURE_9B, FIGURE_10A,
     FIGURE_10B, FIGURE_11A, FIGURE_11B, FIGURE_12, FIGURE_13A, FIGURE_13B, FIGURE_14, FIGURE_15, HOSTS,
 ];
 
-const TABLE_2: Figure = Figure {
+const TABLE_2: PublishedFigure = PublishedFigure {
     name: "table-2",
     label: "Table 2",
     title: "what one packet costs",
@@ -22,7 +22,7 @@ const TABLE_2: Figure = Figure {
              more than any migration.",
 };
 
-const FIGURE_4: Figure = Figure {
+const FIGURE_4: PublishedFigure = PublishedFigure {
     name: "4",
     label: "figure 4",
     title: "how fast other work flushes the caches",
@@ -33,7 +33,7 @@ const FIGURE_4: Figure = Figure {
     states: "the second level, being 32 times as large, keeps the protocol much longer than the first.",
 };
 
-const FIGURE_7A: Figure = Figure {
+const FIGURE_7A: PublishedFigure = PublishedFigure {
     name: "7a",
     label: "figure 7(a)",
     title: "choice of a processor under Locking",
@@ -46,7 +46,7 @@ const FIGURE_7A: Figure = Figure {
     µs); to the right they rise because packets queue.",
 };
 
-const FIGURE_7B: Figure = Figure {
+const FIGURE_7B: PublishedFigure = PublishedFigure {
     name: "7b",
     label: "figure 7(b)",
     title: "pools of threads and free memory under Locking",
@@ -57,7 +57,7 @@ const FIGURE_7B: Figure = Figure {
     states: "keeping threads per processor gains 10 to 15%, free memory 5 to 10%.",
 };
 
-const FIGURE_8A: Figure = Figure {
+const FIGURE_8A: PublishedFigure = PublishedFigure {
     name: "8a",
     label: "figure 8(a)",
     title: "capacity by choice of a processor under Locking",
@@ -66,7 +66,7 @@ const FIGURE_8A: Figure = Figure {
              instead of 125 µs: the stream's data need not migrate. MRU and LRU converge.",
 };
 
-const FIGURE_8B: Figure = Figure {
+const FIGURE_8B: PublishedFigure = PublishedFigure {
     name: "8b",
     label: "figure 8(b)",
     title: "capacity by pools under Locking",
@@ -75,7 +75,7 @@ const FIGURE_8B: Figure = Figure {
              at high load a thread rarely leaves its processor.",
 };
 
-const FIGURE_9A: Figure = Figure {
+const FIGURE_9A: PublishedFigure = PublishedFigure {
     name: "9a",
     label: "figure 9(a)",
     title: "choice of a processor under independent stacks",
@@ -86,7 +86,7 @@ const FIGURE_9A: Figure = Figure {
     busy while packets wait, which its own sections 3 and 6.4 deny.)",
 };
 
-const FIGURE_9B: Figure = Figure {
+const FIGURE_9B: PublishedFigure = PublishedFigure {
     name: "9b",
     label: "figure 9(b)",
     title: "pools of threads and free memory under independent stacks",
@@ -94,7 +94,7 @@ const FIGURE_9B: Figure = Figure {
     states: "the general behaviour is that under Locking.",
 };
 
-const FIGURE_10A: Figure = Figure {
+const FIGURE_10A: PublishedFigure = PublishedFigure {
     name: "10a",
     label: "figure 10(a)",
     title: "capacity by choice of a processor under independent stacks",
@@ -103,7 +103,7 @@ const FIGURE_10A: Figure = Figure {
              takes 57.4 µs.",
 };
 
-const FIGURE_10B: Figure = Figure {
+const FIGURE_10B: PublishedFigure = PublishedFigure {
     name: "10b",
     label: "figure 10(b)",
     title: "capacity by pools under independent stacks",
@@ -112,7 +112,7 @@ const FIGURE_10B: Figure = Figure {
              take less time otherwise.",
 };
 
-const FIGURE_11A: Figure = Figure {
+const FIGURE_11A: PublishedFigure = PublishedFigure {
     name: "11a",
     label: "figure 11(a)",
     title: "end-to-end latency under Locking",
@@ -125,7 +125,7 @@ const FIGURE_11A: Figure = Figure {
              bound, lies around 40 to 50%.",
 };
 
-const FIGURE_11B: Figure = Figure {
+const FIGURE_11B: PublishedFigure = PublishedFigure {
     name: "11b",
     label: "figure 11(b)",
     title: "end-to-end latency under independent stacks",
@@ -134,7 +134,7 @@ const FIGURE_11B: Figure = Figure {
              takes 139 µs, V = 2.4, and leaves it significant.",
 };
 
-const FIGURE_12: Figure = Figure {
+const FIGURE_12: PublishedFigure = PublishedFigure {
     name: "12",
     label: "figure 12",
     title: "Locking against independent stacks",
@@ -143,7 +143,7 @@ const FIGURE_12: Figure = Figure {
     states: "delay is about 50% lower under IPS, and its capacity 79% (Wired-Streams) to 118% (MRU) higher.",
 };
 
-const FIGURE_13A: Figure = Figure {
+const FIGURE_13A: PublishedFigure = PublishedFigure {
     name: "13a",
     label: "figure 13(a)",
     title: "batches of equal size",
@@ -153,7 +153,7 @@ const FIGURE_13A: Figure = Figure {
     states: "Locking has lower delay for all b; IPS keeps up with much higher rates.",
 };
 
-const FIGURE_13B: Figure = Figure {
+const FIGURE_13B: PublishedFigure = PublishedFigure {
     name: "13b",
     label: "figure 13(b)",
     title: "batches of geometric size",
@@ -161,7 +161,7 @@ const FIGURE_13B: Figure = Figure {
     states: "the variation makes IPS worse still.",
 };
 
-const FIGURE_14: Figure = Figure {
+const FIGURE_14: PublishedFigure = PublishedFigure {
     name: "14",
     label: "figure 14",
     title: "the Hybrid",
@@ -173,7 +173,7 @@ const FIGURE_14: Figure = Figure {
     states: "the Hybrid's capacity is close to that of IPS, and it takes bursts as well as Locking.",
 };
 
-const FIGURE_15: Figure = Figure {
+const FIGURE_15: PublishedFigure = PublishedFigure {
     name: "15",
     label: "figure 15",
     title: "one stream on more processors",
@@ -183,7 +183,7 @@ const FIGURE_15: Figure = Figure {
              processors.",
 };
 
-const HOSTS: Figure = Figure {
+const HOSTS: PublishedFigure = PublishedFigure {
     name: "hosts",
     label: "other hosts",
     title: "capacity on 2 to 32 processors",

@@ -2,7 +2,7 @@
 //! do to both cancels out, so the interval of the difference is far narrower than those of the two delays.
 
 use crate::packet::point::{Point, PointError};
-use crate::packet::run::{Precision, Watch};
+use crate::packet::run::{GrowthRule, Precision};
 use rayon::prelude::*;
 use warmcore_costs::Profile;
 use warmcore_scenario::{OpenTraffic, PacketScenario, Process, Scheduling};
@@ -50,7 +50,7 @@ fn mean_delays(point: &Point) -> Result<Option<Replications>, PointError> {
     let precision = Precision { relative: Precision::UNREACHABLE, max_packets: PACKETS, ..point.precision() };
     let runs = (0..point.replications().max(REPLICATIONS))
         .into_par_iter()
-        .map(|replication| point.run(replication, precision, Watch::Regardless))
+        .map(|replication| point.run(replication, precision, GrowthRule::Regardless))
         .collect::<Result<Vec<_>, PointError>>()?;
     let saturated = runs.iter().all(|run| run.grows);
     Ok((!saturated).then(|| runs.iter().map(|run| run.outcome.delay.mean.0).collect()))

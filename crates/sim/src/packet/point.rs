@@ -6,7 +6,7 @@ use crate::packet::capacity::{Capacity, capacity_over, wanted};
 use crate::packet::host::{Host, Shape};
 use crate::packet::outcome::Outcome;
 use crate::packet::replay::replay;
-use crate::packet::run::{Observed, Precision, Watch, observe};
+use crate::packet::run::{GrowthRule, Observed, Precision, observe};
 use serde::{Deserialize, Serialize};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{ExecutionModel, Profile, Situation};
@@ -288,7 +288,7 @@ impl<'s> Point<'s> {
         &self,
         replication: u64,
         precision: Precision,
-        watch: Watch,
+        watch: GrowthRule,
     ) -> Result<Observed, PointError> {
         let host = self.host(replication);
         let mut arrivals = self.traffic.source(self.rate, host.key)?;

@@ -11,7 +11,7 @@ use crate::packet::tally::Tally;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_stats::histogram::Histogram;
-use warmcore_stats::{StoppingRule, Verdict};
+use warmcore_stats::{StopDecision, StoppingRule};
 use warmcore_units::Nanos;
 use warmcore_workload::Arrivals;
 
@@ -30,7 +30,7 @@ pub struct Precision {
 /// Simulates `host` under `arrivals`. The outcome is [`Ended::Unknown`] if queues grow, as they do on a
 /// saturated host.
 pub fn run(host: &Host, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
-    observe(host, arrivals, precision, Watch::Growth, 0).outcome
+    observe(host, arrivals, precision, GrowthRule::Growth, 0).outcome
 }
 
 /// The outcome of a run, with what is needed to combine it with other runs.
@@ -44,7 +44,7 @@ pub(super) struct Observed {
 
 /// What a run does when its queues grow.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Watch {
+pub(super) enum GrowthRule {
     /// It ends.
     Growth,
     /// It goes on.
@@ -56,7 +56,7 @@ pub(super) fn observe(
     host: &Host,
     arrivals: &mut dyn Arrivals,
     precision: Precision,
-    watch: Watch,
+    watch: GrowthRule,
     settled: u64,
 ) -> Observed {
     let settled = settled.max(host.shape.settled());
@@ -72,7 +72,7 @@ struct Judged<'a, 's> {
     host: &'a Host<'a>,
     feed: Feed<'s>,
     precision: Precision,
-    watch: Watch,
+    watch: GrowthRule,
     settled: u64,
 }
 
@@ -98,13 +98,13 @@ impl SystemTask for Judged<'_, '_> {
             }
             tally.read(system.present());
             if tally.packets() == judgements.at() {
-                if self.watch == Watch::Growth && tally.is_growing() {
+                if self.watch == GrowthRule::Growth && tally.is_growing() {
                     break Ended::Unknown;
                 }
                 match judgements.judge(tally.delay(mean_gap)) {
-                    Verdict::Continue => {}
-                    Verdict::Precise => break Ended::Precise,
-                    Verdict::Exhausted => break Ended::Exhausted,
+                    StopDecision::Continue => {}
+                    StopDecision::Precise => break Ended::Precise,
+                    StopDecision::Exhausted => break Ended::Exhausted,
                 }
             }
             tally.read_at(judgements.at());

@@ -4,11 +4,11 @@ use crate::packet::capacity::Capacity;
 use crate::packet::outcome::{Ended, Outcome};
 use crate::packet::point::{Point, PointError};
 use crate::packet::replications::{ENOUGH, combined};
-use crate::packet::run::{Observed, Precision, Watch};
+use crate::packet::run::{GrowthRule, Observed, Precision};
 use rayon::prelude::*;
 use std::ops::Range;
 use warmcore_scenario::Mixing;
-use warmcore_stats::{Replications, StoppingRule, Verdict};
+use warmcore_stats::{Replications, StopDecision, StoppingRule};
 
 /// A rate below the capacity overloads a host only if the queues of this many independent runs all grow: one
 /// stack or processor then gets more than its share. A single run that grows may be chance.
@@ -56,7 +56,7 @@ impl Point<'_> {
         if growing == AllGrow::MeansSaturated {
             return Ok(None);
         }
-        let runs = self.replicate(0..self.replications(), alone, Watch::Regardless)?;
+        let runs = self.replicate(0..self.replications(), alone, GrowthRule::Regardless)?;
         Ok(combined(runs, precision.relative).map(|outcome| Outcome { ended: Ended::Unknown, ..outcome }))
     }
 
@@ -80,17 +80,17 @@ impl Point<'_> {
         let mut judgements = StoppingRule::new(precision.relative, most).first_at(PHASES);
         let mut runs = Vec::new();
         loop {
-            let more = self.replicate(runs.len() as u64..judgements.at(), short, Watch::Regardless)?;
+            let more = self.replicate(runs.len() as u64..judgements.at(), short, GrowthRule::Regardless)?;
             runs.extend(more);
             if growing == AllGrow::MeansSaturated && runs.iter().all(|run| run.grows) {
                 return Ok(None);
             }
             let means: Replications = runs.iter().map(|run| run.outcome.delay.mean.0).collect();
             let ended = match judgements.judge(means.interval()) {
-                Verdict::Continue => continue,
-                Verdict::Precise if self.load() < HARDLY_DRAINS => Ended::Precise,
-                Verdict::Precise => Ended::Exhausted,
-                Verdict::Exhausted => Ended::Exhausted,
+                StopDecision::Continue => continue,
+                StopDecision::Precise if self.load() < HARDLY_DRAINS => Ended::Precise,
+                StopDecision::Precise => Ended::Exhausted,
+                StopDecision::Exhausted => Ended::Exhausted,
             };
             let known = runs.len() >= ENOUGH;
             let outcome = combined(runs, precision.relative).map(|outcome| Outcome { ended, ..outcome });
@@ -102,23 +102,26 @@ impl Point<'_> {
     /// confirmed by more.
     fn settled_runs(&self, precision: Precision) -> Result<Option<Vec<Observed>>, PointError> {
         let asked = 0..self.replications();
-        let runs = self.replicate(asked.clone(), precision, Watch::Growth)?;
+        let runs = self.replicate(asked.clone(), precision, GrowthRule::Growth)?;
         if !runs.iter().any(|run| run.grows) {
             return Ok(Some(runs));
         }
         if runs.iter().all(|run| run.grows)
-            && self.replicate(asked.end..CONFIRMING, precision, Watch::Growth)?.iter().all(|run| run.grows)
+            && self
+                .replicate(asked.end..CONFIRMING, precision, GrowthRule::Growth)?
+                .iter()
+                .all(|run| run.grows)
         {
             return Ok(None);
         }
-        self.replicate(asked, precision, Watch::Regardless).map(Some)
+        self.replicate(asked, precision, GrowthRule::Regardless).map(Some)
     }
 
     fn replicate(
         &self,
         replications: Range<u64>,
         precision: Precision,
-        watch: Watch,
+        watch: GrowthRule,
     ) -> Result<Vec<Observed>, PointError> {
         replications.into_par_iter().map(|replication| self.run(replication, precision, watch)).collect()
     }

@@ -6,7 +6,7 @@ use crate::packet::charges::Charges;
 use crate::packet::features::{ModelFeatures, PerCpu};
 use crate::packet::host::{Host, Packet};
 use std::collections::VecDeque;
-use warmcore_costs::residency::{Placement, Residency};
+use warmcore_costs::residency::{PacketPlacement, Residency};
 use warmcore_costs::{ExecutionModel, Situation};
 use warmcore_policy::dispatch::{Change, Dispatcher, Next, Waiting};
 use warmcore_policy::{Policy, ThreadPool};
@@ -249,7 +249,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     #[inline(always)]
     fn situation(&mut self, cpu: CpuId, thread: ThreadId, packet: &Packet) -> Situation {
         let stack = self.dispatcher.stack(packet, cpu);
-        let placement = Placement { stream: packet.stream, stack, thread, cpu };
+        let placement = PacketPlacement { stream: packet.stream, stack, thread, cpu };
         if packet.direction == Direction::Send {
             self.residency.start_sending(placement)
         } else {

@@ -7,7 +7,7 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// What is said of a load.
 #[derive(Clone, Debug)]
-pub struct Figures {
+pub struct LoadFigures {
     /// Mean delay: from arrival to the end of service.
     pub delay: Estimate<Nanos>,
     /// Half of the packets are faster.
@@ -24,7 +24,7 @@ pub struct Figures {
 #[derive(Clone, Debug)]
 pub struct Observed {
     /// Its figures.
-    pub figures: Figures,
+    pub figures: LoadFigures,
     /// What a packet that follows another takes its worker besides its time in the stack; not finite if none
     /// did.
     pub beside: Estimate<Nanos>,
@@ -37,7 +37,7 @@ pub struct Observed {
 pub struct Repeated {
     /// The mean over the quiet runs, each with the interval that those runs' spread gives; over all runs if
     /// fewer than [`LEAST`] were quiet.
-    pub figures: Figures,
+    pub figures: LoadFigures,
     /// As for one run.
     pub beside: Estimate<Nanos>,
     /// As for one run.
@@ -71,7 +71,7 @@ impl Repeated {
             *share = all.sum::<f64>() / counting.len() as f64;
         }
         Some(Self {
-            figures: Figures {
+            figures: LoadFigures {
                 delay: mean(|run| run.figures.delay.mean),
                 p50: mean(|run| run.figures.p50.mean),
                 p99: mean(|run| run.figures.p99.mean),

@@ -1,7 +1,7 @@
 //! Errors that a comparison must catch, put into the prediction or into what is measured. What is measured is
 //! simulated with a truth of its own, so that only the injected error tells the two apart.
 
-use super::figures::{Figures, Observed};
+use super::figures::{LoadFigures, Observed};
 use super::judge::Judgement::{self, Good, Off};
 use super::live::Testbed;
 use super::point::{Quantity, Source};
@@ -50,7 +50,7 @@ impl Testbed for Simulated {
         let observed = result.outcome.map(|outcome| {
             let all: u64 = outcome.situations.iter().sum();
             let service = if rate.is_some() { outcome.service } else { result.capacity.service };
-            let figures = Figures {
+            let figures = LoadFigures {
                 delay: outcome.delay,
                 p50: outcome.quantiles.p50,
                 p99: outcome.quantiles.p99,

@@ -1,7 +1,7 @@
 //! Where measured figures come from: runs on this machine or, in tests, anything that says what a run would.
 
 use super::CompareError;
-use super::figures::{Figures, Observed, Repeated};
+use super::figures::{LoadFigures, Observed, Repeated};
 use super::nearness::Nearness;
 use super::quiet::Ran;
 use std::path::Path;
@@ -103,7 +103,7 @@ fn observed(steady: &Steady) -> Observed {
     let total = steady.total();
     let all = total.clean.packets() as f64;
     Observed {
-        figures: Figures {
+        figures: LoadFigures {
             delay: steady.delay(),
             p50: steady.quantile(0.5),
             p99: steady.quantile(0.99),

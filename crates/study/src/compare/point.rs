@@ -1,6 +1,6 @@
 //! What comes of one load, predicted and measured, and where the difference comes from.
 
-use super::figures::{Figures, Repeated};
+use super::figures::{LoadFigures, Repeated};
 use super::judge::{Judgement, relative};
 use super::predict::Predicted;
 use super::quiet::QUIET;
@@ -68,7 +68,7 @@ impl Quantity {
 
     /// It, of `figures`.
     #[must_use]
-    pub const fn value_in(self, figures: &Figures) -> Estimate<Nanos> {
+    pub const fn value_in(self, figures: &LoadFigures) -> Estimate<Nanos> {
         match self {
             Self::Delay => figures.delay,
             Self::Stack => figures.stack,
@@ -80,7 +80,7 @@ impl Quantity {
 impl ComparedPoint {
     /// What `source` predicts, if it does not say that packets come too fast.
     #[must_use]
-    pub const fn by(&self, source: Source) -> Option<&Figures> {
+    pub const fn by(&self, source: Source) -> Option<&LoadFigures> {
         match source {
             Source::Model => self.predicted.model.as_ref(),
             Source::Null => self.predicted.null.as_ref(),
@@ -89,7 +89,7 @@ impl ComparedPoint {
 
     /// What the clock says.
     #[must_use]
-    pub fn figures(&self) -> Option<&Figures> {
+    pub fn figures(&self) -> Option<&LoadFigures> {
         self.measured.as_ref().map(|measured| &measured.figures)
     }
 
@@ -203,9 +203,9 @@ pub(super) mod tests {
     use warmcore_costs::Situation;
 
     /// Exact ones.
-    pub(in crate::compare) fn figures(delay: f64, stack: f64) -> Figures {
+    pub(in crate::compare) fn figures(delay: f64, stack: f64) -> LoadFigures {
         let exactly = |nanos: f64| Estimate::new(Nanos(nanos), Nanos(0.0));
-        Figures {
+        LoadFigures {
             delay: exactly(delay),
             p50: exactly(delay),
             p99: exactly(delay),

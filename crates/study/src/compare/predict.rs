@@ -6,7 +6,7 @@
 
 use super::CompareError;
 use super::costs::{RuntimeCosts, decides_alone};
-use super::figures::Figures;
+use super::figures::LoadFigures;
 use warmcore_costs::{Profile, Situation};
 use warmcore_scenario::{Mode, OpenTraffic, PacketScenario, Parallelism};
 use warmcore_sim::packet::{Outcome, Point, highest_rate};
@@ -20,9 +20,9 @@ const SEEDS: u64 = 5;
 #[derive(Clone, Debug)]
 pub struct Predicted {
     /// By the model.
-    pub model: Option<Figures>,
+    pub model: Option<LoadFigures>,
     /// By the null model.
-    pub null: Option<Figures>,
+    pub null: Option<LoadFigures>,
     /// The share of its time in the stack in which a packet is not alone there: other workers use its lines and
     /// locks meanwhile, which neither model knows of.
     pub together: f64,
@@ -146,9 +146,9 @@ fn together(scenario: &PacketScenario, stack: Nanos) -> f64 {
     (rate_per_s.map_or(0.0, |rate| rate.0) * stack.secs() * others).min(1.0)
 }
 
-fn figures(outcome: &Outcome, stack: Estimate<Nanos>) -> Figures {
+fn figures(outcome: &Outcome, stack: Estimate<Nanos>) -> LoadFigures {
     let all: u64 = outcome.situations.iter().sum();
-    Figures {
+    LoadFigures {
         delay: outcome.delay,
         p50: outcome.quantiles.p50,
         p99: outcome.quantiles.p99,

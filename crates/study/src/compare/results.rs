@@ -2,7 +2,7 @@
 
 use super::costs::RuntimeCosts;
 use super::differences::{Difference, differences};
-use super::figures::Figures;
+use super::figures::LoadFigures;
 use super::point::{ComparedPoint, Quantity, Source};
 use super::{Compared, Comparison};
 use serde::Serialize;
@@ -119,7 +119,7 @@ impl Fraction {
 impl QuantitySummary {
     fn new(point: &ComparedPoint, quantity: Quantity) -> Self {
         let micros =
-            |figures: Option<&Figures>| figures.map(|figures| Micros::new(quantity.value_in(figures)));
+            |figures: Option<&LoadFigures>| figures.map(|figures| Micros::new(quantity.value_in(figures)));
         let judged = |source| point.judged(quantity, source).map(|judgement| judgement.to_string());
         Self {
             predicted: micros(point.by(Source::Model)),
@@ -136,7 +136,7 @@ impl QuantitySummary {
 impl PointSummary {
     fn new(compared: &Compared, point: &ComparedPoint) -> Self {
         let scheduling = compared.scheduling;
-        let median = |figures: Option<&Figures>| figures.map(|figures| figures.p50.mean.micros());
+        let median = |figures: Option<&LoadFigures>| figures.map(|figures| figures.p50.mean.micros());
         let verdict = |source| point.judgement(source).map(|judgement| judgement.to_string());
         Self {
             approach: scheduling.approach.to_string(),
@@ -210,7 +210,7 @@ impl Summary {
 }
 
 /// The situations that were met, with their shares.
-fn shares(figures: Option<&Figures>) -> Vec<(String, f64)> {
+fn shares(figures: Option<&LoadFigures>) -> Vec<(String, f64)> {
     let Some(figures) = figures else { return Vec::new() };
     let met = Situation::all().zip(figures.situations).filter(|(_, share)| *share > 0.0);
     met.map(|(situation, share)| (situation.to_string(), share)).collect()

@@ -1,7 +1,7 @@
 //! Where one region of load ends and the next begins.
 
 use crate::costs::draw::BETWEEN_STUDIES;
-use crate::predict::Host;
+use crate::predict::HostPredictions;
 use core::ops::RangeInclusive;
 use serde::Serialize;
 use warmcore_units::PerSecond;
@@ -24,7 +24,12 @@ impl Border {
     ///
     /// Each draw has its own border; the interval is that of 95% of them, widened by what all rates may be
     /// off by together.
-    pub(super) fn between(host: &Host, before: usize, after: usize, rates: RangeInclusive<usize>) -> Self {
+    pub(super) fn between(
+        host: &HostPredictions,
+        before: usize,
+        after: usize,
+        rates: RangeInclusive<usize>,
+    ) -> Self {
         let logarithms: Vec<f64> = host.rates[rates.clone()].iter().map(|rate| rate.0.ln()).collect();
         let leads = |draw| leads(host, before, after, rates.clone(), draw);
         let at = crossing(&logarithms, &leads(None));
@@ -47,7 +52,7 @@ impl Border {
 
 /// By how much of its delay's logarithm `after` leads at each rate; `None` where neither keeps up.
 fn leads(
-    host: &Host,
+    host: &HostPredictions,
     before: usize,
     after: usize,
     rates: RangeInclusive<usize>,

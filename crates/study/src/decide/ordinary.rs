@@ -1,7 +1,7 @@
 //! What the advice gains at a load that is neither low nor high.
 
 use super::{Region, gain, position};
-use crate::predict::Host;
+use crate::predict::HostPredictions;
 use warmcore_scenario::Combination;
 use warmcore_units::{Estimate, PerSecond};
 
@@ -24,7 +24,7 @@ pub struct Ordinary {
 
 impl Ordinary {
     /// What `regions` gain at an ordinary load. `None` if there is none.
-    pub(super) fn new(host: &Host, regions: &[Region]) -> Option<Self> {
+    pub(super) fn new(host: &HostPredictions, regions: &[Region]) -> Option<Self> {
         let default = position(host, Combination::COMMON_DEFAULT)?;
         let load = |rate: usize| host.rates[rate].0 / host.curves[default].capacity.rate.mean.0;
         let distance = |rate: &usize| (load(*rate) / ORDINARY).ln().abs();

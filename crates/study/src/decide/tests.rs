@@ -36,7 +36,7 @@ fn outcome(micros: f64) -> Outcome {
 
 /// A host on which every combination has `delay(combination, rate)` in microseconds, each known to a
 /// relative error with the standard deviation `error`.
-fn host(rates: &[f64], error: f64, delay: impl Fn(Combination, f64) -> Option<f64>) -> Host {
+fn host(rates: &[f64], error: f64, delay: impl Fn(Combination, f64) -> Option<f64>) -> HostPredictions {
     let capacity = Capacity {
         rate: Estimate::new(PerSecond(1000.0), PerSecond(0.0)),
         service: Estimate::new(Nanos::from_secs(0.008), Nanos::ZERO),
@@ -56,7 +56,7 @@ fn host(rates: &[f64], error: f64, delay: impl Fn(Combination, f64) -> Option<f6
         let factors = (0..Combination::COUNT).map(|_| vec![Some([factor(); 3]); rates.len()]).collect();
         Draw { capacities, factors }
     };
-    Host {
+    HostPredictions {
         processors: 8,
         rates: rates.iter().copied().map(PerSecond).collect(),
         curves: curves.collect(),
@@ -131,7 +131,7 @@ fn uncertain_costs_widen_every_gain() {
 #[test]
 fn what_studies_differ_by_is_in_every_gain() {
     let host = host(&[1.0], 0.001, |c, _| Some(if c == ips_mru() { 50.0 } else { 100.0 }));
-    let advice = decide(&Host { between_studies: 0.1, ..host }).unwrap();
+    let advice = decide(&HostPredictions { between_studies: 0.1, ..host }).unwrap();
     let half = advice.regions[0].over_default.unwrap().most.gain.half_width.unwrap();
     assert!((half / 0.05 - 1.0).abs() < 0.01, "{half}");
     let over_worst = advice.capacity.over_worst.relative_half_width().unwrap();

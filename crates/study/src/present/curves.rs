@@ -3,8 +3,8 @@
 use super::shading::shading;
 use crate::Findings;
 use crate::decide::Advice;
-use crate::predict::{Curve, Host};
-use crate::resample::Figure;
+use crate::predict::{Curve, HostPredictions};
+use crate::resample::PointMetric;
 use warmcore_record::chart::{Axis, Choice, Look, Point, Scale, Series, Style, Unit, View};
 use warmcore_record::{Block, Chart, Section};
 use warmcore_scenario::{Combination, Organisation};
@@ -69,12 +69,14 @@ fn delay(findings: &Findings) -> Chart {
 #[derive(Clone, Copy)]
 pub(super) struct Delay {
     name: &'static str,
-    pub(super) figure: Figure,
+    pub(super) figure: PointMetric,
 }
 
 impl Delay {
-    pub(super) const ALL: [Self; 2] =
-        [Self { name: "mean", figure: Figure::Delay }, Self { name: "99th percentile", figure: Figure::P99 }];
+    pub(super) const ALL: [Self; 2] = [
+        Self { name: "mean", figure: PointMetric::Delay },
+        Self { name: "99th percentile", figure: PointMetric::P99 },
+    ];
 
     /// The choice between them.
     pub(super) fn choice() -> Choice {
@@ -95,7 +97,7 @@ fn service(findings: &Findings) -> Chart {
         y: Axis::linear("mean processing time", Unit::seconds()),
         choices: vec![processors(findings)],
         views: views(findings, |index, host| View {
-            series: rate_series(host, findings.advice.get(index), Figure::Service),
+            series: rate_series(host, findings.advice.get(index), PointMetric::Service),
             ..View::default()
         }),
     }
@@ -127,7 +129,7 @@ fn row(combination: Combination) -> String {
 }
 
 /// A bar for each approach and policy, a series for each way to keep pools.
-fn capacity_series(host: &Host) -> Vec<Series> {
+fn capacity_series(host: &HostPredictions) -> Vec<Series> {
     let mut rows: Vec<String> = host.curves.iter().map(|curve| row(curve.combination)).collect();
     rows.dedup();
     let point = |index: usize| {
@@ -144,7 +146,7 @@ fn capacity_series(host: &Host) -> Vec<Series> {
 }
 
 /// The curves with each way to keep pools, per-processor pools first, by their places in `host`.
-fn by_pools(host: &Host) -> [(&'static str, Vec<usize>); 4] {
+fn by_pools(host: &HostPredictions) -> [(&'static str, Vec<usize>); 4] {
     use Organisation::{Global, PerProcessor};
     [
         ("per-processor pools", PerProcessor, PerProcessor),
@@ -167,14 +169,14 @@ fn processors(findings: &Findings) -> Choice {
     Choice { label: "Processors".to_owned(), options: options.collect(), initial: 0 }
 }
 
-fn views(findings: &Findings, view: impl Fn(usize, &Host) -> View) -> Vec<View> {
+fn views(findings: &Findings, view: impl Fn(usize, &HostPredictions) -> View) -> Vec<View> {
     let hosts = findings.hosts.iter().enumerate();
     hosts.map(|(index, host)| View { picks: vec![index], ..view(index, host) }).collect()
 }
 
 /// A line for each combination, grouped by how pools are kept. Those with a global pool start
 /// hidden unless they are advised.
-fn rate_series(host: &Host, advice: Option<&Advice>, figure: Figure) -> Vec<Series> {
+fn rate_series(host: &HostPredictions, advice: Option<&Advice>, figure: PointMetric) -> Vec<Series> {
     let advised = |combination| {
         advice.is_some_and(|advice| advice.regions.iter().any(|region| region.best == combination))
     };
@@ -196,7 +198,7 @@ fn rate_series(host: &Host, advice: Option<&Advice>, figure: Figure) -> Vec<Seri
 
 /// The line of a curve of `host`, with the colour of its policy and the dash of its approach. A point is
 /// hollow where the simulation was not precise, or where costs as likely as the measured saturate it.
-pub(super) fn rate_line(name: String, host: &Host, curve: usize, figure: Figure) -> Series {
+pub(super) fn rate_line(name: String, host: &HostPredictions, curve: usize, figure: PointMetric) -> Series {
     let Curve { combination, points, .. } = &host.curves[curve];
     let point = |rate: usize| {
         let outcome = points[rate].as_ref()?;

@@ -5,7 +5,7 @@ use super::phrases::in_brief;
 use super::shading::shading;
 use crate::Findings;
 use crate::decide::Advice;
-use crate::predict::Host;
+use crate::predict::HostPredictions;
 use warmcore_record::Chart;
 use warmcore_record::chart::{Axis, Look, Series, Unit, View};
 use warmcore_scenario::Combination;
@@ -39,7 +39,7 @@ pub fn chart(findings: &Findings) -> Option<Chart> {
     })
 }
 
-fn series(host: &Host, advice: &Advice, delay: Delay) -> Vec<Series> {
+fn series(host: &HostPredictions, advice: &Advice, delay: Delay) -> Vec<Series> {
     let combination = |curve: usize| host.curves[curve].combination;
     let advised = |curve: usize| advice.regions.iter().any(|region| region.best == combination(curve));
     let common = |curve: usize| combination(curve) == Combination::COMMON_DEFAULT;

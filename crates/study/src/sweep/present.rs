@@ -34,7 +34,7 @@ fn verdict(swept: &Swept) -> Verdict {
     Verdict { headline, statements, ..Verdict::default() }
 }
 
-fn most_capable(swept: &Swept, host: &Host) -> Option<Statement> {
+fn most_capable(swept: &Swept, host: &ViewHost) -> Option<Statement> {
     let capacity = |curve: Curve| Some((name(curve)?, curve.first()?.1.capacity.rate));
     let mut ranked: Vec<_> = host.curves(swept).filter_map(capacity).collect();
     ranked.sort_by(|one, other| other.1.mean.0.total_cmp(&one.1.mean.0));
@@ -87,7 +87,7 @@ fn chart(
     caption: &str,
     of: fn(&Outcome) -> Estimate<Nanos>,
 ) -> Chart {
-    let view = |host: &Host| View {
+    let view = |host: &ViewHost| View {
         picks: host.picks.clone(),
         series: host.curves(swept).filter_map(|curve| series(curve, of)).collect(),
         ..View::default()
@@ -177,13 +177,13 @@ fn limits(swept: &Swept) -> Section {
 }
 
 /// What curves of one view have in common.
-struct Host {
+struct ViewHost {
     picks: Vec<usize>,
     processors: u32,
     batch: f64,
 }
 
-impl Host {
+impl ViewHost {
     fn curves<'a>(&self, swept: &'a Swept) -> impl Iterator<Item = Curve<'a>> {
         swept.curves().filter(|curve| curve.first().is_some_and(|(scenario, _)| self.has(scenario)))
     }
@@ -200,11 +200,12 @@ impl Host {
 }
 
 /// One for each combination of processors and batches, which the reader chooses.
-fn hosts(swept: &Swept) -> Vec<Host> {
+fn hosts(swept: &Swept) -> Vec<ViewHost> {
     let (processors, batches) = (processors(swept), batches(swept));
     let host = |(index, &processors): (usize, &u32)| {
         let batches = batches.iter().enumerate();
-        let with = move |(pick, &batch): (usize, &f64)| Host { picks: vec![index, pick], processors, batch };
+        let with =
+            move |(pick, &batch): (usize, &f64)| ViewHost { picks: vec![index, pick], processors, batch };
         batches.map(with).collect::<Vec<_>>()
     };
     processors.iter().enumerate().flat_map(host).collect()

@@ -1,6 +1,6 @@
 //! Delays in charts: lines are predicted, markers measured.
 
-use crate::compare::figures::Figures;
+use crate::compare::figures::LoadFigures;
 use crate::compare::point::{ComparedPoint, Source};
 use crate::compare::{Compared, Comparison};
 use warmcore_record::chart::{Axis, Choice, Look, Point, Series, Style, Unit, View};
@@ -43,13 +43,13 @@ pub(super) fn chart(
     all: &[Compared],
     id: &str,
     quantity: &str,
-    of: fn(&Figures) -> Estimate<Nanos>,
+    of: fn(&LoadFigures) -> Estimate<Nanos>,
 ) -> Chart {
     let series = |compared: &Compared,
                   name: &str,
                   style: Style,
                   colour: usize,
-                  pick: fn(&ComparedPoint) -> Option<&Figures>| {
+                  pick: fn(&ComparedPoint) -> Option<&LoadFigures>| {
         let point = |point: &ComparedPoint| {
             let time = of(pick(point)?);
             let half = time.half_width.map(Nanos::secs).filter(|half| half.is_finite());

@@ -2,7 +2,7 @@
 
 use super::words::{in_micros, load};
 use crate::compare::costs::RuntimeCosts;
-use crate::compare::figures::Figures;
+use crate::compare::figures::LoadFigures;
 use crate::compare::point::Source;
 use crate::compare::{Compared, Comparison};
 use core::iter;
@@ -14,7 +14,7 @@ use warmcore_units::{Estimate, Nanos};
 pub(super) fn section(comparison: &Comparison) -> Section {
     let mix = |compared: &Compared| {
         let point = compared.points.get(compared.points.len() / 2)?;
-        let share = |figures: Option<&Figures>, situation: Situation| match figures {
+        let share = |figures: Option<&LoadFigures>, situation: Situation| match figures {
             Some(figures) => Cell::text(format!("{:.1}%", figures.situations[situation.index()] * 100.0)),
             None => Cell::missing("not known"),
         };

@@ -9,32 +9,8 @@ use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Section, Table};
 
 pub(super) fn errors(all: &[Compared]) -> Section {
-    let row = |compared: &Compared, point: &ComparedPoint| {
-        let measured = point
-            .figures()
-            .map_or(Cell::missing("not known"), |figures| Cell::value(in_micros(figures.delay), 3));
-        let term = point.term().map_or("not known".to_owned(), |term: Term| term.to_string());
-        Row::new(
-            format!("{}, {}", compared.scheduling, load(point)),
-            vec![
-                measured,
-                judged(point, Quantity::Delay, Source::Model),
-                judged(point, Quantity::Stack, Source::Model),
-                judged(point, Quantity::P99, Source::Model),
-                Cell::text(
-                    point
-                        .judgement(Source::Model)
-                        .map_or("not judged".to_owned(), |verdict| verdict.to_string()),
-                ),
-                judged(point, Quantity::Delay, Source::Null),
-                judged(point, Quantity::Stack, Source::Null),
-                judged(point, Quantity::P99, Source::Null),
-                Cell::text(term),
-                Cell::text(format!("{:.0}%", point.disturbed() * 100.0)),
-            ],
-        )
-    };
-    let rows = all.iter().flat_map(|compared| compared.points.iter().map(move |point| row(compared, point)));
+    let rows =
+        all.iter().flat_map(|compared| compared.points.iter().map(move |point| error_row(compared, point)));
     let left_out = "Packets that met a time in which the machine kept a worker from running, or came shortly after, \
                     are left out of what was measured.";
     let [delay, stack, p99] =
@@ -69,6 +45,31 @@ pub(super) fn errors(all: &[Compared]) -> Section {
         })],
         folded: false,
     }
+}
+
+/// The errors of one point.
+fn error_row(compared: &Compared, point: &ComparedPoint) -> Row {
+    let measured = point
+        .figures()
+        .map_or(Cell::missing("not known"), |figures| Cell::value(in_micros(figures.delay), 3));
+    let term = point.term().map_or("not known".to_owned(), |term: Term| term.to_string());
+    Row::new(
+        format!("{}, {}", compared.scheduling, load(point)),
+        vec![
+            measured,
+            judged(point, Quantity::Delay, Source::Model),
+            judged(point, Quantity::Stack, Source::Model),
+            judged(point, Quantity::P99, Source::Model),
+            Cell::text(
+                point.judgement(Source::Model).map_or("not judged".to_owned(), |verdict| verdict.to_string()),
+            ),
+            judged(point, Quantity::Delay, Source::Null),
+            judged(point, Quantity::Stack, Source::Null),
+            judged(point, Quantity::P99, Source::Null),
+            Cell::text(term),
+            Cell::text(format!("{:.0}%", point.disturbed() * 100.0)),
+        ],
+    )
 }
 
 /// An error and what it is judged as.
