@@ -131,7 +131,7 @@ impl XdpSocket {
             }
             thread::sleep(RELEASE / 100);
         }
-        kernel::enter_socket(&self.attachment.map, queue, &self.socket)
+        kernel::add_socket(&self.attachment.map, queue, &self.socket)
     }
 
     /// The interface, as it was when the program was attached.
