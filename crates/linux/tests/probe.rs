@@ -74,7 +74,10 @@ fn a_machine_without_cache_information_is_a_machine_with_a_warning() {
     let probed = probe(&Tree::from_machine(&synthetic::virtual_machine(2)).hiding("/cache/"));
     assert!(probed.machine.caches.is_empty());
     assert_eq!(shortfalls(&probed), [Shortfall::Caches]);
-    assert_eq!(probed.warnings[0].to_string(), "cpu 0-1: cache information is hidden; the machine is described without caches");
+    assert_eq!(
+        probed.warnings[0].to_string(),
+        "cpu 0-1: cache information is hidden; the machine is described without caches"
+    );
 }
 
 #[test]

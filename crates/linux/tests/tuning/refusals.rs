@@ -28,19 +28,19 @@ fn cpus_that_are_not_there_offline_or_denied_are_refused() {
     let scene = Scene::new();
     let mut plan = plan();
     let absent = refusal_with(3, "set = { rps_cpus = { interface = 'eth0', queue = 0, cpus = '2-9' } }");
-    let expected = "`lines.3.set.rps_cpus.cpus` is 2-9, expected cpus among 0-3, 4-9 not being there";
+    let expected = "`lines.3.set.rps_cpus.cpus` is 2-9, expected cpus among 0-3 (4-9 not present)";
     assert_eq!(absent, expected);
 
     scene.write("sys/devices/system/cpu/online", "0-2\n");
     plan.lines.truncate(2);
     let offline = admit(&plan, &scene.disk(), &AdmissionOptions::default()).unwrap_err().to_string();
     assert!(offline.contains("`lines.1.set.interrupt.cpus` is 2-3"), "{offline}");
-    assert!(offline.contains("3 being offline"), "{offline}");
+    assert!(offline.contains("(3 offline)"), "{offline}");
 
     let scene = Scene::new();
     scene.write("sys/fs/cgroup/warmcore/cpuset.cpus.effective", "0-2\n");
     let denied = admit(&plan, &scene.disk(), &AdmissionOptions::default()).unwrap_err().to_string();
-    assert!(denied.contains("expected cpus among 0-2, 3 being outside the cpuset"), "{denied}");
+    assert!(denied.contains("expected cpus among 0-2 (3 outside the cpuset"), "{denied}");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn what_is_not_there_is_refused_with_what_is() {
         (
             8,
             "set = { thread = { pid = 1717, started = 9, name = 'server', cpus = '1' } }",
-            "`lines.8.set.thread.pid` is 1717, expected the number of a process that runs: server has ended",
+            "`lines.8.set.thread.pid` is 1717, expected the number of a running process: server has ended",
         ),
         (
             8,
@@ -104,11 +104,11 @@ fn what_no_plan_can_say_is_refused() {
             "the name of an interface",
         ),
         (4, "set = { rps_flows = { interface = 'eth0', queue = 0, flows = 5000 } }", "such as 8192"),
-        (2, "set = { rps_cpus = { interface = 'eth0', queue = 0, cpus = '1' } }", "line 3 has it too"),
+        (2, "set = { rps_cpus = { interface = 'eth0', queue = 0, cpus = '1' } }", "line 3 has the same one"),
         (
             1,
             "set = { interrupt = { device = '0000:00:03.0', action = 'eth0-TxRx-0', cpus = '1' } }",
-            "line 1 sets it too",
+            "line 1 sets the same one",
         ),
     ] {
         let refusal = refusal_with(index, line);
@@ -138,7 +138,7 @@ fn a_plan_of_another_machine_is_refused_with_every_difference() {
     assert!(refusal_of(&plan).contains("`machine.interfaces.0.receive_queues` is 64, expected 2"));
     let absent = InterfaceKind { name: "eth1".to_owned(), ..plan.machine.interfaces[0].clone() };
     plan.machine.interfaces.push(absent);
-    assert!(refusal_of(&plan).contains("it has none of this name"));
+    assert!(refusal_of(&plan).contains("which has none of this name"));
 }
 
 #[test]
