@@ -54,7 +54,7 @@ pub enum JournalError {
         path: PathBuf,
     },
     /// An earlier plan is still applied.
-    #[error("a plan is already applied (`{}`): undo it with `warmcore host undo` first", path.display())]
+    #[error("a plan is applied already (`{}`): undo it with `warmcore host undo` first", path.display())]
     Active {
         /// The journal.
         path: PathBuf,
