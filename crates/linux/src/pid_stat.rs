@@ -115,7 +115,7 @@ mod tests {
         let kept = without_addresses(LINE);
         assert!(!kept.contains("9400"), "{kept}");
         assert_eq!(without_addresses(&kept), kept, "the filter is idempotent");
-        let stat = parse(&kept).expect("a sound line");
+        let stat = parse(&kept).expect("a valid line");
         assert_eq!((stat.number, stat.name.as_str()), (77, "a) (b c)"));
         assert_eq!((stat.runnable, stat.kernel, stat.started), (true, false, 400));
         assert_eq!((stat.last_cpu, stat.group), (CpuId(5), 77));

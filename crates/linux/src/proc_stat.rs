@@ -105,7 +105,7 @@ mod tests {
     fn every_column_is_read_into_its_field() {
         let mut tree = fake::Tree::default();
         tree.put(STAT, "cpu  9 9 9 9\ncpu0 1 2 4 8 16 32 64 128 5 5\ncpu3 1 0 0 1\nintr 5");
-        let times = cpu_times(&Tree::Fake(tree)).expect("a sound file");
+        let times = cpu_times(&Tree::Fake(tree)).expect("a valid file");
         let ticks = |count: f64| tick() * count;
         let first = times[&CpuId(0)];
         assert_eq!((first.user, first.system, first.idle), (ticks(3.0), ticks(4.0), ticks(24.0)));

@@ -27,7 +27,7 @@ pub enum ProgramError {
     NotStarted {
         /// Its name.
         program: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// It ended while it was still needed.

@@ -52,11 +52,14 @@ fn a_server_with_64_queues_keeps_them_on_the_node_of_the_nic() {
 fn managed_interrupts_are_known_where_debugfs_is_readable() {
     let tree = hosts::storage_server();
     let seen = inventory(&tree);
-    let of = |action: &str| {
-        let mut of = seen.interrupts.iter().filter(|interrupt| interrupt.id.actions == [action]);
-        of.next().expect("the interrupt is there").managed
+    let managed = |action: &str| {
+        let mut found = seen.interrupts.iter().filter(|interrupt| interrupt.id.actions == [action]);
+        found.next().expect("the interrupt is there").managed
     };
-    assert_eq!([of("nvme0q0"), of("nvme0q3"), of("eth0-TxRx-0")], [Managed::No, Managed::Yes, Managed::No]);
+    assert_eq!(
+        [managed("nvme0q0"), managed("nvme0q3"), managed("eth0-TxRx-0")],
+        [Managed::No, Managed::Yes, Managed::No]
+    );
     assert!(!seen.blind_spots.contains(&BlindSpot::Managed));
 
     let hidden = inventory(&tree.hiding("sys/kernel/debug"));
@@ -214,7 +217,7 @@ fn a_capture_gives_the_same_inventory_and_contains_no_address() {
     for (name, tree) in hosts::ALL {
         let tree = tree();
         let (probe, recording) = Probe::fake(tree.clone()).recorded();
-        let seen = probe.inventory().expect("a sound tree");
+        let seen = probe.inventory().expect("a valid tree");
         let copy = recording.tree();
         assert_eq!(inventory(&copy), seen, "{name}");
         let text: String = copy.files.values().flat_map(|text| text.chars()).collect();
@@ -226,7 +229,7 @@ fn a_capture_gives_the_same_inventory_and_contains_no_address() {
 fn a_capture_on_a_disk_is_read_like_one_in_memory() {
     for tree in [hosts::small_vm(), hosts::steered(), hosts::balanced()] {
         let (probe, recording) = Probe::fake(tree).recorded();
-        let seen = probe.inventory().expect("a sound tree");
+        let seen = probe.inventory().expect("a valid tree");
         let folder = tempfile::tempdir().expect("a temporary directory");
         recording.tree().write_to(folder.path()).expect("the copy is written");
         assert_eq!(Probe::new().root(folder.path()).inventory(), Ok(seen));
@@ -246,7 +249,7 @@ fn a_capture_of_this_machine_gives_the_same_inventory() {
 /// Returns how many files an inventory of `tree` reads.
 fn files_read(tree: Tree) -> usize {
     let (probe, recording) = Probe::fake(tree).recorded();
-    probe.inventory().expect("a sound tree");
+    probe.inventory().expect("a valid tree");
     recording.tree().files.len()
 }
 
@@ -328,7 +331,7 @@ fn threads_of_a_process_that_wakes_up_are_read() {
         let ran = after.files[file].replace(" 40 0 ", " 90 0 ");
         after.put(file, ran.trim_end());
     }
-    let after = Probe::fake(after).inventory_after(&before).expect("a sound tree");
+    let after = Probe::fake(after).inventory_after(&before).expect("a valid tree");
     let rates = Rates::between(&before, &after).expect("a second has passed");
     assert_eq!(rates.threads.len(), 1);
     assert_eq!(rates.threads[0].name, "irqbalance");
@@ -341,7 +344,7 @@ fn cpus_that_come_or_go_between_two_inventories_are_noticed() {
     let mut tree = hosts::unplugged();
     tree.put("sys/devices/system/cpu/online", "0-2,4,6");
     tree.put("proc/self/status", "Cpus_allowed_list:\t0-7");
-    let after = Probe::fake(tree).inventory_after(&before).expect("a sound tree");
+    let after = Probe::fake(tree).inventory_after(&before).expect("a valid tree");
     assert_eq!(after.machine.online(), set("0-2,4,6"));
     assert_eq!(after.processors.len(), 5);
 }

@@ -24,7 +24,7 @@ pub struct Namespace(OwnedFd);
 pub struct NamespaceError {
     /// The operation, as a verb.
     pub doing: &'static str,
-    /// What the kernel says.
+    /// The error of the kernel.
     pub source: Errno,
 }
 

@@ -31,7 +31,7 @@ pub enum SteerError {
         interface: String,
         /// The file of the mask, below `/sys`.
         file: String,
-        /// What the kernel says.
+        /// The error of the kernel.
         source: Errno,
     },
     /// The mask reads differently from what was written.

@@ -50,9 +50,9 @@ pub enum Problem {
         "the kernel accepted {wanted}, but {found} is in force: some of these cpus are isolated or not allowed for it"
     )]
     Wrong {
-        /// What was written.
+        /// The value that was written.
         wanted: String,
-        /// What was read.
+        /// The value that was read back.
         found: String,
     },
     /// An interrupt occurred again and was not handled on the wanted cpus.

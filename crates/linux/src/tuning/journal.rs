@@ -40,11 +40,11 @@ pub enum JournalError {
     /// A file or the directory cannot be used.
     #[error("cannot {step} `{}`: {source}", path.display())]
     File {
-        /// What was being done.
+        /// The operation.
         step: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// Another process is applying or undoing a plan.
@@ -66,7 +66,7 @@ pub enum JournalError {
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// What is wrong with it.
         problem: String,
     },
     /// The journal belongs to a different namespace or tree.

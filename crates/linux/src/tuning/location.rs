@@ -21,7 +21,7 @@ pub enum LocateError {
     Unreadable {
         /// The file, without the leading slash.
         file: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }

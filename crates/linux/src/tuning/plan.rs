@@ -318,9 +318,9 @@ fn check_flows(flows: u32) -> Result<(), Fault> {
 
 /// Checks the name of an interface. Names become parts of paths, so they must not lead elsewhere.
 pub(crate) fn check_name(field: &str, name: &str) -> Result<(), Fault> {
-    let sound = (1..16).contains(&name.len()) && !name.contains('/') && name != "." && name != "..";
+    let valid = (1..16).contains(&name.len()) && !name.contains('/') && name != "." && name != "..";
     let expected = "the name of an interface: 1 to 15 bytes, without `/`";
-    if sound { Ok(()) } else { Err(Fault::new(field, format!("`{name}`"), expected)) }
+    if valid { Ok(()) } else { Err(Fault::new(field, format!("`{name}`"), expected)) }
 }
 
 /// Checks a PCI address such as `0000:3b:00.0`.
@@ -330,9 +330,9 @@ fn check_address(device: &str) -> Result<(), Fault> {
     };
     let parts: Vec<&str> = device.split([':', '.']).collect();
     let separators: String = device.chars().filter(|&c| c == ':' || c == '.').collect();
-    let sound = separators == "::."
+    let valid = separators == "::."
         && parts.iter().zip([4, 2, 2, 1]).all(|(part, digits)| hex(part, digits))
         && parts.len() == 4;
     let expected = "a PCI address such as `0000:3b:00.0`, as `lspci -D` prints it";
-    if sound { Ok(()) } else { Err(Fault::new("device", format!("`{device}`"), expected)) }
+    if valid { Ok(()) } else { Err(Fault::new("device", format!("`{device}`"), expected)) }
 }

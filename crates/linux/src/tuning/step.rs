@@ -49,9 +49,9 @@ pub enum StepError {
     Unreadable {
         /// The line, from 0.
         line: usize,
-        /// What it sets.
+        /// The setting in words.
         set: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }

@@ -146,7 +146,7 @@ fn put_back(place: &Location, system: &dyn System, original: &str) -> UndoOutcom
 fn restore_inherited(journal: &Journal<'_>) -> Vec<(String, UndoOutcome)> {
     let known = |pid: u32, number: u32| {
         journal.steps().iter().any(|(step, _)| {
-            matches!(step.set, Setting::Thread { pid: of, thread: Some(thread), .. } if (of, thread) == (pid, number))
+            matches!(step.set, Setting::Thread { pid: process, thread: Some(thread), .. } if (process, thread) == (pid, number))
         })
     };
     let system = journal.system();
