@@ -3,8 +3,8 @@
 use rustix::thread::{CapabilitySet, capabilities};
 
 /// Returns the capabilities that are missing to open every device and to build a
-/// [`lab`](super::lab), as the end of a sentence "needs …": `CAP_NET_ADMIN` and `CAP_NET_RAW` for devices, `CAP_SYS_ADMIN` for network
-/// namespaces. `None` if nothing is missing.
+/// [`lab`](super::lab), as the end of a sentence "needs …". Devices need `CAP_NET_ADMIN` and
+/// `CAP_NET_RAW`, network namespaces `CAP_SYS_ADMIN`. `None` if nothing is missing.
 ///
 /// A test that needs them prints a note and returns:
 ///
