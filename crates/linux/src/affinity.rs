@@ -17,7 +17,7 @@ pub enum AffinityError {
     Refused {
         /// The cpus that were asked for.
         wanted: CpuSet,
-        /// What the kernel says.
+        /// The error of the kernel.
         source: Errno,
     },
     /// The cpu number does not fit into an affinity mask.
@@ -29,7 +29,7 @@ pub enum AffinityError {
     /// The current mask cannot be read.
     #[error("cannot read the affinity mask: {source}; expected a machine of at most {} cpus", Mask::MAX_CPU)]
     Unreadable {
-        /// What the kernel says.
+        /// The error of the kernel.
         source: Errno,
     },
 }

@@ -122,9 +122,9 @@ mod tests {
         tree.put("sys/class/net/enx02005e005301/queues/rx-0/rps_cpus", "1");
         tree.put("proc/interrupts", "CPU0\n24: 5 PCI-MSI 1-edge enx02005e005301-rx-0");
         let (probe, recording) = Probe::fake(tree).recorded();
-        let seen = probe.inventory().expect("a sound tree");
+        let seen = probe.inventory().expect("a valid tree");
         assert_eq!(seen.interfaces[0].name, "enx02005e005301");
-        let copy = Probe::fake(recording.tree()).inventory().expect("a sound copy");
+        let copy = Probe::fake(recording.tree()).inventory().expect("a valid copy");
         assert_eq!(copy.interfaces[0].name, "enx000000000000");
         assert_eq!(copy.interrupts[0].id.actions, ["enx000000000000-rx-0"]);
         assert_eq!(copy.interfaces[0].receive, seen.interfaces[0].receive);
@@ -135,7 +135,7 @@ mod tests {
         let mut tree = fake::Tree::from_machine(&synthetic::virtual_machine(1));
         tree.put("proc/cpuinfo", "model name\t: ARMv7\nSerial\t\t: 00000000abcdef01\nRevision\t: 1");
         let (probe, recording) = Probe::fake(tree).recorded();
-        let name = probe.machine().expect("a sound tree").machine.name;
+        let name = probe.machine().expect("a valid tree").machine.name;
         assert_eq!(name, "ARMv7");
         assert_eq!(recording.tree().files["proc/cpuinfo"], "model name\t: ARMv7\nRevision\t: 1\n");
     }

@@ -27,7 +27,7 @@ pub enum CodeBlockError {
     /// The size is too small even for the return instruction.
     #[error("a code block of {size} was asked for: expected at least {least}")]
     TooSmall {
-        /// What was asked for.
+        /// The requested size.
         size: Bytes,
         /// The size of a block that only returns.
         least: Bytes,

@@ -24,7 +24,7 @@ pub enum MappingError {
     Refused {
         /// How much was asked for, in whole pages.
         size: Bytes,
-        /// What the kernel says.
+        /// The error of the kernel.
         source: Errno,
     },
 }

@@ -58,7 +58,7 @@ pub fn receiving_cpu(socket: impl AsFd) -> Result<Option<CpuId>, NearError> {
 /// call this again then.
 ///
 /// # Errors
-/// If no packet has come yet, or this process may use none of those cpus.
+/// If no packet has arrived yet, or this process may use none of those cpus.
 pub fn stay_near(socket: impl AsFd, within: Within, machine: &Machine) -> Result<CpuSet, NearError> {
     let cpu = receiving_cpu(socket)?.ok_or(NearError::NoPacketYet)?;
     let (near, allowed) = (machine.around(cpu, within), affinity::mask()?);

@@ -1,11 +1,11 @@
-//! `/proc/PID/stat` and `/proc/PID/task/TID/stat`: a process or thread in one line.
+//! Parses `/proc/PID/stat` and `/proc/PID/task/TID/stat`, which describe a process or thread in one line.
 
 use crate::probe::Malformed;
 use crate::proc_stat::tick;
 use crate::tree::Tree;
 use warmcore_units::{CpuId, Nanos};
 
-/// What such a file says.
+/// The contents of a stat file.
 pub(crate) struct Stat {
     /// The number of the process or thread.
     pub(crate) number: u32,
@@ -13,15 +13,15 @@ pub(crate) struct Stat {
     pub(crate) name: String,
     /// Whether it was running or waiting for a cpu.
     pub(crate) runnable: bool,
-    /// Whether it is the kernel's own.
+    /// Whether it is a kernel thread.
     pub(crate) kernel: bool,
-    /// The group of processes that it belongs to.
+    /// Its process group.
     pub(crate) group: u32,
-    /// For how long it has run.
+    /// Its processor time.
     pub(crate) cpu_time: Nanos,
-    /// For how long those of its children had run that it has waited for, and theirs.
+    /// The processor time of children it has waited for, and of their children.
     pub(crate) children_time: Nanos,
-    /// When it began, in ticks since the machine started.
+    /// When it started, in kernel ticks since boot.
     pub(crate) started: u64,
     /// The cpu it ran on last.
     pub(crate) last_cpu: CpuId,
@@ -39,11 +39,11 @@ mod column {
     pub(super) const CHILDREN_SYSTEM_TIME: usize = 14;
     pub(super) const STARTED: usize = 19;
     pub(super) const LAST_CPU: usize = 36;
-    /// From here on, addresses.
+    /// Columns that hold addresses.
     pub(super) const ADDRESSES: core::ops::Range<usize> = 23..28;
 }
 
-/// The process or thread that `directory` is about; `None` if it has ended.
+/// Reads the process or thread in `directory`; `None` if it has ended.
 pub(crate) fn stat(tree: &Tree, directory: &str) -> Result<Option<Stat>, Malformed> {
     let file = format!("{directory}/stat");
     let Some(text) = tree.filtered(&file, without_addresses).filter(|text| !is_dead(text)) else {
@@ -53,7 +53,7 @@ pub(crate) fn stat(tree: &Tree, directory: &str) -> Result<Option<Stat>, Malform
     stat.map(Some).ok_or_else(|| tree.malformed(&file, &text, "the columns of proc_pid_stat(5)"))
 }
 
-/// The processes that belong to `group`.
+/// Returns the processes in the process group `group`.
 pub(crate) fn of_group(tree: &Tree, group: u32) -> Vec<u32> {
     let belongs = |&pid: &u32| {
         let stat = stat(tree, &format!("proc/{pid}")).ok().flatten();
@@ -62,13 +62,13 @@ pub(crate) fn of_group(tree: &Tree, group: u32) -> Vec<u32> {
     tree.numbered("proc", "").into_iter().filter(belongs).collect()
 }
 
-/// Whether what the line is about has ended while it was looked up: the kernel then leaves out columns.
+/// Whether the process or thread ended while the file was read: the kernel then leaves out columns.
 fn is_dead(text: &str) -> bool {
     let state = text.rsplit_once(')').and_then(|(_, columns)| columns.split_whitespace().next());
     matches!(state, Some("X" | "x"))
 }
 
-/// The columns up to the last cpu, with zeros for addresses.
+/// Keeps the columns up to the last cpu, with addresses replaced by zeros.
 fn without_addresses(text: &str) -> String {
     let Some((name, columns)) = text.rsplit_once(')') else { return text.to_owned() };
     let blank = |(place, column)| if column::ADDRESSES.contains(&place) { "0" } else { column };
@@ -104,18 +104,18 @@ mod tests {
                         18446744073709551615 94000 94001 94002 94003 94004 0 0 0 0 0 0 0 17 5 0 0 0 0";
 
     #[test]
-    fn what_ends_while_it_is_looked_up_has_ended() {
+    fn a_process_that_ends_while_it_is_read_counts_as_ended() {
         let dying = "25067 (ip) X 0 -1 -1 0 -1 4227340 124 0 0 0 0 0 0 0 20 0 0 0";
         assert!(is_dead(dying) && parse(dying).is_none());
         assert!(!is_dead(LINE) && !is_dead("7 (X) S 1"));
     }
 
     #[test]
-    fn a_name_may_hold_anything_and_addresses_are_not_kept() {
+    fn a_name_may_contain_any_character_and_addresses_are_removed() {
         let kept = without_addresses(LINE);
         assert!(!kept.contains("9400"), "{kept}");
-        assert_eq!(without_addresses(&kept), kept, "what is kept stays as it is");
-        let stat = parse(&kept).expect("a sound line");
+        assert_eq!(without_addresses(&kept), kept, "the filter is idempotent");
+        let stat = parse(&kept).expect("a valid line");
         assert_eq!((stat.number, stat.name.as_str()), (77, "a) (b c)"));
         assert_eq!((stat.runnable, stat.kernel, stat.started), (true, false, 400));
         assert_eq!((stat.last_cpu, stat.group), (CpuId(5), 77));

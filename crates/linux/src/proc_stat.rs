@@ -1,4 +1,4 @@
-//! `/proc/stat`: where each cpu's time went.
+//! Parses `/proc/stat`: how each cpu spent its time.
 
 use crate::probe::Malformed;
 use crate::tree::Tree;
@@ -9,31 +9,31 @@ use warmcore_units::{CpuId, Nanos};
 
 const STAT: &str = "proc/stat";
 
-/// Where a cpu's time went since the machine started.
+/// How a cpu spent its time since boot.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct CpuTimes {
-    /// In programs, those of lowered priority and guests included.
+    /// Time in programs, including niced ones and guests.
     pub user: Nanos,
-    /// In the kernel on their behalf.
+    /// Time in the kernel on behalf of programs.
     pub system: Nanos,
-    /// Nowhere: there was nothing to do, or only waiting for a device.
+    /// Idle time, including time waiting for a device.
     pub idle: Nanos,
-    /// In interrupt handlers; zero from a kernel that does not count it apart.
+    /// Time in interrupt handlers; zero if the kernel does not count it separately.
     pub interrupt: Nanos,
-    /// In softirqs.
+    /// Time in softirqs.
     pub softirq: Nanos,
-    /// With a hypervisor that ran something else; `None` from a kernel too old to count it.
+    /// Time in which a hypervisor ran something else; `None` if the kernel is too old to count it.
     pub stolen: Option<Nanos>,
 }
 
 impl CpuTimes {
-    /// All of it but idleness and what was stolen.
+    /// All time except idle and stolen time.
     #[must_use]
     pub fn busy(&self) -> Nanos {
         self.user + self.system + self.interrupt + self.softirq
     }
 
-    /// All of it.
+    /// All time.
     #[must_use]
     pub fn total(&self) -> Nanos {
         self.busy() + self.idle + self.stolen.unwrap_or_default()
@@ -53,24 +53,26 @@ impl Sum for CpuTimes {
     }
 }
 
-/// The unit in which the kernel tells processor time.
+/// The unit in which the kernel reports processor time.
 pub(crate) fn tick() -> Nanos {
     Nanos::from_secs(1.0 / rustix::param::clock_ticks_per_second().max(1) as f64)
 }
 
-/// The times of every cpu; of none where the file is hidden.
+/// Reads the times of every cpu; empty if the file is hidden.
 pub(crate) fn cpu_times(tree: &Tree) -> Result<BTreeMap<CpuId, CpuTimes>, Malformed> {
     let text = tree.filtered(STAT, of_single_cpus).unwrap_or_default();
     text.lines().map(|line| of_one(tree, line)).collect()
 }
 
-/// The lines of single cpus. Of the others one alone, the count of every interrupt, is far longer.
+/// Keeps the lines of single cpus. The others are not needed, and one is very long: the count of every
+/// interrupt.
 fn of_single_cpus(text: &str) -> String {
     let single = |line: &&str| line.starts_with("cpu") && !line.starts_with("cpu ");
     text.lines().filter(single).collect::<Vec<_>>().join("\n")
 }
 
-/// `cpu0 user nice system idle iowait irq softirq steal …`, of which the first four are always there.
+/// Parses `cpu0 user nice system idle iowait irq softirq steal …`. The first four numbers are always
+/// present.
 fn of_one(tree: &Tree, line: &str) -> Result<(CpuId, CpuTimes), Malformed> {
     let malformed = || tree.malformed(STAT, line, "`cpuN` and numbers of ticks");
     let mut words = line.split_whitespace();
@@ -100,10 +102,10 @@ mod tests {
     use crate::fake;
 
     #[test]
-    fn every_column_goes_where_it_belongs() {
+    fn every_column_is_read_into_its_field() {
         let mut tree = fake::Tree::default();
         tree.put(STAT, "cpu  9 9 9 9\ncpu0 1 2 4 8 16 32 64 128 5 5\ncpu3 1 0 0 1\nintr 5");
-        let times = cpu_times(&Tree::Fake(tree)).expect("a sound file");
+        let times = cpu_times(&Tree::Fake(tree)).expect("a valid file");
         let ticks = |count: f64| tick() * count;
         let first = times[&CpuId(0)];
         assert_eq!((first.user, first.system, first.idle), (ticks(3.0), ticks(4.0), ticks(24.0)));

@@ -1,5 +1,5 @@
-//! A user's own program beside a measurement: started on the processor of the thread that starts
-//! it, ended and reaped however the measurement ends.
+//! Runs a user's program next to a measurement. It starts on the cpu of the calling thread, and is
+//! killed and reaped however the measurement ends.
 
 use crate::{Probe, pid_stat};
 use rustix::fs::{Access, access};
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle};
 
-/// Of what a program prints, no more is kept.
+/// The most output of a program that is kept, in bytes.
 const MAX_OUTPUT: u64 = 1 << 20;
 
-/// Why a user's program cannot run beside a measurement.
+/// Why a user's program cannot run next to a measurement.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
     /// No program was named.
@@ -27,7 +27,7 @@ pub enum ProgramError {
     NotStarted {
         /// Its name.
         program: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
     /// It ended while it was still needed.
@@ -40,7 +40,7 @@ pub enum ProgramError {
         /// How it ended.
         status: String,
     },
-    /// It ended with a failure.
+    /// It exited with a failure.
     #[error("`{program}` failed ({status})")]
     Failed {
         /// Its name.
@@ -50,7 +50,7 @@ pub enum ProgramError {
     },
 }
 
-/// A running program; dropping this ends it, with everything it has started.
+/// A running program. Dropping it kills the program and everything it has started.
 #[derive(Debug)]
 pub struct Program {
     child: Child,
@@ -59,8 +59,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts the program that `arguments` begin with, silent and without input, in a process
-    /// group of its own. It inherits the affinity of the calling thread: call this pinned.
+    /// Starts the program named by the first of `arguments`, with no input and its output discarded, in
+    /// its own process group. It inherits the affinity of the calling thread, so pin that first.
     ///
     /// # Errors
     /// If no program is named or it cannot be started.
@@ -68,7 +68,7 @@ impl Program {
         Self::spawn(arguments, Stdio::null())
     }
 
-    /// Starts it likewise, and keeps what it prints for [`output`](Self::output).
+    /// Starts a program like [`start`](Self::start), and keeps its output for [`output`](Self::output).
     ///
     /// # Errors
     /// If no program is named or it cannot be started.
@@ -77,7 +77,7 @@ impl Program {
         program.output = program.child.stdout.take().map(|pipe| {
             thread::spawn(move || {
                 let mut bytes = Vec::new();
-                // What could be read before an error is all there is.
+                // After a read error, the bytes read so far are returned.
                 let _ = pipe.take(MAX_OUTPUT).read_to_end(&mut bytes);
                 String::from_utf8_lossy(&bytes).into_owned()
             })
@@ -85,8 +85,8 @@ impl Program {
         Ok(program)
     }
 
-    /// Finds out whether the program that `arguments` begin with is there and may be run, as far as that
-    /// can be told without running it.
+    /// Checks whether the program named by the first of `arguments` exists and may be run, without running
+    /// it.
     ///
     /// # Errors
     /// If no program is named or it could not be started.
@@ -111,16 +111,16 @@ impl Program {
             .map_err(|source| ProgramError::NotStarted { program: name, source })
     }
 
-    /// Its process and all others of its group: what it has started, as far as that has not left.
+    /// Returns all processes of its group: its own, and those it has started that have not left the group.
     #[must_use]
     pub fn processes(&self) -> Vec<u32> {
         pid_stat::of_group(Probe::new().tree(), self.child.id())
     }
 
-    /// Whether it has ended, and well.
+    /// Whether it has ended successfully.
     ///
     /// # Errors
-    /// If it failed.
+    /// If it exited with a failure.
     pub fn has_ended(&mut self) -> Result<bool, ProgramError> {
         let failed = |status| ProgramError::Failed { program: self.name.clone(), status };
         match self.child.try_wait() {
@@ -131,16 +131,16 @@ impl Program {
         }
     }
 
-    /// Ends it, if it has not ended; what it has printed.
+    /// Kills the program if it still runs. Returns what it has printed.
     #[must_use]
     pub fn output(mut self) -> String {
         let output = self.output.take();
-        // Whoever holds the other end of the pipe must have ended before its end can be read.
+        // All processes that hold the other end of the pipe must end before end-of-file can be read.
         drop(self);
         output.and_then(|output| output.join().ok()).unwrap_or_default()
     }
 
-    /// Finds out whether the program still runs.
+    /// Checks that the program still runs.
     ///
     /// # Errors
     /// If the program has ended.
@@ -153,7 +153,7 @@ impl Program {
         }
     }
 
-    /// What a report calls it.
+    /// Its name in reports.
     #[must_use]
     pub fn description(&self) -> String {
         format!("the program `{}`", self.name)
@@ -161,12 +161,12 @@ impl Program {
 }
 
 impl Drop for Program {
-    /// Ends the group, then the child itself in case it left the group, and reaps the child. It
-    /// was not reaped before unless it had ended, so its number is still its own.
+    /// Kills the process group, then the child itself in case it left the group, and reaps the child. A
+    /// child is not reaped while it runs, so its number still belongs to it.
     fn drop(&mut self) {
         let group = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
         if let Some(group) = group {
-            // Refused only if nobody is left in the group, which is what we want.
+            // Fails only if the group is empty, which is what we want.
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = self.child.kill();
@@ -174,16 +174,17 @@ impl Drop for Program {
     }
 }
 
-/// Where a program of this name may be: at the path it is, or in a folder of `PATH`.
+/// Returns the paths where a program may be: its own path if it contains a slash, or else the folders of
+/// `PATH`.
 fn candidates(program: &OsStr) -> impl Iterator<Item = PathBuf> {
     let is_path = program.as_bytes().contains(&b'/');
     let folders = env::var_os("PATH").filter(|_| !is_path).unwrap_or_default();
-    let beside: Vec<PathBuf> = env::split_paths(&folders).map(|folder| folder.join(program)).collect();
-    is_path.then(|| program.into()).into_iter().chain(beside)
+    let in_folders: Vec<PathBuf> = env::split_paths(&folders).map(|folder| folder.join(program)).collect();
+    is_path.then(|| program.into()).into_iter().chain(in_folders)
 }
 
-/// The better of what was found so far and what is at `candidate`: one that may be run, or else the first
-/// reason against one that is there.
+/// Combines the result so far with that of `candidate`: success if one of them may be run, or else the
+/// error of the first one that exists.
 fn best(found: io::Result<()>, candidate: PathBuf) -> io::Result<()> {
     match (found, may_be_run(&candidate)) {
         (Ok(()), _) | (_, Ok(())) => Ok(()),
@@ -210,7 +211,7 @@ mod tests {
         words.iter().map(OsString::from).collect()
     }
 
-    /// Whether a process is there and not merely waiting to be reaped by somebody.
+    /// Whether a process exists and is not a zombie.
     fn is_running(pid: u32) -> bool {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
@@ -226,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_program_started_ends_with_it() {
+    fn children_of_a_dropped_program_are_killed() {
         let directory = std::env::temp_dir().join(format!("warmcore-program-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         let note = directory.join("pid");
@@ -250,8 +251,8 @@ mod tests {
     }
 
     #[test]
-    fn what_it_printed_is_kept_and_its_failure_told() {
-        let heard = |script: &str| Program::start_captured(&arguments(&["sh", "-c", script])).unwrap();
+    fn its_output_is_kept_and_its_failure_reported() {
+        let start = |script: &str| Program::start_captured(&arguments(&["sh", "-c", script])).unwrap();
         let until_it_ends = |program: &mut Program| {
             loop {
                 match program.has_ended() {
@@ -260,15 +261,15 @@ mod tests {
                 }
             }
         };
-        let mut talkative = heard("echo one; sleep 1000 & echo 2");
+        let mut talkative = start("echo one; sleep 1000 & echo 2");
         assert!(until_it_ends(&mut talkative).unwrap());
         assert_eq!(talkative.output(), "one\n2\n");
-        let failed = until_it_ends(&mut heard("exit 3")).unwrap_err();
+        let failed = until_it_ends(&mut start("exit 3")).unwrap_err();
         assert!(failed.to_string().contains("`sh` failed (exit status: 3)"), "{failed}");
     }
 
     #[test]
-    fn its_group_is_known() {
+    fn all_processes_of_its_group_are_listed() {
         let program = Program::start(&arguments(&["sh", "-c", "sleep 1000 & wait"])).unwrap();
         while program.processes().len() < 2 {
             sleep(Duration::from_millis(5));
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_started_or_ends_early_is_told() {
+    fn a_program_that_cannot_start_or_ends_early_is_reported() {
         assert!(matches!(Program::start(&[]), Err(ProgramError::Unnamed)));
         let absent = Program::start(&arguments(&["/nonexistent/program"])).unwrap_err();
         assert!(absent.to_string().contains("/nonexistent/program"), "{absent}");

@@ -1,32 +1,33 @@
-//! A protocol thread: a stack of its own to process packets on.
+//! A protocol thread: a separate stack on which packets are processed.
 //!
-//! The stack is memory that we own, apart from the stack of the operating system's thread that
-//! does the measuring. So another processor may zero it between two packets, and the next packet
-//! finds it migrated (Salehi, Kurose & Towsley 1994, §5: "the producer zeros the consumer's
+//! The stack is memory that we own, separate from the stack of the operating system's thread that
+//! measures. So another processor may zero it between two packets, and for the next packet its cache
+//! lines have migrated (Salehi, Kurose & Towsley 1994, §5: "the producer zeros the consumer's
 //! thread stack, migrating it to P0"). Each packet starts at the top of the stack and leaves
-//! nothing on it, which is what makes the zeroing legitimate.
+//! nothing on it that is still needed, so zeroing is safe.
 
 use corosensei::stack::{DefaultStack, Stack, StackPointer};
 use std::io;
 
-/// A stack for packets, in memory of its own above a guard page.
+/// A stack for packet processing, in its own memory above a guard page.
 pub struct ProtocolThread {
     memory: DefaultStack,
-    /// How far below the end of the memory the stack begins.
+    /// How far below the end of the memory the stack begins, in bytes.
     offset: usize,
 }
 
 impl ProtocolThread {
-    /// Room for one packet's processing, in builds without optimisation too.
+    /// The stack size in bytes: enough for one packet, even in builds without optimisation.
     const SIZE: usize = 256 << 10;
-    /// How much the other processor zeroes: more than an optimised packet's frames take.
+    /// How many bytes the other processor zeroes: more than the stack frames of a packet in an optimised
+    /// build.
     const ZEROED: usize = 4 << 10;
-    /// Stacks begin at one of this many positions, a cache line apart, so that runs differ in
-    /// which cache sets their frames fall into.
+    /// The number of starting positions of a stack, a cache line apart. Different positions put the stack
+    /// frames into different cache sets, so that runs differ in them.
     pub const POSITIONS: usize = 32;
     const LINE: usize = 64;
 
-    /// A thread whose stack begins at the given position (modulo [`POSITIONS`](Self::POSITIONS)).
+    /// Creates a thread whose stack begins at the given position (modulo [`POSITIONS`](Self::POSITIONS)).
     ///
     /// # Errors
     /// If the system has no memory for it.
@@ -41,8 +42,8 @@ impl ProtocolThread {
         corosensei::on_stack(Shifted { memory: &self.memory, offset: self.offset }, packet)
     }
 
-    /// Writes zeros over the frames that packets have left behind, from the calling processor,
-    /// to which their cache lines migrate.
+    /// Overwrites the stack frames of earlier packets with zeros. Their cache lines migrate to the calling
+    /// processor.
     pub fn zero(&mut self) {
         let base = Shifted { memory: &self.memory, offset: self.offset }.base().get();
         let start = core::ptr::with_exposed_provenance_mut::<u8>(base - Self::ZEROED);
@@ -53,7 +54,7 @@ impl ProtocolThread {
     }
 }
 
-/// The stack as seen from its shifted beginning.
+/// The stack with its beginning moved down by `offset`.
 struct Shifted<'a> {
     memory: &'a DefaultStack,
     offset: usize,
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_on_the_stack_comes_back_to_the_caller() {
+    fn a_panic_on_the_stack_reaches_the_caller() {
         let mut thread = ProtocolThread::new(0).unwrap();
         let outcome = std::panic::catch_unwind(core::panic::AssertUnwindSafe(|| {
             thread.run(|| panic!("the packet fails"));

@@ -1,21 +1,20 @@
-//! Resident memory for walks that displace a data cache.
+//! Resident memory, to displace the contents of a data cache by walking through it.
 
 use crate::mapping::{Mapping, MappingError};
 use core::ops::{Deref, DerefMut};
 use warmcore_units::Bytes;
 
-/// What pages a region is wished to have.
+/// The page size to ask for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pages {
-    /// The kernel's usual ones.
+    /// The kernel's normal pages.
     Small,
-    /// Huge ones where the kernel has them: a walk then misses in the cache and not in the
-    /// translation buffer.
+    /// Huge pages if the kernel has them: a walk then causes cache misses but few TLB misses.
     Huge,
 }
 
-/// Zeroed memory in whole pages, all of them resident from the start: a walk through it takes no
-/// page fault. Reads as `&[u8]` and writes as `&mut [u8]`, aligned to a page (small or huge).
+/// Zeroed memory in whole pages, all resident from the start, so that a walk through it causes no page
+/// faults. Dereferences to `[u8]`, aligned to a page (small or huge).
 #[derive(Debug)]
 pub struct Region {
     mapping: Mapping,
@@ -25,10 +24,10 @@ pub struct Region {
 }
 
 impl Region {
-    /// On the architectures in use a huge page has 2 MiB, unless small ones are larger than 4 KiB.
+    /// The size of a huge page in bytes: 2 MiB on common architectures with small pages of 4 KiB.
     const HUGE_PAGE: usize = 2 << 20;
 
-    /// `size` bytes, each written to once.
+    /// Creates a region of `size` bytes and writes to all of them.
     ///
     /// # Errors
     /// If `size` is zero or there is not that much address space.
@@ -61,7 +60,7 @@ impl Region {
         Ok(region)
     }
 
-    /// Whether the kernel took the wish for huge pages. It still may give small ones.
+    /// Whether the kernel accepted the advice to use huge pages. It may still use small ones.
     #[must_use]
     pub const fn huge_pages_advised(&self) -> bool {
         self.advised
@@ -87,7 +86,7 @@ mod tests {
     use crate::Snapshot;
 
     #[test]
-    fn a_region_is_zeroed_aligned_and_as_long_as_asked() {
+    fn a_region_is_zeroed_aligned_and_of_the_requested_size() {
         for (pages, alignment) in [(Pages::Small, 4096), (Pages::Huge, Region::HUGE_PAGE)] {
             let region = Region::new(Bytes(3_000_001), pages).unwrap();
             assert_eq!(region.len(), 3_000_001);
@@ -100,7 +99,7 @@ mod tests {
     fn a_walk_through_a_region_takes_no_page_fault() {
         let region = Region::new(Bytes::kib(1024), Pages::Small).unwrap();
         let walk = || region.iter().step_by(64).map(|&byte| u64::from(byte)).sum::<u64>();
-        walk(); // the walk's own code comes in here
+        walk(); // loads the code of the walk itself
         let before = Snapshot::now();
         let sum = walk();
         let faults = Snapshot::now().since(&before).page_faults;
@@ -109,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_mapped_is_refused() {
+    fn sizes_that_cannot_be_mapped_are_refused() {
         for pages in [Pages::Small, Pages::Huge] {
             assert_eq!(Region::new(Bytes(0), pages).unwrap_err(), MappingError::Empty);
             let all = Bytes(u64::MAX);

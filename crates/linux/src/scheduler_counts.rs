@@ -1,5 +1,5 @@
-//! What the scheduler does to a thread, as the kernel counts it, so that another thread can look at it
-//! while it runs.
+//! The kernel's counts of context switches and migrations of a thread. Another thread can read them while
+//! the thread runs.
 
 use crate::Probe;
 use crate::tree::{Tree, field_of};
@@ -10,25 +10,25 @@ use rustix::thread::gettid;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ThreadNumber(i32);
 
-/// What was done to a thread since it began, or between two looks.
+/// Context switches and migrations of a thread since it started, or between two readings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SchedulerCounts {
-    /// How often it gave its cpu up to wait for something.
+    /// How often it gave up its cpu to wait for something.
     pub voluntary: u64,
     /// How often its cpu was taken away.
     pub involuntary: u64,
-    /// How often it was moved to another cpu; `None` from a kernel that does not count it.
+    /// How often it was moved to another cpu; `None` if the kernel does not count it.
     pub migrations: Option<u64>,
 }
 
 impl ThreadNumber {
-    /// The calling thread's.
+    /// The number of the calling thread.
     #[must_use]
     pub fn current() -> Self {
         Self(gettid().as_raw_nonzero().get())
     }
 
-    /// What was done to that thread since it began; `None` once it has ended.
+    /// Reads the counts of the thread since it started; `None` once it has ended.
     #[must_use]
     pub fn scheduler_counts(self) -> Option<SchedulerCounts> {
         read(Probe::new().tree(), self.0)
@@ -48,7 +48,7 @@ fn read(tree: &Tree, number: i32) -> Option<SchedulerCounts> {
 }
 
 impl SchedulerCounts {
-    /// What was done between `earlier` and this.
+    /// Returns the counts since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let moved = self.migrations.zip(earlier.migrations);
@@ -61,7 +61,7 @@ impl SchedulerCounts {
 }
 
 impl Sum for SchedulerCounts {
-    /// Migrations are known of all together if they are of each.
+    /// Adds the counts. The sum of migrations is known only if each of them is.
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
         all.fold(Self { migrations: Some(0), ..Self::default() }, |sum, one| Self {
             voluntary: sum.voluntary + one.voluntary,
@@ -78,7 +78,7 @@ mod tests {
     use warmcore_units::CpuId;
 
     #[test]
-    fn counts_are_read_where_the_kernel_writes_them() {
+    fn counts_are_read_from_status_and_sched() {
         let mut tree = fake::Tree::default();
         tree.put("proc/self/task/7/status", "voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t3");
         let bare = read(&Tree::Fake(tree.clone()), 7).unwrap();

@@ -1,7 +1,7 @@
-//! How long a hypervisor ran something else while one of our cpus had work.
+//! Stolen time: how long a hypervisor ran something else while one of our cpus had work.
 //!
-//! The kernel counts this per cpu, in ticks of usually 10 ms, where the hypervisor tells; where
-//! it does not, the count stays at zero. So a rise proves a disturbance, and none proves nothing.
+//! The kernel counts this per cpu, in ticks of usually 10 ms, if the hypervisor reports it; otherwise
+//! the count stays at zero. So an increase proves a disturbance, but no increase proves nothing.
 
 use crate::Probe;
 use crate::probe::Malformed;
@@ -9,33 +9,33 @@ use crate::proc_stat::cpu_times;
 use std::collections::BTreeMap;
 use warmcore_units::{CpuId, Nanos};
 
-/// The stolen time of every cpu since the machine started, or between two readings.
+/// The stolen time of every cpu, since boot or between two readings.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Steal(BTreeMap<CpuId, Nanos>);
 
 impl Steal {
-    /// The stolen time so far; of no cpu where `/proc/stat` is hidden.
+    /// Reads the stolen time since boot; empty if `/proc/stat` is hidden.
     ///
     /// # Errors
-    /// If `/proc/stat` holds what no kernel writes there.
+    /// If `/proc/stat` is malformed.
     pub fn now() -> Result<Self, Malformed> {
         Probe::new().steal()
     }
 
-    /// What was stolen between `earlier` and this.
+    /// Returns the time stolen since `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let passed = |(&cpu, &now): (&CpuId, &Nanos)| (cpu, now - earlier.get(cpu).unwrap_or(now));
         Self(self.0.iter().map(passed).collect())
     }
 
-    /// What was stolen from `cpu`; `None` where the kernel does not say.
+    /// The time stolen from `cpu`; `None` if the kernel does not report it.
     #[must_use]
     pub fn get(&self, cpu: CpuId) -> Option<Nanos> {
         self.0.get(&cpu).copied()
     }
 
-    /// What was stolen from all cpus together.
+    /// The time stolen from all cpus together.
     #[must_use]
     pub fn total(&self) -> Nanos {
         self.0.values().copied().sum()
@@ -43,10 +43,10 @@ impl Steal {
 }
 
 impl Probe {
-    /// The stolen time of every cpu, from `/proc/stat` below the root.
+    /// Reads the stolen time of every cpu, from `/proc/stat` below the root.
     ///
     /// # Errors
-    /// If that file holds what no kernel writes there.
+    /// If that file is malformed.
     pub fn steal(&self) -> Result<Steal, Malformed> {
         let stolen = cpu_times(self.tree())?.into_iter();
         Ok(Steal(stolen.filter_map(|(cpu, times)| Some((cpu, times.stolen?))).collect()))
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_eighth_number_of_a_cpu_is_what_was_stolen() {
+    fn the_eighth_number_of_a_cpu_is_its_stolen_time() {
         let ticks = rustix::param::clock_ticks_per_second();
         let earlier = steal_in("cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 1 2 3 4 5 6 7 0 0 0\ncpu3 1 2 3 4 5 6 7 5\n");
         let later = steal_in(&format!("cpu0 1 2 3 4 5 6 7 {ticks} 0 0\ncpu3 1 2 3 4 5 6 7 5 0 0\nintr 5\n"));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn an_old_kernel_does_not_say_and_garbage_is_refused() {
+    fn old_kernels_report_nothing_and_garbage_is_refused() {
         assert_eq!(steal_in("cpu0 1 2 3 4\n"), Ok(Steal::default()));
         let error = steal_in("cpuX 1 2 3\n").unwrap_err();
         assert!(error.to_string().contains("proc/stat` holds `cpuX 1 2 3`, expected"), "{error}");

@@ -1,8 +1,8 @@
 //! Reading the small text files of procfs and sysfs.
 //!
-//! Two things go wrong with such a file, and they are recorded apart. It may be *withheld*: absent,
-//! unreadable, or empty, as containers and hypervisors make them; that is `None`, and the reader
-//! goes on with less. Or it holds what no kernel writes there: that is a [`Malformed`].
+//! Two things can go wrong with such a file. It may be *hidden*: absent, unreadable or empty, as in
+//! containers and under hypervisors. That is `None`, and the reader does without it. Or it may be
+//! malformed, with contents that no kernel writes. That is a [`Malformed`] error.
 
 use crate::capture::Recording;
 use crate::fake;
@@ -13,35 +13,35 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use warmcore_topology::CpuSet;
 
-/// No file that is read here is longer on any machine; what is beyond is not looked at. The longest
-/// is `/proc/interrupts`, which has a column of 11 characters for each cpu.
+/// The most bytes read of a file. No file that is read here is longer on any machine. The longest is
+/// `/proc/interrupts`, which has a column of 11 characters for each cpu.
 const LONGEST: u64 = 64 << 20;
 
-/// A file holds what no kernel writes there.
+/// A file is malformed: its contents are not what a kernel writes.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{}` holds `{found}`, expected {expected}", file.display())]
 pub struct Malformed {
-    /// The file, with the root it was read below.
+    /// The file, including the root directory.
     pub file: PathBuf,
-    /// The beginning of what it holds, with unprintable characters escaped.
+    /// The beginning of its contents, with unprintable characters escaped.
     pub found: String,
-    /// What would have been right.
+    /// What was expected instead.
     pub expected: String,
 }
 
-/// What stands for `/`.
+/// The source of files: what stands for the root directory.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree {
-    /// A directory.
+    /// A directory on disk.
     Directory(PathBuf),
-    /// Files that were made up, without a disk.
+    /// Fake files in memory.
     Fake(fake::Tree),
-    /// Another tree, of which what is read is recorded.
+    /// Another tree, with a recording of everything that is read.
     Recorded(Box<Tree>, Recording),
 }
 
 impl Tree {
-    /// Where the files are; empty if nowhere but in memory.
+    /// The root directory; empty if the files are in memory.
     pub(crate) fn root(&self) -> &Path {
         match self {
             Self::Directory(root) => root,
@@ -50,7 +50,7 @@ impl Tree {
         }
     }
 
-    /// Where `file`, a path without a leading slash, is.
+    /// Returns the full path of `file`, which has no leading slash.
     fn path(&self, file: impl AsRef<Path>) -> PathBuf {
         self.root().join(file)
     }
@@ -58,7 +58,7 @@ impl Tree {
     fn bytes(&self, file: &Path) -> Option<Vec<u8>> {
         match self {
             Self::Directory(_) => {
-                // Most are shorter than that, and then read at once.
+                // Most files are shorter than this, and then read at once.
                 let mut bytes = Vec::with_capacity(4096);
                 File::open(self.path(file)).ok()?.take(LONGEST).read_to_end(&mut bytes).ok()?;
                 Some(bytes)
@@ -68,14 +68,14 @@ impl Tree {
         }
     }
 
-    /// The trimmed text of `file`, unless it is withheld.
+    /// Reads the trimmed text of `file`; `None` if it is hidden.
     pub(crate) fn text(&self, file: impl AsRef<Path>) -> Option<String> {
         self.filtered(file, str::to_owned)
     }
 
-    /// What `filter` leaves of the trimmed text of `file`, unless that is withheld. Of a file that
-    /// says more than is asked for, nothing else is looked at or recorded. What is left must pass
-    /// unchanged through the same filter.
+    /// Reads the trimmed text of `file` and applies `filter`; `None` if the file is hidden or nothing is
+    /// left. Only the filtered text is recorded, so that private parts of a file are not kept. The
+    /// filter must be idempotent, because it is applied again to recorded text.
     pub(crate) fn filtered(
         &self,
         file: impl AsRef<Path>,
@@ -91,7 +91,7 @@ impl Tree {
         (!left.is_empty()).then_some(left)
     }
 
-    /// Whether there is such a file or directory, whatever it holds.
+    /// Whether `file` exists, as a file or directory.
     pub(crate) fn has(&self, file: impl AsRef<Path>) -> bool {
         let file = file.as_ref();
         match self {
@@ -107,7 +107,7 @@ impl Tree {
         }
     }
 
-    /// The value in `file`, which is `expected`.
+    /// Reads and parses the value in `file`. `expected` describes it in the error.
     pub(crate) fn value<T: FromStr>(
         &self,
         file: impl AsRef<Path>,
@@ -117,18 +117,17 @@ impl Tree {
         text.parse().map(Some).map_err(|_| self.malformed(file, &text, expected))
     }
 
-    /// The cpus that `file` lists.
+    /// Reads the list of cpus in `file`.
     pub(crate) fn cpus(&self, file: impl AsRef<Path>) -> Result<Option<CpuSet>, Malformed> {
         self.value(file, "a list of cpus such as `0-3,8`")
     }
 
-    /// The value after `key:` in `file`, in the notation of `/proc/cpuinfo` and
-    /// `/proc/self/status`.
+    /// Reads the value after `key:` in `file`, in the format of `/proc/cpuinfo` and `/proc/self/status`.
     pub(crate) fn field(&self, file: impl AsRef<Path>, key: &str) -> Option<String> {
         field_of(&self.text(file)?, key)
     }
 
-    /// The complaint that `file` holds `found` instead of `expected`.
+    /// Creates the error that `file` holds `found` instead of `expected`.
     pub(crate) fn malformed(&self, file: impl AsRef<Path>, found: &str, expected: &str) -> Malformed {
         let shown: String = found.chars().take(60).collect();
         Malformed {
@@ -138,13 +137,14 @@ impl Tree {
         }
     }
 
-    /// The numbers N for which `directory` has an entry `prefixN`, ascending.
+    /// Returns the numbers N for which `directory` has an entry `prefixN`, ascending.
     pub(crate) fn numbered(&self, directory: impl AsRef<Path>, prefix: &str) -> Vec<u32> {
         let numbers = self.entries(directory, &|entry| entry.strip_prefix(prefix)?.parse().ok());
         numbers.into_iter().collect()
     }
 
-    /// What `choose` makes of the names in `directory`, of those that it wants; ascending.
+    /// Maps the names in `directory` by `choose`, leaving out those for which it returns `None`. The result
+    /// is in ascending order.
     pub(crate) fn entries<T: Ord>(
         &self,
         directory: impl AsRef<Path>,
@@ -166,7 +166,7 @@ impl Tree {
     }
 }
 
-/// The first value after `key:` in `text`, unless it is empty.
+/// Returns the first non-empty value after `key:` in `text`.
 pub(crate) fn field_of(text: &str, key: &str) -> Option<String> {
     text.lines()
         .filter_map(|line| line.split_once(':'))

@@ -1,4 +1,4 @@
-//! Hosts we lack, and the one we have, in inventories.
+//! Inventories of fake hosts, and of this machine.
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -42,21 +42,24 @@ fn a_server_with_64_queues_keeps_them_on_the_node_of_the_nic() {
         let cpu = interrupt.effective.as_ref().and_then(CpuSet::first).expect("a cpu");
         nic.near.as_ref().is_some_and(|near| near.contains(cpu)) && interrupt.busiest() == Some(cpu)
     }));
-    assert_eq!(of_interface(&inventory, "eth1").len(), 8, "`eth1` is not taken for the other");
+    assert_eq!(of_interface(&inventory, "eth1").len(), 8, "`eth1` is not confused with `eth0`");
     let threads: Vec<u32> = inventory.threads.iter().map(|thread| thread.last_cpu.0).collect();
     assert_eq!(threads, (0..32).collect::<Vec<_>>(), "the server runs on the other socket");
     assert_eq!(inventory.cpusets[0].group, "/system.slice/server.service");
 }
 
 #[test]
-fn what_the_kernel_places_by_itself_is_told_where_debugfs_is() {
+fn managed_interrupts_are_known_where_debugfs_is_readable() {
     let tree = hosts::storage_server();
     let seen = inventory(&tree);
-    let of = |action: &str| {
-        let mut of = seen.interrupts.iter().filter(|interrupt| interrupt.id.actions == [action]);
-        of.next().expect("the interrupt is there").managed
+    let managed = |action: &str| {
+        let mut found = seen.interrupts.iter().filter(|interrupt| interrupt.id.actions == [action]);
+        found.next().expect("the interrupt is there").managed
     };
-    assert_eq!([of("nvme0q0"), of("nvme0q3"), of("eth0-TxRx-0")], [Managed::No, Managed::Yes, Managed::No]);
+    assert_eq!(
+        [managed("nvme0q0"), managed("nvme0q3"), managed("eth0-TxRx-0")],
+        [Managed::No, Managed::Yes, Managed::No]
+    );
     assert!(!seen.blind_spots.contains(&BlindSpot::Managed));
 
     let hidden = inventory(&tree.hiding("sys/kernel/debug"));
@@ -72,7 +75,7 @@ fn an_interrupt_keeps_its_name_when_its_number_changes() {
     let tree = hosts::arm_server();
     let before = names(&tree);
     assert_eq!(before[3], "0000:01:00.0/3 eth0-TxRx-3");
-    // 24 becomes 324: in the table, and in every path.
+    // Adds 300 to every interrupt number, in the table and in every path.
     let moved = |path: &str| {
         let parts = path.split('/').map(|part| match part.parse::<u32>() {
             Ok(number) => (number + 300).to_string(),
@@ -92,7 +95,7 @@ fn an_interrupt_keeps_its_name_when_its_number_changes() {
 }
 
 #[test]
-fn no_two_interrupts_of_a_host_have_one_name() {
+fn all_interrupts_of_a_host_have_different_names() {
     for (name, tree) in hosts::ALL {
         let tree = tree();
         let inventory = inventory(&tree);
@@ -102,7 +105,7 @@ fn no_two_interrupts_of_a_host_have_one_name() {
 }
 
 #[test]
-fn a_container_is_known_by_its_limits_and_by_what_it_cannot_see() {
+fn a_container_shows_its_limits_and_blind_spots() {
     let inventory = inventory(&hosts::container());
     assert_eq!(inventory.machine.limits.allowed, set("2,5-6"));
     assert_eq!(inventory.machine.limits.cpu_quota, Some(1.5));
@@ -114,7 +117,7 @@ fn a_container_is_known_by_its_limits_and_by_what_it_cannot_see() {
 }
 
 #[test]
-fn a_cpu_that_is_offline_has_no_column_and_may_still_be_in_a_mask() {
+fn an_offline_cpu_has_no_column_but_may_be_in_a_mask() {
     let inventory = inventory(&hosts::unplugged());
     assert_eq!(inventory.apart.offline, set("3,5"));
     let cpus: Vec<u32> = inventory.processors.iter().map(|processor| processor.cpu.0).collect();
@@ -126,7 +129,7 @@ fn a_cpu_that_is_offline_has_no_column_and_may_still_be_in_a_mask() {
 }
 
 #[test]
-fn on_hybrid_cores_it_is_told_which_kind_takes_interrupts() {
+fn on_hybrid_cores_interrupts_are_attributed_to_the_right_kind_of_core() {
     let inventory = inventory(&hosts::hybrid_laptop());
     let smt = |cpu: CpuId| {
         inventory.machine.cpus.iter().find(|other| other.id == cpu).map(|c| c.smt_siblings.len())
@@ -152,18 +155,18 @@ fn a_small_virtual_machine_has_one_queue_behind_virtio() {
 }
 
 #[test]
-fn rivals_are_named_with_what_they_change() {
+fn running_rivals_are_found() {
     let balanced = inventory(&hosts::balanced());
     let rivals: Vec<(&str, bool)> = balanced.rivals.iter().map(|rival| (rival.name, rival.runs())).collect();
     assert_eq!(rivals, [("irqbalance", true), ("tuned", true)]);
     assert_eq!(balanced.rivals[1].setting.as_deref(), Some("network-latency"));
     assert_eq!(balanced.link_files[0].settings, ["CombinedChannels=8"]);
-    assert!(balanced.threads.is_empty(), "they are hardly busy: {:?}", balanced.threads);
+    assert!(balanced.threads.is_empty(), "they are not busy: {:?}", balanced.threads);
     assert!(inventory(&hosts::small_vm()).rivals.is_empty());
 }
 
 #[test]
-fn steering_is_told_for_each_queue() {
+fn steering_is_read_for_each_queue() {
     let inventory = inventory(&hosts::steered());
     assert_eq!(inventory.rfs_flows, Some(32_768));
     let nic = interface(&inventory, "eth0");
@@ -177,7 +180,7 @@ fn steering_is_told_for_each_queue() {
 }
 
 #[test]
-fn cpus_that_are_kept_apart_are_told_from_both_sources() {
+fn isolated_cpus_are_read_from_the_boot_option_and_from_cpusets() {
     let inventory = inventory(&hosts::isolated());
     assert_eq!((&inventory.apart.isolated, &inventory.apart.nohz_full), (&set("4-7"), &set("4-7")));
     assert_eq!(inventory.threads.len(), 4);
@@ -188,7 +191,7 @@ fn cpus_that_are_kept_apart_are_told_from_both_sources() {
 }
 
 #[test]
-fn on_the_crossed_host_no_process_runs_where_its_nic_interrupts() {
+fn on_the_crossed_host_no_process_runs_on_the_cpu_that_its_nic_interrupts() {
     let inventory = inventory(&hosts::crossed());
     for number in 0..8 {
         let interrupts = of_interface(&inventory, &format!("eth{number}"));
@@ -202,7 +205,7 @@ fn on_the_crossed_host_no_process_runs_where_its_nic_interrupts() {
 }
 
 #[test]
-fn a_kernel_that_shows_nothing_else_is_still_a_picture() {
+fn a_kernel_that_shows_only_cpus_still_gives_an_inventory() {
     let inventory = inventory(&hosts::bare());
     assert_eq!((inventory.machine.cpus.len(), inventory.interfaces.len()), (2, 0));
     let missing = [BlindSpot::QueuesOfSockets, BlindSpot::Interrupts, BlindSpot::Uptime];
@@ -210,11 +213,11 @@ fn a_kernel_that_shows_nothing_else_is_still_a_picture() {
 }
 
 #[test]
-fn a_capture_gives_the_same_picture_and_names_no_address() {
+fn a_capture_gives_the_same_inventory_and_contains_no_address() {
     for (name, tree) in hosts::ALL {
         let tree = tree();
         let (probe, recording) = Probe::fake(tree.clone()).recorded();
-        let seen = probe.inventory().expect("a sound tree");
+        let seen = probe.inventory().expect("a valid tree");
         let copy = recording.tree();
         assert_eq!(inventory(&copy), seen, "{name}");
         let text: String = copy.files.values().flat_map(|text| text.chars()).collect();
@@ -226,7 +229,7 @@ fn a_capture_gives_the_same_picture_and_names_no_address() {
 fn a_capture_on_a_disk_is_read_like_one_in_memory() {
     for tree in [hosts::small_vm(), hosts::steered(), hosts::balanced()] {
         let (probe, recording) = Probe::fake(tree).recorded();
-        let seen = probe.inventory().expect("a sound tree");
+        let seen = probe.inventory().expect("a valid tree");
         let folder = tempfile::tempdir().expect("a temporary directory");
         recording.tree().write_to(folder.path()).expect("the copy is written");
         assert_eq!(Probe::new().root(folder.path()).inventory(), Ok(seen));
@@ -234,24 +237,24 @@ fn a_capture_on_a_disk_is_read_like_one_in_memory() {
 }
 
 #[test]
-fn a_capture_of_this_machine_gives_the_picture_of_that_moment() {
+fn a_capture_of_this_machine_gives_the_same_inventory() {
     let (probe, recording) = Probe::new().recorded();
-    let seen = probe.inventory().expect("this machine can be looked at");
+    let seen = probe.inventory().expect("this machine can be probed");
     assert!(!seen.processors.is_empty() && seen.uptime.is_some());
     let folder = tempfile::tempdir().expect("a temporary directory");
     recording.tree().write_to(folder.path()).expect("the copy is written");
     assert_eq!(Probe::new().root(folder.path()).inventory(), Ok(seen));
 }
 
-/// Files that a look at `tree` reads.
+/// Returns how many files an inventory of `tree` reads.
 fn files_read(tree: Tree) -> usize {
     let (probe, recording) = Probe::fake(tree).recorded();
-    probe.inventory().expect("a sound tree");
+    probe.inventory().expect("a valid tree");
     recording.tree().files.len()
 }
 
 #[test]
-fn a_look_reads_few_files_and_idle_processes_cost_one_each() {
+fn an_inventory_reads_few_files_and_one_per_idle_process() {
     let large = hosts::two_socket_server();
     let files = files_read(large.clone());
     // 128 cpus with 31 files each, 72 interrupts with 3, 73 queue pairs with 4, 32 threads with 3.
@@ -267,14 +270,14 @@ fn a_look_reads_few_files_and_idle_processes_cost_one_each() {
     assert_eq!(files_read(crowded), files + 1_000);
 }
 
-/// `tree` a second later.
+/// Returns `tree` one second later.
 fn a_second_later(mut tree: Tree) -> Tree {
     tree.put("proc/uptime", "3601.00 0.00");
     tree
 }
 
 #[test]
-fn rates_are_what_two_pictures_differ_by() {
+fn rates_are_computed_from_two_inventories() {
     let tree = hosts::small_vm();
     let before = inventory(&tree);
     let mut after = a_second_later(tree);
@@ -301,7 +304,7 @@ fn rates_are_what_two_pictures_differ_by() {
 }
 
 #[test]
-fn a_counter_that_begins_again_does_not_run_backwards() {
+fn a_counter_that_wraps_around_or_restarts_gives_a_positive_rate() {
     let with_count = |tree: &Tree, count: &str| {
         let mut tree = tree.clone();
         let table = tree.files["proc/interrupts"].replace("     99831", &format!("{count:>10}"));
@@ -314,12 +317,12 @@ fn a_counter_that_begins_again_does_not_run_backwards() {
         let rates = Rates::between(&with_count(&tree, before), &with_count(&later, after));
         rates.expect("a second has passed").interrupts[0].rate
     };
-    assert_eq!(rate("4294967290", "4"), PerSecond(10.0), "32 bits are full");
-    assert_eq!(rate("5000", "7"), PerSecond(7.0), "a driver was loaded anew");
+    assert_eq!(rate("4294967290", "4"), PerSecond(10.0), "the counter wrapped around at 32 bits");
+    assert_eq!(rate("5000", "7"), PerSecond(7.0), "the driver was loaded again");
 }
 
 #[test]
-fn a_process_that_wakes_up_is_looked_into() {
+fn threads_of_a_process_that_wakes_up_are_read() {
     let tree = hosts::balanced();
     let before = inventory(&tree);
     assert!(before.threads.is_empty());
@@ -328,7 +331,7 @@ fn a_process_that_wakes_up_is_looked_into() {
         let ran = after.files[file].replace(" 40 0 ", " 90 0 ");
         after.put(file, ran.trim_end());
     }
-    let after = Probe::fake(after).inventory_after(&before).expect("a sound tree");
+    let after = Probe::fake(after).inventory_after(&before).expect("a valid tree");
     let rates = Rates::between(&before, &after).expect("a second has passed");
     assert_eq!(rates.threads.len(), 1);
     assert_eq!(rates.threads[0].name, "irqbalance");
@@ -336,22 +339,22 @@ fn a_process_that_wakes_up_is_looked_into() {
 }
 
 #[test]
-fn cpus_that_come_or_go_between_two_looks_are_noticed() {
+fn cpus_that_come_or_go_between_two_inventories_are_noticed() {
     let before = inventory(&hosts::unplugged());
     let mut tree = hosts::unplugged();
     tree.put("sys/devices/system/cpu/online", "0-2,4,6");
     tree.put("proc/self/status", "Cpus_allowed_list:\t0-7");
-    let after = Probe::fake(tree).inventory_after(&before).expect("a sound tree");
+    let after = Probe::fake(tree).inventory_after(&before).expect("a valid tree");
     assert_eq!(after.machine.online(), set("0-2,4,6"));
     assert_eq!(after.processors.len(), 5);
 }
 
 #[test]
-fn what_vanishes_between_two_files_is_no_error() {
+fn files_that_vanish_meanwhile_are_no_error() {
     let tree = hosts::two_socket_server();
-    let whole = inventory(&tree);
+    let all = inventory(&tree);
     let gone = inventory(&tree.clone().hiding("proc/2000/task/2005/"));
-    assert_eq!(gone.threads.len(), whole.threads.len() - 1);
+    assert_eq!(gone.threads.len(), all.threads.len() - 1);
     let gone = inventory(&tree.clone().hiding("proc/2000/task/2005/status"));
     assert_eq!(gone.threads.iter().filter(|thread| thread.allowed.is_none()).count(), 1);
     let gone = inventory(&tree.clone().hiding("proc/2000/stat"));
@@ -363,7 +366,7 @@ fn what_vanishes_between_two_files_is_no_error() {
 }
 
 #[test]
-fn what_no_kernel_writes_is_refused_with_its_file() {
+fn a_malformed_file_is_named_in_the_error() {
     for (file, garbage) in [
         ("proc/interrupts", "nonsense"),
         ("proc/irq/24/smp_affinity_list", "x"),
@@ -389,9 +392,9 @@ fn what_no_kernel_writes_is_refused_with_its_file() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// Whatever a file holds, there is an inventory or an error, and no panic.
+    /// Any contents of a file give an inventory or an error, and no panic.
     #[test]
-    fn garbage_in_a_file_is_read_or_refused(
+    fn garbage_in_a_file_causes_no_panic(
         host in prop::sample::select(vec![hosts::small_vm(), hosts::steered(), hosts::balanced()]),
         victim in any::<prop::sample::Index>(),
         garbage in "(\\PC|\n){0,60}",

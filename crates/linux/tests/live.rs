@@ -1,4 +1,4 @@
-//! This machine, compared with what other programs say of it.
+//! Compares the probe of this machine with the output of other programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -6,7 +6,7 @@ use warmcore_linux::{Probe, Steal, affinity};
 use warmcore_topology::{CpuSet, Machine};
 use warmcore_units::CpuId;
 
-/// What `program` prints, or `None`, with a note, where it is not installed.
+/// Returns the output of `program`; prints a note and returns `None` if it is not installed.
 fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
     match Command::new(program).args(arguments).output() {
         Ok(output) if output.status.success() => Some(String::from_utf8_lossy(&output.stdout).into_owned()),
@@ -22,7 +22,7 @@ fn this_machine() -> Machine {
 }
 
 #[test]
-fn this_machine_is_sound() {
+fn this_machine_is_valid() {
     let machine = this_machine();
     assert_eq!(machine.validate(), Ok(()));
     assert!(!machine.usable_cores().is_empty());
@@ -35,13 +35,13 @@ fn the_usable_cpus_are_those_of_the_affinity_mask() {
 
 #[test]
 fn nproc_counts_the_same_cpus() {
-    // These two variables of OpenMP would change its answer.
+    // These two OpenMP variables would change the output of nproc.
     let plain = ["-u", "OMP_NUM_THREADS", "-u", "OMP_THREAD_LIMIT", "nproc"];
     let Some(text) = output_of("env", &plain) else { return };
     let counted: usize = text.trim().parse().expect("nproc prints a number");
     let machine = this_machine();
     let usable = machine.usable().count();
-    // Some versions of nproc honour the control group's quota as well.
+    // Some versions of nproc also apply the control group's quota.
     let quota = machine.limits.cpu_quota.unwrap_or(f64::INFINITY);
     let within_quota = (quota.floor() as usize).clamp(1, usable)..=(quota.ceil() as usize).clamp(1, usable);
     assert!(counted == usable || within_quota.contains(&counted), "{counted} of {usable}");
@@ -72,7 +72,7 @@ fn lscpu_sees_the_same_cores_sockets_and_nodes() {
 #[test]
 fn lscpu_sees_the_same_groups_of_cpus_behind_caches() {
     let Some(text) = output_of("lscpu", &["-p=CPU,CACHE"]) else { return };
-    // Rows such as `1,,1,1,1,0` or `1,1:1:1:0`: the cpu, and which cache it has of each kind; the
+    // Rows such as `1,,1,1,1,0` or `1,1:1:1:0`: the cpu, and the number of its cache of each kind. The
     // order of the kinds depends on the version.
     let mut groups: BTreeMap<(usize, &str), CpuSet> = BTreeMap::new();
     for (cpu, caches) in text.lines().filter_map(|line| line.split_once(',')) {
@@ -92,14 +92,14 @@ fn lscpu_sees_the_same_groups_of_cpus_behind_caches() {
 }
 
 #[test]
-fn getconf_knows_the_same_first_level() {
+fn getconf_shows_the_same_first_level_cache() {
     let asked = |name| output_of("getconf", &[name]).and_then(|text| text.trim().parse::<u64>().ok());
     let machine = this_machine();
     let Some(first) = machine.data_caches(CpuId(0)).next() else {
         println!("skipped: no cache information here");
         return;
     };
-    // The C library prints 0, or nothing, for what it does not know.
+    // The C library prints 0 or nothing for an unknown value.
     for (name, ours) in [
         ("LEVEL1_DCACHE_SIZE", first.geometry.size.0),
         ("LEVEL1_DCACHE_LINESIZE", first.geometry.line.0),
@@ -113,7 +113,7 @@ fn getconf_knows_the_same_first_level() {
 }
 
 #[test]
-fn the_host_is_described_without_its_name() {
+fn the_conditions_of_this_host_are_read() {
     let host = Probe::new().host();
     if let Some(release) = output_of("uname", &["-r"]) {
         assert_eq!(host.kernel.as_deref(), Some(release.trim()));

@@ -1,4 +1,4 @@
-//! Trees of machines we lack, read back.
+//! Probes fake machines and compares the result with what was written.
 
 use std::path::Path;
 use warmcore_linux::fake::{Cgroup, Tree};
@@ -10,7 +10,7 @@ fn try_probe(tree: &Tree) -> Result<Probed, ProbeError> {
     Probe::fake(tree.clone()).machine()
 }
 
-/// What is found in `tree`, which must be a sound machine.
+/// Probes `tree`, which must give a valid machine.
 fn probe(tree: &Tree) -> Probed {
     let probed = try_probe(tree).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(probed.machine.validate(), Ok(()));
@@ -64,17 +64,20 @@ fn a_tree_on_disk_is_read_like_one_in_memory() {
     let online = root.path().join("sys/devices/system/cpu/online");
     std::fs::write(&online, [0xff, 0x00, 0xc3]).expect("the file is replaced");
     let Err(ProbeError::Malformed(error)) = Probe::new().root(root.path()).machine() else {
-        panic!("bytes that are no text went unnoticed");
+        panic!("invalid UTF-8 went unnoticed");
     };
     assert_eq!(error.file, online);
 }
 
 #[test]
-fn a_machine_without_cache_information_is_a_machine_with_a_warning() {
+fn a_machine_without_cache_information_gives_a_warning() {
     let probed = probe(&Tree::from_machine(&synthetic::virtual_machine(2)).hiding("/cache/"));
     assert!(probed.machine.caches.is_empty());
     assert_eq!(shortfalls(&probed), [Shortfall::Caches]);
-    assert_eq!(probed.warnings[0].to_string(), "cpu 0-1: the caches are hidden; none is known");
+    assert_eq!(
+        probed.warnings[0].to_string(),
+        "cpu 0-1: cache information is hidden; the machine is described without caches"
+    );
 }
 
 #[test]
@@ -85,11 +88,11 @@ fn a_kernel_without_numa_is_one_node() {
 }
 
 #[test]
-fn missing_ways_follow_from_the_sets_or_are_taken_as_all() {
+fn missing_ways_are_computed_from_the_sets_or_assumed_fully_associative() {
     let machine = synthetic::arm_server();
     let tree = Tree::from_machine(&machine).hiding("ways_of_associativity");
     let probed = probe(&tree);
-    assert_eq!((&probed.machine, probed.warnings.len()), (&machine, 0), "the sets say enough");
+    assert_eq!((&probed.machine, probed.warnings.len()), (&machine, 0), "computed from the sets");
 
     let probed = probe(&tree.hiding("number_of_sets"));
     assert_eq!(shortfalls(&probed), [Shortfall::CacheWays]);
@@ -107,10 +110,10 @@ fn zero_ways_in_one_set_is_a_fully_associative_cache() {
 }
 
 #[test]
-fn more_ways_than_lines_are_not_believed() {
+fn more_ways_than_lines_are_ignored() {
     let mut tree = Tree::from_machine(&synthetic::single_cpu());
     tree.put(cache_file(0, 2, "ways_of_associativity"), 4_000_000_000_u64);
-    assert_eq!(probe(&tree).machine, synthetic::single_cpu(), "the sets are");
+    assert_eq!(probe(&tree).machine, synthetic::single_cpu(), "the sets are used");
 }
 
 #[test]
@@ -124,7 +127,7 @@ fn a_cache_whose_size_is_unknown_is_left_out() {
 }
 
 #[test]
-fn caches_shared_with_cpus_that_cannot_be_seen_are_restricted_to_those_that_can() {
+fn caches_shared_with_hidden_cpus_are_restricted_to_visible_ones() {
     let mut tree = Tree::from_machine(&synthetic::virtual_machine(2));
     for cpu in 0..2 {
         tree.put(cache_file(cpu, 3, "shared_cpu_list"), "0-63");
@@ -133,7 +136,7 @@ fn caches_shared_with_cpus_that_cannot_be_seen_are_restricted_to_those_that_can(
 }
 
 #[test]
-fn siblings_that_cannot_be_seen_are_no_siblings() {
+fn hidden_siblings_are_ignored() {
     let mut tree = Tree::from_machine(&synthetic::virtual_machine(2));
     for cpu in 0..2 {
         tree.put(
@@ -145,7 +148,7 @@ fn siblings_that_cannot_be_seen_are_no_siblings() {
 }
 
 #[test]
-fn a_cache_that_hides_its_sharing_is_private_to_its_core() {
+fn a_cache_without_sharing_information_is_taken_as_private() {
     let tree = Tree::from_machine(&synthetic::hybrid_laptop()).hiding("shared_cpu_list");
     let probed = probe(&tree);
     assert_eq!(shortfalls(&probed), [Shortfall::CacheSharing]);
@@ -166,7 +169,7 @@ fn cpus_that_disagree_on_sharing_end_up_in_one_cache_each() {
 }
 
 #[test]
-fn names_and_units_of_older_and_other_kernels_are_understood() {
+fn file_names_and_units_of_other_kernels_are_parsed() {
     let machine = synthetic::hybrid_laptop();
     let mut tree = Tree::from_machine(&machine);
     tree.files = tree
@@ -187,7 +190,7 @@ fn siblings_are_found_by_core_number_where_they_are_not_listed() {
 }
 
 #[test]
-fn unknown_core_and_package_numbers_are_made_up() {
+fn unknown_core_and_package_numbers_are_replaced() {
     let mut tree = Tree::from_machine(&synthetic::arm_server());
     for cpu in 0..64 {
         tree.put(format!("sys/devices/system/cpu/cpu{cpu}/topology/core_id"), -1);
@@ -214,7 +217,7 @@ fn core_numbers_that_repeat_within_a_package_are_replaced() {
 }
 
 #[test]
-fn the_affinity_mask_and_the_cpuset_both_limit() {
+fn both_the_affinity_mask_and_the_cpuset_limit_the_process() {
     let mut tree = Tree::from_machine(&synthetic::virtual_machine(8).limited_to(set("2-6"), None));
     tree.put("proc/self/status", "Cpus_allowed_list:\t0-3,7");
     assert_eq!(probe(&tree).machine.limits.allowed, set("2-3"));
@@ -225,7 +228,7 @@ fn the_affinity_mask_and_the_cpuset_both_limit() {
 }
 
 #[test]
-fn hidden_limits_are_no_limits() {
+fn hidden_limits_are_ignored() {
     let probed =
         probe(&Tree::from_machine(&synthetic::virtual_machine(2)).hiding("proc/self").hiding("cgroup"));
     assert_eq!(probed.machine, synthetic::virtual_machine(2));
@@ -233,7 +236,7 @@ fn hidden_limits_are_no_limits() {
 }
 
 #[test]
-fn the_tightest_quota_on_the_way_to_the_root_counts() {
+fn the_smallest_quota_on_the_way_to_the_root_is_used() {
     let mut tree = Tree::from_machine(&synthetic::virtual_machine(8).limited_to(set("0-7"), Some(3.0)));
     tree.put("proc/self/cgroup", "0::/../warmcore/inner");
     tree.put("sys/fs/cgroup/warmcore/inner/cpu.max", "600000 100000");
@@ -243,7 +246,7 @@ fn the_tightest_quota_on_the_way_to_the_root_counts() {
 }
 
 #[test]
-fn without_a_list_of_online_cpus_the_affinity_mask_is_taken_for_it() {
+fn without_a_list_of_online_cpus_the_affinity_mask_is_used() {
     let tree = Tree::from_machine(&synthetic::virtual_machine(4)).hiding("cpu/online");
     let probed = probe(&tree);
     assert_eq!(probed.machine, synthetic::virtual_machine(4));
@@ -255,7 +258,7 @@ fn without_a_list_of_online_cpus_the_affinity_mask_is_taken_for_it() {
 }
 
 #[test]
-fn what_no_kernel_writes_is_refused_by_file_finding_and_expectation() {
+fn malformed_files_are_refused_with_file_contents_and_expectation() {
     let faults = [
         ("sys/devices/system/cpu/online", "0-x", "a list of cpus such as `0-3,8`"),
         ("sys/devices/system/cpu/cpu1/topology/core_id", "one", "the number of a core"),
@@ -277,7 +280,7 @@ fn what_no_kernel_writes_is_refused_by_file_finding_and_expectation() {
 }
 
 #[test]
-fn the_split_first_level_is_known_by_kind() {
+fn first_level_caches_for_instructions_and_data_are_distinguished() {
     let laptop = probe(&Tree::from_machine(&synthetic::hybrid_laptop())).machine;
     let instructions = laptop.instruction_cache(CpuId(9)).expect("efficiency cores have one");
     assert_eq!((instructions.kind, instructions.geometry.size), (CacheKind::Instruction, Bytes::kib(64)));

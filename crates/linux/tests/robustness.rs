@@ -1,5 +1,4 @@
-//! Trees that no kernel makes: whatever is in them, the probe answers with a sound machine or an
-//! error, and does not panic.
+//! Probes corrupted files: the result must be a valid machine or an error, never a panic.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -8,9 +7,9 @@ use warmcore_linux::fake::{Cgroup, Tree};
 use warmcore_topology::{CpuSet, Machine, synthetic};
 use warmcore_units::CpuId;
 
-/// One thing done to one file.
+/// A corruption of one file.
 #[derive(Clone, Debug)]
-enum Harm {
+enum Corruption {
     Remove,
     Empty,
     Truncate(Index),
@@ -19,7 +18,7 @@ enum Harm {
     CopyFrom(Index),
 }
 
-fn harm() -> impl Strategy<Value = Harm> {
+fn corruption() -> impl Strategy<Value = Corruption> {
     let plausible = prop::sample::select(vec![
         "0",
         "-1",
@@ -45,27 +44,27 @@ fn harm() -> impl Strategy<Value = Harm> {
         "-",
     ]);
     prop_oneof![
-        Just(Harm::Remove),
-        Just(Harm::Empty),
-        any::<Index>().prop_map(Harm::Truncate),
-        plausible.prop_map(|text| Harm::Replace(text.to_owned())),
-        ".{0,20}".prop_map(Harm::Replace),
-        (any::<Index>(), any::<char>()).prop_map(|(at, c)| Harm::Insert(at, c)),
-        any::<Index>().prop_map(Harm::CopyFrom),
+        Just(Corruption::Remove),
+        Just(Corruption::Empty),
+        any::<Index>().prop_map(Corruption::Truncate),
+        plausible.prop_map(|text| Corruption::Replace(text.to_owned())),
+        ".{0,20}".prop_map(Corruption::Replace),
+        (any::<Index>(), any::<char>()).prop_map(|(at, c)| Corruption::Insert(at, c)),
+        any::<Index>().prop_map(Corruption::CopyFrom),
     ]
 }
 
-fn inflict(tree: &mut Tree, victim: &Index, harm: Harm) {
+fn corrupt(tree: &mut Tree, victim: &Index, corruption: Corruption) {
     let files: Vec<String> = tree.files.keys().cloned().collect();
     let file = victim.get(&files).clone();
     let mut text: Vec<char> = tree.files.remove(&file).unwrap_or_default().chars().collect();
-    match harm {
-        Harm::Remove => return,
-        Harm::Empty => text.clear(),
-        Harm::Truncate(at) => text.truncate(at.index(text.len() + 1)),
-        Harm::Replace(other) => text = other.chars().collect(),
-        Harm::Insert(at, c) => text.insert(at.index(text.len() + 1), c),
-        Harm::CopyFrom(other) => {
+    match corruption {
+        Corruption::Remove => return,
+        Corruption::Empty => text.clear(),
+        Corruption::Truncate(at) => text.truncate(at.index(text.len() + 1)),
+        Corruption::Replace(other) => text = other.chars().collect(),
+        Corruption::Insert(at, c) => text.insert(at.index(text.len() + 1), c),
+        Corruption::CopyFrom(other) => {
             text = tree.files.get(other.get(&files)).cloned().unwrap_or_default().chars().collect();
         }
     }
@@ -85,15 +84,15 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_mangled_tree_gives_a_sound_machine_or_an_error(
+    fn a_corrupted_tree_gives_a_valid_machine_or_an_error(
         machine in machine(),
         first_generation in any::<bool>(),
-        harms in prop::collection::vec((any::<Index>(), harm()), 1..12),
+        corruptions in prop::collection::vec((any::<Index>(), corruption()), 1..12),
     ) {
         let cgroup = if first_generation { Cgroup::V1InContainer } else { Cgroup::V2 };
         let mut tree = Tree::with_cgroup(&machine, cgroup);
-        for (victim, harm) in harms {
-            inflict(&mut tree, &victim, harm);
+        for (victim, corruption) in corruptions {
+            corrupt(&mut tree, &victim, corruption);
         }
         let probe = Probe::fake(tree);
         if let Ok(probed) = probe.machine() {
@@ -108,7 +107,7 @@ proptest! {
     }
 
     #[test]
-    fn any_part_of_a_machine_is_read_back_as_it_was_written(
+    fn a_machine_with_any_limits_is_read_back_as_it_was_written(
         offline in prop::collection::btree_set(1..128_u32, 0..100),
         denied in prop::collection::btree_set(1..128_u32, 0..100),
         quota in prop::option::of(1..12_800_000_u32),

@@ -179,13 +179,14 @@ impl Host {
         for (_, _, _, vector) in self.numbered().filter(|(_, device, _, _)| device.nic.is_some()) {
             *received.entry(vector.effective).or_default() += vector.count;
         }
-        let of = |cpu: CpuId| received.get(&cpu).copied().unwrap_or(0);
+        let received_on = |cpu: CpuId| received.get(&cpu).copied().unwrap_or(0);
         let cpus: Vec<CpuId> = self.machine.cpus.iter().map(|cpu| cpu.id).collect();
         let columns = |text: &dyn Fn(CpuId) -> String| cpus.iter().map(|&cpu| text(cpu)).collect::<String>();
         let header = columns(&|cpu| format!("CPU{:<8}", cpu.0));
-        let softirqs = columns(&|cpu| format!(" {:>10}", of(cpu)));
+        let softirqs = columns(&|cpu| format!(" {:>10}", received_on(cpu)));
         tree.put("proc/softirqs", format!("        {header}\n      NET_RX:{softirqs}"));
-        let softnet = |cpu: CpuId| format!("{:08x} {} {:08x}\n", of(cpu), ["00000000"; 11].join(" "), cpu.0);
+        let softnet =
+            |cpu: CpuId| format!("{:08x} {} {:08x}\n", received_on(cpu), ["00000000"; 11].join(" "), cpu.0);
         tree.put("proc/net/softnet_stat", columns(&softnet).trim_end());
         let ticks = self.uptime * 100;
         let times = columns(&|cpu| format!("cpu{} 0 0 0 {ticks} 0 0 0 0 0 0\n", cpu.0));

@@ -16,7 +16,7 @@
 //! # let directory = tempfile::tempdir()?;
 //! # let directory = directory.path();
 //! fake::Tree::from_machine(&synthetic::hybrid_laptop()).write_to(directory)?;
-//! let probed = Probe::new().root(directory).machine().expect("a sound tree");
+//! let probed = Probe::new().root(directory).machine().expect("a valid tree");
 //! assert_eq!(probed.machine, synthetic::hybrid_laptop());
 //! # Ok::<(), std::io::Error>(())
 //! ```

@@ -60,7 +60,7 @@ mod tests {
         tree.put("proc/softirqs", "  CPU0 CPU1\nTIMER: 9 9\nNET_RX: 5 7");
         tree.put("proc/interrupts", interrupts);
         let cpus: Vec<CpuId> = cpus.iter().copied().map(CpuId).collect();
-        Probe::fake(tree).activity(&cpus).expect("sound files")
+        Probe::fake(tree).activity(&cpus).expect("valid files")
     }
 
     #[test]

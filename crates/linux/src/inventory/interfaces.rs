@@ -85,9 +85,9 @@ fn interface(tree: &Tree, name: String, devices: &[PciDevice]) -> Result<Option<
     let file = |file: &str| format!("{INTERFACES}/{name}/{file}");
     let Some(index) = tree.value(file("ifindex"), "the number of an interface")? else { return Ok(None) };
     let device = devices.iter().find(|device| device.interfaces.contains(&name));
-    let property = |of: &str, key: &str| {
+    let property = |name: &str, key: &str| {
         let line = |text: &str| text.lines().find(|line| property_of(line, key).is_some()).map(str::to_owned);
-        tree.filtered(file(of), |text| line(text).unwrap_or_default())
+        tree.filtered(file(name), |text| line(text).unwrap_or_default())
             .and_then(|line| property_of(&line, key).map(str::to_owned))
     };
     let node_of_device = || tree.value::<i64>(file("device/numa_node"), "the number of a node, or -1");

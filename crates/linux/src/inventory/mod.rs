@@ -7,7 +7,7 @@
 //! ```
 //! use warmcore_linux::{Probe, fake};
 //!
-//! let inventory = Probe::fake(fake::hosts::two_socket_server()).inventory().expect("a sound tree");
+//! let inventory = Probe::fake(fake::hosts::two_socket_server()).inventory().expect("a valid tree");
 //! let nic = inventory.interfaces.iter().find(|interface| interface.is_physical()).expect("a NIC");
 //! assert_eq!((nic.node, nic.receive.len()), (Some(1), 64));
 //! let of_nic = |interface: &Option<String>| interface.as_ref() == Some(&nic.name);

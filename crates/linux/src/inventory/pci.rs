@@ -29,8 +29,8 @@ impl FromStr for PciAddress {
         let hexadecimal = |text: &str| text.bytes().all(|byte| byte.is_ascii_hexdigit());
         let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
         // The domains of some host bridges have more than four digits.
-        let sound = matches!(lengths[..], [4..=8, 2, 2]) && function.len() == 1;
-        if sound && parts.iter().all(|part| hexadecimal(part)) && hexadecimal(function) {
+        let valid = matches!(lengths[..], [4..=8, 2, 2]) && function.len() == 1;
+        if valid && parts.iter().all(|part| hexadecimal(part)) && hexadecimal(function) {
             Ok(Self(text.to_owned()))
         } else {
             Err(ParsePciAddressError)

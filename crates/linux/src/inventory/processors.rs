@@ -122,7 +122,7 @@ mod tests {
     fn a_softnet_line_belongs_to_the_cpu_it_names_or_to_the_online_cpu_at_its_position() {
         let online = [CpuId(0), CpuId(3)];
         let new = "ff 1 2 0 0 0 0 0 0 5 0 0 00000000\n10 0 0 0 0 0 0 0 0 0 0 0 00000003";
-        let found = softnet(&tree_with(SOFTNET, new), &online).expect("a sound file");
+        let found = softnet(&tree_with(SOFTNET, new), &online).expect("a valid file");
         let first = Softnet { processed: 255, dropped: 1, squeezed: 2, steered_here: 5 };
         assert_eq!(found[&CpuId(0)], first);
         assert_eq!(found[&CpuId(3)].processed, 16);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn softirqs_are_counted_for_every_possible_cpu() {
         let text = "          CPU0       CPU1\n HI:  1  2\nNET_RX:  3  4";
-        let found = softirqs(&tree_with(SOFTIRQS, text)).expect("a sound file");
+        let found = softirqs(&tree_with(SOFTIRQS, text)).expect("a valid file");
         assert_eq!(found[1].0, "NET_RX");
         assert_eq!(found[1].1[&CpuId(1)], 4);
         let error = softirqs(&tree_with(SOFTIRQS, "CPU0 CPU1\nHI: 1")).unwrap_err();

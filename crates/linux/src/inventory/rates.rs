@@ -82,8 +82,11 @@ impl Rates {
         }
         let before = |cpu| earlier.processors.iter().find(|processor| processor.cpu == cpu);
         let interrupts = interrupts(&earlier.interrupts, &later.interrupts, elapsed);
-        let taken =
-            |cpu| PerSecond(interrupts.iter().filter_map(|of| of.by_cpu.get(&cpu)).map(|of| of.0).sum());
+        let taken = |cpu| {
+            PerSecond(
+                interrupts.iter().filter_map(|interrupt| interrupt.by_cpu.get(&cpu)).map(|rate| rate.0).sum(),
+            )
+        };
         let cpus = later.processors.iter().filter_map(|now| {
             Some(CpuRates { interrupts: taken(now.cpu), ..of_cpu(before(now.cpu)?, now, elapsed) })
         });
@@ -114,8 +117,8 @@ fn rate(before: u64, now: u64, elapsed: Nanos) -> PerSecond {
 /// Computes the rates of one cpu, except for device interrupts, whose counters wrap around one by one.
 fn of_cpu(before: &Processor, now: &Processor, elapsed: Nanos) -> CpuRates {
     let total = before.times.zip(now.times).map(|(before, now)| now.total() - before.total());
-    let share = |of: fn(&CpuTimes) -> Nanos| {
-        let spent = before.times.zip(now.times).map(|(before, now)| of(&now) - of(&before))?;
+    let share = |time: fn(&CpuTimes) -> Nanos| {
+        let spent = before.times.zip(now.times).map(|(before, now)| time(&now) - time(&before))?;
         let total = total.filter(|&total| total > Nanos::ZERO)?;
         // Some kernels correct their idle time downwards.
         Some((spent / total).clamp(0.0, 1.0))
@@ -141,7 +144,7 @@ fn interrupts(before: &[Interrupt], now: &[Interrupt], elapsed: Nanos) -> Vec<In
     let none = Counts::new();
     let earlier: BTreeMap<&InterruptId, &Counts> =
         before.iter().map(|interrupt| (&interrupt.id, &interrupt.counts)).collect();
-    let of = |interrupt: &Interrupt| {
+    let rate_of = |interrupt: &Interrupt| {
         let before = earlier.get(&interrupt.id).copied().unwrap_or(&none);
         let by_cpu = interrupt
             .counts
@@ -151,7 +154,7 @@ fn interrupts(before: &[Interrupt], now: &[Interrupt], elapsed: Nanos) -> Vec<In
         let rate = PerSecond(by_cpu.values().map(|rate| rate.0).sum());
         (rate.0 > 0.0).then(|| InterruptRate { id: interrupt.id.clone(), rate, by_cpu })
     };
-    let mut rates: Vec<InterruptRate> = now.iter().filter_map(of).collect();
+    let mut rates: Vec<InterruptRate> = now.iter().filter_map(rate_of).collect();
     rates.sort_by(|one, other| other.rate.0.total_cmp(&one.rate.0).then_with(|| one.id.cmp(&other.id)));
     rates
 }
@@ -162,7 +165,7 @@ fn interrupts(before: &[Interrupt], now: &[Interrupt], elapsed: Nanos) -> Vec<In
 fn threads(earlier: &Inventory, now: &[Thread], elapsed: Nanos) -> Vec<ThreadRate> {
     let before: BTreeMap<ThreadKey, &Thread> =
         earlier.threads.iter().map(|thread| (thread.key, thread)).collect();
-    let of = |thread: &Thread| {
+    let rate_of = |thread: &Thread| {
         let key = thread.key;
         let known = before.get(&key).copied();
         let of_process = || earlier.ran.get(&(key.pid, key.started)).filter(|_| key.pid == key.tid).copied();
@@ -178,7 +181,7 @@ fn threads(earlier: &Inventory, now: &[Thread], elapsed: Nanos) -> Vec<ThreadRat
             moved: known.is_some_and(|known| known.last_cpu != thread.last_cpu),
         })
     };
-    let mut rates: Vec<ThreadRate> = now.iter().filter_map(of).collect();
+    let mut rates: Vec<ThreadRate> = now.iter().filter_map(rate_of).collect();
     rates.sort_by(|one, other| other.share.total_cmp(&one.share).then(one.key.cmp(&other.key)));
     rates
 }

@@ -66,7 +66,7 @@ mod tests {
         let line = "0000000012345678 3      3    0003   2     1 0      0      20233";
         tree.put(PACKET, format!("{header}\n{line}\n{line}"));
         let (probe, recording) = crate::Probe::fake(tree).recorded();
-        let sockets = read(probe.tree()).expect("sound files");
+        let sockets = read(probe.tree()).expect("valid files");
         assert_eq!((sockets.tcp, sockets.udp), (Some(5), Some(2)));
         assert_eq!(sockets.packet, BTreeMap::from([(2, 2)]));
         let copy = recording.tree();

@@ -220,7 +220,7 @@ mod tests {
                     NMI:          1          2          3   Non-maskable interrupts\n\
                     IPI0:         4          5 4294967295       Rescheduling interrupts\n\
                     ERR:          6\nMIS:          0\n";
-        let table = parse(text).expect("a sound table");
+        let table = parse(text).expect("a valid table");
         assert_eq!(table.cpus, [CpuId(0), CpuId(2), CpuId(10_000)]);
         let labels: Vec<(&str, usize)> =
             table.special.iter().map(|line| (line.label.as_str(), line.counts.len())).collect();

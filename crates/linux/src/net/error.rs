@@ -88,7 +88,7 @@ pub enum DeviceError {
     Kernel {
         /// The operation.
         doing: String,
-        /// What the kernel says.
+        /// The error of the kernel.
         source: Errno,
     },
 }
@@ -142,7 +142,7 @@ pub enum SendError {
     Failed {
         /// The interface.
         interface: String,
-        /// What the kernel says.
+        /// The error of the kernel.
         source: Errno,
     },
 }

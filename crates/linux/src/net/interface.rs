@@ -1,7 +1,7 @@
-//! What is asked of an interface before a device is opened on it.
+//! Properties of a network interface, needed before a device is opened on it.
 //!
-//! Everything is asked through sockets and files of the calling thread's network namespace;
-//! `/sys/class/net` would answer for the namespace in which it was mounted.
+//! They are read through sockets and files of the calling thread's network namespace, because
+//! `/sys/class/net` shows the namespace in which it was mounted.
 
 use super::{DeviceError, kernel};
 use rustix::io::Errno;
@@ -15,7 +15,7 @@ use std::os::fd::OwnedFd;
 pub struct Interface {
     /// Its name.
     pub name: String,
-    /// The kernel's number of it.
+    /// Its index in the kernel.
     pub index: u32,
     /// The largest packet it carries, without the Ethernet header, in bytes.
     pub mtu: usize,
@@ -71,9 +71,9 @@ impl Interface {
         self.mtu + super::ETHERNET_HEADER + super::VLAN_TAG
     }
 
-    /// Takes checksums, segmentation and coalescing back from the interface, so that what it sends
-    /// is what would be on a wire: checksums filled in, no packet above the MTU. On a veth this
-    /// must be done at the *sending* end. What an interface cannot switch is left as it is.
+    /// Switches off checksum, segmentation and coalescing offloads, so that the interface sends frames
+    /// as they would be on a wire: with checksums, and no packet above the MTU. On a veth this must be
+    /// done at the *sending* end. Offloads that the interface cannot switch are left as they are.
     ///
     /// # Errors
     /// If the capability `CAP_NET_ADMIN` is missing, or the interface is gone.
@@ -99,7 +99,7 @@ fn query_socket() -> Result<OwnedFd, Errno> {
     socket_with(AddressFamily::INET, SocketType::DGRAM, SocketFlags::CLOEXEC, None)
 }
 
-/// How many receive queues an interface has; one where it does not say.
+/// Returns the number of receive queues; one if the interface does not report it.
 fn queues(socket: &OwnedFd, name: &str) -> u32 {
     let mut words = [GET_CHANNELS, 0, 0, 0, 0, 0, 0, 0, 0];
     match kernel::ethtool(socket, name, &mut words) {
@@ -111,8 +111,8 @@ fn queues(socket: &OwnedFd, name: &str) -> u32 {
     }
 }
 
-/// The kernel's counters of one interface. The file stays open, so they are read in the namespace
-/// in which they were opened, whichever thread reads.
+/// The kernel's counters of one interface. The file stays open, so any thread reads the namespace in
+/// which it was opened.
 #[derive(Debug)]
 pub(super) struct Counters {
     table: fs::File,
@@ -121,7 +121,7 @@ pub(super) struct Counters {
 
 impl Counters {
     const PATH: &str = "/proc/thread-self/net/dev";
-    /// Column of frames the interface could not transmit, after its name.
+    /// Column of dropped outgoing frames, counted after the interface name.
     const TRANSMIT_DROPS: usize = 11;
 
     pub(super) fn open(name: &str) -> std::io::Result<Self> {

@@ -1,18 +1,18 @@
-//! The system calls of this module's devices that no safe crate offers, each as a safe function.
+//! System calls for the network devices that no safe crate offers, each as a safe function.
 //!
-//! Every `unsafe` block hands the kernel pointers to values that live on this stack, or that the
-//! caller has lent for the call, together with their true sizes; the kernel keeps none of them
-//! after it returns. Memory that it does keep is the subject of `shared`.
+//! Every `unsafe` block passes pointers to values on the stack, or to values borrowed from the
+//! caller, with their correct sizes; the kernel keeps none of them after the call. Memory that the
+//! kernel does keep is handled in `shared`.
 
 use core::mem::{size_of, zeroed};
 use core::ptr;
 use rustix::io::Errno;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 
-/// How many frames or datagrams one batched call takes at most.
+/// The most frames or datagrams per batched call.
 pub(super) const BATCH: usize = 64;
 
-/// The error a failed C call has left, by its return value.
+/// Converts the return value of a C call into a result, with `errno` as the error.
 fn checked(status: libc::c_int) -> Result<usize, Errno> {
     usize::try_from(status).map_err(|_| last_error())
 }
@@ -42,7 +42,7 @@ pub(super) fn set_option<T: Copy>(
     checked(status).map(drop)
 }
 
-/// Attaches a classic packet filter (`SO_ATTACH_FILTER`), in place of the former one at once.
+/// Attaches a classic packet filter (`SO_ATTACH_FILTER`). Replaces the previous one atomically.
 pub(super) fn attach_filter(socket: impl AsFd, program: &[libc::sock_filter]) -> Result<(), Errno> {
     let len = u16::try_from(program.len()).map_err(|_| Errno::INVAL)?;
     // The kernel only reads through this pointer, though its type in C is not const.
@@ -50,7 +50,7 @@ pub(super) fn attach_filter(socket: impl AsFd, program: &[libc::sock_filter]) ->
     set_option(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
 }
 
-/// Counters of a packet socket since they were last read: `(received, dropped)`.
+/// Returns the counters of a packet socket since they were last read: `(received, dropped)`.
 pub(super) fn packet_statistics(socket: impl AsFd) -> Result<(u32, u32), Errno> {
     let mut statistics = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
     let mut size = size_of::<libc::tpacket_stats>() as libc::socklen_t;
@@ -67,7 +67,7 @@ pub(super) fn packet_statistics(socket: impl AsFd) -> Result<(u32, u32), Errno> 
     checked(status).map(|_| (statistics.tp_packets, statistics.tp_drops))
 }
 
-/// Binds a packet socket to an interface; it then receives every protocol.
+/// Binds a packet socket to an interface, for all protocols.
 pub(super) fn bind_packet(socket: impl AsFd, interface: u32) -> Result<(), Errno> {
     // SAFETY: all of `sockaddr_ll` may be zero.
     let mut address: libc::sockaddr_ll = unsafe { zeroed() };
@@ -79,7 +79,7 @@ pub(super) fn bind_packet(socket: impl AsFd, interface: u32) -> Result<(), Errno
     checked(unsafe { libc::bind(socket.as_fd().as_raw_fd(), (&raw const address).cast(), size) }).map(drop)
 }
 
-/// Sends up to [`BATCH`] messages in one call, without waiting; how many the kernel took.
+/// Sends up to [`BATCH`] messages in one call, without blocking. Returns how many the kernel accepted.
 pub(super) fn send_batch<'a>(
     socket: impl AsFd,
     messages: impl Iterator<Item = &'a [u8]>,
@@ -98,8 +98,8 @@ pub(super) fn send_batch<'a>(
     checked(unsafe { libc::sendmmsg(socket.as_fd().as_raw_fd(), headers.as_mut_ptr(), count, flags) })
 }
 
-/// Receives up to [`BATCH`] messages in one call, without waiting, one into each of `buffers`;
-/// writes their lengths, and returns how many.
+/// Receives up to [`BATCH`] messages in one call, without blocking, one into each of `buffers`.
+/// Writes their lengths and returns how many were received.
 pub(super) fn receive_batch(
     socket: impl AsFd,
     buffers: &mut [Vec<u8>],
@@ -124,7 +124,7 @@ pub(super) fn receive_batch(
     Ok(received)
 }
 
-/// Message headers of one part each.
+/// Builds message headers with one part each.
 fn headers(parts: &mut [libc::iovec; BATCH]) -> [libc::mmsghdr; BATCH] {
     // SAFETY: all of `mmsghdr` may be zero: no name, no part, no control data.
     let mut headers: [libc::mmsghdr; BATCH] = unsafe { zeroed() };
@@ -135,11 +135,11 @@ fn headers(parts: &mut [libc::iovec; BATCH]) -> [libc::mmsghdr; BATCH] {
     headers
 }
 
-/// An interface request for the interface `name`, everything else zero.
+/// Builds an interface request for the interface `name`; the other fields are zero.
 fn request(name: &str) -> Result<libc::ifreq, Errno> {
     // SAFETY: all of `ifreq` may be zero.
     let mut request: libc::ifreq = unsafe { zeroed() };
-    // One byte stays for the zero at the end.
+    // One byte is needed for the terminating zero.
     if name.is_empty() || name.len() >= request.ifr_name.len() || name.contains('\0') {
         return Err(Errno::NODEV);
     }
@@ -149,37 +149,37 @@ fn request(name: &str) -> Result<libc::ifreq, Errno> {
     Ok(request)
 }
 
-/// Asks about the interface `name`: fills in the union of an interface request.
-fn ask(socket: impl AsFd, name: &str, what: libc::c_ulong) -> Result<libc::ifreq, Errno> {
+/// Queries the interface `name`: the kernel fills in the union of an interface request.
+fn query(socket: impl AsFd, name: &str, what: libc::c_ulong) -> Result<libc::ifreq, Errno> {
     let mut request = request(name)?;
     // SAFETY: the requests made below read and write one `ifreq`.
     checked(unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), what as _, &raw mut request) })?;
     Ok(request)
 }
 
-/// The largest packet an interface carries, without its link header.
+/// Returns the largest packet an interface carries, without its link header.
 pub(super) fn mtu(socket: impl AsFd, name: &str) -> Result<usize, Errno> {
-    let answer = ask(socket, name, libc::SIOCGIFMTU)?;
+    let answer = query(socket, name, libc::SIOCGIFMTU)?;
     // SAFETY: this request fills in `ifru_mtu`; every bit pattern is a number.
     Ok(usize::try_from(unsafe { answer.ifr_ifru.ifru_mtu }).unwrap_or(0))
 }
 
 /// Whether an interface is up.
 pub(super) fn is_up(socket: impl AsFd, name: &str) -> Result<bool, Errno> {
-    let answer = ask(socket, name, libc::SIOCGIFFLAGS)?;
+    let answer = query(socket, name, libc::SIOCGIFFLAGS)?;
     // SAFETY: this request fills in `ifru_flags`; every bit pattern is a number.
     Ok(i32::from(unsafe { answer.ifr_ifru.ifru_flags }) & libc::IFF_UP != 0)
 }
 
-/// The hardware address of an interface; zeros where it has none.
+/// Returns the hardware address of an interface; zeros if it has none.
 pub(super) fn hardware_address(socket: impl AsFd, name: &str) -> Result<[u8; 6], Errno> {
-    let answer = ask(socket, name, libc::SIOCGIFHWADDR)?;
+    let answer = query(socket, name, libc::SIOCGIFHWADDR)?;
     // SAFETY: this request fills in `ifru_hwaddr`; every bit pattern is an address.
     let bytes = unsafe { answer.ifr_ifru.ifru_hwaddr }.sa_data;
     Ok(core::array::from_fn(|at| bytes[at] as u8))
 }
 
-/// An `ethtool` request: `words` begin with its command, and receive the answer.
+/// Makes an `ethtool` request. `words` start with the command and receive the answer.
 pub(super) fn ethtool(socket: impl AsFd, name: &str, words: &mut [u32; 9]) -> Result<(), Errno> {
     let mut request = request(name)?;
     request.ifr_ifru.ifru_data = words.as_mut_ptr().cast();
@@ -189,7 +189,7 @@ pub(super) fn ethtool(socket: impl AsFd, name: &str, words: &mut [u32; 9]) -> Re
         .map(drop)
 }
 
-/// Makes `clone` (an open `/dev/net/tun`) the interface `name` with the given flags.
+/// Attaches `clone` (an open `/dev/net/tun`) to the interface `name` with the given flags.
 pub(super) fn set_tun_interface(clone: impl AsFd, name: &str, flags: i32) -> Result<(), Errno> {
     let mut request = request(name)?;
     request.ifr_ifru.ifru_flags = flags as libc::c_short;
@@ -198,15 +198,15 @@ pub(super) fn set_tun_interface(clone: impl AsFd, name: &str, flags: i32) -> Res
         .map(drop)
 }
 
-/// Gives the calling thread a network namespace of its own, new and empty.
+/// Moves the calling thread to a new, empty network namespace.
 pub(super) fn leave_network_namespace() -> Result<(), Errno> {
     // SAFETY: only the network namespace is unshared; memory and descriptors stay common, and no
     // reference depends on which network a thread sees.
     unsafe { rustix::thread::unshare_unsafe(rustix::thread::UnshareFlags::NEWNET) }
 }
 
-/// One call of `bpf(2)`. `attributes` is laid out as the command's part of `union bpf_attr`, and
-/// whatever addresses it holds must be of memory lent for this call.
+/// Calls `bpf(2)`. `attributes` has the layout of the command's part of `union bpf_attr`, and all
+/// addresses in it must point to memory that is valid during the call.
 fn bpf<T: Copy>(command: libc::c_long, attributes: &mut T) -> Result<libc::c_long, Errno> {
     let size = size_of::<T>() as libc::c_long;
     // SAFETY: `attributes` is readable and writable for `size` bytes.
@@ -231,7 +231,7 @@ struct MapCreate {
     map_flags: u32,
 }
 
-/// A map from queue numbers to XDP sockets (`BPF_MAP_TYPE_XSKMAP`).
+/// Creates a map from queue numbers to XDP sockets (`BPF_MAP_TYPE_XSKMAP`).
 pub(super) fn create_socket_map(entries: u32) -> Result<OwnedFd, Errno> {
     let mut attributes =
         MapCreate { map_type: 17, key_size: 4, value_size: 4, max_entries: entries, map_flags: 0 };
@@ -249,8 +249,8 @@ struct MapUpdate {
     flags: u64,
 }
 
-/// Enters `socket` under `queue`; the kernel removes it when the socket is closed.
-pub(super) fn enter_socket(map: impl AsFd, queue: u32, socket: impl AsFd) -> Result<(), Errno> {
+/// Adds `socket` to the map under `queue`. The kernel removes it when the socket is closed.
+pub(super) fn add_socket(map: impl AsFd, queue: u32, socket: impl AsFd) -> Result<(), Errno> {
     let value = socket.as_fd().as_raw_fd();
     let mut attributes = MapUpdate {
         map: map.as_fd().as_raw_fd() as u32,
@@ -263,7 +263,7 @@ pub(super) fn enter_socket(map: impl AsFd, queue: u32, socket: impl AsFd) -> Res
     bpf(2, &mut attributes).map(drop)
 }
 
-/// `BPF_PROG_LOAD`, up to what is used here.
+/// `BPF_PROG_LOAD`: the fields used here.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct ProgramLoad {
@@ -278,8 +278,8 @@ struct ProgramLoad {
     flags: u32,
 }
 
-/// Loads an XDP program, with `multiple` if it accepts frames in several buffers. What the kernel's
-/// verifier says against it is returned with the error.
+/// Loads an XDP program; `multiple` says that it accepts frames in several buffers. An error includes
+/// the log of the kernel's verifier.
 pub(super) fn load_program(instructions: &[u64], multiple: bool) -> Result<OwnedFd, (Errno, String)> {
     /// `BPF_F_XDP_HAS_FRAGS`.
     const HAS_FRAGMENTS: u32 = 1 << 5;
@@ -296,8 +296,8 @@ pub(super) fn load_program(instructions: &[u64], multiple: bool) -> Result<Owned
         flags: if multiple { HAS_FRAGMENTS } else { 0 },
     };
     bpf_descriptor(5, &mut attributes).map_err(|error| {
-        let said = log.split(|&byte| byte == 0).next().unwrap_or_default();
-        (error, String::from_utf8_lossy(said).trim().to_owned())
+        let message = log.split(|&byte| byte == 0).next().unwrap_or_default();
+        (error, String::from_utf8_lossy(message).trim().to_owned())
     })
 }
 
@@ -318,8 +318,8 @@ pub(super) fn attach_program(program: impl AsFd, interface: u32, flags: u32) -> 
     bpf_descriptor(28, &mut attributes)
 }
 
-/// Detaches what `attach_program` attached, at once. Closing the link would do as well, but not
-/// while a child process that is about to run another program still shares it.
+/// Detaches a program at once. Closing the link would not detach it while a child process between
+/// `fork` and `exec` still shares the descriptor.
 pub(super) fn detach_program(link: impl AsFd) -> Result<(), Errno> {
     bpf(34, &mut (link.as_fd().as_raw_fd() as u32)).map(drop)
 }

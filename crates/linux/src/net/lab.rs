@@ -1,11 +1,10 @@
-//! A small network to try things in: namespaces of their own, joined by veth pairs.
+//! Small test networks: network namespaces joined by veth pairs.
 //!
-//! A [`Namespace`] is gone when its descriptors are closed, however the process ends. So there is
-//! nothing to remove, and nothing can be left behind, by a killed run either. The machine's own
-//! interfaces are never touched.
+//! A [`Namespace`] is removed when its descriptors are closed, however the process ends. So nothing
+//! needs to be cleaned up, even after a killed run. The machine's own interfaces are never touched.
 //!
-//! Links and addresses are made by `ip` of iproute2, which says in words what is wrong; building is
-//! not in anybody's hot path.
+//! Links and addresses are created with `ip` of iproute2, which reports errors in words; building a
+//! network is not performance-critical.
 //!
 //! ```
 //! use warmcore_linux::net::lab::{Lab, LinkOptions};
@@ -38,30 +37,31 @@ pub enum LabError {
     /// `ip` cannot be run.
     #[error("cannot run `ip` ({0}): install iproute2")]
     NoProgram(io::Error),
-    /// `ip` refused.
-    #[error("`ip {arguments}` failed: {said}")]
+    /// `ip` failed.
+    #[error("`ip {arguments}` failed: {message}")]
     Refused {
-        /// What it was asked.
+        /// Its arguments.
         arguments: String,
-        /// What it said.
-        said: String,
+        /// Its error message.
+        message: String,
     },
-    /// An interface is not as it should be.
+    /// An interface cannot be set up.
     #[error(transparent)]
     Device(#[from] DeviceError),
 }
 
-/// What the `ip` program does in a namespace.
+/// Operations that use the `ip` program.
 impl Namespace {
-    /// Starts a program in this namespace. The caller ends it.
+    /// Starts a program in this namespace. The caller must end it.
     ///
     /// # Errors
-    /// If the namespace cannot be entered; inside, if the program cannot be started.
+    /// The outer error if the namespace cannot be entered, the inner one if the program cannot be
+    /// started.
     pub fn spawn(&self, command: &mut Command) -> Result<io::Result<Child>, NamespaceError> {
         self.run(|| command.spawn())
     }
 
-    /// Runs `ip` with these arguments in this namespace; what it prints.
+    /// Runs `ip` with these arguments in this namespace. Returns its output.
     ///
     /// # Errors
     /// If it cannot be run, or fails.
@@ -72,8 +72,8 @@ impl Namespace {
         if output.status.success() {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         } else {
-            let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-            Err(LabError::Refused { arguments: arguments.join(" "), said })
+            let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            Err(LabError::Refused { arguments: arguments.join(" "), message })
         }
     }
 
@@ -86,25 +86,25 @@ impl Namespace {
         self.ip(&["link", "set", interface, "up"]).map(drop)
     }
 
-    /// Tells this namespace's kernel which hardware address another address has, so that it need not
-    /// ask: for a stack that does not answer ARP.
+    /// Adds a permanent neighbour entry, so that this namespace's kernel need not use ARP. For stacks
+    /// that do not answer ARP.
     ///
     /// # Errors
     /// If there is no such interface.
     pub fn neighbour(&self, interface: &str, address: Ipv4Addr, mac: &[u8; 6]) -> Result<(), LabError> {
-        let (address, mac) = (address.to_string(), words(mac));
+        let (address, mac) = (address.to_string(), mac_text(mac));
         self.ip(&["neighbour", "replace", &address, "lladdr", &mac, "dev", interface]).map(drop)
     }
 }
 
-/// How two namespaces are joined.
+/// Options of a link between two namespaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkOptions {
     /// The largest packet, in bytes.
     pub mtu: usize,
-    /// Receive and transmit queues of each end.
+    /// The number of receive and of transmit queues of each end.
     pub queues: u32,
-    /// Whether checksums and segmentation are left to "hardware", as veth does by itself. Without,
+    /// Whether checksums and segmentation are left to "hardware", as is the default for veth. If not,
     /// frames are as they would be on a wire.
     pub offloads: bool,
 }
@@ -132,12 +132,12 @@ pub struct End {
     pub name: String,
     /// Its hardware address.
     pub mac: [u8; 6],
-    /// Its address, in a subnet of 24 bits that the link has for itself.
+    /// Its IP address, in a /24 subnet used only by this link.
     pub address: Ipv4Addr,
 }
 
-/// Joins two namespaces by their `number`th link, from 0: interfaces `wire<number>` on both sides,
-/// addresses 10.77.`number`.1 (near) and .2 (far), both up.
+/// Creates link `number` (from 0) between two namespaces: interfaces `wire<number>` on both sides,
+/// with addresses 10.77.`number`.1 (near) and .2 (far), both up.
 ///
 /// # Errors
 /// If the namespaces have such a link already, or the kernel refuses the options.
@@ -148,14 +148,15 @@ pub fn link(near: &Namespace, far: &Namespace, number: u8, options: &LinkOptions
         mac: [2, 0x77, 0, 0, number, side],
         address: Ipv4Addr::new(10, 77, number, side),
     });
-    let [mac, peer_mac] = ends.each_ref().map(|end| words(&end.mac));
+    let [mac, peer_mac] = ends.each_ref().map(|end| mac_text(&end.mac));
     let (mtu, queues) = (options.mtu.to_string(), options.queues.to_string());
     let queues = ["numrxqueues", &queues, "numtxqueues", &queues];
     let end = |mac| ["name", name.as_str(), "address", mac, "mtu", mtu.as_str()];
     let (first, second, path) = (end(&mac), end(&peer_mac), far.path());
-    let place = ["netns", path.as_str()];
+    let peer_namespace = ["netns", path.as_str()];
     let arguments =
-        [&["link", "add"][..], &first, &queues, &["type", "veth", "peer"], &second, &queues, &place].concat();
+        [&["link", "add"][..], &first, &queues, &["type", "veth", "peer"], &second, &queues, &peer_namespace]
+            .concat();
     near.ip(&arguments)?;
     for (namespace, end) in [near, far].into_iter().zip(&ends) {
         namespace.configure(&name, end.address, 24)?;
@@ -167,23 +168,23 @@ pub fn link(near: &Namespace, far: &Namespace, number: u8, options: &LinkOptions
     Ok(Link { near, far })
 }
 
-fn words(mac: &[u8; 6]) -> String {
+fn mac_text(mac: &[u8; 6]) -> String {
     mac.map(|byte| format!("{byte:02x}")).join(":")
 }
 
 /// Two namespaces and a link between them.
 #[derive(Debug)]
 pub struct Lab {
-    /// Where a device is tried.
+    /// The namespace of the device under test.
     pub near: Namespace,
-    /// Where its peer is.
+    /// The namespace of its peer.
     pub far: Namespace,
-    /// What joins them.
+    /// The link between them.
     pub link: Link,
 }
 
 impl Lab {
-    /// Builds both.
+    /// Creates the namespaces and the link.
     ///
     /// # Errors
     /// If privilege or `ip` is missing, or the kernel refuses the options.

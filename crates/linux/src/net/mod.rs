@@ -1,36 +1,37 @@
-//! Ethernet frames in and out of the kernel, for protocol stacks that run in this process.
+//! Receives and sends Ethernet frames, for protocol stacks that run in this process.
 //!
-//! Three devices stand behind one small trait, [`FrameDevice`]:
+//! Three devices implement one small trait, [`FrameDevice`]:
 //!
-//! | device | how frames come | what the kernel still does |
+//! | device | how frames are received | what the kernel still does |
 //! |---|---|---|
-//! | [`PacketSocket`] | copies in a ring of shared memory (AF_PACKET) | its own stack sees them too |
-//! | [`XdpSocket`] | taken before the kernel's stack, by a BPF program (AF_XDP) | only what is not taken |
-//! | [`Tun`] | one read and one write per packet, of an interface that is this process | routes to it |
+//! | [`PacketSocket`] | copied into a ring of shared memory (AF_PACKET) | its own stack processes them too |
+//! | [`XdpSocket`] | taken before the kernel's stack, by a BPF program (AF_XDP) | processes frames that are not taken |
+//! | [`Tun`] | one read or write per packet; this process is the other end of the interface | routes packets to it |
 //!
-//! Around them: [`Interface`] says what is there, [`Filter`] which frames are wanted,
-//! [`wait_readable`] lets an idle worker sleep until a frame or a [`Bell`] comes,
-//! [`privilege_missing`] says beforehand whether any of it can work, [`lab`] builds networks of
-//! [`Namespace`]s to try it in, whose packets can be [steered](Namespace::steer), and [`Datagrams`] is the kernel's own UDP in batches, to compare with and to load others.
+//! Other items: [`Interface`] describes an interface, and [`Filter`] selects frames.
+//! [`wait_readable`] lets an idle worker sleep until a frame or a [`Bell`] wakes it.
+//! [`privilege_missing`] checks beforehand whether the devices can work. [`lab`] builds test networks
+//! of [`Namespace`]s, whose packets can be [steered](Namespace::steer). [`Datagrams`] sends and
+//! receives the kernel's own UDP in batches, for comparison and to generate load.
 //!
-//! # What must hold
-//! - A frame's bytes are lent to the receiver's closure and to nobody else; when it returns, or
-//!   panics, the buffer goes back to the kernel.
-//! - What the kernel drops on the way in for want of room is in [`dropped`](FrameDevice::dropped),
-//!   to the frame. What it takes from us and does not send is in
-//!   [`lost_sending`](FrameDevice::lost_sending), as far as it says so: AF_XDP does not.
+//! # Invariants
+//! - A frame's bytes are borrowed by the receiver's closure only; when it returns or panics, the
+//!   buffer goes back to the kernel.
+//! - [`dropped`](FrameDevice::dropped) counts every received frame that the kernel drops because a
+//!   queue is full. [`lost_sending`](FrameDevice::lost_sending) counts accepted frames that were not
+//!   sent, as far as the kernel reports them: AF_XDP does not.
 //! - Nothing outlives the process: sockets, rings, BPF programs, TUN interfaces and the lab's
-//!   namespaces all hang on descriptors.
+//!   namespaces all end with their descriptors.
 //!
-//! # What surprises
+//! # Pitfalls
 //! - **Checksums.** Between veth ends, and from the machine itself, the sender leaves transport
-//!   checksums to hardware that does not exist. A packet socket is told
-//!   ([`Frame::checksum_left_out`]); AF_XDP is not, and its frames have wrong checksums unless
+//!   checksums to hardware that does not exist. A packet socket reports this
+//!   ([`Frame::checksum_left_out`]); AF_XDP does not, and its frames have wrong checksums unless
 //!   the sender's [offloads are off](Interface::switch_offloads_off).
-//! - **VLAN tags.** The kernel takes a tag out of the frame before a packet socket sees it
+//! - **VLAN tags.** The kernel removes a tag from the frame before a packet socket sees it
 //!   ([`Frame::vlan`]); AF_XDP and TAP leave it in the bytes.
-//! - **ARP.** With a packet socket the kernel goes on answering for its addresses, and also says
-//!   "port unreachable" where no kernel socket has the port; AF_XDP keeps what it takes from it.
+//! - **ARP.** With a packet socket the kernel still answers ARP for its addresses, and sends "port
+//!   unreachable" if no kernel socket has the port. Frames that AF_XDP takes never reach the kernel.
 
 use core::fmt;
 use std::os::fd::BorrowedFd;
@@ -71,21 +72,21 @@ pub const ETHERNET_HEADER: usize = 14;
 /// Length of a VLAN tag, in bytes.
 pub const VLAN_TAG: usize = 4;
 
-/// A received frame, lent for as long as its receiver looks at it.
+/// A received frame, borrowed while the receiver's closure runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
     /// Its bytes, from the destination address to the end of the payload; no frame check sequence.
     pub bytes: &'a [u8],
-    /// The tag control information (priority and VLAN) of a tag that the kernel has taken out of
-    /// the bytes. A tag that is still in the bytes is not repeated here.
+    /// The tag control information (priority and VLAN) of a tag that the kernel has removed from the
+    /// bytes. A tag that is still in the bytes is not repeated here.
     pub vlan: Option<u16>,
-    /// The sender is this machine and left the transport checksum to hardware: it is not filled in
-    /// and must not be checked. Only a packet socket can tell.
+    /// Whether the sender, on this machine, left the transport checksum to hardware: it is not filled
+    /// in and must not be checked. Only a packet socket knows this.
     pub checksum_left_out: bool,
 }
 
 impl<'a> Frame<'a> {
-    /// A frame that is all in its bytes.
+    /// Creates a frame whose bytes are complete.
     #[must_use]
     pub const fn plain(bytes: &'a [u8]) -> Self {
         Self { bytes, vlan: None, checksum_left_out: false }
@@ -105,42 +106,42 @@ impl fmt::Debug for Frame<'_> {
     }
 }
 
-/// Something that Ethernet frames come from and go to. No call waits; see [`wait_readable`].
+/// A device that receives and sends Ethernet frames. No call blocks; see [`wait_readable`].
 pub trait FrameDevice: Send {
-    /// Hands up to `limit` received frames to `take`, in the order of their arrival; how many.
+    /// Hands up to `limit` received frames to `take`, in order of arrival. Returns how many.
     fn receive(&mut self, limit: usize, take: impl FnMut(Frame<'_>)) -> usize;
 
-    /// Takes one frame to be sent, with its Ethernet header. It may wait in this process until
-    /// [`flush`](Self::flush) or until enough have come together.
+    /// Queues one frame with its Ethernet header for sending. The frame may stay in this process until
+    /// [`flush`](Self::flush), or until a batch is full.
     ///
     /// # Errors
-    /// If the frame cannot be sent at all, if no more may wait ([`SendError::Full`]: the frame was
-    /// not taken), or if the device has failed.
+    /// If the frame cannot be sent at all, if the queue is full ([`SendError::Full`]: the frame was not
+    /// accepted), or if the device has failed.
     fn send(&mut self, frame: &[u8]) -> Result<(), SendError>;
 
-    /// Hands all waiting frames to the kernel.
+    /// Hands all queued frames to the kernel.
     ///
     /// # Errors
-    /// If the kernel takes no more now ([`SendError::Full`]: the rest still waits), or the device
-    /// has failed.
+    /// If the kernel accepts no more now ([`SendError::Full`]: the rest stays queued), or the device has
+    /// failed.
     fn flush(&mut self) -> Result<(), SendError>;
 
-    /// What to [wait](wait_readable) on for received frames.
+    /// The descriptor to [wait](wait_readable) on for received frames.
     fn descriptor(&self) -> BorrowedFd<'_>;
 
-    /// Frames the kernel received for this device and dropped, because there was no room for them
-    /// or they did not fit a buffer; since the device was opened.
+    /// The number of frames that the kernel received for this device and dropped since it was opened,
+    /// because a queue was full or the frame did not fit into a buffer.
     fn dropped(&mut self) -> u64;
 
-    /// Frames that `send` took and that were never sent, as far as the kernel says so: it refused
-    /// them or had no room on their way; since the device was opened.
+    /// The number of frames that `send` accepted but that were never sent since the device was opened,
+    /// as far as the kernel reports it: it refused them, or a queue on the way was full.
     fn lost_sending(&self) -> u64;
 
-    /// Finds out whether the device still works: a packet ring does not say by itself that its
-    /// interface went down. A system call; meant for idle moments.
+    /// Checks whether the device still works, since a packet ring does not show that its interface
+    /// went down. Makes a system call; meant for idle times.
     ///
     /// # Errors
-    /// What has happened to the device since the last call.
+    /// A failure of the device since the last call.
     fn check(&mut self) -> Result<(), DeviceError>;
 }
 
@@ -154,7 +155,7 @@ fn check_length(frame: &[u8], most: usize) -> Result<(), SendError> {
     }
 }
 
-/// What a pending error of a socket says about its interface.
+/// Returns the pending error of a socket, if any.
 fn check_socket(socket: BorrowedFd<'_>, interface: &str) -> Result<(), DeviceError> {
     let doing = || format!("receiving from `{interface}`");
     match rustix::net::sockopt::socket_error(socket) {

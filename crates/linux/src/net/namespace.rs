@@ -1,7 +1,7 @@
-//! Network namespaces: interfaces, addresses, routes and sockets of their own.
+//! Network namespaces, each with its own interfaces, addresses, routes and sockets.
 //!
-//! A socket belongs for good to the namespace its thread was in when it was opened, and the numbers
-//! of interfaces mean something else in every namespace.
+//! A socket always belongs to the namespace in which it was opened. Every namespace numbers its
+//! interfaces independently.
 
 use super::kernel;
 use core::marker::PhantomData;
@@ -12,19 +12,19 @@ use std::fs;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::thread;
 
-/// A network namespace, held by a descriptor. It has no name, and is gone when nothing is left of
-/// it: this, the sockets opened in it, the threads and programs that run in it. So there is nothing
-/// to remove, however the process ends.
+/// A network namespace, held open by a descriptor. It has no name. The kernel removes it when this
+/// descriptor, all sockets opened in it, and all threads and programs running in it are gone. So
+/// nothing needs to be cleaned up, however the process ends.
 #[derive(Debug)]
 pub struct Namespace(OwnedFd);
 
-/// A namespace cannot be made, held or entered.
+/// A namespace cannot be created, opened or entered.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("cannot {doing} a network namespace: {source}; it needs CAP_SYS_ADMIN: run as root")]
 pub struct NamespaceError {
-    /// What was done.
+    /// The operation, as a verb.
     pub doing: &'static str,
-    /// What the kernel says.
+    /// The error of the kernel.
     pub source: Errno,
 }
 
@@ -33,17 +33,17 @@ fn failed(doing: &'static str) -> impl Fn(Errno) -> NamespaceError {
 }
 
 impl Namespace {
-    /// A new one, empty but for a loopback interface that is down, and without IPv6, whose
-    /// advertisements would come between the frames of an experiment.
+    /// Creates a namespace with only a loopback interface, which is down. IPv6 is disabled, because its
+    /// advertisements would disturb experiments.
     ///
     /// # Errors
     /// If the capability `CAP_SYS_ADMIN` is missing.
     pub fn new() -> Result<Self, NamespaceError> {
-        // Made on a thread of its own, so that no other ever leaves its namespace.
+        // Created on a separate thread, so that no other thread leaves its namespace.
         thread::scope(|scope| scope.spawn(make).join()).unwrap_or(Err(failed("make")(Errno::CANCELED)))
     }
 
-    /// The calling thread's.
+    /// Returns the namespace of the calling thread.
     ///
     /// # Errors
     /// If `/proc` is missing, or this process has too many descriptors open.
@@ -52,11 +52,12 @@ impl Namespace {
         own.map(Self).map_err(failed("hold"))
     }
 
-    /// Puts the calling thread into this namespace until the guard is dropped. What it opens there
-    /// stays there. Guards of one thread end in the reverse of their order, as nested scopes do.
+    /// Moves the calling thread into this namespace until the guard is dropped. Sockets that it opens
+    /// meanwhile stay in this namespace. Several guards of one thread must be dropped in reverse order,
+    /// as nested scopes do.
     ///
     /// # Errors
-    /// If the capability `CAP_SYS_ADMIN` is missing and the thread is not in this namespace anyway.
+    /// If the capability `CAP_SYS_ADMIN` is missing, unless the thread is already in this namespace.
     pub fn enter(&self) -> Result<Inside, NamespaceError> {
         let former = Self::current()?;
         let elsewhere = !self.is_same(&former);
@@ -75,8 +76,8 @@ impl Namespace {
         Ok(work())
     }
 
-    /// Where other programs find it, while this process runs: `nsenter --net=PATH ip address`
-    /// looks inside.
+    /// The path by which other programs can enter it while this process runs, for example
+    /// `nsenter --net=PATH ip address`.
     #[must_use]
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
@@ -92,30 +93,30 @@ impl Namespace {
     }
 }
 
-/// Makes a namespace for the calling thread, which ends soon after.
+/// Moves the calling thread into a new namespace and returns that. The thread must end soon after.
 fn make() -> Result<Namespace, NamespaceError> {
     kernel::leave_network_namespace().map_err(failed("make"))?;
     for scope in ["all", "default"] {
-        // Where the kernel has no IPv6, there is nothing to switch off.
+        // Fails if the kernel has no IPv6, and then there is nothing to disable.
         let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{scope}/disable_ipv6"), "1");
     }
     Namespace::current()
 }
 
-/// The calling thread is in another namespace, until this is dropped.
+/// Keeps the calling thread in a namespace until dropped.
 #[derive(Debug)]
 #[must_use = "the thread leaves the namespace as soon as the guard is dropped"]
 pub struct Inside {
-    /// Where it came from, if that is another one.
+    /// The previous namespace, if it is a different one.
     former: Option<Namespace>,
-    /// A guard is about the thread that made it, and must end there.
+    /// A guard belongs to the thread that created it and must be dropped there.
     not_send: PhantomData<*const ()>,
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        // Refused only if the capability was given up meanwhile. Going on in the wrong namespace
-        // would be worse than stopping, but never while another panic is on its way.
+        // Fails only if the capability was dropped meanwhile. Continuing in the wrong namespace
+        // would be worse than a panic, except while the thread is already panicking.
         if let Some(Err(error)) = self.former.as_ref().map(Namespace::move_into)
             && !thread::panicking()
         {

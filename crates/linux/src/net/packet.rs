@@ -1,15 +1,15 @@
-//! A packet socket: copies of an interface's frames, in a ring of memory shared with the kernel.
+//! A packet socket: receives copies of an interface's frames in a ring shared with the kernel.
 //!
-//! The ring is of version 2 (`TPACKET_V2`, the kernel's `Documentation/networking/packet_mmap.rst`):
-//! every frame has a slot and is readable as soon as it is there. Version 3 packs frames into
-//! blocks that the kernel hands over when they are full or a timer of at least a millisecond has
-//! run out, which costs every frame at low load that much delay.
+//! The ring has version 2 (`TPACKET_V2`, the kernel's `Documentation/networking/packet_mmap.rst`):
+//! every frame has a slot and is readable as soon as it has arrived. Version 3 packs frames into
+//! blocks, which the kernel hands over when they are full or after a timeout of at least a
+//! millisecond. At low load that would delay every frame by as much.
 //!
-//! Sending copies frames into batches for `sendmmsg`. A transmit ring would spare no copy that
+//! Sending copies frames into batches for `sendmmsg`. A transmit ring would not save a copy that
 //! matters here, and the kernel returns its slots only when the *receiver* has freed the packet, so
-//! that on a veth a slow peer would block the sender.
+//! on a veth a slow peer would block the sender.
 //!
-//! Protocol of a slot: its status word is 0 while the slot is the kernel's. The kernel writes frame
+//! Slot protocol: the status word is 0 while the kernel owns the slot. The kernel writes frame
 //! and header, then sets `TP_STATUS_USER`, which we read with acquire; we read the frame, then
 //! store 0 with release.
 
@@ -24,25 +24,26 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// How a [`PacketSocket`] receives.
+/// Options of a [`PacketSocket`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PacketOptions {
-    /// How many frames the ring holds at least. It takes `slots` times the MTU and some of memory.
+    /// The least number of frames that the ring holds. It takes a little more than `slots` times the MTU
+    /// of memory.
     pub slots: usize,
-    /// The longest frame received, in bytes; longer ones are dropped and counted. `None`: what the
-    /// interface's MTU allows.
+    /// The longest frame to receive, in bytes; longer ones are dropped and counted. `None` stands for the
+    /// longest frame that the interface's MTU allows.
     pub longest_frame: Option<usize>,
-    /// Which frames are received.
+    /// The frames to receive.
     pub filter: Filter,
     /// The group of sockets that share the interface's frames, if any.
     pub fanout: Option<Fanout>,
-    /// Whether to leave out what this machine sends through the interface, of this socket and all
+    /// Whether to ignore frames that this machine sends through the interface, from this socket or
     /// others.
     pub ignore_outgoing: bool,
 }
 
 impl Default for PacketOptions {
-    /// A ring of 4,096 frames, every frame that comes in, none that goes out, no group.
+    /// A ring of 4,096 frames that receives all incoming and no outgoing frames; no fanout group.
     fn default() -> Self {
         Self {
             slots: 4096,
@@ -54,23 +55,23 @@ impl Default for PacketOptions {
     }
 }
 
-/// A group of packet sockets, each frame going to one of them. All must use the same options, and
-/// stand in the same network namespace.
+/// A group of packet sockets that share frames: each frame goes to one of them. All must use the same
+/// options and be in the same network namespace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fanout {
-    /// The group's number, which the sockets agree on.
+    /// The number of the group, the same for all its sockets.
     pub group: u16,
-    /// How a frame's socket is chosen.
+    /// How the kernel chooses the socket of a frame.
     pub mode: FanoutMode,
 }
 
 /// How the kernel chooses among the sockets of a [`Fanout`] group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FanoutMode {
-    /// By the hash of addresses and ports: a stream keeps its socket. Fragments hash by addresses
-    /// alone, so they may go elsewhere than whole datagrams of the same stream.
+    /// By a hash of addresses and ports: a stream keeps its socket. Fragments are hashed by addresses
+    /// only, so they may go to a different socket than whole datagrams of the same stream.
     FlowHash,
-    /// In turn.
+    /// Round-robin.
     RoundRobin,
     /// By the cpu that received the frame.
     Cpu,
@@ -78,8 +79,8 @@ pub enum FanoutMode {
     Queue,
 }
 
-/// Frames wait in batches of as many as one system call sends; this many batches may wait.
-const WAITING_BATCHES: usize = 4;
+/// How many batches of outgoing frames may be queued. One system call sends one batch.
+const QUEUED_BATCHES: usize = 4;
 
 /// A packet socket bound to one interface.
 ///
@@ -98,13 +99,13 @@ pub struct PacketSocket {
     interface: Interface,
     outgoing: Outgoing,
     dropped: u64,
-    /// Frames that did not fit their slots; the kernel counts them as received.
+    /// Frames that did not fit into their slots; the kernel counts them as received.
     truncated: u64,
 }
 
 impl PacketSocket {
-    /// Opens a packet socket on the interface `name` of the calling thread's network namespace. It
-    /// receives what arrives from now on.
+    /// Opens a packet socket on the interface `name` in the calling thread's network namespace. It
+    /// receives frames that arrive from now on.
     ///
     /// # Errors
     /// If the capability `CAP_NET_RAW` is missing, there is no such interface or it is down, an
@@ -114,9 +115,9 @@ impl PacketSocket {
         let interface = Interface::find(name)?.require_up()?;
         let refused = DeviceError::from_kernel("opening a packet socket", &interface, "CAP_NET_RAW");
         let longest = options.longest_frame.unwrap_or_else(|| interface.longest_frame());
-        let shape = Shape::new(options.slots, longest)?;
+        let layout = RingLayout::new(options.slots, longest)?;
         let socket = unbound_socket().map_err(&refused)?;
-        let ring = Ring::new(&socket, shape).map_err(&refused)?;
+        let ring = Ring::new(&socket, layout).map_err(&refused)?;
         join(&socket, &interface, options).map_err(&refused)?;
         let outgoing = Outgoing::new(&interface);
         Ok(Self { ring, socket, interface, outgoing, dropped: 0, truncated: 0 })
@@ -129,7 +130,7 @@ impl PacketSocket {
     }
 }
 
-/// A packet socket that receives nothing yet.
+/// Creates a packet socket that is not bound, and so receives nothing yet.
 fn unbound_socket() -> Result<OwnedFd, Errno> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)?;
@@ -138,8 +139,8 @@ fn unbound_socket() -> Result<OwnedFd, Errno> {
     Ok(socket)
 }
 
-/// Binds the socket and joins its group. No frame gets in before all is set, or the group's frames
-/// would be received twice while it is joined.
+/// Binds the socket and joins its group. A filter rejects all frames until the setup is complete;
+/// otherwise the group's frames would be received twice meanwhile.
 fn join(socket: &OwnedFd, interface: &Interface, options: &PacketOptions) -> Result<(), Errno> {
     kernel::attach_filter(socket, &Filter::classic_nothing())?;
     let ignore = libc::c_int::from(options.ignore_outgoing);
@@ -152,8 +153,8 @@ fn join(socket: &OwnedFd, interface: &Interface, options: &PacketOptions) -> Res
 }
 
 impl Fanout {
-    /// The kernel's form: group, then mode and flags. A group has its own hook, and therefore needs
-    /// telling again that outgoing frames are not wanted.
+    /// Encodes the group, mode and flags for the kernel. A group has its own hook, so it must also be
+    /// told to ignore outgoing frames.
     fn word(self, ignore_outgoing: bool) -> u32 {
         let mode = match self.mode {
             FanoutMode::FlowHash => libc::PACKET_FANOUT_HASH,
@@ -166,26 +167,26 @@ impl Fanout {
     }
 }
 
-/// How a ring is laid out: blocks of memory, each of whole slots, the rest of a block unused.
+/// The layout of a ring: blocks of memory, each with as many whole slots as fit.
 #[derive(Clone, Copy, Debug)]
-struct Shape {
+struct RingLayout {
     block: usize,
     slot: usize,
     slots_per_block: usize,
     blocks: usize,
 }
 
-impl Shape {
-    /// The least size of a block: a power of two of pages, for which the kernel still finds
-    /// connected memory.
+impl RingLayout {
+    /// The least size of a block in bytes: a power of two pages, small enough that the kernel finds
+    /// contiguous memory.
     const BLOCK: usize = 1 << 16;
     const ALIGNMENT: usize = 16;
-    /// What stands before a frame in its slot: header and address, aligned so that the network
-    /// header is, with room for a link header of 16 bytes.
+    /// Bytes before a frame in its slot: header and address, padded so that the network header is
+    /// aligned after a link header of up to 16 bytes.
     const BEFORE: usize =
         (size_of::<tpacket2_hdr>() + size_of::<sockaddr_ll>() + 16).next_multiple_of(Self::ALIGNMENT);
     const MOST_SLOTS: usize = 1 << 20;
-    /// What the loopback interface carries, and no other more.
+    /// The longest frame of any interface: that of the loopback interface.
     const LONGEST: usize = 65_536 + super::ETHERNET_HEADER + super::VLAN_TAG;
 
     fn new(slots: usize, longest_frame: usize) -> Result<Self, DeviceError> {
@@ -207,7 +208,7 @@ impl Shape {
     }
 
     fn request(self) -> libc::tpacket_req {
-        // All within 32 bits: at most 2^20 slots and blocks.
+        // All fit into 32 bits: at most 2^20 slots and blocks.
         libc::tpacket_req {
             tp_block_size: self.block as u32,
             tp_block_nr: self.blocks as u32,
@@ -217,40 +218,40 @@ impl Shape {
     }
 }
 
-/// The receive ring: `next` is the slot that the kernel fills next, or has filled.
+/// The receive ring and the position of the next slot to read.
 #[derive(Debug)]
 struct Ring {
     memory: SharedMemory,
-    shape: Shape,
+    layout: RingLayout,
     block: usize,
     slot_in_block: usize,
 }
 
 impl Ring {
-    fn new(socket: &OwnedFd, shape: Shape) -> Result<Self, Errno> {
-        kernel::set_option(socket, SOL_PACKET, libc::PACKET_RX_RING, &shape.request())?;
-        let memory = SharedMemory::of_descriptor(socket, shape.blocks * shape.block, 0)?;
-        Ok(Self { memory, shape, block: 0, slot_in_block: 0 })
+    fn new(socket: &OwnedFd, layout: RingLayout) -> Result<Self, Errno> {
+        kernel::set_option(socket, SOL_PACKET, libc::PACKET_RX_RING, &layout.request())?;
+        let memory = SharedMemory::of_descriptor(socket, layout.blocks * layout.block, 0)?;
+        Ok(Self { memory, layout, block: 0, slot_in_block: 0 })
     }
 
-    /// The oldest filled slot, if there is one.
+    /// Returns the oldest filled slot, if any.
     fn filled(&mut self) -> Option<Slot<'_>> {
-        let at = self.block * self.shape.block + self.slot_in_block * self.shape.slot;
+        let at = self.block * self.layout.block + self.slot_in_block * self.layout.slot;
         let status = self.memory.u32_at(at + offset_of!(tpacket2_hdr, tp_status)).load(Acquire);
-        // Not made unless it is ours: a dropped slot goes to the kernel.
+        // Only create a `Slot` that we own: dropping it gives the slot to the kernel.
         (status & libc::TP_STATUS_USER != 0).then(|| Slot { ring: self, at, status })
     }
 
     fn advance(&mut self) {
         self.slot_in_block += 1;
-        if self.slot_in_block == self.shape.slots_per_block {
+        if self.slot_in_block == self.layout.slots_per_block {
             self.slot_in_block = 0;
-            self.block = (self.block + 1) % self.shape.blocks;
+            self.block = (self.block + 1) % self.layout.blocks;
         }
     }
 }
 
-/// A filled slot, ours until it is dropped, which gives it back to the kernel.
+/// A filled slot. Dropping it gives it back to the kernel.
 struct Slot<'a> {
     ring: &'a mut Ring,
     at: usize,
@@ -262,21 +263,21 @@ impl Slot<'_> {
         self.ring.memory.u32_at(self.at + offset).load(Relaxed)
     }
 
-    /// The first or second 16 bits, in memory order, of the aligned 32 at `offset`.
+    /// Reads the 16 bits at `offset`, as a half of the aligned 32 bits that contain it.
     fn u16_at(&self, offset: usize) -> u16 {
         let [a, b, c, d] = self.u32_at(offset & !3).to_ne_bytes();
         u16::from_ne_bytes(if offset & 2 == 0 { [a, b] } else { [c, d] })
     }
 
-    /// The frame, or `None` if it did not fit.
+    /// Returns the frame, or `None` if it did not fit into the slot.
     fn frame(&self) -> Option<Frame<'_>> {
         let length = self.u32_at(offset_of!(tpacket2_hdr, tp_snaplen));
         if length < self.u32_at(offset_of!(tpacket2_hdr, tp_len)) {
             return None;
         }
         let start = self.at + usize::from(self.u16_at(offset_of!(tpacket2_hdr, tp_mac)));
-        // SAFETY: the status was read with acquire and says that the slot is ours; it stays so
-        // until `drop`, and the slice borrows `self`.
+        // SAFETY: the status was read with acquire and shows that we own the slot. We own it until
+        // `drop`, and the slice borrows `self`.
         let bytes = unsafe { self.ring.memory.bytes(start, length as usize) };
         let tagged = self.status & libc::TP_STATUS_VLAN_VALID != 0;
         Some(Frame {
@@ -295,10 +296,10 @@ impl Drop for Slot<'_> {
     }
 }
 
-/// Frames that wait to be sent, oldest first, and the buffers of those that were.
+/// The queue of frames to send, oldest first, and buffers to reuse.
 #[derive(Debug)]
 struct Outgoing {
-    waiting: VecDeque<Vec<u8>>,
+    queue: VecDeque<Vec<u8>>,
     spare: Vec<Vec<u8>>,
     longest: usize,
     lost: u64,
@@ -306,29 +307,29 @@ struct Outgoing {
 
 impl Outgoing {
     fn new(interface: &Interface) -> Self {
-        Self { waiting: VecDeque::new(), spare: Vec::new(), longest: interface.longest_frame(), lost: 0 }
+        Self { queue: VecDeque::new(), spare: Vec::new(), longest: interface.longest_frame(), lost: 0 }
     }
 
     fn push(&mut self, frame: &[u8]) {
         let mut buffer = self.spare.pop().unwrap_or_default();
         buffer.clear();
         buffer.extend_from_slice(frame);
-        self.waiting.push_back(buffer);
+        self.queue.push_back(buffer);
     }
 
     fn pop(&mut self, count: usize) {
-        self.spare.extend(self.waiting.drain(..count));
+        self.spare.extend(self.queue.drain(..count));
     }
 
     fn is_full(&self) -> bool {
-        self.waiting.len() >= kernel::BATCH * WAITING_BATCHES
+        self.queue.len() >= kernel::BATCH * QUEUED_BATCHES
     }
 
-    /// Sends until nothing waits or the kernel has enough. A frame that the kernel refuses, or
-    /// drops on the way (its answer is then "no buffer space"), is lost, and counted.
+    /// Sends until the queue is empty or the kernel accepts no more. A frame that the kernel refuses, or
+    /// drops on the way ("no buffer space"), is counted as lost.
     fn flush(&mut self, socket: BorrowedFd<'_>) -> Result<(), Errno> {
-        while !self.waiting.is_empty() {
-            match kernel::send_batch(socket, self.waiting.iter().map(Vec::as_slice)) {
+        while !self.queue.is_empty() {
+            match kernel::send_batch(socket, self.queue.iter().map(Vec::as_slice)) {
                 Ok(sent) => self.pop(sent),
                 Err(Errno::INTR) => {}
                 Err(Errno::NOBUFS | Errno::MSGSIZE | Errno::INVAL) => {
@@ -364,8 +365,8 @@ impl FrameDevice for PacketSocket {
             self.flush()?;
         }
         self.outgoing.push(frame);
-        // What the kernel does not take yet may wait; what went wrong, the next flush says.
-        if self.outgoing.waiting.len().is_multiple_of(kernel::BATCH) {
+        // Frames that the kernel does not accept yet stay queued; the next flush reports errors.
+        if self.outgoing.queue.len().is_multiple_of(kernel::BATCH) {
             let _ = self.outgoing.flush(self.socket.as_fd());
         }
         Ok(())
@@ -403,26 +404,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ring_has_the_slots_asked_for_and_each_fits_its_frame() {
-        for longest in [60, 1518, 1522, 2048, 9018, 9022, Shape::LONGEST] {
+    fn a_ring_has_enough_slots_and_each_fits_its_frame() {
+        for longest in [60, 1518, 1522, 2048, 9018, 9022, RingLayout::LONGEST] {
             for slots in [1, 7, 64, 4096] {
-                let shape = Shape::new(slots, longest).unwrap();
-                assert!(shape.slots() >= slots);
-                assert!(shape.slot >= longest + Shape::BEFORE && shape.slot.is_multiple_of(Shape::ALIGNMENT));
+                let layout = RingLayout::new(slots, longest).unwrap();
+                assert!(layout.slots() >= slots);
+                assert!(
+                    layout.slot >= longest + RingLayout::BEFORE
+                        && layout.slot.is_multiple_of(RingLayout::ALIGNMENT)
+                );
                 // The kernel's own condition on a request.
-                assert_eq!(shape.block / shape.slot, shape.slots_per_block);
-                assert!(shape.slots_per_block > 0);
+                assert_eq!(layout.block / layout.slot, layout.slots_per_block);
+                assert!(layout.slots_per_block > 0);
             }
         }
     }
 
     #[test]
-    fn rings_out_of_range_are_refused_with_what_would_be_right() {
-        let none = Shape::new(0, 1514).unwrap_err().to_string();
+    fn rings_out_of_range_are_refused_with_the_valid_range() {
+        let none = RingLayout::new(0, 1514).unwrap_err().to_string();
         assert_eq!(none, "the number of ring slots is 0: expected 1 to 1,048,576");
-        assert!(Shape::new(Shape::MOST_SLOTS + 1, 1514).is_err());
-        let long = Shape::new(64, Shape::LONGEST + 1).unwrap_err().to_string();
+        assert!(RingLayout::new(RingLayout::MOST_SLOTS + 1, 1514).is_err());
+        let long = RingLayout::new(64, RingLayout::LONGEST + 1).unwrap_err().to_string();
         assert!(long.contains("expected 60 to 65,554 bytes"), "{long}");
-        assert_eq!(Shape::LONGEST, 65_554);
+        assert_eq!(RingLayout::LONGEST, 65_554);
     }
 }

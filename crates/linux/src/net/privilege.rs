@@ -1,12 +1,12 @@
-//! Whether this process may do what the devices need, asked before anything is started.
+//! Checks whether this process has the capabilities that the devices need.
 
 use rustix::thread::{CapabilitySet, capabilities};
 
-/// What is missing to open every device and to build a [`lab`](super::lab), as the end of the
-/// sentence "needs …": `CAP_NET_ADMIN` and `CAP_NET_RAW` for devices, `CAP_SYS_ADMIN` for network
-/// namespaces. `None` if nothing is missing.
+/// Returns the capabilities that are missing to open every device and to build a
+/// [`lab`](super::lab), as the end of a sentence "needs …". Devices need `CAP_NET_ADMIN` and
+/// `CAP_NET_RAW`, network namespaces `CAP_SYS_ADMIN`. `None` if nothing is missing.
 ///
-/// A test that needs them says so and returns:
+/// A test that needs them prints a note and returns:
 ///
 /// ```
 /// if let Some(missing) = warmcore_linux::net::privilege_missing() {

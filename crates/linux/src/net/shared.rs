@@ -1,10 +1,10 @@
 //! Memory that this process and the kernel both read and write.
 //!
 //! Invariant of [`SharedMemory`]: `start` points to `len` mapped bytes, until `drop` unmaps them.
-//! Indices, flags and descriptors in it are read and written as atomics, so that no order of the
-//! two sides' accesses is a data race. The bytes of frames are lent as slices, by `unsafe`
-//! functions whose callers answer for the ring's protocol: a frame belongs to one side at a time,
-//! and changes hands by a release store that the other side reads with acquire.
+//! Indices, flags and descriptors in it are accessed as atomics, so that there are no data races. The
+//! bytes of frames are borrowed as slices through `unsafe` functions, whose callers must follow the
+//! ring's protocol: a frame has one owner at a time, and ownership is transferred by a release store
+//! that the other side reads with acquire.
 
 use core::ptr::NonNull;
 use core::slice;
@@ -13,6 +13,7 @@ use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 use std::os::fd::AsFd;
 
+/// Mapped memory that the kernel accesses too. Unmapped when dropped.
 #[derive(Debug)]
 pub(super) struct SharedMemory {
     start: NonNull<u8>,
@@ -22,11 +23,11 @@ pub(super) struct SharedMemory {
 // SAFETY: neither the mapping's address nor the kernel's accesses depend on the thread, and every
 // safe access through a shared reference is atomic.
 unsafe impl Send for SharedMemory {}
-// SAFETY: as above; whoever lends bytes answers for their having one owner.
+// SAFETY: as above; callers of `bytes` and `bytes_mut` guarantee that frames have one owner.
 unsafe impl Sync for SharedMemory {}
 
 impl SharedMemory {
-    /// The `len` bytes at `offset` of what a descriptor stands for, resident at once.
+    /// Maps `len` bytes at `offset` of a descriptor, resident at once.
     pub(super) fn of_descriptor(descriptor: impl AsFd, len: usize, offset: u64) -> Result<Self, Errno> {
         let flags = MapFlags::SHARED | MapFlags::POPULATE;
         // SAFETY: a null hint lets the kernel choose unused addresses.
@@ -34,7 +35,7 @@ impl SharedMemory {
         Self::owning(start.cast(), len)
     }
 
-    /// `len` zeroed bytes of this process, resident at once, for the kernel to be told of.
+    /// Maps `len` zeroed bytes of this process, resident at once, to be registered with the kernel.
     pub(super) fn anonymous(len: usize) -> Result<Self, Errno> {
         let flags = MapFlags::PRIVATE | MapFlags::POPULATE;
         // SAFETY: a null hint lets the kernel choose unused addresses.
@@ -56,7 +57,7 @@ impl SharedMemory {
         self.len
     }
 
-    /// A pointer to `len` bytes at `offset`, all of them within the mapping.
+    /// Returns a pointer to `len` bytes at `offset`, after checking that they are within the mapping.
     fn range(&self, offset: usize, len: usize) -> *mut u8 {
         let end = offset.checked_add(len);
         assert!(end.is_some_and(|end| end <= self.len), "{len} bytes at {offset} of {}", self.len);
@@ -64,7 +65,7 @@ impl SharedMemory {
         unsafe { self.start.as_ptr().add(offset) }
     }
 
-    /// The aligned four bytes at `offset`.
+    /// The aligned 32-bit word at `offset`.
     pub(super) fn u32_at(&self, offset: usize) -> &AtomicU32 {
         assert!(offset.is_multiple_of(4), "{offset} is not aligned");
         // SAFETY: in range and aligned, since a mapping begins at a page; it is mapped for as long
@@ -72,28 +73,28 @@ impl SharedMemory {
         unsafe { AtomicU32::from_ptr(self.range(offset, 4).cast()) }
     }
 
-    /// The aligned eight bytes at `offset`.
+    /// The aligned 64-bit word at `offset`.
     pub(super) fn u64_at(&self, offset: usize) -> &AtomicU64 {
         assert!(offset.is_multiple_of(8), "{offset} is not aligned");
         // SAFETY: as for `u32_at`.
         unsafe { AtomicU64::from_ptr(self.range(offset, 8).cast()) }
     }
 
-    /// Lends `len` bytes at `offset`.
+    /// Borrows `len` bytes at `offset`.
     ///
     /// # Safety
-    /// Nobody, the kernel included, writes to these bytes while they are lent.
+    /// Nobody, including the kernel, may write to these bytes while they are borrowed.
     pub(super) unsafe fn bytes(&self, offset: usize, len: usize) -> &[u8] {
-        // SAFETY: mapped and in range; the caller answers for there being no writer.
+        // SAFETY: mapped and in range; the caller guarantees that there is no writer.
         unsafe { slice::from_raw_parts(self.range(offset, len), len) }
     }
 
-    /// Lends `len` bytes at `offset` to be written.
+    /// Borrows `len` bytes at `offset` mutably.
     ///
     /// # Safety
-    /// Nobody, the kernel included, reads or writes these bytes while they are lent.
+    /// Nobody, including the kernel, may read or write these bytes while they are borrowed.
     pub(super) unsafe fn bytes_mut(&mut self, offset: usize, len: usize) -> &mut [u8] {
-        // SAFETY: mapped and in range; the caller answers for there being no other access.
+        // SAFETY: mapped and in range; the caller guarantees that there is no other access.
         unsafe { slice::from_raw_parts_mut(self.range(offset, len), len) }
     }
 }

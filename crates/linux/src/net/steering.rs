@@ -1,9 +1,10 @@
-//! Receive packet steering (RPS) in a namespace: which cpus work off the packets that an interface
-//! receives (`Documentation/networking/scaling.rst` of the kernel). Where packets come over a virtual
-//! wire and no interrupt brings them, this mask plays the part of the interrupt's.
+//! Receive packet steering (RPS) in a namespace: which cpus process the packets that an interface
+//! receives (`Documentation/networking/scaling.rst` of the kernel). A virtual interface has no
+//! interrupts, so this mask takes the place of the interrupt's mask.
 //!
-//! `/sys` shows the interfaces of whoever mounted it, so the files are reached through a sysfs of the
-//! namespace's own, which is mounted nowhere and gone when it is closed (`fsmount`, Linux 5.2).
+//! `/sys` shows the interfaces of the namespace in which it was mounted. So the files are opened in a
+//! separate sysfs of the namespace, which has no mount point and is gone when closed (`fsmount`,
+//! Linux 5.2).
 
 use super::{Namespace, NamespaceError};
 use crate::tuning::bitmap;
@@ -14,13 +15,13 @@ use std::os::fd::OwnedFd;
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
-/// Packets cannot be steered.
+/// Why packets cannot be steered.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SteerError {
     /// The namespace cannot be entered.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
-    /// Its sysfs cannot be had.
+    /// The namespace's sysfs cannot be mounted.
     #[error("cannot mount sysfs: {0}; it needs CAP_SYS_ADMIN and Linux 5.2: run as root")]
     NoSysfs(Errno),
     /// The mask cannot be read or written.
@@ -30,27 +31,29 @@ pub enum SteerError {
         interface: String,
         /// The file of the mask, below `/sys`.
         file: String,
-        /// What the kernel says.
+        /// The error of the kernel.
         source: Errno,
     },
-    /// The mask is another one than was written.
-    #[error("`{interface}` was to be steered to cpus `{wanted}`, but `{found}` is what its mask says")]
+    /// The mask reads differently from what was written.
+    #[error(
+        "the packets of `{interface}` should be steered to cpus `{wanted}`, but its mask reads `{found}`"
+    )]
     NotInForce {
         /// The interface.
         interface: String,
-        /// The cpus that were asked for.
+        /// The cpus that were requested.
         wanted: CpuSet,
-        /// What stands there instead.
+        /// The mask that was read.
         found: String,
     },
 }
 
 impl Namespace {
-    /// Lets what receive queue `queue` of an interface of this namespace receives be worked off on
-    /// `cpus` only; without any, wherever it arrives. The mask is read back.
+    /// Steers the packets of receive queue `queue` of an interface in this namespace to `cpus`. With no
+    /// cpus, packets are processed where they arrive. Reads the mask back to verify it.
     ///
     /// # Errors
-    /// If there is no such queue, or the kernel does not take the mask as it is.
+    /// If there is no such queue, or the kernel does not accept the mask unchanged.
     pub fn steer(&self, interface: &str, queue: u32, cpus: &CpuSet) -> Result<(), SteerError> {
         let sysfs = self.sysfs()?;
         let file = mask_file(interface, queue);
@@ -66,11 +69,11 @@ impl Namespace {
         Err(SteerError::NotInForce { interface, wanted: cpus.clone(), found })
     }
 
-    /// The cpus that work off what a receive queue receives; none where it is worked off wherever it
-    /// arrives.
+    /// Returns the cpus to which the packets of a receive queue are steered; none if packets are
+    /// processed where they arrive.
     ///
     /// # Errors
-    /// If there is no such queue, or its mask is none.
+    /// If there is no such queue, or its mask cannot be parsed.
     pub fn steered(&self, interface: &str, queue: u32) -> Result<CpuSet, SteerError> {
         let file = mask_file(interface, queue);
         let text = read(&self.sysfs()?, &file);
@@ -81,7 +84,7 @@ impl Namespace {
         }
     }
 
-    /// A sysfs that shows this namespace.
+    /// Mounts a sysfs that shows this namespace.
     fn sysfs(&self) -> Result<OwnedFd, SteerError> {
         let mounted = || {
             let context = fsopen("sysfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
@@ -98,12 +101,12 @@ fn mask_file(interface: &str, queue: u32) -> String {
 
 fn read(sysfs: &OwnedFd, file: &str) -> Result<String, Errno> {
     let file = openat(sysfs, file, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-    let mut bytes = [0; 4096]; // sysfs gives no more of any file
+    let mut bytes = [0; 4096]; // no sysfs file is longer
     let length = io::read(&file, &mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes[..length]).into_owned())
 }
 
-/// In one call: the kernel takes each write as the whole value.
+/// Writes `text` in one call, because the kernel takes each write as a whole value.
 fn write(sysfs: &OwnedFd, file: &str, text: &str) -> Result<(), Errno> {
     let file = openat(sysfs, file, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     io::write(&file, text.as_bytes()).map(drop)

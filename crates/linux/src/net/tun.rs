@@ -1,9 +1,9 @@
-//! An interface whose other end is this process (`/dev/net/tun`, the kernel's
+//! TUN and TAP interfaces, whose other end is this process (`/dev/net/tun`, the kernel's
 //! `Documentation/networking/tuntap.rst`).
 //!
-//! A TUN interface carries IP packets, a TAP interface Ethernet frames. Everything above sees
-//! Ethernet: in TUN mode a fixed header is put in front of what is received, and taken off what is
-//! sent. Each frame is one system call. The interface is gone when its last descriptor is closed.
+//! A TUN interface carries IP packets, a TAP interface Ethernet frames. Callers always see Ethernet:
+//! in TUN mode a fixed header is added to received packets and removed from sent ones. Each frame
+//! takes one system call. The interface is removed when its last descriptor is closed.
 
 use super::interface::Counters;
 use super::kernel;
@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 /// What a [`Tun`] carries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TunMode {
-    /// IP packets, shown with this Ethernet header.
+    /// IP packets, received with this Ethernet header.
     Ip(TunHeader),
     /// Ethernet frames.
     Ethernet,
@@ -25,9 +25,9 @@ pub enum TunMode {
 /// The addresses of the Ethernet header that is put in front of received IP packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TunHeader {
-    /// Where frames seem to be sent: the address of the stack above.
+    /// The destination of received frames: the address of the stack in this process.
     pub destination: [u8; 6],
-    /// Where they seem to come from: the kernel.
+    /// The source of received frames: the address of the kernel.
     pub source: [u8; 6],
 }
 
@@ -38,13 +38,13 @@ impl Default for TunHeader {
     }
 }
 
-/// How a [`Tun`] is made.
+/// Options of a [`Tun`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TunOptions {
     /// What it carries.
     pub mode: TunMode,
-    /// Whether more devices may be opened under the same name, one queue of the interface each;
-    /// the kernel then spreads streams over them.
+    /// Whether several devices may be opened under the same name, each as one queue of the interface.
+    /// The kernel then distributes streams over them.
     pub several_queues: bool,
 }
 
@@ -62,7 +62,7 @@ pub struct Tun {
     mode: TunMode,
     interface: Interface,
     counters: Counters,
-    /// A frame, with room for the Ethernet header in front of an IP packet.
+    /// Buffer for one frame, including the Ethernet header in front of an IP packet.
     buffer: Vec<u8>,
     failure: Option<Errno>,
     lost: u64,
@@ -74,13 +74,13 @@ const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 
 impl Tun {
-    /// Makes the interface `name` in the calling thread's network namespace, or opens a further
-    /// queue of it. It is down and has no address: see to that next, with `ip` or the
+    /// Creates the interface `name` in the calling thread's network namespace, or opens another queue of
+    /// it. A new interface is down and has no address: configure it with `ip` or the
     /// [lab](super::Namespace::configure).
     ///
     /// # Errors
-    /// If the capability `CAP_NET_ADMIN` is missing, there is no `/dev/net/tun`, or the name cannot
-    /// be an interface's or is one's that is there already.
+    /// If the capability `CAP_NET_ADMIN` is missing, there is no `/dev/net/tun`, or the name is invalid or
+    /// already in use.
     pub fn open(name: &str, options: TunOptions) -> Result<Self, DeviceError> {
         if name.is_empty() || name.len() > 15 {
             return Err(DeviceError::BadName(name.to_owned()));
@@ -109,13 +109,13 @@ impl Tun {
         Ok(Self { device, mode: options.mode, interface, counters, buffer, failure: None, lost: 0 })
     }
 
-    /// The interface, as it was when the device was opened: down.
+    /// The interface, as it was when the device was opened.
     #[must_use]
     pub fn interface(&self) -> &Interface {
         &self.interface
     }
 
-    /// Reads one frame into the buffer; its length.
+    /// Reads one frame into the buffer. Returns its length.
     fn read_frame(&mut self) -> Result<usize, Errno> {
         match self.mode {
             TunMode::Ethernet => read(&self.device, &mut self.buffer[..]),
@@ -131,7 +131,7 @@ impl Tun {
 }
 
 impl TunOptions {
-    /// Flags of the interface; without the packet information that would precede every packet.
+    /// The flags of the interface, without a packet information header (`IFF_NO_PI`).
     fn flags(self) -> i32 {
         let kind = match self.mode {
             TunMode::Ip(_) => IFF_TUN,
@@ -141,7 +141,7 @@ impl TunOptions {
     }
 }
 
-/// The IP packet in a frame.
+/// Returns the IP packet in a frame.
 fn ip_packet(frame: &[u8]) -> Result<&[u8], SendError> {
     let ethertype = u16::from_be_bytes([frame[12], frame[13]]);
     match ethertype {
@@ -165,7 +165,7 @@ impl FrameDevice for Tun {
         limit
     }
 
-    /// Sends the frame at once; nothing ever waits.
+    /// Sends the frame at once; frames are never queued.
     fn send(&mut self, frame: &[u8]) -> Result<(), SendError> {
         check_length(frame, self.buffer.len())?;
         let bytes = match self.mode {
@@ -191,7 +191,7 @@ impl FrameDevice for Tun {
         self.device.as_fd()
     }
 
-    /// Of the whole interface, if it has several queues.
+    /// Counts the drops of the whole interface, even if it has several queues.
     fn dropped(&mut self) -> u64 {
         self.counters.transmit_drops().unwrap_or(0)
     }

@@ -1,27 +1,27 @@
-//! Sleeping until there is something to do.
+//! Lets a worker sleep until a descriptor is readable or another thread wakes it.
 
 use core::time::Duration;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, read, write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-/// Why a thread could not sleep, or a [`Bell`] not be made.
+/// Why a thread could not wait, or a [`Bell`] could not be created.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("cannot wait for frames: {0}; expected open descriptors, fewer than this process may have open")]
 pub struct WaitError(Errno);
 
-/// Sleeps until one of `descriptors` is readable or has failed, or `timeout` has passed (`None`:
-/// for as long as it takes), or a signal came; how many are readable or failed (`ppoll`).
+/// Sleeps until one of `descriptors` is readable or has failed, `timeout` has passed (`None`: no
+/// timeout), or a signal has arrived. Returns how many are readable or failed (`ppoll`).
 ///
-/// A failed device counts as readable for good: look with
-/// [`FrameDevice::check`](super::FrameDevice::check) when a wait ended and nothing was received.
+/// A failed device stays readable: call [`FrameDevice::check`](super::FrameDevice::check) when a wait
+/// ended and nothing was received.
 ///
 /// # Errors
 /// If the kernel cannot wait on so many, or one of them is not open.
 pub fn wait_readable(descriptors: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Result<usize, WaitError> {
     let mut polled: Vec<_> =
         descriptors.iter().map(|descriptor| PollFd::from_borrowed_fd(*descriptor, PollFlags::IN)).collect();
-    // What the kernel's clock cannot hold is longer than anybody waits.
+    // A timeout too long for the kernel's type is treated as none.
     let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
     match poll(&mut polled, timeout.as_ref()) {
         Ok(_) if polled.iter().any(|polled| polled.revents().contains(PollFlags::NVAL)) => {
@@ -33,13 +33,13 @@ pub fn wait_readable(descriptors: &[BorrowedFd<'_>], timeout: Option<Duration>) 
     }
 }
 
-/// Wakes a worker that [waits](wait_readable): its descriptor is readable from the first
-/// [`ring`](Self::ring) until it is [`silenced`](Self::silence) (`eventfd`).
+/// Wakes a worker that [waits](wait_readable) (`eventfd`). Its descriptor is readable from the first
+/// [`ring`](Self::ring) until [`silence`](Self::silence).
 #[derive(Debug)]
 pub struct Bell(OwnedFd);
 
 impl Bell {
-    /// A silent bell.
+    /// Creates a bell that does not ring.
     ///
     /// # Errors
     /// If this process has too many descriptors open.
@@ -49,17 +49,17 @@ impl Bell {
 
     /// Wakes the worker, or keeps it from going to sleep.
     pub fn ring(&self) {
-        // Refused only when it has been rung some 2^64 times, and is readable then too.
+        // Fails only after some 2^64 rings, and the bell is readable then too.
         let _ = write(&self.0, &1_u64.to_ne_bytes());
     }
 
-    /// Ends the ringing; whether it rang. Look for work after this, not before, or what came in
-    /// between waits for the next ring.
+    /// Stops the ringing. Returns whether the bell rang. Look for work after this call, not before;
+    /// otherwise work that arrives in between waits for the next ring.
     pub fn silence(&self) -> bool {
         read(&self.0, &mut [0; 8]).is_ok()
     }
 
-    /// What to wait on.
+    /// The descriptor to wait on.
     #[must_use]
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bell_rung_elsewhere_ends_an_endless_wait() {
+    fn a_bell_rung_by_another_thread_ends_a_wait_without_timeout() {
         let bell = Bell::new().unwrap();
         std::thread::scope(|scope| {
             scope.spawn(|| bell.ring());

@@ -1,4 +1,4 @@
-//! The caches: what each cpu says of those in its path, gathered so that each is there once.
+//! Reads the caches. Every cpu describes its own caches; shared ones are merged into one.
 
 use super::claims::{Claim, Groups};
 use super::{Malformed, Shortfall, Warnings};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use warmcore_topology::{Cache, CacheKind, Cpu, CpuSet, Geometry};
 use warmcore_units::Bytes;
 
-/// Every cache of `cpus` (in order of number), in order of level, kind and first cpu.
+/// Reads every cache of `cpus` (given in order of number), in order of level, kind and first cpu.
 pub(super) fn read(tree: &Tree, cpus: &[Cpu], warnings: &mut Warnings) -> Result<Vec<Cache>, Malformed> {
     let online: CpuSet = cpus.iter().map(|cpu| cpu.id).collect();
     let mut found: BTreeMap<(u32, CacheKind), Groups<Geometry>> = BTreeMap::new();
@@ -51,8 +51,8 @@ impl CacheDirectory<'_> {
         format!("{}/{name}", self.directory)
     }
 
-    /// The cache as this cpu describes it; `None`, with a warning, if that is not enough to
-    /// describe one.
+    /// Reads the cache as this cpu describes it; `None`, with a warning, if the description is
+    /// incomplete.
     fn cache(&self, warnings: &mut Warnings) -> Result<Option<Cache>, Malformed> {
         let level = self.tree.value::<u32>(self.file("level"), "a level from 1")?.filter(|&level| level > 0);
         let (Some(level), Some(kind), Some(size), Some(line)) =
@@ -84,7 +84,7 @@ impl CacheDirectory<'_> {
         }
     }
 
-    /// The size, which the kernel writes in binary kilobytes: `32K`.
+    /// Reads the size, which the kernel writes in binary kilobytes: `32K`.
     fn size(&self) -> Result<Option<Bytes>, Malformed> {
         let file = self.file("size");
         let Some(text) = self.tree.text(&file) else { return Ok(None) };
@@ -103,8 +103,8 @@ impl CacheDirectory<'_> {
         Ok(line.filter(|&line| line > 0).map(|line| Bytes(u64::from(line))))
     }
 
-    /// The ways, from the number of sets if need be. The kernel writes 0 for a fully associative
-    /// cache and for one it does not know.
+    /// Reads the number of ways, or computes it from the number of sets. The kernel writes 0 for a fully
+    /// associative cache and for an unknown number.
     fn ways(&self, size: Bytes, line: Bytes, warnings: &mut Warnings) -> Result<u32, Malformed> {
         let lines = size.0 / line.0;
         let plausible = |ways: &u64| (1..=lines).contains(ways);

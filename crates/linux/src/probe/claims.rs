@@ -1,27 +1,27 @@
-//! Groups of cpus out of what each cpu says of its group.
+//! Builds disjoint groups of cpus from the lists that the cpus give.
 //!
-//! Every cpu lists those it shares something with. On a sound machine the members of a group say
-//! the same; what a hypervisor makes up may not. Here the lowest-numbered cpu is believed, so that
-//! the groups that come out are disjoint, whatever went in.
+//! Every cpu lists the cpus with which it shares a core or cache. On real hardware the members of a
+//! group give the same list; under a hypervisor they may not. The list of the lowest-numbered cpu
+//! wins, so that the groups are disjoint for any input.
 
 use std::collections::BTreeMap;
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
-/// Disjoint groups of cpus, each with what its first member said of it.
+/// Disjoint groups of cpus, each with the property that its first member reported.
 #[derive(Debug)]
 pub(super) struct Groups<T> {
     groups: Vec<(CpuSet, T)>,
-    /// Where in `groups` each cpu's group is.
+    /// The index in `groups` of each cpu's group.
     index: BTreeMap<CpuId, usize>,
 }
 
-/// How a claim agrees with the groups before it.
+/// Whether a claim agrees with earlier ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Claim {
-    /// It says what its group already said, or founds a new one.
+    /// It repeats the claim of its group, or starts a new group.
     Agrees,
-    /// It says otherwise, and was cut down or ignored.
+    /// It contradicts an earlier claim, and was reduced or ignored.
     Disagrees,
 }
 
@@ -30,11 +30,11 @@ impl<T: PartialEq> Groups<T> {
         Self { groups: Vec::new(), index: BTreeMap::new() }
     }
 
-    /// `cpu` says that it shares `what` with `members`. To be called with ascending cpus.
+    /// Adds the claim of `cpu` that it shares `what` with `members`. Must be called with ascending cpus.
     pub(super) fn claim(&mut self, cpu: CpuId, members: &CpuSet, what: T) -> Claim {
         if let Some(&index) = self.index.get(&cpu) {
-            let (group, said) = &self.groups[index];
-            return if group == members && *said == what { Claim::Agrees } else { Claim::Disagrees };
+            let (group, claimed) = &self.groups[index];
+            return if group == members && *claimed == what { Claim::Agrees } else { Claim::Disagrees };
         }
         let free = members.iter().filter(|member| !self.index.contains_key(member));
         let group: CpuSet = free.chain([cpu]).collect();
@@ -44,7 +44,7 @@ impl<T: PartialEq> Groups<T> {
         claim
     }
 
-    /// The group `cpu` is in.
+    /// Returns the group of `cpu`.
     pub(super) fn get(&self, cpu: CpuId) -> Option<&CpuSet> {
         self.index.get(&cpu).map(|&index| &self.groups[index].0)
     }
@@ -77,7 +77,7 @@ mod tests {
         let mut groups = Groups::new();
         assert_eq!(groups.claim(CpuId(0), &set("0-1"), 'a'), Claim::Agrees);
         assert_eq!(groups.claim(CpuId(1), &set("1-2"), 'a'), Claim::Disagrees, "it is taken");
-        assert_eq!(groups.claim(CpuId(2), &set("1-3"), 'a'), Claim::Disagrees, "cut down to 2-3");
+        assert_eq!(groups.claim(CpuId(2), &set("1-3"), 'a'), Claim::Disagrees, "reduced to 2-3");
         assert_eq!(groups.claim(CpuId(3), &set("2-3"), 'b'), Claim::Disagrees, "another thing");
         assert_eq!(groups.get(CpuId(3)), Some(&set("2-3")));
         assert_eq!(groups.into_groups(), [(set("0-1"), 'a'), (set("2-3"), 'a')]);

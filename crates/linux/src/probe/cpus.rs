@@ -1,4 +1,4 @@
-//! The cpus: which are online, and the core, package and node each belongs to.
+//! Reads the online cpus, and the core, package and node of each.
 
 use super::claims::{Claim, Groups};
 use super::{Malformed, Shortfall, Warnings};
@@ -10,8 +10,8 @@ use warmcore_units::CpuId;
 const CPUS: &str = "sys/devices/system/cpu";
 const NODES: &str = "sys/devices/system/node";
 
-/// The online cpus, or where that list is hidden those the process may run on; `None` if neither
-/// is to be had.
+/// Reads the online cpus, or if that list is hidden the cpus that the process may run on; `None` if
+/// neither is known.
 pub(super) fn online(tree: &Tree, warnings: &mut Warnings) -> Result<Option<CpuSet>, Malformed> {
     let listed = tree.cpus(format!("{CPUS}/online"))?;
     if listed.is_some() {
@@ -21,14 +21,14 @@ pub(super) fn online(tree: &Tree, warnings: &mut Warnings) -> Result<Option<CpuS
     Ok(super::limits::affinity(tree)?.filter(|cpus| !cpus.is_empty()))
 }
 
-/// What one cpu's topology directory says.
+/// The contents of one cpu's topology directory.
 struct CpuTopology {
     core: Option<u32>,
     package: u32,
     siblings: Option<CpuSet>,
 }
 
-/// Every cpu of `online` with its place in the machine, in order of number.
+/// Reads every cpu of `online` with its core, package and node, in order of number.
 pub(super) fn read(tree: &Tree, online: &CpuSet, warnings: &mut Warnings) -> Result<Vec<Cpu>, Malformed> {
     let mut topologies = BTreeMap::new();
     for cpu in online.iter() {
@@ -41,11 +41,11 @@ pub(super) fn read(tree: &Tree, online: &CpuSet, warnings: &mut Warnings) -> Res
         .map(|(&id, topology)| {
             let smt_siblings = cores.get(id).cloned().unwrap_or_else(|| CpuSet::from_iter([id]));
             let first = smt_siblings.first().unwrap_or(id);
-            let said = topologies.get(&first).unwrap_or(topology);
+            let core_topology = topologies.get(&first).unwrap_or(topology);
             Cpu {
                 id,
-                core: said.core.unwrap_or(first.0),
-                package: said.package,
+                core: core_topology.core.unwrap_or(first.0),
+                package: core_topology.package,
                 node: nodes.get(&id).copied().unwrap_or(0),
                 smt_siblings,
             }
@@ -81,12 +81,12 @@ fn topology(
     Ok(CpuTopology { core, package: package.unwrap_or(0), siblings })
 }
 
-/// The kernel writes -1 (as some versions do: 65535) for a number it does not know.
+/// Returns `None` for an unknown number, which the kernel writes as -1 (some versions: 65535).
 fn known(number: Option<i64>) -> Option<u32> {
     number.filter(|&n| n != 65_535).and_then(|n| u32::try_from(n).ok())
 }
 
-/// The cores, as groups of hardware threads.
+/// Groups hardware threads into cores.
 fn cores(topologies: &BTreeMap<CpuId, CpuTopology>, warnings: &mut Warnings) -> Groups<()> {
     let mut same_number: BTreeMap<(u32, u32), CpuSet> = BTreeMap::new();
     for (&cpu, topology) in topologies {
@@ -106,7 +106,7 @@ fn cores(topologies: &BTreeMap<CpuId, CpuTopology>, warnings: &mut Warnings) -> 
     cores
 }
 
-/// Numbers the cores of every package anew in which two cores have one number.
+/// Renumbers the cores of every package in which two cores have the same number.
 fn renumber_repeated_cores(cpus: &mut [Cpu], warnings: &mut Warnings) {
     let mut seen: BTreeMap<(u32, u32), CpuSet> = BTreeMap::new();
     let mut ambiguous: BTreeMap<u32, BTreeMap<CpuId, u32>> = BTreeMap::new();
@@ -125,14 +125,14 @@ fn renumber_repeated_cores(cpus: &mut [Cpu], warnings: &mut Warnings) {
     }
 }
 
-/// The cpus that each node lists, in order of the nodes' numbers.
+/// Reads the cpus that each NUMA node lists, in order of node number.
 pub(crate) fn node_lists(tree: &Tree) -> Result<Vec<(u32, CpuSet)>, Malformed> {
     let list = |node| Ok(tree.cpus(format!("{NODES}/node{node}/cpulist"))?.map(|cpus| (node, cpus)));
     let lists: Result<Vec<_>, _> = tree.numbered(NODES, "node").into_iter().map(list).collect();
     Ok(lists?.into_iter().flatten().collect())
 }
 
-/// The node of each cpu that a node lists. A cpu in several is in the first.
+/// Returns the NUMA node of each cpu that a node lists. A cpu listed by several nodes is in the first.
 fn nodes(tree: &Tree, online: &CpuSet, warnings: &mut Warnings) -> Result<BTreeMap<CpuId, u32>, Malformed> {
     let mut node_of = BTreeMap::new();
     let lists = node_lists(tree)?;

@@ -1,7 +1,7 @@
-//! What of the machine this process may use: affinity mask, cgroup cpuset and cgroup quota.
+//! Reads the limits of this process: affinity mask, cgroup cpuset and cgroup quota.
 //!
-//! A limit of a cgroup binds all below it, so the quota is the smallest on the way from the
-//! process's group to the root. In a container the group's path may be that of the host, which
+//! A limit of a cgroup applies to all its descendants, so the quota is the smallest on the way from
+//! the process's group to the root. In a container the group's path may be that on the host, which
 //! does not exist there; its ancestors lead to the mounted root, which is the container's group.
 
 use super::{Malformed, ProbeError, Shortfall, Warnings};
@@ -9,7 +9,7 @@ use crate::tree::{Tree, field_of};
 use std::path::{Component, Path, PathBuf};
 use warmcore_topology::{CpuSet, Limits};
 
-/// The limits of the process, within the cpus of `online`.
+/// Reads the limits of the process, restricted to the cpus of `online`.
 pub(super) fn read(tree: &Tree, online: &CpuSet, warnings: &mut Warnings) -> Result<Limits, ProbeError> {
     let groups = groups(&tree.text("proc/self/cgroup").unwrap_or_default());
     let mask = affinity(tree)?;
@@ -27,7 +27,7 @@ pub(super) fn read(tree: &Tree, online: &CpuSet, warnings: &mut Warnings) -> Res
     Ok(Limits { allowed: usable, cpu_quota: quota(tree, &groups)? })
 }
 
-/// The affinity mask of the process's first thread, unless hidden.
+/// Reads the affinity mask of the process's first thread; `None` if hidden.
 pub(super) fn affinity(tree: &Tree) -> Result<Option<CpuSet>, Malformed> {
     const STATUS: &str = "proc/self/status";
     let Some(list) = tree.text(STATUS).and_then(|text| field_of(&text, "Cpus_allowed_list")) else {
@@ -37,28 +37,28 @@ pub(super) fn affinity(tree: &Tree) -> Result<Option<CpuSet>, Malformed> {
     list.parse().map(Some).map_err(|_| tree.malformed(STATUS, &list, expected))
 }
 
-/// The cpus of the nearest cpuset that binds a process whose `/proc/PID/cgroup` is `text`.
+/// Returns the cpus of the nearest cpuset of a process whose `/proc/PID/cgroup` is `text`.
 pub(crate) fn cpuset_of(tree: &Tree, text: &str) -> Result<Option<CpuSet>, Malformed> {
     cpuset(tree, &groups(text))
 }
 
-/// The process's group in one hierarchy, and those above it, nearest first.
+/// The process's group in one hierarchy and its ancestors, nearest first.
 struct Lineage {
     directories: Vec<PathBuf>,
 }
 
-/// The process's groups by what they control.
+/// The process's groups by controller.
 struct Groups {
-    /// Version 2: one hierarchy for everything.
+    /// Version 2: one hierarchy for all controllers.
     unified: Option<Lineage>,
-    /// Version 1, with the controller `cpu`.
+    /// Version 1: the hierarchy with the controller `cpu`.
     cpu: Option<Lineage>,
-    /// Version 1, with the controller `cpuset`.
+    /// Version 1: the hierarchy with the controller `cpuset`.
     cpuset: Option<Lineage>,
 }
 
-/// The controllers and the path of each hierarchy in `/proc/PID/cgroup`, whose lines are
-/// `hierarchy:controllers:path`, the controllers empty in version 2.
+/// Parses the controllers and path of each hierarchy in `/proc/PID/cgroup`. Its lines are
+/// `hierarchy:controllers:path`; the controllers are empty in version 2.
 pub(crate) fn hierarchies(text: &str) -> Vec<(&str, &str)> {
     let lines = text.lines().filter_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
@@ -67,7 +67,7 @@ pub(crate) fn hierarchies(text: &str) -> Vec<(&str, &str)> {
     lines.collect()
 }
 
-/// The groups in `/proc/PID/cgroup`.
+/// Parses the groups in `/proc/PID/cgroup`.
 fn groups(text: &str) -> Groups {
     let entries = hierarchies(text);
     let controlling = |controller: &str| {
@@ -85,8 +85,7 @@ fn groups(text: &str) -> Groups {
 }
 
 impl Lineage {
-    /// The group `path` and its ancestors, below each of the places where the hierarchy may be
-    /// mounted.
+    /// Returns the group `path` and its ancestors, below each possible mount point of the hierarchy.
     fn new(mounts: &[&str], path: &str) -> Self {
         let normal = |part: &Component<'_>| matches!(part, Component::Normal(_));
         let path: PathBuf = Path::new(path).components().filter(normal).collect();
@@ -102,7 +101,7 @@ impl Lineage {
     }
 }
 
-/// The cpus of the nearest cpuset that lists any.
+/// Reads the cpus of the nearest cpuset that is not empty.
 fn cpuset(tree: &Tree, groups: &Groups) -> Result<Option<CpuSet>, Malformed> {
     let second = groups.unified.iter().flat_map(|lineage| lineage.files("cpuset.cpus.effective"));
     let first = groups
@@ -117,7 +116,7 @@ fn cpuset(tree: &Tree, groups: &Groups) -> Result<Option<CpuSet>, Malformed> {
     Ok(None)
 }
 
-/// The smallest quota on the way to the root, in cpus.
+/// Reads the smallest quota on the way to the root, in cpus.
 fn quota(tree: &Tree, groups: &Groups) -> Result<Option<f64>, Malformed> {
     let mut smallest: Option<f64> = None;
     let mut limit = |quota: Option<f64>| {
@@ -132,7 +131,8 @@ fn quota(tree: &Tree, groups: &Groups) -> Result<Option<f64>, Malformed> {
     Ok(smallest)
 }
 
-/// `cpu.max` holds `150000 100000` (time and period in microseconds), or `max 100000`.
+/// Reads the quota of version 2: `cpu.max` holds `150000 100000` (time and period in microseconds), or
+/// `max 100000`.
 fn unified_quota(tree: &Tree, file: &Path) -> Result<Option<f64>, Malformed> {
     let Some(text) = tree.text(file) else { return Ok(None) };
     let mut words = text.split_whitespace();
@@ -147,7 +147,7 @@ fn unified_quota(tree: &Tree, file: &Path) -> Result<Option<f64>, Malformed> {
     }
 }
 
-/// Version 1 has the time and the period in two files; a negative time is unlimited.
+/// Reads the quota of version 1: time and period are in two files, and a negative time is unlimited.
 fn first_version_quota(tree: &Tree, directory: &Path) -> Result<Option<f64>, Malformed> {
     let micros = "a number of microseconds";
     let time: Option<i64> = tree.value(directory.join("cpu.cfs_quota_us"), micros)?;

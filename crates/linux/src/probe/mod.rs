@@ -1,4 +1,4 @@
-//! Looks at the machine: procfs and sysfs in, a [`Machine`] out.
+//! Reads a [`Machine`] from procfs and sysfs.
 //!
 //! ```no_run
 //! let probed = warmcore_linux::Probe::new().machine()?;
@@ -9,10 +9,10 @@
 //! # Ok::<(), warmcore_linux::ProbeError>(())
 //! ```
 //!
-//! Containers and hypervisors hide parts of the machine. A file that is absent or unreadable, and
-//! one in which the kernel says that it does not know, costs detail: the machine comes with a
-//! [`Warning`] that names what is missing and what was assumed. A file that holds what no kernel
-//! writes is a [`ProbeError`]. What comes out always passes [`Machine::validate`].
+//! Containers and hypervisors hide parts of the machine. If a file is absent or unreadable, or the
+//! kernel writes that a value is unknown, a [`Warning`] says what is missing and what was assumed
+//! instead. A malformed file is a [`ProbeError`]. A probed machine always passes
+//! [`Machine::validate`].
 
 mod caches;
 mod claims;
@@ -31,10 +31,10 @@ use std::path::{Path, PathBuf};
 use warmcore_topology::{CpuSet, Machine};
 use warning::Warnings;
 
-/// Why a machine could not be made out.
+/// Why a machine could not be probed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ProbeError {
-    /// A file holds what no kernel writes there.
+    /// A file is malformed: no kernel writes such contents.
     #[error(transparent)]
     Malformed(#[from] Malformed),
     /// Neither list of cpus can be read.
@@ -44,7 +44,7 @@ pub enum ProbeError {
         root.display()
     )]
     NoCpus {
-        /// Where the tree was looked for.
+        /// The root below which files were read.
         root: PathBuf,
     },
     /// The process may run on none of the online cpus.
@@ -52,21 +52,21 @@ pub enum ProbeError {
     NothingUsable {
         /// The online cpus.
         online: CpuSet,
-        /// What mask and cpuset have in common; perhaps nothing.
+        /// The cpus in both mask and cpuset; may be empty.
         allowed: CpuSet,
     },
 }
 
-/// A machine and what could not be found out about it.
+/// A machine, with warnings about what could not be found out.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Probed {
     /// The machine; passes [`Machine::validate`].
     pub machine: Machine,
-    /// What was missing and what was assumed instead; at most one of each kind.
+    /// What was missing and what was assumed instead; at most one warning of each kind.
     pub warnings: Vec<Warning>,
 }
 
-/// Looks at the machine whose `/proc` and `/sys` are below a root.
+/// Reads a machine from the `/proc` and `/sys` below a root directory.
 #[derive(Clone, Debug)]
 pub struct Probe {
     tree: Tree,
@@ -79,19 +79,19 @@ impl Default for Probe {
 }
 
 impl Probe {
-    /// A look at this machine.
+    /// Creates a probe of this machine.
     #[must_use]
     pub fn new() -> Self {
         Self { tree: Tree::Directory(PathBuf::from("/")) }
     }
 
-    /// Looks at `directory/proc` and `directory/sys` instead.
+    /// Reads `directory/proc` and `directory/sys` instead.
     #[must_use]
     pub fn root(self, directory: impl AsRef<Path>) -> Self {
         Self { tree: Tree::Directory(directory.as_ref().to_owned()) }
     }
 
-    /// A look at a machine that was made up.
+    /// Creates a probe of a fake machine.
     #[must_use]
     pub fn fake(tree: fake::Tree) -> Self {
         Self { tree: Tree::Fake(tree) }
@@ -105,11 +105,11 @@ impl Probe {
         &self.tree
     }
 
-    /// The machine: online cpus, their caches, and what of it the process may use. The affinity
-    /// mask is that of the process's first thread, so that a pinned worker sees the whole too.
+    /// Reads the machine: online cpus, their caches, and the limits of the process. The affinity mask is
+    /// that of the process's first thread, so that a pinned worker also sees all usable cpus.
     ///
     /// # Errors
-    /// If a file holds what no kernel writes there, or no usable cpu can be found.
+    /// If a file is malformed, or no usable cpu can be found.
     pub fn machine(&self) -> Result<Probed, ProbeError> {
         let tree = self.tree();
         let mut warnings = Warnings::default();

@@ -1,13 +1,12 @@
-//! What to call the processor.
+//! Reads the model name of the processor.
 
 use super::{Shortfall, Warnings};
 use crate::tree::{Tree, field_of};
 
-/// What architectures call the processor in `/proc/cpuinfo`: x86 and some ARM; MIPS; POWER;
-/// RISC-V.
+/// The keys of the model name in `/proc/cpuinfo`: x86 and some ARM; MIPS; POWER; RISC-V.
 const KEYS: [&str; 4] = ["model name", "cpu model", "cpu", "uarch"];
 
-/// The processor's model name, as far as it says.
+/// Reads the model name; adds a warning if there is none.
 pub(super) fn read(tree: &Tree, warnings: &mut Warnings) -> String {
     let text = tree.text("proc/cpuinfo").unwrap_or_default();
     KEYS.iter().find_map(|key| field_of(&text, key)).or_else(|| arm(&text)).unwrap_or_else(|| {
@@ -16,7 +15,7 @@ pub(super) fn read(tree: &Tree, warnings: &mut Warnings) -> String {
     })
 }
 
-/// 64-bit ARM gives the implementer and part numbers of the core, and no name.
+/// Describes a 64-bit ARM core, which has implementer and part numbers but no name.
 fn arm(cpuinfo: &str) -> Option<String> {
     let implementer = field_of(cpuinfo, "CPU implementer")?;
     let part = field_of(cpuinfo, "CPU part")?;
@@ -47,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn each_architecture_is_asked_in_its_own_words() {
+    fn the_name_is_found_on_every_architecture() {
         let x86 = "processor\t: 0\nmodel\t\t: 17\nmodel name\t: AMD EPYC\n";
         assert_eq!(name_in(x86), ("AMD EPYC".to_owned(), 0));
         let arm = "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n";

@@ -1,79 +1,79 @@
-//! What could not be found out, and what was assumed instead.
+//! Warnings about information that is missing, and what was assumed instead.
 
 use core::fmt;
 use std::collections::BTreeMap;
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
-/// A kind of information that was withheld, unknown to the kernel, or contradictory.
+/// A kind of information that was hidden, unknown to the kernel, or contradictory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Shortfall {
     /// `/proc/cpuinfo` names no processor.
     ModelName,
-    /// The list of online cpus is withheld.
+    /// The list of online cpus is hidden.
     Online,
-    /// The number of the socket is withheld or unknown.
+    /// The socket number is hidden or unknown.
     Package,
-    /// The number of the core is withheld or unknown.
+    /// The core number is hidden or unknown.
     Core,
-    /// Two cores of a package have one number, as where a package has several dies.
+    /// Two cores of a package have the same number, for example in a package of several dies.
     CoreRepeated,
-    /// Which hardware threads are one core is withheld.
+    /// The hardware threads of a core are hidden.
     Siblings,
-    /// Hardware threads disagree on who is their core.
+    /// Hardware threads disagree on which of them form a core.
     SiblingsDisagree,
     /// There is no NUMA information.
     Nodes,
-    /// A cpu is in no node.
+    /// No NUMA node lists the cpu.
     NodeOfCpu,
     /// There is no cache information.
     Caches,
-    /// Level, kind, size or line of a cache is withheld or zero.
+    /// Level, kind, size or line size of a cache is hidden or zero.
     CacheGeometry,
-    /// The ways of a cache are withheld, zero or more than it has lines.
+    /// The number of ways of a cache is hidden, zero, or larger than its number of lines.
     CacheWays,
-    /// Who shares a cache is withheld.
+    /// The cpus that share a cache are hidden.
     CacheSharing,
-    /// Cpus disagree on who shares a cache.
+    /// Cpus disagree on which of them share a cache.
     CacheSharingDisagrees,
-    /// The affinity mask is withheld.
+    /// The affinity mask is hidden.
     Affinity,
 }
 
 impl fmt::Display for Shortfall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::ModelName => "the processor has no name in /proc/cpuinfo; it is called unknown",
-            Self::Online => "the list of online cpus is hidden; the affinity mask is taken for it",
+            Self::ModelName => "/proc/cpuinfo has no name of the processor; it is called unknown",
+            Self::Online => "the list of online cpus is hidden; the cpus of the affinity mask are taken as online",
             Self::Package => "the socket is unknown; taken as socket 0",
             Self::Core => "the core number is unknown; the number of the core's first cpu is used",
-            Self::CoreRepeated => "core numbers repeat within a socket; its cores are numbered anew",
+            Self::CoreRepeated => "core numbers repeat within a socket; its cores are renumbered",
             Self::Siblings => {
-                "hardware threads of one core are unknown; found by core number where there is one"
+                "the hardware threads of a core are unknown; those with the same core number are taken as one core"
             }
             Self::SiblingsDisagree => {
-                "hardware threads disagree on their core; the lowest-numbered cpu is believed"
+                "hardware threads disagree on their core; the list of the lowest-numbered cpu is used"
             }
-            Self::Nodes => "there is no NUMA information; taken as one node",
-            Self::NodeOfCpu => "no NUMA node lists the cpu; taken as node 0",
-            Self::Caches => "the caches are hidden; none is known",
-            Self::CacheGeometry => "a cache without level, type, size or line is left out",
-            Self::CacheWays => "the ways of a cache are unknown; taken as fully associative",
-            Self::CacheSharing => "who shares a cache is hidden; taken as private to the core",
+            Self::Nodes => "there is no NUMA information; all cpus are taken as one node",
+            Self::NodeOfCpu => "no NUMA node lists the cpu; it is taken as in node 0",
+            Self::Caches => "cache information is hidden; the machine is described without caches",
+            Self::CacheGeometry => "a cache without level, type, size or line size is left out",
+            Self::CacheWays => "the associativity of a cache is unknown; it is taken as fully associative",
+            Self::CacheSharing => "it is hidden which cpus share a cache; it is taken as private to the core",
             Self::CacheSharingDisagrees => {
-                "cpus disagree on who shares a cache; the lowest-numbered cpu is believed"
+                "cpus disagree on which of them share a cache; the list of the lowest-numbered cpu is used"
             }
             Self::Affinity => "the affinity mask is hidden; every online cpu is taken as allowed",
         })
     }
 }
 
-/// One kind of shortfall and the cpus it was met at.
+/// A kind of missing information and the affected cpus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Warning {
-    /// What is missing.
+    /// The kind of missing information.
     pub shortfall: Shortfall,
-    /// The cpus it was met at; empty where it is not about a cpu.
+    /// The affected cpus; empty if it does not concern single cpus.
     pub cpus: CpuSet,
 }
 

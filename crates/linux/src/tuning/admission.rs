@@ -1,5 +1,5 @@
-//! Whether a plan may be applied here: it fits the machine, it names cpus that are there and may be
-//! used, it is whole, and nobody would undo it.
+//! Checks whether a plan may be applied here: it fits the machine, its cpus exist and may be used, it
+//! is complete, and no other program would undo it.
 
 use super::plan::{Missing, Plan};
 use super::rivals;
@@ -12,30 +12,30 @@ use std::path::PathBuf;
 use warmcore_topology::CpuSet;
 use warmcore_units::Fault;
 
-/// What is allowed though it is known to hurt.
+/// Which checks to skip.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct AdmissionOptions {
-    /// A plan that places packets and no threads, or the reverse.
+    /// Accept a plan that places packets but no threads, or the reverse.
     pub partial: bool,
-    /// Rivals, by name, that may go on.
+    /// Names of rivals to accept although they may undo the plan.
     pub despite: Vec<String>,
 }
 
 /// Why a plan may not be applied here.
 #[derive(Debug, thiserror::Error)]
 pub enum AdmissionError {
-    /// Fields that do not fit this machine.
+    /// Some fields do not fit this machine.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Mismatch(Vec<Fault>),
-    /// Half a plan.
+    /// The plan places only packets or only threads.
     #[error("{}; add the other half, or give --partial", half(*.0))]
     Partial(Missing),
-    /// Somebody would undo it.
+    /// A running program would undo the plan.
     #[error(
         "`{}` runs, and {}: stop it, or give --despite {}", .0.name, .0.changes, .0.name
     )]
     Rival(Rival),
-    /// The machine cannot be looked at.
+    /// The machine cannot be probed.
     #[error(transparent)]
     Machine(#[from] ProbeError),
     /// A file cannot be read.
@@ -46,18 +46,18 @@ pub enum AdmissionError {
 const fn half(missing: Missing) -> &'static str {
     match missing {
         Missing::Threads => {
-            "the plan places interrupts or packets and no thread, so that packets may be handled far from who takes them"
+            "the plan places interrupts or packets but no thread, so packets may be processed far from the thread that reads them"
         }
         Missing::Interrupts => {
-            "the plan places threads and no interrupt or packet, so that packets may be handled far from who takes them"
+            "the plan places threads but no interrupts or packets, so packets may be processed far from the thread that reads them"
         }
     }
 }
 
-/// Finds out whether `plan`, which passes [`Plan::check`], may be applied.
+/// Checks whether `plan`, which must pass [`Plan::check`], may be applied.
 ///
 /// # Errors
-/// Why it may not: every field that does not fit, or else the first other reason.
+/// All fields that do not fit this machine, or else the first other reason.
 pub fn admit(plan: &Plan, system: &dyn System, admission: &AdmissionOptions) -> Result<(), AdmissionError> {
     let mut faults = plan.machine.differences(system)?;
     let cpus = Cpus::read(system)?;
@@ -78,7 +78,7 @@ pub fn admit(plan: &Plan, system: &dyn System, admission: &AdmissionOptions) -> 
     }
 }
 
-/// Which cpus there are, and which of them may be named.
+/// The cpus of the machine, and those that a plan may use.
 struct Cpus {
     present: CpuSet,
     online: CpuSet,
@@ -94,17 +94,17 @@ impl Cpus {
         Ok(Self { present: present.unwrap_or_else(|| online.clone()), online, allowed })
     }
 
-    /// What is wrong with naming `wanted`. What a restricted process sees is not the machine, so
-    /// what lies outside is not its to set.
+    /// Returns what is wrong with the cpus `wanted`. A process may only place things on the cpus that it
+    /// may use itself.
     fn fault(&self, wanted: &CpuSet) -> Option<Fault> {
         let outside = |set: &CpuSet| Some(wanted.difference(set)).filter(|cpus| !cpus.is_empty());
         let problem = if let Some(cpus) = outside(&self.present) {
-            format!("{cpus} not being there")
+            format!("{cpus} not present")
         } else if let Some(cpus) = outside(&self.online) {
-            format!("{cpus} being offline")
+            format!("{cpus} offline")
         } else {
-            format!("{} being outside the cpuset and mask of this process", outside(&self.allowed)?)
+            format!("{} outside the cpuset and mask of this process", outside(&self.allowed)?)
         };
-        Some(Fault::new("cpus", wanted, format!("cpus among {}, {problem}", self.allowed)))
+        Some(Fault::new("cpus", wanted, format!("cpus among {} ({problem})", self.allowed)))
     }
 }

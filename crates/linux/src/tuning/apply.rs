@@ -1,4 +1,4 @@
-//! Making the changes of a journal: all of them, or none.
+//! Applies the changes of a journal: all of them, or none.
 
 use super::interrupt::Interrupt;
 use super::journal::{Journal, JournalError};
@@ -14,20 +14,20 @@ use std::thread::sleep;
 use std::time::Duration;
 use warmcore_topology::CpuSet;
 
-/// How often new threads of a process are looked for. Those that a placed thread starts inherit its
-/// placement, so that only such matter as one not yet placed has started.
+/// How often to look for new threads of a process. Threads started by a placed thread inherit its
+/// placement, so only threads started by one that was not placed yet are missing.
 const ROUNDS: usize = 16;
 
-/// How long an interrupt may take to move once it has come again.
+/// How long an interrupt may take to move once it has occurred again.
 const MOVE: Duration = Duration::from_millis(2);
 
-/// What became of a step.
+/// The result of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// The value is in force.
+    /// The value is set.
     Applied,
-    /// The value is set, and this interrupt is still handled on these cpus: its controller moves it
-    /// when it comes next.
+    /// The value is set, but the interrupt is still handled on these cpus. Its controller moves it at
+    /// the next interrupt.
     Pending(CpuSet),
     /// The thread ended before it was placed.
     Ended,
@@ -36,45 +36,47 @@ pub enum Outcome {
 /// Why a step failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Problem {
-    /// What it is a setting of cannot be found any more.
+    /// The file or thread of the setting can no longer be found.
     #[error(transparent)]
     Located(#[from] LocateError),
-    /// What is to be restored later is not what stands there.
+    /// The current value differs from the original value in the journal.
     #[error("somebody else has set it to {0} since the plan was read: apply it again")]
     Changed(String),
-    /// The kernel does not take the value.
+    /// The kernel refuses the value.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The kernel took the value, and another one is in force.
+    /// The kernel accepted the value, but a different one is in force.
     #[error(
-        "the kernel took {wanted}, and {found} is in force: some of these cpus are isolated, or not for it"
+        "the kernel accepted {wanted}, but {found} is in force: some of these cpus are isolated or not allowed for it"
     )]
     Wrong {
-        /// What was written.
+        /// The value that was written.
         wanted: String,
-        /// What was read.
+        /// The value that was read back.
         found: String,
     },
-    /// An interrupt came again, and was not handled where it should be.
-    #[error("the interrupt is handled on {found} though it came after it was sent to {wanted}")]
+    /// An interrupt occurred again and was not handled on the wanted cpus.
+    #[error(
+        "the interrupt occurred again after it was moved to {wanted}, but it is still handled on {found}"
+    )]
     Unmoved {
-        /// Where it should be handled.
+        /// The cpus that should handle it.
         wanted: String,
-        /// Where it is handled.
+        /// The cpus that handle it.
         found: CpuSet,
     },
     /// A process starts threads faster than they can be placed.
     #[error("its process starts threads faster than they can be placed: place it before it starts them")]
     TooManyNewThreads,
-    /// How far it got cannot be noted.
+    /// The journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
-    /// Somebody asked to stop.
+    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// A plan could not be applied. Everything is as it was, as far as [`Self::rollback`] says.
+/// A plan could not be applied. Earlier changes were rolled back, as [`Self::rollback`] says.
 #[derive(Debug, thiserror::Error)]
 #[error("line {} ({set}): {problem}; {}", line + 1, rolled_back(rollback))]
 pub struct ApplyError {
@@ -82,29 +84,29 @@ pub struct ApplyError {
     pub line: usize,
     /// The setting in words.
     pub set: String,
-    /// What was wrong.
+    /// Why the step failed.
     pub problem: Problem,
-    /// What became of the changes before.
+    /// The result of rolling back earlier changes.
     pub rollback: Result<UndoReport, JournalError>,
 }
 
 fn rolled_back(rollback: &Result<UndoReport, JournalError>) -> String {
     match rollback {
         Ok(undone) if undone.is_complete() => {
-            "everything is as it was before, nothing of the plan is in force".to_owned()
+            "everything is as it was before; nothing of the plan is in force".to_owned()
         }
-        Ok(undone) => format!("and not everything is as it was before: {undone}: see `warmcore host undo`"),
+        Ok(undone) => format!("not everything is as it was before: {undone}: see `warmcore host undo`"),
         Err(error) => format!(
-            "everything is as it was before, though the journal is not closed ({error}): see `warmcore host undo`"
+            "everything is as it was before, but the journal could not be closed ({error}): see `warmcore host undo`"
         ),
     }
 }
 
-/// Makes the changes of `journal`, each read back, until `stop` is set. On the first failure all are
-/// taken back.
+/// Applies the changes of `journal`, and reads each one back to verify it. On the first failure, or when
+/// `stop` is set, all changes are rolled back.
 ///
 /// # Errors
-/// The first step that failed, and what became of those before.
+/// The first step that failed, and the result of the rollback.
 pub fn apply(mut journal: Journal<'_>, stop: &AtomicBool) -> Result<Vec<(Step, Outcome)>, Box<ApplyError>> {
     match apply_all(&mut journal, stop) {
         Ok(outcomes) => {
@@ -120,10 +122,10 @@ pub fn apply(mut journal: Journal<'_>, stop: &AtomicBool) -> Result<Vec<(Step, O
     }
 }
 
-/// The step that failed, and why.
+/// The index of the step that failed, and why.
 type Failed = (usize, Problem);
 
-/// The outcome of every step, in the order of the journal.
+/// Applies every step. Returns the outcomes in the order of the journal.
 fn apply_all(journal: &mut Journal<'_>, stop: &AtomicBool) -> Result<Vec<Outcome>, Failed> {
     let mut outcomes = Vec::new();
     for _ in 0..ROUNDS {
@@ -138,7 +140,7 @@ fn apply_all(journal: &mut Journal<'_>, stop: &AtomicBool) -> Result<Vec<Outcome
     Err((outcomes.len(), Problem::TooManyNewThreads))
 }
 
-/// Makes the steps that have no outcome yet.
+/// Applies the steps that have no outcome yet.
 fn apply_rest(
     journal: &mut Journal<'_>,
     stop: &AtomicBool,
@@ -184,14 +186,14 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<Outcome, Proble
     Ok(outcome)
 }
 
-/// Whether it is no fault that the thread of this step has ended: another one of its process goes
-/// on, and all were meant.
+/// Whether the thread of this step may end without failing the plan: the step is for one of all threads
+/// of a process, and not its first thread.
 fn may_end(step: &Step) -> bool {
     matches!(step.set, Setting::Thread { pid, thread: Some(thread), .. } if step.whole && thread != pid)
 }
 
-/// Whether an interrupt is handled where it was sent. Some controllers move it only when it comes
-/// next, which is no fault; but if it has come since and has not moved, that is one.
+/// Checks whether an interrupt is handled on the wanted cpus. Some controllers move it only at the next
+/// interrupt, which is no error; but if it has occurred since and has not moved, that is an error.
 fn moved(interrupt: &Interrupt, wanted: &CpuSet, system: &dyn System) -> Result<Outcome, Problem> {
     let elsewhere =
         || interrupt.effective(system).filter(|effective| !effective.difference(wanted).is_empty());
@@ -202,7 +204,7 @@ fn moved(interrupt: &Interrupt, wanted: &CpuSet, system: &dyn System) -> Result<
     sleep(MOVE);
     let after = interrupt.count(system);
     if before.is_some() && after > before {
-        // It is moved while it is handled: let that end.
+        // The interrupt is moved while it is being handled: let the handler finish.
         sleep(MOVE);
         return match elsewhere() {
             None => Ok(Outcome::Applied),
@@ -212,8 +214,8 @@ fn moved(interrupt: &Interrupt, wanted: &CpuSet, system: &dyn System) -> Result<
     Ok(elsewhere().map_or(Outcome::Applied, Outcome::Pending))
 }
 
-/// The threads that processes have by now all of whose threads are meant, as far as they are neither
-/// known nor placed; each with the step of its process's first thread.
+/// Finds new threads of processes whose threads are all to be placed: threads that are not in the journal
+/// and not placed yet. Returns each with the index of the step of its process's first thread.
 fn late_threads(journal: &Journal<'_>) -> Result<Vec<(usize, Step)>, Failed> {
     let (system, mut late) = (journal.system(), Vec::new());
     for (index, (first, _)) in journal.steps().iter().enumerate() {
@@ -227,7 +229,7 @@ fn late_threads(journal: &Journal<'_>) -> Result<Vec<(usize, Step)>, Failed> {
                 continue;
             }
             let place = Location::Thread { process: pid, thread: number };
-            // One that cannot be read has ended.
+            // A thread that cannot be read has ended.
             let proposed = propose(first.line, set, true, &place, system).ok();
             let wanted = proposed.filter(|proposal| proposal.changes);
             late.extend(wanted.map(|proposal| (index, proposal.step)));

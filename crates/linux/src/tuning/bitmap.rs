@@ -1,13 +1,13 @@
-//! Sets of numbers as the kernel's bitmaps are written: hexadecimal, most significant word first,
-//! a comma between words of 32 bits (`%*pb` in the kernel's `Documentation/core-api/printk-formats`).
+//! Reads and writes kernel bitmaps: hexadecimal words of 32 bits separated by commas, the most
+//! significant word first (`%*pb` in the kernel's `Documentation/core-api/printk-formats`).
 
 use std::collections::BTreeSet;
 
 const WORD: u32 = 32;
-/// No bitmap of a kernel is longer, so none that is read takes the memory of the machine.
+/// The most words of a bitmap. No kernel bitmap is longer; the limit protects against huge input.
 const WORDS: usize = 2048;
 
-/// `0,00000003`, without leading words of zeros.
+/// Writes a bitmap such as `1,00000003`, without leading zero words.
 pub(crate) fn to_text(numbers: &BTreeSet<u32>) -> String {
     let highest = numbers.last().map_or(0, |&number| number / WORD);
     let word = |index: u32| {
@@ -19,7 +19,7 @@ pub(crate) fn to_text(numbers: &BTreeSet<u32>) -> String {
     words.fold(first, |text, word| format!("{text},{word:08x}"))
 }
 
-/// The numbers of a bitmap; `None` if that is not what `text` is.
+/// Parses a bitmap; `None` if `text` is not one.
 pub(crate) fn from_text(text: &str) -> Option<BTreeSet<u32>> {
     let words = text.trim().split(',').map(|word| u32::from_str_radix(word, 16).ok());
     let words: Vec<u32> = words.rev().collect::<Option<_>>()?;
@@ -50,7 +50,11 @@ mod tests {
             assert_eq!(to_text(&set), text);
             assert_eq!(from_text(text), Some(set));
         }
-        assert_eq!(from_text("00000000,0000000f\n"), Some((0..4).collect()), "padded, as it is shown");
+        assert_eq!(
+            from_text("00000000,0000000f\n"),
+            Some((0..4).collect()),
+            "padded, as the kernel writes it"
+        );
         assert_eq!(from_text("0-3"), None);
         assert_eq!(from_text(""), None);
     }

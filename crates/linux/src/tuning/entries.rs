@@ -1,4 +1,4 @@
-//! The entries of a journal, and what they say together.
+//! The entries of a journal, and the state that they add up to.
 
 use super::journal::JournalError;
 use super::step::{Step, in_lines};
@@ -9,29 +9,30 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use toml::ser::ValueSerializer;
 
-/// The first entry: when and where.
+/// The first entry: identifies the machine, the boot and the namespaces of the changes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
     schema: u32,
-    /// What no other journal has.
+    /// A unique name of the journal.
     pub token: String,
-    /// What stood for `/`.
+    /// The root directory of the changed files.
     pub root: PathBuf,
     scope: Scope,
-    /// Whether the changes are taken back unless they are confirmed in time.
+    /// Whether the changes are undone unless confirmed in time.
     pub awaits_confirmation: bool,
 }
 
-/// In which part of which life of the machine the values are. Empty where the kernel does not say.
+/// The boot and the namespaces in which the values were changed. A field is empty where the kernel does
+/// not say.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Scope {
-    /// Another one after every restart, which takes all settings with it.
+    /// The boot id. It changes at every boot, and a reboot resets all settings.
     boot: String,
-    /// The network namespace, which has interfaces of its own.
+    /// The network namespace. Each has its own interfaces.
     network: String,
-    /// The process namespace, which has process numbers of its own.
+    /// The process namespace. Each has its own process numbers.
     processes: String,
 }
 
@@ -48,7 +49,7 @@ impl Scope {
     }
 }
 
-/// One line.
+/// An entry of the journal, written as one line.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum JournalEntry {
@@ -70,23 +71,23 @@ struct JournalLine {
     entry: JournalEntry,
 }
 
-/// How far a step has got.
+/// The progress of a step.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Progress {
-    /// Its value may have been written.
+    /// Whether its value may have been written.
     pub(crate) begun: bool,
-    /// What was read after that.
+    /// The value that was read back afterwards.
     pub(crate) reading: Option<String>,
-    /// It is as it was before.
+    /// Whether the original value was restored.
     pub(crate) restored: bool,
 }
 
-/// What a journal holds.
+/// The contents of a journal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Content {
-    /// When and where.
+    /// The first entry.
     pub head: Head,
-    /// Whether somebody confirmed the changes.
+    /// Whether the changes were confirmed.
     pub confirmed: bool,
     pub(crate) steps: Vec<(Step, Progress)>,
 }
@@ -95,23 +96,23 @@ impl Head {
     /// The version of the file that this build reads and writes.
     const SCHEMA: u32 = 1;
 
-    /// That of a journal that begins now.
+    /// Creates the head of a new journal.
     pub(crate) fn new(system: &dyn System, awaits_confirmation: bool) -> Self {
         let (root, scope) = (system.root().to_owned(), Scope::new(system));
         Self { schema: Self::SCHEMA, token: token(), root, scope, awaits_confirmation }
     }
 
-    /// Whether the machine has been restarted since.
+    /// Whether the machine has been rebooted since.
     pub(crate) fn is_from_earlier_boot(&self, system: &dyn System) -> bool {
         self.scope.boot != Scope::new(system).boot
     }
 
-    /// Finds out whether the values can be reached from here.
+    /// Checks whether the changed values can be reached from this process.
     pub(crate) fn require_here(&self, system: &dyn System) -> Result<(), JournalError> {
         let here = Scope::new(system);
         let root = |path: &Path| path.display().to_string();
         let mut pairs = vec![("tree", root(&self.root), root(system.root()))];
-        // Namespaces end with the life of the machine, as the changes do.
+        // Namespaces do not survive a reboot, and neither do the changes.
         if self.scope.boot == here.boot {
             pairs.push(("network namespace", self.scope.network.clone(), here.network));
             pairs.push(("process namespace", self.scope.processes.clone(), here.processes));
@@ -123,7 +124,7 @@ impl Head {
     }
 }
 
-/// The line of `entry`, for the journal in the directory `path`.
+/// Writes `entry` as a line, for the journal in the directory `path`.
 pub(crate) fn line(entry: JournalEntry, path: &Path) -> Result<String, JournalError> {
     let mut text = String::new();
     let written = entry.serialize(ValueSerializer::new(&mut text));
@@ -135,7 +136,7 @@ pub(crate) fn line(entry: JournalEntry, path: &Path) -> Result<String, JournalEr
     Ok(format!("entry = {text}\n"))
 }
 
-/// What whole lines say, of the journal at `path`.
+/// Parses the complete lines of the journal at `path`.
 pub(crate) fn parse(text: &str, path: &Path) -> Result<Content, JournalError> {
     let malformed = |index: usize, problem: String| JournalError::Malformed {
         path: path.to_owned(),
@@ -161,20 +162,20 @@ pub(crate) fn parse(text: &str, path: &Path) -> Result<Content, JournalError> {
             (None, _) => false,
         };
         if !fits {
-            return Err(malformed(index, "an entry that does not fit those before".to_owned()));
+            return Err(malformed(index, "the entry is not consistent with earlier ones".to_owned()));
         }
     }
     content.ok_or_else(|| malformed(0, "the file is empty".to_owned()))
 }
 
 impl Content {
-    /// What a journal that begins with these holds.
+    /// Creates the contents of a new journal.
     pub(crate) fn new(head: Head, steps: Vec<Step>) -> Self {
         let steps = steps.into_iter().map(|step| (step, Progress::default())).collect();
         Self { head, confirmed: false, steps }
     }
 
-    /// Adds an entry; whether it fits those before.
+    /// Applies an entry. Returns whether it is consistent with the earlier ones.
     fn take(&mut self, entry: JournalEntry) -> bool {
         let mut note = |step: usize, note: &dyn Fn(&mut Progress)| {
             self.steps.get_mut(step).map(|(_, progress)| note(progress)).is_some()
@@ -198,7 +199,7 @@ impl Content {
     }
 }
 
-/// No two processes have the same number at the same time.
+/// Creates a unique name from the process number and the time.
 fn token() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     format!("{}-{}", std::process::id(), since.as_nanos())

@@ -1,5 +1,5 @@
-//! For which kind of machine a plan was made: enough to refuse it on another, and nothing that
-//! tells others which machine it was.
+//! Describes the kind of machine for which a plan was made: enough to refuse it on a different machine,
+//! but nothing that identifies the machine.
 
 use super::system::{System, is_absent};
 use crate::inventory::{self, Interface, Inventory};
@@ -11,21 +11,21 @@ use warmcore_units::Fault;
 
 const CPUS: &str = "sys/devices/system/cpu";
 
-/// The processors of a machine, and those of its interfaces that a plan is about.
+/// The cpus of a machine, and the interfaces that a plan uses.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fingerprint {
-    /// The cpus that are there, online or not.
+    /// The cpus that are present, online or not.
     pub cpus: CpuSet,
-    /// The cpus of each memory node that has any; empty where the kernel does not say.
+    /// The cpus of each NUMA node that has any; empty if the kernel does not say.
     #[serde(default)]
     pub nodes: Vec<CpuSet>,
-    /// The interfaces that the plan is about. A machine may have others.
+    /// The interfaces that the plan uses. The machine may have others.
     #[serde(default)]
     pub interfaces: Vec<InterfaceKind>,
 }
 
-/// What an interface is.
+/// The kind of an interface.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InterfaceKind {
@@ -34,14 +34,14 @@ pub struct InterfaceKind {
     /// The driver of its device; none for an interface without a device, such as a veth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
-    /// How many receive queues it has.
+    /// The number of its receive queues.
     pub receive_queues: u32,
-    /// How many transmit queues it has.
+    /// The number of its transmit queues.
     pub transmit_queues: u32,
 }
 
 impl Fingerprint {
-    /// This machine's, with those of `interfaces` that it has.
+    /// Reads the fingerprint of this machine, with those of `interfaces` that exist.
     ///
     /// # Errors
     /// If a file is there and cannot be read.
@@ -61,7 +61,7 @@ impl Fingerprint {
         Ok(Self { cpus, nodes, interfaces: kinds.into_iter().flatten().collect() })
     }
 
-    /// That of the machine in `inventory`, with those of `interfaces` that it has.
+    /// Returns the fingerprint of the machine in `inventory`, with those of `interfaces` that exist.
     #[must_use]
     pub fn from_inventory<'a>(inventory: &Inventory, interfaces: impl IntoIterator<Item = &'a str>) -> Self {
         let find = |name| inventory.interfaces.iter().find(|interface| interface.name == name);
@@ -79,7 +79,7 @@ impl Fingerprint {
         })
     }
 
-    /// Where a machine like this differs from `system`.
+    /// Returns the differences between this fingerprint and `system`.
     ///
     /// # Errors
     /// If a file is there and cannot be read.
@@ -108,7 +108,7 @@ pub(crate) fn check_interface_name(field: &str, name: &str) -> Result<(), Fault>
 }
 
 impl InterfaceKind {
-    /// What the interface of this name is; `None` if there is none.
+    /// Reads the kind of the interface `name`; `None` if there is no such interface.
     fn read(system: &dyn System, name: &str) -> Result<Option<Self>, io::Error> {
         let Some(queues) = present(system.entries(&format!("sys/class/net/{name}/queues")))? else {
             return Ok(None);
@@ -134,7 +134,7 @@ impl InterfaceKind {
             return Some(Fault::new(
                 format!("{field}.name"),
                 found,
-                "an interface of this machine: it has none of this name",
+                "an interface of this machine, which has none of this name",
             ));
         };
         if here.driver != self.driver {
@@ -151,9 +151,9 @@ impl InterfaceKind {
     }
 }
 
-/// The complaint that a plan is of a machine with `there` where this one has `here`.
+/// Creates the error that the plan's machine has `there` where this one has `here`.
 fn another(field: &str, there: impl std::fmt::Display, here: impl std::fmt::Display) -> Fault {
-    Fault::new(field, there, format!("{here} as on this machine: the plan was made on another"))
+    Fault::new(field, there, format!("{here} as on this machine: the plan was made on a different machine"))
 }
 
 fn listed(sets: &[CpuSet]) -> String {
@@ -161,7 +161,7 @@ fn listed(sets: &[CpuSet]) -> String {
     format!("[{}]", sets.join(", "))
 }
 
-/// What is asked for, or `None` if it is not there.
+/// Converts the error that something is absent into `None`.
 fn present<T>(answer: io::Result<T>) -> Result<Option<T>, io::Error> {
     match answer {
         Ok(answer) => Ok(Some(answer)),
@@ -170,7 +170,7 @@ fn present<T>(answer: io::Result<T>) -> Result<Option<T>, io::Error> {
     }
 }
 
-/// The name of what drives `device`: a capture has no links, but holds the line that says it too.
+/// Reads the name of the driver of `device`, from its link or its uevent file. A capture has no links.
 fn driver(system: &dyn System, device: &str) -> Result<Option<String>, io::Error> {
     if let Some(path) = present(system.link(&format!("{device}/driver")))? {
         return Ok(path.file_name().map(|name| name.to_string_lossy().into_owned()));

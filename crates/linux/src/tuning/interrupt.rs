@@ -1,7 +1,7 @@
-//! Interrupts by what they are for: their numbers are others after every reload of a driver.
+//! Finds interrupts by device and action, because their numbers change whenever a driver is loaded.
 //!
 //! `/sys/bus/pci/devices/ADDRESS/msi_irqs` names the numbers of a device, `irq` the only one of a
-//! device without message-signalled interrupts; `/sys/kernel/irq/N/actions` says what each is for.
+//! device without message-signalled interrupts; `/sys/kernel/irq/N/actions` has the names of handlers.
 
 use super::locate_error::LocateError;
 use super::system::{System, is_absent};
@@ -12,14 +12,14 @@ use warmcore_units::Fault;
 /// An interrupt of a device.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Interrupt {
-    /// Its number, until the driver is loaded again.
+    /// Its number, valid until the driver is loaded again.
     pub(crate) number: u32,
-    /// What it is for; several names where it is shared, separated by commas.
+    /// The name of its handler; several names separated by commas if it is shared.
     pub(crate) action: String,
 }
 
 impl Interrupt {
-    /// The interrupt of `device` with this action, or else with this queue.
+    /// Finds the interrupt of `device` with this action or, if none is given, with this queue.
     pub(crate) fn find(
         system: &dyn System,
         device: &str,
@@ -27,12 +27,12 @@ impl Interrupt {
         queue: Option<u32>,
     ) -> Result<Self, LocateError> {
         let all = of_device(system, device)?;
-        let is_meant = |interrupt: &&Self| match action {
+        let is_match = |interrupt: &&Self| match action {
             Some(action) => interrupt.action == action,
             None => queue.is_some() && queue_of(&interrupt.action) == queue,
         };
-        let meant: Vec<&Self> = all.iter().filter(is_meant).collect();
-        match meant[..] {
+        let matches: Vec<&Self> = all.iter().filter(is_match).collect();
+        match matches[..] {
             [interrupt] => Ok(interrupt.clone()),
             [] => {
                 let field = if action.is_some() { "action" } else { "queue" };
@@ -41,25 +41,25 @@ impl Interrupt {
             }
             _ => {
                 let field = if action.is_some() { "action" } else { "queue" };
-                let several: Vec<Self> = meant.into_iter().cloned().collect();
+                let several: Vec<Self> = matches.into_iter().cloned().collect();
                 let found = format!("that of {}", names(&several));
                 Err(Fault::new(field, found, "one interrupt: name it by `action`").into())
             }
         }
     }
 
-    /// The file with the cpus it may be handled on.
+    /// The file with the cpus that may handle it.
     pub(crate) fn wanted_file(&self) -> String {
         format!("proc/irq/{}/smp_affinity_list", self.number)
     }
 
-    /// The cpus it is handled on now; `None` where the kernel does not say.
+    /// The cpus that handle it now; `None` if the kernel does not say.
     pub(crate) fn effective(&self, system: &dyn System) -> Option<CpuSet> {
         let text = system.read(&format!("proc/irq/{}/effective_affinity_list", self.number)).ok()?;
         text.parse().ok().filter(|cpus: &CpuSet| !cpus.is_empty())
     }
 
-    /// How often it has come, on all cpus; `None` where the kernel does not say.
+    /// How often it has occurred on all cpus; `None` if the kernel does not say.
     pub(crate) fn count(&self, system: &dyn System) -> Option<u64> {
         let text = system.read(&format!("sys/kernel/irq/{}/per_cpu_count", self.number)).ok()?;
         text.trim().split(',').map(|count| count.parse::<u64>().ok()).sum()
@@ -72,13 +72,13 @@ fn quoted(name: &str) -> String {
 
 fn names(interrupts: &[Interrupt]) -> String {
     if interrupts.is_empty() {
-        return "the device's interrupts, of which it has none in use".to_owned();
+        return "the device's interrupts, but it has none in use".to_owned();
     }
     let names: Vec<_> = interrupts.iter().map(|interrupt| quoted(&interrupt.action)).collect();
     names.join(", ")
 }
 
-/// The interrupts of a device that are in use.
+/// Returns the interrupts of a device that have handlers.
 fn of_device(system: &dyn System, device: &str) -> Result<Vec<Interrupt>, LocateError> {
     let place = format!("sys/bus/pci/devices/{device}");
     let unreadable = |file: &str| {
@@ -106,7 +106,7 @@ fn of_device(system: &dyn System, device: &str) -> Result<Vec<Interrupt>, Locate
     Ok(interrupts.into_iter().flatten().collect())
 }
 
-/// What an interrupt is for; `None` if nobody has requested it.
+/// Reads the name of an interrupt's handler; `None` if no driver has requested it.
 fn action(system: &dyn System, number: u32) -> io::Result<Option<String>> {
     match system.read(&format!("sys/kernel/irq/{number}/actions")) {
         Ok(text) => Ok(Some(text.trim().to_owned()).filter(|action| !action.is_empty())),
@@ -115,7 +115,7 @@ fn action(system: &dyn System, number: u32) -> io::Result<Option<String>> {
     }
 }
 
-/// The number an action's name ends with: 3 of `eth0-TxRx-3`, `virtio2-input.3` and
+/// Returns the number at the end of an action's name: 3 for `eth0-TxRx-3`, `virtio2-input.3` and
 /// `mlx5_comp3@pci:0000:3b:00.0`.
 fn queue_of(action: &str) -> Option<u32> {
     let name = action.split('@').next()?;

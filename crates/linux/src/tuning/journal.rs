@@ -1,4 +1,4 @@
-//! What was to be changed, and how far that got.
+//! The journal of a plan: the changes to make, and how far applying them has got.
 //!
 //! ```text
 //! entry = { head = { schema = 1, token = "…", root = "/", boot = "…", … } }
@@ -8,14 +8,14 @@
 //! entry = { restored = 0 }
 //! ```
 //!
-//! A journal is written beside its place with its head and every step, forced to the disk, and then
-//! given its name, before the first value is changed. What follows is appended: a step is *begun*
-//! before its value is written, and *done* with what was then read there. So a value that differs
-//! from what was read is somebody else's; only of the one step that was begun and not done, when the
-//! process was killed between, this cannot be told.
+//! A journal with its head and all steps is written to a temporary file, synced to disk, and renamed,
+//! before the first value is changed. Later entries are appended: a step is *begun* before its value is
+//! written, and *done*, with the value read back, afterwards. So if a value differs from the one read
+//! back, somebody else has changed it. This cannot be known only for a step that was begun but not
+//! done, because the process was killed in between.
 //!
-//! In a directory one journal is *active*; one that is closed is kept as the last one. The lock is a
-//! file of its own, held for as long as values may change. It goes when its process does.
+//! A directory has at most one *active* journal; a closed one is kept as the last one. The lock is a
+//! separate file, locked while values may change, and released when its process ends.
 
 use super::entries::{Content, Head, JournalEntry, Progress, line, parse};
 use super::step::Step;
@@ -31,43 +31,43 @@ const LAST: &str = "last.journal";
 const UNFINISHED: &str = "active.journal.unfinished";
 const LOCK: &str = "lock";
 
-/// Why there is no journal to go on with.
+/// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum JournalError {
     /// A file or the directory cannot be used.
     #[error("cannot {step} `{}`: {source}", path.display())]
     File {
-        /// What was being done.
+        /// The operation.
         step: &'static str,
         /// The file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// Another process changes or restores values.
-    #[error("`{}` is locked: another process applies or undoes a plan; wait until it has ended", path.display())]
+    /// Another process is applying or undoing a plan.
+    #[error("`{}` is locked: another process is applying or undoing a plan; wait until it has ended", path.display())]
     InUse {
         /// The directory.
         path: PathBuf,
     },
-    /// An earlier plan is applied.
-    #[error("a plan is applied already (`{}`): take it back with `warmcore host undo` first", path.display())]
+    /// An earlier plan is still applied.
+    #[error("a plan is applied already (`{}`): undo it with `warmcore host undo` first", path.display())]
     Active {
         /// The journal.
         path: PathBuf,
     },
-    /// A whole line is not what stands in such a journal.
+    /// A complete line is malformed.
     #[error("{}:{line}: not a line of a journal: {problem}", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// Line, from 1.
+        /// The line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// What is wrong with it.
         problem: String,
     },
-    /// The journal's values are those of another namespace or tree.
-    #[error("the plan was applied in another {what} ({there}, here is {here}): undo it there")]
+    /// The journal belongs to a different namespace or tree.
+    #[error("the plan was applied in another {what} ({there}; this one is {here}): undo it there")]
     Elsewhere {
         /// `network namespace`, for instance.
         what: &'static str,
@@ -83,15 +83,14 @@ pub enum JournalError {
 pub struct JournalDirectory(PathBuf);
 
 impl JournalDirectory {
-    /// The journals at `path`, which is made when the first of them is begun.
+    /// The directory `path`, which is created with the first journal.
     #[must_use]
     pub const fn at(path: PathBuf) -> Self {
         Self(path)
     }
 
-    /// Where journals are unless another place is named: `/var/lib/warmcore` for root, and for others
-    /// `warmcore` in the directory for the state of programs (XDG Base Directory Specification);
-    /// `None` if the environment names no home.
+    /// The default directory: `/var/lib/warmcore` for root, and for other users `warmcore` in the state
+    /// directory (XDG Base Directory Specification); `None` if the environment has no home directory.
     #[must_use]
     pub fn standard() -> Option<Self> {
         if rustix::process::geteuid().is_root() {
@@ -102,21 +101,21 @@ impl JournalDirectory {
         Some(Self(state.join("warmcore")))
     }
 
-    /// Where it is.
+    /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.0
     }
 
-    /// The active journal as it is now, unless there is none.
+    /// Reads the active journal; `None` if there is none.
     ///
     /// # Errors
-    /// If it cannot be read, or is no journal.
+    /// If it cannot be read or is malformed.
     pub fn active(&self) -> Result<Option<Content>, JournalError> {
         Ok(self.content()?.map(|(content, _)| content))
     }
 
-    /// The active journal, and how many of its bytes are whole lines.
+    /// Reads the active journal. Also returns the length of its complete lines in bytes.
     fn content(&self) -> Result<Option<(Content, u64)>, JournalError> {
         let path = self.0.join(ACTIVE);
         let text = match read_text(&path, LONGEST_JOURNAL) {
@@ -124,15 +123,15 @@ impl JournalDirectory {
             Err(error) if is_absent(&error) => return Ok(None),
             Err(source) => return Err(JournalError::File { step: "read", path, source }),
         };
-        // Only the last line may lack its end: its writer was killed, or the disk was full.
+        // Only the last line may be incomplete: its writer was killed, or the disk was full.
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
         parse(&text[..whole], &path).map(|content| Some((content, whole as u64)))
     }
 
-    /// Refuses to go on while a plan is applied that the machine has not forgotten since.
+    /// Fails if a plan is applied, unless the machine was rebooted since.
     ///
     /// # Errors
-    /// If one is, or that cannot be told.
+    /// If a plan is applied, or the journal cannot be read.
     pub fn require_none_applied(&self, system: &dyn System) -> Result<(), JournalError> {
         match self.active()? {
             Some(earlier) if !earlier.head.is_from_earlier_boot(system) => {
@@ -142,10 +141,10 @@ impl JournalDirectory {
         }
     }
 
-    /// Begins a journal of `steps`. Nothing may be changed before; all may be changed after.
+    /// Creates the journal of `steps`. Must be called before any value is changed.
     ///
     /// # Errors
-    /// If one is active, the directory is in use, or the journal cannot be brought to the disk.
+    /// If a journal is active, the directory is in use, or the journal cannot be written to disk.
     pub fn begin<'a>(
         &self,
         system: &'a dyn System,
@@ -172,30 +171,26 @@ impl JournalDirectory {
         Ok(Journal { system, directory: self.clone(), content, _lock: lock })
     }
 
-    /// Opens the active journal to undo or confirm what it says; `None` if there is none. Waits for
-    /// another process that has it, if `patient`.
+    /// Opens the active journal, to undo or confirm its changes; `None` if there is none. With `wait`,
+    /// waits while another process uses it.
     ///
     /// # Errors
-    /// If it cannot be read, is in use, or is about values that cannot be reached from here.
-    pub fn open<'a>(
-        &self,
-        system: &'a dyn System,
-        patient: bool,
-    ) -> Result<Option<Journal<'a>>, JournalError> {
+    /// If it cannot be read, is in use, or its values cannot be reached from this process.
+    pub fn open<'a>(&self, system: &'a dyn System, wait: bool) -> Result<Option<Journal<'a>>, JournalError> {
         if !self.0.exists() {
             return Ok(None);
         }
-        let lock = self.lock(patient)?;
+        let lock = self.lock(wait)?;
         let Some((content, whole)) = self.content()? else { return Ok(None) };
         content.head.require_here(system)?;
         system.cut(&self.0.join(ACTIVE), whole).map_err(self.failed("cut the unfinished end off in"))?;
         Ok(Some(Journal { system, directory: self.clone(), content, _lock: lock }))
     }
 
-    fn lock(&self, patient: bool) -> Result<Lock, JournalError> {
+    fn lock(&self, wait: bool) -> Result<Lock, JournalError> {
         let mut options = OpenOptions::new();
         let file = options.create(true).append(true).open(self.0.join(LOCK)).map_err(self.failed("lock"))?;
-        let locked = if patient { file.lock().map_err(TryLockError::Error) } else { file.try_lock() };
+        let locked = if wait { file.lock().map_err(TryLockError::Error) } else { file.try_lock() };
         match locked {
             Ok(()) => Ok(Lock(file)),
             Err(TryLockError::WouldBlock) => Err(JournalError::InUse { path: self.0.clone() }),
@@ -203,7 +198,7 @@ impl JournalDirectory {
         }
     }
 
-    /// Makes the active journal the last one.
+    /// Closes the active journal: renames it to the last one.
     fn retire(&self, system: &dyn System) -> Result<(), JournalError> {
         let closed = system.rename(&self.0.join(ACTIVE), &self.0.join(LAST));
         closed.and_then(|()| system.sync(&self.0)).map_err(self.failed("close the journal in"))
@@ -220,8 +215,8 @@ impl JournalDirectory {
 struct Lock(File);
 
 impl Drop for Lock {
-    /// Closing the file would not do: a program that another thread is about to start has it open
-    /// too, for a moment.
+    /// Unlocks explicitly. Closing the file is not enough: a child process that another thread is starting
+    /// may share the open file for a moment.
     fn drop(&mut self) {
         let _ = self.0.unlock();
     }
@@ -237,13 +232,13 @@ pub struct Journal<'a> {
 }
 
 impl<'a> Journal<'a> {
-    /// What it holds.
+    /// The contents of the journal.
     #[must_use]
     pub const fn content(&self) -> &Content {
         &self.content
     }
 
-    /// Where it is.
+    /// The path of the journal.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.directory.0.join(ACTIVE)
@@ -257,12 +252,12 @@ impl<'a> Journal<'a> {
         &self.content.steps
     }
 
-    /// Whether the machine has been restarted since it was begun.
+    /// Whether the machine has been rebooted since the journal was created.
     pub(crate) fn is_from_earlier_boot(&self) -> bool {
         self.content.head.is_from_earlier_boot(self.system)
     }
 
-    /// Adds a step that was not known at the beginning, before it is begun.
+    /// Adds a step that was not known when the journal was created. Must be called before the step begins.
     pub(crate) fn add(&mut self, step: Step) -> Result<usize, JournalError> {
         self.append(JournalEntry::Step(step.clone()))?;
         self.system.sync(&self.path()).map_err(self.directory.failed("force the journal to the disk in"))?;
@@ -271,7 +266,7 @@ impl<'a> Journal<'a> {
     }
 
     pub(crate) fn note_begun(&mut self, step: usize) -> Result<(), JournalError> {
-        // In memory first: what follows a failure must take the step for begun.
+        // In memory first: after a failure to write, the step must count as begun.
         self.content.steps[step].1.begun = true;
         self.append(JournalEntry::Begun(step))
     }
@@ -286,16 +281,16 @@ impl<'a> Journal<'a> {
         self.append(JournalEntry::Restored(step))
     }
 
-    /// Lets the changes stay, though nobody has confirmed them in time.
+    /// Confirms the changes, so that they are not undone after the time limit.
     ///
     /// # Errors
-    /// If that cannot be noted.
+    /// If the journal cannot be written.
     pub fn confirm(&mut self) -> Result<(), JournalError> {
         self.content.confirmed = true;
         self.append(JournalEntry::Confirmed(true))
     }
 
-    /// Makes it the last one: nothing of it is left in force.
+    /// Closes the journal, when none of its changes is in force.
     pub(crate) fn close(self) -> Result<(), JournalError> {
         self.directory.retire(self.system)
     }

@@ -1,5 +1,5 @@
-//! Where a setting stands: the file or thread its identity means at this moment, and the notation
-//! of its value there.
+//! Locates a setting: the file or thread that its identity currently refers to, and the notation of its
+//! value.
 
 pub use super::locate_error::LocateError;
 
@@ -12,18 +12,18 @@ use std::io;
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Fault};
 
-/// Where a setting stands now.
+/// The current location of a setting.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Location {
-    /// A file with a value in this notation.
+    /// A file, and the notation of its value.
     File { file: String, notation: Notation },
-    /// The list of cpus an interrupt may be handled on.
+    /// The list of cpus that may handle an interrupt.
     Interrupt(Interrupt),
-    /// A thread's mask.
+    /// The affinity mask of a thread.
     Thread { process: u32, thread: u32 },
 }
 
-/// How a file has its value.
+/// How a file writes its value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Notation {
     /// `0-3,8`.
@@ -34,17 +34,17 @@ pub(crate) enum Notation {
     Count,
 }
 
-/// A value, however it is written.
+/// A value, independent of its notation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
-    /// Cpus or queues.
+    /// A set of cpus or queues.
     Numbers(BTreeSet<u32>),
-    /// How many.
+    /// A number.
     Count(u64),
 }
 
 impl Setting {
-    /// The value it is to have.
+    /// The wanted value.
     pub(crate) fn wanted(&self) -> Value {
         match self {
             Self::RpsFlows { flows, .. } | Self::GlobalFlows { flows } => Value::Count((*flows).into()),
@@ -59,8 +59,7 @@ impl Setting {
         }
     }
 
-    /// Where it stands. A line about all threads of a process stands nowhere: it is
-    /// [split](Self::split) first.
+    /// Locates the setting. A line for all threads of a process must be [split](Self::split) first.
     pub(crate) fn locate(&self, system: &dyn System) -> Result<Location, LocateError> {
         let queue_file = |interface: &str, queue: String, name: &str, notation| {
             queue_file(system, interface, &queue, name)
@@ -101,9 +100,8 @@ impl Setting {
         }
     }
 
-    /// The settings this one is made of, each with an identity that stays the same while it is in
-    /// force: one for each thread if all are meant, and the interrupt's action where its queue is
-    /// named.
+    /// Splits a setting into settings with stable identities: one for each thread if it is for all threads,
+    /// and by the interrupt's action if it is given by queue.
     pub(crate) fn split(&self, system: &dyn System) -> Result<Vec<Self>, LocateError> {
         let mut one = self.clone();
         match &mut one {
@@ -121,7 +119,7 @@ impl Setting {
         }
     }
 
-    /// The same for one thread.
+    /// Returns the same setting for one thread.
     pub(crate) fn of_thread(&self, number: u32) -> Self {
         let mut one = self.clone();
         if let Self::Thread { thread, .. } = &mut one {
@@ -135,13 +133,13 @@ fn queue_path(interface: &str, queue: &str, name: &str) -> String {
     format!("sys/class/net/{interface}/queues/{queue}/{name}")
 }
 
-/// Finds out whether a queue has such a file.
+/// Checks that a queue has the file `name`.
 fn queue_file(system: &dyn System, interface: &str, queue: &str, name: &str) -> Result<(), LocateError> {
     let directory = format!("sys/class/net/{interface}/queues");
     let queues = match system.entries(&directory) {
         Ok(queues) => queues,
         Err(error) if is_absent(&error) => {
-            let expected = "an interface of this machine: it has none of this name";
+            let expected = "an interface of this machine, which has none of this name";
             return Err(Fault::new("interface", format!("`{interface}`"), expected).into());
         }
         Err(source) => return Err(LocateError::Unreadable { file: directory, source }),
@@ -154,7 +152,7 @@ fn queue_file(system: &dyn System, interface: &str, queue: &str, name: &str) -> 
     match system.entries(&file) {
         Ok(files) if files.iter().any(|found| found == name) => Ok(()),
         Ok(_) => {
-            let expected = format!("a queue with `{name}`: this kernel or interface has none");
+            let expected = format!("a queue with `{name}`, which this kernel or interface does not have");
             Err(Fault::new("queue", queue, expected).into())
         }
         Err(source) => Err(LocateError::Unreadable { file, source }),
@@ -173,7 +171,7 @@ impl Location {
         }
     }
 
-    /// What stands there, as it stands there.
+    /// Reads the value as text.
     pub(crate) fn read(&self, system: &dyn System) -> io::Result<String> {
         match self {
             Self::File { file, .. } => system.read(file),
@@ -182,7 +180,7 @@ impl Location {
         }
     }
 
-    /// Puts there what [`Self::read`] gave, or [`Self::text`].
+    /// Writes a text from [`Self::read`] or [`Self::text`].
     pub(crate) fn write(&self, system: &dyn System, text: &str) -> io::Result<()> {
         match self {
             Self::File { file, .. } => system.write(file, text),
@@ -194,7 +192,7 @@ impl Location {
         }
     }
 
-    /// `value` as it is written there.
+    /// Writes `value` in the notation of this location.
     pub(crate) fn text(&self, value: &Value) -> String {
         match value {
             Value::Count(count) => count.to_string(),
@@ -203,7 +201,7 @@ impl Location {
         }
     }
 
-    /// The value that `text`, read there, means; `None` if it is none.
+    /// Parses `text` that was read from this location; `None` if it is malformed.
     pub(crate) fn value(&self, text: &str) -> Option<Value> {
         match self.notation() {
             Notation::Count => text.trim().parse().ok().map(Value::Count),
@@ -212,7 +210,7 @@ impl Location {
         }
     }
 
-    /// `text`, read there, for people: cpus as a list, counts as they are.
+    /// Formats `text` that was read from this location for messages: cpus as a list, numbers unchanged.
     pub(crate) fn shown(&self, text: &str) -> String {
         self.value(text).map_or_else(|| text.trim().escape_debug().to_string(), |value| value.shown())
     }
@@ -223,7 +221,7 @@ impl Value {
         Self::Numbers(cpus.iter().map(|cpu| cpu.0).collect())
     }
 
-    /// The value for people.
+    /// Formats the value for messages.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Count(count) => count.to_string(),

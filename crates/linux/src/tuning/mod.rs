@@ -1,4 +1,4 @@
-//! Changing where the kernel and its users' threads run, so that every change can be taken back.
+//! Changes where interrupts, packets and threads are processed, so that every change can be undone.
 //!
 //! ```text
 //! Plan ──► admission ──► steps: setting, now, wanted ──► journal ──► apply ──► undo
@@ -6,26 +6,25 @@
 //!           this machine?)  read)                           disk first) read back) in reverse)
 //! ```
 //!
-//! | module | what it knows |
+//! | module | purpose |
 //! |---|---|
-//! | [`plan`] | what a plan says, and what no plan may say |
-//! | [`fingerprint`] | for which kind of machine a plan was made |
-//! | [`admission`] | whether a plan may be applied here |
-//! | [`rivals`] | who would undo it |
-//! | [`place`] | where a setting stands now: its file or thread, and in which notation |
-//! | [`step`] | one change that is to be made, with what stands there now |
-//! | [`journal`], [`entries`] | what was to be changed, and how far that got |
-//! | [`apply`](mod@apply) | to make the changes, or none of them |
-//! | [`undo`](mod@undo) | to take them back |
-//! | [`watch`] | to take them back when nobody confirms them |
-//! | [`persist`] | how systemd and udev would apply a plan at every start |
-//! | [`system`] | the only door to files and threads, which a test can jam |
-//! | [`refusal`] | what the kernel's refusal of a value means |
+//! | [`plan`] | the plan document and its checks |
+//! | [`fingerprint`] | the kind of machine for which a plan was made |
+//! | [`admission`] | checks whether a plan may be applied here |
+//! | [`rivals`] | finds programs that would undo it |
+//! | [`location`] | finds the file or thread of a setting, and the notation of its value |
+//! | [`step`] | one change, with the current value |
+//! | [`journal`], [`entries`] | the changes to make, and the progress |
+//! | [`apply`](mod@apply) | applies all changes, or none |
+//! | [`undo`](mod@undo) | undoes them |
+//! | [`watch`] | undoes them unless they are confirmed in time |
+//! | [`persist`] | writes a systemd unit and udev rules that apply a plan at every boot |
+//! | [`system`] | all access to files and threads, so that tests can inject faults |
+//! | [`refusal`] | explains why the kernel refused a value |
 //!
-//! What must always hold: no value is changed before the journal that names it is on the disk; and
-//! whatever happens after that, [`undo()`](undo::undo) finds there what it needs. The kernel forgets
-//! all these settings when the machine restarts, so nothing after the journal's beginning needs to
-//! outlive a failure of power, only the death of a process.
+//! Invariant: no value is changed before a journal entry for it is on disk; whatever happens then,
+//! [`undo()`](undo::undo) finds what it needs in the journal. A reboot resets all these settings, so
+//! later entries need not survive a power failure, only the death of the process.
 
 pub mod admission;
 pub mod apply;

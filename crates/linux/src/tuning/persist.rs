@@ -1,45 +1,45 @@
-//! How a plan would be applied at every start of the machine: a systemd unit, and a udev rule for
-//! when a device of the plan comes back with other values. Nothing is installed here.
+//! Applies a plan at every boot: writes a systemd unit, and udev rules for devices that are added again
+//! and have lost their settings. Nothing is installed here.
 
 use super::plan::{Plan, Setting};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The unit's name.
+/// The name of the systemd unit.
 pub const UNIT: &str = "warmcore-host.service";
 
-/// A plan that cannot be applied at every start.
+/// The plan cannot be applied at every boot.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "line {} pins threads of process {pid}, which will be another one after a restart: leave such lines out, and give \
-     the unit of `{name}` the line `CPUAffinity={cpus}`", line + 1
+    "line {} pins threads of process {pid}, which will not exist after a reboot: leave out such lines, and add \
+     `CPUAffinity={cpus}` to the unit of `{name}`", line + 1
 )]
 pub struct NotPersistable {
     /// The line, from 0.
     pub line: usize,
-    /// The process.
+    /// The number of the process.
     pub pid: u32,
     /// Its name.
     pub name: String,
-    /// Where its threads are to run.
+    /// The cpus on which its threads should run.
     pub cpus: String,
 }
 
-/// Finds out whether every line means something after a restart.
+/// Checks that every line is still valid after a reboot.
 ///
 /// # Errors
-/// The first line that does not: one about a running process.
+/// The first line that is not: one about a running process.
 pub fn check(plan: &Plan) -> Result<(), NotPersistable> {
-    let threads = plan.lines.iter().enumerate().find_map(|(line, of)| match &of.set {
+    let threads = plan.lines.iter().enumerate().find_map(|(index, line)| match &line.set {
         Setting::Thread { pid, name, cpus, .. } => {
-            Some(NotPersistable { line, pid: *pid, name: name.clone(), cpus: cpus.to_string() })
+            Some(NotPersistable { line: index, pid: *pid, name: name.clone(), cpus: cpus.to_string() })
         }
         _ => None,
     });
     threads.map_or(Ok(()), Err)
 }
 
-/// The unit that applies the plan at `path` with `flags` of `program host apply`.
+/// Writes the unit that applies the plan at `path` by `program host apply` with `flags`.
 #[must_use]
 pub fn unit(program: &Path, path: &Path, flags: &[String]) -> String {
     let word = |path: &Path| quoted(&path.to_string_lossy());
@@ -62,7 +62,7 @@ pub fn unit(program: &Path, path: &Path, flags: &[String]) -> String {
     )
 }
 
-/// The rule that applies the plan again when a device it is about is added or gets a driver.
+/// Writes the udev rules that apply the plan again when one of its devices is added or gets a driver.
 #[must_use]
 pub fn rule(plan: &Plan) -> String {
     let matches: BTreeSet<String> = plan.lines.iter().filter_map(|line| matching(&line.set)).collect();
@@ -71,7 +71,7 @@ pub fn rule(plan: &Plan) -> String {
     format!("# /etc/udev/rules.d/90-warmcore-host.rules\n{rules}")
 }
 
-/// The events after which a setting has its default again.
+/// Returns the match of the udev event that resets a setting to its default.
 fn matching(set: &Setting) -> Option<String> {
     match set {
         Setting::Interrupt { device, .. } => {
@@ -84,13 +84,13 @@ fn matching(set: &Setting) -> Option<String> {
     }
 }
 
-/// A word of a command in a unit (systemd.service(5), "Command lines").
+/// Quotes a word of a command in a unit (systemd.service(5), "Command lines").
 fn quoted(word: &str) -> String {
     let word = word.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%").replace('$', "$$");
     format!("\"{word}\"")
 }
 
-/// A name in a pattern of udev(7), where these characters stand for others.
+/// Escapes a name in a pattern of udev(7): replaces special characters by `?`.
 fn escaped(name: &str) -> String {
     name.chars().map(|c| if "*?[]|\\\"".contains(c) { '?' } else { c }).collect()
 }

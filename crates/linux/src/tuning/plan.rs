@@ -1,5 +1,5 @@
-//! What a plan says: settings by identities that outlast a restart of the machine or a reload of a
-//! driver, the values wanted, and why.
+//! The plan document: settings, identified so that they survive a reboot or driver reload, with the wanted
+//! values and the reasons.
 //!
 //! ```toml
 //! schema = 1
@@ -25,15 +25,15 @@ use std::fmt;
 use warmcore_topology::CpuSet;
 use warmcore_units::Fault;
 
-/// Settings that belong together: all are made, or none.
+/// Settings that are applied together: all of them, or none.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Version of the document, [`Plan::SCHEMA`].
     pub schema: u32,
-    /// For which kind of machine it was made.
+    /// The kind of machine for which it was made.
     pub machine: Fingerprint,
-    /// In the order in which they are applied.
+    /// The settings, in the order in which they are applied.
     pub lines: Vec<Line>,
 }
 
@@ -41,39 +41,39 @@ pub struct Plan {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
-    /// What is set, and to what.
+    /// The setting and its wanted value.
     pub set: Setting,
-    /// Why, for people.
+    /// The reason, for readers.
     #[serde(default)]
     pub reason: String,
-    /// What it should bring, for people.
+    /// The expected gain, for readers.
     #[serde(default)]
     pub expected_gain: String,
 }
 
-/// A setting by its identity, and the value it is to have.
+/// The identity of a setting, and its wanted value.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Setting {
-    /// On which cpus an interrupt of a device is handled.
+    /// The cpus that handle a device interrupt.
     Interrupt {
         /// PCI address, such as `0000:3b:00.0`.
         device: String,
         /// Name of the interrupt's action, such as `eth0-TxRx-3`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         action: Option<String>,
-        /// Instead: the number its action's name ends with.
+        /// Instead of `action`: the number at the end of the action's name.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         queue: Option<u32>,
         /// At least one.
         cpus: CpuSet,
     },
-    /// On which cpus interrupts that are requested later are handled.
+    /// The cpus that handle interrupts that drivers request later.
     DefaultInterrupt {
         /// At least one.
         cpus: CpuSet,
     },
-    /// Receive packet steering: the cpus to which packets of a receive queue are spread; none
+    /// Receive packet steering: the cpus over which the packets of a receive queue are spread; none
     /// switches it off.
     RpsCpus {
         /// The interface.
@@ -83,7 +83,7 @@ pub enum Setting {
         /// Perhaps none.
         cpus: CpuSet,
     },
-    /// Receive flow steering: how many flows of a receive queue are followed.
+    /// Receive flow steering: how many flows of a receive queue are tracked.
     RpsFlows {
         /// The interface.
         interface: String,
@@ -92,7 +92,7 @@ pub enum Setting {
         /// Zero or a power of two.
         flows: u32,
     },
-    /// Receive flow steering: how many flows are followed on the whole machine.
+    /// Receive flow steering: how many flows are tracked on the whole machine.
     GlobalFlows {
         /// Zero or a power of two.
         flows: u32,
@@ -106,26 +106,25 @@ pub enum Setting {
         /// Perhaps none.
         cpus: CpuSet,
     },
-    /// Transmit packet steering: the receive queues whose flows are answered through a transmit
-    /// queue.
+    /// Transmit packet steering: the receive queues whose flows are sent through a transmit queue.
     XpsQueues {
         /// The interface.
         interface: String,
         /// Transmit queue, from 0.
         queue: u32,
-        /// Receive queues, from 0; perhaps none.
+        /// Receive queues, from 0; may be empty.
         receive_queues: Vec<u32>,
     },
-    /// On which cpus a thread, or every thread of a process, may run.
+    /// The cpus on which a thread, or every thread of a process, may run.
     Thread {
-        /// The process.
+        /// The number of the process.
         pid: u32,
-        /// When it was started, in clock ticks after the machine: the 22nd field of
-        /// `/proc/PID/stat`. So that no later process of the same number is meant.
+        /// When it started, in kernel ticks since boot: the 22nd field of `/proc/PID/stat`. Excludes a
+        /// later process with the same number.
         started: u64,
-        /// Its name, as `/proc/PID/comm` has it.
+        /// Its name, as in `/proc/PID/comm`.
         name: String,
-        /// The only thread that is meant; without, all are.
+        /// A single thread; all threads if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         thread: Option<u32>,
         /// At least one.
@@ -133,8 +132,8 @@ pub enum Setting {
     },
 }
 
-/// Which half of a plan is missing: packets are placed and the threads that take them are not, or
-/// the reverse (Foong, Fung & Newell 2004: interrupt-only and process-only affinity).
+/// The missing half of a plan: it places packets but not the threads that read them, or the reverse
+/// (Foong, Fung & Newell 2004: interrupt-only and process-only affinity).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Missing {
     /// No line places a thread.
@@ -147,10 +146,10 @@ impl Plan {
     /// The version of the document that this build reads and writes.
     pub const SCHEMA: u32 = 1;
 
-    /// Checks what can be checked without looking at a machine.
+    /// Checks everything that can be checked without a machine.
     ///
     /// # Errors
-    /// The first field that cannot be used.
+    /// The first invalid field.
     pub fn check(&self) -> Result<(), Fault> {
         if self.schema != Self::SCHEMA {
             return Err(Fault::new("schema", self.schema, Self::SCHEMA));
@@ -164,14 +163,15 @@ impl Plan {
             let checked = line.set.check().and_then(|()| self.check_described(&line.set));
             checked.map_err(|fault| line.set.in_line(index, fault))?;
             if let Some(first) = earlier.insert(line.set.to_string(), index) {
-                let expected = format!("one line for each setting: line {} has it too", first + 1);
+                let expected = format!("one line for each setting, but line {} has the same one", first + 1);
                 return Err(Fault::new(format!("lines.{index}.set"), &line.set, expected));
             }
         }
         Ok(())
     }
 
-    /// Of an interface that is not described nobody could tell whether it is the one that was meant.
+    /// Checks that the plan describes the interface of `set`, so that a different interface with the same
+    /// name is recognised.
     fn check_described(&self, set: &Setting) -> Result<(), Fault> {
         let described = |name: &str| self.machine.interfaces.iter().any(|interface| interface.name == name);
         match set.interface() {
@@ -183,7 +183,7 @@ impl Plan {
         }
     }
 
-    /// What this plan leaves open that it should not; `None` if nothing.
+    /// Returns the missing half of the plan; `None` if it is complete.
     #[must_use]
     pub fn missing(&self) -> Option<Missing> {
         let some = |kind: fn(&Setting) -> bool| self.lines.iter().any(|line| kind(&line.set));
@@ -196,19 +196,19 @@ impl Plan {
 }
 
 impl Setting {
-    /// Whether it says where interrupts or received packets are handled.
+    /// Whether it places interrupts or received packets.
     #[must_use]
     pub const fn places_packets(&self) -> bool {
         matches!(self, Self::Interrupt { .. } | Self::DefaultInterrupt { .. } | Self::RpsCpus { .. })
     }
 
-    /// Whether it says where threads run.
+    /// Whether it places threads.
     #[must_use]
     pub const fn places_threads(&self) -> bool {
         matches!(self, Self::Thread { .. })
     }
 
-    /// The cpus that are wanted, for a setting that is about cpus.
+    /// The wanted cpus, if the setting has cpus.
     #[must_use]
     pub const fn cpus(&self) -> Option<&CpuSet> {
         match self {
@@ -221,7 +221,7 @@ impl Setting {
         }
     }
 
-    /// The interface it is about, for a setting of a queue.
+    /// The interface, if the setting is of a queue.
     #[must_use]
     pub fn interface(&self) -> Option<&str> {
         match self {
@@ -233,12 +233,12 @@ impl Setting {
         }
     }
 
-    /// A fault of this setting as one of the line at `index`, from 0.
+    /// Prefixes the field of a fault in this setting with the line at `index`, from 0.
     pub(crate) fn in_line(&self, index: usize, fault: Fault) -> Fault {
         Fault { field: format!("lines.{index}.set.{}.{}", self.name(), fault.field), ..fault }
     }
 
-    /// The name that documents use.
+    /// Its name in documents.
     const fn name(&self) -> &'static str {
         match self {
             Self::Interrupt { .. } => "interrupt",
@@ -272,7 +272,7 @@ impl Setting {
     }
 }
 
-/// The setting in words, without its value.
+/// Describes the setting in words, without its value.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -299,32 +299,33 @@ impl fmt::Display for Setting {
 }
 
 fn check_some(cpus: &CpuSet) -> Result<(), Fault> {
-    let expected = "at least one cpu: what is placed nowhere cannot run";
+    let expected = "at least one cpu";
     if cpus.is_empty() { Err(Fault::new("cpus", "empty", expected)) } else { Ok(()) }
 }
 
-/// The kernel rounds up, so that what was written could not be told from what somebody else did.
+/// Accepts only values that the kernel does not round up; otherwise reading a value back would look like a
+/// change by somebody else.
 fn check_flows(flows: u32) -> Result<(), Fault> {
     if flows == 0 || flows.is_power_of_two() {
         return Ok(());
     }
     let expected = match flows.checked_next_power_of_two() {
-        Some(next) => format!("zero or a power of two, such as {next}, to which the kernel rounds"),
+        Some(next) => format!("zero or a power of two, such as {next}, to which the kernel would round up"),
         None => "zero or a power of two".to_owned(),
     };
     Err(Fault::new("flows", flows, expected))
 }
 
-/// `0000:3b:00.0`.
+/// Checks a PCI address such as `0000:3b:00.0`.
 fn check_address(device: &str) -> Result<(), Fault> {
     let hex = |text: &str, digits: usize| {
         text.len() >= digits && text.len() <= 8 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
     };
     let parts: Vec<&str> = device.split([':', '.']).collect();
     let separators: String = device.chars().filter(|&c| c == ':' || c == '.').collect();
-    let sound = separators == "::."
+    let valid = separators == "::."
         && parts.iter().zip([4, 2, 2, 1]).all(|(part, digits)| hex(part, digits))
         && parts.len() == 4;
     let expected = "a PCI address such as `0000:3b:00.0`, as `lspci -D` prints it";
-    if sound { Ok(()) } else { Err(Fault::new("device", format!("`{device}`"), expected)) }
+    if valid { Ok(()) } else { Err(Fault::new("device", format!("`{device}`"), expected)) }
 }

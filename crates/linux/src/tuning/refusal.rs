@@ -1,9 +1,9 @@
-//! What the kernel's refusal of a value means, and what would be right.
+//! Explains why the kernel refused a value, and what to do.
 
 use rustix::io::Errno;
 use std::io;
 
-/// Why a value was not taken.
+/// Why a value was refused.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Refusal {
     /// `EIO`: the kernel places this interrupt itself, or its controller cannot move it.
@@ -19,24 +19,24 @@ pub enum Refusal {
     #[error("the file system is read-only here (EROFS), as in a container: apply the plan on the host")]
     ReadOnly,
     /// `ENOSPC`: the interrupt vectors of those cpus are used up.
-    #[error("those cpus have no interrupt vector left (ENOSPC): name other or more cpus")]
+    #[error("those cpus have no interrupt vector left (ENOSPC): use other or more cpus")]
     NoVectors,
     /// `EINVAL` or `EOVERFLOW`.
     #[error(
-        "the kernel takes no such value ({0}): expected cpus that are online, not isolated, and in the cpuset of \
+        "the kernel does not accept this value ({0}): expected cpus that are online, not isolated, and in the cpuset of \
          the thread"
     )]
     Invalid(Errno),
     /// `ENOENT`, `ESRCH` or `ENODEV`.
-    #[error("it is there no more ({0}): its device or process has vanished")]
+    #[error("it no longer exists ({0}): its device or process has vanished")]
     Vanished(Errno),
     /// Anything else.
-    #[error("the system says: {0}")]
+    #[error("the system reports: {0}")]
     Other(String),
 }
 
 impl Refusal {
-    /// What `error`, met when a setting was read or written, means.
+    /// Explains an error from reading or writing a setting.
     #[must_use]
     pub fn from_error(error: &io::Error) -> Self {
         let Some(number) = Errno::from_io_error(error) else { return Self::Other(error.to_string()) };
@@ -57,23 +57,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refusals_are_told_apart_by_the_kernels_number() {
-        for (number, told) in [
+    fn refusals_are_recognised_by_the_error_number() {
+        for (number, message) in [
             (Errno::IO, "manages this interrupt"),
             (Errno::PERM, "no privilege"),
             (Errno::ACCESS, "no privilege"),
             (Errno::ROFS, "read-only"),
             (Errno::NOSPC, "no interrupt vector left"),
-            (Errno::INVAL, "takes no such value"),
-            (Errno::OVERFLOW, "takes no such value"),
+            (Errno::INVAL, "does not accept this value"),
+            (Errno::OVERFLOW, "does not accept this value"),
             (Errno::NOENT, "vanished"),
             (Errno::SRCH, "vanished"),
-            (Errno::BUSY, "the system says"),
+            (Errno::BUSY, "the system reports"),
         ] {
             let refusal = Refusal::from_error(&number.into()).to_string();
-            assert!(refusal.contains(told), "{number}: {refusal}");
+            assert!(refusal.contains(message), "{number}: {refusal}");
         }
-        let nameless = io::Error::other("jammed");
-        assert_eq!(Refusal::from_error(&nameless), Refusal::Other("jammed".to_owned()));
+        let unnumbered = io::Error::other("custom");
+        assert_eq!(Refusal::from_error(&unnumbered), Refusal::Other("custom".to_owned()));
     }
 }

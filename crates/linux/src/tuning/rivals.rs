@@ -1,5 +1,5 @@
-//! Who else has a hand in what a plan sets: programs that would undo it without a word, others that
-//! place what they start themselves, and files by which systemd sets up queues.
+//! Programs and files that interfere with a plan: programs that would silently undo it, programs that
+//! place their own children, and files by which systemd sets up queues.
 
 use super::plan::{Plan, Setting};
 use super::system::{System, is_absent};
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
-/// Somebody who has a hand in placement.
+/// A program or file that also changes placement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Interference {
-    /// It would undo lines of the plan.
+    /// A program that would undo lines of the plan.
     Undoes(Rival),
-    /// It changes what is beside them.
+    /// A program that changes settings that are not in the plan.
     Unrelated(Rival),
-    /// It sets up queues whenever their interface appears.
+    /// A file that sets up queues whenever an interface appears.
     LinkFile(LinkFile),
 }
 
@@ -36,13 +36,13 @@ impl fmt::Display for Interference {
     }
 }
 
-/// Those that an inventory shows.
+/// Returns the interferences with `plan` that an inventory shows.
 #[must_use]
 pub fn in_inventory(plan: &Plan, inventory: &Inventory) -> Vec<Interference> {
     interferences(plan, inventory.rivals.clone(), inventory.link_files.clone())
 }
 
-/// Those that are there now.
+/// Finds the interferences with `plan` on the running system.
 ///
 /// # Errors
 /// If processes cannot be listed.
@@ -52,7 +52,7 @@ pub fn on_system(plan: &Plan, system: &dyn System) -> io::Result<Vec<Interferenc
     Ok(interferences(plan, rivals::read(&tree, &names(system)?), files))
 }
 
-/// Those that run now and would undo lines of `plan`.
+/// Finds running programs that would undo lines of `plan`.
 pub(super) fn undoing(plan: &Plan, system: &dyn System) -> io::Result<Vec<Rival>> {
     let undoing = |interference| match interference {
         Interference::Undoes(rival) => Some(rival),
@@ -78,7 +78,7 @@ fn concerns(rival: &Rival, set: &Setting) -> bool {
     }
 }
 
-/// The name of every process by number. One that ends meanwhile has none.
+/// Reads the name of every process, by number. Processes that end meanwhile are left out.
 fn names(system: &dyn System) -> io::Result<BTreeMap<u32, String>> {
     let entries = match system.entries("proc") {
         Err(error) if is_absent(&error) => Vec::new(),

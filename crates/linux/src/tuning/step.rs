@@ -1,4 +1,4 @@
-//! One change that is to be made, with what stands there now.
+//! The steps of a plan: single changes, each with the current value.
 
 use super::location::{LocateError, Location};
 use super::plan::{Plan, Setting};
@@ -8,70 +8,71 @@ use std::collections::BTreeSet;
 use std::io;
 use warmcore_units::Fault;
 
-/// One setting in one place.
+/// The change of one setting at one location.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// The line of the plan, from 0.
     pub line: usize,
-    /// What is set, by an identity that means one place.
+    /// The setting, with an identity that refers to one location.
     pub set: Setting,
-    /// What stood there before, byte for byte.
+    /// The original text, byte for byte.
     #[serde(with = "in_lines")]
     pub original: String,
-    /// Whether it is one of all threads of a process, of which any may end and new ones may start.
+    /// Whether it belongs to a line for all threads of a process, of which some may end and new ones may
+    /// start.
     #[serde(default)]
     pub whole: bool,
 }
 
-/// A step before it is made, with its values for people.
+/// A step that has not been applied yet, with its values formatted for messages.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Proposal {
     /// The step.
     pub step: Step,
-    /// The value now.
+    /// The current value.
     pub now: String,
-    /// The value wanted.
+    /// The wanted value.
     pub wanted: String,
     /// Whether they differ.
     pub changes: bool,
 }
 
-/// A line of a plan cannot be made into steps.
+/// Why a line of a plan cannot be turned into steps.
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
-    /// What it is about is not there; the field begins with that of the line.
+    /// The object of the setting does not exist. The field starts with that of the line.
     #[error(transparent)]
     Absent(Fault),
-    /// It cannot be told whether it is there, or what its value is.
+    /// The setting cannot be read.
     #[error("line {}: {set}: cannot read its value: {source}", line + 1)]
     Unreadable {
         /// The line, from 0.
         line: usize,
-        /// What it sets.
+        /// The setting in words.
         set: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }
 
-/// What `plan` would change, line by line: every identity resolved, every value read.
+/// Returns the steps of `plan`, line by line: locates every setting and reads its value.
 ///
 /// # Errors
-/// The first line about something that is not there, or that another line is about too.
+/// The first line whose setting does not exist, or that another line sets too.
 pub fn steps(plan: &Plan, system: &dyn System) -> Result<Vec<Proposal>, StepError> {
     let (mut proposals, mut places) = (Vec::new(), Vec::new());
     for (line, set) in plan.lines.iter().map(|line| &line.set).enumerate() {
-        let located = |error| of_locate(error, line, set);
+        let failed = |error| step_error(error, line, set);
         let whole = matches!(set, Setting::Thread { thread: None, .. });
-        for part in set.split(system).map_err(located)? {
-            // A thread that ended since they were listed has nothing left to be placed.
+        for part in set.split(system).map_err(failed)? {
+            // Skip threads that have ended since they were listed.
             let place = match part.locate(system) {
                 Err(LocateError::Absent(_)) if whole => continue,
-                located_part => located_part.map_err(located)?,
+                located => located.map_err(failed)?,
             };
             if let Some((_, first)) = places.iter().find(|(other, _)| *other == place) {
-                let expected = format!("one line for each setting: line {} sets it too", first + 1);
+                let expected = format!("one line for each setting, but line {} sets the same one", first + 1);
                 return Err(StepError::Absent(Fault::new(format!("lines.{line}.set"), part, expected)));
             }
             proposals.push(propose(line, part, whole, &place, system)?);
@@ -81,19 +82,19 @@ pub fn steps(plan: &Plan, system: &dyn System) -> Result<Vec<Proposal>, StepErro
     Ok(proposals)
 }
 
-/// The steps that are to be journalled and made: those that change something, and with them those of
-/// all other threads of the same line, so that threads started meanwhile are told from known ones.
+/// Returns the steps to journal and apply: those that change something, and the steps of all other
+/// threads of the same line, so that threads started meanwhile can be recognised as new.
 #[must_use]
 pub fn changes(proposals: Vec<Proposal>) -> Vec<Step> {
     let changing: BTreeSet<usize> =
         proposals.iter().filter(|proposal| proposal.changes).map(|proposal| proposal.step.line).collect();
-    let is_made = |proposal: &Proposal| {
+    let is_needed = |proposal: &Proposal| {
         proposal.changes || proposal.step.whole && changing.contains(&proposal.step.line)
     };
-    proposals.into_iter().filter(is_made).map(|proposal| proposal.step).collect()
+    proposals.into_iter().filter(is_needed).map(|proposal| proposal.step).collect()
 }
 
-/// The step that gives `set`, which stands at `place`, its value.
+/// Creates the step that gives `set`, located at `place`, its wanted value.
 pub(crate) fn propose(
     line: usize,
     set: Setting,
@@ -109,7 +110,7 @@ pub(crate) fn propose(
     Ok(Proposal { step: Step { line, set, original, whole }, now, wanted: wanted.shown(), changes })
 }
 
-fn of_locate(error: LocateError, line: usize, set: &Setting) -> StepError {
+fn step_error(error: LocateError, line: usize, set: &Setting) -> StepError {
     match error {
         LocateError::Absent(fault) => StepError::Absent(set.in_line(line, fault)),
         LocateError::Unreadable { source, .. } => {
@@ -118,7 +119,7 @@ fn of_locate(error: LocateError, line: usize, set: &Setting) -> StepError {
     }
 }
 
-/// A text as the list of its lines, so that an entry of a journal stays on one line.
+/// Serialises a text as a list of its lines, so that a journal entry stays on one line.
 pub(crate) mod in_lines {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

@@ -1,5 +1,5 @@
-//! The only door through which tuning reaches files and threads. It is narrow, so that a test can
-//! stand in it: fail any single change, or end the process at it.
+//! The interface through which tuning accesses files and threads. Tests replace it, to make any single
+//! change fail or to kill the process at it.
 
 use crate::affinity;
 use crate::tree::field_of;
@@ -10,44 +10,44 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use warmcore_topology::CpuSet;
 
-/// What tuning asks of the system. Files of `/proc` and `/sys` are named by their path without the
-/// leading slash; those of the journal by their path as it is.
+/// The system operations that tuning needs. Files of `/proc` and `/sys` are given by their path without
+/// the leading slash, files of the journal by their full path.
 ///
 /// # Errors
-/// Every method gives what the system says. The kernel's number of the error
-/// ([`io::Error::raw_os_error`]) is what tells refusals apart.
+/// Every method returns the error of the system. Refusals are recognised by the error number
+/// ([`io::Error::raw_os_error`]).
 pub trait System: Debug {
-    /// What stands for `/`.
+    /// The root directory of the files.
     fn root(&self) -> &Path;
-    /// The text of a file, with its line end.
+    /// Reads the text of a file, including its newline.
     fn read(&self, file: &str) -> io::Result<String>;
-    /// The names in a directory, in order.
+    /// Lists the names in a directory, sorted.
     fn entries(&self, directory: &str) -> io::Result<Vec<String>>;
-    /// What a symbolic link points to.
+    /// Reads the target of a symbolic link.
     fn link(&self, file: &str) -> io::Result<PathBuf>;
-    /// Writes a value, in one call, to a file that is there.
+    /// Writes a value to an existing file, in one call.
     fn write(&self, file: &str, text: &str) -> io::Result<()>;
-    /// The cpus a thread may run on.
+    /// Reads the cpus a thread may run on.
     fn mask(&self, process: u32, thread: u32) -> io::Result<CpuSet>;
     /// Lets a thread run on `cpus` only.
     fn set_mask(&self, process: u32, thread: u32, cpus: &CpuSet) -> io::Result<()>;
 
-    /// Writes a file of the journal, new or anew.
+    /// Creates or overwrites a file of the journal.
     fn create(&self, path: &Path, text: &str) -> io::Result<()>;
-    /// Adds to the end of a file of the journal.
+    /// Appends to a file of the journal.
     fn append(&self, path: &Path, text: &str) -> io::Result<()>;
-    /// Cuts a file of the journal off after `bytes` bytes.
+    /// Truncates a file of the journal to `bytes` bytes.
     fn cut(&self, path: &Path, bytes: u64) -> io::Result<()>;
-    /// Forces a file or directory of the journal to the disk.
+    /// Syncs a file or directory of the journal to disk.
     fn sync(&self, path: &Path) -> io::Result<()>;
-    /// Gives a file of the journal another name, in place of what has it.
+    /// Renames a file of the journal, replacing an existing one.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 }
 
-/// The system as it is, or a tree of files like its own.
+/// The running system, or a directory with a copy of its files.
 ///
-/// In a tree the mask of a thread is what its `status` says, so nothing outside the tree is changed
-/// by its numbers. A file there is replaced in one step, as a kernel replaces a value.
+/// In a directory the mask of a thread is stored in its `status` file, so no real thread is changed. A
+/// file in a directory is replaced atomically, as a kernel replaces a value.
 #[derive(Clone, Debug)]
 pub struct Disk {
     root: PathBuf,
@@ -60,7 +60,7 @@ impl Default for Disk {
 }
 
 impl Disk {
-    /// The files below `root`; those of the machine itself, and its threads, if that is `/`.
+    /// Uses the files below `root`; if that is `/`, the running system and its threads.
     #[must_use]
     pub fn below(root: &Path) -> Self {
         Self { root: root.to_owned() }
@@ -99,14 +99,14 @@ impl System for Disk {
     fn write(&self, file: &str, text: &str) -> io::Result<()> {
         let path = self.path(file);
         if self.is_live() {
-            // Not cut off first: the kernel takes each write as the whole value.
+            // Without truncating first: the kernel takes each write as a whole value.
             return write_once(&mut OpenOptions::new().write(true).open(path)?, text);
         }
         let permissions = fs::metadata(&path)?.permissions();
-        let beside = path.with_extension("new");
-        fs::write(&beside, text)?;
-        fs::set_permissions(&beside, permissions)?;
-        fs::rename(beside, path)
+        let temporary = path.with_extension("new");
+        fs::write(&temporary, text)?;
+        fs::set_permissions(&temporary, permissions)?;
+        fs::rename(temporary, path)
     }
 
     fn mask(&self, process: u32, thread: u32) -> io::Result<CpuSet> {
@@ -158,7 +158,7 @@ fn status(process: u32, thread: u32) -> String {
     format!("proc/{process}/task/{thread}/status")
 }
 
-/// One call of the kernel: half a value would be another value.
+/// Writes `text` in one system call, because half a value would be a different value.
 fn write_once(file: &mut File, text: &str) -> io::Result<()> {
     loop {
         match file.write(text.as_bytes()) {
@@ -170,7 +170,7 @@ fn write_once(file: &mut File, text: &str) -> io::Result<()> {
     }
 }
 
-/// Whether what was asked for is not there, or there no more: a file, a device or a process.
+/// Whether the error means that a file, device or process does not exist, or no longer exists.
 #[must_use]
 pub fn is_absent(error: &io::Error) -> bool {
     let gone = [Errno::NOENT, Errno::NOTDIR, Errno::SRCH, Errno::NODEV].map(Errno::raw_os_error);

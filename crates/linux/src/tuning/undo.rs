@@ -1,11 +1,10 @@
-//! Taking the changes of a journal back, in reverse order: each value becomes, byte for byte, what
-//! was read before it was changed.
+//! Undoes the changes of a journal in reverse order: restores each value byte for byte.
 //!
-//! What the kernel derives from a value is its own affair: on which of several cpus an interrupt is
-//! then handled, it chooses anew.
+//! State that the kernel derives from a value is not restored: the kernel may choose a different one of
+//! several allowed cpus for an interrupt.
 //!
-//! A value that somebody else has changed since is theirs: it is left alone, and the journal stays
-//! open. Undoing twice, or going on after being killed, restores what is left.
+//! A value that somebody else has changed since is left alone, and the journal stays open. Undoing again,
+//! for example after the process was killed, restores the remaining values.
 
 use super::journal::{Journal, JournalError};
 use super::location::{LocateError, Location};
@@ -15,29 +14,29 @@ use super::system::{System, is_absent};
 use super::thread;
 use std::fmt;
 
-/// What became of one step.
+/// The result of undoing one step.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum UndoOutcome {
-    /// It is as it was before.
+    /// The original value was restored.
     Restored,
-    /// It was as before already, or never changed.
+    /// It already had the original value, or was never changed.
     Untouched,
-    /// What it was a setting of is not there any more.
+    /// Its file or thread no longer exists.
     Gone,
-    /// Somebody else has changed it to this since, and it was left alone.
+    /// Somebody else has changed it to this value since; it was left alone.
     ChangedByOthers(String),
     /// It cannot be restored.
     Failed(String),
 }
 
-/// What became of each step, in the order in which they were taken back.
+/// The result of undoing a journal.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct UndoReport {
-    /// The setting in words, and its fate.
+    /// Each setting in words and its outcome, in the order of undoing.
     pub outcomes: Vec<(String, UndoOutcome)>,
-    /// Whether the machine was restarted since, which took all settings with it.
+    /// Whether the machine was rebooted since, which reset all settings.
     pub restarted: bool,
-    /// What could not be noted in the journal.
+    /// Why the journal could not be updated, if so.
     pub journal_error: Option<String>,
 }
 
@@ -48,20 +47,20 @@ impl UndoReport {
         !self
             .outcomes
             .iter()
-            .any(|(_, fate)| matches!(fate, UndoOutcome::ChangedByOthers(_) | UndoOutcome::Failed(_)))
+            .any(|(_, outcome)| matches!(outcome, UndoOutcome::ChangedByOthers(_) | UndoOutcome::Failed(_)))
     }
 
-    /// How many values were put back.
+    /// The number of restored values.
     #[must_use]
     pub fn restored(&self) -> usize {
-        self.outcomes.iter().filter(|(_, fate)| *fate == UndoOutcome::Restored).count()
+        self.outcomes.iter().filter(|(_, outcome)| *outcome == UndoOutcome::Restored).count()
     }
 }
 
-/// What is not as it was before, and why.
+/// Lists the settings that do not have their original value, and why.
 impl fmt::Display for UndoReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let left = self.outcomes.iter().filter_map(|(set, fate)| match fate {
+        let left = self.outcomes.iter().filter_map(|(set, outcome)| match outcome {
             UndoOutcome::ChangedByOthers(now) => {
                 Some(format!("{set}: somebody else has set it to {now} since"))
             }
@@ -72,11 +71,11 @@ impl fmt::Display for UndoReport {
     }
 }
 
-/// Takes back what `journal` says was changed, and closes it if nothing is left. With `force`, what
-/// somebody else has changed since is restored too.
+/// Undoes the changes of `journal`, and closes it if all are undone. With `force`, also restores values
+/// that somebody else has changed since.
 ///
 /// # Errors
-/// If the journal cannot be closed. Its values are restored by then.
+/// If the journal cannot be closed. The values have been restored by then.
 pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, JournalError> {
     if journal.is_from_earlier_boot() {
         journal.close()?;
@@ -84,15 +83,15 @@ pub fn undo(mut journal: Journal<'_>, force: bool) -> Result<UndoReport, Journal
     }
     let mut undone = UndoReport::default();
     for index in (0..journal.steps().len()).rev() {
-        let fate = restore(&journal, index, force);
-        let is_back = matches!(fate, UndoOutcome::Restored | UndoOutcome::Gone);
-        undone.outcomes.push((journal.steps()[index].0.set.to_string(), fate));
+        let outcome = restore(&journal, index, force);
+        let is_back = matches!(outcome, UndoOutcome::Restored | UndoOutcome::Gone);
+        undone.outcomes.push((journal.steps()[index].0.set.to_string(), outcome));
         if is_back && let Err(error) = journal.note_restored(index) {
-            // The values matter more: what is not noted is found to be as it was the next time.
+            // Continue, since the values matter more. The next undo will find this one unchanged.
             undone.journal_error = Some(error.to_string());
         }
     }
-    undone.outcomes.extend(restore_heirs(&journal));
+    undone.outcomes.extend(restore_inherited(&journal));
     if undone.is_complete() {
         journal.close()?;
     }
@@ -126,13 +125,15 @@ fn restore(journal: &Journal<'_>, index: usize, force: bool) -> UndoOutcome {
     }
 }
 
-/// Writes `original` and makes sure that it reads as before.
+/// Writes `original` and verifies it by reading it back.
 fn put_back(place: &Location, system: &dyn System, original: &str) -> UndoOutcome {
     match place.write(system, original).and_then(|()| place.read(system)) {
         Ok(now) if now == original => UndoOutcome::Restored,
-        Ok(now) => {
-            UndoOutcome::Failed(format!("it was {}, and reads {}", place.shown(original), place.shown(&now)))
-        }
+        Ok(now) => UndoOutcome::Failed(format!(
+            "it was {}, but now reads {}",
+            place.shown(original),
+            place.shown(&now)
+        )),
         Err(error) => match Refusal::from_error(&error) {
             Refusal::Vanished(_) => UndoOutcome::Gone,
             refusal => UndoOutcome::Failed(refusal.to_string()),
@@ -140,12 +141,12 @@ fn put_back(place: &Location, system: &dyn System, original: &str) -> UndoOutcom
     }
 }
 
-/// Threads that were started after all threads of their process were placed have inherited that
-/// placement. They get what their process's first thread had before.
-fn restore_heirs(journal: &Journal<'_>) -> Vec<(String, UndoOutcome)> {
+/// Restores threads that were started after all threads of their process had been placed. They inherited
+/// the placement, so they get the original mask of their process's first thread.
+fn restore_inherited(journal: &Journal<'_>) -> Vec<(String, UndoOutcome)> {
     let known = |pid: u32, number: u32| {
         journal.steps().iter().any(|(step, _)| {
-            matches!(step.set, Setting::Thread { pid: of, thread: Some(thread), .. } if (of, thread) == (pid, number))
+            matches!(step.set, Setting::Thread { pid: process, thread: Some(thread), .. } if (process, thread) == (pid, number))
         })
     };
     let system = journal.system();
@@ -157,12 +158,12 @@ fn restore_heirs(journal: &Journal<'_>) -> Vec<(String, UndoOutcome)> {
         }
         let present =
             thread::require(system, *pid, *started, name).and_then(|()| thread::threads(system, *pid));
-        for heir in present.unwrap_or_default().into_iter().filter(|&thread| !known(*pid, thread)) {
-            let place = Location::Thread { process: *pid, thread: heir };
+        for inheritor in present.unwrap_or_default().into_iter().filter(|&thread| !known(*pid, thread)) {
+            let place = Location::Thread { process: *pid, thread: inheritor };
             let has_inherited =
                 place.read(system).is_ok_and(|now| place.value(&now).as_ref() == Some(&step.set.wanted()));
             if has_inherited {
-                let set = step.set.of_thread(heir).to_string();
+                let set = step.set.of_thread(inheritor).to_string();
                 outcomes.push((set, put_back(&place, system, &step.original)));
             }
         }

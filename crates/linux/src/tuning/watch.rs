@@ -1,9 +1,9 @@
-//! Taking changes back when nobody confirms them in time: for who might lock himself out of the
-//! machine by them.
+//! Undoes changes unless they are confirmed in time, for users whom the changes might lock out of the
+//! machine.
 //!
-//! The watcher is a process of its own, in a session of its own, so that it outlives the terminal
-//! and the process that applies. It needs nothing from either: the journal says what to do. It does
-//! not outlive a restart of the machine, and nor do the changes.
+//! The watcher is a separate process in its own session, so that it outlives the terminal and the process
+//! that applies the plan. It needs nothing from them but the journal. It does not survive a reboot, but
+//! neither do the changes.
 
 use super::entries::Content;
 use super::journal::{JournalDirectory, JournalError};
@@ -12,19 +12,19 @@ use super::undo::{UndoReport, undo};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Between two looks at whether the changes were confirmed or taken back.
+/// How often to check whether the changes were confirmed or undone.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Leaves the session of the terminal, so that its end does not end this process.
+/// Leaves the session of the terminal, so that this process survives when the terminal is closed.
 ///
 /// # Errors
-/// If this process leads a group of processes.
+/// If this process is the leader of a process group.
 pub fn leave_session() -> std::io::Result<()> {
     rustix::process::setsid().map(drop).map_err(Into::into)
 }
 
-/// Waits for `limit`, then takes back what the journal with this token says, unless it was confirmed
-/// or closed; `None` then.
+/// Waits for `limit`, then undoes the journal with this token. Returns `None` if it was confirmed or closed
+/// meanwhile.
 ///
 /// # Errors
 /// If the journal cannot be read or closed.

@@ -1,10 +1,10 @@
-//! Frames as another implementation builds and reads them.
+//! Builds and parses frames with an independent implementation.
 
 use etherparse::{Ethernet2Header, NetSlice, PacketBuilder, SlicedPacket, TransportSlice};
 use std::net::Ipv4Addr;
 use warmcore_linux::net::lab::{End, Link};
 
-/// A UDP datagram in a frame.
+/// A UDP datagram and its addresses in a frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Datagram {
     pub(crate) macs: [[u8; 6]; 2],
@@ -15,7 +15,7 @@ pub(crate) struct Datagram {
 }
 
 impl Datagram {
-    /// From one end to a port of the other.
+    /// Creates a datagram from one end of the link to the other.
     pub(crate) fn between(from: &End, to: &End, ports: [u16; 2], payload: &[u8]) -> Self {
         let (macs, addresses) = ([from.mac, to.mac], [from.address, to.address]);
         Self { macs, addresses, ports, vlan: None, payload: payload.to_vec() }
@@ -41,7 +41,7 @@ impl Datagram {
         frame
     }
 
-    /// Reads a frame, and checks its checksums; `None` if it is not UDP over IPv4.
+    /// Parses a frame and verifies its checksums; `None` if it is not UDP over IPv4.
     pub(crate) fn decode(frame: &[u8]) -> Option<Self> {
         let packet = SlicedPacket::from_ethernet(frame).ok()?;
         let (Some(NetSlice::Ipv4(ip)), Some(TransportSlice::Udp(udp))) = (&packet.net, &packet.transport)
@@ -63,7 +63,7 @@ impl Datagram {
     }
 }
 
-/// Payloads that differ in content and length.
+/// Returns payloads that differ in content and length.
 pub(crate) fn payloads(count: usize) -> Vec<Vec<u8>> {
     (0..count).map(|at| (0..8 + at * 13 % 1400).map(|byte| (byte + at * 7) as u8).collect()).collect()
 }

@@ -1,4 +1,4 @@
-//! The lab leaves the machine as it found it.
+//! The lab does not change the machine.
 
 use crate::plain_lab;
 use std::fs;
@@ -12,7 +12,7 @@ fn own_namespace() -> PathBuf {
 }
 
 #[test]
-fn a_thread_comes_back_from_a_namespace() {
+fn a_thread_returns_from_a_namespace() {
     let (own, interfaces) = (own_namespace(), Interface::names());
     let Some(lab) = plain_lab() else { return };
     let outside = own_namespace();
@@ -28,7 +28,7 @@ fn a_thread_comes_back_from_a_namespace() {
 }
 
 #[test]
-fn a_thread_comes_back_even_from_a_panic() {
+fn a_thread_returns_from_a_namespace_after_a_panic() {
     let Some(lab) = plain_lab() else { return };
     let own = own_namespace();
     let unwound = std::panic::catch_unwind(|| lab.near.run(|| std::panic::resume_unwind(Box::new(()))));
@@ -37,7 +37,7 @@ fn a_thread_comes_back_even_from_a_panic() {
 }
 
 #[test]
-fn interfaces_are_as_the_link_says() {
+fn interfaces_match_the_description_of_the_link() {
     let Some(lab) = plain_lab() else { return };
     for (namespace, end) in [(&lab.near, &lab.link.near), (&lab.far, &lab.link.far)] {
         let found = namespace.run(|| Interface::find(&end.name)).unwrap().unwrap();
@@ -46,7 +46,7 @@ fn interfaces_are_as_the_link_says() {
 }
 
 #[test]
-fn what_ip_refuses_is_told() {
+fn errors_of_ip_are_reported() {
     let Some(lab) = plain_lab() else { return };
     let refused = lab.near.ip(&["link", "set", "absent", "up"]).unwrap_err().to_string();
     assert!(
@@ -56,7 +56,7 @@ fn what_ip_refuses_is_told() {
 }
 
 #[test]
-fn packets_are_steered_in_their_own_namespace_only() {
+fn steering_affects_only_its_own_namespace() {
     let Some(lab) = plain_lab() else { return };
     let first = CpuSet::from_iter([CpuId(0)]);
     let (near, far) = (&lab.link.near.name, &lab.link.far.name);

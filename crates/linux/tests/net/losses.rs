@@ -1,4 +1,4 @@
-//! What finds no room is counted, to the frame.
+//! Every frame that a full queue drops is counted.
 
 use crate::frames::Datagram;
 use crate::{
@@ -11,11 +11,11 @@ use warmcore_linux::net::{
     AttachMode, DeviceError, Filter, FrameDevice, PacketOptions, SendError, Tun, TunOptions, XdpOptions,
 };
 
-/// Much more than the rings below hold, and less than the kernel's own queues.
+/// More frames than the rings below hold, and fewer than the kernel's own queues hold.
 const BURST: u64 = 500;
 
-/// Sends a burst and looks only when it has overflowed: what did not come is what was dropped, and
-/// the oldest came.
+/// Sends a burst and receives only after the ring has overflowed. Checks that all missing frames are
+/// counted as dropped, and that the oldest frames were received. `room` is how many frames the ring holds.
 fn overflow(device: &mut impl FrameDevice, lab: &Lab, room: core::ops::RangeInclusive<u64>) {
     introduce(lab);
     let peer = udp_socket(&lab.far, &lab.link.far, 0);
@@ -39,7 +39,7 @@ fn overflow(device: &mut impl FrameDevice, lab: &Lab, room: core::ops::RangeIncl
     assert!(device.dropped() >= 2 * (BURST - room.end()));
 }
 
-/// What the payload of a frame ends in.
+/// Returns the number at the end of a frame's payload.
 fn number(frame: &[u8]) -> u64 {
     u64::from_be_bytes(*frame.last_chunk().unwrap())
 }
@@ -49,14 +49,14 @@ fn numbers(frames: &[Vec<u8>]) -> Vec<u64> {
 }
 
 #[test]
-fn a_packet_socket_counts_what_its_ring_cannot_hold() {
+fn a_packet_socket_counts_frames_that_overflow_its_ring() {
     let Some(lab) = plain_lab() else { return };
     let options = PacketOptions { slots: 64, filter: Filter::udp_ports([PORT]), ..PacketOptions::default() };
     overflow(&mut packet_socket_with(&lab, options), &lab, 64..=80);
 }
 
 #[test]
-fn xdp_counts_what_its_rings_cannot_hold() {
+fn xdp_counts_frames_that_overflow_its_rings() {
     for mode in [AttachMode::Driver, AttachMode::Generic] {
         let Some(lab) = plain_lab() else { return };
         let options = XdpOptions { receive_slots: 64, send_slots: 64 };
@@ -64,10 +64,10 @@ fn xdp_counts_what_its_rings_cannot_hold() {
     }
 }
 
-/// The kernel shows a received frame a moment before it shows that its buffer has left the fill ring;
-/// who looks without pause meets that moment.
+/// The kernel shows a received frame a moment before it shows that the buffer has left the fill ring. A
+/// receiver that polls without pause runs into that moment.
 #[test]
-fn xdp_receives_while_frames_come() {
+fn xdp_receives_and_counts_while_frames_arrive() {
     const FRAMES: u64 = 100_000;
     for mode in [AttachMode::Driver, AttachMode::Generic] {
         let Some(lab) = plain_lab() else { return };
@@ -93,7 +93,7 @@ fn xdp_receives_while_frames_come() {
 }
 
 #[test]
-fn tun_counts_what_its_queue_cannot_hold() {
+fn tun_counts_packets_that_overflow_its_queue() {
     let Some(lab) = plain_lab() else { return };
     let mut device = lab.near.run(|| Tun::open("tunnel", TunOptions::default())).unwrap().unwrap();
     lab.near.configure("tunnel", Ipv4Addr::new(10, 78, 0, 1), 24).unwrap();
@@ -125,7 +125,7 @@ fn frames_too_long_for_their_slots_are_dropped_and_counted() {
 }
 
 #[test]
-fn frames_of_impossible_length_are_refused() {
+fn frames_of_invalid_length_are_refused() {
     let Some(lab) = plain_lab() else { return };
     let refuse = |device: &mut dyn FnMut(&[u8]) -> Result<(), SendError>| {
         for length in [0, 13, 1519, 100_000] {
@@ -139,9 +139,9 @@ fn frames_of_impossible_length_are_refused() {
     refuse(&mut |frame| xdp.send(frame));
 }
 
-/// A frame of a legal length that the link does not carry: over its MTU without a VLAN tag.
+/// Sends a frame of valid length that the link does not carry: above its MTU without a VLAN tag.
 #[test]
-fn what_the_kernel_refuses_is_counted_and_does_not_hold_up_the_rest() {
+fn a_frame_that_the_kernel_refuses_is_counted_and_does_not_block_others() {
     let Some(lab) = plain_lab() else { return };
     let mut device = packet_socket_with(&lab, PacketOptions::default());
     let peer = udp_socket(&lab.far, &lab.link.far, PORT);
@@ -168,5 +168,5 @@ fn an_interface_that_goes_down_is_noticed() {
     assert!(matches!(device.flush(), Err(SendError::Failed { interface, .. }) if interface == "wire0"));
     lab.near.ip(&["link", "set", "wire0", "up"]).unwrap();
     assert_eq!(device.check(), Ok(()));
-    assert_eq!(device.flush(), Ok(()), "the frame still waited");
+    assert_eq!(device.flush(), Ok(()), "the frame was still queued");
 }

@@ -1,5 +1,5 @@
-//! The devices against the kernel's own network stack, over veth pairs between namespaces that
-//! each test makes and that end with it.
+//! Tests the devices against the kernel's own network stack, over veth pairs between namespaces. Each
+//! test creates its own, and they are removed with it.
 
 mod frames;
 mod lab;
@@ -17,10 +17,10 @@ use warmcore_linux::net::{
     XdpSocket, wait_readable,
 };
 
-/// The port our devices listen on.
+/// The port that our devices receive.
 const PORT: u16 = 4791;
 
-/// A lab, or `None`, with a note, without the privilege.
+/// Creates a lab; prints a note and returns `None` without the privilege.
 fn lab(options: &LinkOptions) -> Option<Lab> {
     if let Some(missing) = warmcore_linux::net::privilege_missing() {
         println!("skipped: needs {missing}");
@@ -33,14 +33,13 @@ fn plain_lab() -> Option<Lab> {
     lab(&LinkOptions::default())
 }
 
-/// Tells the far kernel the near end's hardware address. It need not ask then, which a device that
-/// takes ARP would not answer; and its first datagram does not wait for the answer while others
-/// overtake it.
+/// Tells the far kernel the near end's hardware address, so that it does not use ARP. A device that takes
+/// ARP would not answer, and the first datagram would wait for the answer while others overtake it.
 fn introduce(lab: &Lab) {
     lab.far.neighbour(&lab.link.far.name, lab.link.near.address, &lab.link.near.mac).unwrap();
 }
 
-/// A packet socket on the near end that takes our port.
+/// Opens a packet socket on the near end that receives our port.
 fn packet_socket(lab: &Lab) -> PacketSocket {
     packet_socket_with(lab, PacketOptions { filter: Filter::udp_ports([PORT]), ..PacketOptions::default() })
 }
@@ -50,7 +49,7 @@ fn packet_socket_with(lab: &Lab, options: PacketOptions) -> PacketSocket {
     opened.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// An XDP socket on the near end's first queue that takes our port.
+/// Opens an XDP socket on the near end's first queue that receives our port.
 fn xdp_socket(lab: &Lab, mode: AttachMode) -> XdpSocket {
     xdp_socket_with(lab, &Filter::udp_ports([PORT]), mode, XdpOptions::default())
 }
@@ -61,7 +60,7 @@ fn xdp_socket_with(lab: &Lab, filter: &Filter, mode: AttachMode, options: XdpOpt
     opened.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A kernel socket at an end of the link.
+/// Opens a kernel UDP socket at an end of the link.
 fn udp_socket(namespace: &Namespace, end: &End, port: u16) -> UdpSocket {
     let socket = namespace.run(|| UdpSocket::bind((end.address, port))).unwrap().unwrap();
     socket.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -72,7 +71,7 @@ fn at(end: &End, port: u16) -> SocketAddr {
     (end.address, port).into()
 }
 
-/// The next `count` frames, with their tags; panics if they do not come.
+/// Receives the next `count` frames; panics if they do not arrive.
 fn receive(device: &mut impl FrameDevice, count: usize) -> Vec<Vec<u8>> {
     let (mut frames, start) = (Vec::new(), Instant::now());
     while frames.len() < count {
@@ -82,12 +81,12 @@ fn receive(device: &mut impl FrameDevice, count: usize) -> Vec<Vec<u8>> {
         if received == 0 {
             wait_readable(&[device.descriptor()], Some(Duration::from_millis(100))).unwrap();
         }
-        assert!(start.elapsed() < Duration::from_secs(5), "{} of {count} frames came", frames.len());
+        assert!(start.elapsed() < Duration::from_secs(5), "{} of {count} frames arrived", frames.len());
     }
     frames
 }
 
-/// Whatever else is there, after a moment.
+/// Receives all frames that arrive within a short time.
 fn rest(device: &mut impl FrameDevice) -> Vec<Vec<u8>> {
     let mut frames = Vec::new();
     while wait_readable(&[device.descriptor()], Some(Duration::from_millis(50))).unwrap() > 0 {
@@ -96,18 +95,18 @@ fn rest(device: &mut impl FrameDevice) -> Vec<Vec<u8>> {
     frames
 }
 
-/// The next `count` frames, and whatever else is there a moment after.
+/// Receives the next `count` frames, and all that arrive shortly after.
 fn receive_all(device: &mut impl FrameDevice, count: usize) -> Vec<Vec<u8>> {
     let mut frames = receive(device, count);
     frames.extend(rest(device));
     frames
 }
 
-/// Waits for something that is bound to come.
+/// Waits until `done` returns true; panics if that takes too long.
 fn until(mut done: impl FnMut() -> bool) {
     let start = Instant::now();
     while !done() {
-        assert!(start.elapsed() < Duration::from_secs(5), "it did not come");
+        assert!(start.elapsed() < Duration::from_secs(5), "timed out");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -1,4 +1,4 @@
-//! What cannot be is refused at once, in words that help.
+//! Invalid requests are refused at once, with helpful errors.
 
 use crate::{PORT, packet_socket_with, plain_lab};
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
@@ -32,20 +32,23 @@ fn missing_capabilities_are_named() {
         )
     });
     assert_eq!(missing.as_deref(), Some("CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN"));
-    let said = packet.to_string();
-    assert!(said.starts_with("opening a packet socket on `lo` needs CAP_NET_RAW: run as root"), "{said}");
+    let message = packet.to_string();
+    assert!(
+        message.starts_with("opening a packet socket on `lo` needs CAP_NET_RAW: run as root"),
+        "{message}"
+    );
     assert!(tun.to_string().contains("needs CAP_NET_ADMIN"), "{tun}");
     assert!(xdp.to_string().contains("CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF"), "{xdp}");
     assert!(namespace.to_string().contains("CAP_SYS_ADMIN"), "{namespace}");
 }
 
 #[test]
-fn an_absent_interface_is_answered_with_those_present() {
+fn the_error_for_a_missing_interface_lists_those_present() {
     let Some(lab) = plain_lab() else { return };
     let absent =
         lab.near.run(|| PacketSocket::open("wire7", &PacketOptions::default())).unwrap().unwrap_err();
-    let said = "there is no interface `wire7` in this network namespace; there are: lo, wire0";
-    assert_eq!(absent.to_string(), said);
+    let expected = "there is no interface `wire7` in this network namespace; there are: lo, wire0";
+    assert_eq!(absent.to_string(), expected);
     let xdp = lab.near.run(|| XdpInterface::attach("", &Filter::default(), AttachMode::Best)).unwrap();
     assert!(matches!(xdp.unwrap_err(), DeviceError::NoInterface { .. }));
     let long = lab.near.run(|| Tun::open("a-name-of-sixteen", TunOptions::default())).unwrap().unwrap_err();
@@ -61,7 +64,7 @@ fn an_interface_that_is_down_is_refused() {
 }
 
 #[test]
-fn an_absent_or_taken_queue_and_a_second_program_are_refused() {
+fn a_missing_or_taken_queue_and_a_second_program_are_refused() {
     let Some(lab) = plain_lab() else { return };
     let attach =
         || lab.near.run(|| XdpInterface::attach("wire0", &Filter::default(), AttachMode::Best)).unwrap();
@@ -96,7 +99,7 @@ fn options_out_of_range_are_refused() {
 }
 
 #[test]
-fn a_group_keeps_to_its_mode() {
+fn a_socket_cannot_join_a_group_with_another_mode() {
     let Some(lab) = plain_lab() else { return };
     let options = |mode| PacketOptions {
         fanout: Some(Fanout { group: 1, mode }),

@@ -1,4 +1,4 @@
-//! Which frames a device takes, and what becomes of the others.
+//! Tests which frames a device receives, and what happens to the others.
 
 use crate::frames::Datagram;
 use crate::{
@@ -16,14 +16,14 @@ use warmcore_linux::net::{
 const OTHER: u16 = PORT + 1;
 
 #[test]
-fn what_xdp_does_not_take_reaches_the_kernel_and_what_it_takes_does_not() {
+fn only_frames_that_xdp_does_not_take_reach_the_kernel() {
     for mode in [AttachMode::Driver, AttachMode::Generic] {
         let Some(lab) = plain_lab() else { return };
         let mut device = xdp_socket(&lab, mode);
         let taken = udp_socket(&lab.near, &lab.link.near, PORT);
         let passed = udp_socket(&lab.near, &lab.link.near, OTHER);
         let peer = udp_socket(&lab.far, &lab.link.far, 0);
-        // This takes the kernel's answer to ARP, too.
+        // This also requires that the kernel answers ARP.
         for port in [PORT, OTHER, PORT] {
             peer.send_to(&port.to_be_bytes(), at(&lab.link.near, port)).unwrap();
         }
@@ -35,12 +35,12 @@ fn what_xdp_does_not_take_reaches_the_kernel_and_what_it_takes_does_not() {
         drop(device);
         taken.set_nonblocking(false).unwrap();
         peer.send_to(b"now", at(&lab.link.near, PORT)).unwrap();
-        assert_eq!(taken.recv(&mut [0; 10]).unwrap(), 3, "the program went with its device");
+        assert_eq!(taken.recv(&mut [0; 10]).unwrap(), 3, "the program was detached with its device");
     }
 }
 
-/// A choice of frames, all of whose senders are the kernel or `raw`.
-fn sent_kinds(lab: &Lab, raw: &mut PacketSocket) {
+/// Sends frames of several kinds, by the kernel or through `raw`.
+fn send_kinds(lab: &Lab, raw: &mut PacketSocket) {
     let peer = udp_socket(&lab.far, &lab.link.far, 9);
     peer.send_to(b"ours", at(&lab.link.near, PORT)).unwrap();
     peer.send_to(b"other", at(&lab.link.near, OTHER)).unwrap();
@@ -58,12 +58,12 @@ fn sent_kinds(lab: &Lab, raw: &mut PacketSocket) {
     raw.flush().unwrap();
 }
 
-/// How many of them a device takes that wants these, and one request for an address.
+/// Returns how many of these frames, and of one ARP request, a device with the filter `ports` receives.
 fn count_of(ports: &Ports) -> usize {
     4 + usize::from(ports.arp) + if ports.fragments { 2 } else { 0 }
 }
 
-/// Puts four bytes of options into a frame's IP header.
+/// Inserts four bytes of options into a frame's IP header.
 fn with_ip_options(frame: &[u8]) -> Vec<u8> {
     let mut frame = [&frame[..34], &[1; 4], &frame[34..]].concat();
     frame[14] = 0x46;
@@ -90,7 +90,7 @@ fn raw_peer(lab: &Lab) -> PacketSocket {
 }
 
 #[test]
-fn all_devices_choose_the_same_frames() {
+fn all_devices_receive_the_same_frames() {
     for (arp, fragments) in [(false, false), (true, true)] {
         let Some(lab) = plain_lab() else { return };
         let ports = Ports { udp: vec![1, PORT, 65_535], arp, fragments };
@@ -99,28 +99,28 @@ fn all_devices_choose_the_same_frames() {
         let mut packet =
             packet_socket_with(&lab, PacketOptions { filter: filter.clone(), ..PacketOptions::default() });
         ask_for_address(&lab, 100);
-        sent_kinds(&lab, &mut raw);
+        send_kinds(&lab, &mut raw);
         check_kinds(&receive_all(&mut packet, count_of(&ports)), &ports);
         drop(packet);
         for (mode, number) in [(AttachMode::Driver, 101), (AttachMode::Generic, 102)] {
             let mut xdp = xdp_socket_with(&lab, &filter, mode, XdpOptions::default());
             ask_for_address(&lab, number);
             introduce(&lab);
-            sent_kinds(&lab, &mut raw);
+            send_kinds(&lab, &mut raw);
             check_kinds(&receive_all(&mut xdp, count_of(&ports)), &ports);
         }
     }
 }
 
-/// Makes the far kernel send an ARP request, for an address that nobody has and that it has not
-/// asked for yet.
+/// Makes the far kernel send an ARP request, for an address that does not exist and that it has not
+/// requested before.
 fn ask_for_address(lab: &Lab, number: u8) {
     let peer = udp_socket(&lab.far, &lab.link.far, 0);
     peer.send_to(b"anybody?", (Ipv4Addr::new(10, 77, 0, number), 9)).unwrap();
 }
 
 #[test]
-fn a_packet_socket_shows_tags_beside_the_frame_and_xdp_within() {
+fn a_packet_socket_returns_vlan_tags_separately_and_xdp_in_the_frame() {
     let Some(lab) = plain_lab() else { return };
     let tagged = Datagram {
         vlan: Some(0x6005),
@@ -147,7 +147,7 @@ fn a_packet_socket_shows_tags_beside_the_frame_and_xdp_within() {
 }
 
 #[test]
-fn a_packet_socket_tells_which_checksums_were_left_out() {
+fn a_packet_socket_reports_missing_checksums() {
     for offloads in [true, false] {
         let Some(lab) = lab(&LinkOptions { offloads, ..LinkOptions::default() }) else { return };
         let mut device = packet_socket(&lab);
@@ -160,7 +160,7 @@ fn a_packet_socket_tells_which_checksums_were_left_out() {
 }
 
 #[test]
-fn outgoing_frames_are_seen_only_where_they_are_wanted() {
+fn outgoing_frames_are_received_only_if_requested() {
     let Some(lab) = plain_lab() else { return };
     let open = |ignore_outgoing| {
         packet_socket_with(&lab, PacketOptions { ignore_outgoing, ..PacketOptions::default() })
@@ -208,7 +208,7 @@ fn a_group_of_packet_sockets_shares_streams_without_splitting_them() {
 }
 
 #[test]
-fn each_queue_has_its_socket_and_one_without_passes_frames_on() {
+fn each_queue_has_its_own_socket_and_a_queue_without_one_passes_frames_to_the_kernel() {
     let Some(lab) = lab(&LinkOptions { queues: 2, ..LinkOptions::default() }) else { return };
     let filter = Filter::udp_ports([PORT]);
     let interface = lab

@@ -1,4 +1,4 @@
-//! What the kernel sends, each device receives, byte by byte; and the other way round.
+//! Exchanges datagrams between each device and the kernel, in both directions, and compares all bytes.
 
 use crate::frames::{Datagram, payloads};
 use crate::{PORT, at, introduce, lab, packet_socket, plain_lab, receive, rest, udp_socket, xdp_socket};
@@ -9,7 +9,7 @@ use warmcore_linux::net::{
     AttachMode, FrameDevice, Namespace, SendError, Tun, TunHeader, TunMode, TunOptions,
 };
 
-/// Both directions, whole frames compared, in order.
+/// Exchanges `payloads` in both directions, and compares whole frames in order.
 fn exchange(device: &mut impl FrameDevice, peer: &UdpSocket, outward: &Datagram, payloads: &[Vec<u8>]) {
     let [peer_port, own_port] = [peer.local_addr().unwrap().port(), outward.ports[0]];
     for part in payloads.chunks(100) {
@@ -40,7 +40,7 @@ fn exchange(device: &mut impl FrameDevice, peer: &UdpSocket, outward: &Datagram,
             assert_eq!(from, (outward.addresses[0], own_port).into());
         }
     }
-    assert_eq!(rest(device), Vec::<Vec<u8>>::new(), "nothing came twice or uncalled");
+    assert_eq!(rest(device), Vec::<Vec<u8>>::new(), "no duplicate or unexpected frame arrived");
     assert_eq!((device.dropped(), device.lost_sending(), device.check()), (0, 0, Ok(())));
 }
 
@@ -73,7 +73,7 @@ fn jumbo_lab() -> Option<Lab> {
     lab(&LinkOptions { mtu: 9000, ..LinkOptions::default() })
 }
 
-/// Around one buffer of XDP, two, and the whole packet.
+/// Returns payloads with lengths around one XDP buffer, two buffers, and the largest packet.
 fn jumbo_payloads() -> Vec<Vec<u8>> {
     [1, 1472, 3798, 3799, 4054, 4055, 7000, 8150, 8972].map(|length| vec![length as u8; length]).to_vec()
 }
@@ -92,11 +92,11 @@ fn xdp_exchanges_jumbo_frames_in_several_buffers() {
     }
 }
 
-/// Addresses of a TUN network: the kernel's, and one that is routed to us.
+/// Addresses of the TUN network: the kernel's, and ours.
 const KERNEL: Ipv4Addr = Ipv4Addr::new(10, 78, 0, 1);
 const OURS: Ipv4Addr = Ipv4Addr::new(10, 78, 0, 2);
 
-/// A TUN interface in a namespace, up, and a kernel socket of that namespace.
+/// Creates a TUN interface in a namespace, brings it up, and opens a kernel socket there.
 fn tun(namespace: &Namespace, mode: TunMode) -> (Tun, UdpSocket) {
     let options = TunOptions { mode, ..TunOptions::default() };
     let device =
@@ -113,7 +113,7 @@ fn over_tun(macs: [[u8; 6]; 2], socket: &UdpSocket) -> Datagram {
 }
 
 #[test]
-fn tun_shows_ip_packets_with_an_ethernet_header() {
+fn tun_adds_an_ethernet_header_to_ip_packets() {
     let Some(lab) = plain_lab() else { return };
     let header = TunHeader::default();
     let (mut device, socket) = tun(&lab.near, TunMode::Ip(header));
@@ -134,13 +134,13 @@ fn tap_carries_ethernet_frames() {
 
 /// Sends a datagram's payload back to where it came from.
 fn echo(device: &mut impl FrameDevice, frame: &[u8]) {
-    let asked = Datagram::decode(frame).unwrap();
+    let request = Datagram::decode(frame).unwrap();
     let swap = |[from, to]: [[u8; 6]; 2]| [to, from];
     let answer = Datagram {
-        macs: swap(asked.macs),
-        addresses: [asked.addresses[1], asked.addresses[0]],
-        ports: [asked.ports[1], asked.ports[0]],
-        ..asked
+        macs: swap(request.macs),
+        addresses: [request.addresses[1], request.addresses[0]],
+        ports: [request.ports[1], request.ports[0]],
+        ..request
     };
     device.send(&answer.encode()).unwrap();
     device.flush().unwrap();
@@ -169,7 +169,7 @@ fn a_program_in_another_language_gets_its_echo() {
 }
 
 #[test]
-fn a_panicking_receiver_costs_the_frame_it_looked_at_and_no_buffer() {
+fn a_panicking_receiver_loses_its_frame_but_no_buffer() {
     let Some(lab) = plain_lab() else { return };
     let peer = udp_socket(&lab.far, &lab.link.far, 0);
     let mut packet = packet_socket(&lab);
@@ -178,7 +178,7 @@ fn a_panicking_receiver_costs_the_frame_it_looked_at_and_no_buffer() {
     panic_while_receiving(&mut xdp_socket(&lab, AttachMode::Best), &lab, &peer);
 }
 
-/// More often than there are buffers.
+/// Panics in more receive calls than there are buffers.
 fn panic_while_receiving(device: &mut impl FrameDevice, lab: &Lab, peer: &UdpSocket) {
     for round in 0..5000_u32 {
         peer.send_to(&round.to_be_bytes(), at(&lab.link.near, PORT)).unwrap();

@@ -1,5 +1,5 @@
-//! Plans on made-up machines: applied whole or not at all, and taken back byte for byte, whatever
-//! fails and whenever the process dies.
+//! Plans on fake machines are applied completely or not at all, and undone byte for byte, whatever fails
+//! and whenever the process is killed.
 
 mod faults;
 mod killed;

@@ -1,4 +1,4 @@
-//! What comes of applying and undoing, beside everything being as wanted or as before.
+//! Outcomes of applying and undoing other than complete success.
 
 use crate::scene::{Scene, plan};
 use std::cell::Cell;
@@ -12,23 +12,23 @@ use warmcore_linux::tuning::watch::watch;
 use warmcore_linux::tuning::{Disk, Outcome, Plan, Refusal, Step, System, UndoOutcome, apply};
 use warmcore_topology::CpuSet;
 
-/// A kernel with a will of its own.
+/// A fake kernel that deviates from plain success in one way.
 #[derive(Debug)]
 struct Kernel {
     disk: Disk,
-    whim: Whim,
+    deviation: Deviation,
     readings: Cell<u64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Whim {
-    /// Refuses to write what has this in its path, with this number.
+enum Deviation {
+    /// Refuses to write files whose path contains this text, with this error.
     Refuses(&'static str, rustix::io::Errno),
-    /// Takes a value and puts this one in its place.
-    Trims(&'static str, &'static str),
-    /// Moves interrupts at once.
+    /// Accepts a write to files whose path contains the first text, but stores the second text.
+    Replaces(&'static str, &'static str),
+    /// Moves interrupts immediately.
     Moves,
-    /// Lets interrupts come all the time.
+    /// Counts an interrupt at each reading, without moving it.
     Interrupts,
 }
 
@@ -38,7 +38,7 @@ impl System for Kernel {
     }
 
     fn read(&self, file: &str) -> io::Result<String> {
-        if self.whim == Whim::Interrupts && file.ends_with("per_cpu_count") {
+        if self.deviation == Deviation::Interrupts && file.ends_with("per_cpu_count") {
             return Ok(format!("{},0", self.readings.replace(self.readings.get() + 1)));
         }
         self.disk.read(file)
@@ -53,12 +53,12 @@ impl System for Kernel {
     }
 
     fn write(&self, file: &str, text: &str) -> io::Result<()> {
-        match self.whim {
-            Whim::Refuses(part, number) if file.contains(part) => return Err(number.into()),
-            Whim::Trims(part, other) if file.contains(part) && text.trim() != "0-3" => {
+        match self.deviation {
+            Deviation::Refuses(part, number) if file.contains(part) => return Err(number.into()),
+            Deviation::Replaces(part, other) if file.contains(part) && text.trim() != "0-3" => {
                 return self.disk.write(file, other);
             }
-            Whim::Moves if file.ends_with("smp_affinity_list") => {
+            Deviation::Moves if file.ends_with("smp_affinity_list") => {
                 self.disk.write(&file.replace("smp_affinity", "effective_affinity"), text)?;
             }
             _ => {}
@@ -95,8 +95,8 @@ impl System for Kernel {
     }
 }
 
-fn apply_under(scene: &Scene, whim: Whim) -> Result<Vec<(Step, Outcome)>, Box<ApplyError>> {
-    let kernel = Kernel { disk: scene.disk(), whim, readings: Cell::new(0) };
+fn apply_with(scene: &Scene, deviation: Deviation) -> Result<Vec<(Step, Outcome)>, Box<ApplyError>> {
+    let kernel = Kernel { disk: scene.disk(), deviation, readings: Cell::new(0) };
     let journal = scene.journals.begin(&kernel, scene.steps(&plan()), false).unwrap();
     apply(journal, &AtomicBool::new(false))
 }
@@ -106,9 +106,9 @@ fn pending(outcomes: &[(Step, Outcome)]) -> usize {
 }
 
 #[test]
-fn every_value_stands_as_the_kernel_reads_it() {
+fn every_value_is_written_in_the_kernels_notation() {
     let scene = Scene::new();
-    let outcomes = apply_under(&scene, Whim::Moves).unwrap();
+    let outcomes = apply_with(&scene, Deviation::Moves).unwrap();
     assert_eq!((outcomes.len(), pending(&outcomes)), (10, 0));
     let queues = "sys/class/net/eth0/queues";
     for (file, value) in [
@@ -130,20 +130,20 @@ fn every_value_stands_as_the_kernel_reads_it() {
 }
 
 #[test]
-fn an_interrupt_that_has_not_come_since_is_pending_and_one_that_has_is_wrong() {
+fn an_interrupt_that_has_not_moved_is_pending_unless_it_has_occurred_since() {
     let scene = Scene::new();
-    let outcomes = apply_under(&scene, Whim::Trims("nothing", "")).unwrap();
+    let outcomes = apply_with(&scene, Deviation::Replaces("nothing", "")).unwrap();
     assert_eq!(pending(&outcomes), 2, "both are still handled on cpu 0");
 
     let scene = Scene::new();
     let before = scene.snapshot();
-    let error = apply_under(&scene, Whim::Interrupts).unwrap_err();
+    let error = apply_with(&scene, Deviation::Interrupts).unwrap_err();
     assert!(matches!(error.problem, Problem::Unmoved { .. }), "{error}");
     assert_eq!(scene.snapshot(), before);
 }
 
 #[test]
-fn a_refused_line_takes_the_whole_plan_back_and_says_why() {
+fn a_refused_line_rolls_back_the_whole_plan_and_gives_the_reason() {
     use rustix::io::Errno;
     for (number, refusal) in [
         (Errno::IO, Refusal::Unchangeable),
@@ -155,27 +155,27 @@ fn a_refused_line_takes_the_whole_plan_back_and_says_why() {
     ] {
         let scene = Scene::new();
         let before = scene.snapshot();
-        let error = apply_under(&scene, Whim::Refuses("irq/29/", number)).unwrap_err();
+        let error = apply_with(&scene, Deviation::Refuses("irq/29/", number)).unwrap_err();
         assert!(matches!(&error.problem, Problem::Refused(found) if *found == refusal), "{error}");
-        let told = error.to_string();
-        assert!(told.starts_with("line 2 (interrupt eth0-TxRx-1 of 0000:00:03.0): "), "{told}");
-        assert!(told.ends_with("nothing of the plan is in force"), "{told}");
+        let message = error.to_string();
+        assert!(message.starts_with("line 2 (interrupt eth0-TxRx-1 of 0000:00:03.0): "), "{message}");
+        assert!(message.ends_with("nothing of the plan is in force"), "{message}");
         assert_eq!(scene.snapshot(), before);
         assert!(scene.journals.active().unwrap().is_none());
     }
 }
 
 #[test]
-fn a_value_that_the_kernel_trims_is_wrong_and_taken_back() {
+fn a_value_that_the_kernel_changes_is_an_error_and_rolled_back() {
     let scene = Scene::new();
     let before = scene.snapshot();
-    let error = apply_under(&scene, Whim::Trims("irq/29/", "2\n")).unwrap_err();
+    let error = apply_with(&scene, Deviation::Replaces("irq/29/", "2\n")).unwrap_err();
     assert!(matches!(&error.problem, Problem::Wrong { found, .. } if found == "2"), "{error}");
     assert_eq!(scene.snapshot(), before);
 }
 
 #[test]
-fn what_somebody_else_has_changed_since_is_theirs_unless_forced() {
+fn values_that_somebody_else_has_changed_are_kept_unless_forced() {
     let scene = Scene::new();
     let before = scene.snapshot();
     scene.apply_through(&scene.disk()).unwrap();
@@ -195,7 +195,7 @@ fn what_somebody_else_has_changed_since_is_theirs_unless_forced() {
 }
 
 #[test]
-fn what_changes_between_the_journal_and_the_write_is_not_overwritten() {
+fn a_value_that_changes_between_the_journal_and_the_write_is_not_overwritten() {
     let scene = Scene::new();
     let disk = scene.disk();
     let journal = scene.journals.begin(&disk, scene.steps(&plan()), false).unwrap();
@@ -220,7 +220,7 @@ fn one_plan_is_applied_at_a_time() {
 }
 
 #[test]
-fn a_restart_of_the_machine_takes_the_changes_with_it() {
+fn changes_do_not_survive_a_reboot() {
     let scene = Scene::new();
     scene.apply_through(&scene.disk()).unwrap();
     scene.write("proc/sys/kernel/random/boot_id", "5c2e\n");
@@ -230,7 +230,7 @@ fn a_restart_of_the_machine_takes_the_changes_with_it() {
     assert!(undone.restarted && undone.is_complete());
     assert_eq!(scene.snapshot(), restarted, "nothing was touched");
 
-    // Nor does a plan from before the restart keep another one from being applied.
+    // A plan from before the reboot does not prevent applying another one.
     scene.apply_through(&scene.disk()).unwrap();
     scene.write("proc/sys/kernel/random/boot_id", "6d3f\n");
     scene.write("proc/irq/default_smp_affinity", "f\n");
@@ -238,7 +238,7 @@ fn a_restart_of_the_machine_takes_the_changes_with_it() {
 }
 
 #[test]
-fn a_plan_of_another_tree_or_network_namespace_is_undone_there() {
+fn a_plan_can_only_be_undone_in_its_own_tree_and_network_namespace() {
     let scene = Scene::new();
     scene.apply_through(&scene.disk()).unwrap();
     let other = Scene::new();
@@ -252,7 +252,7 @@ fn a_plan_of_another_tree_or_network_namespace_is_undone_there() {
 }
 
 #[test]
-fn a_stop_takes_everything_back() {
+fn a_stop_rolls_everything_back() {
     let scene = Scene::new();
     let before = scene.snapshot();
     let disk = scene.disk();
@@ -262,7 +262,7 @@ fn a_stop_takes_everything_back() {
     scene.assert_restorable(&before, "stopped");
 }
 
-/// Applies the plan, which then awaits confirmation; the journal's token.
+/// Applies the plan so that it awaits confirmation. Returns the journal's token.
 fn apply_awaiting(scene: &Scene, plan: &Plan) -> String {
     let disk = scene.disk();
     let journal = scene.journals.begin(&disk, scene.steps(plan), true).unwrap();
@@ -272,12 +272,12 @@ fn apply_awaiting(scene: &Scene, plan: &Plan) -> String {
 }
 
 #[test]
-fn the_watcher_takes_back_what_nobody_confirms_and_nothing_else() {
+fn the_watcher_undoes_only_its_own_plan_and_only_if_not_confirmed() {
     let (scene, limit) = (Scene::new(), Duration::from_millis(1));
     let before = scene.snapshot();
     let token = apply_awaiting(&scene, &plan());
     assert_eq!(watch(&scene.journals, "another", limit).unwrap(), None);
-    assert_ne!(scene.snapshot(), before, "another plan is not its business");
+    assert_ne!(scene.snapshot(), before, "it does not undo another plan");
     let undone = watch(&scene.journals, &token, limit).unwrap().unwrap();
     assert!(undone.is_complete());
     assert_eq!(scene.snapshot(), before);

@@ -1,4 +1,4 @@
-//! Plans that may not be applied, each with the field that is wrong and what would be right.
+//! Invalid plans are refused, with the wrong field and what was expected.
 
 use crate::scene::{Scene, plan, put_process};
 use warmcore_linux::fake::Tree;
@@ -16,7 +16,7 @@ fn refusal_of(plan: &Plan) -> String {
     refused.unwrap_err()
 }
 
-/// The refusal of the plan with `line` in place of its line at `index`.
+/// Returns the error for the plan with its line at `index` replaced by `line`.
 fn refusal_with(index: usize, line: &str) -> String {
     let mut plan = plan();
     plan.lines[index].set = toml::from_str::<toml::Table>(line).unwrap()["set"].clone().try_into().unwrap();
@@ -24,28 +24,28 @@ fn refusal_with(index: usize, line: &str) -> String {
 }
 
 #[test]
-fn cpus_that_are_not_there_offline_or_denied_are_refused() {
+fn absent_offline_or_denied_cpus_are_refused() {
     let scene = Scene::new();
     let mut plan = plan();
     let absent = refusal_with(3, "set = { rps_cpus = { interface = 'eth0', queue = 0, cpus = '2-9' } }");
-    let expected = "`lines.3.set.rps_cpus.cpus` is 2-9, expected cpus among 0-3, 4-9 not being there";
+    let expected = "`lines.3.set.rps_cpus.cpus` is 2-9, expected cpus among 0-3 (4-9 not present)";
     assert_eq!(absent, expected);
 
     scene.write("sys/devices/system/cpu/online", "0-2\n");
     plan.lines.truncate(2);
     let offline = admit(&plan, &scene.disk(), &AdmissionOptions::default()).unwrap_err().to_string();
     assert!(offline.contains("`lines.1.set.interrupt.cpus` is 2-3"), "{offline}");
-    assert!(offline.contains("3 being offline"), "{offline}");
+    assert!(offline.contains("(3 offline)"), "{offline}");
 
     let scene = Scene::new();
     scene.write("sys/fs/cgroup/warmcore/cpuset.cpus.effective", "0-2\n");
     let denied = admit(&plan, &scene.disk(), &AdmissionOptions::default()).unwrap_err().to_string();
-    assert!(denied.contains("expected cpus among 0-2, 3 being outside the cpuset"), "{denied}");
+    assert!(denied.contains("expected cpus among 0-2 (3 outside the cpuset"), "{denied}");
 }
 
 #[test]
-fn what_is_not_there_is_refused_with_what_is() {
-    for (index, line, told) in [
+fn missing_objects_are_refused_and_the_existing_ones_listed() {
+    for (index, line, message) in [
         (
             0,
             "set = { interrupt = { device = '0000:00:03.0', queue = 7, cpus = '1' } }",
@@ -79,7 +79,7 @@ fn what_is_not_there_is_refused_with_what_is() {
         (
             8,
             "set = { thread = { pid = 1717, started = 9, name = 'server', cpus = '1' } }",
-            "`lines.8.set.thread.pid` is 1717, expected the number of a process that runs: server has ended",
+            "`lines.8.set.thread.pid` is 1717, expected the number of a running process: server has ended",
         ),
         (
             8,
@@ -88,13 +88,13 @@ fn what_is_not_there_is_refused_with_what_is() {
         ),
     ] {
         let refusal = refusal_with(index, line);
-        assert!(refusal.contains(told), "{refusal}");
+        assert!(refusal.contains(message), "{refusal}");
     }
 }
 
 #[test]
-fn what_no_plan_can_say_is_refused() {
-    for (index, line, told) in [
+fn invalid_settings_are_refused() {
+    for (index, line, message) in [
         (0, "set = { interrupt = { device = 'eth0', queue = 0, cpus = '1' } }", "a PCI address such as"),
         (0, "set = { interrupt = { device = '0000:00:03.0', cpus = '1' } }", "either `action` or `queue`"),
         (0, "set = { interrupt = { device = '0000:00:03.0', queue = 0, cpus = '' } }", "at least one cpu"),
@@ -104,15 +104,15 @@ fn what_no_plan_can_say_is_refused() {
             "the name of an interface",
         ),
         (4, "set = { rps_flows = { interface = 'eth0', queue = 0, flows = 5000 } }", "such as 8192"),
-        (2, "set = { rps_cpus = { interface = 'eth0', queue = 0, cpus = '1' } }", "line 3 has it too"),
+        (2, "set = { rps_cpus = { interface = 'eth0', queue = 0, cpus = '1' } }", "line 3 has the same one"),
         (
             1,
             "set = { interrupt = { device = '0000:00:03.0', action = 'eth0-TxRx-0', cpus = '1' } }",
-            "line 1 sets it too",
+            "line 1 sets the same one",
         ),
     ] {
         let refusal = refusal_with(index, line);
-        assert!(refusal.contains(told), "{refusal}");
+        assert!(refusal.contains(message), "{refusal}");
     }
     let mut empty = plan();
     empty.lines.clear();
@@ -120,29 +120,29 @@ fn what_no_plan_can_say_is_refused() {
 }
 
 #[test]
-fn a_plan_of_another_machine_is_refused_with_every_difference() {
+fn a_plan_for_another_machine_is_refused_with_every_difference() {
     let mut plan = plan();
     plan.machine.cpus = "0-127".parse().unwrap();
     plan.machine.nodes = vec!["0-63".parse().unwrap(), "64-127".parse().unwrap()];
     plan.machine.interfaces[0].driver = Some("ice".to_owned());
     let refusal = refusal_of(&plan);
-    for told in [
+    for message in [
         "`machine.cpus` is 0-127, expected 0-3 as on this machine",
         "`machine.nodes` is [\"0-63\", \"64-127\"], expected [\"0-3\"]",
         "`machine.interfaces.0.driver` is ice, expected virtio_net",
     ] {
-        assert!(refusal.contains(told), "{refusal}");
+        assert!(refusal.contains(message), "{refusal}");
     }
     let mut plan = crate::scene::plan();
     plan.machine.interfaces[0].receive_queues = 64;
     assert!(refusal_of(&plan).contains("`machine.interfaces.0.receive_queues` is 64, expected 2"));
     let absent = InterfaceKind { name: "eth1".to_owned(), ..plan.machine.interfaces[0].clone() };
     plan.machine.interfaces.push(absent);
-    assert!(refusal_of(&plan).contains("it has none of this name"));
+    assert!(refusal_of(&plan).contains("which has none of this name"));
 }
 
 #[test]
-fn half_a_plan_needs_a_word() {
+fn half_a_plan_needs_the_option_partial() {
     let scene = Scene::new();
     for (missing, with_threads) in [(Missing::Threads, false), (Missing::Interrupts, true)] {
         let mut half = plan();
@@ -155,7 +155,7 @@ fn half_a_plan_needs_a_word() {
 }
 
 #[test]
-fn a_rival_is_named_and_only_whom_it_concerns_needs_a_word() {
+fn a_rival_needs_the_option_despite_only_if_it_would_undo_the_plan() {
     let scene = Scene::new();
     let mut tree = Tree::default();
     put_process(&mut tree, 77, "irqbalance", &[77]);

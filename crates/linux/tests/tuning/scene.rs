@@ -1,5 +1,5 @@
-//! A made-up machine of four cpus, a network card with two queues and a server with two threads; and a
-//! plan for it.
+//! A fake machine with four cpus, a network card with two queues and a server with two threads, and a plan
+//! for it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -53,36 +53,36 @@ const PLAN: &str = r#"
     set = { thread = { pid = 4242, started = 8311, name = "server", cpus = "2-3" } }
 "#;
 
-/// What stands in every file, by its path.
+/// The contents of every file, by path.
 pub(crate) type Snapshot = BTreeMap<PathBuf, Vec<u8>>;
 
 /// The machine, in a directory of its own.
 #[derive(Debug)]
 pub(crate) struct Scene {
-    _place: Option<TempDir>,
+    _temporary: Option<TempDir>,
     pub(crate) root: PathBuf,
     pub(crate) journals: JournalDirectory,
 }
 
 impl Scene {
-    /// A new one.
+    /// Creates a machine in a temporary directory.
     pub(crate) fn new() -> Self {
-        let place = tempfile::tempdir().unwrap();
-        let scene = Self::at(place.path());
+        let directory = tempfile::tempdir().unwrap();
+        let scene = Self::at(directory.path());
         tree().write_to(&scene.root).unwrap();
         let device = scene.root.join("sys/class/net/eth0/device");
         fs::create_dir_all(&device).unwrap();
         symlink("../../../bus/pci/drivers/virtio_net", device.join("driver")).unwrap();
-        Self { _place: Some(place), ..scene }
+        Self { _temporary: Some(directory), ..scene }
     }
 
-    /// One that another process made.
-    pub(crate) fn at(place: &Path) -> Self {
-        let journals = JournalDirectory::at(place.join("journals"));
-        Self { _place: None, root: place.join("root"), journals }
+    /// Opens a machine that another process created.
+    pub(crate) fn at(directory: &Path) -> Self {
+        let journals = JournalDirectory::at(directory.join("journals"));
+        Self { _temporary: None, root: directory.join("root"), journals }
     }
 
-    pub(crate) fn place(&self) -> &Path {
+    pub(crate) fn directory(&self) -> &Path {
         self.root.parent().unwrap()
     }
 
@@ -94,13 +94,13 @@ impl Scene {
         fs::read_to_string(self.root.join(file)).unwrap()
     }
 
-    /// Changes a file that is there.
+    /// Changes an existing file.
     pub(crate) fn write(&self, file: &str, text: &str) {
         assert!(self.root.join(file).exists(), "{file}");
         fs::write(self.root.join(file), text).unwrap();
     }
 
-    /// All files of the machine. The journals are not part of it.
+    /// Reads all files of the machine, without the journals.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let mut snapshot = Snapshot::new();
         read_files(&self.root, &mut snapshot);
@@ -113,14 +113,14 @@ impl Scene {
         changes(steps(plan, &disk).unwrap_or_else(|error| panic!("{error}")))
     }
 
-    /// Applies the plan through `system`; what went wrong otherwise.
+    /// Applies the plan through `system`.
     pub(crate) fn apply_through(&self, system: &dyn System) -> Result<(), String> {
         let steps = self.steps(&plan());
         let journal = self.journals.begin(system, steps, false).map_err(|error| error.to_string())?;
         apply(journal, &AtomicBool::new(false)).map(drop).map_err(|error| error.to_string())
     }
 
-    /// Takes back what is applied through `system`; `None` if nothing is.
+    /// Undoes the applied plan through `system`; `None` if none is applied.
     pub(crate) fn undo_through(
         &self,
         system: &dyn System,
@@ -132,16 +132,17 @@ impl Scene {
         }
     }
 
-    /// That undoing ends with the machine as it was in `before`, and nothing left to undo.
-    pub(crate) fn assert_restorable(&self, before: &Snapshot, told: &str) {
-        let undone = self.undo_through(&self.disk(), false).unwrap_or_else(|error| panic!("{told}: {error}"));
+    /// Asserts that undoing restores the machine to `before`, with nothing left to undo.
+    pub(crate) fn assert_restorable(&self, before: &Snapshot, context: &str) {
+        let undone =
+            self.undo_through(&self.disk(), false).unwrap_or_else(|error| panic!("{context}: {error}"));
         let complete = undone.is_none_or(|undone| undone.is_complete());
-        assert!(complete && self.journals.active().unwrap().is_none(), "{told}");
-        assert_eq!(&self.snapshot(), before, "{told}");
+        assert!(complete && self.journals.active().unwrap().is_none(), "{context}");
+        assert_eq!(&self.snapshot(), before, "{context}");
     }
 }
 
-/// The whole plan.
+/// Parses the plan.
 pub(crate) fn plan() -> Plan {
     let plan: Plan = toml::from_str(PLAN).unwrap();
     plan.check().unwrap();
@@ -162,7 +163,7 @@ fn read_files(directory: &Path, snapshot: &mut Snapshot) {
     }
 }
 
-/// Without caches, which no setting is about, and of which there would be many files.
+/// Writes the files of the machine, without caches, which no setting needs.
 fn tree() -> Tree {
     let mut tree = Tree::from_machine(&synthetic::virtual_machine(4)).hiding("/cache/");
     tree.put("sys/devices/system/cpu/present", "0-3");
@@ -187,7 +188,7 @@ fn tree() -> Tree {
     tree
 }
 
-/// Adds a process, started at tick 8311, with these threads.
+/// Adds a process that started at tick 8311, with these threads.
 pub(crate) fn put_process(tree: &mut Tree, pid: u32, name: &str, threads: &[u32]) {
     tree.put(format!("proc/{pid}/comm"), name);
     let stat = format!("{pid} ({name}) S 1 1 1 0 -1 0 1 2 3 4 5 6 7 8 20 0 1 0 8311 99");

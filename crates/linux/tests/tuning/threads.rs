@@ -1,4 +1,4 @@
-//! Real threads, of processes that the test itself has started.
+//! Places real threads, of processes that the test has started.
 
 use crate::scene::Scene;
 use std::fs;
@@ -48,7 +48,7 @@ fn plan(pid: u32, started: u64, cpus: CpuSet) -> Plan {
 }
 
 #[test]
-fn a_process_is_placed_and_set_free_again() {
+fn a_process_is_placed_and_restored() {
     let (sleeper, disk, scene) = (Sleeper::start(), Disk::default(), Scene::new());
     let before = affinity::mask().unwrap();
     assert_eq!(sleeper.mask(), before);
@@ -79,16 +79,16 @@ fn a_process_that_has_ended_leaves_nothing_to_restore() {
     let undone = undo(scene.journals.open(&disk, false).unwrap().unwrap(), false).unwrap();
     assert!(undone.is_complete() && undone.outcomes[0].1 == UndoOutcome::Gone, "{undone:?}");
 
-    // Nor can it be placed any more.
+    // It can no longer be placed.
     let journal = scene.journals.begin(&disk, steps, false).unwrap();
     let error = apply(journal, &AtomicBool::new(false)).unwrap_err().to_string();
     assert!(error.contains("sleep has ended") && error.contains("as it was before"), "{error}");
 }
 
-/// Threads that start after the plan was read are placed too, and freed; so are those that start
-/// after it was applied.
+/// Threads that start after the plan was read are placed and restored too. Threads that start after it was
+/// applied are restored if they inherited the placement.
 #[test]
-fn threads_that_come_later_are_placed_and_freed_with_the_rest() {
+fn threads_that_start_later_are_placed_and_restored_with_the_rest() {
     let scene = Scene::new();
     let plan = crate::scene::plan();
     let disk = scene.disk();

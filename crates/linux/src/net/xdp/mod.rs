@@ -1,16 +1,16 @@
-//! AF_XDP: frames taken from an interface before the kernel's own stack sees them.
+//! AF_XDP: receives frames from an interface before the kernel's own stack sees them.
 //!
-//! An [`XdpInterface`] is an interface with a BPF program on it, which picks frames by a
-//! [`Filter`] and passes the rest on to the kernel. Each receive queue may have an [`XdpSocket`];
-//! frames of a queue without one go to the kernel as well. The program hangs on a BPF link, and
-//! goes with the last of interface handle and sockets, or with the process.
+//! An [`XdpInterface`] is an interface with a BPF program, which selects frames by a [`Filter`] and
+//! passes the rest to the kernel. Each receive queue may have an [`XdpSocket`]; frames of a queue
+//! without one also go to the kernel. The program is attached by a BPF link. It is detached when the
+//! interface handle and all sockets are dropped, or the process ends.
 //!
-//! Sockets work in copy mode, which every driver supports: the kernel copies a frame into a buffer
-//! of the socket's. An interface whose MTU does not fit a buffer is served with frames in several
-//! buffers (Linux 6.6 and later), put together here.
+//! Sockets work in copy mode, which every driver supports: the kernel copies a frame into a buffer of
+//! the socket. If the interface's MTU does not fit into a buffer, frames arrive in several buffers
+//! (Linux 6.6 and later) and are reassembled here.
 //!
-//! The frames between veth ends carry no checksum unless the *peer's* offloads are
-//! [off](crate::net::Interface::switch_offloads_off), and AF_XDP cannot tell.
+//! Frames between veth ends have no checksum unless the *peer's* offloads are
+//! [off](crate::net::Interface::switch_offloads_off), and AF_XDP does not report this.
 
 mod program;
 mod ring;
@@ -23,38 +23,38 @@ use rustix::io::Errno;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// What loading, attaching and opening take.
+/// The capabilities needed to load and attach a program and to open a socket.
 const NEEDS: &str = "CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF";
 
-/// Where in the kernel the program runs.
+/// Where in the kernel the XDP program runs.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum AttachMode {
-    /// In the driver, or after it where the driver cannot.
+    /// In the driver, or after it if the driver does not support XDP.
     #[default]
     Best,
-    /// In the driver, before the kernel has made a packet of the frame.
+    /// In the driver, before the kernel allocates a packet (`sk_buff`).
     Driver,
-    /// After the driver, on the kernel's packet: any interface, slower.
+    /// After the driver, on the kernel's packet. Works on any interface, but is slower.
     Generic,
 }
 
-/// How large an [`XdpSocket`]'s rings are.
+/// The ring sizes of an [`XdpSocket`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct XdpOptions {
-    /// Buffers to receive into, a power of two. A frame of more than one buffer takes several.
+    /// The number of receive buffers, a power of two. A long frame takes several.
     pub receive_slots: u32,
-    /// Buffers to send from, a power of two.
+    /// The number of send buffers, a power of two.
     pub send_slots: u32,
 }
 
 impl Default for XdpOptions {
-    /// 4,096 buffers to receive into, 1,024 to send from.
+    /// 4,096 receive buffers and 1,024 send buffers.
     fn default() -> Self {
         Self { receive_slots: 4096, send_slots: 1024 }
     }
 }
 
-/// An interface with an XDP program that picks frames for [sockets](Self::socket).
+/// An interface with an XDP program that selects frames for [sockets](Self::socket).
 ///
 /// ```no_run
 /// use warmcore_linux::net::{AttachMode, Filter, FrameDevice, XdpInterface, XdpOptions};
@@ -67,34 +67,34 @@ impl Default for XdpOptions {
 #[derive(Clone, Debug)]
 pub struct XdpInterface(Arc<Attachment>);
 
-/// The program on its interface, for as long as this is there.
+/// The attached program. It is detached when this is dropped.
 #[derive(Debug)]
 struct Attachment {
     interface: Interface,
-    /// Where the interface is, and its sockets must be.
+    /// The namespace of the interface, in which its sockets must be opened.
     namespace: Namespace,
     map: OwnedFd,
-    /// Attached in the driver, not after it.
+    /// Whether it is attached in the driver, not after it.
     in_driver: bool,
-    /// Frames may come in several buffers.
+    /// Whether frames may arrive in several buffers.
     several_buffers: bool,
     link: OwnedFd,
 }
 
 impl Drop for Attachment {
     fn drop(&mut self) {
-        // Refused only if the interface, and the program with it, is gone.
+        // Fails only if the interface is gone, and the program with it.
         let _ = kernel::detach_program(&self.link);
     }
 }
 
 impl XdpInterface {
-    /// Puts a program on the interface `name` of the calling thread's network namespace. Nothing is
-    /// taken from the kernel until a queue has a socket.
+    /// Attaches a program to the interface `name` in the calling thread's network namespace. All frames
+    /// go to the kernel until a queue has a socket.
     ///
     /// # Errors
-    /// If capabilities are missing, there is no such interface or it is down, it has a program
-    /// already, or its driver cannot do with its MTU what `mode` asks for.
+    /// If capabilities are missing, the interface does not exist, is down or already has a program, or
+    /// its driver does not support `mode` with its MTU.
     pub fn attach(name: &str, filter: &Filter, mode: AttachMode) -> Result<Self, DeviceError> {
         filter.check()?;
         let interface = Interface::find(name)?.require_up()?;
@@ -102,10 +102,10 @@ impl XdpInterface {
         let map = kernel::create_socket_map(interface.queues).map_err(&refused)?;
         let several_buffers = interface.longest_frame() > socket::LONGEST_IN_ONE_BUFFER;
         let instructions = program::assemble(filter, map.as_raw_fd());
-        let program = kernel::load_program(&instructions, several_buffers).map_err(|(error, said)| {
+        let program = kernel::load_program(&instructions, several_buffers).map_err(|(error, log)| {
             match refused(error) {
-                DeviceError::Kernel { doing, source } if !said.is_empty() => {
-                    DeviceError::Kernel { doing: format!("{doing} (the verifier says: {said})"), source }
+                DeviceError::Kernel { doing, source } if !log.is_empty() => {
+                    DeviceError::Kernel { doing: format!("{doing} (the verifier says: {log})"), source }
                 }
                 other => other,
             }
@@ -115,8 +115,8 @@ impl XdpInterface {
         Ok(Self(Arc::new(Attachment { interface, namespace, map, in_driver, several_buffers, link })))
     }
 
-    /// Opens the socket of receive queue `queue`, which from now on gets the chosen frames.
-    /// Whichever thread calls this, the socket is opened in the interface's network namespace.
+    /// Opens the socket of receive queue `queue`. From now on it receives the queue's selected frames.
+    /// The socket is opened in the interface's network namespace, whichever thread calls this.
     ///
     /// # Errors
     /// If the interface has no such queue, another socket has it, or an option is out of range.
@@ -137,7 +137,7 @@ impl XdpInterface {
     }
 }
 
-/// Attaches the program as `mode` says; the link, and whether it is in the driver.
+/// Attaches the program as `mode` says. Returns the link, and whether it is in the driver.
 fn attach(
     program: &OwnedFd,
     interface: &Interface,

@@ -1,35 +1,35 @@
-//! The BPF program that takes frames from an interface and gives them to XDP sockets.
+//! The BPF program that redirects frames of an interface to XDP sockets.
 //!
-//! It is assembled here, instruction by instruction, so that neither a compiler for BPF nor a
-//! loader is needed (instruction set: RFC 9669). What it does:
+//! It is assembled here, instruction by instruction, so that neither a BPF compiler nor a loader is
+//! needed (instruction set: RFC 9669). The program:
 //!
 //! ```text
 //! skip one VLAN tag
-//! ARP                       → take, if asked for
+//! ARP                       → take, if requested
 //! IPv4, UDP, no fragment or the first one: destination port among ours → take
-//! IPv4, UDP, later fragment → take, if asked for
-//! anything else, or cut off → pass on to the kernel
+//! IPv4, UDP, later fragment → take, if requested
+//! anything else, truncated  → pass to the kernel
 //!
-//! take: redirect to the socket of this receive queue; pass on if it has none
+//! take: redirect to the socket of this receive queue; pass to the kernel if it has none
 //! ```
 //!
-//! The verifier accepts no access that is not preceded by a comparison with the frame's end, which
-//! is why the checks stand where they do.
+//! The verifier requires a comparison with the frame's end before each access; this determines the
+//! order of the checks.
 
 use crate::net::{ETHERNET_HEADER, Filter, Ports, VLAN_TAG};
 
-/// Registers by what they hold. The kernel's calls use 1 to 5 for arguments and 0 for results.
+/// Registers, named by their contents. Kernel calls take arguments in 1 to 5 and return results in 0.
 const RESULT: u8 = 0;
 const CONTEXT: u8 = 1;
-/// The frame; moved on by what has been skipped.
+/// The start of the frame, advanced past skipped headers.
 const FRAME: u8 = 2;
 const END: u8 = 3;
 const LIMIT: u8 = 4;
 const VALUE: u8 = 5;
-const KEPT_CONTEXT: u8 = 6;
+const SAVED_CONTEXT: u8 = 6;
 const HEADER: u8 = 7;
 
-/// Operation codes: class, size or operation, and source.
+/// Opcodes: class, size or operation, and source.
 const MOVE: u8 = 0xbf;
 const MOVE_CONSTANT: u8 = 0xb7;
 const ADD: u8 = 0x0f;
@@ -47,7 +47,7 @@ const LOAD_CONSTANT: u8 = 0x18;
 const CALL: u8 = 0x85;
 const EXIT: u8 = 0x95;
 
-/// Result of an XDP program: the kernel goes on with the frame.
+/// The result `XDP_PASS`: the kernel processes the frame.
 const PASS: i32 = 2;
 /// Offsets in `struct xdp_md`.
 const DATA: i16 = 0;
@@ -55,21 +55,22 @@ const DATA_END: i16 = 4;
 const QUEUE: i16 = 16;
 /// The helper `bpf_redirect_map`.
 const REDIRECT_MAP: i32 = 51;
-/// As a source register of [`LOAD_CONSTANT`]: the constant is a map's descriptor.
+/// The source register of [`LOAD_CONSTANT`] if the constant is a map's descriptor.
 const MAP_DESCRIPTOR: u8 = 1;
 
+/// Where a jump goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     Pass,
     Take,
-    /// Forward over so many instructions.
+    /// Skip this many instructions.
     Over(i16),
 }
 
-/// The program for `filter`, with the sockets in the map whose descriptor is `map`.
+/// Assembles the program for `filter`. `map` is the descriptor of the map of sockets.
 pub(super) fn assemble(filter: &Filter, map: i32) -> Vec<u64> {
     let mut program = Assembly::default();
-    program.op(MOVE, KEPT_CONTEXT, CONTEXT, 0, 0);
+    program.op(MOVE, SAVED_CONTEXT, CONTEXT, 0, 0);
     match filter {
         Filter::Everything => program.end_by_taking(map),
         Filter::Ports(ports) => {
@@ -81,7 +82,7 @@ pub(super) fn assemble(filter: &Filter, map: i32) -> Vec<u64> {
     program.place_jumps()
 }
 
-/// Decides about a frame by its headers.
+/// Decides by the headers whether a frame is taken.
 fn choose(program: &mut Assembly, ports: &Ports) {
     let take_if = |wanted| if wanted { Target::Take } else { Target::Pass };
     let on_wire = |value: u16| i32::from(value.to_be());
@@ -117,11 +118,11 @@ fn choose(program: &mut Assembly, ports: &Ports) {
     }
 }
 
-/// A program being written.
+/// A program under construction.
 #[derive(Default)]
 struct Assembly {
     instructions: Vec<(Instruction, Option<Target>)>,
-    /// Where the endings begin.
+    /// The first instructions of the two endings.
     pass: i16,
     take: i16,
 }
@@ -136,7 +137,7 @@ struct Instruction {
 }
 
 impl Assembly {
-    /// Instructions that [`require`](Self::require) takes.
+    /// The number of instructions that [`require`](Self::require) adds.
     const REQUIRE: i16 = 3;
 
     fn op(&mut self, code: u8, to: u8, from: u8, offset: i16, constant: i32) {
@@ -148,7 +149,7 @@ impl Assembly {
         self.instructions.push((jump, Some(target)));
     }
 
-    /// Passes the frame on unless `bytes` from [`FRAME`] are there.
+    /// Passes the frame to the kernel if fewer than `bytes` bytes follow [`FRAME`].
     fn require(&mut self, bytes: i16) {
         self.op(MOVE, LIMIT, FRAME, 0, 0);
         self.op(ADD_CONSTANT, LIMIT, 0, 0, i32::from(bytes));
@@ -157,17 +158,17 @@ impl Assembly {
         self.instructions.push((compare, Some(Target::Pass)));
     }
 
-    /// The first ending: the kernel goes on with the frame.
+    /// The first ending: passes the frame to the kernel.
     fn end_by_passing(&mut self) {
         self.pass = self.next();
         self.op(MOVE_CONSTANT, RESULT, 0, 0, PASS);
         self.op(EXIT, 0, 0, 0, 0);
     }
 
-    /// The second ending: the socket of this queue, if there is one, gets the frame.
+    /// The second ending: redirects the frame to the socket of this queue, if there is one.
     fn end_by_taking(&mut self, map: i32) {
         self.take = self.next();
-        self.op(LOAD_WORD, 2, KEPT_CONTEXT, QUEUE, 0);
+        self.op(LOAD_WORD, 2, SAVED_CONTEXT, QUEUE, 0);
         self.op(LOAD_CONSTANT, 1, MAP_DESCRIPTOR, 0, map);
         self.op(0, 0, 0, 0, 0); // the constant's upper half
         self.op(MOVE_CONSTANT, 3, 0, 0, PASS); // if the queue has no socket
@@ -197,7 +198,7 @@ impl Assembly {
 }
 
 impl Instruction {
-    /// The eight bytes of an instruction as they stand in memory.
+    /// Encodes the instruction as eight bytes in memory order.
     fn encode(self) -> u64 {
         let registers =
             if cfg!(target_endian = "little") { self.from << 4 | self.to } else { self.to << 4 | self.from };

@@ -1,10 +1,10 @@
-//! The four rings of an XDP socket: single producer, single consumer, one side being the kernel
-//! (the kernel's `Documentation/networking/af_xdp.rst`).
+//! The four rings of an XDP socket: single producer, single consumer, one of which is the kernel (the
+//! kernel's `Documentation/networking/af_xdp.rst`).
 //!
-//! Indices run freely and are masked on use. The producer writes an entry, then stores its index
-//! with release; the consumer loads that index with acquire, reads the entry, then stores its own
-//! index with release, which the producer loads with acquire before it writes there again. Each
-//! side's own index is kept here, too, and published when a batch is done.
+//! Indices increase without bound and are masked on use. The producer writes an entry, then stores its
+//! index with release. The consumer loads that index with acquire, reads the entry, then stores its own
+//! index with release. The producer loads that index with acquire before it reuses the slot. This side
+//! also keeps its own index in ordinary memory, and publishes it at the end of a batch.
 
 use crate::net::shared::SharedMemory;
 use core::marker::PhantomData;
@@ -14,15 +14,15 @@ use rustix::io::Errno;
 use rustix::net::xdp::XdpRingOffset;
 use std::os::fd::AsFd;
 
-/// What a ring holds.
+/// The type of a ring's entries.
 pub(super) trait RingEntry: Copy {
     /// Its size in the ring, in bytes.
     const SIZE: usize;
 
-    /// Reads the entry at a place of the ring's memory.
+    /// Reads the entry at offset `at` of the ring's memory.
     fn load(memory: &SharedMemory, at: usize) -> Self;
 
-    /// Writes it there.
+    /// Writes the entry at offset `at` of the ring's memory.
     fn store(self, memory: &SharedMemory, at: usize);
 }
 
@@ -39,7 +39,8 @@ impl RingEntry for u64 {
     }
 }
 
-/// A piece of a frame: where in the shared frame memory, how long, whether another one follows.
+/// A piece of a frame: its address in the shared frame memory, its length, and whether another piece
+/// follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Descriptor {
     pub(super) address: u64,
@@ -87,17 +88,17 @@ impl<E: RingEntry> Ring<E> {
         Ok(Self { memory, producer, consumer, entries, size, entry: PhantomData })
     }
 
-    /// The index of the side that fills.
+    /// The index of the producer.
     fn producer(&self) -> &AtomicU32 {
         self.memory.u32_at(self.producer)
     }
 
-    /// The index of the side that drains.
+    /// The index of the consumer.
     fn consumer(&self) -> &AtomicU32 {
         self.memory.u32_at(self.consumer)
     }
 
-    /// Where the entry of this index begins.
+    /// Returns the memory offset of the entry with this index.
     fn place(&self, index: u32) -> usize {
         self.entries + (index & (self.size - 1)) as usize * E::SIZE
     }
@@ -121,36 +122,36 @@ impl<E: RingEntry> ProducerRing<E> {
         Ok(Self { ring: Ring::map(socket, page, offsets, size)?, produced: 0 })
     }
 
-    /// How many entries the kernel has not consumed yet, unpublished ones among them.
+    /// The number of entries that the kernel has not consumed yet, including unpublished ones.
     pub(super) fn pending(&self) -> u32 {
         self.produced.wrapping_sub(self.ring.consumer().load(Acquire))
     }
 
-    /// How many entries there is room for.
+    /// The number of entries that can be added.
     pub(super) fn free_slots(&self) -> u32 {
         self.ring.size - self.pending()
     }
 
-    /// Adds an entry. There must be room: [`free_slots`](Self::free_slots) says so, or the entry is a buffer that
-    /// has left this ring and come back through another one. The kernel has read it here before it
-    /// showed it there, but may say so a moment later (`xsk_flush`).
+    /// Adds an entry. There must be a free slot: either [`free_slots`](Self::free_slots) shows one, or the
+    /// entry is a buffer that has left this ring and come back through another. The kernel reads it here
+    /// before it shows it there, but may update its index here a moment later (`xsk_flush`).
     pub(super) fn push(&mut self, entry: E) {
         entry.store(&self.ring.memory, self.ring.place(self.produced));
         self.produced = self.produced.wrapping_add(1);
     }
 
-    /// Shows the kernel all that was added.
+    /// Publishes all added entries to the kernel.
     pub(super) fn publish(&mut self) {
         self.ring.producer().store(self.produced, Release);
     }
 }
 
-/// A ring that the kernel fills: received frames, or buffers of frames that were sent.
+/// A ring that the kernel fills: received frames, or the buffers of sent frames.
 #[derive(Debug)]
 pub(super) struct ConsumerRing<E> {
     ring: Ring<E>,
     consumed: u32,
-    /// The kernel's index when it was last looked at.
+    /// The kernel's index when it was last read.
     produced: u32,
 }
 
@@ -165,7 +166,7 @@ impl<E: RingEntry> ConsumerRing<E> {
         Ok(Self { ring: Ring::map(socket, page, offsets, size)?, consumed: 0, produced: 0 })
     }
 
-    /// The next entry. The kernel's index is looked at only when nothing known is left.
+    /// Takes the next entry. Reads the kernel's index only when no known entry is left.
     pub(super) fn pop(&mut self) -> Option<E> {
         if self.consumed == self.produced {
             self.produced = self.ring.producer().load(Acquire);
@@ -177,7 +178,7 @@ impl<E: RingEntry> ConsumerRing<E> {
         })
     }
 
-    /// Gives the kernel the room of all that was consumed.
+    /// Returns the slots of all consumed entries to the kernel.
     pub(super) fn publish(&mut self) {
         self.ring.consumer().store(self.consumed, Release);
     }

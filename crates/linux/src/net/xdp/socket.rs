@@ -1,9 +1,9 @@
 //! The socket of one receive queue, its buffers and its rings.
 //!
-//! Buffers are equal chunks of one block of memory. Whose a chunk is follows from where its address
-//! is: in the fill or the transmit ring it is the kernel's; once it comes out of the receive or the
-//! completion ring, or while it is in `free`, it is ours. The first part of the chunks circulates
-//! between fill and receive ring, the rest between `free`, transmit and completion ring.
+//! Buffers are chunks of equal size in one block of memory. The kernel owns a chunk while its address is
+//! in the fill or the transmit ring. We own it once it has come out of the receive or the completion
+//! ring, and while it is in `free`. The receive chunks circulate between the fill and the receive ring,
+//! the send chunks between `free`, the transmit ring and the completion ring.
 
 use super::ring::{ConsumerRing, Descriptor, ProducerRing};
 use super::{Attachment, NEEDS, XdpOptions};
@@ -21,23 +21,23 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-/// Size of a buffer: a page of the smallest kind, the largest that copy mode accepts everywhere.
+/// The size of a buffer in bytes: the smallest page size, which copy mode accepts on every machine.
 const CHUNK: usize = 4096;
-/// What the kernel keeps free in front of a received frame (`XDP_PACKET_HEADROOM`).
+/// The bytes that the kernel leaves free in front of a received frame (`XDP_PACKET_HEADROOM`).
 const HEADROOM: usize = 256;
 /// The longest frame that is received into one buffer.
 pub(super) const LONGEST_IN_ONE_BUFFER: usize = CHUNK - HEADROOM;
-/// Pieces of one frame, at most: the kernel's limit on the parts of a packet (`MAX_SKB_FRAGS`).
+/// The most pieces of one frame: the kernel's limit on the parts of a packet (`MAX_SKB_FRAGS`).
 const MOST_PIECES: usize = 17;
-/// How long the kernel may take to release the queue of a socket that was closed.
+/// How long the kernel may take to release the queue of a closed socket.
 const RELEASE: Duration = Duration::from_millis(200);
-/// The largest ring.
+/// The most slots of a ring.
 const MOST_SLOTS: u32 = 1 << 20;
 
 /// An AF_XDP socket on one receive queue of an [`XdpInterface`](super::XdpInterface).
 #[derive(Debug)]
 pub struct XdpSocket {
-    // Dropped first, so that the kernel lets go of the memory before it is unmapped.
+    // Dropped first, so that the kernel releases the memory before it is unmapped.
     socket: OwnedFd,
     incoming: Incoming,
     outgoing: Outgoing,
@@ -46,16 +46,16 @@ pub struct XdpSocket {
     attachment: Arc<Attachment>,
 }
 
-/// Received frames, and the buffers for those to come.
+/// The receive ring, and the fill ring with buffers for future frames.
 #[derive(Debug)]
 struct Incoming {
     received: ConsumerRing<Descriptor>,
     fill: ProducerRing<u64>,
-    /// The pieces so far of a frame that comes in several buffers.
+    /// The pieces received so far of a frame in several buffers.
     pieces: Vec<u8>,
 }
 
-/// Frames to be sent, and the buffers of those that were.
+/// The transmit ring, the completion ring with buffers of sent frames, and free buffers.
 #[derive(Debug)]
 struct Outgoing {
     transmit: ProducerRing<Descriptor>,
@@ -79,7 +79,7 @@ impl XdpSocket {
             Self::create(attachment, options).and_then(|socket| socket.start(queue).map(|()| socket));
         opened.map_err(|error| match error {
             Errno::BUSY => DeviceError::QueueTaken { interface: interface.name.clone(), queue },
-            // A kernel before 6.6 knows frames of one buffer only.
+            // Kernels before 6.6 support only frames in one buffer.
             Errno::INVAL if attachment.several_buffers => {
                 DeviceError::MtuTooLarge { interface: interface.name.clone(), mtu: interface.mtu }
             }
@@ -87,7 +87,7 @@ impl XdpSocket {
         })
     }
 
-    /// A socket with buffers and rings, not bound yet.
+    /// Creates a socket with buffers and rings that is not bound yet.
     fn create(attachment: &Arc<Attachment>, options: XdpOptions) -> Result<Self, Errno> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let socket = socket_with(AddressFamily::XDP, SocketType::RAW, flags, None)?;
@@ -119,7 +119,7 @@ impl XdpSocket {
         })
     }
 
-    /// Binds the socket to its queue and lets the program know it.
+    /// Binds the socket to its queue and adds it to the program's map.
     fn start(&self, queue: u32) -> Result<(), Errno> {
         let mut flags = SocketAddrXdpFlags::XDP_COPY;
         flags.set(SocketAddrXdpFlags::XDP_USE_SG, self.attachment.several_buffers);
@@ -131,7 +131,7 @@ impl XdpSocket {
             }
             thread::sleep(RELEASE / 100);
         }
-        kernel::enter_socket(&self.attachment.map, queue, &self.socket)
+        kernel::add_socket(&self.attachment.map, queue, &self.socket)
     }
 
     /// The interface, as it was when the program was attached.
@@ -161,7 +161,7 @@ impl XdpOptions {
     }
 }
 
-/// Tells the kernel of the memory for frames.
+/// Registers the frame memory with the kernel.
 fn register(socket: &OwnedFd, buffers: &SharedMemory) -> Result<(), Errno> {
     let registration = XdpUmemReg {
         addr: buffers.address(),
@@ -174,12 +174,12 @@ fn register(socket: &OwnedFd, buffers: &SharedMemory) -> Result<(), Errno> {
     sockopt::set_xdp_umem_reg(socket, registration)
 }
 
-/// Frames being received. When dropped, however that comes, the kernel gets the buffers back.
+/// A batch of frames being received. Dropping it, even by a panic, returns the buffers to the kernel.
 struct Batch<'a>(&'a mut Incoming);
 
 impl Batch<'_> {
-    /// The next piece. Its buffer is put into the fill ring, but the kernel does not see it there
-    /// before the batch ends.
+    /// Returns the next piece. Its buffer is put into the fill ring, but is published to the kernel only
+    /// when the batch ends.
     fn next(&mut self) -> Option<Descriptor> {
         let piece = self.0.received.pop()?;
         self.0.fill.push(piece.address & !(CHUNK as u64 - 1));
@@ -195,7 +195,7 @@ impl Drop for Batch<'_> {
 }
 
 impl Outgoing {
-    /// Takes back the buffers of frames that are on their way.
+    /// Reclaims the buffers of frames that have been sent.
     fn reclaim(&mut self) {
         while let Some(address) = self.completed.pop() {
             self.free.push(address & !(CHUNK as u64 - 1));
@@ -214,8 +214,8 @@ impl FrameDevice for XdpSocket {
         let mut received = 0;
         while received < limit {
             let Some(piece) = batch.next() else { break };
-            // SAFETY: the piece came out of the receive ring, so its buffer is ours until `batch`,
-            // which outlives this slice, publishes it in the fill ring.
+            // SAFETY: the piece came out of the receive ring, so we own its buffer until `batch`, which
+            // outlives this slice, publishes it in the fill ring.
             let bytes = unsafe { self.buffers.bytes(piece.address as usize, piece.length as usize) };
             let pieces = &mut batch.0.pieces;
             if piece.continued {
@@ -247,7 +247,7 @@ impl FrameDevice for XdpSocket {
         }
         for (index, bytes) in frame.chunks(CHUNK).enumerate() {
             let Some(address) = self.outgoing.free.pop() else { return Err(SendError::Full) };
-            // SAFETY: a free buffer is ours and nobody else's.
+            // SAFETY: only we own a free buffer.
             unsafe { self.buffers.bytes_mut(address as usize, bytes.len()) }.copy_from_slice(bytes);
             let continued = index + 1 < pieces;
             self.outgoing.transmit.push(Descriptor { address, length: bytes.len() as u32, continued });
@@ -284,7 +284,7 @@ impl FrameDevice for XdpSocket {
             .map_or(0, |statistics| statistics.rx_dropped + statistics.rx_ring_full.unwrap_or(0))
     }
 
-    /// Frames the kernel found malformed. What the driver drops after that, AF_XDP does not tell.
+    /// Frames that the kernel found malformed. AF_XDP does not report frames that the driver drops later.
     fn lost_sending(&self) -> u64 {
         sockopt::xdp_statistics(&self.socket).map_or(0, |statistics| statistics.tx_invalid_descs)
     }
