@@ -21,7 +21,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::thread;
 use std::time::{Duration, Instant};
-use warmcore_costs::profile::{Intervened, IntervenedPoint};
+use warmcore_costs::profile::{CurvePoint, MeasuredCurve};
 use warmcore_costs::{Approach, Experiment};
 use warmcore_linux::Program;
 use warmcore_linux::pin_to;
@@ -47,7 +47,7 @@ const OVERSLEPT: f64 = 2.0;
 
 /// t(x), measured.
 pub(crate) struct Curve {
-    pub(crate) intervened: Intervened,
+    pub(crate) intervened: MeasuredCurve,
     /// Of the built-in work.
     pub(crate) references_per_us: Option<f64>,
     /// The `x` that could not be measured, and why.
@@ -131,9 +131,9 @@ impl Point {
     }
 
     /// The point, at what really passed.
-    fn measured(&self, plan: &Plan, proximity: &Proximity) -> Option<IntervenedPoint> {
+    fn measured(&self, plan: &Plan, proximity: &Proximity) -> Option<CurvePoint> {
         let passed = self.passed.measured(plan.target, proximity)?;
-        Some(IntervenedPoint { x: passed.mean, time: self.series.measured(plan.target, proximity)? })
+        Some(CurvePoint { x: passed.mean, time: self.series.measured(plan.target, proximity)? })
     }
 }
 
@@ -164,7 +164,7 @@ pub(crate) fn measure(
     }
     left_out.sort_by(Nanos::total_cmp);
     Ok(Curve {
-        intervened: Intervened {
+        intervened: MeasuredCurve {
             workload: work.description(),
             approach: Approach::IndependentStacks,
             fitted: false,

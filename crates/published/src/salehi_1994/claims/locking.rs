@@ -258,7 +258,7 @@ pub(super) const LOST: Estimate<f64> = Estimate::published(-f64::INFINITY);
 
 /// `of` the source's three policies, by name.
 fn policies(of: impl Fn(ProcessorPolicy) -> Option<Estimate<f64>>) -> Option<Vec<(String, Estimate<f64>)>> {
-    ProcessorPolicy::SOURCE.into_iter().map(|policy| Some((policy.to_string(), of(policy)?))).collect()
+    ProcessorPolicy::SALEHI_1994.into_iter().map(|policy| Some((policy.to_string(), of(policy)?))).collect()
 }
 
 /// By how many percent the delay at the lowest rate is above the least one.
