@@ -7,7 +7,7 @@
 
 use crate::displacement::{Displacement, Intervening};
 use crate::execution::interpolate;
-use crate::profile::{IntervenedPoint, Level, Profile};
+use crate::profile::{CurvePoint, Level, Profile};
 use crate::situation::{Approach, Situation};
 use warmcore_units::Nanos;
 
@@ -42,7 +42,7 @@ const MODEL_ERROR: f64 = 0.05;
 pub fn fit(
     profile: &Profile,
     approach: Approach,
-    points: &[IntervenedPoint],
+    points: &[CurvePoint],
     references_per_us: f64,
 ) -> Option<Fit> {
     let alone = SingleProcessor::new(profile, approach)?;
@@ -111,15 +111,15 @@ impl<'a> SingleProcessor<'a> {
 
     /// Root mean square of the relative deviations of `points` from the model.
     #[must_use]
-    pub fn deviation(&self, points: &[IntervenedPoint], intervening: Intervening) -> f64 {
+    pub fn deviation(&self, points: &[CurvePoint], intervening: Intervening) -> f64 {
         let squares: f64 = points.iter().map(|point| self.relative(point, intervening).powi(2)).sum();
         (squares / points.len().max(1) as f64).sqrt()
     }
 
     /// The quantity that a fit minimises: the sum of squared relative deviations, each in units of the
     /// uncertainty of the point and the model.
-    fn misfit(&self, points: &[IntervenedPoint], intervening: Intervening) -> f64 {
-        let squared = |point: &IntervenedPoint| {
+    fn misfit(&self, points: &[CurvePoint], intervening: Intervening) -> f64 {
+        let squared = |point: &CurvePoint| {
             let uncertainty = point.time.estimate().relative_half_width().unwrap_or(0.0).hypot(MODEL_ERROR);
             (self.relative(point, intervening) / uncertainty).powi(2)
         };
@@ -127,7 +127,7 @@ impl<'a> SingleProcessor<'a> {
     }
 
     /// The relative deviation of `point` from the model.
-    fn relative(&self, point: &IntervenedPoint, intervening: Intervening) -> f64 {
+    fn relative(&self, point: &CurvePoint, intervening: Intervening) -> f64 {
         self.receive_after(point.x, intervening) / point.time.mean - 1.0
     }
 }
@@ -145,11 +145,11 @@ mod tests {
         for (w, b) in [(0.7, 0.9), (30.0, 0.6)] {
             let truth = Intervening { w, b, references_per_us: 300.0, ..Intervening::MVS };
             let alone = SingleProcessor::new(&profile, Approach::Locking).unwrap();
-            let points: Vec<IntervenedPoint> = (0..13)
+            let points: Vec<CurvePoint> = (0..13)
                 .map(|step| Nanos(1e3 * 10_f64.powf(f64::from(step) / 2.0)))
                 .map(|x| {
                     let time = alone.receive_after(x, truth);
-                    IntervenedPoint { x, time: Measured::published(time) }
+                    CurvePoint { x, time: Measured::published(time) }
                 })
                 .collect();
             let fit = fit(&profile, Approach::Locking, &points, 300.0).unwrap();

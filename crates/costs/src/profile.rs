@@ -33,7 +33,7 @@ pub struct Profile {
     pub times: Times,
     /// t(x) as measured, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intervened: Option<Intervened>,
+    pub intervened: Option<MeasuredCurve>,
 }
 
 /// Where a profile's figures come from.
@@ -80,7 +80,7 @@ pub struct Runs {
 impl Runs {
     /// Runs that are not used unless there are too few others.
     #[must_use]
-    pub const fn set_aside(&self) -> u64 {
+    pub const fn excluded(&self) -> u64 {
         self.disturbed + self.displaced
     }
 }
@@ -239,7 +239,7 @@ pub struct ReceiveTimes {
 /// t(x) as measured: experiment A1 after `x` of intervening work.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Intervened {
+pub struct MeasuredCurve {
     /// What ran in between.
     pub workload: String,
     /// Under which approach the packet was received.
@@ -247,13 +247,13 @@ pub struct Intervened {
     /// Whether `intervening` was fitted to these points; otherwise it is the published default.
     pub fitted: bool,
     /// The points, in order of `x`.
-    pub points: Vec<IntervenedPoint>,
+    pub points: Vec<CurvePoint>,
 }
 
 /// One point of t(x).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct IntervenedPoint {
+pub struct CurvePoint {
     /// Duration of the intervening work.
     pub x: Nanos,
     /// Time of the packet after it.

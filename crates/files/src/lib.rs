@@ -1,60 +1,60 @@
-//! Reading a file that a user names: a regular file, no longer than stated.
+//! Reading a file that a user names, if it is a regular file and not too long.
 //!
-//! A name may lead anywhere: to a directory, to a device without end, to a pipe that nobody writes
-//! to. Each is refused at once and in words, so that no command waits or fills the memory for it.
+//! A path may lead anywhere: to a directory, an endless device, or a pipe without a writer. These are refused
+//! at once with an explanation, so that no command hangs or fills the memory.
 
 use std::fs::{File, FileType};
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// The longest document, in bytes: profiles, scenarios and plans have some kilobytes.
+/// The longest document, in bytes. Profiles, scenarios and plans take a few kilobytes.
 pub const LONGEST_DOCUMENT: u64 = 16 << 20;
-/// The longest journal, in bytes: a finished point takes about a kilobyte.
+/// The longest journal, in bytes. A finished point takes about a kilobyte.
 pub const LONGEST_JOURNAL: u64 = 1 << 30;
-/// The longest capture of packets, in bytes: it is held in memory.
+/// The longest packet capture, in bytes. It is read into memory.
 pub const LONGEST_CAPTURE: u64 = 4 << 30;
 
-/// The bytes of the regular file at `path`, which has `limit` of them at most.
+/// Reads the regular file at `path`, which may have at most `limit` bytes.
 ///
 /// # Errors
-/// As the system says; [`ErrorKind::IsADirectory`] and [`ErrorKind::InvalidInput`] for what is no
-/// regular file, [`ErrorKind::FileTooLarge`] for a longer one.
+/// The system's errors; [`ErrorKind::IsADirectory`] or [`ErrorKind::InvalidInput`] if it is not a regular
+/// file, [`ErrorKind::FileTooLarge`] if it is too long.
 pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
     check(path, limit)?;
     let mut bytes = Vec::new();
-    // It may have grown since, and the length of some of the kernel's files is said to be 0.
+    // The file may have grown since the check, and some kernel files report a length of 0.
     File::open(path)?.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     refuse_longer(bytes.len() as u64, limit)?;
     Ok(bytes)
 }
 
-/// Finds out whether [`read`] would refuse what is at `path`, without opening it: to open a pipe waits
-/// for its other end.
+/// Checks whether [`read`] would refuse `path`, without opening it: opening a pipe would wait for its other
+/// end.
 ///
 /// # Errors
 /// As [`read`].
 pub fn check(path: &Path, limit: u64) -> io::Result<()> {
-    let found = path.metadata().map_err(|error| named_link(path, error))?;
+    let found = path.metadata().map_err(|error| explain_dangling_link(path, error))?;
     refuse_other_than_file(found.file_type())?;
     refuse_longer(found.len(), limit)
 }
 
-/// The text of the regular file at `path`, which has `limit` bytes at most.
+/// Reads the regular file at `path` as text; it may have at most `limit` bytes.
 ///
 /// # Errors
-/// As [`read`], and [`ErrorKind::InvalidData`] where it is not UTF-8.
+/// As [`read`], and [`ErrorKind::InvalidData`] if it is not UTF-8.
 pub fn read_text(path: &Path, limit: u64) -> io::Result<String> {
     String::from_utf8(read(path, limit)?).map_err(|error| {
         let offset = error.utf8_error().valid_up_to();
         let found = error.as_bytes()[offset];
-        let problem = format!("it is no text in UTF-8: the byte at offset {offset} is 0x{found:02x}");
+        let problem = format!("it is not UTF-8 text: the byte at offset {offset} is 0x{found:02x}");
         io::Error::new(ErrorKind::InvalidData, problem)
     })
 }
 
-/// `error`, or that `path` is a link to nothing.
-fn named_link(path: &Path, error: io::Error) -> io::Error {
+/// Replaces `error` by one that names the missing target, if `path` is a dangling link.
+fn explain_dangling_link(path: &Path, error: io::Error) -> io::Error {
     match path.read_link() {
         Ok(target) if error.kind() == ErrorKind::NotFound => {
             let problem = format!("it is a link to {}, which is not there", target.display());
@@ -79,7 +79,7 @@ fn refuse_longer(bytes: u64, limit: u64) -> io::Result<()> {
     if bytes <= limit {
         return Ok(());
     }
-    let problem = format!("it has more than {limit} bytes, which is the most that is read");
+    let problem = format!("it has more than {limit} bytes, the most that can be read");
     Err(io::Error::new(ErrorKind::FileTooLarge, problem))
 }
 
@@ -107,12 +107,12 @@ mod tests {
         };
         assert_eq!(kind, ErrorKind::FileTooLarge);
         assert!(problem.contains("more than 8 bytes"), "{problem}");
-        // A file of the kernel that is said to have no bytes.
+        // A kernel file that reports a length of 0.
         assert_eq!(read(Path::new("/proc/self/maps"), 8).unwrap_err().kind(), ErrorKind::FileTooLarge);
     }
 
     #[test]
-    fn what_is_no_regular_file_is_named_and_not_waited_for() {
+    fn other_than_regular_files_are_refused_without_waiting() {
         let folder = tempfile::tempdir().unwrap();
         let (pipe, socket) = (folder.path().join("pipe"), folder.path().join("socket"));
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_byte_that_is_no_text_is_told() {
+    fn the_first_byte_that_is_not_utf_8_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         fs::write(&path, b"abc\xffd").unwrap();

@@ -21,7 +21,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::thread;
 use std::time::{Duration, Instant};
-use warmcore_costs::profile::{Intervened, IntervenedPoint};
+use warmcore_costs::profile::{CurvePoint, MeasuredCurve};
 use warmcore_costs::{Approach, Experiment};
 use warmcore_linux::Program;
 use warmcore_linux::pin_to;
@@ -49,7 +49,7 @@ const MAX_OVERSLEEP: f64 = 2.0;
 
 /// The measured t(x).
 pub(crate) struct Curve {
-    pub(crate) intervened: Intervened,
+    pub(crate) intervened: MeasuredCurve,
     /// References per microsecond of the built-in work.
     pub(crate) references_per_us: Option<f64>,
     /// The `x` that could not be measured, and why.
@@ -133,9 +133,9 @@ impl Point {
     }
 
     /// The measured point, at the time that really passed.
-    fn measured(&self, plan: &Plan, proximity: &Proximity) -> Option<IntervenedPoint> {
+    fn measured(&self, plan: &Plan, proximity: &Proximity) -> Option<CurvePoint> {
         let passed = self.passed.measured(plan.target, proximity)?;
-        Some(IntervenedPoint { x: passed.mean, time: self.series.measured(plan.target, proximity)? })
+        Some(CurvePoint { x: passed.mean, time: self.series.measured(plan.target, proximity)? })
     }
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn measure(
     }
     left_out.sort_by(Nanos::total_cmp);
     Ok(Curve {
-        intervened: Intervened {
+        intervened: MeasuredCurve {
             workload: work.description(),
             approach: Approach::IndependentStacks,
             fitted: false,

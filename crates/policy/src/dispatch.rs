@@ -1,4 +1,4 @@
-//! The dispatcher: a policy, what it sees of the processors, and the jobs that wait (§3).
+//! The dispatcher: a policy, what it sees of the processors, and the jobs that wait (Salehi, Kurose & Towsley 1994, §3).
 //!
 //! The dispatcher is a pure state machine. A *driver* reports that a job has arrived or that a processor
 //! has finished one, and learns which processor continues with which job. The simulator and the runtime

@@ -1,4 +1,4 @@
-//! Choosing a protocol thread (§2.3, "thread stack affinity").
+//! Choosing a protocol thread (Salehi, Kurose & Towsley 1994, §2.3, "thread stack affinity").
 
 use crate::Recency;
 use alloc::boxed::Box;

@@ -42,7 +42,8 @@ struct Ledger<P> {
 
 impl<P: Policy> Ledger<P> {
     fn new(policy: P, processors: u32) -> Self {
-        let layout = Layout { processors, streams: STREAMS, stacks: 1, stack_each: false, hashed: false };
+        let layout =
+            Layout { processors, streams: STREAMS, stacks: 1, stack_per_processor: false, hashed: false };
         Self {
             dispatcher: Dispatcher::new(policy, &layout),
             random: Xoshiro256PlusPlus::seed_from_u64(1),

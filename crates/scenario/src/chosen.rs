@@ -32,8 +32,8 @@ impl Scheduling {
     /// The layout of this many processors, streams and stacks.
     #[must_use]
     pub fn layout(&self, processors: u32, streams: u32, stacks: u32) -> Layout {
-        let stack_each = self.approach == Parallelism::Hybrid;
-        Layout { processors, streams, stacks, stack_each, hashed: self.policy.hashes() }
+        let stack_per_processor = self.approach == Parallelism::Hybrid;
+        Layout { processors, streams, stacks, stack_per_processor, hashed: self.policy.hashes() }
     }
 
     /// The processor that each stream is assigned to.

@@ -60,7 +60,7 @@ impl Combination {
     /// Every combination, Locking first.
     pub fn all() -> impl Iterator<Item = Self> {
         Approach::ALL.into_iter().flat_map(|approach| {
-            ProcessorPolicy::SOURCE.into_iter().flat_map(move |policy| {
+            ProcessorPolicy::SALEHI_1994.into_iter().flat_map(move |policy| {
                 Organisation::ALL.into_iter().flat_map(move |threads| {
                     Organisation::ALL.map(|memory| Self { approach, policy, threads, memory })
                 })

@@ -74,7 +74,7 @@ impl Effects {
             }
         }
         if !(-self.decision_ns..=1e9).contains(&self.start_ns) {
-            let expected = "between minus decision_ns and 1e9 nanoseconds";
+            let expected = "between minus the cost of a decision and 1e9 nanoseconds";
             return Err(Fault::new("effects.start_ns", self.start_ns, expected));
         }
         if !(self.send_path > 0.0 && self.send_path <= 10.0) {

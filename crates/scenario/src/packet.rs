@@ -12,7 +12,7 @@ use std::str::FromStr;
 use warmcore_units::{Fault, PerSecond};
 
 /// Packets per stream after which caches and queues have probably settled.
-pub const SETTLED: u64 = 4;
+pub const SETTLING_PACKETS: u64 = 4;
 
 /// The document of one point.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -190,13 +190,13 @@ impl PacketScenario {
     /// If there are too many streams.
     pub fn check_length(&self) -> Result<(), Fault> {
         let RunLength { max_packets, .. } = self.run;
-        let (streams, most) = (self.traffic.streams, max_packets / SETTLED);
+        let (streams, most) = (self.traffic.streams, max_packets / SETTLING_PACKETS);
         if matches!(self.traffic.process, Process::Trace(_)) || u64::from(streams) <= most {
             return Ok(());
         }
         let expected = format!(
             "at most {most} with runs of {max_packets} packets: caches settle only after each stream has had \
-             {SETTLED} packets; raise `run.max_packets` (--max-packets) for more streams"
+             {SETTLING_PACKETS} packets; raise `run.max_packets` (--max-packets) for more streams"
         );
         Err(Fault::new("traffic.streams", streams, expected))
     }

@@ -35,7 +35,7 @@ pub enum ProcessorPolicy {
 
 impl ProcessorPolicy {
     /// The policies that Salehi 1994 compares.
-    pub const SOURCE: [Self; 3] = [Self::Mru, Self::Lru, Self::WiredStreams];
+    pub const SALEHI_1994: [Self; 3] = [Self::Mru, Self::Lru, Self::WiredStreams];
 
     /// Every policy.
     pub const ALL: [Self; 10] = [

@@ -59,7 +59,7 @@ fn main() {
 
 /// Prints one line per load; returns the adaptive policy's worst ratio, and where it occurs.
 fn compare(setting: &Setting, burst: &str) -> (f64, String) {
-    let best_capacity = ProcessorPolicy::SOURCE.map(|policy| setting.capacity(policy)).into_iter();
+    let best_capacity = ProcessorPolicy::SALEHI_1994.map(|policy| setting.capacity(policy)).into_iter();
     let best_capacity = best_capacity.fold(0.0, f64::max);
     let approach = setting.approach;
     println!("\n{approach}, batches {burst}: up to {best_capacity:.0} packets per second");

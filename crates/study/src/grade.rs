@@ -92,7 +92,7 @@ impl Quality {
         all.for_each(|cost| quality.count(cost));
         // What the calibration itself counted has the runs that were broken off too.
         if let Some(runs) = profile.provenance.runs {
-            (quality.runs, quality.set_aside) = (runs.made, runs.set_aside());
+            (quality.runs, quality.set_aside) = (runs.made, runs.excluded());
             quality.displaced = runs.displaced;
         }
         quality

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::profile::Kind;
 use warmcore_costs::{Approach, ExecutionModel, Profile};
-use warmcore_scenario::packet::{RunLength, SETTLED};
+use warmcore_scenario::packet::{RunLength, SETTLING_PACKETS};
 use warmcore_scenario::{Combination, Effects, PacketScenario, Prediction, Traffic};
 use warmcore_sim::packet::host::Host as SimulatedHost;
 use warmcore_sim::packet::{Capacity, Outcome, Point, PointError, Shape, highest_rate};
@@ -190,7 +190,7 @@ impl Conditions<'_> {
     fn scenario(&self, combination: Combination, rate: Option<PerSecond>) -> PacketScenario {
         let Self { asked, processors, streams, seed, .. } = *self;
         // Twice what all streams need to be seen.
-        let max_packets = asked.max_packets.max(2 * SETTLED * u64::from(streams));
+        let max_packets = asked.max_packets.max(2 * SETTLING_PACKETS * u64::from(streams));
         PacketScenario {
             seed,
             processors,

@@ -1,4 +1,4 @@
-//! One cache: its place in the hierarchy, its geometry, and who shares it.
+//! One cache: its level, its geometry, and the cpus that share it.
 
 use crate::CpuSet;
 use core::fmt;
@@ -46,7 +46,7 @@ impl Geometry {
         self.size.0 / self.line.0
     }
 
-    /// How many sets the lines are organised in (`S` in the sources for a direct-mapped cache).
+    /// How many sets the lines are organised in (`S` in the papers).
     #[must_use]
     pub const fn sets(&self) -> u64 {
         self.lines() / self.ways as u64
@@ -67,9 +67,9 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// What a [`Machine`](crate::Machine)'s caches are ordered by: level, kind, first cpu.
+    /// The sort key of a [`Machine`](crate::Machine)'s caches: level, kind, first cpu.
     #[must_use]
-    pub fn place(&self) -> (u32, CacheKind, Option<CpuId>) {
+    pub fn sort_key(&self) -> (u32, CacheKind, Option<CpuId>) {
         (self.level, self.kind, self.shared_by.first())
     }
 }

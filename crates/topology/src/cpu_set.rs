@@ -11,7 +11,7 @@ use warmcore_units::CpuId;
 #[serde(try_from = "String", into = "String")]
 pub struct CpuSet(BTreeSet<CpuId>);
 
-/// A text is not a list of cpus.
+/// The text is not a list of cpus.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseCpuSetError {
     /// The element that could not be read.
@@ -24,7 +24,7 @@ impl fmt::Display for ParseCpuSetError {
             f,
             "`{}` is neither a cpu number (below {}) nor a range such as `0-3`",
             self.element,
-            CpuSet::NUMBERS
+            CpuSet::LIMIT
         )
     }
 }
@@ -32,9 +32,9 @@ impl fmt::Display for ParseCpuSetError {
 impl core::error::Error for ParseCpuSetError {}
 
 impl CpuSet {
-    /// Numbers a list may name are below this: far more than Linux can be built for (8192), and
-    /// few enough that no list takes the memory of the machine.
-    const NUMBERS: u32 = 1 << 16;
+    /// All cpu numbers are below this limit: far above what Linux supports (8192), and low enough that no list
+    /// exhausts the memory.
+    const LIMIT: u32 = 1 << 16;
 
     /// Whether `cpu` is in the set.
     #[must_use]
@@ -53,7 +53,7 @@ impl CpuSet {
         self.0.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no cpus.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -99,7 +99,7 @@ impl FromStr for CpuSet {
             let (first, last) = element.split_once('-').unwrap_or((element, element));
             let number = |text: &str| text.trim().parse::<u32>();
             match (number(first), number(last)) {
-                (Ok(first), Ok(last)) if first <= last && last < Self::NUMBERS => {
+                (Ok(first), Ok(last)) if first <= last && last < Self::LIMIT => {
                     cpus.extend((first..=last).map(CpuId));
                 }
                 _ => return Err(ParseCpuSetError { element: element.to_owned() }),
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernels_notation_survives_a_round_trip() {
+    fn lists_in_the_kernels_notation_survive_a_round_trip() {
         for list in ["", "0", "0-3", "0-3,8,10-11"] {
             assert_eq!(list.parse::<CpuSet>().unwrap().to_string(), list);
         }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_list_is_refused_by_its_element() {
+    fn invalid_lists_are_refused_with_the_element() {
         for (list, element) in [
             ("a", "a"),
             ("0-3,x-5", "x-5"),

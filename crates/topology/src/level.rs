@@ -1,28 +1,27 @@
-//! The cache hierarchy as an execution-time model sees it: one unified cache per level.
+//! The cache hierarchy as the execution-time model uses it: one unified cache per level.
 
 use crate::{Cache, CacheKind, Geometry, Machine};
 use serde::{Deserialize, Serialize};
 use warmcore_units::{Bytes, CpuId};
 
-/// All caches of one level in a cpu's path to memory, taken as one.
+/// All caches of one level in a cpu's path to memory, treated as one.
 ///
-/// Where a level is split into an instruction and a data cache it is taken as a single cache of
-/// their summed size, "under the assumption that the reference stream is split approximately
-/// between the two" (Salehi, Kurose & Towsley 1994, §4.2).
+/// A level that is split into an instruction and a data cache is treated as a single cache of their total
+/// size, "under the assumption that the reference stream is split approximately between the two" (Salehi,
+/// Kurose & Towsley 1994, §4.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnifiedLevel {
     /// 1 is nearest to the core.
     pub level: u32,
-    /// Size and organisation; of a split level, see [`Machine::unified_levels`].
+    /// Size and organisation; for a split level, see [`Machine::unified_levels`].
     pub geometry: Geometry,
     /// How many physical cores of the visible machine share it; 1 is private.
     pub cores: usize,
 }
 
 impl UnifiedLevel {
-    /// Whether only the core itself displaces what this level holds. A level shared between cores
-    /// is displaced by the work of all of them.
+    /// Whether only one core uses this level. In a shared level, the work of all its cores displaces lines.
     #[must_use]
     pub const fn is_private(&self) -> bool {
         self.cores == 1
@@ -30,12 +29,12 @@ impl UnifiedLevel {
 }
 
 impl Machine {
-    /// The levels `cpu` reaches memory through, nearest first, each as one unified cache; empty
-    /// where no cache is known.
+    /// The cache levels between `cpu` and memory, nearest first, each as one unified cache; empty if no cache
+    /// is known.
     ///
-    /// A split level has the size of both halves, the line of its data half, and as many sets as
-    /// the halves have together (the source's two direct-mapped 16 KiB caches become one
-    /// direct-mapped cache of 32 KiB), with the ways that follow, rounded to a whole number.
+    /// A split level has the total size of both halves, the line size of the data half, and as many sets as
+    /// the halves have together; the number of ways follows, rounded to an integer. So the two direct-mapped
+    /// 16 KiB caches of Salehi 1994 become one direct-mapped cache of 32 KiB.
     #[must_use]
     pub fn unified_levels(&self, cpu: CpuId) -> Vec<UnifiedLevel> {
         let mut levels: Vec<u32> = self.data_caches(cpu).map(|cache| cache.level).collect();
@@ -66,7 +65,7 @@ impl Machine {
     }
 }
 
-/// The halves of a split level as one cache with the line of its `data` half.
+/// Combines the halves of a split level into one cache with the line size of the `data` half.
 fn unify(data: Geometry, parts: &[&Cache]) -> Geometry {
     let size = Bytes(parts.iter().map(|cache| cache.geometry.size.0).sum());
     let sets: u64 = parts.iter().map(|cache| cache.geometry.sets()).sum();
@@ -81,7 +80,7 @@ mod tests {
     use crate::synthetic;
 
     #[test]
-    fn the_challenges_split_first_level_is_a_unified_32_kib_as_the_source_assumes() {
+    fn the_split_first_level_of_the_challenge_becomes_32_kib_as_in_salehi_1994() {
         let levels = synthetic::sgi_challenge_xl(8).unified_levels(CpuId(3));
         let direct_mapped = |kib, line| Geometry { size: Bytes::kib(kib), line: Bytes(line), ways: 1 };
         assert_eq!(
@@ -95,7 +94,7 @@ mod tests {
 
     #[test]
     fn halves_of_unequal_ways_keep_their_sets() {
-        // 48 KiB in 12 ways and 32 KiB in 8 ways are 64 sets each.
+        // Both 48 KiB in 12 ways and 32 KiB in 8 ways have 64 sets.
         let levels = synthetic::hybrid_laptop().unified_levels(CpuId(0));
         assert_eq!(levels[0].geometry, Geometry { size: Bytes::kib(80), line: Bytes(64), ways: 10 });
         assert_eq!(levels[0].geometry.sets(), 128);

@@ -1,12 +1,12 @@
-//! The machine as an immutable value: which logical cpus there are, what they share, what their
-//! caches look like, and how much of it this process may use.
+//! The machine as an immutable value: its logical cpus, what they share, their caches, and how much of it
+//! this process may use.
 //!
 //! ```text
 //! machine ─ node ─ package ─ last-level cache ─ core ─ cpu
 //! ```
 //!
-//! Nothing here asks the operating system: a [`Machine`] is read by `linux`, or made by
-//! [`synthetic`] for machines we lack.
+//! This crate does not query the operating system: `linux` reads a [`Machine`], and [`synthetic`] builds
+//! machines that we do not have.
 
 mod cache;
 mod cpu_set;

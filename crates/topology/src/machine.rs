@@ -24,20 +24,20 @@ pub struct Cpu {
 pub struct Limits {
     /// The cpus the affinity mask and cgroup cpuset allow.
     pub allowed: CpuSet,
-    /// Processor time per wall time the cgroup allows, in cpus; `None` is unlimited.
+    /// Processor time per wall-clock time that the cgroup allows, in cpus; `None` is unlimited.
     pub cpu_quota: Option<f64>,
 }
 
-/// A machine, as far as it matters where work runs.
+/// The properties of a machine that matter for where work runs.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Machine {
-    /// What to call it in a report: the processor's model name.
+    /// Its name in reports: the processor's model name.
     pub name: String,
     /// Online cpus in order of their number.
     pub cpus: Vec<Cpu>,
     /// Every cache of every online cpu, each once, in order of level, then kind, then first cpu.
     pub caches: Vec<Cache>,
-    /// What of it this process may use.
+    /// How much of it this process may use.
     pub limits: Limits,
 }
 
@@ -54,7 +54,7 @@ impl Machine {
             .filter(move |cache| cache.kind != CacheKind::Instruction && cache.shared_by.contains(cpu))
     }
 
-    /// The cache `cpu` fetches instructions through first, where it has one apart from data.
+    /// The first instruction cache of `cpu`, if it has one separate from data.
     #[must_use]
     pub fn instruction_cache(&self, cpu: CpuId) -> Option<&Cache> {
         self.caches.iter().find(|cache| cache.kind == CacheKind::Instruction && cache.shared_by.contains(cpu))
@@ -71,14 +71,13 @@ impl Machine {
             .is_none_or(|cpu| cache.shared_by.iter().all(|id| cpu.smt_siblings.contains(id)))
     }
 
-    /// The usable cpus, one of each physical core: where work can run without a sibling's cache
-    /// traffic.
+    /// One usable cpu of each physical core, where work can run without cache traffic of a sibling.
     #[must_use]
     pub fn usable_cores(&self) -> Vec<CpuId> {
         self.one_cpu_per_core(self.usable())
     }
 
-    /// The lowest-numbered of `cpus` on each physical core they are on.
+    /// The lowest-numbered of `cpus` on each physical core.
     pub(crate) fn one_cpu_per_core<'a>(&self, cpus: impl Iterator<Item = &'a Cpu>) -> Vec<CpuId> {
         let mut taken = CpuSet::default();
         cpus.filter(|cpu| {
@@ -104,8 +103,8 @@ impl Machine {
         self
     }
 
-    /// The same machine with `offline` cpus taken away: they are in no set, and a cache that only
-    /// they shared is gone.
+    /// The same machine without the `offline` cpus: they are removed from all sets, as are caches that only
+    /// they used.
     #[must_use]
     pub fn without(mut self, offline: &CpuSet) -> Self {
         let keep = |cpus: &CpuSet| cpus.difference(offline);
@@ -117,7 +116,7 @@ impl Machine {
             cache.shared_by = keep(&cache.shared_by);
         }
         self.caches.retain(|cache| !cache.shared_by.is_empty());
-        self.caches.sort_by_key(Cache::place);
+        self.caches.sort_by_key(Cache::sort_key);
         self.limits.allowed = keep(&self.limits.allowed);
         self
     }
@@ -129,7 +128,7 @@ mod tests {
     use crate::synthetic;
 
     #[test]
-    fn a_cpu_taken_offline_leaves_its_sibling_and_their_caches() {
+    fn an_offline_cpu_leaves_its_sibling_and_their_caches() {
         let offline = "1,8-11".parse().unwrap();
         let laptop = synthetic::hybrid_laptop().without(&offline);
         assert_eq!(laptop.validate(), Ok(()));
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_uses_only_what_it_is_allowed() {
+    fn a_container_uses_only_its_allowed_cpus() {
         let allowed = "2,5-6".parse().unwrap();
         let container = synthetic::virtual_machine(8).limited_to(allowed, Some(1.5));
         assert_eq!(container.validate(), Ok(()));

@@ -1,4 +1,4 @@
-//! Which cpus are near each other: what one of them writes, another finds in what they share.
+//! Cpus that share a core, a cache or a NUMA node.
 
 use crate::{CpuSet, Machine};
 use warmcore_units::CpuId;
@@ -15,8 +15,8 @@ pub enum Within {
 }
 
 impl Machine {
-    /// The online cpus that share it with `cpu`, which is among them; none if `cpu` is not online. Where no
-    /// cache is known, a last-level cache is taken to be as large as a core.
+    /// The online cpus that share it with `cpu`, including `cpu`; none if `cpu` is offline. If no cache is
+    /// known, each core is assumed to have its own last-level cache.
     #[must_use]
     pub fn around(&self, cpu: CpuId, within: Within) -> CpuSet {
         let Some(centre) = self.cpus.iter().find(|other| other.id == cpu) else { return CpuSet::default() };
@@ -33,7 +33,7 @@ impl Machine {
         }
     }
 
-    /// The usable cpus in groups that share it, in order of their lowest numbers.
+    /// The usable cpus, grouped by what they share, in order of their lowest numbers.
     #[must_use]
     pub fn groups(&self, within: Within) -> Vec<CpuSet> {
         let mut groups: Vec<CpuSet> = Vec::new();
@@ -52,7 +52,7 @@ mod tests {
     use crate::synthetic;
 
     #[test]
-    fn what_is_near_is_the_core_then_the_cache_then_the_node() {
+    fn cpus_share_a_core_a_last_level_cache_and_a_node() {
         let server = synthetic::two_socket_server();
         let around = |within| server.around(CpuId(9), within).to_string();
         assert_eq!(around(Within::Core), "9,73");
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_hold_every_usable_cpu_once_and_no_other() {
+    fn groups_contain_every_usable_cpu_once() {
         let allowed: CpuSet = "3,8-9,40".parse().unwrap();
         let server = synthetic::two_socket_server().limited_to(allowed, None);
         let groups: Vec<String> =
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn without_known_caches_a_core_is_all_that_is_near() {
+    fn without_known_caches_each_core_is_a_group() {
         let mut machine = synthetic::virtual_machine(2);
         machine.caches.clear();
         assert_eq!(machine.groups(Within::LastLevelCache).len(), 2);

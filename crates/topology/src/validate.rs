@@ -1,15 +1,15 @@
-//! What must hold of every [`Machine`], whoever made it.
+//! Checks that every [`Machine`] must pass, whether read or synthetic.
 
 use crate::{Cache, CacheKind, Cpu, CpuSet, Machine};
 use std::collections::BTreeMap;
 use warmcore_units::{CpuId, Fault};
 
 impl Machine {
-    /// Checks that the machine makes sense, so that a model may divide by its sets and follow its
-    /// cpu numbers without a second look.
+    /// Checks that the machine is consistent, so that a model can divide by its sets and use its cpu numbers
+    /// without further checks.
     ///
     /// # Errors
-    /// The first field that contradicts another or cannot exist: no cpus, cpus out of order,
+    /// The first field that contradicts another or is impossible: no cpus, cpus out of order,
     /// hardware threads that disagree on who their siblings are or which core they are, a cache
     /// without lines or with more ways than lines, a cpu behind two caches of one level and kind,
     /// a set that names a cpu the machine lacks, no usable cpu, or a quota that is not positive.
@@ -110,7 +110,7 @@ fn subset(field: &str, cpus: &CpuSet, online: &CpuSet) -> Result<(), Fault> {
     match cpus.iter().find(|cpu| !online.contains(*cpu)) {
         None => Ok(()),
         Some(absent) => {
-            Err(Fault::new(field, cpus, format!("cpus out of {online}, of which {absent} is none")))
+            Err(Fault::new(field, cpus, format!("only cpus out of {online}, which do not include {absent}")))
         }
     }
 }
@@ -121,7 +121,7 @@ mod tests {
     use crate::synthetic;
     use warmcore_units::Bytes;
 
-    /// The field that is found wrong once `spoil` has changed one thing of a sound machine.
+    /// The field found invalid after `spoil` has changed a valid machine.
     fn fault_after(spoil: impl FnOnce(&mut Machine)) -> String {
         let mut machine = synthetic::hybrid_laptop();
         assert_eq!(machine.validate(), Ok(()));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_by_its_field() {
+    fn impossible_machines_are_refused_with_the_field() {
         let only = |cpu| CpuSet::from_iter([CpuId(cpu)]);
         assert_eq!(fault_after(|m| m.cpus.clear()), "cpus");
         assert_eq!(fault_after(|m| m.cpus.swap(3, 4)), "cpus[4].id");

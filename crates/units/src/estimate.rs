@@ -1,4 +1,4 @@
-//! A figure with its uncertainty: no figure is shown to a user without one.
+//! A figure with its uncertainty, without which no figure is shown to a user.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -6,15 +6,16 @@ use serde::{Deserialize, Serialize};
 /// The mean of repeated observations and the half-width of its 95% confidence interval, both in
 /// the unit of `Q`.
 ///
-/// In every room a half-width means the same: a finite one is that of an interval; an infinite one says that nothing
-/// tells how far the mean may be off; and `None` that the figure is taken as it is, because it was counted, or its source
-/// states no interval.
+/// A half-width has the same meaning everywhere. A finite one is that of an interval. An infinite one means
+/// that nothing is known about the error of the mean. `None` means that the figure is exact or taken as it is:
+/// it was counted, or its publication states no interval.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Estimate<Q> {
     /// Mean of the observations.
     pub mean: Q,
-    /// Half-width of the 95% confidence interval; infinite where none holds, `None` where none is stated.
+    /// Half-width of the 95% confidence interval; infinite if nothing is known about it, `None` if none is
+    /// stated.
     #[serde(default = "none", skip_serializing_if = "Option::is_none")]
     pub half_width: Option<Q>,
 }
@@ -29,24 +30,24 @@ impl<Q> Estimate<Q> {
         Self { mean, half_width: Some(half_width) }
     }
 
-    /// A figure that its source published without an interval.
+    /// A figure that was published without an interval.
     pub const fn published(mean: Q) -> Self {
         Self { mean, half_width: None }
     }
 }
 
 impl<Q: Copy + Into<f64>> Estimate<Q> {
-    /// Half-width as a fraction of the mean; `None` where there is no half-width.
+    /// Half-width as a fraction of the mean; `None` if there is no half-width.
     pub fn relative_half_width(&self) -> Option<f64> {
         self.half_width.map(|half| half.into() / self.mean.into().abs())
     }
 
-    /// How far the mean may be off: not at all where it is taken as it is, and any far where nothing tells.
+    /// The half-width as a number: 0 for a figure without one.
     pub fn half(&self) -> f64 {
         self.half_width.map_or(0.0, Into::into)
     }
 
-    /// Whether the intervals of the two overlap.
+    /// Whether the two intervals overlap.
     pub fn agrees_with(&self, other: &Self) -> bool {
         (self.mean.into() - other.mean.into()).abs() <= self.half() + other.half()
     }
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_half_width_that_is_missing_is_none_and_one_that_is_infinite_is_any() {
+    fn a_missing_half_width_counts_as_zero_and_an_infinite_one_agrees_with_all() {
         let [exact, unknown] = [Estimate::published(5.0), Estimate::new(7.0, f64::INFINITY)];
         assert_eq!([exact.half(), unknown.half()], [0.0, f64::INFINITY]);
         assert!(exact.agrees_with(&unknown) && !exact.agrees_with(&Estimate::published(7.0)));

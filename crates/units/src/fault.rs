@@ -1,23 +1,23 @@
-//! What is wrong with a value somebody gave, and what would be right.
+//! An invalid value in a user's input, and what would be valid.
 
 use alloc::string::{String, ToString};
 use core::fmt;
 
-/// One field of a user's input that cannot be used.
+/// One invalid field of a user's input.
 ///
-/// Whoever knows the document the field came from adds file and line.
+/// The reader of the document adds file and line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Dotted path of the field from the top of its document, e.g. `times.locking.cached.A1.hot_ns`.
+    /// Dotted path of the field from the top of its document, such as `times.locking.cached.A1.hot_ns`.
     pub field: String,
     /// What was found there.
     pub found: String,
-    /// What would have been right.
+    /// What would have been valid.
     pub expected: String,
 }
 
 impl Fault {
-    /// A fault of `field`, which held `found` where `expected` was needed.
+    /// A fault of `field`, which contains `found` although `expected` was needed.
     pub fn new(field: impl Into<String>, found: impl fmt::Display, expected: impl fmt::Display) -> Self {
         Self { field: field.into(), found: found.to_string(), expected: expected.to_string() }
     }

@@ -1,4 +1,4 @@
-//! Identifiers: small integers that cannot be mistaken for one another.
+//! Identifiers: integers with distinct types, so that they cannot be confused.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ macro_rules! identifier {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The identifier as an index into a table with one entry for each.
+            /// The identifier as an index into a table with one entry per identifier.
             #[must_use]
             pub const fn index(self) -> usize {
                 self.0 as usize

@@ -1,11 +1,11 @@
-//! Identifiers and quantities as types: the words every other room speaks.
+//! Identifiers and quantities as types, used by all other crates.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`id`] | who: [`CpuId`], [`StreamId`], [`StackId`], [`ThreadId`] |
-//! | [`quantity`] | how much: [`Nanos`], [`Bytes`], [`PerSecond`] |
-//! | [`estimate`] | how sure: [`Estimate`], a mean with its 95% half-width |
-//! | [`fault`] | what is wrong with a value somebody gave: [`Fault`] |
+//! | [`id`] | identifiers: [`CpuId`], [`StreamId`], [`StackId`], [`ThreadId`] |
+//! | [`quantity`] | quantities: [`Nanos`], [`Bytes`], [`PerSecond`] |
+//! | [`estimate`] | [`Estimate`], a mean with its 95% half-width |
+//! | [`fault`] | [`Fault`], an invalid value in a user's input |
 #![no_std]
 
 extern crate alloc;

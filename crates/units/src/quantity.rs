@@ -1,4 +1,4 @@
-//! Quantities: durations, sizes and rates that carry their unit in their type.
+//! Quantities: durations, sizes and rates, with the unit in the type.
 
 use core::cmp::Ordering;
 use core::fmt;
@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 
 /// A duration, or a point in time since a stated origin, in nanoseconds.
 ///
-/// Fractions matter (a mean of a thousand packets has them), so it is a float; 53 bits hold a
-/// run of ten days to a hundredth of a nanosecond.
+/// It is a float, since a mean of many packets has fractions. Its 53 bits represent ten days with a
+/// resolution of about a tenth of a nanosecond.
 #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Nanos(pub f64);
 
 impl Nanos {
-    /// No time at all.
+    /// Zero duration.
     pub const ZERO: Self = Self(0.0);
-    /// Longer than any measured duration: "never happened".
+    /// Longer than any measured duration; used for "never".
     pub const INFINITY: Self = Self(f64::INFINITY);
 
     /// `micros` microseconds.
@@ -44,7 +44,7 @@ impl Nanos {
         self.0 * 1e-9
     }
 
-    /// Total order, with which sorting never fails.
+    /// Total order, for sorting.
     #[must_use]
     pub fn total_cmp(&self, other: &Self) -> Ordering {
         self.0.total_cmp(&other.0)
@@ -129,7 +129,7 @@ impl PerSecond {
         Nanos(1e9 / self.0)
     }
 
-    /// The rate at which events follow each other `interval` apart.
+    /// The rate of events that are `interval` apart.
     #[must_use]
     pub fn every(interval: Nanos) -> Self {
         Self(1e9 / interval.0)
@@ -168,7 +168,7 @@ impl Bytes {
         Self(kib * 1024)
     }
 
-    /// The size as an index or allocation length on this machine.
+    /// The size as an index or allocation length.
     ///
     /// # Panics
     /// If it exceeds this machine's address space.
@@ -195,7 +195,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// A number below 1000 or so, shown with three significant digits.
+/// Shows a number below about 1000 with three significant digits.
 struct SignificantDigits(f64);
 
 impl fmt::Display for SignificantDigits {

@@ -1,31 +1,31 @@
-//! What an arrival is, and what every source of arrivals promises.
+//! Arrivals, and the interface of their sources.
 
 use warmcore_units::{Fault, Nanos, PerSecond, StreamId};
 
 /// Packets of one stream that arrive together.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Arrival {
-    /// When, since the start of the run.
+    /// Time since the start of the run.
     pub at: Nanos,
-    /// Whose.
+    /// The packets' stream.
     pub stream: StreamId,
     /// How many packets, at least one.
     pub packets: u32,
     /// The size of each of them in bytes; 0 where no size is modelled.
     pub bytes: u16,
-    /// Which way they go.
+    /// Whether they are received or sent.
     pub direction: Direction,
 }
 
 impl Arrival {
-    /// One packet to be received, of no particular size.
+    /// One packet to be received, without a size.
     #[must_use]
     pub const fn single(at: Nanos, stream: StreamId) -> Self {
         Self { at, stream, packets: 1, bytes: 0, direction: Direction::Receive }
     }
 }
 
-/// Which way a packet goes through the protocol stack.
+/// The direction of a packet through the protocol stack.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Direction {
     /// From the network to a user.
@@ -37,10 +37,10 @@ pub enum Direction {
 
 /// A source of arrivals in order of time.
 pub trait Arrivals: Send {
-    /// Fills `block` from its start with the next arrivals, in order of time, and returns how
-    /// many: fewer than asked for only if the source has ended.
+    /// Fills `block` from its start with the next arrivals, in order of time, and returns how many. It
+    /// returns fewer than the block's length only if the source has ended.
     ///
-    /// What arrives does not depend on the lengths of the blocks in which it is asked for.
+    /// The arrivals do not depend on the lengths of the blocks.
     fn fill(&mut self, block: &mut [Arrival]) -> usize;
 }
 
@@ -50,16 +50,16 @@ impl<A: Arrivals + ?Sized> Arrivals for Box<A> {
     }
 }
 
-/// The arrivals cannot be made.
+/// The arrivals cannot be generated.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ImpossibleArrivals {
-    /// No stream to belong to.
-    #[error("packets need at least 1 stream to belong to, not 0")]
+    /// There are no streams.
+    #[error("packets need at least 1 stream, not 0")]
     NoStreams,
-    /// A rate that is no rate.
+    /// The rate is not a positive number.
     #[error("packets cannot arrive at a rate of {0} per second; give a number above 0")]
     NoRate(f64),
-    /// A parameter of the source that it cannot have.
+    /// A parameter of the source is not valid.
     #[error(transparent)]
     Parameter(#[from] Fault),
 }

@@ -5,7 +5,7 @@ use rand_distr::{Distribution, Exp1};
 use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
 
-/// The packets that arrive at once, all of one stream (Salehi, Kurose & Towsley 1994, §3).
+/// Packets of one stream that arrive together (Salehi, Kurose & Towsley 1994, §3).
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Batch {
@@ -20,7 +20,7 @@ pub struct Batch {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BatchDistribution {
-    /// Not at all: the mean is a whole number.
+    /// It is always the mean, which must be a whole number.
     #[default]
     Deterministic,
     /// Geometric on 1, 2, …: a mean of 1 is a batch of one.
@@ -34,9 +34,10 @@ impl Batch {
     /// The largest mean.
     pub const MAX_MEAN: f64 = 1e6;
 
+    /// Checks the values; fields are named from the batch's table.
+    ///
     /// # Errors
-    /// If the mean is below 1, too large, or not whole where every batch has it; the field is
-    /// named from the batch's table.
+    /// If the mean is below 1, too large, or not whole for batches of constant size.
     pub fn check(&self) -> Result<(), Fault> {
         if !(1.0..=Self::MAX_MEAN).contains(&self.mean) {
             return Err(Fault::new("mean", self.mean, "a number of packets from 1 to 1000000"));
@@ -48,12 +49,12 @@ impl Batch {
         Ok(())
     }
 
-    /// The law of the numbers of packets; the batch has been checked.
-    pub(crate) fn law(self) -> BatchLaw {
+    /// The distribution of the number of packets; the batch must have been checked.
+    pub(crate) fn sizes(self) -> BatchSizes {
         match self.distribution {
-            _ if self.mean == 1.0 => BatchLaw::Always(1),
-            BatchDistribution::Deterministic => BatchLaw::Always(self.mean as u32),
-            BatchDistribution::Geometric => BatchLaw::Geometric(Geometric::with_mean(self.mean)),
+            _ if self.mean == 1.0 => BatchSizes::Always(1),
+            BatchDistribution::Deterministic => BatchSizes::Always(self.mean as u32),
+            BatchDistribution::Geometric => BatchSizes::Geometric(Geometric::with_mean(self.mean)),
         }
     }
 }
@@ -64,24 +65,24 @@ impl Default for Batch {
     }
 }
 
-/// The law of the numbers of packets in batches.
+/// The distribution of the number of packets in a batch.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum BatchLaw {
+pub(crate) enum BatchSizes {
     Always(u32),
     Geometric(Geometric),
 }
 
-/// The geometric law on 1, 2, ….
+/// The geometric distribution on 1, 2, ….
 ///
-/// One more than the whole part of an exponential variable of mean 1 / -ln(1 - p): it is at least
-/// k with the probability that the variable is at least k - 1, which is (1 - p)^(k - 1).
+/// A sample is one more than the integer part of an exponential variable of mean 1 / -ln(1 - p): it is at
+/// least k with the probability that the variable is at least k - 1, which is (1 - p)^(k - 1).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Geometric {
     scale: f64,
 }
 
 impl Geometric {
-    /// The law of mean `mean`, at least 1.
+    /// The distribution with mean `mean`, at least 1.
     pub(crate) fn with_mean(mean: f64) -> Self {
         Self { scale: -1.0 / (-1.0 / mean).ln_1p() }
     }

@@ -8,7 +8,7 @@ use crate::random::{Key, Purpose};
 use rand::RngExt;
 use warmcore_units::{Nanos, PerSecond, StreamId};
 
-/// Batches at equal intervals, the first after one interval; their streams are drawn.
+/// Batches at equal intervals, the first after one interval, from randomly drawn streams.
 #[derive(Clone, Debug)]
 pub struct Constant {
     interval: Nanos,
@@ -17,7 +17,7 @@ pub struct Constant {
 }
 
 impl Constant {
-    /// Packets at `rate` in the batches of `marks`.
+    /// Packets at `rate`, in batches drawn by `marks`.
     ///
     /// # Errors
     /// If the rate is not a positive number.
@@ -28,7 +28,7 @@ impl Constant {
 
 impl Arrivals for Constant {
     fn fill(&mut self, block: &mut [Arrival]) -> usize {
-        // Multiplied, not added up: no rounding builds up over a long run.
+        // Multiplication avoids the rounding errors that repeated addition would accumulate.
         self.marks.fill(block, || {
             self.batches += 1;
             self.interval * self.batches as f64
@@ -37,15 +37,15 @@ impl Arrivals for Constant {
     }
 }
 
-/// Streams that each send single packets at equal intervals of their own, starting at a random
-/// phase: voice or video sources, say.
+/// Streams that each send single packets at equal intervals, starting at a random phase, such as voice or
+/// video sources.
 #[derive(Clone, Debug)]
 pub struct Periodic {
     next: EventQueue<Nanos>,
 }
 
 impl Periodic {
-    /// Packets at `rate` altogether, of which each of `streams` streams sends its share.
+    /// Packets at a total of `rate`, of which each of `streams` streams sends its share.
     ///
     /// # Errors
     /// If there is no stream, the popularity is impossible, or the rate is not a positive number.

@@ -1,4 +1,4 @@
-//! The next packets of many streams that each know their own, merged in order of time.
+//! Merges the packets of many streams in order of time.
 
 use crate::arrivals::Arrival;
 use core::cmp::Ordering;
@@ -6,13 +6,13 @@ use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
 use warmcore_units::{Nanos, StreamId};
 
-/// What is due, and when: a heap, so that one packet costs the logarithm of their number.
+/// The next packet of each stream, in a heap: each packet takes time logarithmic in the number of streams.
 ///
-/// At equal times the lower stream is due first.
+/// At equal times the stream with the lower number comes first.
 #[derive(Clone, Debug)]
 pub(crate) struct EventQueue<S>(BinaryHeap<Due<S>>);
 
-/// The next packet of a stream, and what its source needs to know to tell the one after.
+/// The next packet of a stream, and the state from which its source computes the one after.
 #[derive(Clone, Debug)]
 struct Due<S> {
     at: Nanos,
@@ -21,18 +21,18 @@ struct Due<S> {
 }
 
 impl<S> EventQueue<S> {
-    /// When the next packet is due; never, if there is none.
+    /// The time of the next packet; infinite if there is none.
     pub(crate) fn next_time(&self) -> Nanos {
         self.0.peek().map_or(Nanos::INFINITY, |due| due.at)
     }
 
-    /// Enters a packet of `stream`.
+    /// Adds a packet of `stream`.
     pub(crate) fn enter(&mut self, at: Nanos, stream: StreamId, state: S) {
         self.0.push(Due { at, stream, state });
     }
 
-    /// Takes the next packet, if there is any; its place is taken by the one that follows it, at
-    /// the time that `following` tells, if any.
+    /// Takes the next packet, if there is one. `following` returns the time of the stream's next packet, if
+    /// any, which replaces it.
     pub(crate) fn take(&mut self, following: impl FnOnce(Nanos, &mut S) -> Option<Nanos>) -> Option<Arrival> {
         let mut due = self.0.peek_mut()?;
         let arrival = Arrival::single(due.at, due.stream);
@@ -43,8 +43,8 @@ impl<S> EventQueue<S> {
         Some(arrival)
     }
 
-    /// Fills `block` with the next packets, each followed by another of its stream, and returns
-    /// how many: none if no stream has any.
+    /// Fills `block` with the next packets; `following` returns the time of the next packet of the same
+    /// stream. Returns how many were filled in: none if there are no streams.
     pub(crate) fn fill(
         &mut self,
         block: &mut [Arrival],
@@ -73,7 +73,7 @@ impl<S> FromIterator<(Nanos, StreamId, S)> for EventQueue<S> {
 }
 
 impl<S> Ord for Due<S> {
-    /// The earliest is the greatest: it is the one that a heap yields.
+    /// The earliest is the greatest, since the heap yields the greatest.
     fn cmp(&self, other: &Self) -> Ordering {
         other.at.total_cmp(&self.at).then(other.stream.cmp(&self.stream))
     }

@@ -1,22 +1,21 @@
-//! What arrives, and the randomness it is made of.
+//! Arriving traffic, and the random numbers it is generated from.
 //!
-//! A source of [`Arrivals`] yields packets in order of time; what happens to them is no business
-//! of this room.
+//! A source of [`Arrivals`] yields packets in order of time. This crate does not process them.
 //!
 //! | source | what arrives |
 //! |---|---|
 //! | [`Poisson`] | batches at random |
-//! | [`Constant`], [`Periodic`] | batches at equal intervals; streams with intervals of their own |
+//! | [`Constant`], [`Periodic`] | batches at equal intervals; streams that each have an interval of their own |
 //! | [`Modulated`] | batches whose rate changes between calm and busy times |
 //! | [`Trains`] | packets of one stream that follow each other closely |
 //! | [`SelfSimilar`] | streams that are on and off for heavy-tailed times |
 //! | [`Replay`] | the packets of a capture of real traffic, a [`Trace`] |
 //!
-//! [`Marks`] are what the first ones draw beside times: streams of a [`Popularity`], and sizes of a
-//! [`Batch`]. [`WithSizes`] and [`WithDirections`] go around any source.
+//! Besides times, the sources of batches draw [`Marks`]: streams by [`Popularity`], and sizes of a
+//! [`Batch`]. [`WithSizes`] and [`WithDirections`] wrap any source.
 //!
-//! Every random number comes from a stream of [`random`] that is named by what it is for, so that
-//! two policies simulated at one point see the same packets.
+//! Every random number comes from a stream of [`random`] that is named by its purpose, so that two
+//! policies simulated at one point see the same packets.
 
 pub mod arrivals;
 pub mod batch;

@@ -1,7 +1,7 @@
-//! What is drawn for each arrival apart from its time: its stream and its number of packets.
+//! The marks of arrivals: what is drawn besides the time, namely the stream and the number of packets.
 
 use crate::arrivals::{Arrival, ImpossibleArrivals, mean_interval};
-use crate::batch::{Batch, BatchLaw};
+use crate::batch::{Batch, BatchSizes};
 use crate::popularity::{Popularity, StreamChoice};
 use crate::random::{Key, Purpose, Random};
 use warmcore_units::{Nanos, PerSecond, StreamId};
@@ -11,12 +11,12 @@ use warmcore_units::{Nanos, PerSecond, StreamId};
 pub struct Marks {
     choice: StreamChoice,
     mean: f64,
-    packets: BatchLaw,
+    packets: BatchSizes,
     random: Random,
 }
 
 impl Marks {
-    /// Batches, each of one of `streams` streams.
+    /// Marks of batches from `streams` streams.
     ///
     /// # Errors
     /// If there is no stream, or the popularity or the batch is impossible.
@@ -30,7 +30,7 @@ impl Marks {
         Ok(Self {
             choice: StreamChoice::new(streams, popularity, key)?,
             mean: batch.mean,
-            packets: batch.law(),
+            packets: batch.sizes(),
             random: key.stream(Purpose::Batch),
         })
     }
@@ -40,15 +40,15 @@ impl Marks {
     pub(crate) fn fill(&mut self, block: &mut [Arrival], next_time: impl FnMut() -> Nanos) {
         self.choice.fill(block, next_time);
         match self.packets {
-            BatchLaw::Always(1) => {}
-            BatchLaw::Always(packets) => block.iter_mut().for_each(|arrival| arrival.packets = packets),
-            BatchLaw::Geometric(law) => {
-                block.iter_mut().for_each(|arrival| arrival.packets = law.sample(&mut self.random));
+            BatchSizes::Always(1) => {}
+            BatchSizes::Always(packets) => block.iter_mut().for_each(|arrival| arrival.packets = packets),
+            BatchSizes::Geometric(sizes) => {
+                block.iter_mut().for_each(|arrival| arrival.packets = sizes.sample(&mut self.random));
             }
         }
     }
 
-    /// The streams of one packet after the other, without end.
+    /// The streams of successive packets, without end.
     pub fn packets(mut self) -> impl Iterator<Item = StreamId> + Send {
         let batches = core::iter::repeat_with(move || {
             let mut batch = [Arrival::default()];

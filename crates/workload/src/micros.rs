@@ -1,4 +1,4 @@
-//! A duration that its document gives in microseconds, for `#[serde(with = "micros")]`.
+//! Serialises a duration in microseconds, for `#[serde(with = "micros")]`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use warmcore_units::Nanos;

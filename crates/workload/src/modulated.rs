@@ -1,5 +1,5 @@
-//! Arrivals whose rate changes at random: a Poisson process modulated by a Markov chain of two
-//! states (Heffes & Lucantoni 1986, §II).
+//! Arrivals whose rate changes at random: a Poisson process modulated by a two-state Markov chain (Heffes &
+//! Lucantoni 1986, §II).
 
 use crate::arrivals::{Arrival, Arrivals, ImpossibleArrivals};
 use crate::marks::Marks;
@@ -10,7 +10,7 @@ use rand_distr::Exp1;
 use serde::{Deserialize, Serialize};
 use warmcore_units::{Fault, Nanos, PerSecond};
 
-/// How the rate changes between calm and busy times, both of exponential length.
+/// How the rate alternates between calm and busy times, both of exponential length.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Modulation {
@@ -25,41 +25,43 @@ pub struct Modulation {
 }
 
 impl Modulation {
-    /// The longest mean of a time: a day.
-    pub const LONGEST: Nanos = Nanos(86_400e9);
-    /// The most pairs of a calm and a busy time that may pass between two arrivals, on average.
+    /// The longest mean length: a day.
+    pub const MAX_LENGTH: Nanos = Nanos(86_400e9);
+    /// The largest mean number of calm and busy pairs between two arrivals.
     pub const MAX_CYCLES: f64 = 100.0;
 
+    /// Checks the parameters; fields are named from the modulation's table.
+    ///
     /// # Errors
-    /// The first parameter that cannot be used, named from the modulation's table.
+    /// The first parameter that cannot be used.
     pub fn check(&self) -> Result<(), Fault> {
         if !(1.0..=1e9).contains(&self.ratio) {
             return Err(Fault::new("ratio", self.ratio, "a multiple of the calm rate, at least 1"));
         }
         for (field, length) in [("calm_us", self.calm), ("busy_us", self.busy)] {
-            if !(length.0 > 0.0 && length <= Self::LONGEST) {
+            if !(length.0 > 0.0 && length <= Self::MAX_LENGTH) {
                 let expected =
-                    format!("a number of microseconds above 0, at most {}", Self::LONGEST.micros());
+                    format!("a number of microseconds above 0, at most {}", Self::MAX_LENGTH.micros());
                 return Err(Fault::new(field, length.micros(), expected));
             }
         }
         Ok(())
     }
 
-    /// Checks that at most [`MAX_CYCLES`](Self::MAX_CYCLES) pass in `interval`, the mean time between arrivals.
+    /// Checks that at most [`MAX_CYCLES`](Self::MAX_CYCLES) fit into `interval`, the mean time between arrivals.
     fn check_against(&self, interval: Nanos) -> Result<(), Fault> {
         let least = interval / Self::MAX_CYCLES;
         if self.calm + self.busy >= least {
             return Ok(());
         }
         let expected = format!(
-            "with `busy_us` at least {:.1e} at this rate: of shorter times nothing is seen in the packets",
+            "with `busy_us` at least {:.1e} at this rate: shorter times would have no effect on the packets",
             least.micros()
         );
         Err(Fault::new("calm_us", self.calm.micros(), expected))
     }
 
-    /// Calm and busy.
+    /// The calm and the busy state.
     fn states(&self) -> [State; 2] {
         let calm = (self.calm + self.busy) / (self.calm + self.busy * self.ratio);
         [
@@ -69,7 +71,7 @@ impl Modulation {
     }
 }
 
-/// Calm, or busy.
+/// The calm or the busy state.
 #[derive(Clone, Copy, Debug)]
 struct State {
     mean_length: Nanos,
@@ -77,10 +79,10 @@ struct State {
     relative_rate: f64,
 }
 
-/// Batches of packets whose rate is modulated, from a start in the steady state.
+/// Batches of packets with a modulated rate, starting in the steady state.
 ///
-/// Time is stretched where the rate is low and squeezed where it is high: the same exponential
-/// intervals give the arrivals of every modulation.
+/// Time is stretched while the rate is low and compressed while it is high, so every modulation uses the same
+/// exponential intervals.
 #[derive(Clone, Debug)]
 pub struct Modulated {
     mean_interval: Nanos,
@@ -89,18 +91,19 @@ pub struct Modulated {
     marks: Marks,
 }
 
-/// Time as it passes in calm and busy states.
+/// Maps time at the mean rate to time in calm and busy states.
 #[derive(Clone, Debug)]
 struct Clock {
     now: Nanos,
     states: [State; 2],
     busy: bool,
+    /// When the current state ends.
     change: Nanos,
     random: Random,
 }
 
 impl Modulated {
-    /// Packets at a mean rate of `rate` in the batches of `marks`.
+    /// Packets at a mean rate of `rate`, in batches drawn by `marks`.
     ///
     /// # Errors
     /// If the rate is not a positive number, or the modulation is impossible, or impossible at this rate.
@@ -126,7 +129,7 @@ impl Arrivals for Modulated {
     fn fill(&mut self, block: &mut [Arrival]) -> usize {
         self.marks.fill(block, || {
             let interval: f64 = self.random.sample(Exp1);
-            self.clock.pass(self.mean_interval * interval)
+            self.clock.advance(self.mean_interval * interval)
         });
         block.len()
     }
@@ -142,13 +145,14 @@ impl Clock {
             change: Nanos::ZERO,
             random: key.stream(Purpose::Sojourn),
         };
-        // What is left of an exponential time is as long as a whole one.
+        // The rest of an exponential time has the same distribution as a whole one.
         clock.change = clock.sojourn();
         clock
     }
 
-    /// The time when as many packets are expected to have come as in `interval` at the mean rate.
-    fn pass(&mut self, interval: Nanos) -> Nanos {
+    /// Advances by the time in which as many packets are expected as in `interval` at the mean rate; returns
+    /// the new time.
+    fn advance(&mut self, interval: Nanos) -> Nanos {
         let mut left = interval;
         loop {
             let rate = self.state().relative_rate;

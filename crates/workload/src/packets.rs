@@ -1,7 +1,7 @@
-//! What packets are like, around any source: their sizes, and which way they go.
+//! Wrappers that add sizes and directions to the packets of any source.
 //!
-//! Each is drawn from a random stream of its own: the times and streams of the arrivals are the
-//! same with it and without it.
+//! Each property is drawn from a random stream of its own, so it does not change the times and streams of
+//! the arrivals.
 
 use crate::arrivals::{Arrival, Arrivals, Direction};
 use crate::random::{Key, Purpose, Random};
@@ -12,27 +12,27 @@ use rand_distr::weighted::WeightedAliasIndex;
 use serde::{Deserialize, Serialize};
 use warmcore_units::Fault;
 
-/// One size of an empirical distribution of sizes.
+/// One size in an empirical distribution.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Size {
     /// Bytes in the packet.
     pub bytes: u16,
-    /// How often packets have this size, relative to the other sizes.
+    /// The frequency of this size, relative to the others.
     pub weight: f64,
 }
 
-/// A source whose packets have sizes.
+/// A source with packet sizes added.
 #[derive(Clone, Debug)]
 pub struct WithSizes<A> {
     source: A,
     bytes: Vec<u16>,
-    law: WeightedAliasIndex<f64>,
+    distribution: WeightedAliasIndex<f64>,
     random: Random,
 }
 
 impl<A> WithSizes<A> {
-    /// Gives every arrival of `source` one of `sizes`, for each of its packets.
+    /// Draws one of `sizes` for each arrival of `source`; all packets of an arrival have that size.
     ///
     /// # Errors
     /// As [`check_sizes`].
@@ -42,7 +42,8 @@ impl<A> WithSizes<A> {
         Ok(Self {
             source,
             bytes: sizes.iter().map(|size| size.bytes).collect(),
-            law: WeightedAliasIndex::new(weights).map_err(|fault| Fault::new("sizes", fault, SIZES))?,
+            distribution: WeightedAliasIndex::new(weights)
+                .map_err(|fault| Fault::new("sizes", fault, SIZES))?,
             random: key.stream(Purpose::Size),
         })
     }
@@ -50,9 +51,10 @@ impl<A> WithSizes<A> {
 
 const SIZES: &str = "sizes with weights, at least one of them above 0";
 
+/// Checks the sizes; fields are named from the table that contains `sizes`.
+///
 /// # Errors
-/// If there are no sizes, or one has a weight that is none, or all weights are 0; fields are named
-/// from the table that holds `sizes`.
+/// If there are no sizes, a weight is not a valid number, or all weights are 0.
 pub fn check_sizes(sizes: &[Size]) -> Result<(), Fault> {
     for (index, size) in sizes.iter().enumerate() {
         if !(0.0..=1e12).contains(&size.weight) {
@@ -71,31 +73,33 @@ impl<A: Arrivals> Arrivals for WithSizes<A> {
     fn fill(&mut self, block: &mut [Arrival]) -> usize {
         let filled = self.source.fill(block);
         for arrival in &mut block[..filled] {
-            arrival.bytes = self.bytes[self.law.sample(&mut self.random)];
+            arrival.bytes = self.bytes[self.distribution.sample(&mut self.random)];
         }
         filled
     }
 }
 
-/// A source of which a fraction of the arrivals is sent, not received.
+/// A source of which a fraction of the arrivals is sent rather than received.
 #[derive(Clone, Debug)]
 pub struct WithDirections<A> {
     source: A,
-    law: Bernoulli,
+    distribution: Bernoulli,
     random: Random,
 }
 
 impl<A> WithDirections<A> {
-    /// Sends each arrival of `source` with probability `send_fraction`.
+    /// Marks each arrival of `source` as sent with probability `send_fraction`.
     ///
     /// # Errors
     /// As [`check_send_fraction`].
     pub fn new(source: A, send_fraction: f64, key: Key) -> Result<Self, Fault> {
-        let law = Bernoulli::new(send_fraction).map_err(|_| send_fraction_fault(send_fraction))?;
-        Ok(Self { source, law, random: key.stream(Purpose::Direction) })
+        let distribution = Bernoulli::new(send_fraction).map_err(|_| send_fraction_fault(send_fraction))?;
+        Ok(Self { source, distribution, random: key.stream(Purpose::Direction) })
     }
 }
 
+/// Checks the fraction of sent packets.
+///
 /// # Errors
 /// If `send_fraction` is not between 0 and 1.
 pub fn check_send_fraction(send_fraction: f64) -> Result<(), Fault> {
@@ -113,7 +117,7 @@ impl<A: Arrivals> Arrivals for WithDirections<A> {
     fn fill(&mut self, block: &mut [Arrival]) -> usize {
         let filled = self.source.fill(block);
         for arrival in &mut block[..filled] {
-            let sent = self.law.sample(&mut self.random);
+            let sent = self.distribution.sample(&mut self.random);
             arrival.direction = if sent { Direction::Send } else { Direction::Receive };
         }
         filled

@@ -18,7 +18,7 @@ pub struct Poisson {
 }
 
 impl Poisson {
-    /// Single packets at `rate`, each of one of `streams` streams, chosen uniformly.
+    /// Single packets at `rate`, each from one of `streams` streams, drawn uniformly.
     ///
     /// # Errors
     /// If there is no stream, or the rate is not a positive number.
@@ -26,8 +26,8 @@ impl Poisson {
         Self::marked(rate, Marks::new(streams, Popularity::Uniform, Batch::ONE, key)?, key)
     }
 
-    /// Packets at `rate` in the batches of `marks`, which arrive at that rate divided by their
-    /// mean number of packets.
+    /// Packets at `rate`, in batches drawn by `marks`. Batches arrive at `rate` divided by their mean number
+    /// of packets.
     ///
     /// # Errors
     /// If the rate is not a positive number.
@@ -43,7 +43,7 @@ impl Poisson {
 
 impl Arrivals for Poisson {
     fn fill(&mut self, block: &mut [Arrival]) -> usize {
-        // Copies that live in registers while the block is filled.
+        // Copies that stay in registers while the block is filled.
         let (mut random, mut now) = (self.random.clone(), self.now);
         self.marks.fill(block, || {
             // Not `random.sample(Exp1)`: only this form is inlined here, which saves a quarter of the time.

@@ -1,4 +1,4 @@
-//! Which stream an arrival belongs to: streams of equal or unequal rates.
+//! The rates of streams, equal or unequal, and the choice of a stream for each arrival.
 
 use crate::arrivals::{Arrival, ImpossibleArrivals};
 use crate::random::{Key, Purpose, Random};
@@ -7,10 +7,10 @@ use rand_distr::{Distribution, Uniform};
 use serde::{Deserialize, Serialize};
 use warmcore_units::{Fault, Nanos, StreamId};
 
-/// The most streams that traffic may have.
+/// The largest number of streams.
 pub const MAX_STREAMS: u32 = 1 << 24;
 
-/// How the traffic is shared out among its streams.
+/// How traffic is divided among its streams.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Popularity {
@@ -22,8 +22,10 @@ pub enum Popularity {
 }
 
 impl Popularity {
+    /// Checks the exponent; the field is named from the popularity's table.
+    ///
     /// # Errors
-    /// If the exponent is not between 0 and 10; the field is named from the popularity's table.
+    /// If the exponent is not between 0 and 10.
     pub fn check(&self) -> Result<(), Fault> {
         match *self {
             Self::Zipf(exponent) if !(0.0..=10.0).contains(&exponent) => {
@@ -33,7 +35,7 @@ impl Popularity {
         }
     }
 
-    /// The share of the traffic that each of `streams` streams has; they add up to 1.
+    /// The share of each of `streams` streams in the traffic; the shares add up to 1.
     ///
     /// # Errors
     /// If there are no streams or too many, or the exponent is impossible.
@@ -49,6 +51,8 @@ impl Popularity {
     }
 }
 
+/// Checks the number of streams.
+///
 /// # Errors
 /// If there are no streams, or more than [`MAX_STREAMS`].
 pub fn check_streams(streams: u32) -> Result<(), ImpossibleArrivals> {
@@ -59,60 +63,60 @@ pub fn check_streams(streams: u32) -> Result<(), ImpossibleArrivals> {
     }
 }
 
-/// A choice of a stream for one arrival after the other, each independent of the others.
+/// Draws the stream of each arrival independently.
 ///
-/// Takes the same time however many streams there are: unequal shares are sampled with an alias
-/// table (Walker 1977), which is exact up to the rounding of the shares and takes 12 bytes a stream.
+/// A draw takes constant time for any number of streams: unequal shares use an alias table (Walker 1977),
+/// which is exact up to the rounding of the shares and takes 12 bytes per stream.
 #[derive(Clone, Debug)]
 pub struct StreamChoice {
-    law: Law,
+    shares: Shares,
     random: Random,
 }
 
 #[derive(Clone, Debug)]
-enum Law {
+enum Shares {
     Equal(Uniform<u32>),
     Unequal(WeightedAliasIndex<f64>),
 }
 
 impl StreamChoice {
-    /// A choice among `streams` streams.
+    /// A generator for `streams` streams.
     ///
     /// # Errors
     /// If there are none or too many, or the popularity is impossible.
     pub fn new(streams: u32, popularity: Popularity, key: Key) -> Result<Self, ImpossibleArrivals> {
         check_streams(streams)?;
-        let law = match popularity {
+        let shares = match popularity {
             Popularity::Uniform => {
-                Law::Equal(Uniform::new(0, streams).map_err(|_| ImpossibleArrivals::NoStreams)?)
+                Shares::Equal(Uniform::new(0, streams).map_err(|_| ImpossibleArrivals::NoStreams)?)
             }
-            Popularity::Zipf(_) => Law::Unequal(
+            Popularity::Zipf(_) => Shares::Unequal(
                 WeightedAliasIndex::new(popularity.shares(streams)?)
                     .map_err(|_| ImpossibleArrivals::NoStreams)?,
             ),
         };
-        Ok(Self { law, random: key.stream(Purpose::Stream) })
+        Ok(Self { shares, random: key.stream(Purpose::Stream) })
     }
 
     /// Fills `block` with single packets at the times that `next_time` yields.
     ///
-    /// Times and streams are drawn side by side: neither waits for the other's generator.
+    /// Times and streams are drawn alternately, so that neither waits for the other's generator.
     #[inline]
     pub(crate) fn fill(&mut self, block: &mut [Arrival], mut next_time: impl FnMut() -> Nanos) {
-        // A copy that lives in registers while the block is filled.
+        // A copy that stays in registers while the block is filled.
         let mut random = self.random.clone();
-        match &self.law {
-            Law::Equal(law) => {
+        match &self.shares {
+            Shares::Equal(law) => {
                 block.fill_with(|| Arrival::single(next_time(), StreamId(law.sample(&mut random))));
             }
-            Law::Unequal(law) => {
+            Shares::Unequal(law) => {
                 block.fill_with(|| Arrival::single(next_time(), StreamId::from(law.sample(&mut random))));
             }
         }
         self.random = random;
     }
 
-    /// The streams of one packet after the other, without end.
+    /// The streams of successive packets, without end.
     pub fn streams(mut self) -> impl Iterator<Item = StreamId> + Send {
         core::iter::repeat_with(move || self.choose())
     }
@@ -120,14 +124,14 @@ impl StreamChoice {
     /// The stream of the next arrival.
     #[inline]
     pub fn choose(&mut self) -> StreamId {
-        match &self.law {
-            Law::Equal(law) => StreamId(law.sample(&mut self.random)),
-            Law::Unequal(law) => StreamId::from(law.sample(&mut self.random)),
+        match &self.shares {
+            Shares::Equal(law) => StreamId(law.sample(&mut self.random)),
+            Shares::Unequal(law) => StreamId::from(law.sample(&mut self.random)),
         }
     }
 }
 
-/// The streams of one packet after the other, without end: each packet's is chosen uniformly.
+/// The streams of successive packets, without end, drawn uniformly.
 ///
 /// # Errors
 /// If there is no stream.

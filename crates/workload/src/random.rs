@@ -1,7 +1,7 @@
 //! Random streams named by (seed, point, replication, purpose).
 //!
-//! The same name always gives the same numbers, on one thread or many, whatever else was drawn;
-//! different names give streams that have nothing to do with each other.
+//! The same name always gives the same numbers, on one thread or many and whatever else was drawn;
+//! different names give independent streams.
 
 use rand::SeedableRng;
 use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
@@ -9,16 +9,16 @@ use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus};
 /// The generator of every stream.
 pub type Random = Xoshiro256PlusPlus;
 
-/// What a stream of random numbers is for.
+/// The purpose of a stream of random numbers.
 ///
-/// The order is part of the names: a new purpose goes to the end.
+/// The order is part of the stream's name: add a new purpose at the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Purpose {
     /// The times between arrivals, of batches or of trains.
     Interarrival,
     /// Which stream an arrival belongs to.
     Stream,
-    /// The choices of a policy that makes some at random.
+    /// Random choices of a policy.
     Policy,
     /// How many packets a batch or a train has.
     Batch,
@@ -30,7 +30,7 @@ pub enum Purpose {
     Gap,
     /// How long a source stays in a state: calm or busy, on or off.
     Sojourn,
-    /// What a source is in the middle of when the run starts.
+    /// The state of a source when the run starts.
     Start,
     /// How far a machine's true costs are from the measured ones.
     Costs,
@@ -57,14 +57,14 @@ impl Purpose {
 pub struct Key {
     /// The seed the user chose.
     pub seed: u64,
-    /// The point of the experiment (a rate and a number of processors); *not* the policy.
+    /// The point of the experiment (a rate and a number of processors), *not* the policy.
     pub point: u64,
     /// The replication.
     pub replication: u64,
 }
 
 impl Key {
-    /// The stream for `purpose`, from its beginning.
+    /// The stream for `purpose`, from its start.
     #[must_use]
     pub fn stream(self, purpose: Purpose) -> Random {
         let words = [self.seed, self.point, self.replication, purpose as u64];
@@ -73,7 +73,7 @@ impl Key {
     }
 }
 
-/// A bijection of 64-bit words that leaves no pattern of its input visible.
+/// A bijection of 64-bit words that hides patterns of its input.
 fn scramble(word: u64) -> u64 {
     use rand::Rng;
     SplitMix64::seed_from_u64(word).next_u64()

@@ -1,5 +1,5 @@
-//! Self-similar arrivals: a superposition of sources that are on and off for times so unequal
-//! that bursts are seen at every time scale (Willinger, Taqqu, Sherman & Wilson 1997).
+//! Self-similar arrivals: a superposition of sources whose on and off times are heavy-tailed, so that there
+//! are bursts at every time scale (Willinger, Taqqu, Sherman & Wilson 1997).
 
 use crate::arrivals::{Arrival, Arrivals, ImpossibleArrivals, mean_interval};
 use crate::event_queue::EventQueue;
@@ -11,27 +11,29 @@ use rand_distr::OpenClosed01;
 use serde::{Deserialize, Serialize};
 use warmcore_units::{Fault, Nanos, PerSecond, StreamId};
 
-/// What each stream's source is like. On and off times are measured in the stream's own packets,
-/// so that the traffic looks the same at every rate.
+/// The on-off source of each stream. On and off times are measured in the stream's own packets, so that the
+/// traffic has the same shape at every rate.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
-    /// Exponent of the Pareto law of the on and off times, in [`ALPHA`](Self::ALPHA): their mean is finite,
-    /// their variance is not. The Hurst parameter of many streams together is (3 - alpha) / 2.
+    /// Exponent of the Pareto distribution of on and off times, within [`ALPHA`](Self::ALPHA): their mean is
+    /// finite, their variance is infinite. The Hurst parameter of many streams together is (3 - alpha) / 2.
     pub alpha: f64,
-    /// Mean number of packets in an on time, at least 1.
+    /// Mean number of packets per on time, at least 1.
     pub burst: f64,
-    /// The rate while on as a multiple of the mean rate, above 1.
+    /// Rate during an on time as a multiple of the mean rate, above 1.
     pub peak: f64,
 }
 
 impl OnOff {
-    /// The exponents that can be used. Nearer to 1 the mean of a time is made of so few that no run
-    /// meets them, and between them lie endlessly many short ones; nearer to 2 the tail is hardly heavy.
+    /// The allowed exponents. Nearer to 1, the mean is dominated by times so rare that no run meets them, with
+    /// a huge number of short ones between them. Nearer to 2, the tail is hardly heavy.
     pub const ALPHA: RangeInclusive<f64> = 1.05..=1.99;
 
+    /// Checks the parameters; fields are named from their table.
+    ///
     /// # Errors
-    /// The first parameter that cannot be used, named from the table of these.
+    /// The first parameter that cannot be used.
     pub fn check(&self) -> Result<(), Fault> {
         if !Self::ALPHA.contains(&self.alpha) {
             let expected = format!("a number from {} to {}", Self::ALPHA.start(), Self::ALPHA.end());
@@ -51,10 +53,10 @@ impl OnOff {
     }
 }
 
-/// One on-off source for each stream, all from a start in the steady state.
+/// One on-off source for each stream, all starting in the steady state.
 ///
-/// While on, a stream sends at a constant rate; the interval to its next packet passes only while
-/// it is on. So its mean rate is exact even where an on time is shorter than that interval.
+/// While on, a stream sends at a constant rate, and the interval to its next packet passes only while it is
+/// on. So its mean rate is exact even if an on time is shorter than that interval.
 #[derive(Clone, Debug)]
 pub struct SelfSimilar {
     streams: EventQueue<Source>,
@@ -70,7 +72,7 @@ struct Source {
     on_until: Nanos,
 }
 
-/// How sources go on and off.
+/// Draws the on and off times of sources.
 #[derive(Clone, Debug)]
 struct Cycle {
     lengths: Pareto,
@@ -79,7 +81,7 @@ struct Cycle {
 }
 
 impl SelfSimilar {
-    /// Packets at `rate` altogether, of which each of `streams` streams sends its share.
+    /// Packets at a total of `rate`, of which each of `streams` streams sends its share.
     ///
     /// # Errors
     /// If there is no stream, the popularity or a parameter is impossible, or the rate is not a
@@ -108,12 +110,12 @@ impl SelfSimilar {
 impl Arrivals for SelfSimilar {
     fn fill(&mut self, block: &mut [Arrival]) -> usize {
         let Self { streams, cycle } = self;
-        streams.fill(block, |at, source| cycle.pass(at, source.interval, source))
+        streams.fill(block, |at, source| cycle.advance(at, source.interval, source))
     }
 }
 
 impl Cycle {
-    /// A source in the steady state with `interval` from packet to packet while on, and its first
+    /// A source in the steady state with `interval` between packets while on, and the time of its first
     /// packet.
     fn begin(&mut self, interval: Nanos, random: &mut Random) -> (Nanos, Source) {
         let mut source = Source { interval, on_until: Nanos::ZERO };
@@ -128,11 +130,11 @@ impl Cycle {
             on_from
         };
         let phase = interval * random.random::<f64>();
-        (self.pass(on_from, phase, &mut source), source)
+        (self.advance(on_from, phase, &mut source), source)
     }
 
-    /// When `interval` of on time has passed since `from`, within an on time of `source`.
-    fn pass(&mut self, from: Nanos, interval: Nanos, source: &mut Source) -> Nanos {
+    /// The time at which `source` has been on for `interval` since `from`, which is within an on time.
+    fn advance(&mut self, from: Nanos, interval: Nanos, source: &mut Source) -> Nanos {
         let (mut from, mut left) = (from, interval);
         while from + left > source.on_until {
             left = (left - (source.on_until - from)).max(Nanos::ZERO);
@@ -155,14 +157,14 @@ impl Cycle {
     }
 }
 
-/// The Pareto law of mean 1: it exceeds x with probability (least / x)^alpha.
+/// The Pareto distribution with mean 1: it exceeds x with probability (least / x)^alpha.
 #[derive(Clone, Copy, Debug)]
 struct Pareto {
     alpha: f64,
 }
 
 impl Pareto {
-    /// No length exceeds this multiple of the mean, so that none is infinite.
+    /// The longest length as a multiple of the mean, so that none is infinite.
     const MAX: f64 = 1e12;
 
     fn least(self) -> f64 {
@@ -174,9 +176,9 @@ impl Pareto {
         (self.least() * tail.powf(-1.0 / self.alpha)).min(Self::MAX)
     }
 
-    /// What is left of a length at a random moment in it. Such a moment sees x left with a density
-    /// that is proportional to the chance of a length above x: flat up to the least length, then
-    /// a Pareto tail with an exponent less by one.
+    /// The rest of a length at a random moment in it. The density of this rest at x is proportional to the
+    /// probability of a length above x: constant up to the least length, then a Pareto tail with an exponent
+    /// lower by one.
     fn rest(self, random: &mut Random) -> f64 {
         let place: f64 = random.sample(OpenClosed01);
         let flat = random.random_bool(self.least());

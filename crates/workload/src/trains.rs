@@ -11,11 +11,11 @@ use rand_distr::{Exp1, Poisson as PoissonNumber};
 use serde::{Deserialize, Serialize};
 use warmcore_units::{Fault, Nanos, PerSecond};
 
-/// What a train is like.
+/// The shape of packet trains.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Train {
-    /// Mean number of packets in a train, at least 1; the number is geometric on 1, 2, ….
+    /// Mean number of packets in a train, at least 1; the number has a geometric distribution on 1, 2, ….
     pub cars: f64,
     /// Mean time from one packet of a train to the next, in microseconds.
     #[serde(rename = "gap_us", with = "micros")]
@@ -29,19 +29,21 @@ pub struct Train {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gaps {
-    /// Exponentially.
+    /// It is exponential.
     #[default]
     Exponential,
-    /// Not at all.
+    /// It is constant.
     Fixed,
 }
 
 impl Train {
-    /// The most trains that may be on their way at once, on average.
+    /// The largest mean number of trains under way at once.
     pub const MAX_UNDERWAY: f64 = 1e7;
 
+    /// Checks the parameters; fields are named from the train's table.
+    ///
     /// # Errors
-    /// The first parameter that cannot be used, named from the train's table.
+    /// The first parameter that cannot be used.
     pub fn check(&self) -> Result<(), Fault> {
         if !(1.0..=1e6).contains(&self.cars) {
             return Err(Fault::new("cars", self.cars, "a number of packets from 1 to 1000000"));
@@ -53,12 +55,12 @@ impl Train {
     }
 }
 
-/// Trains that set out at exponential intervals, each of one stream; trains of different streams,
-/// or of one, overlap.
+/// Trains that depart at exponential intervals, each with packets of one stream. Trains may overlap, also
+/// those of one stream.
 ///
-/// The start is in the steady state: by Little's law there are rate · (cars - 1) / cars · gap
-/// trains on their way on average, their number has a Poisson law, and as geometric trains have
-/// no memory, each has as many packets to come as a whole train has.
+/// The source starts in the steady state. By Little's law rate · (cars - 1) / cars · gap trains are under way
+/// on average, and their number has a Poisson distribution. As geometric trains have no memory, each has as
+/// many packets left as a whole train.
 #[derive(Clone, Debug)]
 pub struct Trains {
     mean_interval: Nanos,
@@ -75,17 +77,17 @@ pub struct Trains {
 #[derive(Clone, Debug)]
 struct Spacing {
     mean: Nanos,
-    law: Gaps,
+    kind: Gaps,
     random: Random,
 }
 
 impl Trains {
-    /// Packets at `rate` in trains of the streams of `choice`, which set out at that rate divided
-    /// by their mean number of packets.
+    /// Packets at `rate`, in trains from `streams` streams. Trains depart at `rate` divided by their mean number
+    /// of packets.
     ///
     /// # Errors
     /// If there is no stream, the popularity or the train is impossible, the rate is not a
-    /// positive number, or more than [`Train::MAX_UNDERWAY`] trains would be on their way.
+    /// positive number, or more than [`Train::MAX_UNDERWAY`] trains would be under way.
     pub fn new(
         rate: PerSecond,
         train: Train,
@@ -98,7 +100,7 @@ impl Trains {
         let underway = train.gap / interval * ((train.cars - 1.0) / train.cars);
         if underway > Train::MAX_UNDERWAY {
             let expected =
-                format!("a gap with at most 10 million trains on their way; here {underway:.0} are");
+                format!("a gap with at most 10 million trains under way; here there are {underway:.0}");
             return Err(Fault::new("gap_us", train.gap.micros(), expected).into());
         }
         let mut source = Self {
@@ -109,14 +111,14 @@ impl Trains {
             choice: StreamChoice::new(streams, popularity, key)?,
             cars: Geometric::with_mean(train.cars),
             lengths: key.stream(Purpose::Batch),
-            gaps: Spacing { mean: train.gap, law: train.gaps, random: key.stream(Purpose::Gap) },
+            gaps: Spacing { mean: train.gap, kind: train.gaps, random: key.stream(Purpose::Gap) },
         };
         source.schedule_departure();
         source.place_trains(underway, &mut key.stream(Purpose::Start));
         Ok(source)
     }
 
-    /// Puts the trains on their way that are there when the run starts, `mean` of them on average.
+    /// Adds the trains that are under way when the run starts, `mean` of them on average.
     fn place_trains(&mut self, mean: f64, random: &mut Random) {
         let Ok(number) = PoissonNumber::new(mean) else { return };
         let number = random.sample(number) as u64;
@@ -131,7 +133,7 @@ impl Trains {
         self.departure += self.mean_interval * interval;
     }
 
-    /// The first packet of the train that sets out next.
+    /// The first packet of the next train to depart.
     fn depart(&mut self) -> Arrival {
         let first = Arrival::single(self.departure, self.choice.choose());
         let following = self.cars.sample(&mut self.lengths) - 1;
@@ -157,15 +159,15 @@ impl Trains {
 
 impl Spacing {
     fn sample(&mut self) -> Nanos {
-        match self.law {
+        match self.kind {
             Gaps::Fixed => self.mean,
             Gaps::Exponential => self.mean * self.random.sample::<f64, _>(Exp1),
         }
     }
 
-    /// What is left of a gap at a random moment in it.
+    /// The rest of a gap at a random moment in it.
     fn rest(&self, random: &mut Random) -> Nanos {
-        match self.law {
+        match self.kind {
             Gaps::Fixed => self.mean * random.random::<f64>(),
             Gaps::Exponential => self.mean * random.sample::<f64, _>(Exp1),
         }

@@ -10,8 +10,8 @@ const ASTRAY: [(&str, &str); 5] = [
     ("/dev/zero", "it is a device, expected a regular file"),
     ("folder", "it is a directory, expected a regular file"),
     ("pipe", "it is a pipe, expected a regular file"),
-    ("endless", "bytes, which is the most that is read"),
-    ("latin", "it is no text in UTF-8: the byte at offset 5 is 0xe9"),
+    ("endless", "bytes, the most that can be read"),
+    ("latin", "it is not UTF-8 text: the byte at offset 5 is 0xe9"),
 ];
 
 /// Options and arguments that name a document.

@@ -213,7 +213,7 @@ fn what_cannot_be_is_refused_by_flag_and_field() {
         (&["--staleness-ns", "-5"], "--staleness-ns is -5, expected between 0 and", "`effects.staleness_ns`"),
         (
             &["--start-ns", "-5"],
-            "--start-ns is -5, expected between what deciding costs",
+            "--start-ns is -5, expected between minus the cost of a decision",
             "`effects.start_ns`",
         ),
         (&["--max-packets", "5"], "--max-packets is 5, expected at least", "`run.max_packets`"),

@@ -200,7 +200,7 @@ impl<P: Policy> Simulated<'_, P> {
 
 fn simulated<P: Policy>(policy: P, log: &[Event], random: &mut Xoshiro256PlusPlus) -> Vec<Happened> {
     let (streams, processors) = (KEYS + 1, PROCESSORS);
-    let layout = Layout { processors, streams, stacks: streams, stack_each: false, hashed: false };
+    let layout = Layout { processors, streams, stacks: streams, stack_per_processor: false, hashed: false };
     let dispatcher = Dispatcher::new(policy, &layout);
     let mut simulated = Simulated { dispatcher, log, running: BinaryHeap::new(), happened: Vec::new() };
     let mut now = 0.0_f64;

@@ -31,7 +31,7 @@ pub(super) fn read(tree: &Tree, cpus: &[Cpu], warnings: &mut Warnings) -> Result
         groups.into_groups().into_iter().map(cache)
     });
     let mut caches: Vec<Cache> = caches.collect();
-    caches.sort_by_key(Cache::place);
+    caches.sort_by_key(Cache::sort_key);
     Ok(caches)
 }
 

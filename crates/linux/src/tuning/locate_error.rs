@@ -1,20 +1,20 @@
-//! Why a setting cannot be found.
+//! Why a setting cannot be located.
 
 use std::io;
 use warmcore_units::Fault;
 
-/// A setting cannot be found.
+/// Why a setting cannot be located.
 #[derive(Debug, thiserror::Error)]
 pub enum LocateError {
-    /// What it is a setting of is not there.
+    /// Its device, interface, queue, process or thread does not exist.
     #[error(transparent)]
     Absent(#[from] Fault),
-    /// It cannot be told whether it is there.
+    /// A file that would show whether it exists cannot be read.
     #[error("cannot read `/{file}`: {source}")]
     Unreadable {
         /// The file, without the leading slash.
         file: String,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
 }

@@ -62,7 +62,7 @@ fn curve(name: impl Into<String>, setting: Setting, colour: usize, pattern: usiz
 }
 
 fn policies(approach: Parallelism) -> Vec<Curve> {
-    let policies = ProcessorPolicy::SOURCE.into_iter().enumerate();
+    let policies = ProcessorPolicy::SALEHI_1994.into_iter().enumerate();
     policies.map(|(i, policy)| curve(policy.to_string(), Setting::new(approach, policy), i, 0)).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use warmcore_costs::ExecutionModel;
 use warmcore_policy::dispatch::{Job, Layout};
-use warmcore_scenario::packet::SETTLED;
+use warmcore_scenario::packet::SETTLING_PACKETS;
 use warmcore_scenario::{Effects, Scheduling};
 use warmcore_units::{Fault, Nanos, StreamId};
 use warmcore_workload::Key;
@@ -54,7 +54,7 @@ impl Shape {
     /// of caches and queues are typical.
     #[must_use]
     pub(super) fn settled(&self) -> u64 {
-        SETTLED * u64::from(self.streams.max(self.stacks).max(self.processors))
+        SETTLING_PACKETS * u64::from(self.streams.max(self.stacks).max(self.processors))
     }
 
     /// Checks that every number is at least 1 and that there are no more stacks than streams.

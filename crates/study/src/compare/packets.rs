@@ -103,7 +103,7 @@ fn beyond_cold(profile: &Profile) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warmcore_costs::profile::{Intervened, IntervenedPoint};
+    use warmcore_costs::profile::{CurvePoint, MeasuredCurve};
     use warmcore_costs::{Approach, Measured};
     use warmcore_units::Nanos;
 
@@ -167,8 +167,8 @@ mod tests {
         assert_eq!(doubted(&profile, &touching), 1);
         for (factor, doubts) in [(0.9, 0), (2.0, 1)] {
             let time = profile.times.independent_stacks.fully_cold.mean * factor;
-            let point = IntervenedPoint { x: Nanos(1e9), time: Measured::published(time) };
-            profile.intervened = Some(Intervened {
+            let point = CurvePoint { x: Nanos(1e9), time: Measured::published(time) };
+            profile.intervened = Some(MeasuredCurve {
                 workload: String::new(),
                 approach: Approach::IndependentStacks,
                 fitted: true,

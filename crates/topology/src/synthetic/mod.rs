@@ -1,15 +1,15 @@
-//! Machines made by our own code, for machines we lack.
+//! Synthetic machines, in place of machines that we do not have.
 //!
-//! | machine | why it is here |
+//! | machine | purpose |
 //! |---|---|
-//! | [`sgi_challenge_xl`] | the machine of the source |
+//! | [`sgi_challenge_xl`] | the machine of Salehi, Kurose & Towsley 1994 |
 //! | [`two_socket_server`] | 128 cpus: SMT, two NUMA nodes, several last-level caches in a socket |
-//! | [`hybrid_laptop`] | two kinds of core, one with SMT, one in clusters that share a level |
+//! | [`hybrid_laptop`] | two kinds of core: one with SMT, one in clusters that share a cache level |
 //! | [`arm_server`] | 64 plain cores behind one last-level cache |
 //! | [`virtual_machine`] | a few cpus, no SMT, one node |
 //! | [`single_cpu`] | nowhere to migrate to |
 //!
-//! Each passes [`Machine::validate`]; [`Machine::limited_to`] puts one into a container and
+//! Each passes [`Machine::validate`]. [`Machine::limited_to`] simulates a container, and
 //! [`Machine::without`] takes cpus offline.
 
 mod modern;
@@ -21,7 +21,7 @@ pub use published::sgi_challenge_xl;
 use crate::{Cache, CacheKind, Cpu, CpuSet, Geometry, Limits, Machine};
 use warmcore_units::{Bytes, CpuId};
 
-/// A machine while it is being put together: first its cpus, then its caches level by level.
+/// A machine under construction: first its cpus, then its caches level by level.
 struct Draft {
     name: &'static str,
     cpus: Vec<Cpu>,
@@ -29,7 +29,7 @@ struct Draft {
 }
 
 impl Draft {
-    /// `cpus` cpus, each a core of its own, in one package and one node.
+    /// A machine of `cpus` cpus, each a core of its own, in one package and one node.
     fn new(name: &'static str, cpus: u32) -> Self {
         let plain = |cpu| Cpu { id: CpuId(cpu), core: cpu, package: 0, node: 0, smt_siblings: set([cpu]) };
         Self { name, cpus: (0..cpus).map(plain).collect(), caches: Vec::new() }
@@ -47,14 +47,14 @@ impl Draft {
         self
     }
 
-    /// The siblings of each core, each core once.
+    /// The set of siblings of each core.
     fn cores(&self) -> Vec<CpuSet> {
         let first = |cpu: &&Cpu| cpu.smt_siblings.first() == Some(cpu.id);
         self.cpus.iter().filter(first).map(|cpu| cpu.smt_siblings.clone()).collect()
     }
 
     fn finish(mut self) -> Machine {
-        self.caches.sort_by_key(Cache::place);
+        self.caches.sort_by_key(Cache::sort_key);
         Machine {
             name: self.name.to_owned(),
             limits: Limits { allowed: self.cpus.iter().map(|cpu| cpu.id).collect(), cpu_quota: None },

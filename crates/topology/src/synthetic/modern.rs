@@ -1,12 +1,11 @@
-//! Kinds of machine one meets today, with round figures; none is a particular product.
+//! Typical machines of today, with round figures; none is a particular product.
 
 use super::{Draft, geometry, set};
 use crate::CacheKind::{Data, Instruction, Unified};
 use crate::Machine;
 
-/// Two sockets of 32 cores with two hardware threads each: 128 cpus, numbered as Linux does on
-/// such a machine (`n` and `n + 64` are one core). A node per socket; eight cores share a
-/// 32 MiB third level.
+/// Two sockets of 32 cores with two hardware threads each: 128 cpus, numbered as by Linux (`n` and `n + 64`
+/// are one core). Each socket is a node; groups of eight cores share a 32 MiB third level.
 #[must_use]
 pub fn two_socket_server() -> Machine {
     const CORES: u32 = 64;
@@ -97,7 +96,7 @@ mod tests {
     use warmcore_units::CpuId;
 
     #[test]
-    fn every_machine_is_sound_and_every_cpu_has_every_level() {
+    fn every_machine_is_valid_and_every_cpu_has_every_level() {
         let machines = [two_socket_server(), hybrid_laptop(), arm_server(), virtual_machine(2), single_cpu()];
         for machine in machines {
             assert_eq!(machine.validate(), Ok(()), "{}", machine.name);
@@ -118,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_core_with_two_threads_is_one_place_to_run() {
+    fn a_core_with_two_threads_counts_as_one_usable_core() {
         let cores: Vec<u32> = hybrid_laptop().usable_cores().iter().map(|cpu| cpu.0).collect();
         assert_eq!(cores, [0, 2, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15]);
     }

@@ -1,4 +1,4 @@
-//! The machines of the sources.
+//! Machines described in papers.
 
 use super::{Draft, geometry};
 use crate::{CacheKind, Machine};

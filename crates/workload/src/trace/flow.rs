@@ -1,10 +1,10 @@
-//! Whose a packet is: its 5-tuple, and its datagram if it is a fragment.
+//! The flow of a packet: its 5-tuple, and its datagram if it is a fragment.
 
 use super::link::Link;
 use core::net::IpAddr;
 use etherparse::{Ipv6ExtensionSlice, LaxIpv4Slice, LaxIpv6Slice, LaxNetSlice, LaxSlicedPacket};
 
-/// A 5-tuple. Without ports: the protocol has none, or they were not captured.
+/// A 5-tuple. `ports` is `None` if the protocol has none or they were not captured.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Flow {
     source: IpAddr,
@@ -13,28 +13,29 @@ pub(super) struct Flow {
     ports: Option<[u8; 4]>,
 }
 
-/// What names a datagram that travels in fragments.
+/// Identifies a datagram that was fragmented.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Datagram {
     source: IpAddr,
     destination: IpAddr,
-    /// IPv4's protocol; IPv6 needs none to tell datagrams apart (RFC 8200, §4.5).
+    /// The protocol under IPv4; IPv6 does not use it to identify datagrams (RFC 8200, §4.5).
     protocol: Option<u8>,
     identification: u32,
 }
 
-/// A packet's place in its datagram.
+/// Which part of its datagram a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Part {
-    /// All of it.
+    /// The whole datagram.
     Whole,
-    /// The fragment that has the ports.
+    /// The first fragment, which contains the ports.
     First(Datagram),
-    /// A fragment that has none.
+    /// A later fragment, without ports.
     Later(Datagram),
 }
 
-/// Whose the packet in `frame` is; `None` if it is no IP packet, or not enough of it was captured.
+/// The flow and part of the packet in `frame`; `None` if it is not an IP packet, or too little of it was
+/// captured.
 pub(super) fn identify(link: Link, frame: &[u8]) -> Option<(Flow, Part)> {
     let (ether_type, packet) = link.packet(frame)?;
     let packet = LaxSlicedPacket::from_ether_type(ether_type, packet);
@@ -60,7 +61,7 @@ pub(super) fn identify(link: Link, frame: &[u8]) -> Option<(Flow, Part)> {
     Some((Flow { source, destination, protocol, ports }, part))
 }
 
-/// Whether the first four bytes are ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
+/// Whether the protocol's header starts with ports: TCP, UDP, DCCP, SCTP, UDP-Lite.
 fn has_ports(protocol: u8) -> bool {
     matches!(protocol, 6 | 17 | 33 | 132 | 136)
 }

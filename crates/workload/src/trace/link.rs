@@ -1,20 +1,19 @@
-//! What lies around a network packet on different kinds of links
-//! (<https://www.tcpdump.org/linktypes.html>).
+//! Link-layer headers of captured frames (<https://www.tcpdump.org/linktypes.html>).
 
 use crate::arrivals::Direction;
 use etherparse::{EtherType, ether_type};
 
-/// A kind of link.
+/// A link type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Link {
     Ethernet,
-    /// Nothing around the packet.
+    /// No link-layer header.
     RawIp,
-    /// Four bytes that name the address family.
+    /// Four bytes with the address family.
     Loopback,
-    /// `tcpdump -i any`, the older form.
+    /// `tcpdump -i any`, version 1.
     LinuxCooked,
-    /// `tcpdump -i any`, the newer form.
+    /// `tcpdump -i any`, version 2.
     LinuxCooked2,
 }
 
@@ -33,7 +32,7 @@ impl Link {
         }
     }
 
-    /// The packet in `frame` and what it claims to be, if the frame is long enough to tell.
+    /// The network packet in `frame` and its stated type, if the frame is long enough.
     pub(super) fn packet(self, frame: &[u8]) -> Option<(EtherType, &[u8])> {
         match self {
             Self::Ethernet => Some((protocol(frame, 12)?, frame.get(14..)?)),
@@ -47,7 +46,7 @@ impl Link {
         }
     }
 
-    /// Which way `frame` went, where its header tells.
+    /// The direction of `frame`, if its header states it.
     pub(super) fn direction(self, frame: &[u8]) -> Option<Direction> {
         let packet_type = match self {
             Self::LinuxCooked => frame.get(1)?,

@@ -1,18 +1,19 @@
-//! A capture of real traffic, replayed.
+//! Replaying a capture of real traffic.
 //!
-//! - Both formats are read, pcap (microseconds or nanoseconds) and pcapng (any resolution, several
-//!   interfaces and sections), of Ethernet, raw IP, BSD loopback or Linux cooked captures, with
-//!   VLAN tags or without.
-//! - Packets are taken in order of their times, whatever their order in the file.
-//! - A stream is the packets of one 5-tuple, in one direction; streams are numbered by their first
-//!   packet. Protocols without ports have a stream for each pair of addresses. A tunnel is a
-//!   stream of its outer addresses.
+//! - Two formats are supported: pcap (microseconds or nanoseconds) and pcapng (any resolution, several
+//!   interfaces and sections). Captures may be of Ethernet, raw IP, BSD loopback or Linux cooked frames,
+//!   with or without VLAN tags.
+//! - Packets are sorted by time, whatever their order in the file.
+//! - A stream is the packets of one 5-tuple in one direction; streams are numbered by first appearance.
+//!   Protocols without ports have one stream for each pair of addresses. A tunnel is one stream of its outer
+//!   addresses.
 //! - A fragment belongs to the stream of its datagram.
-//! - Packets that are not IP are left out, and counted.
-//! - Of a file that ends within a packet, those before it are read, and where it [ends](Truncation) is said.
-//! - A packet's size is that of its frame on the wire, its link header included, at most 65535.
-//! - A packet is sent, not received, where the capture says so: in a Linux cooked header, or in
-//!   the flags of a pcapng packet.
+//! - Packets that are not IP are left out and counted.
+//! - If a file ends within a packet, the packets before it are read, and the [position](Truncation) is
+//!   reported.
+//! - A packet's size is that of its frame on the wire, with the link header, at most 65535.
+//! - A packet counts as sent if the capture says so, in a Linux cooked header or in the flags of a pcapng
+//!   packet; all others count as received.
 
 mod flow;
 mod link;
@@ -28,53 +29,53 @@ use core::fmt;
 use link::Link;
 use serde::{Deserialize, Serialize};
 
-/// Where a file ends too early, as it does when what wrote it was stopped.
+/// Where a file ends too early, as when the capturing program was stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Truncation {
-    /// Number of the packet, from 1, that would have been the next.
+    /// Number of the next packet, from 1.
     pub packet: usize,
-    /// Where the incomplete record or block begins.
+    /// Offset of the incomplete record or block.
     pub byte: usize,
-    /// How many bytes are missing, as far as is known.
+    /// How many bytes are missing, at least.
     pub missing: usize,
 }
 
 /// A trace could not be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TraceError {
-    /// No bytes at all.
+    /// The file is empty.
     #[error("the file is empty; give a pcap or pcapng file with packets")]
     Empty,
-    /// Another format.
+    /// The file has another format.
     #[error("neither a pcap nor a pcapng file: it begins with the bytes {}{}", hex(.0), hint(.0))]
     Unrecognised(Vec<u8>),
-    /// The file ends before its first packet does.
+    /// The file ends before the end of its first packet.
     #[error("cut off or corrupt: {0}")]
     Truncated(Truncation),
     /// The file contradicts itself.
     #[error("corrupt or unusable: packet {packet} or what precedes it, at byte {byte}, {problem}")]
     Corrupt {
-        /// Number of the packet, from 1, that would have been the next.
+        /// Number of the next packet, from 1.
         packet: usize,
-        /// Where the record or block begins.
+        /// Offset of the record or block.
         byte: usize,
         /// What is wrong with it.
         problem: String,
     },
-    /// A packet of a kind of link that is not understood.
+    /// A packet has an unsupported link type.
     #[error(
-        "packet {packet}, at byte {byte}, was captured on a link of type {link}; understood are Ethernet (1), \
+        "packet {packet}, at byte {byte}, was captured on a link of type {link}; supported are Ethernet (1), \
          raw IP (12, 101, 228, 229), loopback (0, 108) and Linux cooked captures (113, 276)"
     )]
     UnknownLink {
         /// Number of the packet, from 1.
         packet: usize,
-        /// Where its record begins.
+        /// Offset of its record.
         byte: usize,
         /// The number of the link type.
         link: i32,
     },
-    /// Nothing that belongs to a stream.
+    /// No packet belongs to a stream.
     #[error("no usable packets: none of its {packets} packets is an IP packet")]
     NoUsablePackets {
         /// How many packets there are.
@@ -90,20 +91,20 @@ struct Record<'a> {
     length: u32,
     link: Link,
     direction: Direction,
-    /// What was captured of it, maybe not all.
+    /// The captured bytes, possibly not all.
     frame: &'a [u8],
 }
 
 /// The packets of a capture, in the order of the file.
 struct Records<'a> {
     records: Vec<Record<'a>>,
-    /// Where the file ends within a packet, if it does.
+    /// Set if the file ends within a packet.
     cut: Option<Truncation>,
 }
 
 impl<'a> Records<'a> {
-    /// What `next` reads of `bytes` from `rest` on: it adds the packets of one record or block, and
-    /// returns what follows it.
+    /// Reads the records in `rest`, the tail of `bytes`. `next` adds the packets of one record or block, and
+    /// returns the bytes after it.
     fn read(
         bytes: &'a [u8],
         mut rest: &'a [u8],
@@ -135,7 +136,7 @@ fn records(bytes: &[u8]) -> Result<Records<'_>, TraceError> {
 
 const CONTRADICTION: &str = "contradicts its own lengths";
 
-/// Where in the file something is read.
+/// A position in the file, for errors.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     packet: usize,
@@ -155,7 +156,7 @@ impl Place {
         TraceError::UnknownLink { packet: self.packet, byte: self.byte, link }
     }
 
-    /// What a parser says of the record or block here.
+    /// Converts a parser's error on the record or block here.
     fn unparsed<E>(self, error: pcap_parser::nom::Err<E>) -> TraceError {
         use pcap_parser::nom::{Err, Needed};
         match error {
@@ -173,7 +174,7 @@ impl fmt::Display for Truncation {
     }
 }
 
-/// What to do about the formats that captures come wrapped in.
+/// A hint for captures that are compressed.
 fn hint(bytes: &[u8]) -> &'static str {
     match bytes {
         [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd] => "; decompress it first",

@@ -8,14 +8,14 @@ use pcap_parser::pcap::{
     parse_pcap_header,
 };
 
-/// How such a file begins, read as little-endian: microseconds, nanoseconds and a variant with
-/// longer record headers, then the first two as a big-endian machine writes them.
+/// The magic numbers of such files, read as little-endian: microseconds, nanoseconds and a variant with
+/// longer record headers, then the first two as written by a big-endian machine.
 pub(super) const MAGICS: [u32; 5] = [0xa1b2_c3d4, 0xa1b2_3c4d, 0xa1b2_cd34, 0xd4c3_b2a1, 0x4d3c_b2a1];
 
-/// The longest packet that capture programs write, whatever the header says.
+/// The longest packet that capture programs write; the header may allow less.
 const LONGEST: u32 = 1 << 18;
 
-/// The packets of the file, in its order.
+/// The packets of the file, in file order.
 pub(super) fn records(bytes: &[u8]) -> Result<Records<'_>, TraceError> {
     let start = Place { packet: 1, byte: 0 };
     let (rest, header) = parse_pcap_header(bytes).map_err(|error| start.unparsed(error))?;
@@ -25,7 +25,7 @@ pub(super) fn records(bytes: &[u8]) -> Result<Records<'_>, TraceError> {
         _ => parse_pcap_frame,
     };
     Records::read(bytes, rest, |rest, place, records| {
-        // A length that cannot be is no sign of a file that was cut.
+        // An impossible length means a corrupt file, not a truncated one.
         if let Some([captured, original]) = lengths(&header, rest) {
             check_lengths(&header, captured, original, place)?;
         }
@@ -35,7 +35,7 @@ pub(super) fn records(bytes: &[u8]) -> Result<Records<'_>, TraceError> {
     })
 }
 
-/// The bytes captured and those on the wire that the record at the start of `bytes` claims.
+/// The captured and the original length that the record at the start of `bytes` states.
 fn lengths(header: &PcapHeader, bytes: &[u8]) -> Option<[u32; 2]> {
     let number = if header.is_bigendian() { u32::from_be_bytes } else { u32::from_le_bytes };
     Some([number(*bytes.get(8..)?.first_chunk()?), number(*bytes.get(12..)?.first_chunk()?)])
@@ -53,7 +53,7 @@ fn record<'a>(
     block: &LegacyPcapBlock<'a>,
     place: Place,
 ) -> Result<Record<'a>, TraceError> {
-    // The upper half of the link type tells of checksums that follow the frames.
+    // The upper half of the link type says whether checksums follow the frames.
     let code = header.network.0 & 0xffff;
     let link = Link::from_code(code).ok_or_else(|| place.unknown_link(code))?;
     let (unit, units) =

@@ -10,16 +10,16 @@ use pcap_parser::pcapng::{
 };
 use pcap_parser::traits::PcapNGPacketBlock;
 
-/// How such a file begins, on any machine.
+/// The first bytes of such a file, in either byte order.
 pub(super) const MAGIC: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
-/// Types of blocks that matter here.
+/// Block types used here.
 const INTERFACE: u32 = 1;
 const OBSOLETE_PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// Options of interfaces and packets that matter here.
+/// Options of interfaces and packets used here.
 const TIME_RESOLUTION: u16 = 9;
 const TIME_OFFSET: u16 = 14;
 const PACKET_FLAGS: u16 = 2;
@@ -27,7 +27,7 @@ const PACKET_FLAGS: u16 = 2;
 /// The longest block that Wireshark writes or reads (`wiretap/pcapng.c`).
 const LONGEST_BLOCK: u32 = 16 << 20;
 
-/// The packets of the file, in its order.
+/// The packets of the file, in file order.
 pub(super) fn records(bytes: &[u8]) -> Result<Records<'_>, TraceError> {
     let mut section = Section { big_endian: false, interfaces: Vec::new() };
     Records::read(bytes, bytes, |rest, place, records| {
@@ -50,19 +50,19 @@ impl Section {
         let big_endian = match order {
             [0x4d, 0x3c, 0x2b, 0x1a] => false,
             [0x1a, 0x2b, 0x3c, 0x4d] => true,
-            _ => return Err(place.corrupt("does not tell its byte order")),
+            _ => return Err(place.corrupt("does not state its byte order")),
         };
         Ok(Self { big_endian, interfaces: Vec::new() })
     }
 
-    /// Reads the block at the start of `bytes` and returns what follows it.
+    /// Reads the block at the start of `bytes` and returns the bytes after it.
     fn read_block<'a>(
         &mut self,
         bytes: &'a [u8],
         place: Place,
         records: &mut Vec<Record<'a>>,
     ) -> Result<&'a [u8], TraceError> {
-        // A length that cannot be is no sign of a file that was cut.
+        // An impossible length means a corrupt file, not a truncated one.
         if self.block_length(bytes).is_some_and(|length| length % 4 != 0 || length > LONGEST_BLOCK) {
             return Err(place.corrupt(CONTRADICTION));
         }
@@ -74,7 +74,7 @@ impl Section {
         match self.block_type(&block) {
             INTERFACE => self.interfaces.push(self.interface(bytes, place)?),
             ENHANCED_PACKET => records.push(self.packet(bytes, place)?),
-            SIMPLE_PACKET => return Err(place.corrupt("is a simple packet block, which tells no time")),
+            SIMPLE_PACKET => return Err(place.corrupt("is a simple packet block, which has no time")),
             OBSOLETE_PACKET => {
                 return Err(place.corrupt("is an obsolete packet block; convert the file with editcap"));
             }
@@ -84,14 +84,14 @@ impl Section {
         Ok(rest)
     }
 
-    /// The length that the block at the start of `bytes` claims.
+    /// The length stated by the block at the start of `bytes`.
     fn block_length(&self, bytes: &[u8]) -> Option<u32> {
         let length = *bytes.get(4..)?.first_chunk()?;
         Some(if self.big_endian { u32::from_be_bytes(length) } else { u32::from_le_bytes(length) })
     }
 
     fn block_type(&self, block: &UnknownBlock<'_>) -> u32 {
-        // The parser reads types as little-endian.
+        // The parser always reads types as little-endian.
         if self.big_endian { block.block_type.swap_bytes() } else { block.block_type }
     }
 
@@ -127,7 +127,8 @@ impl Section {
         }
         let at = interface.time(block.ts_high, block.ts_low);
         let at = at.ok_or_else(|| place.corrupt("has a time outside the years 1677 to 2262"))?;
-        // `packet_data` borrows from the block, `data` from the file; its padding is cut off here.
+        // `data` borrows from the file, but includes padding; `packet_data` borrows from the block and has
+        // the length without padding.
         let frame = block.data.get(..block.packet_data().len()).unwrap_or(block.data);
         let direction = self.direction(&block).or_else(|| link.direction(frame));
         Ok(Record {
@@ -150,7 +151,7 @@ impl Section {
     }
 }
 
-/// What packets were captured on.
+/// An interface on which packets were captured.
 struct Interface {
     link: i32,
     ticks: i128,
@@ -158,7 +159,7 @@ struct Interface {
 }
 
 impl Interface {
-    /// Nanoseconds since 1970, if that many fit.
+    /// Nanoseconds since 1970, if they fit.
     fn time(&self, high: u32, low: u32) -> Option<i64> {
         const NANOS: i128 = 1_000_000_000;
         let ticks = i128::from(high) << 32 | i128::from(low);
@@ -166,7 +167,7 @@ impl Interface {
     }
 }
 
-/// The ticks in a second at a resolution of 10^-n seconds, or with its highest bit set of 2^-n.
+/// Ticks per second for a resolution of 10^-n seconds, or of 2^-n seconds if its highest bit is set.
 fn ticks_per_second(resolution: u8) -> Option<i128> {
     match (resolution & 0x80 != 0, u32::from(resolution & 0x7f)) {
         (false, power @ 0..=19) => Some(10_i128.pow(power)),
@@ -175,7 +176,7 @@ fn ticks_per_second(resolution: u8) -> Option<i128> {
     }
 }
 
-/// The value of the option with this code, if it is there with the length it must have.
+/// The value of the option with this code, if it is present and has the right length.
 fn option<const N: usize>(options: &[PcapNGOption<'_>], code: u16) -> Option<[u8; N]> {
     let option = options.iter().find(|option| option.code.0 == code)?;
     option.as_bytes().ok()?.try_into().ok()

@@ -1,4 +1,4 @@
-//! The packets of a capture, as arrivals.
+//! Replays the packets of a capture as arrivals.
 
 use super::streams::{Datagrams, Streams};
 use super::{Record, Records, TraceError, Truncation, flow, records};
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use warmcore_units::{Fault, Nanos, PerSecond, StreamId};
 
-/// The IP packets of a capture, in order of time from the first; cheap to clone.
+/// The IP packets of a capture, in order of time since the first; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Trace {
     /// At least one.
@@ -16,16 +16,16 @@ pub struct Trace {
     capture: Capture,
 }
 
-/// What was read of a capture, and what was not.
+/// What was read from a capture, and what was left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Capture {
-    /// IP packets: those of the trace.
+    /// Number of IP packets, which form the trace.
     pub packets: usize,
-    /// How many streams they belong to.
+    /// Number of their streams.
     pub streams: u32,
-    /// Packets that were left out, as they are not IP.
+    /// Number of packets that are not IP and were left out.
     pub not_ip: usize,
-    /// Where the file ends within a packet, if it does: what follows was not read.
+    /// Where the file is truncated, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<Truncation>,
 }
@@ -48,7 +48,7 @@ impl Trace {
     /// Reads the bytes of a pcap or pcapng file.
     ///
     /// # Errors
-    /// If it is neither, contradicts itself, ends before its first packet does, or has no IP packets.
+    /// If the file is neither, contradicts itself, ends within its first packet, or has no IP packets.
     pub fn parse(file: &[u8]) -> Result<Self, TraceError> {
         let Records { mut records, cut } = records(file)?;
         records.sort_by_key(|record| record.at);
@@ -89,13 +89,13 @@ impl Trace {
         self.capture.streams
     }
 
-    /// What was read of the capture, and what was not.
+    /// What was read from the capture, and what was left out.
     #[must_use]
     pub fn capture(&self) -> Capture {
         self.capture
     }
 
-    /// The share of its packets that each stream has; they add up to 1.
+    /// Each stream's share of the packets; the shares add up to 1.
     #[must_use]
     pub fn shares(&self) -> Vec<f64> {
         let mut packets = vec![0_u32; self.streams() as usize];
@@ -103,21 +103,20 @@ impl Trace {
         packets.into_iter().map(|count| f64::from(count) / self.packets.len() as f64).collect()
     }
 
-    /// From the first packet to the last.
+    /// The time from the first packet to the last.
     #[must_use]
     pub fn duration(&self) -> Nanos {
         self.packets.last().map_or(Nanos::ZERO, |last| last.at)
     }
 
-    /// The mean rate: intervals between packets, by the time they take. `None` if that is no time.
+    /// The mean rate: the number of intervals between packets over the duration. `None` if the duration is 0.
     #[must_use]
     pub fn rate(&self) -> Option<PerSecond> {
         let duration = self.duration();
         (duration > Nanos::ZERO).then(|| PerSecond::every(duration / (self.packets.len() - 1) as f64))
     }
 
-    /// The packets with all times multiplied by `time_scale`, the first at time 0; it ends with
-    /// the last.
+    /// Replays the packets once, with all times multiplied by `time_scale` and the first at time 0.
     ///
     /// # Errors
     /// If the scale is not a positive number.
@@ -126,8 +125,8 @@ impl Trace {
         Ok(Replay { packets: Arc::clone(&self.packets), time_scale, next: 0 })
     }
 
-    /// The packets over and over, without end, as in a [`replay`](Self::replay); the first comes again
-    /// as long after the last as packets follow each other on average.
+    /// Replays the packets repeatedly, without end, as [`replay`](Self::replay) does once. The gap between
+    /// the last packet and the next first one is the mean gap between packets.
     ///
     /// # Errors
     /// If the scale is not a positive number.
@@ -135,16 +134,18 @@ impl Trace {
         check_time_scale(time_scale)?;
         let gap = self.rate().map_or(Nanos::ZERO, PerSecond::interval);
         let period = self.duration() + gap;
-        Ok(Cycle { packets: Arc::clone(&self.packets), time_scale, period, begun: Nanos::ZERO, next: 0 })
+        Ok(Cycle { packets: Arc::clone(&self.packets), time_scale, period, started: Nanos::ZERO, next: 0 })
     }
 
-    /// The streams of the packets, one after the other, over and over.
+    /// The streams of the packets in order, repeated without end.
     pub fn mix(&self) -> impl Iterator<Item = StreamId> + Send + use<> {
         let packets = Arc::clone(&self.packets);
         (0..packets.len()).cycle().map(move |index| packets[index].stream)
     }
 }
 
+/// Checks the time scale of a trace.
+///
 /// # Errors
 /// If `time_scale` is not a positive number.
 pub fn check_time_scale(time_scale: f64) -> Result<(), Fault> {
@@ -164,7 +165,7 @@ fn arrival(record: &Record<'_>, start: i64, stream: StreamId) -> Arrival {
     }
 }
 
-/// A trace in the course of being replayed.
+/// A replay of a trace.
 #[derive(Clone, Debug)]
 pub struct Replay {
     packets: Arc<[Arrival]>,
@@ -184,14 +185,14 @@ impl Arrivals for Replay {
     }
 }
 
-/// The packets of a trace, over and over.
+/// An endless replay of a trace.
 #[derive(Clone, Debug)]
 pub struct Cycle {
     packets: Arc<[Arrival]>,
     time_scale: f64,
     period: Nanos,
-    /// When this round began, in the time of the trace.
-    begun: Nanos,
+    /// When this round started, in trace time.
+    started: Nanos,
     next: usize,
 }
 
@@ -199,11 +200,11 @@ impl Arrivals for Cycle {
     fn fill(&mut self, block: &mut [Arrival]) -> usize {
         for place in &mut *block {
             let packet = self.packets[self.next];
-            *place = Arrival { at: (self.begun + packet.at) * self.time_scale, ..packet };
+            *place = Arrival { at: (self.started + packet.at) * self.time_scale, ..packet };
             self.next += 1;
             if self.next == self.packets.len() {
                 self.next = 0;
-                self.begun += self.period;
+                self.started += self.period;
             }
         }
         block.len()

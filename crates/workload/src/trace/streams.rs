@@ -1,14 +1,14 @@
-//! Numbering streams by first appearance, with fragments in the stream of their datagram.
+//! Numbers streams by first appearance, and assigns fragments to the stream of their datagram.
 
 use super::flow::{Datagram, Flow, Part};
 use std::collections::HashMap;
 use warmcore_units::StreamId;
 
-/// How far apart the fragments of one datagram may be, in nanoseconds: how long receivers wait for
-/// them. Later, the same name is another datagram's.
+/// The longest time between fragments of one datagram, in nanoseconds: how long receivers wait for them. A
+/// later fragment with the same identification belongs to another datagram.
 const REASSEMBLY: u64 = 30_000_000_000;
 
-/// The first fragments of the datagrams of a trace: when they came, and whose they are.
+/// The times and flows of the first fragments of a trace's datagrams.
 #[derive(Default)]
 pub(super) struct Datagrams(HashMap<Datagram, Vec<(i64, Flow)>>);
 
@@ -20,8 +20,8 @@ impl Datagrams {
         }
     }
 
-    /// The 5-tuple to which a packet belongs: for a later fragment, that of the first fragment
-    /// nearest in time, before or after; its own without ports if there is none.
+    /// The flow of a packet. For a later fragment, this is the flow of the first fragment nearest in time,
+    /// before or after it, or its own without ports if there is none.
     fn flow(&self, at: i64, flow: Flow, part: Part) -> Flow {
         let Part::Later(datagram) = part else { return flow };
         let Some(firsts) = self.0.get(&datagram) else { return flow };
@@ -52,7 +52,7 @@ impl Streams {
         StreamId(*self.numbers.entry(flow).or_insert(next))
     }
 
-    /// How many there are.
+    /// How many streams have appeared.
     pub(super) fn count(&self) -> u32 {
         self.numbers.len() as u32
     }

@@ -1,5 +1,5 @@
-//! Sources with bursts: modulated, trains, self-similar. Each starts in its steady state, so that
-//! counts from the very start have the mean and variance that theory gives.
+//! Sources with bursts: modulated, trains, self-similar. Each starts in its steady state, so counts from
+//! the start have the mean and variance that theory predicts.
 
 use crate::{KEY, RATE, assert_exponential, assert_near, assert_share, counts, intervals, take};
 use std::collections::HashMap;
@@ -18,9 +18,9 @@ fn modulated(modulation: Modulation, key: Key) -> Modulated {
     Modulated::new(RATE, modulation, marks, key).unwrap()
 }
 
-/// Over a time t a two-state modulated process has mean λt and variance
-/// λt + 2 p q (λ1 - λ2)² (t/r - (1 - e^(-rt)) / r²), with p and q the shares of the states and r
-/// the sum of the rates at which they are left (Heffes & Lucantoni 1986).
+/// Over a time t, the count of a two-state modulated process has mean λt and variance
+/// λt + 2 p q (λ1 - λ2)² (t/r - (1 - e^(-rt)) / r²), where p and q are the shares of the states and r is the
+/// sum of their exit rates (Heffes & Lucantoni 1986).
 #[test]
 fn modulated_counts_have_the_mean_and_variance_of_theory() {
     const RUNS: u64 = 20_000;
@@ -36,7 +36,7 @@ fn modulated_counts_have_the_mean_and_variance_of_theory() {
         let memory = time / leaving - (1.0 - (-leaving * time).exp()) / leaving.powi(2);
         let expected = RATE.0 * time + 2.0 * p * q * difference.powi(2) * memory;
         assert_near(mean, RATE.0 * time, (expected / RUNS as f64).sqrt());
-        // Counts have about the tails of a normal variable, at most twice the fourth moment.
+        // Counts are nearly normal; their fourth moment is at most twice that of a normal variable.
         assert_near(variance / expected, 1.0, (5.0 / RUNS as f64).sqrt());
     }
 }
@@ -53,8 +53,8 @@ fn trains(train: Train, streams: u32, key: Key) -> Trains {
     Trains::new(RATE, train, streams, Popularity::Uniform, key).unwrap()
 }
 
-/// The packets of each train that set out in the middle of a long run. There are so many streams
-/// that nearly every train has one to itself.
+/// The packets of each train that departs in the middle of a long run. There are so many streams that nearly
+/// every train has its own.
 fn whole_trains(train: Train) -> Vec<Vec<Arrival>> {
     let arrivals = take(&mut trains(train, MAX_STREAMS, KEY), 40_000);
     let end = arrivals[arrivals.len() - 1].at;
@@ -67,7 +67,7 @@ fn whole_trains(train: Train) -> Vec<Vec<Arrival>> {
 }
 
 #[test]
-fn trains_are_as_long_and_as_close_as_their_laws_say() {
+fn lengths_and_gaps_of_trains_follow_their_distributions() {
     let trains = whole_trains(TRAIN);
     let (count, cars) = (trains.len() as f64, TRAIN.cars);
     let total: usize = trains.iter().map(Vec::len).sum();
@@ -75,13 +75,13 @@ fn trains_are_as_long_and_as_close_as_their_laws_say() {
     let single = trains.iter().filter(|train| train.len() == 1).count();
     assert_share(single, trains.len(), cars.recip());
     let gaps: Vec<Nanos> = trains.iter().flat_map(|train| intervals(train)).collect();
-    // A train in thousands shares its stream with another: leave out the gap between the two.
+    // One train in several thousand shares its stream with another: leave out the gap between the two.
     let gaps: Vec<Nanos> = gaps.into_iter().filter(|gap| *gap < TRAIN.gap * 30.0).collect();
     assert_exponential(&gaps, TRAIN.gap);
 }
 
 #[test]
-fn fixed_gaps_are_fixed() {
+fn fixed_gaps_are_constant() {
     let trains = whole_trains(Train { gaps: Gaps::Fixed, ..TRAIN });
     let gaps: Vec<Nanos> = trains.iter().flat_map(|train| intervals(train)).collect();
     let fixed = gaps.iter().filter(|gap| (**gap / TRAIN.gap - 1.0).abs() < 1e-6).count();
@@ -95,10 +95,10 @@ fn trains_overlap() {
     assert!((500..3_000).contains(&same), "{same} packets follow one of their own stream");
 }
 
-/// Trains set out at rate λ/b and bring their packets for about 1.2 ms: without trains on their
-/// way at the start, far fewer packets would arrive in the first 0.2 ms.
+/// Trains depart at rate λ/b and last about 1.2 ms. Without trains under way at the start, far fewer packets
+/// would arrive in the first 0.2 ms.
 #[test]
-fn trains_are_on_their_way_at_the_start() {
+fn trains_are_under_way_at_the_start() {
     const RUNS: u64 = 20_000;
     for gaps in [Gaps::Exponential, Gaps::Fixed] {
         let time = Nanos::from_micros(200.0);
@@ -114,7 +114,7 @@ fn self_similar(streams: u32, popularity: Popularity, key: Key) -> SelfSimilar {
 }
 
 #[test]
-fn on_off_streams_have_their_rate_from_the_start() {
+fn on_off_streams_have_the_right_rate_from_the_start() {
     const RUNS: u64 = 4_000;
     for millis in [0.5, 20.0] {
         let time = Nanos::from_secs(millis * 1e-3);
@@ -123,12 +123,12 @@ fn on_off_streams_have_their_rate_from_the_start() {
     }
 }
 
-/// Shares of 2/3 and 1/3.
+/// Two streams with shares of 2/3 and 1/3.
 #[test]
-fn on_off_streams_have_their_shares() {
+fn on_off_streams_have_the_right_shares() {
     let runs = (0..2_000).map(|replication| {
         let mut source = self_similar(2, Popularity::Zipf(1.0), Key { replication, ..KEY });
-        // At most the peak rate for 2 ms: fewer than these.
+        // Enough for 2 ms at the peak rate.
         let arrivals = take(&mut source, 400);
         let until = Nanos::from_secs(2e-3);
         let within = arrivals.iter().filter(|arrival| arrival.at < until);
@@ -152,12 +152,12 @@ fn a_stream_sends_at_its_peak_rate_while_on() {
     let gaps = intervals(&arrivals);
     assert!(gaps.iter().all(|gap| *gap / interval > 1.0 - 1e-6), "never faster");
     let at_peak = gaps.iter().filter(|gap| **gap / interval < 1.0 + 1e-6).count();
-    // On times of ten packets on average: an off time begins after about a tenth of them.
+    // On times have ten packets on average, so about a tenth of the gaps contain an off time.
     assert!((0.85..0.95).contains(&(at_peak as f64 / gaps.len() as f64)), "{at_peak} gaps");
 }
 
-/// The slope of log variance against log time scale of counts in bins, as the Hurst parameter:
-/// the variance of a mean of m bins falls as m^(2H - 2) (Leland et al. 1994, §3).
+/// The Hurst parameter, from the slope of log variance against log time scale of counts in bins: the
+/// variance of a mean of m bins falls as m^(2H - 2) (Leland et al. 1994, §3).
 fn hurst(source: &mut dyn Arrivals) -> f64 {
     const BINS: usize = 1 << 17;
     let bin = RATE.interval() * 10.0;
@@ -181,7 +181,7 @@ fn hurst(source: &mut dyn Arrivals) -> f64 {
     1.0 + above / below / 2.0
 }
 
-/// Logarithms of `scale`, and of the variance of means of so many counts.
+/// The logarithms of `scale` and of the variance of means of `scale` counts.
 fn variance_at(counts: &[f64], scale: usize) -> (f64, f64) {
     let means: Vec<f64> = counts.chunks(scale).map(|bins| bins.iter().sum::<f64>() / scale as f64).collect();
     let mean = means.iter().sum::<f64>() / means.len() as f64;

@@ -1,4 +1,4 @@
-//! What holds for every source.
+//! Properties of every source.
 
 use crate::{KEY, RATE, take};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn sources(key: Key) -> Vec<(&'static str, Box<dyn Arrivals>)> {
     let modulation = Modulation { ratio: 10.0, calm: millisecond * 5.0, busy: millisecond };
     let train = |gaps| Train { cars: 6.0, gap: Nanos::from_micros(70.0), gaps };
     let on_off = OnOff { alpha: 1.3, burst: 2.0, peak: 5.0 };
-    let dressed = || {
+    let wrapped = || {
         let source = Poisson::marked(RATE, marks(Popularity::Uniform), key).unwrap();
         let sizes = [Size { bytes: 64, weight: 1.0 }, Size { bytes: 1500, weight: 2.0 }];
         WithDirections::new(WithSizes::new(source, &sizes, key).unwrap(), 0.3, key).unwrap()
@@ -32,7 +32,7 @@ fn sources(key: Key) -> Vec<(&'static str, Box<dyn Arrivals>)> {
         ("trains", Box::new(Trains::new(RATE, train(Gaps::Exponential), 20, ZIPF, key).unwrap())),
         ("fixed trains", Box::new(Trains::new(RATE, train(Gaps::Fixed), 1, ZIPF, key).unwrap())),
         ("self-similar", Box::new(SelfSimilar::new(RATE, on_off, 20, ZIPF, key).unwrap())),
-        ("dressed", Box::new(dressed())),
+        ("wrapped", Box::new(wrapped())),
     ]
 }
 
@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn what_arrives_does_not_depend_on_the_lengths_of_blocks(
+    fn arrivals_do_not_depend_on_the_lengths_of_blocks(
         seed: u64,
         lengths in prop::collection::vec(0_usize..80, 1..20),
     ) {
@@ -54,7 +54,7 @@ proptest! {
     }
 
     #[test]
-    fn arrivals_come_in_order_of_time_with_packets_of_known_streams(seed: u64) {
+    fn arrivals_are_in_order_of_time_and_have_valid_streams(seed: u64) {
         for (name, mut source) in sources(Key { seed, ..KEY }) {
             let arrivals = take(&mut *source, 500);
             prop_assert!(arrivals[0].at >= Nanos::ZERO, "{}", name);
@@ -67,7 +67,7 @@ proptest! {
 }
 
 #[test]
-fn another_key_is_another_run() {
+fn another_key_gives_other_arrivals() {
     let other = Key { replication: 1, ..KEY };
     for ((name, mut one), (_, mut next)) in sources(KEY).into_iter().zip(sources(other)) {
         assert_ne!(take(&mut *one, 50), take(&mut *next, 50), "{name}");

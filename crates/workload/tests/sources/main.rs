@@ -1,5 +1,5 @@
-//! Every source against what its law says, within stated standard errors; keys are fixed, so that
-//! a test that passes always passes.
+//! Every source compared with theory, within stated standard errors. Keys are fixed, so a test that passes
+//! once always passes.
 
 mod bursts;
 mod every_source;
@@ -12,14 +12,14 @@ use warmcore_workload::{Arrival, Arrivals, Key};
 const KEY: Key = Key { seed: 1, point: 0, replication: 0 };
 const RATE: PerSecond = PerSecond(20_000.0);
 
-/// The next `count` arrivals of a source that has so many.
+/// The next `count` arrivals of a source, which must have that many.
 fn take(source: &mut dyn Arrivals, count: usize) -> Vec<Arrival> {
     let mut block = vec![Arrival::default(); count];
     assert_eq!(source.fill(&mut block), count);
     block
 }
 
-/// The packets that arrive within `duration`, from a source that goes on for longer.
+/// The number of packets that arrive within `duration` from a source that lasts longer.
 fn packets_within(source: &mut dyn Arrivals, duration: Nanos) -> f64 {
     let mut block = [Arrival::default(); 64];
     let mut packets = 0;
@@ -33,7 +33,7 @@ fn packets_within(source: &mut dyn Arrivals, duration: Nanos) -> f64 {
     }
 }
 
-/// Mean and variance of the packets within `duration` over `runs` sources with keys of their own.
+/// Mean and variance of the number of packets within `duration`, over `runs` sources with different keys.
 fn counts(runs: u64, duration: Nanos, mut source: impl FnMut(Key) -> Box<dyn Arrivals>) -> (f64, f64) {
     let counts: Vec<f64> = (0..runs)
         .map(|replication| packets_within(&mut *source(Key { replication, ..KEY }), duration))
@@ -43,22 +43,22 @@ fn counts(runs: u64, duration: Nanos, mut source: impl FnMut(Key) -> Box<dyn Arr
     (mean, squares / (runs - 1) as f64)
 }
 
-/// Asserts that `value` lies within five standard errors of what is expected.
+/// Asserts that `value` is within five standard errors of `expected`.
 #[track_caller]
 fn assert_near(value: f64, expected: f64, standard_error: f64) {
     let errors = (value - expected) / standard_error;
     assert!(errors.abs() < 5.0, "{value} is {errors:.1} standard errors from {expected}");
 }
 
-/// Asserts that `hits` of `trials` is a likely outcome at this probability.
+/// Asserts that `hits` of `trials` is likely at this probability.
 #[track_caller]
 fn assert_share(hits: usize, trials: usize, probability: f64) {
     let trials = trials as f64;
     assert_near(hits as f64, trials * probability, (trials * probability * (1.0 - probability)).sqrt());
 }
 
-/// Asserts that `intervals` are exponential with this mean: so are their mean, their standard
-/// deviation, and the share of them beyond it.
+/// Asserts that `intervals` look exponential with this mean, by their mean, their mean square, and the share
+/// of intervals above the mean.
 #[track_caller]
 fn assert_exponential(intervals: &[Nanos], mean: Nanos) {
     let count = intervals.len() as f64;

@@ -10,11 +10,11 @@ fn sizes(sizes: &[(u16, f64)]) -> Vec<Size> {
 }
 
 #[test]
-fn sizes_come_as_often_as_their_weights_say() {
-    let law = sizes(&[(64, 3.0), (576, 1.0), (1500, 6.0), (9000, 0.0)]);
+fn the_frequencies_of_sizes_follow_their_weights() {
+    let distribution = sizes(&[(64, 3.0), (576, 1.0), (1500, 6.0), (9000, 0.0)]);
     let source = Poisson::new(RATE, 8, KEY).unwrap();
-    let arrivals = take(&mut WithSizes::new(source, &law, KEY).unwrap(), COUNT);
-    for Size { bytes, weight } in law {
+    let arrivals = take(&mut WithSizes::new(source, &distribution, KEY).unwrap(), COUNT);
+    for Size { bytes, weight } in distribution {
         let hits = arrivals.iter().filter(|arrival| arrival.bytes == bytes).count();
         if weight == 0.0 {
             assert_eq!(hits, 0);
@@ -25,7 +25,7 @@ fn sizes_come_as_often_as_their_weights_say() {
 }
 
 #[test]
-fn the_fraction_that_is_sent_is_the_one_asked_for() {
+fn the_fraction_of_sent_packets_is_as_requested() {
     for fraction in [0.0, 0.3, 1.0] {
         let source = Poisson::new(RATE, 8, KEY).unwrap();
         let arrivals = take(&mut WithDirections::new(source, fraction, KEY).unwrap(), COUNT);
@@ -41,8 +41,10 @@ fn the_fraction_that_is_sent_is_the_one_asked_for() {
 #[test]
 fn impossible_sizes_and_fractions_are_refused() {
     let source = || Poisson::new(RATE, 8, KEY).unwrap();
-    for law in [&[][..], &[(1, 0.0)], &[(1, -1.0), (2, 2.0)], &[(1, f64::NAN)], &[(1, f64::INFINITY)]] {
-        assert!(WithSizes::new(source(), &sizes(law), KEY).is_err(), "{law:?}");
+    for distribution in
+        [&[][..], &[(1, 0.0)], &[(1, -1.0), (2, 2.0)], &[(1, f64::NAN)], &[(1, f64::INFINITY)]]
+    {
+        assert!(WithSizes::new(source(), &sizes(distribution), KEY).is_err(), "{distribution:?}");
     }
     for fraction in [-0.1, 1.1, f64::NAN] {
         assert!(WithDirections::new(source(), fraction, KEY).is_err(), "{fraction}");

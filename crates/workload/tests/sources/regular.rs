@@ -26,7 +26,7 @@ fn per_stream(streams: impl Iterator<Item = StreamId>, count: usize) -> Vec<usiz
 }
 
 #[test]
-fn single_packets_come_at_random_and_from_every_stream_alike() {
+fn poisson_intervals_are_exponential_and_streams_equally_frequent() {
     let arrivals = take(&mut Poisson::new(RATE, 8, KEY).unwrap(), COUNT);
     assert_exponential(&intervals(&arrivals), RATE.interval());
     for packets in per_stream(arrivals.iter().map(|arrival| arrival.stream), 8) {
@@ -36,7 +36,7 @@ fn single_packets_come_at_random_and_from_every_stream_alike() {
 }
 
 #[test]
-fn batches_keep_the_rate_of_packets() {
+fn batches_do_not_change_the_rate_of_packets() {
     for batch in [Batch { mean: 4.0, distribution: BatchDistribution::Deterministic }, geometric(2.5)] {
         assert_exponential(&intervals(&batched(batch)), RATE.interval() * batch.mean);
     }
@@ -45,7 +45,7 @@ fn batches_keep_the_rate_of_packets() {
 /// A geometric number on 1, 2, … with mean b has variance b (b - 1) and is k with probability
 /// (1 - 1/b)^(k - 1) / b.
 #[test]
-fn geometric_batches_follow_their_law() {
+fn geometric_batches_follow_their_distribution() {
     for mean in [1.2, 2.5, 16.0] {
         let arrivals = batched(geometric(mean));
         let total: f64 = arrivals.iter().map(|arrival| f64::from(arrival.packets)).sum();
@@ -58,12 +58,12 @@ fn geometric_batches_follow_their_law() {
 }
 
 #[test]
-fn a_mean_of_one_is_one_packet_at_a_time() {
+fn batches_of_mean_one_are_single_packets() {
     assert_eq!(batched(geometric(1.0)), take(&mut Poisson::new(RATE, 8, KEY).unwrap(), COUNT));
 }
 
 #[test]
-fn batches_leave_times_and_streams_as_they_are() {
+fn batches_only_scale_times_and_keep_streams() {
     let place = |arrival: Arrival| (arrival.at / RATE.interval(), arrival.stream);
     let single = batched(Batch::ONE).into_iter().map(place);
     for ((at, stream), (batched_at, batched_stream)) in
@@ -75,7 +75,7 @@ fn batches_leave_times_and_streams_as_they_are() {
 }
 
 #[test]
-fn zipf_gives_every_stream_its_share() {
+fn shares_follow_zipfs_law() {
     for (streams, exponent) in [(1, 1.0), (50, 0.0), (50, 0.8), (50, 2.0)] {
         let weight = |rank: usize| (rank as f64).powf(-exponent);
         let total: f64 = (1..=streams).map(weight).sum();
@@ -91,9 +91,9 @@ fn zipf_gives_every_stream_its_share() {
     }
 }
 
-/// Of a million streams, the first k together have the share H(k) / H(1000000) under s = 1.
+/// With s = 1, the first k of a million streams together have the share H(k) / H(1000000).
 #[test]
-fn zipf_holds_for_a_million_streams() {
+fn shares_of_a_million_streams_follow_zipfs_law() {
     const STREAMS: u32 = 1_000_000;
     let harmonic = |count: u32| (1..=count).map(|rank| 1.0 / f64::from(rank)).sum::<f64>();
     let choice = StreamChoice::new(STREAMS, Popularity::Zipf(1.0), KEY).unwrap();
@@ -105,14 +105,14 @@ fn zipf_holds_for_a_million_streams() {
 }
 
 #[test]
-fn equal_streams_are_drawn_alike_without_times() {
+fn uniform_streams_are_equally_frequent() {
     for packets in per_stream(uniform_streams(8, KEY).unwrap().take(COUNT), 8) {
         assert_share(packets, COUNT, 1.0 / 8.0);
     }
 }
 
 #[test]
-fn constant_arrivals_are_equally_far_apart() {
+fn constant_arrivals_are_equally_spaced() {
     let marks = Marks::new(8, Popularity::Uniform, Batch::ONE, KEY).unwrap();
     let arrivals = take(&mut Constant::new(RATE, marks).unwrap(), COUNT);
     for (arrival, number) in arrivals.iter().zip(1..) {
@@ -129,7 +129,7 @@ fn periodic_streams_keep_their_own_interval() {
         let own: Vec<Arrival> =
             arrivals.iter().copied().filter(|arrival| arrival.stream.index() == stream).collect();
         let interval = PerSecond(packets_per_s).interval();
-        assert!(own[0].at < interval, "the first falls at a phase of the first period");
+        assert!(own[0].at < interval, "the first packet is within the first period");
         assert!(intervals(&own).iter().all(|gap| (*gap / interval - 1.0).abs() < 1e-9));
     }
 }

@@ -1,4 +1,4 @@
-//! Both formats, their byte orders and their times.
+//! Both formats, with all byte orders and time resolutions.
 
 use crate::writer::{MICROS, MODIFIED, NANOS, Order, Pcapng, arp, ethernet, pcap, udp};
 use crate::{packets, streams};
@@ -38,9 +38,10 @@ fn pcapng_is_read_in_both_byte_orders_with_padding_options_and_unknown_blocks() 
     }
 }
 
-/// 2^-10 seconds and nanoseconds, with an offset of a second: the same moment on three interfaces.
+/// The same moment on three interfaces: in microseconds, in 2^-10 seconds, and in nanoseconds with an offset
+/// of a second (and one nanosecond later).
 #[test]
-fn interfaces_have_resolutions_and_offsets_of_their_own() {
+fn interfaces_have_their_own_resolutions_and_offsets() {
     for order in Order::BOTH {
         let offset = match order {
             Order::Little => 1_i64.to_le_bytes(),
@@ -55,7 +56,7 @@ fn interfaces_have_resolutions_and_offsets_of_their_own() {
 }
 
 #[test]
-fn sections_begin_anew() {
+fn each_section_has_its_own_byte_order_and_interfaces() {
     let mut file = Pcapng::new(Order::Little);
     file.interface(1, &[]).packet(0, 1, &udp(1), None);
     let mut other = Pcapng::new(Order::Big);
@@ -73,7 +74,7 @@ fn times_out_of_order_are_sorted_and_streams_numbered_by_time() {
 }
 
 #[test]
-fn a_scale_stretches_time_and_a_replay_ends() {
+fn a_replay_scales_times_and_ends() {
     let trace = Trace::parse(&ethernet(&[udp(1), udp(2), arp(), udp(1)])).unwrap();
     assert_eq!((trace.packets(), trace.streams(), trace.capture().not_ip), (3, 2, 1));
     assert_eq!(trace.duration(), Nanos(3e6));
@@ -93,25 +94,25 @@ fn a_scale_stretches_time_and_a_replay_ends() {
 }
 
 #[test]
-fn a_cycle_has_every_packet_in_its_order_over_and_over() {
+fn a_cycle_repeats_all_packets_in_order() {
     let trace = Trace::parse(&ethernet(&[udp(1), udp(2), udp(1)])).unwrap();
     let mut block = [warmcore_workload::Arrival::default(); 7];
     assert_eq!(trace.cycle(2.0).unwrap().fill(&mut block), 7);
     assert_eq!(block.map(|packet| packet.stream.0), [0, 1, 0, 0, 1, 0, 0]);
-    // A millisecond apart, and slowed down to two.
+    // The packets are a millisecond apart, slowed down to two.
     assert_eq!(block.map(|packet| packet.at.0), [0.0, 2e6, 4e6, 6e6, 8e6, 10e6, 12e6]);
     assert_eq!(trace.shares(), [2.0 / 3.0, 1.0 / 3.0]);
 }
 
 #[test]
-fn one_moment_has_no_rate() {
+fn a_trace_without_duration_has_no_rate() {
     let trace = Trace::parse(&ethernet(&[udp(1)])).unwrap();
     assert_eq!(trace.rate(), None::<PerSecond>);
     assert_eq!(trace.mix().take(3).map(|stream| stream.0).collect::<Vec<_>>(), [0, 0, 0]);
 }
 
 #[test]
-fn flags_tell_what_was_sent() {
+fn packet_flags_give_the_direction() {
     for order in Order::BOTH {
         let mut file = Pcapng::new(order);
         file.interface(1, &[]);

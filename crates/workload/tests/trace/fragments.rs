@@ -1,11 +1,11 @@
-//! Fragments belong to the stream of their datagram.
+//! Fragments are assigned to the stream of their datagram.
 
 use crate::streams;
 use crate::writer::{MICROS, NANOS, Order, pcap};
 use etherparse::{IpNumber, Ipv4Header, Ipv6FragmentHeader, Ipv6Header};
 use warmcore_workload::Trace;
 
-/// A fragment (or all) of a datagram of UDP from `port`, over IPv4.
+/// A fragment, or the whole, of a UDP datagram from `port` over IPv4.
 fn ipv4(port: u16, identification: u16, offset: u16, more: bool) -> Vec<u8> {
     let body = body(port, offset);
     let mut header =
@@ -29,7 +29,7 @@ fn ipv6(port: u16, identification: u32, offset: u16, more: bool) -> Vec<u8> {
     [header.to_bytes().to_vec(), fragment.to_bytes().to_vec(), body].concat()
 }
 
-/// Ports, then nothing; in later fragments what could be mistaken for other ports.
+/// A payload that starts with ports; in later fragments, bytes that could be mistaken for other ports.
 fn body(port: u16, offset: u16) -> Vec<u8> {
     let port = if offset == 0 { port } else { 0xde00 + offset };
     [&port.to_be_bytes()[..], &[0, 53, 0, 24, 0, 0], &[0; 16]].concat()
@@ -42,7 +42,7 @@ fn streams_of(frames: &[Vec<u8>]) -> Vec<u32> {
 }
 
 #[test]
-fn later_fragments_follow_the_first_in_whatever_order_they_come() {
+fn later_fragments_join_the_stream_of_the_first_in_any_order() {
     let (one, two) = ((1, 77), (2, 78));
     for frames in [
         [
@@ -65,7 +65,7 @@ fn later_fragments_follow_the_first_in_whatever_order_they_come() {
 }
 
 #[test]
-fn whole_packets_are_of_the_same_stream_as_fragmented_ones() {
+fn whole_and_fragmented_packets_share_a_stream() {
     assert_eq!(streams_of(&[ipv4(1, 0, 0, false), ipv4(1, 9, 0, true), ipv4(0, 9, 3, false)]), [0, 0, 0]);
 }
 
@@ -74,10 +74,10 @@ fn fragments_without_a_first_one_are_a_stream_without_ports() {
     assert_eq!(streams_of(&[ipv4(0, 9, 3, false), ipv4(1, 8, 0, true), ipv4(0, 10, 6, false)]), [0, 1, 0]);
 }
 
-/// The same 16-bit name, used again: each later fragment goes to the datagram near in time, and to
-/// none that is more than half a minute away.
+/// A reused 16-bit identification: each later fragment joins the datagram nearest in time, but none more
+/// than half a minute away.
 #[test]
-fn a_name_used_again_is_another_datagram() {
+fn a_reused_identification_is_another_datagram() {
     let at = |seconds, frame| (seconds, 0, frame);
     let packets = [
         at(0, ipv4(1, 9, 0, true)),

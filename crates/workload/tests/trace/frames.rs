@@ -1,11 +1,11 @@
-//! What frames are made of: links, VLANs, IPv4 and IPv6, protocols with ports and without.
+//! Kinds of frames: links, VLANs, IPv4 and IPv6, protocols with and without ports.
 
 use crate::writer::{MICROS, NANOS, Order, arp, ethernet, pcap, udp};
 use crate::{packets, streams};
 use etherparse::{PacketBuilder, VlanId};
 use warmcore_workload::{Direction, Trace};
 
-/// A UDP packet without anything around it, over IPv4.
+/// A UDP packet over IPv4, without a link header.
 fn ipv4() -> Vec<u8> {
     udp(7)[14..].to_vec()
 }
@@ -17,7 +17,7 @@ fn ipv6(port: u16) -> Vec<u8> {
     packet
 }
 
-/// Linux cooked headers with this packet type, of an IPv4 packet.
+/// An IPv4 packet with a Linux cooked header of this packet type.
 fn cooked(packet_type: u8) -> Vec<u8> {
     [&[0, packet_type, 0, 1, 0, 6, 1, 2, 3, 4, 5, 6, 0, 0, 8, 0][..], &ipv4()].concat()
 }
@@ -27,7 +27,7 @@ fn cooked2(packet_type: u8) -> Vec<u8> {
 }
 
 #[test]
-fn every_link_yields_its_packets() {
+fn packets_are_read_from_every_link_type() {
     let loopback = |family: u8, packet: Vec<u8>| [vec![family, 0, 0, 0], packet].concat();
     for (link, frame) in [
         (1, udp(7)),
@@ -52,7 +52,7 @@ fn every_link_yields_its_packets() {
 }
 
 #[test]
-fn cooked_headers_tell_what_was_sent() {
+fn cooked_headers_give_the_direction() {
     for (link, frame) in [(113, cooked(4)), (276, cooked2(4))] {
         let trace = Trace::parse(&pcap(MICROS, Order::Big, link, &[(0, 0, frame)])).unwrap();
         assert_eq!(packets(&trace)[0].direction, Direction::Send);
@@ -60,7 +60,7 @@ fn cooked_headers_tell_what_was_sent() {
 }
 
 #[test]
-fn a_vlan_tag_changes_no_stream() {
+fn a_vlan_tag_does_not_change_the_stream() {
     let tagged = |vlan: u16| {
         let builder = PacketBuilder::ethernet2([2; 6], [4; 6]);
         let builder = builder.single_vlan(VlanId::try_new(vlan).unwrap());
@@ -74,7 +74,7 @@ fn a_vlan_tag_changes_no_stream() {
     );
 }
 
-/// Each of the five parts of a 5-tuple tells streams apart; so does the direction.
+/// Packets that differ in any of the five parts belong to different streams; so do opposite directions.
 #[test]
 fn streams_are_five_tuples() {
     let builder = |from: u8, to: u8| PacketBuilder::ethernet2([2; 6], [4; 6]).ipv4([from; 4], [to; 4], 9);
@@ -103,16 +103,16 @@ fn streams_are_five_tuples() {
 }
 
 #[test]
-fn what_is_not_ip_is_left_out_and_counted() {
+fn packets_that_are_not_ip_are_left_out_and_counted() {
     let short = udp(1)[..20].to_vec();
     let trace = Trace::parse(&ethernet(&[arp(), udp(1), vec![], short, udp(2)])).unwrap();
     assert_eq!((trace.packets(), trace.capture().not_ip), (2, 3));
     assert_eq!(packets(&trace)[0].at.0, 0.0, "the first packet used is the origin of time");
 }
 
-/// Of a packet cut off behind its ports, the stream is still known; the size is the wire's.
+/// A packet captured only up to its ports still has its stream, and its size on the wire.
 #[test]
-fn a_short_capture_suffices() {
+fn a_short_snapshot_length_suffices() {
     let mut file = ethernet(&[]);
     for frame in [udp(1), udp(2), udp(1)] {
         let kept = &frame[..14 + 20 + 4];

@@ -1,4 +1,4 @@
-//! Files that cannot be used, and files that want to do harm.
+//! Unusable and malicious files.
 
 use crate::packets;
 use crate::writer::{MICROS, Order, Pcapng, arp, ethernet, pcap, udp};
@@ -10,7 +10,7 @@ fn refusal(file: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_no_capture_is_refused() {
+fn files_that_are_no_captures_are_refused() {
     assert_eq!(Trace::parse(&[]).unwrap_err(), TraceError::Empty);
     assert!(refusal(b"PK\x03\x04").contains("begins with the bytes 50 4b 03 04"));
     assert!(refusal(b"\x1f\x8b\x08\x00").contains("decompress it first"));
@@ -23,7 +23,7 @@ fn what_is_no_capture_is_refused() {
 }
 
 #[test]
-fn of_a_file_cut_off_anywhere_what_is_whole_is_read() {
+fn a_truncated_pcap_file_is_read_up_to_the_last_complete_packet() {
     let whole = ethernet(&[udp(1), udp(2)]);
     let (header, record) = (24, 16 + udp(1).len());
     for length in 1..whole.len() {
@@ -51,7 +51,7 @@ fn of_a_file_cut_off_anywhere_what_is_whole_is_read() {
 }
 
 #[test]
-fn of_a_pcapng_file_cut_off_in_a_block_what_precedes_it_is_read() {
+fn a_truncated_pcapng_file_is_read_up_to_the_last_complete_block() {
     for order in Order::BOTH {
         let mut file = Pcapng::new(order);
         file.interface(1, &[]);
@@ -73,9 +73,9 @@ fn of_a_pcapng_file_cut_off_in_a_block_what_precedes_it_is_read() {
     }
 }
 
-/// A length that no capture has is not taken for that of a packet which was cut.
+/// An impossible length is reported as corruption, not as truncation.
 #[test]
-fn a_corrupt_length_is_no_cut() {
+fn a_corrupt_length_is_not_a_truncation() {
     let mut file = Pcapng::new(Order::Little);
     file.interface(1, &[]).packet(0, 1, &udp(1), None);
     let second = file.bytes.len();
@@ -88,7 +88,7 @@ fn a_corrupt_length_is_no_cut() {
 }
 
 #[test]
-fn contradictions_are_refused_with_their_place() {
+fn contradictions_are_refused_with_their_position() {
     let record = |at: usize, value: u32| {
         let mut file = ethernet(&[udp(1), udp(2)]);
         let second = 24 + 16 + udp(1).len();
@@ -107,7 +107,7 @@ fn contradictions_are_refused_with_their_place() {
 }
 
 #[test]
-fn pcapng_blocks_that_make_no_sense_are_refused() {
+fn invalid_pcapng_blocks_are_refused() {
     let refused = |spoil: fn(&mut Pcapng)| {
         let mut file = Pcapng::new(Order::Big);
         file.interface(1, &[]);
@@ -116,19 +116,19 @@ fn pcapng_blocks_that_make_no_sense_are_refused() {
     };
     for (error, expected) in [
         (refused(|file| _ = file.packet(1, 0, &udp(1), None)), "names interface 1, which is not described"),
-        (refused(|file| _ = file.block(3, &[0; 8])), "is a simple packet block, which tells no time"),
+        (refused(|file| _ = file.block(3, &[0; 8])), "is a simple packet block, which has no time"),
         (refused(|file| _ = file.block(2, &[0; 20])), "is an obsolete packet block"),
         (refused(|file| _ = file.interface(1, &[(9, &[99])])), "has a time resolution of 99"),
         (refused(|file| _ = file.packet(0, u64::MAX, &udp(1), None)), "has a time outside"),
         (refused(|file| _ = file.block(6, &[0xff; 20])), "contradicts its own lengths"),
-        (refused(|file| _ = file.block(0x0a0d_0d0a, &[0; 16])), "does not tell its byte order"),
+        (refused(|file| _ = file.block(0x0a0d_0d0a, &[0; 16])), "does not state its byte order"),
     ] {
         assert!(error.contains(expected), "{error}");
     }
 }
 
-/// A sound file of each format.
-fn sound() -> Vec<Vec<u8>> {
+/// A valid file of each format.
+fn valid_files() -> Vec<Vec<u8>> {
     let frames = [udp(1), arp(), udp(2), udp(1)];
     let mut files = vec![ethernet(&frames)];
     for order in Order::BOTH {
@@ -142,7 +142,7 @@ fn sound() -> Vec<Vec<u8>> {
     files
 }
 
-/// Whatever is read has packets in order, of streams that were counted.
+/// If the file can be read, its packets are in order and their streams were counted.
 fn check(file: &[u8]) {
     let Ok(trace) = Trace::parse(file) else { return };
     let packets = packets(&trace);
@@ -161,7 +161,7 @@ proptest! {
         length in any::<prop::sample::Index>(),
         cut: bool,
     ) {
-        let mut file = sound().swap_remove(which);
+        let mut file = valid_files().swap_remove(which);
         for (place, byte) in changes {
             let place = place.index(file.len());
             file[place] = byte;
@@ -173,11 +173,11 @@ proptest! {
     }
 
     #[test]
-    fn no_bytes_behind_a_sound_start_do_harm(
+    fn no_bytes_after_a_valid_start_do_harm(
         which in 0..3_usize,
         bytes in prop::collection::vec(any::<u8>(), 0..200),
     ) {
-        let start: Vec<u8> = sound().swap_remove(which).into_iter().take(24).collect();
+        let start: Vec<u8> = valid_files().swap_remove(which).into_iter().take(24).collect();
         check(&[start, bytes].concat());
     }
 
@@ -187,7 +187,7 @@ proptest! {
         frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..120), 1..4),
         version in prop::sample::select(vec![0x45_u8, 0x60]),
     ) {
-        // A plausible version where raw packets begin: more of them get further.
+        // With a valid IP version at the start, more packets get past the first checks.
         let packets: Vec<_> = frames.into_iter().map(|mut frame| {
             frame.iter_mut().take(1).for_each(|byte| *byte = version);
             (0, 0, frame)

@@ -1,4 +1,4 @@
-//! Captures, written here byte by byte, and read back as arrivals.
+//! Reading captures that these tests write byte by byte.
 
 mod formats;
 mod fragments;
@@ -17,7 +17,7 @@ fn packets(trace: &Trace) -> Vec<Arrival> {
     block
 }
 
-/// The streams of its packets, in order of time.
+/// The streams of a trace's packets, in order of time.
 fn streams(trace: &Trace) -> Vec<u32> {
     packets(trace).iter().map(|packet| packet.stream.0).collect()
 }

@@ -1,4 +1,4 @@
-//! Writes captures in every form that is read.
+//! Writes captures in every supported form.
 
 use etherparse::PacketBuilder;
 
@@ -35,7 +35,7 @@ pub(crate) const MICROS: u32 = 0xa1b2_c3d4;
 pub(crate) const NANOS: u32 = 0xa1b2_3c4d;
 pub(crate) const MODIFIED: u32 = 0xa1b2_cd34;
 
-/// A pcap file of `(seconds, parts of a second, frame)`.
+/// A pcap file with packets given as `(seconds, parts of a second, frame)`.
 pub(crate) fn pcap(magic: u32, order: Order, link: u32, packets: &[(u32, u32, Vec<u8>)]) -> Vec<u8> {
     let mut file = order.u32(magic).to_vec();
     file.extend([order.u16(2), order.u16(4)].concat());
@@ -64,14 +64,14 @@ pub(crate) struct Pcapng {
 }
 
 impl Pcapng {
-    /// A file with a section header that says what wrote it.
+    /// A file with a section header that names its writer.
     pub(crate) fn new(order: Order) -> Self {
         let mut file = Self { order, bytes: Vec::new() };
         file.section();
         file
     }
 
-    /// Begins a section.
+    /// Adds a section header.
     pub(crate) fn section(&mut self) -> &mut Self {
         let mut body = self.order.u32(0x1a2b_3c4d).to_vec();
         body.extend([self.order.u16(1), self.order.u16(0)].concat());
@@ -80,7 +80,7 @@ impl Pcapng {
         self.block(0x0a0d_0d0a, &body)
     }
 
-    /// Describes an interface.
+    /// Adds the description of an interface.
     pub(crate) fn interface(&mut self, link: u16, options: &[(u16, &[u8])]) -> &mut Self {
         let mut body = [self.order.u16(link), [0; 2]].concat();
         body.extend(self.order.u32(65_535));
@@ -88,7 +88,7 @@ impl Pcapng {
         self.block(1, &body)
     }
 
-    /// A packet, of which all is captured, at a time in the interface's ticks.
+    /// Adds a completely captured packet at a time in the interface's ticks.
     pub(crate) fn packet(
         &mut self,
         interface: u32,
@@ -106,7 +106,7 @@ impl Pcapng {
         self.block(6, &body)
     }
 
-    /// Any block.
+    /// Adds any block.
     pub(crate) fn block(&mut self, block_type: u32, body: &[u8]) -> &mut Self {
         let length = self.order.u32(body.len() as u32 + 12);
         self.bytes.extend(self.order.u32(block_type));
@@ -138,7 +138,7 @@ fn padded(bytes: &[u8]) -> Vec<u8> {
     padded
 }
 
-/// An Ethernet frame with a UDP packet over IPv4 from this port, 60 bytes long.
+/// An Ethernet frame of 60 bytes with a UDP packet over IPv4 from `port`.
 pub(crate) fn udp(port: u16) -> Vec<u8> {
     let builder = PacketBuilder::ethernet2([2; 6], [4; 6]).ipv4([10, 0, 0, 1], [10, 0, 0, 2], 9);
     let mut frame = Vec::new();

@@ -1,4 +1,4 @@
-//! Where jobs wait, and which one a processor takes next (§3).
+//! Where jobs wait, and which one a processor takes next (Salehi, Kurose & Towsley 1994, §3).
 //!
 //! | type | for | what waits in a queue |
 //! |---|---|---|
@@ -32,7 +32,7 @@ pub struct Layout {
     pub stacks: u32,
     /// Whether each processor has a stack of its own in which all streams are open (Hybrid). If not, all
     /// processors share one stack, or each stream belongs to one of several.
-    pub stack_each: bool,
+    pub stack_per_processor: bool,
     /// Whether streams are assigned by hash; if not, they are assigned in turn.
     pub hashed: bool,
 }

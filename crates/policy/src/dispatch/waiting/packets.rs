@@ -16,18 +16,18 @@ pub struct PacketQueues<J> {
 pub(super) struct Places {
     homes: Vec<u32>,
     /// Whether each processor has a stack of its own, or all share one.
-    stack_each: bool,
+    stack_per_processor: bool,
 }
 
 impl Places {
     pub(super) fn new(layout: &Layout) -> Self {
         let homes = layout.homes_of_streams();
-        Self { homes, stack_each: layout.stack_each }
+        Self { homes, stack_per_processor: layout.stack_per_processor }
     }
 
     #[inline]
     pub(super) fn stack(&self, cpu: CpuId) -> StackId {
-        StackId(if self.stack_each { cpu.0 } else { 0 })
+        StackId(if self.stack_per_processor { cpu.0 } else { 0 })
     }
 
     #[inline]

@@ -272,7 +272,7 @@ pub(super) const LOST: Estimate<f64> = Estimate::published(-f64::INFINITY);
 
 /// A value `of` each of the three policies of Salehi 1994, with the policy's name.
 fn policies(of: impl Fn(ProcessorPolicy) -> Option<Estimate<f64>>) -> Option<Vec<(String, Estimate<f64>)>> {
-    ProcessorPolicy::SOURCE.into_iter().map(|policy| Some((policy.to_string(), of(policy)?))).collect()
+    ProcessorPolicy::SALEHI_1994.into_iter().map(|policy| Some((policy.to_string(), of(policy)?))).collect()
 }
 
 /// By how many percent the delay at the lowest rate exceeds the least delay.
