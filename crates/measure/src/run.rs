@@ -88,21 +88,21 @@ impl RunContext<'_> {
                 .map(|me| {
                     let workload = workload.take_if(|_| me == 0);
                     let shared = &shared;
-                    let participant = move || shared.participate(me, workload);
+                    let participant = move || shared.run_thread(me, workload);
                     thread::Builder::new().spawn_scoped(scope, participant).map_err(|error| {
                         shared.alarm.raise();
                         RunError::NoThread(error)
                     })
                 })
                 .collect();
-            gather(started?)
+            join_threads(started?)
         })
     }
 }
 
 /// Joins the threads of a run. If one failed, its error is the error of the run; the error of a partner
 /// that only noticed is used last.
-fn gather(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Result<Outcome, RunError> {
+fn join_threads(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Result<Outcome, RunError> {
     let mut total = Outcome::default();
     let mut failure = None;
     for thread in threads {
@@ -139,7 +139,7 @@ struct Shared<'a> {
 
 impl Shared<'_> {
     /// Runs thread number `me` of the run.
-    fn participate(&self, me: usize, mut workload: Option<&mut Workload>) -> Result<Outcome, RunError> {
+    fn run_thread(&self, me: usize, mut workload: Option<&mut Workload>) -> Result<Outcome, RunError> {
         let watch = RaiseUnlessDone::new(&self.alarm);
         let _pinned = pin_to(self.context.cpus[me])?;
         let mut samples = self.script.empty_samples();
@@ -148,7 +148,7 @@ impl Shared<'_> {
         let mut last_stop = clock::now();
         for packet in 0..self.script.length() {
             self.alarm.check()?;
-            if packet == Script::SETTLED {
+            if packet == Script::SETTLING_PACKETS {
                 began = self.exchange(me, 0)?;
                 self.check_distance(began)?;
                 before = Snapshot::now();

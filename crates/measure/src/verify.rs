@@ -54,9 +54,9 @@ pub struct Verification<'a> {
     pub system: &'a dyn System,
     /// The source of the processor's counters.
     pub source: &'a dyn Source,
-    /// The directory of the journal.
+    /// Where its changes are journalled.
     pub directory: &'a Directory,
-    /// The work that is measured.
+    /// What counts as work.
     pub work: Work,
     /// The length of a run.
     pub time: Duration,
@@ -147,7 +147,7 @@ impl Verification<'_> {
         }
         apply(self.directory.begin(self.system, steps, false)?, stop)?;
         let observed = self.observe(&part, monitor, counters, stop);
-        self.take_back()?;
+        self.undo_changes()?;
         observed
     }
 
@@ -165,7 +165,7 @@ impl Verification<'_> {
         Ok((Observed { rate, resources: monitored.resources(&spent, counted)? }, spent))
     }
 
-    fn take_back(&self) -> Result<(), VerifyError> {
+    fn undo_changes(&self) -> Result<(), VerifyError> {
         let Some(journal) = self.directory.open(self.system, false)? else { return Ok(()) };
         let undone = undo(journal, false)?;
         if undone.is_complete() { Ok(()) } else { Err(VerifyError::NotTakenBack(undone.to_string())) }

@@ -27,7 +27,7 @@ pub enum Ends {
 pub(super) struct Count {
     /// Bytes written or read.
     pub(super) bytes: u64,
-    /// The scheduler's counts for the thread that sent or received them.
+    /// What the scheduler did to the thread that moved them.
     pub(super) scheduled: Scheduled,
 }
 
@@ -229,7 +229,7 @@ mod tests {
             ask(&mut end).to_string()
         };
         let counted = |end: &mut EndHandle| end.count().unwrap_err();
-        assert!(end("cat", counted).starts_with("it answers `count`; expected `moved`"));
+        assert!(end("cat", counted).starts_with("it answered `count`; expected `moved`"));
         let gone = end("true", |end| end.ready().unwrap_err());
         assert!(gone.contains("it ended before the transfer did: exit status: 0"), "{gone}");
         let absent = EndHandle::start("it".to_owned(), &Ends::Processes(vec!["/no/such".into()]), None);

@@ -24,7 +24,7 @@ pub enum TransferError {
     /// An end cannot be started.
     #[error("cannot start {end}: {source}")]
     NotStarted {
-        /// Which one.
+        /// Name of the end.
         end: String,
         /// What the system says.
         source: io::Error,
@@ -32,7 +32,7 @@ pub enum TransferError {
     /// An end reported a failure.
     #[error("{end} failed: {said}")]
     Failed {
-        /// Which one.
+        /// Name of the end.
         end: String,
         /// Its message.
         said: String,
@@ -40,9 +40,9 @@ pub enum TransferError {
     /// An end has ended early.
     #[error("{end} ended before the transfer did: {how}")]
     Ended {
-        /// Which one.
+        /// Name of the end.
         end: String,
-        /// How.
+        /// How it ended.
         how: String,
     },
     /// An end gave an answer that is not part of the protocol.
@@ -50,7 +50,7 @@ pub enum TransferError {
         "{end} answered `{answer}`; expected {expected}: is it a `warmcore transfer serve` of this version?"
     )]
     UnexpectedAnswer {
-        /// Which one.
+        /// Name of the end.
         end: String,
         /// The answer.
         answer: String,

@@ -131,7 +131,7 @@ impl Options {
 mod tests {
     use super::*;
 
-    fn sound() -> Options {
+    fn valid_options() -> Options {
         let load = Load { direction: Direction::Transmit, size: Bytes(4096), rate: None };
         Options {
             connections: 2,
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn invalid_options_are_refused_by_name() {
-        assert_eq!(sound().check(), Ok(()));
+        assert_eq!(valid_options().check(), Ok(()));
         type Spoil = fn(&mut Options);
         let wrong: [(&str, Spoil); 9] = [
             ("connections", |options| options.connections = 0),
@@ -160,7 +160,7 @@ mod tests {
             ("cpus", |options| options.models = vec![Model::Crossed]),
         ];
         for (field, spoil) in wrong {
-            let mut options = sound();
+            let mut options = valid_options();
             spoil(&mut options);
             assert_eq!(options.check().unwrap_err().field, field);
         }

@@ -19,11 +19,11 @@ pub const WARM_UP: Duration = Duration::from_millis(300);
 pub struct Outcome {
     /// Bytes received, by connection.
     pub bytes: Vec<u64>,
-    /// The scheduler's counts for all ends on this machine together.
+    /// What the scheduler did to the ends on this machine, all together.
     pub scheduled: Scheduled,
-    /// The kernel's activity on the cpus.
+    /// What the kernel did on the cpus.
     pub activity: Activity,
-    /// The processor's counts on the cpus.
+    /// What the processor counted on them.
     pub counted: Counted,
 }
 

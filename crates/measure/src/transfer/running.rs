@@ -51,7 +51,7 @@ impl RunningTransfer {
             .collect()
     }
 
-    /// The scheduler's counts for each end on this machine.
+    /// What the scheduler did to each end on this machine.
     pub(super) fn scheduled(&mut self) -> Result<Vec<Scheduled>, TransferError> {
         let here = self.ends().filter(|end| end.is_here());
         here.map(|end| end.count().map(|count| count.scheduled)).collect()

@@ -36,7 +36,7 @@ pub struct Network {
 pub(super) struct ConnectionEnds {
     /// The end under test.
     pub(super) near: EndHandle,
-    /// The other one.
+    /// The other end.
     pub(super) far: EndHandle,
 }
 

@@ -35,7 +35,7 @@ pub struct Findings {
 /// The findings of one model.
 #[derive(Clone, Debug)]
 pub struct ModelFindings {
-    /// Which.
+    /// The model.
     pub model: Model,
     /// Work per second.
     pub rate: Spread,
@@ -240,7 +240,7 @@ mod tests {
         rates.map(run).to_vec()
     }
 
-    /// Findings on one cpu at 200 Hz.
+    /// On one cpu at 200 Hz.
     fn findings_by(source: &Source, rates: [f64; 5], busy_cpus: f64) -> Findings {
         let mut counters = Counters::open(source, &[CpuId(0)]);
         let none = tried([100.0, 102.0, 98.0, 101.0, 99.0], 2.0, &mut counters);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_per_bit_and_preferred_to_the_clock_rate() {
+    fn what_the_processor_counted_is_of_each_bit_and_better_than_its_clock_rate() {
         let source = Source::zen().with("cycles", Made::whole(1000)).with("instructions", Made::whole(400));
         let counted = findings_by(&source, [100.0; 5], 2.0);
         assert_eq!(counted.cycles, Cycles::Counted);

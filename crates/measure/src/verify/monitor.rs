@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_are_a_line_of_the_schedulers_file() {
+    fn migrations_are_read_from_the_sched_file() {
         let text = "sh (1, #threads: 1)\n---\nse.nr_migrations      :        3\nnr_switches : 9";
         assert_eq!((migrations(text), migrations("sh (1)")), (Some(3), None));
     }

@@ -101,7 +101,10 @@ impl Findings {
                 Conclusion::Unsound => "unsound",
             },
             models: self.models.iter().map(ModelResults::new).collect(),
-            control: ComparisonResults { rate: by(rate, None), per_busy_cpu: by(per_cpu, None) },
+            control: ComparisonResults {
+                rate: change_results(rate, None),
+                per_busy_cpu: change_results(per_cpu, None),
+            },
             discarded_runs: self.discarded,
             disturbed_runs: self.disturbed,
             cycles: self.cycles.to_string(),
@@ -125,8 +128,8 @@ impl ModelResults {
             rescheduling_interrupts: found.each_known(|resources| resources.rescheduling.map(|rate| rate.0)),
             migrations: found.each_known(|resources| resources.migrations.map(|rate| rate.0)),
             against_none: found.against_none.map(|(changes, verdicts)| ComparisonResults {
-                rate: by(&changes.rate, Some(verdicts.rate)),
-                per_busy_cpu: by(&changes.per_cpu, Some(verdicts.per_cpu)),
+                rate: change_results(&changes.rate, Some(verdicts.rate)),
+                per_busy_cpu: change_results(&changes.per_cpu, Some(verdicts.per_cpu)),
             }),
         }
     }
@@ -146,7 +149,7 @@ impl ModelFindings {
     }
 }
 
-fn by(change: &Change, verdict: Option<Verdict>) -> ChangeResults {
+fn change_results(change: &Change, verdict: Option<Verdict>) -> ChangeResults {
     let Change { mean, low, high } = *change;
     ChangeResults { change: mean, low, high, verdict: verdict.map(Verdict::name) }
 }
