@@ -4,11 +4,11 @@
 //! of their semaphores):
 //!
 //! 1. **Prepare**, on another processor than the receiver's if there is one: write the packet into the
-//!   receiver's buffer, so that reading it misses there as it does after DMA
-//!   ([resident](crate::FrameLines::Resident) frames are not written); zero the protocol thread's stack
-//!   if it is to migrate; write the free-memory pool if its lines are to migrate.
+//!    receiver's buffer, so that reading it misses there as it does after DMA
+//!    ([resident](crate::FrameLines::Resident) frames are not written); zero the protocol thread's stack
+//!    if it is to migrate; write the free-memory pool if its lines are to migrate.
 //! 2. **Receive**, on the consumer's processor: make its caches cold, or run other work, if the
-//!   experiment says so; then start the timer, receive, unwind, stop the timer.
+//!    experiment says so; then start the timer, receive, unwind, stop the timer.
 //!
 //! With two processors each consumer prepares the packets of the other. With more, a third processor
 //! prepares all of them. With one, it does everything, and flushes the packet's lines.
