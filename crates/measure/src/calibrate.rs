@@ -50,7 +50,7 @@ pub struct Calibration {
 const MAX_PROCESSORS: usize = 3;
 
 /// Additional fraction of the budget for values that contradict each other.
-const RESOLVING: f64 = 0.25;
+const CONTRADICTION_SHARE: f64 = 0.25;
 
 /// Measures `machine` as `plan` says.
 ///
@@ -81,7 +81,7 @@ pub fn calibrate(
     let costs: Vec<Nanos> = cold.iter().map(|state| state.cost).collect();
     let mut rounds = Rounds::new(&context, &timer, plan, quantities, &costs);
     rounds.complete(began + plan.budget, &mut rng, &mut report)?;
-    rounds.resolve_contradictions(Instant::now() + plan.budget.mul_f64(RESOLVING), &mut rng)?;
+    rounds.resolve_contradictions(Instant::now() + plan.budget.mul_f64(CONTRADICTION_SHARE), &mut rng)?;
 
     report.begin("t(x)", 1.0);
     let setup = CurveSetup { context: &context, timer: &timer, plan, proximity: &rounds.proximity };

@@ -49,17 +49,19 @@ impl ColdState {
         let Self { walked, witness, expected, latency, .. } = self;
         let executed = match self.executed {
             Some(code) => format!("executed {code} of code"),
-            None => "executed no code of ours (none could be made here)".to_owned(),
+            None => "executed no code (none could be generated here)".to_owned(),
         };
         let code = self.code.map_or_else(String::new, |(hot, cold)| {
             format!(", and {CODE_WITNESS} of code took {cold} instead of {hot}")
         });
-        let verdict = if self.reached {
+        let served_from = if self.reached {
             format!("as from {expected} ({latency})")
         } else {
             format!("though from {expected} it takes {latency}: the state was not fully reached")
         };
-        format!("{executed} and walked {walked} of data; a witness line then took {witness}, {verdict}{code}")
+        format!(
+            "{executed} and walked {walked} of data; a witness line then took {witness}, {served_from}{code}"
+        )
     }
 }
 

@@ -87,7 +87,7 @@ pub struct Coverage([EventCoverage; Event::ALL.len()]);
 /// How one event was counted.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EventCoverage {
-    /// Which.
+    /// The event.
     pub event: Event,
     /// The counter used, and the least fraction of the time in which it counted, from 0 to 1; below 1,
     /// counts are scaled. Or why it was not counted.
@@ -159,7 +159,7 @@ impl fmt::Display for Coverage {
 /// One event of a [`Coverage`], for other programs.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct CoverageResults {
-    /// Which.
+    /// The event.
     pub event: &'static str,
     /// The processor's or the kernel's name of the counter; `null` if nothing was counted.
     pub counted_as: Option<&'static str>,

@@ -53,7 +53,7 @@ fn processors(cpus: &[CpuId], frames: FrameLines) -> String {
                     "packets were flushed from its caches before they were received"
                 }
                 FrameLines::Written => {
-                    "packets could not be flushed from its caches, so that reading them did not miss"
+                    "packets could not be flushed from its caches, so reading them did not miss"
                 }
             };
             format!(
@@ -72,7 +72,7 @@ fn processors(cpus: &[CpuId], frames: FrameLines) -> String {
 
 fn frame_lines(frames: FrameLines) -> Option<String> {
     (frames == FrameLines::Resident).then(|| {
-        "frames were written once a run, one for each processor and stream, and then only read, as those of a driver that hands out prepared frames; so reading them missed only where caches were cold".to_owned()
+        "frames were written once per run, one for each processor and stream, and then only read, like those of a driver that hands out prepared frames; so reading them missed only if caches were cold".to_owned()
     })
 }
 
@@ -87,7 +87,7 @@ fn far_apart(shared: Option<&Latency>, handover: Option<f64>) -> Option<String> 
     let (shared, handover) = (shared?, Nanos(handover?));
     (handover / shared.time > MAX_HANDOVER_LOADS).then(|| {
         format!(
-            "a hand-over between the processors takes {handover}, though both are said to share a cache ({}) that answers in {}: a hypervisor has probably placed them apart, and what migrates costs more than it will where they are together",
+            "a hand-over between the processors takes {handover}, though both are said to share a cache ({}) that answers in {}: a hypervisor has probably placed them apart, so migration costs more here than between processors that are together",
             shared.level, shared.time
         )
     })
@@ -99,7 +99,7 @@ fn time_source(timer: &Timer, values: &[Measured]) -> String {
     let shortest = values.iter().map(|value| value.mean).min_by(Nanos::total_cmp);
     if shortest.is_some_and(|shortest| resolution.0 > shortest.0 * COARSE) {
         note += &format!(
-            "; it advances in steps of {resolution}, coarse against the shortest times, so single packets are known to a step and only means more finely"
+            "; it advances in steps of {resolution}, which is coarse compared with the shortest times: the time of a single packet is known only to one step, a mean more precisely"
         );
     }
     let drift = timer.drift();
@@ -118,7 +118,7 @@ fn packets(plan: &Plan, cold: &[ColdState], rounds: &Rounds<'_>) -> Vec<String> 
             Some(level) => format!("packets cold up to {}", cold.get(level)?.level),
         };
         (packets < full)
-            .then(|| format!("runs of {state} had {packets} packets instead of {full}, to fit the time or to end undisturbed"))
+            .then(|| format!("runs of {state} had {packets} packets instead of {full}, to fit the time budget or to avoid disturbances"))
     };
     rounds.packets().into_iter().filter_map(fewer).collect()
 }
@@ -137,7 +137,7 @@ fn missed(plan: &Plan, values: &[Measured]) -> Option<String> {
 fn disturbances(tally: &RunCounts) -> String {
     let RunCounts { runs, disturbed_runs, packets, packets_set_aside, .. } = tally;
     format!(
-        "{disturbed_runs} of {runs} runs were set aside as a measuring thread was preempted, moved or took a page fault, and {packets_set_aside} of {packets} packets as an interrupt hit them (more than five times the run's median and 1 µs beyond it)"
+        "{disturbed_runs} of {runs} runs were set aside because a measuring thread was preempted, moved or took a page fault, and {packets_set_aside} of {packets} packets because an interrupt hit them (more than five times the run's median and more than 1 µs above it)"
     )
 }
 
@@ -146,14 +146,14 @@ fn displaced(tally: &RunCounts, reference: Option<f64>, displaced: &[f64]) -> Op
     let worst = displaced.iter().copied().map(Nanos).max_by(Nanos::total_cmp)?;
     let RunCounts { runs, displaced_runs, .. } = tally;
     Some(format!(
-        "{displaced_runs} of {runs} runs were set aside, or broken off, as the processors were not where they were in the others: a hand-over between them took up to {worst} instead of {reference}, as when a hypervisor moves virtual processors apart"
+        "{displaced_runs} of {runs} runs were set aside or aborted because the processors were not as far apart as in the others: a hand-over between them took up to {worst} instead of {reference}, as when a hypervisor moves virtual processors apart"
     ))
 }
 
 fn relied_on_disturbed(values: usize) -> Option<String> {
     (values > 0).then(|| {
         format!(
-            "{values} values had too few undisturbed runs and rest on disturbed ones too: the machine was busy"
+            "{values} values had too few undisturbed runs and use disturbed ones too: the machine was busy"
         )
     })
 }
@@ -164,7 +164,7 @@ fn left_out(left_out: &[Nanos], program: bool) -> Option<String> {
     }
     let xs: Vec<String> = left_out.iter().map(Nanos::to_string).collect();
     let reason = if program {
-        "are shorter than sleeping can be, or longer than the time allowed"
+        "are shorter than a sleep can be, or longer than the time allowed"
     } else {
         "are longer than the time allowed"
     };
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn resident_frames_and_the_payload_are_told() {
+    fn resident_frames_and_the_payload_are_noted() {
         assert_eq!(frame_lines(FrameLines::Written), None);
         assert!(frame_lines(FrameLines::Resident).is_some_and(|note| note.contains("only read")));
         let alone = processors(&[CpuId(3)], FrameLines::Resident);

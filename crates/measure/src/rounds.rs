@@ -134,8 +134,8 @@ impl<'a> Rounds<'a> {
                     continue;
                 }
                 // When time is over, any distance is accepted.
-                let near = if late { Proximity::ANY } else { self.proximity };
-                self.run(index, near, rng)?;
+                let accepted = if late { Proximity::ANY } else { self.proximity };
+                self.run(index, accepted, rng)?;
                 ran = true;
                 report.at(began.elapsed().as_secs_f64() / budget);
             }

@@ -4,11 +4,11 @@
 //! of their semaphores):
 //!
 //! 1. **Prepare**, on another processor than the receiver's if there is one: write the packet into the
-//!   receiver's buffer, so that reading it misses there as it does after DMA
-//!   ([resident](crate::FrameLines::Resident) frames are not written); zero the protocol thread's stack
-//!   if it is to migrate; write the free-memory pool if its lines are to migrate.
+//!    receiver's buffer, so that reading it misses there as it does after DMA
+//!    ([resident](crate::FrameLines::Resident) frames are not written); zero the protocol thread's stack
+//!    if it is to migrate; write the free-memory pool if its lines are to migrate.
 //! 2. **Receive**, on the consumer's processor: make its caches cold, or run other work, if the
-//!   experiment says so; then start the timer, receive, unwind, stop the timer.
+//!    experiment says so; then start the timer, receive, unwind, stop the timer.
 //!
 //! With two processors each consumer prepares the packets of the other. With more, a third processor
 //! prepares all of them. With one, it does everything, and flushes the packet's lines.
@@ -89,21 +89,21 @@ impl RunContext<'_> {
                 .map(|me| {
                     let workload = workload.take_if(|_| me == 0);
                     let shared = &shared;
-                    let participant = move || shared.participate(me, workload);
+                    let participant = move || shared.run_thread(me, workload);
                     thread::Builder::new().spawn_scoped(scope, participant).map_err(|error| {
                         shared.alarm.raise();
                         RunError::NoThread(error)
                     })
                 })
                 .collect();
-            gather(started?)
+            join_threads(started?)
         })
     }
 }
 
 /// Joins the threads of a run. If one failed, its error is the error of the run; the error of a partner
 /// that only noticed is used last.
-fn gather(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Result<Outcome, RunError> {
+fn join_threads(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Result<Outcome, RunError> {
     let mut total = Outcome::default();
     let mut failure = None;
     for thread in threads {
@@ -140,7 +140,7 @@ struct Shared<'a> {
 
 impl Shared<'_> {
     /// Runs thread number `me` of the run.
-    fn participate(&self, me: usize, mut workload: Option<&mut Workload>) -> Result<Outcome, RunError> {
+    fn run_thread(&self, me: usize, mut workload: Option<&mut Workload>) -> Result<Outcome, RunError> {
         let watch = RaiseUnlessDone::new(&self.alarm);
         let _pinned = pin_to(self.context.cpus[me])?;
         let mut samples = self.script.empty_samples();
@@ -149,7 +149,7 @@ impl Shared<'_> {
         let mut last_stop = clock::now();
         for packet in 0..self.script.length() {
             self.alarm.check()?;
-            if packet == Script::SETTLED {
+            if packet == Script::SETTLING_PACKETS {
                 began = self.exchange(me, 0)?;
                 self.check_distance(began)?;
                 before = Snapshot::now();

@@ -24,7 +24,7 @@ pub(crate) enum BeforePacket {
 /// timed packet finds them so, starting with the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PoolUse {
-    /// Never.
+    /// Never: each processor has its own pool.
     Own,
     /// BeforePacket the packet acquires memory.
     WrittenBeforeAcquire,
@@ -50,7 +50,7 @@ impl Script {
     pub(crate) const WARM_UP: usize = 64;
     /// Packets before the disturbance counters are read: until then, memory that the run touches for
     /// the first time causes page faults.
-    pub(crate) const SETTLED: usize = 32;
+    pub(crate) const SETTLING_PACKETS: usize = 32;
 
     /// Number of packets of the run, timed or not.
     pub(crate) fn length(&self) -> usize {

@@ -1,23 +1,23 @@
-//! Whether a plan brings anything on this host: the four affinity models of Foong, Fung & Newell 2004 in
-//! turn on a running workload, and everything taken back afterwards.
+//! Measures whether a plan improves anything on this host. The four affinity models of Foong, Fung &
+//! Newell 2004 are applied in turn to a running workload, and every change is undone afterwards.
 //!
 //! ```text
-//! plan ──► model ──► tuning::apply ──► work, watched ──► tuning::undo ──► findings
+//! plan ──► model ──► tuning::apply ──► work, monitored ─► tuning::undo ──► findings
 //!          (none, interrupt-only,      (what is done,     (every run      (changes against `none`,
 //!           process-only, full)         what it takes)     leaves nothing)  held against A/A)
 //! ```
 //!
-//! | module | knows |
+//! | module | contents |
 //! |---|---|
 //! | [`model_plan`] | which lines of a plan belong to which affinity model |
-//! | [`work`] | how much was done |
-//! | [`built_in`] | the load that is there where the user gives none |
-//! | [`monitor`] | what it took: the cpus' time, moves of threads, softirqs, what the processor counted |
-//! | [`findings`] | whether a model differs from no affinity by more than that differs from itself |
-//! | [`results`] | the figures for other programs |
+//! | [`work`] | the work done in a run |
+//! | [`built_in`] | the built-in load, used if the user gives none |
+//! | [`monitor`] | resources used: the cpus' time, thread migrations, softirqs, the processor's counts |
+//! | [`findings`] | whether a model differs from no affinity by more than the A/A difference |
+//! | [`results`] | the results for other programs |
 //!
-//! What must hold: a run's changes are journalled like those of `host apply`, and none is left when the
-//! run ends, however it ends.
+//! What must hold: a run's changes are journalled like those of `host apply`, and all of them are
+//! undone when the run ends, however it ends.
 
 pub mod built_in;
 pub mod findings;
@@ -41,18 +41,18 @@ use warmcore_linux::tuning::{JournalDirectory, JournalError, Plan, System, apply
 use warmcore_linux::{CpuUsage, probe::ProbeError};
 use work::{Work, WorkError};
 
-/// Between a change and the run that it is for: the kernel moves threads and interrupts when they next
-/// have something to do.
+/// Time between a change and its run: the kernel moves threads and interrupts only when they next have
+/// something to do.
 const SETTLE: Duration = Duration::from_millis(200);
 
-/// What is tried, on what, and how often.
+/// The verification of a plan.
 #[derive(Debug)]
 pub struct Verification<'a> {
-    /// The plan; it was admitted.
+    /// The plan, which the caller has checked.
     pub plan: &'a Plan,
-    /// Where its settings stand.
+    /// The system whose settings the plan changes.
     pub system: &'a dyn System,
-    /// Where counters come from.
+    /// The source of the processor's counters.
     pub source: &'a dyn Source,
     /// Where its changes are journalled.
     pub directory: &'a JournalDirectory,
@@ -64,56 +64,57 @@ pub struct Verification<'a> {
     pub blocks: BlockDesign,
 }
 
-/// A plan could not be verified. Nothing of it is in force, unless [`Self::NotTakenBack`] says so.
+/// Why a plan could not be verified. All changes are undone, unless the error is
+/// [`Self::NotTakenBack`].
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
-    /// The plan changes nothing.
+    /// The plan would change nothing.
     #[error(
-        "everything is as the plan has it: take it back first (`warmcore host undo`), or there is nothing to compare"
+        "the plan is in force already, so there is nothing to compare: undo it first (`warmcore host undo`)"
     )]
     AlreadyInForce,
-    /// A line cannot be made into steps.
+    /// A line of the plan cannot be turned into steps.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// No journal can be kept.
+    /// The journal cannot be written.
     #[error(transparent)]
     Journal(#[from] JournalError),
     /// A change was refused.
     #[error(transparent)]
     Apply(#[from] Box<ApplyError>),
-    /// A change could not be taken back.
-    #[error("not everything is as it was before: {0}: see `warmcore host undo`")]
+    /// A change could not be undone.
+    #[error("not every change could be undone: {0}: see `warmcore host undo`")]
     NotTakenBack(String),
-    /// It cannot be told how much work was done.
+    /// The work done cannot be measured.
     #[error(transparent)]
     Work(#[from] WorkError),
-    /// There are no intervals.
+    /// No intervals can be computed.
     #[error(
         "no cpu was busy in a run, or there were fewer than two blocks: expected a workload, or longer runs"
     )]
     Idle,
-    /// The machine cannot be looked at.
+    /// The machine cannot be inspected.
     #[error(transparent)]
     Machine(#[from] ProbeError),
     /// The user has stopped it.
-    #[error("interrupted: everything is as it was before")]
+    #[error("interrupted: every change was undone")]
     Interrupted,
 }
 
-/// What one run did and took.
+/// The work of one run, and the resources it used.
 #[derive(Clone, Debug)]
 pub struct Observed {
     /// Work per second, in the unit of the [`Work`].
     pub rate: f64,
-    /// What it took.
+    /// Resources used.
     pub resources: ResourceUse,
 }
 
 impl Verification<'_> {
-    /// Tries every model in every block, `none` twice.
+    /// Runs every model in every block, `none` twice.
     ///
     /// # Errors
-    /// If a change cannot be made or taken back, or no work was done; everything is as it was before then.
+    /// If a change cannot be made or undone, or no work was done. Changes are undone first.
     pub fn run(&self, stop: &AtomicBool) -> Result<Findings, VerifyError> {
         if changes(steps(self.plan, self.system)?).is_empty() {
             return Err(VerifyError::AlreadyInForce);
@@ -131,7 +132,7 @@ impl Verification<'_> {
         Findings::new(&models, &tried, &self.work, &monitor, &counters).ok_or(VerifyError::Idle)
     }
 
-    /// One run under `model`, with nothing left of it afterwards.
+    /// One run under `model`. Its changes are undone afterwards.
     fn once(
         &self,
         model: Model,
@@ -146,7 +147,7 @@ impl Verification<'_> {
         }
         apply(self.directory.begin(self.system, steps, false)?, stop)?;
         let observed = self.observe(&part, monitor, counters, stop);
-        self.take_back()?;
+        self.undo_changes()?;
         observed
     }
 
@@ -164,12 +165,12 @@ impl Verification<'_> {
         Ok((Observed { rate, resources: monitored.resources(&spent, counted)? }, spent))
     }
 
-    fn take_back(&self) -> Result<(), VerifyError> {
+    fn undo_changes(&self) -> Result<(), VerifyError> {
         let Some(journal) = self.directory.open(self.system, false)? else { return Ok(()) };
         let undone = undo(journal, false)?;
         if undone.is_complete() { Ok(()) } else { Err(VerifyError::NotTakenBack(undone.to_string())) }
     }
 }
 
-/// What was tried of one model.
+/// The runs of one model.
 pub(crate) type ModelRuns = Vec<BlockRun<Observed>>;

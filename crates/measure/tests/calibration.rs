@@ -1,5 +1,5 @@
-//! The calibration from end to end, on whatever machine the tests run: what is there and what is
-//! not, never how long it took.
+//! The calibration from end to end, on the machine that runs the tests. The tests check which values
+//! are there, never how long anything took.
 
 use std::ffi::OsString;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use warmcore_measure::{CalibrateError, Calibration, FrameLines, Plan, ProgramErr
 use warmcore_topology::Machine;
 use warmcore_units::CpuId;
 
-/// As little as can be measured.
+/// The smallest plan.
 fn least() -> Plan {
     Plan {
         budget: Duration::from_millis(1),
@@ -24,8 +24,8 @@ fn least() -> Plan {
     }
 }
 
-/// This machine, or `None` where its caches are hidden and nothing can be measured; and the right
-/// to measure on it, as tests that measure at once would only wait for each other.
+/// This machine, or `None` if its caches are hidden and nothing can be measured; and a lock, because
+/// tests that measure at once would only wait for each other.
 fn machine() -> Option<(Machine, MutexGuard<'static, ()>)> {
     static ALONE: Mutex<()> = Mutex::new(());
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -37,7 +37,7 @@ fn machine() -> Option<(Machine, MutexGuard<'static, ()>)> {
     known.then_some((machine, alone))
 }
 
-/// The calibration; `None` where the machine was so busy that it contradicts itself.
+/// The calibration; `None` if the machine was so busy that the result contradicts itself.
 fn measure(machine: &Machine, plan: &Plan) -> Option<Calibration> {
     match calibrate(machine, plan, &mut |_| (), &AtomicBool::new(false)) {
         Ok(calibration) => Some(calibration),
@@ -56,7 +56,7 @@ fn assert_measured(time: &Measured) {
 }
 
 #[test]
-fn every_value_of_the_sources_table_is_there_with_its_interval() {
+fn every_value_of_salehi_1994_table_2_is_measured_with_an_interval() {
     let Some((machine, _alone)) = machine() else { return };
     if machine.usable_cores().len() < 2 {
         println!("skipped: one usable core");
@@ -96,7 +96,7 @@ fn every_value_of_the_sources_table_is_there_with_its_interval() {
 }
 
 #[test]
-fn one_processor_measures_what_it_can_and_says_what_it_cannot() {
+fn the_profile_of_one_processor_says_what_was_not_measured() {
     let Some((machine, _alone)) = machine() else { return };
     let only = machine.usable_cores()[..1].to_vec();
     let Some(calibration) = measure(&machine, &Plan { cpus: Some(only.clone()), ..least() }) else { return };
@@ -112,7 +112,7 @@ fn one_processor_measures_what_it_can_and_says_what_it_cannot() {
 }
 
 #[test]
-fn frames_may_stay_where_they_are_and_be_of_any_length_that_fits() {
+fn frames_may_be_resident_and_of_any_length_that_fits() {
     let Some((machine, _alone)) = machine() else { return };
     let plan = Plan { frames: FrameLines::Resident, payload_bytes: 1400, ..least() };
     let Some(calibration) = measure(&machine, &plan) else { return };
@@ -170,13 +170,13 @@ fn stopping_ends_promptly_and_leaves_no_thread() {
         assert!(matches!(outcome, Err(CalibrateError::Interrupted)), "{outcome:?}");
         stopped.elapsed()
     });
-    // The runs' threads live in scopes, so the return itself proves that none is left. The limit
-    // is far above what a busy machine needs, and far below the three minutes of the plan.
+    // The runs' threads live in scopes, so the return itself proves that none is left. The limit is far
+    // above what a busy machine needs, and far below the three minutes of the plan.
     assert!(stopped < Duration::from_secs(30), "{stopped:?}");
 }
 
 #[test]
-fn a_processor_that_is_not_ours_is_refused() {
+fn an_unusable_processor_is_refused() {
     let Some((machine, _alone)) = machine() else { return };
     let absent = CpuId(60_000);
     let plan = Plan { cpus: Some(vec![absent]), ..least() };

@@ -1,4 +1,4 @@
-//! Transfers between namespaces that each test makes, by threads of the test.
+//! Transfers between namespaces that each test creates, with threads of the test as ends.
 
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ fn options(models: &[Model]) -> Options {
         load: Load { direction: Direction::Transmit, size: Bytes::kib(64), rate: None },
         models: models.to_vec(),
         window: Duration::from_millis(300),
-        // What others have of this machine is no matter here.
+        // Other load on this machine does not matter here.
         blocks: BlockDesign { count: 2, max_foreign: 1.0, repeats: 0 },
     }
 }
@@ -75,7 +75,7 @@ fn every_model_moves_bytes_over_wires_of_its_own() {
 }
 
 #[test]
-fn the_other_direction_small_writes_and_plain_frames_move_bytes_too() {
+fn bytes_move_in_the_other_direction_with_small_writes_and_without_offloads() {
     let Some(site) = lab(2, false) else { return };
     let load = Load { direction: Direction::Receive, size: Bytes(64), rate: None };
     let options = Options { load, ..options(&[Model::Full]) };
@@ -88,12 +88,12 @@ fn a_rate_is_kept() {
     let load = Load { rate: Some(PerSecond(40e6)), size: Bytes::kib(4), direction: Direction::Transmit };
     let experiment = tried(&Options { load, ..options(&[Model::Full]) }, &site).unwrap();
     for figures in &experiment.results[0].blocks {
-        // A sender that was kept waiting catches up, so for a moment it may be above.
+        // A sender that was delayed catches up, so its rate may be above for a moment.
         assert!((1e6..160e6).contains(&figures.throughput), "{figures:?}");
     }
 }
 
-/// A server on loopback, until `work` is done.
+/// Runs a server on loopback until `work` returns.
 fn with_server(work: impl FnOnce(SocketAddr)) {
     let server = Server::bind("127.0.0.1:0".parse().unwrap()).expect("loopback is there");
     let stop = AtomicBool::new(false);
@@ -122,9 +122,9 @@ fn another_host_is_an_end_and_needs_no_privilege() {
     });
 }
 
-/// What a machine whose processor counts would say.
+/// Uses fake counters, as of a machine whose processor counts.
 #[test]
-fn what_the_processor_counts_is_told_for_each_bit() {
+fn counts_are_reported_per_bit() {
     with_server(|address| {
         let all = FakeSource::zen()
             .with("cycles", FakeCounter::always_running(6_000_000_000))
@@ -151,7 +151,7 @@ fn what_the_processor_counts_is_told_for_each_bit() {
 }
 
 #[test]
-fn a_host_that_is_not_there_or_not_one_of_ours_is_told() {
+fn an_absent_or_foreign_host_is_reported() {
     let vacant = {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.local_addr().unwrap()
@@ -168,7 +168,7 @@ fn a_host_that_is_not_there_or_not_one_of_ours_is_told() {
 }
 
 #[test]
-fn a_stranger_cannot_send_a_host_anywhere() {
+fn a_remote_controller_cannot_make_a_host_connect() {
     use std::io::{BufRead, BufReader, Write};
     use std::net::TcpStream;
     with_server(|address| {
@@ -179,7 +179,7 @@ fn a_stranger_cannot_send_a_host_anywhere() {
             BufReader::new(stream).read_line(&mut answer).unwrap();
             answer
         };
-        assert!(ask("connect 127.0.0.1:22 send 64 - -").starts_with("failed this host goes to nobody"));
+        assert!(ask("connect 127.0.0.1:22 send 64 - -").starts_with("failed this host only listens"));
         assert!(ask("nonsense").starts_with("failed expected `listen"));
         assert!(ask("listen 0.0.0.0 receive - - -").starts_with("listening "), "at its own address");
         assert!(ask(&"x".repeat(4096)).is_empty(), "a line without end is not read");
@@ -187,7 +187,7 @@ fn a_stranger_cannot_send_a_host_anywhere() {
 }
 
 #[test]
-fn a_stopped_experiment_ends_in_between() {
+fn a_stopped_experiment_ends_early() {
     let stop = AtomicBool::new(true);
     with_server(|address| {
         let stopped = experiment(

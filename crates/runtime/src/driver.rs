@@ -81,7 +81,7 @@ pub enum Due {
     At(Nanos),
     /// Unknown: the queue must be polled.
     Unknown,
-    /// Never again.
+    /// No frame will arrive any more.
     Never,
 }
 

@@ -127,7 +127,7 @@ impl Setup {
     /// Runs the scenario until `watch` returns.
     ///
     /// # Errors
-    /// As [`run`].
+    /// See [`run`].
     pub fn run(&mut self, watch: impl FnOnce(&Watch<'_>)) -> Result<Report, RunError> {
         run(&self.options, &mut self.driver, &self.flows, &self.handler, watch)
     }

@@ -78,7 +78,7 @@ pub enum Overload {
 /// What becomes of packets that are held when the run ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Shutdown {
-    /// They are processed.
+    /// They are processed first.
     #[default]
     Drain,
     /// They are given up, and counted.

@@ -48,7 +48,7 @@ pub enum RunError {
     /// An option has a value that cannot be used.
     #[error("`{field}` is {found}, expected {expected}")]
     Option {
-        /// Which.
+        /// Name of the option.
         field: &'static str,
         /// Its value.
         found: String,
@@ -61,9 +61,9 @@ pub enum RunError {
     /// A worker cannot be pinned to its processor.
     #[error("worker {worker} cannot be pinned to its cpu: {source}")]
     Pin {
-        /// The worker.
+        /// Number of the worker.
         worker: usize,
-        /// Why.
+        /// The error.
         source: AffinityError,
     },
     /// A stream cannot be opened.
@@ -71,7 +71,7 @@ pub enum RunError {
     Stream {
         /// Index of the stream among those given.
         number: usize,
-        /// Why.
+        /// The error.
         source: OpenError,
     },
     /// The system has no memory, descriptors or threads for it.
@@ -80,7 +80,7 @@ pub enum RunError {
     /// A worker panicked outside the handler: in a driver, or in its other work.
     #[error("worker {worker} panicked: {message}")]
     Panicked {
-        /// The worker.
+        /// Number of the worker.
         worker: usize,
         /// The panic's message.
         message: String,

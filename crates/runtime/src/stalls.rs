@@ -29,7 +29,7 @@ impl LastStall {
     /// Records that a worker did not run from `from` to `until`. If two workers record a stall at once,
     /// the shorter one may remain. Both are far longer than the intervals that do not count as stalls.
     #[cold]
-    pub(crate) fn mark(&self, from: Nanos, until: Nanos) {
+    pub(crate) fn record(&self, from: Nanos, until: Nanos) {
         let (before, over) = (self.from(), self.until());
         let recovered = until + (until - from) * RECOVERY;
         if from > over || from < before {
@@ -58,7 +58,7 @@ impl LastStall {
 
     /// Whether the stall affects a packet that arrived and finished at these times.
     #[inline]
-    pub(crate) fn met(&self, arrived: Nanos, finished: Nanos) -> bool {
+    pub(crate) fn affects(&self, arrived: Nanos, finished: Nanos) -> bool {
         arrived <= self.until() && finished >= self.from()
     }
 
@@ -80,25 +80,25 @@ mod tests {
     #[test]
     fn a_stall_affects_packets_until_the_system_is_empty() {
         let stalls = LastStall::none();
-        assert!(!stalls.met(Nanos(0.0), Nanos(1e9)) && !stalls.is_open());
-        stalls.mark(Nanos(100.0), Nanos(110.0));
-        let met = |arrived: f64, finished: f64| stalls.met(Nanos(arrived), Nanos(finished));
-        assert!(met(90.0, 115.0) && met(105.0, 112.0) && met(300.0, 305.0) && stalls.is_open());
-        assert!(!met(90.0, 95.0));
+        assert!(!stalls.affects(Nanos(0.0), Nanos(1e9)) && !stalls.is_open());
+        stalls.record(Nanos(100.0), Nanos(110.0));
+        let affects = |arrived: f64, finished: f64| stalls.affects(Nanos(arrived), Nanos(finished));
+        assert!(affects(90.0, 115.0) && affects(105.0, 112.0) && affects(300.0, 305.0) && stalls.is_open());
+        assert!(!affects(90.0, 95.0));
         stalls.recovered(Nanos(170.0));
-        assert!(met(165.0, 180.0) && !met(175.0, 180.0) && !stalls.is_open());
+        assert!(affects(165.0, 180.0) && !affects(175.0, 180.0) && !stalls.is_open());
         // A stall that begins before the last one is over extends it.
-        stalls.mark(Nanos(160.0), Nanos(172.0));
-        assert!(met(95.0, 101.0) && met(200.0, 210.0));
+        stalls.record(Nanos(160.0), Nanos(172.0));
+        assert!(affects(95.0, 101.0) && affects(200.0, 210.0));
         stalls.recovered(Nanos(200.0));
-        stalls.mark(Nanos(1000.0), Nanos(1010.0));
-        assert!(!met(205.0, 210.0) && met(990.0, 1005.0));
+        stalls.record(Nanos(1000.0), Nanos(1010.0));
+        assert!(!affects(205.0, 210.0) && affects(990.0, 1005.0));
     }
 
     #[test]
     fn a_stall_ends_even_if_the_system_is_never_empty() {
         let stalls = LastStall::none();
-        stalls.mark(Nanos(100.0), Nanos(110.0));
-        assert!(stalls.met(Nanos(300.0), Nanos(310.0)) && !stalls.met(Nanos(311.0), Nanos(320.0)));
+        stalls.record(Nanos(100.0), Nanos(110.0));
+        assert!(stalls.affects(Nanos(300.0), Nanos(310.0)) && !stalls.affects(Nanos(311.0), Nanos(320.0)));
     }
 }

@@ -66,7 +66,7 @@ pub struct PacketStats {
 /// Number of packets and their total time.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Served {
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
     /// Sum of their times.
     pub time: Nanos,
@@ -75,14 +75,14 @@ pub struct Served {
 /// Times in which a worker wanted to run and did not.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Stalls {
-    /// How many.
+    /// Number of stalls.
     pub count: u64,
     /// The longest of them.
     pub longest: Nanos,
 }
 
 impl PacketStats {
-    /// How many.
+    /// Number of packets.
     #[must_use]
     pub fn packets(&self) -> u64 {
         self.situations.iter().map(|served| served.packets).sum()

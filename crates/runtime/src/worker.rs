@@ -185,7 +185,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let (arrived, situation) = (assignment.packet.arrived, assignment.situation);
         let reading = stack.and(self.shared.stopwatch).map_or(Nanos::ZERO, |watch| watch.overhead);
         let (delay, service) = (ended - arrived - reading, ended - begun - reading);
-        if self.shared.stalled.met(arrived, ended) {
+        if self.shared.stalled.affects(arrived, ended) {
             self.tally.disturbed(delay, service, situation);
         } else {
             self.tally.finished(delay, service, situation);
@@ -328,7 +328,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let since = now - self.last_reading;
         if since > self.shared.stall {
             self.tally.stalled(since);
-            self.shared.stalled.mark(self.last_reading, now);
+            self.shared.stalled.record(self.last_reading, now);
         }
         self.last_reading = now;
         now

@@ -8,18 +8,18 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use warmcore_units::{Bytes, PerSecond};
 
-/// What is read at once at most: as much as the second cache level of today's cores has room for
-/// several times, so that what was copied here is not out of it before it is written to again.
+/// Most bytes of one read. The second cache level of today's cores can hold several times as much, so
+/// the copied data is still in it when the buffer is written again.
 const READ_SIZE: usize = 128 << 10;
 
-/// Between two bursts of a sender with a rate.
+/// Time between two bursts of a sender with a rate.
 const TICK: Duration = Duration::from_millis(1);
 
-/// Does `work` on `stream` until the other end or somebody else closes it, which is an error. `moved`
-/// says meanwhile how many bytes were.
+/// Sends or receives on `stream` until the connection is closed, which is an error. `moved` holds the
+/// number of bytes so far.
 ///
 /// # Errors
-/// Why it ended.
+/// The reason for the end.
 pub(super) fn bulk(mut stream: &TcpStream, role: Role, moved: &AtomicU64) -> io::Result<()> {
     match role {
         Role::Send(size, None) => send(&mut stream, size, moved),
@@ -36,7 +36,7 @@ fn send(to: &mut impl Write, size: Bytes, moved: &AtomicU64) -> io::Result<()> {
     }
 }
 
-/// At most at `rate` bits per second, caught up with after a delay.
+/// Sends at most at `rate` bits per second, and catches up after a delay.
 fn send_at(to: &mut impl Write, size: Bytes, rate: PerSecond, moved: &AtomicU64) -> io::Result<()> {
     let bytes = vec![0x5a; size.len()];
     let (begun, mut sent) = (Instant::now(), 0.0);
@@ -64,7 +64,7 @@ fn receive(from: &mut impl Read, moved: &AtomicU64) -> io::Result<()> {
     }
 }
 
-/// Nobody else writes it, so that it needs no locked instruction.
+/// Adds to a counter with only one writer, so that no locked instruction is needed.
 fn advance(moved: &AtomicU64, bytes: u64) {
     moved.store(moved.load(Ordering::Relaxed) + bytes, Ordering::Relaxed);
 }
@@ -73,7 +73,7 @@ fn advance(moved: &AtomicU64, bytes: u64) {
 mod tests {
     use super::*;
 
-    /// Takes so many bytes and fails.
+    /// Accepts this many bytes, then fails.
     struct Narrow(usize);
 
     impl Write for Narrow {
@@ -89,21 +89,21 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_whole_is_counted() {
+    fn only_complete_writes_are_counted() {
         let moved = AtomicU64::new(0);
         let ended = send(&mut Narrow(1000), Bytes(64), &moved).unwrap_err();
         assert_eq!((ended.kind(), moved.into_inner()), (ErrorKind::BrokenPipe, 1000 / 64 * 64));
     }
 
     #[test]
-    fn what_was_read_is_counted_until_nothing_comes() {
+    fn bytes_are_counted_until_the_end_of_the_stream() {
         let moved = AtomicU64::new(0);
         let ended = receive(&mut &vec![1; 300_000][..], &moved).unwrap_err();
         assert_eq!((ended.kind(), moved.into_inner()), (ErrorKind::UnexpectedEof, 300_000));
     }
 
     #[test]
-    fn a_sender_with_a_rate_takes_its_time() {
+    fn a_sender_keeps_to_its_rate() {
         let (moved, begun) = (AtomicU64::new(0), Instant::now());
         let rate = PerSecond(8.0 * 64_000.0);
         send_at(&mut Narrow(6_400), Bytes(64), rate, &moved).unwrap_err();

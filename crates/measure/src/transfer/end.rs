@@ -1,6 +1,7 @@
-//! One end of a connection: it is given an [`Instruction`], moves bytes, and says how many whenever it is
-//! asked. Orders come and answers go over any pair of pipes, so that an end may be a thread, a process or
-//! on another host; it ends when its orders do, also when who gave them was killed.
+//! One end of a connection. It gets an [`Instruction`], sends or receives bytes, and reports how many
+//! whenever it is asked. Instructions and answers travel over any pair of pipes, so an end may be a
+//! thread, a process or on another host. It ends when its input ends, even if the controlling process
+//! was killed.
 //!
 //! ```text
 //! listen 10.77.0.2 receive - - 0      ─►
@@ -25,29 +26,29 @@ use warmcore_linux::net::wait_readable;
 use warmcore_linux::{SchedulerCounts, ThreadNumber};
 use warmcore_topology::CpuSet;
 
-/// For how long the ends of a connection wait for each other; on a busy machine one may come late.
+/// How long the ends of a connection wait for each other. On a busy machine one may be late.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// No order is longer.
+/// Longest instruction line, in bytes.
 const MAX_LINE: u64 = 1024;
 
-/// The question to an end that works.
+/// The question to a running end.
 pub(super) const COUNT: &str = "count";
 
-/// Whose orders an end takes.
+/// Who controls an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Controller {
-    /// This program's: it may be told anything.
+    /// This program, which may give any instruction.
     Local,
-    /// Somebody's on the network: the end listens at this address whatever it is told, goes to nobody,
-    /// and runs where it is put.
+    /// Another host. Whatever the instruction, the end only listens, at this address, and does not
+    /// change its affinity; it refuses to connect anywhere.
     Remote(IpAddr),
 }
 
-/// Is an end until there are no more `orders`. What goes wrong is among the `answers`.
+/// Runs an end until its input ends. Failures of the end are reported among the `answers`.
 ///
 /// # Errors
-/// If who gives orders cannot be heard or answered any more.
+/// If the controller can no longer be read from or written to.
 pub fn serve_end(
     mut instructions: impl BufRead,
     mut answers: impl Write,
@@ -71,7 +72,7 @@ fn failed(why: &dyn core::fmt::Display) -> String {
     format!("failed {}", why.to_string().replace('\n', "; "))
 }
 
-/// The next line; `None` at the end.
+/// Reads the next line; `None` at the end of the input.
 fn next(instructions: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = String::new();
     let length = instructions.take(MAX_LINE).read_line(&mut line)?;
@@ -81,7 +82,7 @@ fn next(instructions: &mut impl BufRead) -> io::Result<Option<String>> {
     Ok((length > 0).then(|| line.trim().to_owned()))
 }
 
-/// An end that moves bytes, until this is dropped.
+/// An end that sends or receives until this is dropped.
 struct ActiveEnd {
     stream: TcpStream,
     moved: Arc<AtomicU64>,
@@ -90,7 +91,7 @@ struct ActiveEnd {
 }
 
 impl ActiveEnd {
-    /// Obeys the order in `line`, and tells the port at which it listens meanwhile.
+    /// Carries out the instruction in `line`. If it listens, it first reports the port.
     fn begin(line: &str, controller: Controller, answers: &mut impl Write) -> io::Result<Self> {
         let instruction: Instruction = line.parse().map_err(io::Error::other)?;
         let instruction = permitted(instruction, controller)?;
@@ -105,7 +106,7 @@ impl ActiveEnd {
         Self::start(stream, &instruction)
     }
 
-    /// Starts the thread that moves.
+    /// Starts the thread that sends or receives.
     fn start(stream: TcpStream, instruction: &Instruction) -> io::Result<Self> {
         let moved = Arc::new(AtomicU64::new(0));
         let (placed, place) = sync_channel(1);
@@ -120,14 +121,14 @@ impl ActiveEnd {
         Ok(Self { stream, moved, thread, transfer_thread: Some(transfer_thread) })
     }
 
-    /// What was moved until now, and what the scheduler did to the thread that moves; or why it ended.
+    /// Reports the bytes so far and the scheduler's counts for the thread; or why it ended.
     fn count(&mut self) -> String {
         if let Some(transfer_thread) =
             self.transfer_thread.take_if(|transfer_thread| transfer_thread.is_finished())
         {
             return match transfer_thread.join() {
                 Ok(Err(error)) if error.kind() == ErrorKind::UnexpectedEof => {
-                    failed(&"the other end went away")
+                    failed(&"the other end closed the connection")
                 }
                 Ok(Err(error)) => failed(&error),
                 Ok(Ok(())) | Err(_) => failed(&"it has ended"),
@@ -144,7 +145,7 @@ impl ActiveEnd {
 
 impl Drop for ActiveEnd {
     fn drop(&mut self) {
-        // Refused if the other end closed it, and then the thread ends by itself.
+        // This fails if the other end has closed the connection; the thread then ends by itself.
         let _ = self.stream.shutdown(Shutdown::Both);
         if let Some(transfer_thread) = self.transfer_thread.take() {
             let _ = transfer_thread.join();
@@ -159,7 +160,7 @@ fn permitted(instruction: Instruction, controller: Controller) -> io::Result<Ins
             Ok(Instruction { opening: Opening::Listen(address), cpus: CpuSet::default(), ..instruction })
         }
         (Controller::Remote(_), Opening::Connect(_)) => {
-            Err(io::Error::other("this host goes to nobody: let it listen"))
+            Err(io::Error::other("this host only listens: it connects to nobody"))
         }
     }
 }
@@ -168,11 +169,11 @@ fn run_on(cpus: &CpuSet) -> io::Result<()> {
     if cpus.is_empty() { Ok(()) } else { affinity::set_mask(cpus).map_err(io::Error::other) }
 }
 
-/// The first that comes, if somebody does in time.
+/// Accepts one connection, or fails after [`TIMEOUT`].
 fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     let waiting = wait_readable(&[listener.as_fd()], Some(TIMEOUT)).map_err(io::Error::other)?;
     if waiting == 0 {
-        return Err(io::Error::other("the other end of the connection did not come"));
+        return Err(io::Error::other("the other end did not connect in time"));
     }
     listener.accept().map(|(stream, _)| stream)
 }

@@ -1,4 +1,4 @@
-//! Leading an end of a connection: telling it its order, and asking it how far it is.
+//! A handle to an end of a connection, for giving it its instruction and asking for its counts.
 
 use super::end::{COUNT, Controller, TIMEOUT, serve_end};
 use super::error::TransferError;
@@ -12,17 +12,17 @@ use std::thread::{self, JoinHandle};
 use warmcore_linux::SchedulerCounts;
 use warmcore_linux::net::Namespace;
 
-/// What the ends of connections on this machine are.
+/// How the ends on this machine are run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ends {
-    /// Threads of this process.
+    /// As threads of this process.
     Threads,
-    /// Processes: the program with its arguments, which must do nothing but [`serve_end`] over its standard
-    /// input and output.
+    /// As processes: the program with its arguments. It must do nothing but [`serve_end`] over its
+    /// standard input and output.
     Processes(Vec<OsString>),
 }
 
-/// What an end has done since it began.
+/// The counts of an end since it began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Count {
     /// Bytes written or read.
@@ -31,17 +31,17 @@ pub(super) struct Count {
     pub(super) scheduled: SchedulerCounts,
 }
 
-/// An end that is led; dropping this ends it.
+/// A handle to an end. Dropping it stops the end.
 pub(super) struct EndHandle {
-    /// What an error calls it.
+    /// Its name in errors.
     name: String,
     answers: Box<dyn BufRead + Send>,
-    /// `None` once it has been told to end.
+    /// `None` after it was told to stop.
     instructions: Option<Box<dyn Write + Send>>,
     kind: EndKind,
 }
 
-/// Where an end is.
+/// Where an end runs.
 enum EndKind {
     Process(Child),
     /// `None` once it has ended.
@@ -50,7 +50,7 @@ enum EndKind {
 }
 
 impl EndHandle {
-    /// Starts an end in a namespace, or in this thread's without one.
+    /// Starts an end in a namespace, or in this thread's namespace if there is none.
     pub(super) fn start(
         name: String,
         ends: &Ends,
@@ -67,7 +67,7 @@ impl EndHandle {
         started.map_err(|source| TransferError::NotStarted { end: name.clone(), source })
     }
 
-    /// An end on the host that serves at this address.
+    /// Connects to an end on the host that serves at this address.
     pub(super) fn connect(name: String, host: SocketAddr) -> Result<Self, TransferError> {
         let reached = || {
             let stream = TcpStream::connect_timeout(&host, TIMEOUT)?;
@@ -93,7 +93,8 @@ impl EndHandle {
         Ok(Self { name: name.to_owned(), answers, instructions, kind })
     }
 
-    /// In a process group of its own, so that Ctrl-C comes to this process alone, which ends it.
+    /// Starts a process in its own process group, so that Ctrl-C reaches only this process, which then
+    /// stops the end.
     fn process(name: &str, words: &[OsString]) -> io::Result<Self> {
         let (program, arguments) = words.split_first().ok_or(io::ErrorKind::InvalidInput)?;
         let mut command = Command::new(program);
@@ -105,7 +106,7 @@ impl EndHandle {
         Ok(Self { name: name.to_owned(), answers, instructions, kind: EndKind::Process(child) })
     }
 
-    /// The process it is, if it is one of its own on this machine.
+    /// Its process id, if it is a process on this machine.
     pub(super) fn process_id(&self) -> Option<u32> {
         match &self.kind {
             EndKind::Process(child) => Some(child.id()),
@@ -113,27 +114,27 @@ impl EndHandle {
         }
     }
 
-    /// Whether this machine runs it.
+    /// Whether it runs on this machine.
     pub(super) fn is_here(&self) -> bool {
         !matches!(self.kind, EndKind::Host)
     }
 
-    /// Tells an end its order.
+    /// Sends the instruction.
     pub(super) fn instruct(&mut self, instruction: &Instruction) -> Result<(), TransferError> {
         self.send_line(&instruction.to_string())
     }
 
-    /// The port at which an end listens that was told to.
+    /// Reads the port at which the end listens.
     pub(super) fn port(&mut self) -> Result<u16, TransferError> {
         self.read_answer("`listening PORT`", |line| line.strip_prefix("listening ")?.parse().ok())
     }
 
-    /// Waits until it is connected and moves.
+    /// Waits until it is connected and transfers bytes.
     pub(super) fn ready(&mut self) -> Result<(), TransferError> {
         self.read_answer("`ready`", |line| (line == "ready").then_some(()))
     }
 
-    /// How far it is.
+    /// Asks for its counts.
     pub(super) fn count(&mut self) -> Result<Count, TransferError> {
         self.send_line(COUNT)?;
         self.read_answer("`moved` and four numbers", counted)
@@ -165,7 +166,7 @@ impl EndHandle {
         }
     }
 
-    /// It cannot be heard any more.
+    /// The error for an end that can no longer be reached.
     fn ended(&mut self) -> TransferError {
         self.instructions = None;
         let how = match &mut self.kind {
@@ -173,7 +174,7 @@ impl EndHandle {
                 child.wait().map_or_else(|error| error.to_string(), |status| status.to_string())
             }
             EndKind::Thread(_) => "its thread is gone".to_owned(),
-            EndKind::Host => "the other host has closed the connection, or is silent".to_owned(),
+            EndKind::Host => "the other host has closed the connection, or does not answer".to_owned(),
         };
         TransferError::Ended { end: self.name.clone(), how }
     }
@@ -193,7 +194,7 @@ fn counted(line: &str) -> Option<Count> {
 }
 
 impl Drop for EndHandle {
-    /// An end has nothing to lose, so a process is not waited for longer than the kernel takes to end it.
+    /// Stops the end. An end has nothing to save, so a process is killed.
     fn drop(&mut self) {
         self.instructions = None;
         match &mut self.kind {
@@ -224,14 +225,14 @@ mod tests {
     }
 
     #[test]
-    fn who_says_something_else_or_nothing_is_told() {
+    fn an_unexpected_or_missing_answer_is_reported() {
         let end = |program: &str, ask: fn(&mut EndHandle) -> TransferError| {
             let mut end =
                 EndHandle::start("it".to_owned(), &Ends::Processes(vec![program.into()]), None).unwrap();
             ask(&mut end).to_string()
         };
         let counted = |end: &mut EndHandle| end.count().unwrap_err();
-        assert!(end("cat", counted).starts_with("it answers `count`; expected `moved`"));
+        assert!(end("cat", counted).starts_with("it answered `count`; expected `moved`"));
         let gone = end("true", |end| end.ready().unwrap_err());
         assert!(gone.contains("it ended before the transfer did: exit status: 0"), "{gone}");
         let absent = EndHandle::start("it".to_owned(), &Ends::Processes(vec!["/no/such".into()]), None);

@@ -1,4 +1,4 @@
-//! What can go wrong with a transfer.
+//! Errors of a transfer.
 
 use std::io;
 use warmcore_linux::net::lab::LabError;
@@ -6,10 +6,10 @@ use warmcore_linux::net::{NamespaceError, SteerError};
 use warmcore_linux::probe::Malformed;
 use warmcore_units::Fault;
 
-/// Why a transfer came to nothing.
+/// Why a transfer failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TransferError {
-    /// What was asked for cannot be.
+    /// An option cannot be used.
     #[error(transparent)]
     Field(#[from] Fault),
     /// The network cannot be built.
@@ -18,60 +18,60 @@ pub enum TransferError {
     /// Its packets cannot be steered.
     #[error(transparent)]
     Steer(#[from] SteerError),
-    /// A file of the kernel holds what no kernel writes there.
+    /// A file of the kernel has unexpected contents.
     #[error(transparent)]
     Malformed(#[from] Malformed),
     /// An end cannot be started.
     #[error("cannot start {end}: {source}")]
     NotStarted {
-        /// Which one.
+        /// Name of the end.
         end: String,
         /// What the system says.
         source: io::Error,
     },
-    /// An end says what is wrong.
+    /// An end reported a failure.
     #[error("{end} failed: {said}")]
     Failed {
-        /// Which one.
+        /// Name of the end.
         end: String,
-        /// What it says.
+        /// Its message.
         said: String,
     },
-    /// An end is not there any more.
+    /// An end has ended early.
     #[error("{end} ended before the transfer did: {how}")]
     Ended {
-        /// Which one.
+        /// Name of the end.
         end: String,
-        /// How.
+        /// How it ended.
         how: String,
     },
-    /// An end says what no end of this program says.
+    /// An end gave an answer that is not part of the protocol.
     #[error(
-        "{end} answers `{answer}`; expected {expected}: is it a `warmcore transfer serve` of this version?"
+        "{end} answered `{answer}`; expected {expected}: is it a `warmcore transfer serve` of this version?"
     )]
     UnexpectedAnswer {
-        /// Which one.
+        /// Name of the end.
         end: String,
-        /// What it said.
+        /// The answer.
         answer: String,
-        /// What would have been right.
+        /// The expected answer.
         expected: &'static str,
     },
     /// The other host cannot be reached.
     #[error("cannot reach {host}: {source}; expected the address of a `warmcore transfer serve`")]
     Unreachable {
-        /// Which host, and where.
+        /// Address of the host.
         host: String,
         /// What the system says.
         source: io::Error,
     },
-    /// Models that place packets were asked for between real hosts.
+    /// A model that places packets was requested between real hosts.
     #[error(
-        "`{model}` places packets, which between real hosts is the interrupts' matter: apply a plan with \
+        "`{model}` places packets, which between real hosts depends on interrupts: apply a plan with \
          `warmcore host apply`, and compare the models `none` and `process-only` here"
     )]
     CannotSteerHost {
-        /// The first of them.
+        /// The model.
         model: &'static str,
     },
     /// The user asked to stop.

@@ -1,4 +1,4 @@
-//! Models in turn: each once in every block, and the first of them twice.
+//! Compares models: each runs once in every block, and the first one twice.
 
 use super::error::TransferError;
 use super::figures::{Compared, Results, TransferFigures, compare};
@@ -13,28 +13,28 @@ use warmcore_linux::{Counters, EventCounts, HostConditions, Probe};
 use warmcore_stats::paired::{Change, change};
 use warmcore_units::CpuId;
 
-/// What a comparison came to.
+/// The results of a comparison.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Experiment {
-    /// What was asked for.
+    /// The options of the comparison.
     pub options: Options,
-    /// Whether both ends of every connection are on this machine, whose cpus then work for both.
+    /// Whether both ends of every connection are on this machine, so that its cpus work for both.
     pub is_on_one_machine: bool,
     /// The cpus on which time was counted.
     pub cpus: Vec<CpuId>,
-    /// What cycles are told by.
+    /// How cycles were determined.
     pub cycles: Cycles,
-    /// What the processor's counters have counted.
+    /// Which events the processor's counters counted.
     pub coverage: Coverage,
-    /// What each model came to, in the order asked for; the first is the base.
+    /// The results of each model, in the order of the options. The first is the base.
     pub results: Vec<Results>,
-    /// What the base came to when it was tried a second time in each block.
+    /// The results of the base's second run in each block.
     pub control: Results,
 }
 
 impl Experiment {
-    /// By how much the model at `place` has more of `figure` than the base; `None` for the base itself,
-    /// and where the figure could not be had.
+    /// How much more of `figure` the model at `place` has than the base; `None` for the base itself,
+    /// and if the figure is not available.
     #[must_use]
     pub fn compared(
         &self,
@@ -45,8 +45,8 @@ impl Experiment {
         compare(self.results.get(place)?, base, &self.control, figure)
     }
 
-    /// By how much the base had more of `figure` the second time in each block than the first: the A/A
-    /// control.
+    /// How much more of `figure` the base had in its second run of each block than in its first: the
+    /// A/A control.
     #[must_use]
     pub fn against_itself(&self, figure: impl Fn(&TransferFigures) -> Option<f64>) -> Option<Change> {
         let base = self.results.first()?.values(&figure)?;
@@ -54,11 +54,11 @@ impl Experiment {
     }
 }
 
-/// Tries every model of `options` between the ends of `site`, with counters from `source`. `progress` is told how many runs are done,
-/// of how many; runs that are made again come on top.
+/// Runs every model of `options` between the ends of `site`, with counters from `source`. `progress` is
+/// told how many runs are done, and of how many; repeated runs come on top.
 ///
 /// # Errors
-/// If the options cannot be used, an end fails, or `stop` is set. Nothing is left behind then either.
+/// If the options cannot be used, an end fails, or `stop` is set. Even then nothing is left behind.
 pub fn experiment(
     options: &Options,
     site: &Site,
@@ -94,7 +94,8 @@ pub fn experiment(
     Ok(Experiment { options: options.clone(), is_on_one_machine, cpus, cycles, coverage, results, control })
 }
 
-/// On a virtual wire all work is done where the ends run. Packets of another host come to any cpu.
+/// Cpus on which time is counted. On a virtual wire all work is done where the ends run. Packets of
+/// another host may arrive on any cpu.
 fn counted_cpus(options: &Options, site: &Site) -> Vec<CpuId> {
     let machine = match site {
         Site::Lab(_) => None,

@@ -1,4 +1,4 @@
-//! What runs come to: the source's figures, how they spread, and by how much models differ.
+//! Figures of runs, as in Foong, Fung & Newell 2004, their spread, and the differences between models.
 
 use super::run::Outcome;
 use crate::blocks::BlockRun;
@@ -8,37 +8,37 @@ use warmcore_stats::Spread;
 use warmcore_stats::blocks::{ChangeVerdict, verdict};
 use warmcore_stats::paired::{Change, change};
 
-/// The figures of one run. `None` where the kernel does not tell what it takes.
+/// The figures of one run. `None` if the kernel does not provide what a figure needs.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TransferFigures {
     /// Bits received per second, over all connections.
     pub throughput: f64,
-    /// The part of the cpus' time in which they were busy, from 0 to 1.
+    /// The fraction of the cpus' time in which they were busy, from 0 to 1.
     pub cpu_use: f64,
     /// Bits received for each second in which a cpu was busy.
     pub bits_per_busy_second: Option<f64>,
-    /// Cycles for each bit, the GHz/Gbps of the source.
+    /// Cycles per bit, the GHz/Gbps of Foong, Fung & Newell 2004.
     pub cycles_per_bit: Option<f64>,
-    /// What the processor counted for each bit.
+    /// Events that the processor counted, per bit.
     pub counted: PerUnit,
-    /// The part of the cpus' time in which they had nothing to do.
+    /// The fraction of the cpus' time in which they were idle.
     pub idle: f64,
-    /// The part that a hypervisor took.
+    /// The fraction that a hypervisor took.
     pub stolen: f64,
-    /// The part in softirqs.
+    /// The fraction in softirqs.
     pub softirq: f64,
-    /// How often ends on this machine were moved to another cpu, per second.
+    /// Migrations of ends on this machine between cpus, per second.
     pub migrations: Option<f64>,
-    /// How often their cpu was taken away, per second.
+    /// Preemptions of ends on this machine, per second.
     pub preemptions: f64,
-    /// Softirqs in which received packets were worked off, per second.
+    /// Receive softirqs per second.
     pub receive_softirqs: Option<f64>,
-    /// Interrupts by which cpus made each other reschedule, per second.
+    /// Rescheduling interrupts between cpus, per second.
     pub rescheduling: Option<f64>,
 }
 
 impl TransferFigures {
-    /// Those of a run on so many cpus, whose cycles are told by `cycles`.
+    /// The figures of a run on `cpus` cpus, with cycles determined by `cycles`.
     #[must_use]
     pub fn new(tried: &BlockRun<Outcome>, cpus: usize, cycles: Cycles) -> Self {
         let BlockRun { outcome, spent, .. } = tried;
@@ -55,7 +55,7 @@ impl TransferFigures {
             bits_per_busy_second: is_busy.then(|| bits / spent.busy.secs()),
             cycles_per_bit: cycles.map(|cycles| cycles / bits),
             counted: PerUnit::of_run(&outcome.counted, bits),
-            // The kernel counts in ticks, so the parts may come to a little more than all.
+            // The kernel counts in ticks, so the fractions may add up to a little more than 1.
             idle: (1.0 - used - stolen).max(0.0),
             stolen,
             softirq: spent.softirq / all,
@@ -67,21 +67,21 @@ impl TransferFigures {
     }
 }
 
-/// What a model came to, block by block.
+/// The results of a model, block by block.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
-    /// Which one.
+    /// The model.
     pub model: Model,
     /// The figures of each block.
     pub blocks: Vec<TransferFigures>,
-    /// Runs that others disturbed and that were made again.
+    /// Runs that other programs disturbed and that were repeated.
     pub discarded: usize,
     /// Blocks in which other programs disturbed every run.
     pub disturbed: usize,
 }
 
 impl Results {
-    /// Those of the runs of a `model`.
+    /// Computes the results of the runs of a `model`.
     #[must_use]
     pub fn new(model: Model, runs: &[BlockRun<Outcome>], cpus: usize, cycles: Cycles) -> Self {
         Self {
@@ -92,7 +92,7 @@ impl Results {
         }
     }
 
-    /// One figure of each block; `None` if a block has none.
+    /// One figure of every block; `None` if it is missing in a block.
     #[must_use]
     pub fn values(&self, figure: impl Fn(&TransferFigures) -> Option<f64>) -> Option<Vec<f64>> {
         self.blocks.iter().map(figure).collect()
@@ -105,19 +105,19 @@ impl Results {
     }
 }
 
-/// By how much a figure of a model is more than that of the base, and what that amounts to.
+/// The difference of a figure between a model and the base, with its verdict.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Compared {
     /// The change, block by block.
     pub change: Change,
-    /// That of the base against itself.
+    /// The change of the base against itself.
     pub control: Change,
-    /// What follows from both.
+    /// The verdict that follows from both.
     pub verdict: ChangeVerdict,
 }
 
-/// How much more of `figure` `one` has than `base`, held against a second time of the base, `control`;
-/// `None` where a figure could not be had in some block, or was zero.
+/// Compares `figure` of `one` with that of `base`. `control` is the second run of the base. `None` if a
+/// figure is missing in some block, or zero.
 #[must_use]
 pub fn compare(
     one: &Results,
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_those_of_the_source() {
+    fn figures_are_those_of_foong_2004() {
         // 16 Gbit in 2 s on two cpus, one and a half of them busy.
         let figures = TransferFigures::new(&tried(1_000_000_000, 3.0), 2, CLOCK);
         assert_eq!((figures.throughput, figures.cpu_use), (8e9, 0.75));

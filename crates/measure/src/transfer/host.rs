@@ -1,4 +1,4 @@
-//! The other host of a transfer: it is an end for whoever asks.
+//! The server on the other host of a transfer. It runs an end for each client.
 
 use super::end::{Controller, TIMEOUT, serve_end};
 use std::io::{self, BufReader};
@@ -10,14 +10,14 @@ use std::thread;
 use std::time::Duration;
 use warmcore_linux::net::wait_readable;
 
-/// Ends at once, for all who ask.
+/// Most ends at a time, for all clients.
 const MAX_ENDS: usize = 128;
-/// Between two looks at whether the user has stopped.
+/// Time between two checks whether the user has stopped.
 const STOP_INTERVAL: Duration = Duration::from_millis(100);
-/// An end that nobody asks for longer than this belongs to nobody any more: a leader asks every second.
+/// An end that is not asked for this long ends: a client asks every second.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Whom others ask for ends.
+/// The server that runs ends for other hosts.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -26,32 +26,32 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens at an address; at a port of the kernel's choice if that is 0. Whoever reaches the address
-    /// can make this host send and receive bytes there, and nothing else.
+    /// Listens at an address; port 0 means that the kernel chooses a port. Anyone who can reach the
+    /// address can make this host send and receive bytes there, and nothing else.
     ///
     /// # Errors
-    /// If the address is not this host's, or taken.
+    /// If the address does not belong to this host, or is in use.
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address, busy: Arc::default() })
     }
 
-    /// Where it listens.
+    /// The address it listens at.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Is an end for everybody who asks, until `stop` is set.
+    /// Runs an end for every client, until `stop` is set.
     ///
     /// # Errors
-    /// If nobody can be heard any more.
+    /// If the server can no longer wait for connections.
     pub fn serve(&self, stop: &AtomicBool) -> io::Result<()> {
         while !stop.load(Ordering::Relaxed) {
             let waiting =
                 wait_readable(&[self.listener.as_fd()], Some(STOP_INTERVAL)).map_err(io::Error::other)?;
-            // Who went away again before being heard is no error of ours.
+            // A client that disconnects before it is accepted is no error here.
             if waiting > 0
                 && let Ok((stream, _)) = self.listener.accept()
             {
@@ -61,8 +61,8 @@ impl Server {
         Ok(())
     }
 
-    /// On a thread of its own. Nobody is told an error but who asked; beyond the number of ends that
-    /// this host can be, the connection is closed.
+    /// Runs an end for one client on its own thread. Only the client learns of errors. If too many ends
+    /// are running, the connection is closed.
     fn spawn_end(&self, stream: TcpStream) {
         let (busy, address) = (Arc::clone(&self.busy), self.address.ip());
         if busy.fetch_add(1, Ordering::Relaxed) >= MAX_ENDS {

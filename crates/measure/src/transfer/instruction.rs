@@ -1,5 +1,5 @@
-//! What the end of a connection is told, as a line of words: so that a thread, a process and another
-//! host are told in the same way.
+//! The instruction to an end of a connection, as one line of words, so that threads, processes and
+//! other hosts are instructed in the same way.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,35 +8,36 @@ use std::ops::RangeInclusive;
 use warmcore_topology::CpuSet;
 use warmcore_units::{Bytes, PerSecond};
 
-/// Sizes of a write: those of the source, from 64 bytes to 64 KB.
+/// Sizes of a write: those of Foong, Fung & Newell 2004, from 64 bytes to 64 KB.
 pub const SIZES: RangeInclusive<u64> = 64..=65_536;
 
-/// What one end does.
+/// The instruction to one end.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Instruction {
-    /// How it comes by its connection.
+    /// How it opens its connection.
     pub(super) opening: Opening,
-    /// What it does then.
+    /// What it does with it.
     pub(super) role: Role,
     /// Where it may run; anywhere if empty.
     pub(super) cpus: CpuSet,
 }
 
-/// How an end comes by its connection.
+/// How an end opens its connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Opening {
-    /// It waits for the other end at this address, at a port that it tells.
+    /// It listens at this address, at a port that it reports.
     Listen(IpAddr),
-    /// It goes to the other end.
+    /// It connects to the other end.
     Connect(SocketAddr),
 }
 
 /// What an end does.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Role {
-    /// It writes so much at a time, at most at this rate in bits per second; as fast as it can without.
+    /// It writes this many bytes at a time, at most at this rate in bits per second; `None` for as fast
+    /// as possible.
     Send(Bytes, Option<PerSecond>),
-    /// It reads what comes.
+    /// It reads whatever arrives.
     Receive,
 }
 
@@ -55,7 +56,7 @@ impl fmt::Display for Instruction {
     }
 }
 
-/// What an order looks like.
+/// The format of an instruction, for errors.
 const EXPECTED: &str = "expected `listen ADDRESS` or `connect ADDRESS:PORT`, `send SIZE RATE` or `receive - -` with a \
                         size from 64 to 65536 bytes, and a list of cpus; `-` for none";
 
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_is_read_as_it_was_written() {
+    fn an_instruction_survives_writing_and_reading() {
         let listen = Opening::Listen("10.77.0.2".parse().unwrap());
         let connect = Opening::Connect("[::1]:80".parse().unwrap());
         let cpus: CpuSet = "0-3,8".parse().unwrap();
@@ -112,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_order_is_refused() {
+    fn an_invalid_instruction_is_refused() {
         for line in [
             "",
             "listen",

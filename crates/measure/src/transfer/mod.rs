@@ -1,33 +1,34 @@
-//! Bulk transfers under the affinity models of Foong, Fung & Newell 2004: the ttcp of the source, built
-//! anew.
+//! Bulk transfers under the affinity models of Foong, Fung & Newell 2004: a new implementation of the
+//! ttcp that they used.
 //!
-//! Every connection has a sender and a receiver of its own, a thread or a process each, and a virtual wire
-//! of its own between two network namespaces. The softirq mask of the wire's receive queues plays the part
-//! that the mask of the NIC's interrupt has in the source: it says on which cpu packets are worked off, data
-//! at the one end and acknowledgements at the other.
+//! Every connection has its own sender and receiver, a thread or a process each, and its own virtual
+//! wire between two network namespaces. The softirq mask of the wire's receive queues plays the role
+//! that the mask of the NIC's interrupt plays in the paper: it determines on which cpu packets are
+//! processed, data at one end and acknowledgements at the other.
 //!
 //! ```text
 //! options ─► experiment: blocks of runs ─► figures: spread, change, verdict
 //!                 │
-//!                run: site (wires, steering) ─► lead ═ order, count ═ end ─► bulk
+//!                run: site (wires, steering) ─► end_handle ═ instruction, count ═ end ─► bulk
 //! ```
 //!
-//! | module | knows |
+//! | module | contents |
 //! |---|---|
-//! | `placement` | where packets and ends of a connection are |
-//! | `options` | what is asked for, and whether it can be had |
+//! | `placement` | where packets and ends of a connection are placed |
+//! | `options` | the options, and whether they can be used |
 //! | `site` | the wires and their steering, or the other host |
-//! | `moving` | connections that move |
+//! | `running` | connections that transfer bytes |
 //! | `run` | one run of one model |
 //! | `experiment` | all models, in blocks, one of them twice |
-//! | `figures` | what runs come to, and by how much models differ |
-//! | `lead`, `order`, `end` | how an end is told what to do, and says what it has done |
-//! | `bulk` | to move bytes |
-//! | `host` | to be the other host |
+//! | `figures` | figures of runs, and differences between models |
+//! | `end_handle`, `instruction`, `end` | how an end is told what to do, and reports what it has done |
+//! | `bulk` | sending and receiving bytes |
+//! | `host` | the server on the other host |
 //!
-//! What must always hold: bytes count when they were received; every figure is of a time in which all
-//! connections moved; what the processor counted is of the same cpus and time; and nothing is left of wires, processes and threads when an experiment ends, however it
-//! does. An end lives no longer than the pipe from which it is told what to do.
+//! What must always hold: bytes count when they are received. Every figure covers a time in which all
+//! connections were active, and the processor's counts cover the same cpus and time. However an
+//! experiment ends, no wire, process or thread is left. An end lives no longer than the pipe that
+//! controls it.
 //!
 mod bulk;
 mod end;

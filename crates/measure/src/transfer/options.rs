@@ -1,4 +1,4 @@
-//! What is transferred, by whom, and how it is compared.
+//! The options of a comparison: what is transferred, and how models are compared.
 
 use super::end_handle::Ends;
 use super::instruction::SIZES;
@@ -8,8 +8,8 @@ use std::time::Duration;
 use warmcore_linux::affinity;
 use warmcore_units::{Bytes, CpuId, Fault, PerSecond};
 
-/// Which end is the one under test. Over a virtual wire both are on this machine, and this says only at
-/// which of them the connection was made from.
+/// What the end under test does. Over a virtual wire both ends are on this machine, and the direction
+/// only says which of them opened the connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Direction {
     /// It sends.
@@ -22,7 +22,7 @@ impl Direction {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Transmit, Self::Receive];
 
-    /// What it is called.
+    /// The name of the direction.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -37,40 +37,40 @@ impl Direction {
 pub struct Load {
     /// Which end is under test.
     pub direction: Direction,
-    /// Bytes of each write of the sender. The receiver reads all there is at once.
+    /// Bytes of each write of the sender. The receiver reads all that is there at once.
     pub size: Bytes,
-    /// Bits per second of each connection; as many as can be without.
+    /// Bits per second of each connection; `None` for as many as possible.
     pub rate: Option<PerSecond>,
 }
 
 /// A comparison of affinity models.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Options {
-    /// Connections at once, each with an end of its own on either side.
+    /// Number of connections at a time, each with its own two ends.
     pub connections: u8,
-    /// The cpus that connections take turns on; no end runs elsewhere.
+    /// The cpus over which connections are distributed in turn; no end runs elsewhere.
     pub cpus: Vec<CpuId>,
-    /// What the ends are.
+    /// How the ends are run.
     pub ends: Ends,
     /// What each connection carries.
     pub load: Load,
-    /// What is compared. The first is what the others are compared with, and is tried twice.
+    /// The models to compare. The first is the base for the others, and runs twice.
     pub models: Vec<Model>,
-    /// How long each run is measured, after a moment that is not.
+    /// How long each run is measured, after a short warm-up.
     pub window: Duration,
-    /// How often, and when again.
+    /// The number of blocks, and when a run is repeated.
     pub blocks: BlockDesign,
 }
 
-/// More connections than any machine has use for in one comparison.
+/// Most connections: more than any machine needs in one comparison.
 const MAX_CONNECTIONS: u8 = 64;
-/// Below this the kernel's ticks are too coarse, and beyond an hour nobody waits.
+/// Length of a run in seconds. Below, the kernel's ticks are too coarse; nobody waits longer.
 const WINDOW_SECONDS: std::ops::RangeInclusive<f64> = 0.2..=3600.0;
-/// More blocks than anybody waits for.
+/// Most blocks: nobody waits for more.
 const MAX_BLOCKS: usize = 1000;
 
 impl Options {
-    /// Finds out whether that can be transferred, before anything is made.
+    /// Checks the options before anything is created.
     ///
     /// # Errors
     /// The first field that cannot be used.
@@ -91,7 +91,7 @@ impl Options {
         let expected = format!("from {} to {}", WINDOW_SECONDS.start(), WINDOW_SECONDS.end());
         within("seconds", seconds.to_string(), WINDOW_SECONDS.contains(&seconds), expected)?;
         let blocks = self.blocks.count;
-        let expected = format!("from 2, with which a difference has an interval, to {MAX_BLOCKS}");
+        let expected = format!("from 2, the fewest that give an interval, to {MAX_BLOCKS}");
         within("blocks", blocks.to_string(), (2..=MAX_BLOCKS).contains(&blocks), expected)?;
         if let Some(PerSecond(rate)) = self.load.rate {
             within("rate", rate.to_string(), rate.is_finite() && rate > 0.0, "above 0".to_owned())?;
@@ -131,7 +131,7 @@ impl Options {
 mod tests {
     use super::*;
 
-    fn sound() -> Options {
+    fn valid_options() -> Options {
         let load = Load { direction: Direction::Transmit, size: Bytes(4096), rate: None };
         Options {
             connections: 2,
@@ -145,8 +145,8 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused_by_its_field() {
-        assert_eq!(sound().check(), Ok(()));
+    fn invalid_options_are_refused_by_name() {
+        assert_eq!(valid_options().check(), Ok(()));
         type Spoil = fn(&mut Options);
         let wrong: [(&str, Spoil); 9] = [
             ("connections", |options| options.connections = 0),
@@ -160,7 +160,7 @@ mod tests {
             ("cpus", |options| options.models = vec![Model::Crossed]),
         ];
         for (field, spoil) in wrong {
-            let mut options = sound();
+            let mut options = valid_options();
             spoil(&mut options);
             assert_eq!(options.check().unwrap_err().field, field);
         }

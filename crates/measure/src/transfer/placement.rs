@@ -1,21 +1,21 @@
-//! Where a connection and its packets are under each affinity model.
+//! Where each affinity model places a connection and its packets.
 
 use crate::model::Model;
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
-/// Where one connection is.
+/// The placement of one connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ConnectionPlacement {
-    /// Where its packets are worked off; nowhere in particular if empty.
+    /// The cpus that process its packets; empty for no fixed place.
     pub packets: CpuSet,
-    /// Where its ends may run.
+    /// The cpus on which its ends may run.
     pub ends: CpuSet,
 }
 
 impl ConnectionPlacement {
-    /// Where `model` puts connection number `connection`, of connections that take turns on `cpus`. A model
-    /// that does not place the ends lets them run on any of these.
+    /// Where `model` places connection number `connection`, if connections are distributed over `cpus`
+    /// in turn. A model that does not place the ends lets them run on any of these cpus.
     #[must_use]
     pub fn new(model: Model, connection: usize, cpus: &[CpuId]) -> Self {
         let turn = |ahead: usize| cpus.iter().cycle().nth((connection + ahead) % cpus.len().max(1)).copied();

@@ -1,4 +1,4 @@
-//! One run of one model: connections are made, begin to move, and are counted for a while.
+//! One run of one model: connections are opened, warm up, and are measured for a while.
 
 use super::error::TransferError;
 use super::options::Options;
@@ -11,10 +11,10 @@ use std::time::Duration;
 use warmcore_linux::inventory::Activity;
 use warmcore_linux::{Counters, CpuUsage, EventCounts, Meter, Probe, SchedulerCounts};
 
-/// What is not counted of a run: connections find their pace.
+/// Time at the beginning of a run that is not measured, while connections reach their rate.
 pub const WARM_UP: Duration = Duration::from_millis(300);
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Outcome {
     /// Bytes received, by connection.
@@ -27,11 +27,11 @@ pub struct Outcome {
     pub counted: EventCounts,
 }
 
-/// Runs `model` once. Time is counted on the cpus of `counters`, like what they count. The options are
-/// [checked](Options::check) before.
+/// Runs `model` once. Time is counted on the cpus of `counters`. The caller has
+/// [checked](Options::check) the options.
 ///
 /// # Errors
-/// If an end fails, or `stop` is set. Nothing is left behind then either.
+/// If an end fails, or `stop` is set. Even then nothing is left behind.
 pub fn run(
     options: &Options,
     site: &Site,
@@ -56,7 +56,7 @@ pub fn run(
     Ok((after.since(&before, activity, counted), spent))
 }
 
-/// How far all ends are.
+/// The counts of all ends at one moment.
 struct Progress {
     received: Vec<u64>,
     scheduled: Vec<SchedulerCounts>,

@@ -1,4 +1,4 @@
-//! Connections that move bytes, and how far they are.
+//! Running connections and their counts.
 
 use super::end_handle::{EndHandle, Ends};
 use super::error::TransferError;
@@ -10,28 +10,23 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 use warmcore_linux::SchedulerCounts;
 
-/// Between two looks at whether the user has stopped.
+/// Time between two checks whether the user has stopped.
 const STOP_INTERVAL: Duration = Duration::from_millis(50);
-/// Between two looks at whether every end is still there.
+/// Time between two checks that every end is still running.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Connections that move bytes until this is dropped.
+/// Connections that transfer bytes until this is dropped.
 pub struct RunningTransfer {
     connections: Vec<ConnectionEnds>,
     direction: Direction,
 }
 
 impl RunningTransfer {
-    /// Makes a connection for each of `places`, with its packets and its ends there.
+    /// Opens a connection for each of `places`, with its packets and ends placed there.
     ///
     /// # Errors
-    /// If packets cannot be steered, or an end cannot be started or does not meet the other.
-    pub fn start(
-        site: &Site,
-        ends: &Ends,
-        load: Load,
-        places: &[ConnectionPlacement],
-    ) -> Result<Self, TransferError> {
+    /// If packets cannot be steered, or an end cannot be started or connected.
+    pub fn start(site: &Site, ends: &Ends, load: Load, places: &[ConnectionPlacement]) -> Result<Self, TransferError> {
         Ok(Self { connections: site.connect(ends, load, places)?, direction: load.direction })
     }
 
@@ -39,7 +34,7 @@ impl RunningTransfer {
         self.connections.iter_mut().flat_map(|connection| [&mut connection.near, &mut connection.far])
     }
 
-    /// The processes that ends on this machine are, by number.
+    /// Process ids of the ends on this machine.
     pub fn programs(&mut self) -> Vec<u32> {
         self.ends().filter_map(|end| end.process_id()).collect()
     }
@@ -47,7 +42,7 @@ impl RunningTransfer {
     /// Bytes received so far, by connection.
     ///
     /// # Errors
-    /// If an end is gone.
+    /// If an end has ended.
     pub fn received(&mut self) -> Result<Vec<u64>, TransferError> {
         let direction = self.direction;
         self.connections
@@ -62,10 +57,10 @@ impl RunningTransfer {
         here.map(|end| end.count().map(|count| count.scheduled)).collect()
     }
 
-    /// Lets the ends work for so long.
+    /// Waits for `length` while the ends run.
     ///
     /// # Errors
-    /// If one of them is gone, or `stop` is set.
+    /// If an end has ended, or `stop` is set.
     pub fn wait(&mut self, length: Duration, stop: &AtomicBool) -> Result<(), TransferError> {
         let begun = Instant::now();
         let mut look = CHECK_INTERVAL;

@@ -1,4 +1,4 @@
-//! Between what a transfer goes: the ends of virtual wires on this machine, or this and another host.
+//! The site of a transfer: two ends of virtual wires on this machine, or this and another host.
 
 use super::end_handle::{EndHandle, Ends};
 use super::error::TransferError;
@@ -16,19 +16,19 @@ use warmcore_topology::CpuSet;
 pub enum Site {
     /// On this machine, in two network namespaces.
     Lab(Network),
-    /// Here, and on a host that serves at this address.
+    /// On this machine, and on a host that serves at this address.
     Host(SocketAddr),
 }
 
-/// Two namespaces, joined by a veth pair for each connection. Gone when this is dropped, however the
-/// process ends.
+/// Two namespaces, joined by a veth pair for each connection. They are removed when this is dropped,
+/// and also if the process is killed.
 #[derive(Debug)]
 pub struct Network {
-    /// Where the ends under test are.
+    /// The namespace of the ends under test.
     pub near: Namespace,
-    /// Where the others are.
+    /// The namespace of the other ends.
     pub far: Namespace,
-    /// What joins them, by connection.
+    /// The links between them, by connection.
     pub links: Vec<Link>,
 }
 
@@ -36,13 +36,13 @@ pub struct Network {
 pub(super) struct ConnectionEnds {
     /// The end under test.
     pub(super) near: EndHandle,
-    /// The other one.
+    /// The other end.
     pub(super) far: EndHandle,
 }
 
 impl Network {
-    /// Builds it for so many connections. `offloads` leaves segments as large as veth carries them by
-    /// itself; without, they are as they would be on an Ethernet wire.
+    /// Builds a network for `connections` connections. With `offloads`, segments are as large as veth
+    /// allows; without, they are as large as on an Ethernet wire.
     ///
     /// # Errors
     /// If privilege or `ip` is missing.
@@ -54,7 +54,7 @@ impl Network {
         Ok(Self { near, far, links })
     }
 
-    /// Steers the packets of one connection: data at the one end, acknowledgements at the other.
+    /// Steers the packets of one connection: data at one end, acknowledgements at the other.
     fn steer(&self, connection: usize, cpus: &CpuSet) -> Result<(), TransferError> {
         let link = &self.links[connection];
         self.near.steer(&link.near.name, 0, cpus)?;
@@ -63,7 +63,8 @@ impl Network {
 }
 
 impl Site {
-    /// Makes a connection for each of `places`, its packets and ends there. They move bytes from then on.
+    /// Opens a connection for each of `places`, with its packets and ends placed there. They transfer
+    /// bytes from then on.
     pub(super) fn connect(
         &self,
         ends: &Ends,
@@ -106,7 +107,7 @@ impl Site {
         Ok(ConnectionEnds { near, far })
     }
 
-    /// Refuses models that place packets where nobody here can.
+    /// Refuses models that place packets if the site cannot steer them.
     pub(super) fn check(&self, models: &[Model]) -> Result<(), TransferError> {
         let steers = models.iter().find(|model| model.steers());
         match (self, steers) {
@@ -124,7 +125,7 @@ fn role_name(role: Role) -> &'static str {
 }
 
 impl Load {
-    /// What the end under test does, and what the other one.
+    /// The roles of the end under test and of the other end.
     fn roles(&self) -> [Role; 2] {
         let (send, receive) = (Role::Send(self.size, self.rate), Role::Receive);
         match self.direction {
@@ -135,7 +136,7 @@ impl Load {
 }
 
 impl ConnectionEnds {
-    /// The receiving end, which knows what has come.
+    /// The receiving end, which counts the bytes that arrived.
     pub(super) fn receiver(&mut self, direction: Direction) -> &mut EndHandle {
         match direction {
             Direction::Transmit => &mut self.far,

@@ -1,9 +1,9 @@
-//! The load that is there where the user gives none: bytes over virtual wires between two network
-//! namespaces ([`transfer`](crate::transfer)), placed as a plan places what it is about.
+//! The built-in load, used if the user gives none: bytes over virtual wires between two network
+//! namespaces ([`transfer`](crate::transfer)), placed as the plan places packets and threads.
 //!
-//! The wires are not the interfaces that a plan names, so its lines do not touch them. What is tried is its
-//! choice of cpus: packets of the connections go where its lines send packets, and their programs run
-//! where its lines put threads, line by line in turn.
+//! The wires are not the interfaces of the plan, so its lines do not affect them. Only the plan's
+//! choice of cpus is tested: packets of the connections go where its lines send packets, and their
+//! programs run where its lines put threads, in turn over the lines.
 
 use crate::transfer::{
     ConnectionPlacement, Direction, Ends, Load, Network, RunningTransfer, Site, TransferError,
@@ -13,9 +13,9 @@ use warmcore_linux::tuning::{Plan, Setting};
 use warmcore_topology::CpuSet;
 use warmcore_units::Bytes;
 
-/// At least and at most so many connections.
+/// Fewest and most connections.
 const CONNECTIONS: std::ops::RangeInclusive<usize> = 2..=8;
-/// As much as the source's largest writes.
+/// The largest writes of Foong, Fung & Newell 2004.
 const LOAD: Load = Load { direction: Direction::Transmit, size: Bytes::kib(64), rate: None };
 
 /// The built-in load for a plan.
@@ -25,29 +25,29 @@ pub struct BuiltIn {
     connections: usize,
 }
 
-/// A load that runs until this is dropped, with its wires.
+/// A running load, which stops when this is dropped, with its wires.
 pub(super) struct Running {
     pub(super) transfer: RunningTransfer,
     _site: Site,
 }
 
 impl BuiltIn {
-    /// With a connection for each line of `plan` that places packets, or threads if there are more of
-    /// those.
+    /// A load with a connection for each line of `plan` that places packets, or that places threads if
+    /// there are more of those.
     #[must_use]
     pub fn new(plan: &Plan, ends: Ends) -> Self {
         let [packets, threads] = sets(plan).map(|sets| sets.len());
         Self { ends, connections: packets.max(threads).clamp(*CONNECTIONS.start(), *CONNECTIONS.end()) }
     }
 
-    /// Starts it, placed as `part` of the plan says; where that says nothing, the kernel places it.
+    /// Starts the load, placed as `part` of the plan says. What that leaves open, the kernel places.
     pub(super) fn start(&self, part: &Plan) -> Result<Running, TransferError> {
         let places = self.places(part);
         let site = Site::Lab(Network::new(places.len() as u8, true)?);
         Ok(Running { transfer: RunningTransfer::start(&site, &self.ends, LOAD, &places)?, _site: site })
     }
 
-    /// Where each connection is.
+    /// The placement of each connection.
     fn places(&self, part: &Plan) -> Vec<ConnectionPlacement> {
         let sets = sets(part);
         let place = |connection: usize| {

@@ -1,4 +1,5 @@
-//! Whether a model differs from no affinity by more than that differs from itself.
+//! Decides whether a model differs from no affinity by more than no affinity differs from itself (the
+//! A/A difference).
 
 use super::monitor::{Monitor, ResourceUse};
 use super::work::Work;
@@ -12,29 +13,29 @@ use warmcore_stats::Spread;
 use warmcore_stats::blocks::{ChangeVerdict, verdict};
 use warmcore_stats::paired::{Change, change};
 
-/// What came of an experiment.
+/// The findings of a verification.
 #[derive(Clone, Debug)]
 pub struct Findings {
-    /// What was counted as work.
+    /// The work that was measured.
     pub work: Work,
-    /// No affinity first.
+    /// The findings of each model, no affinity first.
     pub models: Vec<ModelFindings>,
-    /// The same again, against itself.
+    /// Changes of no affinity against itself (A/A).
     pub control: Changes,
-    /// What cycles are told by.
+    /// How cycles were determined.
     pub cycles: Cycles,
-    /// What the processor's counters have counted.
+    /// Which events the processor's counters counted.
     pub coverage: Coverage,
-    /// Runs that others disturbed, and that were made again or counted for want of a better one.
+    /// Runs that other programs disturbed, and that were repeated or kept for lack of a better one.
     pub discarded: usize,
-    /// Those of them that count.
+    /// Disturbed runs that were kept.
     pub disturbed: usize,
 }
 
-/// What came of one model.
+/// The findings of one model.
 #[derive(Clone, Debug)]
 pub struct ModelFindings {
-    /// Which.
+    /// The model.
     pub model: Model,
     /// Work per second.
     pub rate: Spread,
@@ -42,17 +43,17 @@ pub struct ModelFindings {
     pub busy_cpus: Spread,
     /// Work per second of a busy cpu.
     pub per_cpu: Spread,
-    /// Cycles of the cpus for each bit (GHz/Gbps); `None` where nothing tells cycles, or work is not in bits.
+    /// Cycles of the cpus per bit (GHz/Gbps); `None` if cycles are unknown, or work is not in bits.
     pub cycles_per_bit: Option<Spread>,
-    /// What the processor counted for each unit of work, run by run.
+    /// Events that the processor counted per unit of work, run by run.
     pub counted: Vec<PerUnit>,
-    /// What else the runs took.
+    /// Resources that the runs used.
     pub resources: Vec<ResourceUse>,
-    /// Against no affinity, and what it amounts to; `None` for no affinity itself.
+    /// Changes against no affinity, with verdicts; `None` for no affinity itself.
     pub against_none: Option<(Changes, ChangeVerdicts)>,
 }
 
-/// By how much a model is more than another.
+/// Changes of one model against another.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Changes {
     /// In work per second.
@@ -61,33 +62,33 @@ pub struct Changes {
     pub per_cpu: Change,
 }
 
-/// What both changes amount to.
+/// The verdicts on both changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ChangeVerdicts {
-    /// That of work per second.
+    /// On work per second.
     pub rate: ChangeVerdict,
-    /// That of work per second of a busy cpu.
+    /// On work per second of a busy cpu.
     pub per_cpu: ChangeVerdict,
 }
 
-/// What an experiment says of a plan.
+/// The conclusion about a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Conclusion {
-    /// More is done, or the same with less.
+    /// More work is done, or the same with less cpu time.
     Gain,
-    /// Less is done, or the same with more.
+    /// Less work is done, or the same with more cpu time.
     Loss,
-    /// More is done in one respect, less in the other.
+    /// More work in one respect, less in the other.
     Mixed,
-    /// Nothing is to be seen of it.
+    /// No difference is visible.
     NotVisible,
-    /// The same setting twice differed from itself.
+    /// The A/A control failed: the same setting differed from itself.
     Unsound,
 }
 
 impl Findings {
-    /// Of what was `tried` of `models`, which begin with no affinity and the control; `None` if there were
-    /// less than two blocks, or no cpu was busy in one.
+    /// Computes the findings of the runs in `tried`, by model. `models` begins with no affinity and its
+    /// control. `None` with fewer than two blocks, or if no cpu was busy in one.
     pub(super) fn new(
         models: &[Model],
         tried: &[ModelRuns],
@@ -121,7 +122,7 @@ impl Findings {
         })
     }
 
-    /// What it says of the plan as a whole.
+    /// The conclusion about the plan as a whole.
     #[must_use]
     pub fn conclusion(&self) -> Conclusion {
         let full = self.models.iter().filter(|found| found.model == Model::Full);
@@ -133,7 +134,7 @@ impl Findings {
 }
 
 impl ModelFindings {
-    /// What the processor counted of an event for each unit of work; `None` if that is missing in a run.
+    /// Counts of an event per unit of work; `None` if they are missing in a run.
     #[must_use]
     pub fn counted(&self, event: Event) -> Option<Spread> {
         self.counted.iter().map(|counted| counted.get(event)).collect::<Option<_>>().map(Spread)
@@ -256,13 +257,13 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_is_one_only_beyond_what_the_control_does() {
+    fn a_gain_must_exceed_the_control() {
         let gained = findings([130.0, 133.0, 127.0, 131.0, 129.0], 2.0);
         assert_eq!(gained.conclusion(), Conclusion::Gain);
         let same = findings([101.0, 101.0, 99.0, 101.0, 100.0], 2.0);
         assert_eq!(same.conclusion(), Conclusion::NotVisible);
         assert_eq!(findings([80.0, 81.0, 79.0, 81.0, 79.0], 2.0).conclusion(), Conclusion::Loss);
-        // As much work with half of the cpus' time.
+        // The same work with half of the cpus' time.
         assert_eq!(findings([100.0, 101.0, 99.0, 101.0, 99.0], 1.0).conclusion(), Conclusion::Gain);
         assert_eq!(findings([130.0, 133.0, 127.0, 131.0, 129.0], 4.0).conclusion(), Conclusion::Mixed);
         let cost = gained.models[0].cycles_per_bit.as_ref().expect("a clock rate and bits");

@@ -1,10 +1,10 @@
-//! What an affinity model means for a plan: the source's four are its parts.
+//! The part of a plan that each affinity model of Foong, Fung & Newell 2004 applies.
 
 use crate::model::Model;
 use warmcore_linux::tuning::{Line, Plan};
 
-/// The lines of `plan` that `model` is about. The models besides the source's put things where no plan
-/// says, so that none of its lines is about them.
+/// The lines of `plan` that `model` applies. The other models put things where no plan does, so they
+/// apply none of its lines.
 #[must_use]
 pub fn model_plan(plan: &Plan, model: Model) -> Plan {
     let wanted = |line: &&Line| match model {
@@ -16,8 +16,8 @@ pub fn model_plan(plan: &Plan, model: Model) -> Plan {
     Plan { lines: plan.lines.iter().filter(wanted).cloned().collect(), ..plan.clone() }
 }
 
-/// What is to be tried of `plan`: no affinity, the same again (A/A), its halves if it has both, and all of
-/// it.
+/// The models to run for `plan`: no affinity, the same again (A/A), interrupts only and processes only
+/// if the plan has lines for both, and the whole plan.
 #[must_use]
 pub fn models_to_try(plan: &Plan) -> Vec<Model> {
     let has = |model: Model| !model_plan(plan, model).lines.is_empty();
@@ -44,7 +44,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_half_plan_has_no_halves() {
+    fn a_plan_without_threads_is_not_split() {
         let cpus = || "1".parse().expect("a set");
         let steering = Setting::DefaultInterrupt { cpus: cpus() };
         let thread = Setting::Thread { pid: 1, started: 1, name: "a".to_owned(), thread: None, cpus: cpus() };

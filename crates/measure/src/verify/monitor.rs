@@ -1,4 +1,4 @@
-//! What a run took.
+//! Measures the resources that a run uses.
 
 use super::model_plan::model_plan;
 use crate::model::Model;
@@ -9,7 +9,7 @@ use warmcore_linux::tuning::{Plan, Setting, System};
 use warmcore_linux::{Counters, CpuUsage, EventCounts, Meter, Probe};
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
-/// What is watched in every run.
+/// Monitors the cpus, and the threads that the plan places, in every run.
 #[derive(Clone, Debug)]
 pub struct Monitor {
     cpus: Vec<CpuId>,
@@ -18,30 +18,31 @@ pub struct Monitor {
     clock_rate: Option<PerSecond>,
 }
 
-/// What a run took.
+/// The resources that a run used.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ResourceUse {
-    /// Cpus that were busy, on average: 1.5 of 2, for instance.
+    /// Number of busy cpus, on average: for instance 1.5 of 2.
     pub busy_cpus: f64,
-    /// Cpus that were in softirqs.
+    /// Number of cpus in softirqs, on average.
     pub softirq_cpus: f64,
-    /// Cpus that a hypervisor took.
+    /// Number of cpus that a hypervisor took, on average.
     pub stolen_cpus: f64,
-    /// Softirqs in which packets were received.
+    /// Receive softirqs.
     pub receive_softirqs: PerSecond,
-    /// Interrupts by which a cpu made another one reschedule; `None` where the kernel does not count them.
+    /// Rescheduling interrupts between cpus; `None` if the kernel does not count them.
     pub rescheduling: Option<PerSecond>,
-    /// Moves of the plan's threads from cpu to cpu; `None` where it has none or the kernel does not count.
+    /// Migrations of the plan's threads between cpus; `None` if the plan has none or the kernel does
+    /// not count them.
     pub migrations: Option<PerSecond>,
     /// What the processor counted on the cpus.
     pub counted: EventCounts,
 }
 
 impl Monitor {
-    /// All cpus, and the processes of `plan`.
+    /// A monitor for all cpus and for the processes of `plan`.
     ///
     /// # Errors
-    /// If the cpus cannot be found out.
+    /// If the cpus are unknown.
     pub fn new(plan: &Plan) -> Result<Self, ProbeError> {
         let process = |set: &Setting| match set {
             Setting::Thread { pid, .. } => Some(*pid),
@@ -56,7 +57,7 @@ impl Monitor {
         Ok(Self { cpus, processes, clock_rate: probe.host().clock_rate })
     }
 
-    /// Nothing, on a machine with this clock rate.
+    /// A monitor of nothing, on a machine with this clock rate.
     #[cfg(test)]
     pub(crate) fn at(clock_rate: PerSecond) -> Self {
         Self { cpus: Vec::new(), processes: Vec::new(), clock_rate: Some(clock_rate) }
@@ -74,7 +75,7 @@ impl Monitor {
         &self.cpus
     }
 
-    /// Starts to monitor a run; with `system` the plan's processes are looked at, and `counters` are read.
+    /// Starts to monitor a run. `system` shows the plan's processes, and `counters` are read.
     ///
     /// # Errors
     /// If a file holds what no kernel writes there.
@@ -94,8 +95,7 @@ impl Monitor {
         })
     }
 
-    /// How often the plan's threads have moved since they were started; those that have ended are not
-    /// among them.
+    /// Migrations of the plan's threads since they were started, without threads that have ended.
     fn moves(&self, system: &dyn System) -> Option<u64> {
         let mut sum = None;
         for pid in &self.processes {
@@ -114,7 +114,7 @@ fn migrations(sched: &str) -> Option<u64> {
     line.rsplit(':').next()?.trim().parse().ok()
 }
 
-/// A run that is being watched.
+/// A run that is being monitored.
 #[derive(Debug)]
 pub struct MonitoredRun<'a> {
     monitor: &'a Monitor,
@@ -127,20 +127,20 @@ pub struct MonitoredRun<'a> {
 }
 
 impl MonitoredRun<'_> {
-    /// What comes from now on counts; `load` are the processes of the workload.
+    /// Restarts the measurement: only what follows counts. `load` are the processes of the workload.
     pub fn begin(&mut self, load: &[u32]) {
         let programs = [&self.monitor.processes, load].concat();
         self.meter = Meter::start(&self.monitor.cpus, &programs);
         self.readings = self.counters.read();
     }
 
-    /// Ends, and says what the cpus did, and what the processor counted on them.
+    /// Ends the measurement. Returns the cpus' time and the processor's counts.
     #[must_use]
     pub fn end(&mut self) -> (CpuUsage, EventCounts) {
         (self.meter.stop(), self.counters.read().since(&self.readings))
     }
 
-    /// What the run took, whose cpus did `spent` and counted so.
+    /// The resources that the run used, given the cpus' time and the processor's counts.
     ///
     /// # Errors
     /// If a file holds what no kernel writes there.
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moves_are_a_line_of_the_schedulers_file() {
+    fn migrations_are_read_from_the_sched_file() {
         let text = "sh (1, #threads: 1)\n---\nse.nr_migrations      :        3\nnr_switches : 9";
         assert_eq!((migrations(text), migrations("sh (1)")), (Some(3), None));
     }

@@ -1,5 +1,5 @@
-//! The figures of a verification for other programs. Rates are per second, changes are fractions: 0.3 is
-//! 30% more.
+//! The results of a verification for other programs. Rates are per second. Changes are fractions: 0.3
+//! is 30% more.
 
 use super::findings::{Changes, Conclusion, Findings, ModelFindings};
 use super::monitor::ResourceUse;
@@ -9,10 +9,10 @@ use warmcore_stats::Spread;
 use warmcore_stats::blocks::ChangeVerdict;
 use warmcore_stats::paired::Change;
 
-/// What came of a verification.
+/// The results of a verification.
 #[derive(Debug, Serialize)]
 pub struct VerificationResults {
-    /// What was counted as work.
+    /// The work that was measured.
     pub work: String,
     /// The unit of `rate`.
     pub unit: &'static str,
@@ -22,20 +22,20 @@ pub struct VerificationResults {
     pub models: Vec<ModelResults>,
     /// No affinity against itself (A/A).
     pub control: ComparisonResults,
-    /// Runs that were made again because others had too much of the cpus.
+    /// Runs that were repeated because other programs used too much of the cpus.
     pub discarded_runs: usize,
-    /// Runs that count though they had.
+    /// Runs that were kept although other programs used too much.
     pub disturbed_runs: usize,
-    /// What cycles are told by, in words.
+    /// How cycles were determined, in words.
     pub cycles: String,
-    /// What the processor's counters have counted, and why not the rest.
+    /// Which events the processor's counters counted, and why not the rest.
     pub counters: [CoverageResults; 4],
 }
 
-/// What came of one model.
+/// The results of one model.
 #[derive(Debug, Serialize)]
 pub struct ModelResults {
-    /// In the source's words.
+    /// The name of the model.
     pub model: String,
     /// Work per second.
     pub rate: Spread,
@@ -43,9 +43,9 @@ pub struct ModelResults {
     pub busy_cpus: Spread,
     /// Work per second of a busy cpu.
     pub per_busy_cpu: Spread,
-    /// Cycles of the cpus for each bit; `null` where nothing tells cycles, or work is not in bits.
+    /// Cycles of the cpus per bit; `null` if cycles are unknown, or work is not in bits.
     pub cycles_per_bit: Option<Spread>,
-    /// What the processor counted for each unit of work; `null` where it counts nothing.
+    /// Events that the processor counted per unit of work; `null` if not counted.
     pub counted: CountedResults,
     /// Cpus that were in softirqs.
     pub softirq_cpus: Spread,
@@ -55,13 +55,14 @@ pub struct ModelResults {
     pub receive_softirqs: Spread,
     /// Rescheduling interrupts per second; `null` where the kernel does not count them.
     pub rescheduling_interrupts: Option<Spread>,
-    /// Moves of the plan's threads per second; `null` where it has none, or the kernel does not count them.
+    /// Migrations of the plan's threads per second; `null` if the plan has none, or the kernel does not
+    /// count them.
     pub migrations: Option<Spread>,
     /// Comparison with no affinity; `null` for no affinity itself.
     pub against_none: Option<ComparisonResults>,
 }
 
-/// A model against another.
+/// A comparison of two models.
 #[derive(Debug, Serialize)]
 pub struct ComparisonResults {
     /// In work per second.
@@ -70,7 +71,7 @@ pub struct ComparisonResults {
     pub per_busy_cpu: ChangeResults,
 }
 
-/// By how much.
+/// A change between two models, as a fraction.
 #[derive(Debug, Serialize)]
 pub struct ChangeResults {
     /// The geometric mean.
@@ -79,12 +80,13 @@ pub struct ChangeResults {
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// `more`, `less`, `not-visible` or `unsound`; `null` for the control, which the others are held against.
+    /// `more`, `less`, `not-visible` or `unsound`; `null` for the control, with which the others are
+    /// compared.
     pub verdict: Option<&'static str>,
 }
 
 impl Findings {
-    /// For other programs.
+    /// The results for other programs.
     #[must_use]
     pub fn results(&self) -> VerificationResults {
         let Changes { rate, per_cpu } = &self.control;
@@ -99,7 +101,10 @@ impl Findings {
                 Conclusion::Unsound => "unsound",
             },
             models: self.models.iter().map(ModelResults::new).collect(),
-            control: ComparisonResults { rate: by(rate, None), per_busy_cpu: by(per_cpu, None) },
+            control: ComparisonResults {
+                rate: change_results(rate, None),
+                per_busy_cpu: change_results(per_cpu, None),
+            },
             discarded_runs: self.discarded,
             disturbed_runs: self.disturbed,
             cycles: self.cycles.to_string(),
@@ -123,8 +128,8 @@ impl ModelResults {
             rescheduling_interrupts: found.each_known(|resources| resources.rescheduling.map(|rate| rate.0)),
             migrations: found.each_known(|resources| resources.migrations.map(|rate| rate.0)),
             against_none: found.against_none.map(|(changes, verdicts)| ComparisonResults {
-                rate: by(&changes.rate, Some(verdicts.rate)),
-                per_busy_cpu: by(&changes.per_cpu, Some(verdicts.per_cpu)),
+                rate: change_results(&changes.rate, Some(verdicts.rate)),
+                per_busy_cpu: change_results(&changes.per_cpu, Some(verdicts.per_cpu)),
             }),
         }
     }
@@ -137,14 +142,14 @@ impl ModelFindings {
         Spread(self.resources.iter().map(figure).collect())
     }
 
-    /// A figure of every run, if it is known of all.
+    /// A figure of every run; `None` if it is missing in one.
     #[must_use]
     pub fn each_known(&self, figure: impl Fn(&ResourceUse) -> Option<f64>) -> Option<Spread> {
         self.resources.iter().map(figure).collect::<Option<_>>().map(Spread)
     }
 }
 
-fn by(change: &Change, verdict: Option<ChangeVerdict>) -> ChangeResults {
+fn change_results(change: &Change, verdict: Option<ChangeVerdict>) -> ChangeResults {
     let Change { mean, low, high } = *change;
     ChangeResults { change: mean, low, high, verdict: verdict.map(ChangeVerdict::name) }
 }

@@ -1,4 +1,4 @@
-//! How much was done in a run.
+//! The work done in a run.
 
 use super::built_in::BuiltIn;
 use super::monitor::MonitoredRun;
@@ -12,43 +12,43 @@ use std::time::{Duration, Instant};
 use warmcore_linux::tuning::{Plan, System};
 use warmcore_linux::{CpuUsage, EventCounts, Program, ProgramError};
 
-/// Between two looks at whether the run is over, or the user has stopped it.
+/// Time between two checks whether the run is over, or the user has stopped it.
 const CHECK_INTERVAL: Duration = Duration::from_millis(20);
-/// A program that tells its own figure, or a load until something comes of it, may take so many times the
+/// A program that reports its own figure, or a load before its first byte, may take this many times the
 /// length of a run.
 const TIMEOUT_FACTOR: u32 = 20;
-/// How long a load runs before it counts, from when something comes of it.
+/// How long a load runs before it is measured, from its first byte on.
 const WARM_UP: Duration = Duration::from_millis(300);
 
-/// What counts as work.
+/// The work that is measured.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Work {
-    /// Bits that went through these interfaces, in and out, while the load ran; without a load, while
-    /// whatever runs anyway did.
+    /// Bits through these interfaces, in and out, while the load runs; without a load, while the
+    /// machine does what it does anyway.
     Interfaces {
         /// Their names.
         names: Vec<String>,
-        /// The program that makes the load, started for every run and ended with it.
+        /// The program that generates the load. It is started for every run and stopped after it.
         load: Option<Vec<OsString>>,
     },
     /// Bits of the built-in load.
     BuiltIn(BuiltIn),
-    /// What a program says of itself: the number in the last line it prints, higher being better, per
-    /// second. It is started for every run and ends by itself.
+    /// A figure that a program reports: the number in the last line it prints, per second, higher being
+    /// better. It is started for every run and ends by itself.
     Reported(Vec<OsString>),
 }
 
-/// Why it cannot be told how much was done.
+/// Why the work cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkError {
     /// The program cannot be run, or has ended.
     #[error(transparent)]
     Program(#[from] ProgramError),
     /// The built-in load cannot be started, or has ended.
-    #[error("the built-in load: {0}")]
+    #[error("the built-in load failed: {0}")]
     BuiltIn(#[from] TransferError),
     /// An interface's counters cannot be read.
-    #[error("cannot read how much went through `{interface}`: {source}")]
+    #[error("cannot read the byte counters of `{interface}`: {source}")]
     Counters {
         /// The interface.
         interface: String,
@@ -57,7 +57,7 @@ pub enum WorkError {
     },
     /// Nothing was done.
     #[error(
-        "nothing went through {0} in a run: expected a workload that runs all the time, or one to start with --load"
+        "nothing went through {0} in a run: expected a workload that runs all the time, or a program given with --load"
     )]
     Nothing(String),
     /// The program's last line is no figure.
@@ -65,7 +65,7 @@ pub enum WorkError {
     NoFigure {
         /// The program.
         program: String,
-        /// What it is.
+        /// The line.
         found: String,
     },
     /// The program takes too long.
@@ -73,11 +73,11 @@ pub enum WorkError {
     TimedOut {
         /// The program.
         program: String,
-        /// How long was waited for it.
+        /// The time it was given.
         limit: Duration,
     },
     /// The user has stopped it.
-    #[error("interrupted: everything is as it was before")]
+    #[error("interrupted: every change was undone")]
     Interrupted,
 }
 
@@ -97,11 +97,11 @@ impl Work {
         matches!(self, Self::Interfaces { .. } | Self::BuiltIn(_))
     }
 
-    /// Lets work be done for about `time`, with `part` of the plan in force, and `monitored` begin when it counts; how much was done a second,
-    /// and what the cpus did and counted meanwhile.
+    /// Runs the work for about `time`, with `part` of the plan in force, and starts `monitored` when it
+    /// counts. Returns the work per second, and what the cpus did and counted meanwhile.
     ///
     /// # Errors
-    /// If nothing was done, or that cannot be told; if `stop` was set.
+    /// If no work was done, or it cannot be measured; or if `stop` was set.
     pub fn run(
         &self,
         part: &Plan,
@@ -149,7 +149,7 @@ impl Work {
     }
 }
 
-/// What is counted, in words.
+/// The measured work, in words.
 impl fmt::Display for Work {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -181,8 +181,8 @@ fn bytes(system: &dyn System, names: &[String]) -> Result<u64, WorkError> {
     Ok(sum)
 }
 
-/// Waits until something comes of a load, which `counted` grows by, and then [`WARM_UP`] longer; no longer
-/// than `limit` in vain.
+/// Waits until the load has an effect, which increases `counted`, and then for [`WARM_UP`]. Waits for
+/// an effect at most `limit`.
 fn await_load(
     load: &mut Program,
     limit: Duration,
@@ -197,7 +197,7 @@ fn await_load(
     pause(WARM_UP, stop)
 }
 
-/// Waits for `time`, unless `stop` is set meanwhile.
+/// Waits for `time`, unless `stop` is set.
 fn pause(time: Duration, stop: &AtomicBool) -> Result<(), WorkError> {
     let since = Instant::now();
     while let Some(left) = time.checked_sub(since.elapsed()) {
@@ -209,7 +209,7 @@ fn pause(time: Duration, stop: &AtomicBool) -> Result<(), WorkError> {
     Ok(())
 }
 
-/// The figure that `program` prints last.
+/// Runs `program` and returns the figure that it prints last.
 fn reported(program: &[OsString], limit: Duration, stop: &AtomicBool) -> Result<f64, WorkError> {
     let name = || program.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let mut running = Program::start_captured(program)?;

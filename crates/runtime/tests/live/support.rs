@@ -175,7 +175,7 @@ pub(crate) fn run(
     warmcore_runtime::run(options, driver, flows, &AnyHandler(handler), watch)
 }
 
-/// AnyHandler handler.
+/// A handler behind a reference, so that `run` is compiled only once.
 struct AnyHandler<'a>(&'a dyn Handler);
 
 impl Handler for AnyHandler<'_> {
