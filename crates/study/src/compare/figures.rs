@@ -1,18 +1,18 @@
-//! The figures of a load, whoever says them: the clock, the simulator, or the null model.
+//! The figures of a load, from measurement, the simulator, or the null model.
 
 use super::quiet::{Ran, quiet};
 use warmcore_costs::Situation;
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// What is said of a load.
+/// The figures of a load.
 #[derive(Clone, Debug)]
 pub struct Figures {
     /// Mean delay: from arrival to the end of service.
     pub delay: Estimate<Nanos>,
-    /// Half of the packets are faster.
+    /// Half of the packets have a smaller delay.
     pub p50: Estimate<Nanos>,
-    /// One in a hundred is slower.
+    /// One packet in a hundred has a larger delay.
     pub p99: Estimate<Nanos>,
     /// Mean time in the protocol stack and its handler.
     pub stack: Estimate<Nanos>,
@@ -20,46 +20,46 @@ pub struct Figures {
     pub situations: [f64; Situation::COUNT],
 }
 
-/// What one run says.
+/// The figures of one run.
 #[derive(Clone, Debug)]
 pub struct Observed {
     /// Its figures.
     pub figures: Figures,
-    /// What a packet that follows another takes its worker besides its time in the stack; not finite if none
-    /// did.
+    /// What a packet that follows another costs its worker in addition to its time in the stack; not finite
+    /// if there was none.
     pub beside: Estimate<Nanos>,
-    /// Packets finished per second, those that were disturbed included.
+    /// Packets finished per second, including disturbed ones.
     pub throughput: PerSecond,
 }
 
-/// What several runs of one load say together.
+/// The figures of several runs of one load.
 #[derive(Clone, Debug)]
 pub struct Repeated {
-    /// The mean over the quiet runs, each with the interval that those runs' spread gives; over all runs if
-    /// fewer than [`LEAST`] were quiet.
+    /// The mean over the quiet runs, with the interval given by their spread; over all runs if fewer than
+    /// [`LEAST`] were quiet.
     pub figures: Figures,
     /// As for one run.
     pub beside: Estimate<Nanos>,
     /// As for one run.
     pub throughput: PerSecond,
-    /// The largest share, in a run that counts, of packets that met a time in which a worker was kept from
+    /// The largest share, in any run that counts, of packets that arrived while a worker was kept from
     /// running.
     pub disturbed: f64,
-    /// Whether the processors were as near to each other in the runs that count as when costs were measured.
+    /// Whether the processors in the runs that count were at the same distance as when costs were measured.
     pub near: bool,
 }
 
-/// Quiet runs that are enough to tell what they have in common.
+/// The number of quiet runs that suffices to compare them.
 pub const LEAST: usize = 3;
 
 impl Repeated {
-    /// Of `runs`; `None` if there are none.
+    /// Combines `runs`; `None` if there are none.
     #[must_use]
     pub fn from_runs(runs: &[Ran<Observed>]) -> Option<Self> {
         let counting = quiet(runs, LEAST);
         let first = counting.first()?;
         let mean = |of: fn(&Observed) -> Nanos| {
-            // A run in which hardly any packet was undisturbed may have timed none.
+            // A run in which almost all packets were disturbed may have timed none.
             let values = counting.iter().map(|ran| of(&ran.outcome).0).filter(|value| value.is_finite());
             let values: Vec<f64> = values.collect();
             let Interval { mean, half_width, .. } = Interval::from_observations(&values);

@@ -1,9 +1,9 @@
-//! Runs that count only if the processors are where they were in the others.
+//! Counts only runs in which the processors are at the same distance as in the others.
 //!
-//! A hypervisor moves virtual processors between physical ones, and a line then takes several times
-//! as long from one to the other, or half as long. What is measured at one distance says nothing of
-//! another, so the distance is read before and after each run. It is the one at which the profile was
-//! measured that counts, or the usual one if the profile does not say.
+//! A hypervisor moves virtual processors between physical ones, and a cache line then takes several times as
+//! long from one to the other, or half as long. A measurement at one distance says nothing about another, so
+//! the distance is measured before and after each run. The reference is the distance at which the profile was
+//! measured, or the usual one if the profile does not say.
 
 use super::CompareError;
 use super::quiet::Ran;
@@ -13,34 +13,34 @@ use std::time::{Duration, Instant};
 use warmcore_measure::{Proximity, Timer, handover};
 use warmcore_units::{CpuId, Nanos};
 
-/// How often a run is made until one counts.
+/// How often a run is repeated until one counts.
 const ATTEMPTS: usize = 4;
-/// How long to wait, in all of a comparison, for processors to come near again: where a profile is
-/// another machine's, they never do.
+/// How long a comparison waits, in all, for processors to come near again. With the profile of another
+/// machine they never do.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Between two looks at how far apart they are.
+/// Time between two measurements of the distance.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Looks before the first run.
+/// Measurements before the first run.
 const LOOKS: usize = 25;
 
-/// How near to each other the processors of a comparison are.
+/// The distance between the processors of a comparison.
 #[derive(Debug)]
 pub struct Nearness<'a> {
-    /// The two that are watched; there are none where a run has one worker.
+    /// The two processors that are watched; `None` if a run has one worker.
     pair: Option<[CpuId; 2]>,
     timer: Timer,
     /// The distance at which the profile was measured.
     reference: Option<f64>,
-    /// What is left of the [`PATIENCE`].
+    /// What is left of [`PATIENCE`].
     patience: Duration,
-    /// All looks so far, in nanoseconds, in ascending order.
+    /// All measurements so far, in nanoseconds, in ascending order.
     looks: Vec<f64>,
     stop: &'a AtomicBool,
 }
 
 impl<'a> Nearness<'a> {
-    /// Of the first two of `cpus`; a hand-over between them took `reference` when the profile was
-    /// measured, if that is known.
+    /// Watches the first two of `cpus`. `reference` is the hand-over time when the profile was measured, if
+    /// that is known.
     ///
     /// # Errors
     /// If they cannot be measured.
@@ -56,13 +56,13 @@ impl<'a> Nearness<'a> {
         Ok(nearness)
     }
 
-    /// The distance that counts: the profile's, or the median of all looks.
+    /// The reference distance: the profile's, or the median of all measurements.
     fn that_counts(&self) -> Proximity {
         Proximity { reference: self.reference.or_else(|| self.looks.get(self.looks.len() / 2).copied()) }
     }
 
-    /// Makes a `run` whose processors were near from beginning to end, and says that they were; the last
-    /// one, if those of none of several were.
+    /// Repeats `run` until the processors were near from beginning to end, and returns its result and whether
+    /// they were. If no attempt succeeds, the last one is returned.
     ///
     /// # Errors
     /// If the run fails, or the user stops.
@@ -86,7 +86,7 @@ impl<'a> Nearness<'a> {
         }
     }
 
-    /// Waits until the processors are near, but not for ever.
+    /// Waits until the processors are near, for a limited time.
     fn come_near(&mut self) -> Result<Option<f64>, CompareError> {
         let since = Instant::now();
         loop {
@@ -100,7 +100,7 @@ impl<'a> Nearness<'a> {
         }
     }
 
-    /// How far apart they are now, in nanoseconds.
+    /// The distance now, in nanoseconds.
     fn look(&mut self) -> Result<Option<f64>, CompareError> {
         let Some(pair) = self.pair else { return Ok(None) };
         let time = handover(pair, &self.timer, self.stop)?.0;

@@ -1,10 +1,10 @@
-//! Which advice holds where, behind a chart's curves.
+//! The shading behind a chart's curves, which shows where each piece of advice holds.
 
 use crate::decide;
 use warmcore_record::chart::{Direction, Mark, Region, View};
 
-/// A view with the regions of load of the advice, each named by what to use there, and between them
-/// where their border may lie. Of a border that is not determined only the estimate is marked.
+/// A view with the advice's regions of load, each named by what to use there, and the intervals of their
+/// borders between them. If a border is not determined only its estimate is marked.
 pub(super) fn shading(advised: &[decide::Region]) -> View {
     let within = |region: &decide::Region| region.border.and_then(|border| border.within);
     let mut view = View::default();

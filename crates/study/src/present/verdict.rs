@@ -1,7 +1,7 @@
 //! The verdict: what to do, what it gains, how sure that is.
 //!
-//! Choices and ratios lead, as another study of the machine finds them again. Rates follow, with the
-//! interval that they have between studies.
+//! Choices and ratios come first, because another study of the machine finds the same ones. Rates follow,
+//! with the interval in which other studies would find them.
 
 use crate::Findings;
 use crate::decide::{Advice, Gain, GainAt};
@@ -15,7 +15,7 @@ use warmcore_record::document::{KeyFigure, Statement, Verdict};
 use warmcore_scenario::Combination;
 use warmcore_units::{Estimate, PerSecond};
 
-/// The most lines of advice for one number of processors.
+/// The maximum number of lines of advice for one number of processors.
 const LINES: usize = 3;
 
 /// The verdict on `findings`, for the first number of processors.
@@ -42,14 +42,14 @@ pub fn ahead(findings: &Findings) -> Vec<Statement> {
     findings.advice.iter().skip(1).flat_map(|advice| lines(findings, advice, &on(advice))).collect()
 }
 
-/// A combination in as few words as a reader without the source understands.
+/// A combination in as few words as a reader who does not know Salehi 1994 understands.
 #[must_use]
 pub fn in_brief(combination: Combination) -> String {
     let pools = if combination.has_own_pools() { "" } else { ", shared pool" };
     format!("{}, {}{pools}", stacks(combination.approach), combination.policy)
 }
 
-/// A combination as a person would say it.
+/// A combination in plain words.
 #[must_use]
 pub fn in_words(combination: Combination) -> String {
     let stack = stacks(combination.approach);
@@ -84,8 +84,8 @@ fn key_figures(advice: &Advice) -> Vec<KeyFigure> {
     ordinary.into_iter().chain([carries]).collect()
 }
 
-/// The widest regions, from low loads to high, and what carries most where there is a line left for it; each begins
-/// with the words `on`.
+/// The widest regions, from low loads to high, and the combination with the highest capacity if a line is
+/// left for it. Each line begins with `on`.
 fn lines(findings: &Findings, advice: &Advice, on: &str) -> Vec<Statement> {
     let mut regions: Vec<usize> = (0..advice.regions.len()).collect();
     let width = |index: &usize| advice.regions[*index].to.0 / advice.regions[*index].from.0;
@@ -131,7 +131,7 @@ fn region_line(findings: &Findings, advice: &Advice, index: usize) -> Statement 
     }
 }
 
-/// Of which loads a region is, in words and with its borders.
+/// The loads of a region, in words and with its borders.
 fn loads(findings: &Findings, advice: &Advice, index: usize) -> String {
     let border = |index: usize| {
         let border = advice.regions.get(index).and_then(|region| region.border);
@@ -149,7 +149,8 @@ fn loads(findings: &Findings, advice: &Advice, index: usize) -> String {
     }
 }
 
-/// Between which rates another study would find a rate; nothing of published costs, of which there is no other.
+/// The rates between which another study would find a rate; empty for published costs, which have no other
+/// study.
 fn in_another_study(findings: &Findings, [low, high]: [PerSecond; 2]) -> String {
     match findings.profile.provenance.kind {
         Kind::Measured => format!(" ({low} to {high} with another study's costs at this distance)"),
@@ -207,17 +208,17 @@ fn capacity_line(findings: &Findings, advice: &Advice) -> Statement {
     Statement { text, evidence, confidence: findings.grade_capacity(advice) }
 }
 
-/// A ratio with its half-width.
+/// A ratio, with its half-width.
 pub(super) fn times(ratio: Estimate<f64>) -> String {
     format!("{:.2} ± {:.2}", ratio.mean, ratio.half_width.unwrap_or(0.0))
 }
 
-/// A gain in percent with its half-width.
+/// A gain in percent, with its half-width.
 pub(super) fn saved(gain: Estimate<f64>) -> String {
     format!("{} ± {}", percent(gain.mean), percent(gain.half_width.unwrap_or(0.0)))
 }
 
-/// How many processors, and whether that is more than was measured.
+/// The number of processors, and whether it is more than were measured.
 pub(super) fn processors(findings: &Findings, advice: &Advice) -> String {
     let count = advice.processors;
     let measured = findings.measured_processors;
