@@ -42,7 +42,7 @@ fn service_times_at_capacity_are_the_published_ones() {
 }
 
 #[test]
-fn what_is_interrupted_and_resumed_is_the_same() {
+fn an_interrupted_and_resumed_run_gives_the_same_results() {
     let asked = || options(&[FigureName::F12]);
     let manifest = Manifest::now("warmcore", "0");
     let bytes =
@@ -83,7 +83,7 @@ fn what_is_interrupted_and_resumed_is_the_same() {
 }
 
 #[test]
-fn every_figure_has_a_sound_section_and_a_claim_belongs_to_what_was_asked_for() {
+fn every_figure_has_a_valid_section_and_claims_of_the_figures_asked_for() {
     let figures = [
         FigureName::Table2,
         FigureName::F4,

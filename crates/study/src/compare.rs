@@ -188,7 +188,7 @@ fn in_turn(
     let mut runs = vec![Vec::new(); scenarios.len()];
     for _ in 0..ROUNDS {
         for (runs, scenario) in runs.iter_mut().zip(scenarios) {
-            runs.extend(testbed.run(scenario)?.told());
+            runs.extend(testbed.run(scenario)?.non_empty());
         }
     }
     Ok(runs.iter().map(|runs| Repeated::from_runs(runs)).collect())

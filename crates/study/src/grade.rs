@@ -24,7 +24,7 @@ use warmcore_units::Estimate;
 
 /// A choice is still almost certain if others may save this fraction of the delay.
 pub const LITTLE: f64 = 0.05;
-/// A choice is worth nothing if others may save this fraction of the delay.
+/// Nothing is known about a choice if others may save this fraction of the delay.
 pub const MUCH: f64 = 0.2;
 /// The fraction of draws in which a certain choice is among the best.
 pub const NEARLY_ALL: f64 = 0.9;
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn advice_against_which_nothing_speaks_is_sure() {
+    fn advice_without_doubts_has_high_confidence() {
         let Confidence { level, reason } = grade(&SURE);
         assert_eq!(
             (level, reason.as_str()),
@@ -325,20 +325,20 @@ mod tests {
     }
 
     #[test]
-    fn gains_within_their_half_widths_are_not_sure() {
+    fn gains_within_their_half_widths_have_low_confidence() {
         assert_eq!(level(Evidence { effect: gain(0.01, 0.3), ..SURE }), Level::Moderate);
         assert_eq!(level(Evidence { effect: gain(0.01, 0.04), ..SURE }), Level::Low);
     }
 
     #[test]
-    fn what_is_extrapolated_is_never_high_and_says_so() {
+    fn extrapolated_advice_never_has_high_confidence() {
         let Confidence { level, reason } = grade(&Evidence { processors: 64, ..SURE });
         assert_eq!(level, Level::Moderate);
         assert!(reason.contains("extrapolated to 64 processors from the costs of 2"), "{reason}");
     }
 
     #[test]
-    fn what_was_disturbed_counts() {
+    fn disturbed_runs_lower_confidence() {
         let missed = Quality { missed: 75, ..SURE.quality };
         let disturbed = Quality { runs: 6_588, set_aside: 4_680, displaced: 0, ..SURE.quality };
         let both = Quality { missed: 75, ..disturbed };
@@ -350,7 +350,7 @@ mod tests {
 
     /// Another study, made while the processors stay at the other distance, finds other rates and gains.
     #[test]
-    fn a_study_that_has_seen_the_processors_elsewhere_is_not_sure() {
+    fn moved_processors_lower_confidence() {
         let quality = Quality { runs: 3_295, set_aside: 1_540, displaced: 1_069, ..SURE.quality };
         let Confidence { level, reason } = grade(&Evidence { quality, ..SURE });
         assert_eq!(level, Level::Low);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_of_which_nobody_says_how_well_they_are_known_are_not_sure() {
+    fn costs_without_half_widths_lower_confidence() {
         let quality = Quality::from_profile(&Profile::sgi_challenge_xl());
         let Confidence { level, reason } = grade(&Evidence { quality, ..SURE });
         assert_eq!(level, Level::Moderate, "{reason}");
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_taken_from_disturbed_runs_count() {
+    fn costs_from_disturbed_runs_lower_confidence() {
         let quality = |on_disturbed, missed| Quality { on_disturbed, missed, ..SURE.quality };
         let levels = [quality(3, 3), quality(12, 12), quality(42, 12), quality(12, 70)]
             .map(|quality| level(Evidence { quality, ..SURE }));
@@ -394,13 +394,13 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_that_other_costs_would_not_make_is_not_sure() {
+    fn a_choice_rarely_among_the_best_lowers_confidence() {
         let levels = [0.95, 0.7, 0.3].map(|among_best| level(Evidence { among_best, ..SURE }));
         assert_eq!(levels, [Level::High, Level::Moderate, Level::Low]);
     }
 
     #[test]
-    fn advice_is_as_sure_as_little_can_be_lost() {
+    fn a_possible_loss_lowers_confidence() {
         for effect in [Effect::Default, SURE.effect] {
             let levels =
                 [0.02, 0.1, 0.4].map(|at_most_lost| level(Evidence { effect, at_most_lost, ..SURE }));

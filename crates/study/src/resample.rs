@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn predictions_are_as_uncertain_as_the_costs_they_rest_on() {
+    fn predictions_are_as_uncertain_as_their_costs() {
         let default = Combination::COMMON_DEFAULT;
         let relative = |half_width| {
             let host = host(half_width);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_as_uncertain_as_the_costs_and_not_only_as_the_simulation() {
+    fn figures_include_the_uncertainty_of_the_costs() {
         let host = host(0.1);
         for figure in Figure::ALL {
             let relative = host.figure(figure, 0, 0).unwrap().relative_half_width().unwrap();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_certain_does_not_move() {
+    fn certain_costs_do_not_change_predictions() {
         let host = host(0.0);
         let of = |index: usize| host.delay_ratio(index, 0, 0).unwrap();
         // Only the simulation's own error of 1% each is left.

@@ -81,7 +81,7 @@ impl RuntimeCosts {
         }
         let scenario = at(Some(rate));
         let reference = repeat(testbed, &scenario)?.ok_or_else(disturbed)?;
-        if !reference.beside.mean.0.is_finite() {
+        if !reference.overhead.mean.0.is_finite() {
             return Err(disturbed());
         }
         Self::from_reference(&reference, &scenario, traffic, profile)
@@ -95,7 +95,7 @@ impl RuntimeCosts {
     ) -> Result<Self, CompareError> {
         let (delay, stack) = (reference.figures.delay, reference.figures.stack);
         let half = |estimate: Estimate<Nanos>| estimate.half_width.unwrap_or(Nanos::INFINITY).0;
-        let deciding = Estimate { mean: reference.beside.mean.max(Nanos::ZERO), ..reference.beside };
+        let deciding = Estimate { mean: reference.overhead.mean.max(Nanos::ZERO), ..reference.overhead };
         let constant = profile.with_constant_time(stack.mean);
         let starting = implied(delay.mean, deciding.mean, scenario, traffic, &constant)?;
         let starting = Estimate::new(starting, Nanos(half(delay).hypot(half(stack))));

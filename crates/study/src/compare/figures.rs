@@ -27,7 +27,7 @@ pub struct Observed {
     pub figures: Figures,
     /// What a packet that follows another costs its worker in addition to its time in the stack; not finite
     /// if there was none.
-    pub beside: Estimate<Nanos>,
+    pub overhead: Estimate<Nanos>,
     /// Packets finished per second, including disturbed ones.
     pub throughput: PerSecond,
 }
@@ -39,7 +39,7 @@ pub struct Repeated {
     /// [`LEAST`] were quiet.
     pub figures: Figures,
     /// As for one run.
-    pub beside: Estimate<Nanos>,
+    pub overhead: Estimate<Nanos>,
     /// As for one run.
     pub throughput: PerSecond,
     /// The largest share, in any run that counts, of packets that arrived while a worker was kept from
@@ -78,7 +78,7 @@ impl Repeated {
                 stack: mean(|run| run.figures.stack.mean),
                 situations,
             },
-            beside: mean(|run| run.beside.mean),
+            overhead: mean(|run| run.overhead.mean),
             throughput: PerSecond(
                 counting.iter().map(|ran| ran.outcome.throughput.0).sum::<f64>() / counting.len() as f64,
             ),
@@ -94,18 +94,18 @@ mod tests {
     use crate::compare::point::tests::figures;
 
     #[test]
-    fn a_run_that_timed_no_packet_does_not_hide_what_others_say() {
+    fn a_run_that_timed_no_packet_does_not_hide_the_others() {
         let run = |stack: f64| Ran {
             outcome: Observed {
                 figures: figures(1_000.0, stack),
-                beside: Estimate::new(Nanos(stack), Nanos::ZERO),
+                overhead: Estimate::new(Nanos(stack), Nanos::ZERO),
                 throughput: PerSecond(1e6),
             },
             disturbed: 0.0,
             near: true,
         };
         let repeated = Repeated::from_runs(&[run(90.0), run(f64::NAN), run(110.0)]).unwrap();
-        assert_eq!((repeated.figures.stack.mean, repeated.beside.mean), (Nanos(100.0), Nanos(100.0)));
+        assert_eq!((repeated.figures.stack.mean, repeated.overhead.mean), (Nanos(100.0), Nanos(100.0)));
         assert_eq!((repeated.figures.delay.mean, repeated.throughput), (Nanos(1_000.0), PerSecond(1e6)));
     }
 }

@@ -58,7 +58,7 @@ impl Testbed for Simulated {
                 situations: outcome.situations.map(|packets| packets as f64 / all as f64),
             };
             let throughput = if rate.is_some() { outcome.throughput } else { result.capacity.rate.mean };
-            Observed { figures, beside: exactly(deciding), throughput }
+            Observed { figures, overhead: exactly(deciding), throughput }
         });
         Ok(Ran { outcome: observed, disturbed: 0.0, near: true })
     }
@@ -112,7 +112,7 @@ fn changed(mut profile: Profile, change: impl Fn(Nanos, Nanos) -> Nanos) -> Prof
 const WIRED: fn() -> Scheduling = || scheduling(Parallelism::Ips, ProcessorPolicy::WiredStreams);
 
 #[test]
-fn what_is_predicted_with_the_truth_is_good() {
+fn predictions_with_the_true_costs_are_good() {
     let truth = Profile::sgi_challenge_xl();
     let ways = [WIRED(), scheduling(Parallelism::Ips, ProcessorPolicy::Mru)];
     let comparison = compared(Simulated::new(truth.clone()), &truth, &ways, Loads::Fractions(vec![0.2, 0.5]));

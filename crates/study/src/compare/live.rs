@@ -49,7 +49,7 @@ pub fn repeat(
 ) -> Result<Option<Repeated>, CompareError> {
     let mut runs = Vec::new();
     for _ in 0..ROUNDS {
-        runs.extend(testbed.run(scenario)?.told());
+        runs.extend(testbed.run(scenario)?.non_empty());
     }
     Ok(Repeated::from_runs(&runs))
 }
@@ -110,7 +110,7 @@ fn observed(steady: &Steady) -> Observed {
             stack: steady.stack(),
             situations: total.clean.situations.map(|served| served.packets as f64 / all),
         },
-        beside: steady.beside(),
+        overhead: steady.beside(),
         throughput: steady.throughput().mean,
     }
 }

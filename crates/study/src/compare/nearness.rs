@@ -17,11 +17,11 @@ use warmcore_units::{CpuId, Nanos};
 const ATTEMPTS: usize = 4;
 /// How long a comparison waits, in all, for processors to come near again. With the profile of another
 /// machine they never do.
-const PATIENCE: Duration = Duration::from_secs(20);
+const LONGEST_WAIT: Duration = Duration::from_secs(20);
 /// Time between two measurements of the distance.
 const PAUSE: Duration = Duration::from_millis(20);
 /// Measurements before the first run.
-const LOOKS: usize = 25;
+const READINGS: usize = 25;
 
 /// The distance between the processors of a comparison.
 #[derive(Debug)]
@@ -31,10 +31,10 @@ pub struct Nearness<'a> {
     timer: Timer,
     /// The distance at which the profile was measured.
     reference: Option<f64>,
-    /// What is left of [`PATIENCE`].
-    patience: Duration,
+    /// What is left of [`LONGEST_WAIT`].
+    wait_left: Duration,
     /// All measurements so far, in nanoseconds, in ascending order.
-    looks: Vec<f64>,
+    readings: Vec<f64>,
     stop: &'a AtomicBool,
 }
 
@@ -47,10 +47,16 @@ impl<'a> Nearness<'a> {
     pub fn new(cpus: &[CpuId], reference: Option<Nanos>, stop: &'a AtomicBool) -> Result<Self, CompareError> {
         let pair = cpus.first_chunk().copied();
         let reference = reference.map(|time| time.0);
-        let mut nearness =
-            Self { pair, timer: Timer::calibrate(), reference, patience: PATIENCE, looks: Vec::new(), stop };
-        for _ in 0..LOOKS {
-            nearness.look()?;
+        let mut nearness = Self {
+            pair,
+            timer: Timer::calibrate(),
+            reference,
+            wait_left: LONGEST_WAIT,
+            readings: Vec::new(),
+            stop,
+        };
+        for _ in 0..READINGS {
+            nearness.reading()?;
             thread::sleep(PAUSE);
         }
         Ok(nearness)
@@ -58,7 +64,9 @@ impl<'a> Nearness<'a> {
 
     /// The reference distance: the profile's, or the median of all measurements.
     fn that_counts(&self) -> Proximity {
-        Proximity { reference: self.reference.or_else(|| self.looks.get(self.looks.len() / 2).copied()) }
+        Proximity {
+            reference: self.reference.or_else(|| self.readings.get(self.readings.len() / 2).copied()),
+        }
     }
 
     /// Repeats `run` until the processors were near from beginning to end, and returns its result and whether
@@ -77,9 +85,9 @@ impl<'a> Nearness<'a> {
             }
             let before = self.come_near()?;
             let ran = run()?;
-            let after = self.look()?;
+            let after = self.reading()?;
             let held = self.that_counts().held(before.zip(after).map(|(before, after)| [before, after]));
-            if held || attempt == ATTEMPTS || self.patience.is_zero() {
+            if held || attempt == ATTEMPTS || self.wait_left.is_zero() {
                 return Ok(Ran { near: held, ..ran });
             }
             attempt += 1;
@@ -90,10 +98,10 @@ impl<'a> Nearness<'a> {
     fn come_near(&mut self) -> Result<Option<f64>, CompareError> {
         let since = Instant::now();
         loop {
-            let reading = self.look()?;
+            let reading = self.reading()?;
             let held = self.that_counts().held(reading.map(|reading| [reading; 2]));
-            if held || since.elapsed() >= self.patience || self.stop.load(Ordering::Relaxed) {
-                self.patience = self.patience.saturating_sub(since.elapsed());
+            if held || since.elapsed() >= self.wait_left || self.stop.load(Ordering::Relaxed) {
+                self.wait_left = self.wait_left.saturating_sub(since.elapsed());
                 return Ok(reading);
             }
             thread::sleep(PAUSE);
@@ -101,10 +109,10 @@ impl<'a> Nearness<'a> {
     }
 
     /// The distance now, in nanoseconds.
-    fn look(&mut self) -> Result<Option<f64>, CompareError> {
+    fn reading(&mut self) -> Result<Option<f64>, CompareError> {
         let Some(pair) = self.pair else { return Ok(None) };
         let time = handover(pair, &self.timer, self.stop)?.0;
-        self.looks.insert(self.looks.partition_point(|&look| look < time), time);
+        self.readings.insert(self.readings.partition_point(|&reading| reading < time), time);
         Ok(Some(time))
     }
 }

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn published_costs_are_refused_whatever_they_are_called() {
+    fn published_costs_are_refused_under_any_name() {
         let mut profile = Profile { name: "mine".to_owned(), ..Profile::sgi_challenge_xl() };
         let field = |profile: &Profile| check(profile, &Live::default()).err().map(|fault| fault.field);
         assert_eq!(field(&profile).as_deref(), Some("provenance.kind"));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_profile_cannot_know_is_doubted_and_nothing_else() {
+    fn only_unknown_conditions_are_doubted() {
         let mut profile = measured();
         assert_eq!(refused(profile.provenance.packets, &Live::default()), None);
         let doubted = |profile: &Profile, live: &Live| doubts(profile, live, 8).len();

@@ -225,7 +225,7 @@ pub(super) mod tests {
                 together: 0.0,
             },
             measured: Some(Repeated {
-                beside: measured.stack,
+                overhead: measured.stack,
                 throughput: PerSecond(1.0),
                 figures: measured,
                 disturbed: 0.0,

@@ -26,7 +26,7 @@ impl<T> Ran<T> {
 
 impl<T> Ran<Option<T>> {
     /// The run, if it has an outcome.
-    pub(super) fn told(self) -> Option<Ran<T>> {
+    pub(super) fn non_empty(self) -> Option<Ran<T>> {
         let Self { outcome, disturbed, near } = self;
         Some(Ran { outcome: outcome?, disturbed, near })
     }

@@ -2,7 +2,7 @@
 //!
 //! Each time has its own error, given by its half-width. Times of packets that fetch data from distant cache
 //! levels or memory also share an error, because the speed of those depends on what else runs on the machine
-//! and differs between studies: [`FROM_AFAR`] and [`FROM_MEMORY`]. The error that all times share, which is
+//! and differs between studies: [`SHARED_ERROR_COLD_L2`] and [`SHARED_ERROR_MEMORY`]. The error that all times share, which is
 //! the machine's speed at the time ([`BETWEEN_STUDIES`]), is not drawn: it cancels in every ratio and changes
 //! every rate alike.
 
@@ -30,10 +30,10 @@ pub const RATIOS_BETWEEN_STUDIES: f64 = 0.1;
 
 /// Standard deviation of the relative error, compared with hot packets, that all packets with a cold second
 /// level share. From four quick studies of one virtual machine.
-pub const FROM_AFAR: f64 = 0.03;
+pub const SHARED_ERROR_COLD_L2: f64 = 0.03;
 
 /// The same for packets that find nothing in any cache.
-pub const FROM_MEMORY: f64 = 0.1;
+pub const SHARED_ERROR_MEMORY: f64 = 0.1;
 
 /// The relative 95% half-width of published times (Salehi, Kurose & Towsley 1994, §5).
 const PUBLISHED: f64 = 0.01;
@@ -46,7 +46,8 @@ const LEAST: f64 = 0.2;
 pub fn draw(profile: &Profile, random: &mut Random) -> Profile {
     let mut normal = || -> f64 { StandardNormal.sample(random) };
     let measured = profile.provenance.kind == Kind::Measured;
-    let [afar, memory] = [FROM_AFAR, FROM_MEMORY].map(|of| if measured { of * normal() } else { 0.0 });
+    let [afar, memory] =
+        [SHARED_ERROR_COLD_L2, SHARED_ERROR_MEMORY].map(|of| if measured { of * normal() } else { 0.0 });
     let mut drawn = profile.clone();
     let mut move_by = |time: &mut Measured, shared: f64| {
         let error = deviation(time) * normal() + time.mean * shared;

@@ -98,7 +98,7 @@ fn the_advice_changes_where_the_figures_force_it_and_not_before() {
 }
 
 #[test]
-fn the_ordinary_load_is_half_of_what_the_default_carries() {
+fn the_ordinary_load_is_half_of_the_default_capacity() {
     let rates = [100.0, 480.0, 700.0, 950.0];
     let host = host(&rates, 0.001, |c, _| Some(if c == ips_mru() { 50.0 } else { 100.0 }));
     let Ordinary { rate, load, best, over_default } = decide(&host).unwrap().ordinary.unwrap();
@@ -129,7 +129,7 @@ fn uncertain_costs_widen_every_gain() {
 
 /// However precise the costs are, another study finds other gains.
 #[test]
-fn what_studies_differ_by_is_in_every_gain() {
+fn every_gain_includes_the_differences_between_studies() {
     let host = host(&[1.0], 0.001, |c, _| Some(if c == ips_mru() { 50.0 } else { 100.0 }));
     let advice = decide(&Host { between_studies: 0.1, ..host }).unwrap();
     let half = advice.regions[0].over_default.unwrap().most.gain.half_width.unwrap();
@@ -140,7 +140,7 @@ fn what_studies_differ_by_is_in_every_gain() {
 
 /// A shared pool that is 0.7 ns of 50 faster does not justify sharing it, however precise the costs are.
 #[test]
-fn what_cannot_be_told_apart_is_one_answer_and_the_simplest_is_named() {
+fn of_indistinguishable_combinations_the_simplest_is_named() {
     let shared = Combination { memory: Organisation::Global, ..ips_mru() };
     let delay = |c: Combination, of_shared: f64| {
         Some(if c == shared {
@@ -212,7 +212,7 @@ fn where_curves_hardly_cross_the_border_is_not_determined() {
 
 /// The second of three regions is short, and its curve leads the first one's slightly far below it.
 #[test]
-fn borders_ascend_and_what_is_said_of_a_region_was_simulated_in_it() {
+fn borders_ascend_and_statements_about_a_region_were_simulated_in_it() {
     let (first, second) = (ips_mru(), named(Approach::IndependentStacks, ProcessorPolicy::Lru));
     let third = named(Approach::IndependentStacks, ProcessorPolicy::WiredStreams);
     let rates: Vec<f64> = (0..12).map(|power| 1.5_f64.powi(power)).collect();

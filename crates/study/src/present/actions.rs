@@ -195,7 +195,7 @@ mod tests {
     const IPS_WIRED: Combination = Combination { approach: Approach::IndependentStacks, ..DEFAULT };
 
     #[test]
-    fn each_part_of_the_advice_has_its_means() {
+    fn every_advice_has_a_mechanism_on_linux() {
         let wired = said_for(&[DEFAULT]);
         assert!(
             wired.contains("for cpu in 0 2; do taskset --cpu-list $cpu") && wired.contains("SO_REUSEPORT")
@@ -219,7 +219,7 @@ mod tests {
 
     /// A stack that belongs to one worker cannot wait in an epoll instance that all workers share.
     #[test]
-    fn independent_stacks_have_no_worker_of_their_own_where_the_last_used_takes_them() {
+    fn independent_stacks_under_mru_belong_to_no_worker() {
         let mru = said_for(&[IPS_MRU]);
         assert!(mru.contains("EPOLLONESHOT") && mru.contains("tie none of them to a worker"), "{mru}");
         assert!(!mru.contains("every worker a receive stack of its own"), "{mru}");
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_advice_changes_with_the_load_each_part_says_where_it_holds() {
+    fn advice_that_changes_with_the_load_says_where_each_part_holds() {
         let both = said_for(&[LOCKING_MRU, DEFAULT, LOCKING_MRU]);
         assert!(
             both.contains("Where Locking, MRU is advised")

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn traffic_is_carried_by_what_is_named() {
+    fn the_traffic_gain_belongs_to_the_named_combination() {
         let mut advice = advice(&[(Combination::COMMON_DEFAULT, 20)]);
         advice.capacity.over_default = Estimate::new(1.79, 0.03);
         assert_eq!(gains(&advice), "", "what carries more is not what is advised");
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_good_elsewhere_holds_there_too() {
+    fn a_choice_as_good_in_other_regions_holds_there_too() {
         let mut advice = advice(&[(MRU, 5), (WIRED, 15)]);
         advice.regions[1].as_good = vec![MRU];
         assert_eq!((advice.share(MRU), advice.share(WIRED)), (1.0, 0.75));
