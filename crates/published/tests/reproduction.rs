@@ -47,16 +47,16 @@ fn an_interrupted_and_resumed_run_gives_the_same_results() {
     let manifest = Manifest::now("warmcore", "0");
     let bytes =
         |simulations: &Simulations| columns::points(simulations).unwrap().to_parquet(&manifest).unwrap();
-    let kept = Mutex::new(HashMap::new());
+    let saved = Mutex::new(HashMap::new());
     let stop = AtomicBool::new(false);
     let name = |scenario: &warmcore_scenario::PacketScenario| serde_json::to_string(scenario).unwrap();
     let interrupted = reproduce(
         asked(),
         |_| None,
         |scenario, result| {
-            let mut kept = kept.lock().unwrap();
-            kept.insert(name(scenario), *result);
-            stop.store(kept.len() >= 5, Ordering::Relaxed);
+            let mut saved = saved.lock().unwrap();
+            saved.insert(name(scenario), *result);
+            stop.store(saved.len() >= 5, Ordering::Relaxed);
             Ok(())
         },
         |_, _| (),
@@ -64,13 +64,13 @@ fn an_interrupted_and_resumed_run_gives_the_same_results() {
     );
     assert!(matches!(interrupted, Err(ReproduceError::Interrupted)));
 
-    let kept = kept.into_inner().unwrap();
+    let saved = saved.into_inner().unwrap();
     let anew = Mutex::new(0);
     let resumed = reproduce(
         asked(),
-        |scenario| kept.get(&name(scenario)).copied(),
+        |scenario| saved.get(&name(scenario)).copied(),
         |scenario, _| {
-            assert!(!kept.contains_key(&name(scenario)), "a saved point is not simulated again");
+            assert!(!saved.contains_key(&name(scenario)), "a saved point is not simulated again");
             *anew.lock().unwrap() += 1;
             Ok(())
         },
@@ -78,7 +78,7 @@ fn an_interrupted_and_resumed_run_gives_the_same_results() {
         &AtomicBool::new(false),
     );
     let all = Plan::new(&asked()).unwrap().scenarios().count();
-    assert_eq!(*anew.lock().unwrap() + kept.len(), all);
+    assert_eq!(*anew.lock().unwrap() + saved.len(), all);
     assert_eq!(bytes(&resumed.unwrap()), bytes(&simulated(asked())));
 }
 

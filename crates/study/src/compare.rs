@@ -171,7 +171,7 @@ pub fn compare_on(
         let scenarios: Vec<PacketScenario> = compared.iter().map(at).collect();
         let predicted = scenarios.iter().map(|scenario| predictor.predict(scenario));
         let predicted = predicted.collect::<Result<Vec<_>, _>>()?;
-        let measured = in_turn(testbed, &scenarios)?;
+        let measured = run_in_rounds(testbed, &scenarios)?;
         for ((compared, predicted), measured) in compared.iter_mut().zip(predicted).zip(measured) {
             let load = rate.0 / compared.capacity.mean.0;
             compared.points.push(ComparedPoint { load, rate, predicted, measured });
@@ -181,7 +181,7 @@ pub fn compare_on(
 }
 
 /// Runs `scenarios` in rounds, so that a temporary slowdown of the machine affects all of them alike.
-fn in_turn(
+fn run_in_rounds(
     testbed: &mut dyn Testbed,
     scenarios: &[PacketScenario],
 ) -> Result<Vec<Option<Repeated>>, CompareError> {

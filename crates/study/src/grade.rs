@@ -118,7 +118,7 @@ impl Findings {
             Some(gain) => Effect::Gain([gain.least.gain, gain.most.gain]),
             None => carried(advice),
         };
-        let among_best = part_of(&region.among_best, region.best);
+        let among_best = frequency(&region.among_best, region.best);
         grade(&Evidence { effect, among_best, at_most_lost: region.at_most_lost, ..self.evidence(advice) })
     }
 
@@ -130,7 +130,7 @@ impl Findings {
             true => Effect::Default,
             false => carried(advice),
         };
-        let among_best = part_of(&capacity.among_best, capacity.best);
+        let among_best = frequency(&capacity.among_best, capacity.best);
         grade(&Evidence { effect, among_best, at_most_lost: capacity.at_most_lost, ..self.evidence(advice) })
     }
 
@@ -153,7 +153,7 @@ fn carried(advice: &Advice) -> Effect {
     Effect::Gain([Estimate { mean: ratio.mean - 1.0, ..ratio }; 2])
 }
 
-fn part_of(among_best: &[(Combination, f64)], combination: Combination) -> f64 {
+fn frequency(among_best: &[(Combination, f64)], combination: Combination) -> f64 {
     among_best.iter().find(|(of, _)| *of == combination).map_or(0.0, |(_, part)| *part)
 }
 

@@ -56,7 +56,7 @@ impl<'a> Nearness<'a> {
             stop,
         };
         for _ in 0..READINGS {
-            nearness.reading()?;
+            nearness.measure_distance()?;
             thread::sleep(PAUSE);
         }
         Ok(nearness)
@@ -85,7 +85,7 @@ impl<'a> Nearness<'a> {
             }
             let before = self.come_near()?;
             let ran = run()?;
-            let after = self.reading()?;
+            let after = self.measure_distance()?;
             let held = self.that_counts().held(before.zip(after).map(|(before, after)| [before, after]));
             if held || attempt == ATTEMPTS || self.wait_left.is_zero() {
                 return Ok(Ran { near: held, ..ran });
@@ -98,7 +98,7 @@ impl<'a> Nearness<'a> {
     fn come_near(&mut self) -> Result<Option<f64>, CompareError> {
         let since = Instant::now();
         loop {
-            let reading = self.reading()?;
+            let reading = self.measure_distance()?;
             let held = self.that_counts().held(reading.map(|reading| [reading; 2]));
             if held || since.elapsed() >= self.wait_left || self.stop.load(Ordering::Relaxed) {
                 self.wait_left = self.wait_left.saturating_sub(since.elapsed());
@@ -109,7 +109,7 @@ impl<'a> Nearness<'a> {
     }
 
     /// The distance now, in nanoseconds.
-    fn reading(&mut self) -> Result<Option<f64>, CompareError> {
+    fn measure_distance(&mut self) -> Result<Option<f64>, CompareError> {
         let Some(pair) = self.pair else { return Ok(None) };
         let time = handover(pair, &self.timer, self.stop)?.0;
         self.readings.insert(self.readings.partition_point(|&reading| reading < time), time);

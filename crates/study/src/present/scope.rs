@@ -50,12 +50,12 @@ fn distance(profile: &Profile) -> Option<String> {
 pub fn handover(profile: &Profile) -> Option<String> {
     let time = profile.provenance.handover?;
     Some(match profile.provenance.handover_range {
-        Some([low, high]) => format!("{} ({} to {})", whole(time), whole(low), whole(high)),
-        None => whole(time),
+        Some([low, high]) => format!("{} ({} to {})", rounded(time), rounded(low), rounded(high)),
+        None => rounded(time),
     })
 }
 
-fn whole(time: Nanos) -> String {
+fn rounded(time: Nanos) -> String {
     format!("{:.0} ns", time.0)
 }
 
