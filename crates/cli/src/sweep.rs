@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     let swept = swept.map_err(|error| match error {
         SweepError::Point(error) => folder.taken_back(point::explained(error)),
         SweepError::Interrupted => interrupt::resumable(),
-        SweepError::Keep(error) => miette!("cannot keep a finished point: {error}"),
+        SweepError::Keep(error) => miette!("cannot save a finished point: {error}"),
     })?;
 
     write(&folder, &costs, &swept)?;

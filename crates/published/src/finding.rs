@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_control_does_widens_a_value() {
+    fn the_control_widens_a_value() {
         let value = Value { mean: 2.0, low: 1.0, high: 4.0 };
         assert_eq!(value.widened(3.0), Value { mean: 2.0, low: -1.0, high: 5.0 });
         assert_eq!(value.widened(0.5), value);

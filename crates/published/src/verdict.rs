@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_undecided_matters_only_where_it_would_change_the_verdict() {
+    fn undecided_places_matter_only_if_they_can_change_the_verdict() {
         let positive = Reading::MoreThan(0.0);
         let of = |held: usize, open: usize| [vec![(1.0, 2.0); held], vec![(-1.0, 1.0); open]].concat();
         assert_eq!(judge(positive, &of(19, 1)), ClaimVerdict::Holds);

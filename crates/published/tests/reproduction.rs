@@ -42,21 +42,21 @@ fn service_times_at_capacity_are_the_published_ones() {
 }
 
 #[test]
-fn what_is_interrupted_and_resumed_is_the_same() {
+fn an_interrupted_and_resumed_run_gives_the_same_results() {
     let asked = || options(&[FigureName::F12]);
     let manifest = Manifest::now("warmcore", "0");
     let bytes =
         |simulations: &Simulations| columns::points(simulations).unwrap().to_parquet(&manifest).unwrap();
-    let kept = Mutex::new(HashMap::new());
+    let saved = Mutex::new(HashMap::new());
     let stop = AtomicBool::new(false);
     let name = |scenario: &warmcore_scenario::PacketScenario| serde_json::to_string(scenario).unwrap();
     let interrupted = reproduce(
         asked(),
         |_| None,
         |scenario, result| {
-            let mut kept = kept.lock().unwrap();
-            kept.insert(name(scenario), *result);
-            stop.store(kept.len() >= 5, Ordering::Relaxed);
+            let mut saved = saved.lock().unwrap();
+            saved.insert(name(scenario), *result);
+            stop.store(saved.len() >= 5, Ordering::Relaxed);
             Ok(())
         },
         |_, _| (),
@@ -64,13 +64,13 @@ fn what_is_interrupted_and_resumed_is_the_same() {
     );
     assert!(matches!(interrupted, Err(ReproduceError::Interrupted)));
 
-    let kept = kept.into_inner().unwrap();
+    let saved = saved.into_inner().unwrap();
     let anew = Mutex::new(0);
     let resumed = reproduce(
         asked(),
-        |scenario| kept.get(&name(scenario)).copied(),
+        |scenario| saved.get(&name(scenario)).copied(),
         |scenario, _| {
-            assert!(!kept.contains_key(&name(scenario)), "a saved point is not simulated again");
+            assert!(!saved.contains_key(&name(scenario)), "a saved point is not simulated again");
             *anew.lock().unwrap() += 1;
             Ok(())
         },
@@ -78,12 +78,12 @@ fn what_is_interrupted_and_resumed_is_the_same() {
         &AtomicBool::new(false),
     );
     let all = Plan::new(&asked()).unwrap().scenarios().count();
-    assert_eq!(*anew.lock().unwrap() + kept.len(), all);
+    assert_eq!(*anew.lock().unwrap() + saved.len(), all);
     assert_eq!(bytes(&resumed.unwrap()), bytes(&simulated(asked())));
 }
 
 #[test]
-fn every_figure_has_a_sound_section_and_a_claim_belongs_to_what_was_asked_for() {
+fn every_figure_has_a_valid_section_and_claims_of_the_figures_asked_for() {
     let figures = [
         FigureName::Table2,
         FigureName::F4,

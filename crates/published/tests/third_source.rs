@@ -136,7 +136,7 @@ fn only_claims_of_the_figures_asked_for_are_judged() {
 }
 
 #[test]
-fn what_contradicts_itself_is_no_source() {
+fn inconsistent_sources_are_refused() {
     let mut doubled = source();
     doubled.claims.push(doubled.claims[0].clone());
     assert!(doubled.check().unwrap_err().to_string().contains("two claims have this id"));

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_takes_no_room_until_it_is_shown() {
+    fn hidden_series_take_no_room_until_they_are_shown() {
         let all = vec![series("MRU", 1e-4), Series { hidden: true, ..series("LRU", 1.0) }];
         let drawn = views(Axis::log("delay", Unit::seconds()), vec![all]);
         let top = |layout: &Value| layout["yaxis"]["range"][1].as_f64().unwrap();
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_emphasised_lies_on_top_and_is_bold() {
+    fn emphasised_series_are_on_top_and_bold() {
         let all = vec![Series { emphasised: true, ..series("MRU", 1.0) }, series("LRU", 1.0)];
         let drawn = views(Axis::log("delay", Unit::seconds()), vec![all]);
         let traces: Vec<_> =

@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_view_shows_is_shown() {
+    fn a_series_shown_in_one_view_is_shown() {
         let series =
             |hidden| Series { hidden, emphasised: !hidden, ..Series::new("MRU", Style::Line, Vec::new()) };
         let chart = chart(vec![vec![series(true)], vec![series(false)]]);

@@ -13,14 +13,14 @@
 //! |---|---|
 //! | `page` | arranges a document as the templates under `templates/` need it |
 //! | `figure`, `axes`, `shapes`, `legend` | turn a chart into what plotly.js draws |
-//! | `behind` | turns a chart into tables of the same numbers |
+//! | `data_tables` | turns a chart into tables of the same numbers |
 //! | `grid` | turns a table into cells with footnotes |
 //! | `numbers`, `text` | format values with half-widths and units, and escape text |
 //! | `palette` | colours and patterns that everybody can distinguish |
 //! | `embed` | puts data and the charting library into the page |
 
 mod axes;
-mod behind;
+mod data_tables;
 mod embed;
 mod figure;
 mod grid;

@@ -1,6 +1,6 @@
 //! Arranges a document for the templates, which contain no logic beyond loops and choices.
 
-use crate::behind::BehindView;
+use crate::data_tables::DataView;
 use crate::embed;
 use crate::figure::DrawnChart;
 use crate::grid::{Grid, GridCell};
@@ -46,7 +46,7 @@ struct ChartPart<'a> {
     choices: &'a [Choice],
     legend: Vec<LegendGroup<'a>>,
     data: String,
-    behind: Vec<BehindView>,
+    data_views: Vec<DataView>,
     /// Whether it is on the first screen, where its caption is folded.
     is_first: bool,
     /// Whether any marker is hollow and needs an explanation.
@@ -112,7 +112,7 @@ impl<'a> ChartPart<'a> {
             choices: &chart.choices,
             data: embed::json(&DrawnChart::new(chart, &legend)),
             legend: legend_groups(&legend),
-            behind: BehindView::all_of(chart),
+            data_views: DataView::from_chart(chart),
             is_first: false,
             has_missed: has_missed(chart),
         }

@@ -134,7 +134,7 @@ fn hovering_shows_the_value_with_its_half_width() {
 }
 
 #[test]
-fn the_legend_and_the_choice_change_what_is_drawn() {
+fn legend_and_selectors_change_the_chart() {
     let (_directory, address) = report();
     in_browser(Settings::default(), async |browser| {
         open(browser, &address).await?;
@@ -188,7 +188,7 @@ fn a_reader_who_zooms_in_still_has_ticks() {
 }
 
 #[test]
-fn whatever_a_text_says_it_is_only_text() {
+fn hostile_text_is_shown_as_text() {
     let hostile = r#"</script></style><img src=x onerror="document.title='taken'"> & <b>$x$ %{y}"#;
     let mut document = document::sample();
     document.verdict.headline = hostile.into();
@@ -325,7 +325,7 @@ fn ticks_are_numbers_that_can_be_said_aloud() {
 }
 
 #[test]
-fn what_is_advised_is_bold_and_hollow_markers_are_explained() {
+fn advised_curves_are_bold_and_hollow_markers_are_explained() {
     let (_directory, address) = report();
     in_browser(Settings::default(), async |browser| {
         open(browser, &address).await?;

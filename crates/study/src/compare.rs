@@ -1,19 +1,19 @@
-//! A prediction held against the clock: the same scenario simulated and run, at several loads.
+//! Compares predictions with measurements: the same scenario is simulated and run, at several loads.
 //!
-//! What a packet costs in the stack comes from a calibration. What the runtime itself costs is
-//! [fitted](costs) at one load, and frozen: once where workers share a dispatcher, and once where each decides
-//! alone. All loads and ways are then [predicted](predict), before they are [run](live). Nothing is fitted to
-//! the runs that the predictions are compared with. Beside each prediction stands that of a null model, which
-//! knows nothing of caches.
+//! The cost of a packet in the stack comes from a calibration. The runtime's own cost is [fitted](costs) at
+//! one load and then fixed: once with workers that share a dispatcher, and once with workers that each decide
+//! alone. All loads and schedulings are then [predicted](predict) before they are [run](live). Nothing is
+//! fitted to the runs that the predictions are compared with. Each prediction is accompanied by that of a
+//! null model, which knows nothing of caches.
 //!
 //! | module | step |
 //! |---|---|
-//! | [`packets`] | costs count only if they are of packets like those of the runs |
-//! | [`nearness`], [`quiet`] | runs count only where the processors are as near as in the others, and undisturbed |
-//! | [`live`] | where measured figures come from |
-//! | [`costs`] | what the runtime costs |
-//! | [`predict`] | what the simulator says, and what the null model says |
-//! | [`point`], [`differences`], [`judge`] | what is good, what is off, and what cannot be told |
+//! | [`packets`] | checks that the costs were measured with packets like those of the runs |
+//! | [`nearness`], [`quiet`] | select undisturbed runs in which the processors were at the usual distance |
+//! | [`live`] | measures |
+//! | [`costs`] | fits the costs of the runtime |
+//! | [`predict`] | predicts with the simulator and with the null model |
+//! | [`point`], [`differences`], [`judge`] | judge which predictions are good, which are off, and which are undecided |
 //! | [`results`], [`present`] | the figures for other programs, and the report |
 
 pub mod costs;
@@ -48,18 +48,18 @@ use warmcore_scenario::{OpenTraffic, PacketScenario, Scheduling};
 use warmcore_sim::packet::PointError;
 use warmcore_units::{Estimate, PerSecond};
 
-/// What is compared.
+/// What to compare.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// The host and its traffic; its rate is not used.
+    /// The host and its traffic. Its rate is not used.
     pub scenario: PacketScenario,
-    /// The ways to schedule it. Others are compared with the first.
+    /// The schedulings. All others are compared with the first.
     pub schedulings: Vec<Scheduling>,
-    /// The loads, which are those of all ways.
+    /// The loads, which are the same for all schedulings.
     pub loads: Loads,
 }
 
-/// How much traffic there is.
+/// The loads of a comparison.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Loads {
     /// Fractions of the smallest predicted capacity.
@@ -68,56 +68,57 @@ pub enum Loads {
     Rates(Vec<PerSecond>),
 }
 
-/// What came of it.
+/// The results of a comparison.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// What the runtime costs, and where that was fitted: for each kind of dispatcher that there is.
+    /// The costs of the runtime and where they were fitted, for each kind of dispatcher in use.
     pub costs: Vec<RuntimeCosts>,
-    /// By way to schedule.
+    /// One entry per scheduling.
     pub compared: Vec<Compared>,
 }
 
-/// One way to schedule, predicted and run.
+/// One scheduling, predicted and run.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// Which.
+    /// The scheduling.
     pub scheduling: Scheduling,
     /// The predicted capacity.
     pub capacity: Estimate<PerSecond>,
-    /// By load.
+    /// One entry per load.
     pub points: Vec<ComparedPoint>,
 }
 
-/// A comparison cannot be made.
+/// Why a comparison failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CompareError {
     /// The scenario cannot be simulated.
     #[error(transparent)]
     Prediction(#[from] PointError),
-    /// It cannot be run here.
+    /// The scenario cannot be run on this machine.
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// A run failed.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// How far apart processors are could not be measured.
+    /// The distance between processors could not be measured.
     #[error(transparent)]
     Measurement(#[from] warmcore_measure::RunError),
-    /// The profile lacks what is needed.
+    /// The profile lacks costs that are needed.
     #[error(transparent)]
     Profile(#[from] IncompleteProfile),
-    /// Too much was taken away from the workers for anything to be measured.
+    /// The workers were interrupted too much for anything to be measured.
     #[error(
         "{0} could not be measured: the workers hardly ran in any of {ROUNDS} rounds; expected longer runs, or \
          a machine that has less else to do"
     )]
     Disturbed(&'static str),
-    /// The user has stopped it.
+    /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// Predicts and runs all that is asked on this machine, and tells `done` which part of it is done.
+/// Predicts and runs everything in the request on this machine. Calls `done` with the fraction that is
+/// finished.
 ///
 /// # Errors
 /// If something cannot be predicted or run, or `stop` is set.
@@ -136,7 +137,7 @@ pub fn compare(
     compare_on(&mut machine, request, &traffic, profile, done)
 }
 
-/// The same on any `testbed`; `traffic` is that of the request, opened.
+/// The same on any `testbed`. `traffic` is the opened traffic of the request.
 ///
 /// # Errors
 /// As [`compare`].
@@ -170,7 +171,7 @@ pub fn compare_on(
         let scenarios: Vec<PacketScenario> = compared.iter().map(at).collect();
         let predicted = scenarios.iter().map(|scenario| predictor.predict(scenario));
         let predicted = predicted.collect::<Result<Vec<_>, _>>()?;
-        let measured = in_turn(testbed, &scenarios)?;
+        let measured = run_in_rounds(testbed, &scenarios)?;
         for ((compared, predicted), measured) in compared.iter_mut().zip(predicted).zip(measured) {
             let load = rate.0 / compared.capacity.mean.0;
             compared.points.push(ComparedPoint { load, rate, predicted, measured });
@@ -179,15 +180,15 @@ pub fn compare_on(
     Ok(Comparison { costs, compared })
 }
 
-/// Runs `scenarios` in rounds, so that what makes the machine slower for a while meets all of them alike.
-fn in_turn(
+/// Runs `scenarios` in rounds, so that a temporary slowdown of the machine affects all of them alike.
+fn run_in_rounds(
     testbed: &mut dyn Testbed,
     scenarios: &[PacketScenario],
 ) -> Result<Vec<Option<Repeated>>, CompareError> {
     let mut runs = vec![Vec::new(); scenarios.len()];
     for _ in 0..ROUNDS {
         for (runs, scenario) in runs.iter_mut().zip(scenarios) {
-            runs.extend(testbed.run(scenario)?.told());
+            runs.extend(testbed.run(scenario)?.non_empty());
         }
     }
     Ok(runs.iter().map(|runs| Repeated::from_runs(runs)).collect())

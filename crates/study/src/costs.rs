@@ -1,5 +1,5 @@
-//! The costs of this machine: the calibration that a scenario asks for, and the footprint
-//! constants fitted to it.
+//! The costs of this machine: runs the calibration that a scenario asks for, and fits the footprint
+//! constants.
 
 pub mod draw;
 
@@ -13,7 +13,7 @@ use warmcore_topology::Machine;
 
 pub use warmcore_measure::Progress;
 
-/// Points of t(x) below which nothing is fitted: two constants need more than two.
+/// With fewer points of t(x) nothing is fitted: two constants need more than two points.
 const LEAST_POINTS: usize = 4;
 
 /// Measures `machine` as `asked`.
@@ -30,8 +30,8 @@ pub fn measure(
     follow(machine, &plan(asked, seed), observer, stop)
 }
 
-/// The same with packets as a live run's memory driver has them: prepared before the run, and
-/// never written again.
+/// The same with packets like those of a live run from memory: prepared before the run, and never written
+/// again.
 ///
 /// # Errors
 /// As [`measure`].
@@ -69,14 +69,14 @@ fn follow(
 ) -> Result<Profile, CalibrateError> {
     let calibration = calibrate(machine, plan, observer, stop)?;
     let mut profile = calibration.profile;
-    // A program's references cannot be counted. Any rate will do: it and W only matter as a product.
+    // The references of a program cannot be counted. Any rate will do, since only its product with W matters.
     let references_per_us = calibration.references_per_us.unwrap_or(profile.intervening.references_per_us);
     fit_intervening(&mut profile, references_per_us);
     Ok(profile)
 }
 
-/// Replaces the published footprint constants by those that explain the measured t(x), where
-/// there are enough points to tell.
+/// Replaces the published footprint constants by those fitted to the measured t(x), if there are enough
+/// points.
 fn fit_intervening(profile: &mut Profile, references_per_us: f64) {
     let Some(curve) = &profile.intervened else { return };
     if curve.points.len() < LEAST_POINTS {

@@ -1,10 +1,10 @@
-//! Which combination to use in which region of load, what it gains, and how far that may be off: a
-//! pure function of the predictions and of their [`draws`](crate::resample).
+//! Decides which combination to use in which region of load, what it gains, and how uncertain that is. A pure
+//! function of the predictions and their [`draws`](crate::resample).
 //!
-//! At each rate, the combinations whose delay cannot be told from the lowest (the ratio's interval reaches
-//! [`INDIFFERENT`]) are all as good. A region goes on while one combination is among the good ones at
-//! every rate of it, so that the advice changes only where the figures force it to. Of those that
-//! are good throughout, the [simplest](simplicity) is named: together they are one answer.
+//! At each rate, all combinations whose delay cannot be distinguished from the lowest count as equally good:
+//! the interval of the ratio reaches [`INDIFFERENT`]. A region continues while one combination is among the
+//! good ones at each of its rates, so that the advice changes only where the figures require it. Of those
+//! that are good throughout, the [simplest](simplicity) is named; the others are listed with it.
 
 mod border;
 mod ordinary;
@@ -20,12 +20,12 @@ use std::ops::RangeInclusive;
 use warmcore_scenario::{Combination, Organisation};
 use warmcore_units::{Estimate, PerSecond};
 
-/// A combination this near to its capacity is not compared with: its delay grows without bound
-/// there, and so would any gain over it.
+/// Combinations this close to their capacity are not compared with: their delay grows without bound, and so
+/// would any gain over them.
 pub const NEAR_SATURATION: f64 = 0.9;
 
-/// Delays that differ by less than this fraction are not worth a change of policy. With 1%, two of six studies in a row
-/// advised eight processors to share a pool, and four not to.
+/// Delays that differ by less than this fraction do not justify a change of policy. With 1%, two of six
+/// studies in a row advised eight processors to share a pool, and four did not.
 pub const INDIFFERENT: f64 = 0.03;
 
 /// The advice for one number of processors.
@@ -35,48 +35,49 @@ pub struct Advice {
     pub processors: u32,
     /// The regions of load, from near idle to saturation.
     pub regions: Vec<Region>,
-    /// What it gains at an ordinary load; `None` if every combination is saturated at every rate.
+    /// The gain at an ordinary load; `None` if every combination is saturated at every rate.
     pub ordinary: Option<Ordinary>,
-    /// What carries the most.
+    /// Which combination has the highest capacity.
     pub capacity: CapacityAdvice,
 }
 
-/// A region of load in which one combination is best throughout.
+/// A region of load in which one combination is among the best throughout.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Region {
-    /// Where its choice overtakes the last region's; `None` for the first region.
+    /// Where its choice becomes better than that of the region before; `None` for the first region.
     pub border: Option<Border>,
-    /// Where it begins: the lowest rate simulated, or the border.
+    /// Its lowest rate: the lowest rate simulated, or the border.
     pub from: PerSecond,
-    /// Where it ends: where the next region begins, or the highest rate simulated.
+    /// Its highest rate: where the next region begins, or the highest rate simulated.
     pub to: PerSecond,
-    /// How many rates were simulated in it.
+    /// The number of simulated rates in it.
     pub simulated: usize,
-    /// What to use: the simplest of those that are good at every rate of the region.
+    /// The advised combination: the simplest of those that are good at every rate of the region.
     pub best: Combination,
-    /// The others, which cannot be told from it.
+    /// The other combinations that cannot be distinguished from it.
     pub as_good: Vec<Combination>,
-    /// In which part of the draws a combination is among the best over the region as a whole, for all
-    /// that ever are, the most frequent first.
+    /// For each combination that is ever among the best over the region as a whole, the fraction of draws in
+    /// which it is; the most frequent first.
     pub among_best: Vec<(Combination, f64)>,
-    /// What it gains over the common default, where that keeps up easily.
+    /// The gain over the common default at rates well below the default's capacity.
     pub over_default: Option<Gain>,
     /// Whether the common default is saturated or nearly so at some rate of the region.
     pub default_saturates: bool,
-    /// What it gains over the worst combination that keeps up easily.
+    /// The gain over the worst combination that is well below its capacity.
     pub over_worst: Option<Gain>,
-    /// How much of its delay the best of all others might save, if the intervals' ends are the truth.
+    /// The largest fraction of its delay that the best of the others could save, if the true values lie at
+    /// the ends of the intervals.
     pub at_most_lost: f64,
     /// How many combinations are saturated at the region's highest rate.
     pub saturated: usize,
 }
 
-/// How much shorter a mean delay becomes, as a fraction of the delay compared with.
+/// A reduction of mean delay, as a fraction of the delay compared with.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Gain {
-    /// Where the gain is smallest.
+    /// The smallest gain, and where it is.
     pub least: GainAt,
-    /// Where it is largest.
+    /// The largest gain, and where it is.
     pub most: GainAt,
 }
 
@@ -85,27 +86,29 @@ pub struct Gain {
 pub struct GainAt {
     /// The rate.
     pub rate: PerSecond,
-    /// What is compared with.
+    /// The combination compared with.
     pub against: Combination,
-    /// The gain; its half-width holds the uncertainty of the simulation and of the costs, and what studies differ by.
+    /// The gain. Its half-width includes the uncertainty of the simulation and of the costs, and the
+    /// differences between studies.
     pub gain: Estimate<f64>,
 }
 
 /// Which combination carries the highest rate.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CapacityAdvice {
-    /// The simplest of those that cannot be told from the one with the highest.
+    /// The simplest of those that cannot be distinguished from the best.
     pub best: Combination,
     /// The others.
     pub as_good: Vec<Combination>,
-    /// In which part of the draws a combination is among the best, as of a [`Region`].
+    /// The fraction of draws in which a combination is among the best, as for a [`Region`].
     pub among_best: Vec<(Combination, f64)>,
-    /// How much of its capacity the best of all others might add, if the intervals' ends are the truth.
+    /// The largest fraction of its capacity that the best of the others could add, if the true values lie at
+    /// the ends of the intervals.
     pub at_most_lost: f64,
-    /// Its capacity; the half-width holds the uncertainty of the simulation and of the costs as this
-    /// study knows them.
+    /// Its capacity. The half-width includes the uncertainty of the simulation and of the costs as this study
+    /// knows them.
     pub capacity: Estimate<PerSecond>,
-    /// Between which rates 95% of other studies of the machine would put it.
+    /// The rates between which 95% of other studies of the machine would find it.
     pub between: [PerSecond; 2],
     /// Its capacity as a multiple of the common default's.
     pub over_default: Estimate<f64>,
@@ -113,9 +116,9 @@ pub struct CapacityAdvice {
     pub over_worst: Estimate<f64>,
 }
 
-/// What it takes to change from the common default to `combination`, from nothing: of what is equally
-/// good, the least is named. First come pools of each processor's own, which need no thought; then fewer
-/// changes of how the stack is made parallel and of the processor's choice.
+/// How hard it is to change from the common default to `combination`, as a key for ordering. Of equally good
+/// combinations the one with the least is named. Per-processor pools come first, since they need no thought;
+/// then fewer changes of approach and policy.
 #[must_use]
 pub fn simplicity(combination: Combination) -> (usize, usize) {
     let default = Combination::COMMON_DEFAULT;
@@ -125,10 +128,10 @@ pub fn simplicity(combination: Combination) -> (usize, usize) {
     (count(shared), count(changed))
 }
 
-/// What might be lost where the choice is nowhere well below its capacity, so that nothing can be compared.
+/// The loss to assume if the choice is nowhere well below its capacity, so that nothing can be compared.
 const UNKNOWN_LOSS: f64 = 1.0;
 
-/// What to use on `host`. `None` if nothing was simulated.
+/// The advice for `host`. `None` if nothing was simulated.
 #[must_use]
 pub fn decide(host: &HostPredictions) -> Option<Advice> {
     let choices = choices(host)?;
@@ -146,7 +149,7 @@ pub fn decide(host: &HostPredictions) -> Option<Advice> {
 }
 
 impl Advice {
-    /// In which part of the simulated rates `combination` is among those that cannot be told from the best.
+    /// The fraction of simulated rates at which `combination` cannot be distinguished from the best.
     #[must_use]
     pub fn share(&self, combination: Combination) -> f64 {
         let holds = |region: &&Region| region.best == combination || region.as_good.contains(&combination);
@@ -155,15 +158,15 @@ impl Advice {
     }
 }
 
-/// One curve that is among the best at each of some rates in a row.
+/// A curve that is among the best at several rates in a row.
 struct Choice {
     rates: RangeInclusive<usize>,
     best: usize,
-    /// All curves that are.
+    /// All curves that are among the best at each of them.
     good: Vec<usize>,
 }
 
-/// As few choices as cover all rates at which anybody keeps up.
+/// The smallest number of choices that cover all rates at which any combination keeps up.
 fn choices(host: &HostPredictions) -> Option<Vec<Choice>> {
     let mut choices = Vec::new();
     let mut from = 0;
@@ -189,8 +192,8 @@ fn choices(host: &HostPredictions) -> Option<Vec<Choice>> {
     Some(choices)
 }
 
-/// Where each of `choices` ends and the next begins, in ascending order: each border is looked for between the last
-/// one and the end of the next choice.
+/// The borders between `choices`, in ascending order. Each border is searched between the one before and the
+/// end of the next choice.
 fn borders(host: &HostPredictions, choices: &[Choice]) -> Vec<Border> {
     let mut borders: Vec<Border> = Vec::new();
     for pair in choices.windows(2) {
@@ -213,7 +216,7 @@ pub(crate) fn simulated_within(
     (start <= end).then_some(start..=end)
 }
 
-/// The curves whose delay at the `rate`-th rate cannot be told from the lowest.
+/// The curves whose delay at the given `rate` cannot be distinguished from the lowest.
 fn as_good_as_best(host: &HostPredictions, rate: usize) -> Vec<usize> {
     let delay = |curve: &usize| Some((*curve, host.steady(*curve, rate)?.delay.mean.0));
     let delays = (0..host.curves.len()).filter_map(|curve| delay(&curve));
@@ -234,7 +237,7 @@ fn greatest(of: Estimate<f64>) -> f64 {
     of.mean + of.half_width.unwrap_or(0.0)
 }
 
-/// Of `curves`, the simplest; of equally simple ones that with the least of `cost`.
+/// The simplest of `curves`; of equally simple ones the one with the least `cost`.
 fn simplest(host: &HostPredictions, curves: &[usize], cost: impl Fn(usize) -> f64) -> Option<usize> {
     let order = |a: &usize, b: &usize| -> Ordering {
         let [first, second] = [a, b].map(|&curve| simplicity(host.curves[curve].combination));
@@ -259,7 +262,7 @@ fn keeps_up_easily(host: &HostPredictions, curve: usize, rate: usize) -> bool {
     host.steady(curve, rate).is_some() && host.rates[rate].0 < capacity.rate.mean.0 * NEAR_SATURATION
 }
 
-/// What one curve gains over another at a rate with which that keeps up easily.
+/// The gain of one curve over another, at a rate that is well below the other's capacity.
 fn gain(host: &HostPredictions, best: usize, other: usize, rate: usize) -> Option<GainAt> {
     let ratio = host.delay_ratio(best, other, rate).filter(|_| keeps_up_easily(host, other, rate))?;
     let ratio = host.in_another_study(ratio);
@@ -308,8 +311,8 @@ fn combinations(host: &HostPredictions, curves: &[usize], without: usize) -> Vec
     others.map(|&curve| host.curves[curve].combination).collect()
 }
 
-/// In which part of the draws each combination's delay, over all `rates` as a whole, exceeds nobody's by
-/// more than [`INDIFFERENT`]. Who keeps up at more rates is better than who does at fewer.
+/// For each combination, the fraction of draws in which its delay over all `rates` exceeds no other by more
+/// than [`INDIFFERENT`]. A combination that keeps up at more rates is better than one that keeps up at fewer.
 fn among_best(host: &HostPredictions, rates: RangeInclusive<usize>) -> Vec<(Combination, f64)> {
     among_lowest(host, |curve, draw| {
         let delay =
@@ -320,12 +323,9 @@ fn among_best(host: &HostPredictions, rates: RangeInclusive<usize>) -> Vec<(Comb
     })
 }
 
-/// In which part of the draws each curve is among the best, whose costs (the first figure, then the
-/// logarithm of the second) are lowest.
-fn among_lowest(
-    host: &HostPredictions,
-    cost: impl Fn(usize, &Draw) -> (usize, f64),
-) -> Vec<(Combination, f64)> {
+/// For each curve, the fraction of draws in which its cost is among the lowest. Costs are compared by the
+/// first number, then by the logarithm of the second.
+fn among_lowest(host: &HostPredictions, cost: impl Fn(usize, &Draw) -> (usize, f64)) -> Vec<(Combination, f64)> {
     let mut times = vec![0_usize; host.curves.len()];
     for draw in &host.draws {
         let costs: Vec<(usize, f64)> = (0..host.curves.len()).map(|curve| cost(curve, draw)).collect();
@@ -378,7 +378,7 @@ fn capacity(host: &HostPredictions) -> Option<CapacityAdvice> {
 
 #[cfg(test)]
 impl Region {
-    /// A region between two rates in which `best` is best, `simulated` rates wide, of which nothing else is known.
+    /// A region in which `best` is best, with `simulated` rates, and of which nothing else is known.
     pub(crate) const fn between(from: f64, to: f64, best: Combination, simulated: usize) -> Self {
         Self {
             border: None,

@@ -1,18 +1,18 @@
-//! How sure a piece of advice is: one rule for all, a pure function of what is known for and against it.
+//! The confidence of a piece of advice: one rule for all advice, as a pure function of the evidence.
 //!
-//! Advice starts at high confidence. Each doubt caps it, and says why:
+//! Advice starts with high confidence. Each doubt limits it and adds its reason:
 //!
 //! | doubt | at most |
 //! |---|---|
 //! | no gain exceeds its half-width | low |
-//! | the largest gain does, the smallest does not | moderate |
-//! | others might do better by more than [`LITTLE`], or by more than [`MUCH`] | moderate, low |
+//! | only the largest gain exceeds its half-width, not the smallest | moderate |
+//! | others might be better by more than [`LITTLE`], or by more than [`MUCH`] | moderate, low |
 //! | among the best in fewer than [`NEARLY_ALL`] of the draws, or than half | moderate, low |
 //! | for more processors than were measured | moderate |
-//! | most costs are known less well than asked for, or it is not stated how well | moderate |
-//! | most runs were disturbed, or a tenth of the costs and more rest on disturbed runs | moderate |
-//! | both of these, or most costs rest on disturbed runs | low |
-//! | in a tenth of the runs and more the processors were another distance apart, which is not predicted | low |
+//! | most costs are less precise than asked for, or have no stated half-width | moderate |
+//! | most runs were disturbed, or at least a tenth of the costs use disturbed runs | moderate |
+//! | both of these, or most costs use disturbed runs | low |
+//! | in at least a tenth of the runs the processors were at another distance, for which nothing is predicted | low |
 
 use crate::Findings;
 use crate::decide::{Advice, Region};
@@ -22,64 +22,64 @@ use warmcore_record::document::{Confidence, Level};
 use warmcore_scenario::Combination;
 use warmcore_units::Estimate;
 
-/// Others may save this part of the delay, and the choice is still as good as sure.
+/// A choice is still almost certain if others may save this fraction of the delay.
 pub const LITTLE: f64 = 0.05;
-/// Others may save this part of the delay: nothing is known of the choice.
+/// Nothing is known about a choice if others may save this fraction of the delay.
 pub const MUCH: f64 = 0.2;
-/// The part of the draws in which a sure choice is among the best.
+/// The fraction of draws in which a certain choice is among the best.
 pub const NEARLY_ALL: f64 = 0.9;
-/// The part of costs, or of runs, above which what befell them counts.
+/// The fraction of costs, or of runs, that makes a problem of theirs count.
 const MOST: f64 = 0.5;
-/// The part of costs that may rest on disturbed runs, and the machine still was quiet enough.
+/// The fraction of costs that may use disturbed runs on a machine that still counts as quiet.
 const A_FEW: f64 = 0.1;
 
-/// What is known for and against a piece of advice.
+/// The evidence for and against a piece of advice.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Evidence {
-    /// What it brings.
+    /// What it gains.
     pub effect: Effect,
-    /// The largest part of the delay, or of the capacity, that another might save.
+    /// The largest fraction of the delay, or of the capacity, that another combination might save or add.
     pub at_most_lost: f64,
-    /// In which part of the draws it is among the best.
+    /// The fraction of draws in which it is among the best.
     pub among_best: f64,
-    /// How many processors it is for.
+    /// The number of processors it is for.
     pub processors: u32,
-    /// How many the costs are known of.
+    /// The number of processors the costs were measured on.
     pub measured_processors: u32,
     /// How the costs were measured.
     pub quality: Quality,
 }
 
-/// What a piece of advice brings.
+/// What a piece of advice gains.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Effect {
-    /// A gain over the common default, as a fraction: where it is smallest, and where it is largest.
+    /// The smallest and the largest gain over the common default, as fractions.
     Gain([Estimate<f64>; 2]),
-    /// It is the common default: no other is shown to be better.
+    /// It is the common default: no other combination is shown to be better.
     Default,
 }
 
 /// How the costs of a profile were measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Quality {
-    /// How many costs there are.
+    /// The number of costs.
     pub costs: usize,
-    /// How many missed the half-width asked for.
+    /// Costs that missed the half-width asked for.
     pub missed: usize,
-    /// How many come without a half-width.
+    /// Costs without a half-width.
     pub unstated: usize,
-    /// How many had too few undisturbed runs, and so rest on disturbed ones too.
+    /// Costs with too few undisturbed runs, which use disturbed runs too.
     pub on_disturbed: usize,
-    /// Runs, those set aside included.
+    /// Runs, including those set aside.
     pub runs: u64,
-    /// Runs that were set aside because something disturbed them, unless a cost had too few others.
+    /// Runs set aside because something disturbed them, unless a cost had too few others.
     pub set_aside: u64,
-    /// Those of them in which the processors were another distance apart than in the runs that count.
+    /// Those of them in which the processors were at another distance than in the runs that count.
     pub displaced: u64,
 }
 
 impl Quality {
-    /// That of `profile`. Published costs have no runs, and so none that was disturbed.
+    /// The quality of `profile`. Published costs have no runs, and so no disturbed ones.
     #[must_use]
     pub fn from_profile(profile: &Profile) -> Self {
         let mut quality = Self::default();
@@ -90,7 +90,7 @@ impl Quality {
         let overheads = profile.free_memory.iter().flat_map(|pool| [&pool.acquire, &pool.release]);
         let all = times.into_iter().map(|times| &times.fully_cold).chain(receive).chain(overheads);
         all.for_each(|cost| quality.count(cost));
-        // What the calibration itself counted has the runs that were broken off too.
+        // The calibration's own count includes the runs that were aborted.
         if let Some(runs) = profile.provenance.runs {
             (quality.runs, quality.set_aside) = (runs.made, runs.excluded());
             quality.displaced = runs.displaced;
@@ -110,7 +110,7 @@ impl Quality {
 }
 
 impl Findings {
-    /// How sure it is what to use in a region of `advice`.
+    /// The confidence in the advice for a region.
     #[must_use]
     pub fn grade_region(&self, advice: &Advice, region: &Region) -> Confidence {
         let effect = match region.over_default {
@@ -118,11 +118,11 @@ impl Findings {
             Some(gain) => Effect::Gain([gain.least.gain, gain.most.gain]),
             None => carried(advice),
         };
-        let among_best = part_of(&region.among_best, region.best);
+        let among_best = frequency(&region.among_best, region.best);
         grade(&Evidence { effect, among_best, at_most_lost: region.at_most_lost, ..self.evidence(advice) })
     }
 
-    /// How sure it is what carries the most.
+    /// The confidence in which combination has the highest capacity.
     #[must_use]
     pub fn grade_capacity(&self, advice: &Advice) -> Confidence {
         let capacity = &advice.capacity;
@@ -130,11 +130,11 @@ impl Findings {
             true => Effect::Default,
             false => carried(advice),
         };
-        let among_best = part_of(&capacity.among_best, capacity.best);
+        let among_best = frequency(&capacity.among_best, capacity.best);
         grade(&Evidence { effect, among_best, at_most_lost: capacity.at_most_lost, ..self.evidence(advice) })
     }
 
-    /// What is known of all advice for as many processors as `advice`.
+    /// The evidence that all advice for this number of processors shares.
     fn evidence(&self, advice: &Advice) -> Evidence {
         Evidence {
             effect: Effect::Default,
@@ -147,17 +147,17 @@ impl Findings {
     }
 }
 
-/// How much more traffic is carried than under the common default.
+/// How much more traffic is carried than by the common default.
 fn carried(advice: &Advice) -> Effect {
     let ratio = advice.capacity.over_default;
     Effect::Gain([Estimate { mean: ratio.mean - 1.0, ..ratio }; 2])
 }
 
-fn part_of(among_best: &[(Combination, f64)], combination: Combination) -> f64 {
+fn frequency(among_best: &[(Combination, f64)], combination: Combination) -> f64 {
     among_best.iter().find(|(of, _)| *of == combination).map_or(0.0, |(_, part)| *part)
 }
 
-/// How sure advice is that has this `evidence`.
+/// The confidence that follows from `evidence`.
 #[must_use]
 pub fn grade(evidence: &Evidence) -> Confidence {
     let (level, reason) = effect(evidence.effect);
@@ -203,7 +203,7 @@ fn perhaps_beaten(lost: f64) -> Option<(Level, String)> {
         _ if lost <= MUCH => Level::Moderate,
         _ => Level::Low,
     };
-    Some((level, format!("the intervals leave open that another is better by {}", percent(lost))))
+    Some((level, format!("the intervals do not exclude that another is better by {}", percent(lost))))
 }
 
 fn rarely_best(among_best: f64) -> Option<(Level, String)> {
@@ -233,11 +233,11 @@ fn extrapolated(evidence: &Evidence) -> Option<(Level, String)> {
 
 fn badly_measured(quality: Quality) -> Option<(Level, String)> {
     let Quality { costs, missed, on_disturbed, runs, set_aside, displaced, .. } = quality;
-    // Those of moved processors have a reason of their own.
+    // Runs with moved processors have a reason of their own.
     let disturbed = set_aside.saturating_sub(displaced);
     let exceeds = |part: f64, count: f64, of: f64| count > part * of;
     let missed_target = exceeds(MOST, missed as f64, costs as f64)
-        .then(|| format!("{missed} of {costs} costs are known less well than asked for"));
+        .then(|| format!("{missed} of {costs} costs are less precise than asked for"));
     let set_aside = exceeds(MOST, disturbed as f64, runs as f64)
         .then(|| format!("{disturbed} of {runs} runs were disturbed and set aside"));
     let busy = exceeds(A_FEW, on_disturbed as f64, costs as f64).then(|| {
@@ -279,7 +279,7 @@ pub(crate) fn is_above_noise(gain: Estimate<f64>) -> bool {
     gain.mean > gain.half_width.unwrap_or(0.0)
 }
 
-/// A fraction in percent, to what is worth reading of it.
+/// A fraction in percent, with its significant digits.
 pub(crate) fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent.abs() < 9.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn advice_against_which_nothing_speaks_is_sure() {
+    fn advice_without_doubts_has_high_confidence() {
         let Confidence { level, reason } = grade(&SURE);
         assert_eq!(
             (level, reason.as_str()),
@@ -325,20 +325,20 @@ mod tests {
     }
 
     #[test]
-    fn gains_within_their_half_widths_are_not_sure() {
+    fn gains_within_their_half_widths_have_low_confidence() {
         assert_eq!(level(Evidence { effect: gain(0.01, 0.3), ..SURE }), Level::Moderate);
         assert_eq!(level(Evidence { effect: gain(0.01, 0.04), ..SURE }), Level::Low);
     }
 
     #[test]
-    fn what_is_extrapolated_is_never_high_and_says_so() {
+    fn extrapolated_advice_never_has_high_confidence() {
         let Confidence { level, reason } = grade(&Evidence { processors: 64, ..SURE });
         assert_eq!(level, Level::Moderate);
         assert!(reason.contains("extrapolated to 64 processors from the costs of 2"), "{reason}");
     }
 
     #[test]
-    fn what_was_disturbed_counts() {
+    fn disturbed_runs_lower_confidence() {
         let missed = Quality { missed: 75, ..SURE.quality };
         let disturbed = Quality { runs: 6_588, set_aside: 4_680, displaced: 0, ..SURE.quality };
         let both = Quality { missed: 75, ..disturbed };
@@ -350,7 +350,7 @@ mod tests {
 
     /// Another study, made while the processors stay at the other distance, finds other rates and gains.
     #[test]
-    fn a_study_that_has_seen_the_processors_elsewhere_is_not_sure() {
+    fn moved_processors_lower_confidence() {
         let quality = Quality { runs: 3_295, set_aside: 1_540, displaced: 1_069, ..SURE.quality };
         let Confidence { level, reason } = grade(&Evidence { quality, ..SURE });
         assert_eq!(level, Level::Low);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_of_which_nobody_says_how_well_they_are_known_are_not_sure() {
+    fn costs_without_half_widths_lower_confidence() {
         let quality = Quality::from_profile(&Profile::sgi_challenge_xl());
         let Confidence { level, reason } = grade(&Evidence { quality, ..SURE });
         assert_eq!(level, Level::Moderate, "{reason}");
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_taken_from_disturbed_runs_count() {
+    fn costs_from_disturbed_runs_lower_confidence() {
         let quality = |on_disturbed, missed| Quality { on_disturbed, missed, ..SURE.quality };
         let levels = [quality(3, 3), quality(12, 12), quality(42, 12), quality(12, 70)]
             .map(|quality| level(Evidence { quality, ..SURE }));
@@ -376,7 +376,7 @@ mod tests {
         assert!(reason.contains("42 of 76 costs had to be taken from runs"), "{reason}");
     }
 
-    /// A run is one run, whether a cost had to rest on it or not.
+    /// A run counts once, whether or not a cost uses it.
     #[test]
     fn runs_are_counted_once() {
         let mut profile = Profile::sgi_challenge_xl();
@@ -394,13 +394,13 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_that_other_costs_would_not_make_is_not_sure() {
+    fn a_choice_rarely_among_the_best_lowers_confidence() {
         let levels = [0.95, 0.7, 0.3].map(|among_best| level(Evidence { among_best, ..SURE }));
         assert_eq!(levels, [Level::High, Level::Moderate, Level::Low]);
     }
 
     #[test]
-    fn advice_is_as_sure_as_little_can_be_lost() {
+    fn a_possible_loss_lowers_confidence() {
         for effect in [Effect::Default, SURE.effect] {
             let levels =
                 [0.02, 0.1, 0.4].map(|at_most_lost| level(Evidence { effect, at_most_lost, ..SURE }));

@@ -1,8 +1,7 @@
-//! The figures of simulated points for other programs: of one point as a JSON object, of several as
-//! a table.
+//! The figures of simulated points for other programs: of one point as a JSON object, of several as a table.
 //!
-//! A figure that could not be had is null, never a number: every delay of a saturated point, and
-//! a half-width that too few observations leave unknown.
+//! A value that is not known is null, never a number: every delay of a saturated point, and a half-width that
+//! too few observations leave unknown.
 
 use core::fmt;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -22,7 +21,7 @@ pub struct NamedFigures(Vec<NamedFigure>);
 /// One figure.
 #[derive(Clone, PartialEq, Debug)]
 struct NamedFigure {
-    /// Its name in JSON and in a table; ends in its unit, if it has one.
+    /// Its name in JSON and in a table. It ends in the unit, if there is one.
     name: &'static str,
     /// The unit's symbol.
     unit: &'static str,
@@ -35,12 +34,12 @@ enum Value {
     Count(Option<u64>),
     Flag(bool),
     Name(String),
-    /// Packets that found each situation.
+    /// The number of packets that found each situation.
     Situations(Option<[u64; Situation::COUNT]>),
 }
 
 impl NamedFigures {
-    /// What was simulated, in the words of the scenario's document.
+    /// The scenario, in the terms of its document.
     #[must_use]
     pub fn of_scenario(scenario: &PacketScenario) -> Self {
         let PacketScenario { scheduling, traffic, effects, run, .. } = scenario;
@@ -80,13 +79,13 @@ impl NamedFigures {
         ])
     }
 
-    /// The machine whose costs they are, and who `chose` it.
+    /// The machine whose costs were used, and who `chose` them.
     #[must_use]
     pub fn of_costs(profile: &Profile, chose: &str) -> Self {
         Self(vec![name("machine", &profile.name), name("profile_chosen", chose)])
     }
 
-    /// What came of it.
+    /// The result of the point.
     #[must_use]
     pub fn of_result(result: &PointResult) -> Self {
         let capacity = result.capacity;
@@ -126,7 +125,7 @@ impl NamedFigures {
         Self(figures).and(Self::of_capture(result)).and(Self::of_end(result))
     }
 
-    /// How its mean delay differs from that under `policy`; unknown if either is saturated.
+    /// The difference of its mean delay from that under `policy`; null if either is saturated.
     #[must_use]
     pub fn of_comparison(policy: ProcessorPolicy, comparison: Option<&Comparison>) -> Self {
         let micros = |of: fn(&Comparison) -> f64| comparison.map(|all| Nanos(of(all)).micros());
@@ -140,7 +139,7 @@ impl NamedFigures {
         ])
     }
 
-    /// What was read of a trace; null for other traffic, and a file that ends with a packet is cut nowhere.
+    /// How the trace was read. Null for other traffic; a file that ends with a complete packet is not cut.
     fn of_capture(result: &PointResult) -> Self {
         let capture = result.capture.as_ref();
         let some = |of: fn(&Capture) -> usize| capture.map(|capture| of(capture) as u64);
@@ -153,7 +152,7 @@ impl NamedFigures {
         ])
     }
 
-    /// How it ended, and what packets found until then.
+    /// How the run ended, and the situations that packets found.
     fn of_end(result: &PointResult) -> Self {
         let outcome = result.outcome.as_ref();
         let ended = outcome.map_or("saturated".to_owned(), |outcome| Name(&outcome.ended).to_string());
@@ -164,14 +163,14 @@ impl NamedFigures {
         ])
     }
 
-    /// These figures and then `more`.
+    /// These figures, followed by `more`.
     #[must_use]
     pub fn and(mut self, more: Self) -> Self {
         self.0.extend(more.0);
         self
     }
 
-    /// How long the simulation took: no property of the point.
+    /// How long the simulation took, which is not a property of the point.
     #[must_use]
     pub fn and_wall_time(mut self, seconds: f64) -> Self {
         self.0.push(quantity("wall_seconds", "s", Some(seconds)));
@@ -179,10 +178,10 @@ impl NamedFigures {
     }
 }
 
-/// A table with a row for each of `points`: its scenario, and what came of it.
+/// A table with one row for each of `points`: its scenario and its result.
 ///
 /// # Errors
-/// Never, as long as every column has a name of its own.
+/// Never, as long as every column has its own name.
 pub fn columns(points: &[(PacketScenario, PointResult)]) -> Result<Columns, ColumnsError> {
     let scenarios: Vec<_> = points.iter().map(|(scenario, _)| NamedFigures::of_scenario(scenario)).collect();
     let ends =
@@ -196,7 +195,7 @@ pub fn columns(points: &[(PacketScenario, PointResult)]) -> Result<Columns, Colu
     Columns::new(columns)
 }
 
-/// The columns of `rows`, which hold the same figures.
+/// The columns of `rows`, which have the same figures.
 fn columns_of(rows: &[NamedFigures]) -> Vec<Column> {
     let figures = rows.first().map_or(&[][..], |first| &first.0);
     let columns = figures.iter().enumerate().flat_map(|(index, figure)| {
@@ -207,7 +206,7 @@ fn columns_of(rows: &[NamedFigures]) -> Vec<Column> {
 }
 
 impl NamedFigure {
-    /// The column or columns with `values` of this figure.
+    /// The column, or columns, of this figure with `values`.
     fn columns(&self, values: &[&Value]) -> Vec<Column> {
         let Self { name, unit, .. } = *self;
         let values = values.iter().copied();
@@ -286,7 +285,7 @@ fn time([mean, half_width]: [&'static str; 2], value: Option<Estimate<Nanos>>) -
     ]
 }
 
-/// A value by the name that it has in a document.
+/// A value by its name in a document.
 struct Name<'a, T: ?Sized>(&'a T);
 
 impl<T: Serialize + ?Sized> fmt::Display for Name<'_, T> {

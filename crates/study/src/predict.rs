@@ -1,8 +1,8 @@
-//! What each combination of policies would do to the traffic: delay, service time and capacity
-//! over arrival rates from near idle to saturation.
+//! Predicts what each combination of policies does to the traffic: delay, service time and capacity, at
+//! arrival rates from near idle to saturation.
 //!
-//! All combinations at one rate see the same arrivals. Points are independent of each other and
-//! run in parallel; the result does not depend on how many run at once.
+//! All combinations at one rate see the same arrivals. Points are independent and run in parallel; the result
+//! does not depend on how many run at once.
 
 use crate::costs::draw::RATIOS_BETWEEN_STUDIES;
 use crate::decide::ORDINARY;
@@ -22,36 +22,36 @@ use warmcore_workload::{ImpossibleArrivals, Key};
 /// The predictions for one number of processors.
 #[derive(Clone, PartialEq, Debug)]
 pub struct HostPredictions {
-    /// How many processors; as many streams, and as many stacks under IPS.
+    /// The number of processors. There are as many streams, and under IPS as many stacks.
     pub processors: u32,
     /// The arrival rates, ascending.
     pub rates: Vec<PerSecond>,
     /// Each combination's capacity and its points.
     pub curves: Vec<Curve>,
-    /// The same with costs that are as likely as the measured ones.
+    /// The changes of the predictions with other costs that are as likely as the measured ones.
     pub draws: Vec<Draw>,
-    /// How far a ratio may be off in another study: 95% half-width of its logarithm.
+    /// How much a ratio may be off in another study: 95% half-width of its logarithm.
     pub between_studies: f64,
 }
 
-/// One combination of policies over all rates.
+/// One combination of policies at all rates.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Curve {
     /// The combination.
     pub combination: Combination,
     /// The highest rate it keeps up with.
     pub capacity: Capacity,
-    /// For each of the host's rates, what comes out; `None` where the combination is saturated.
+    /// The outcome at each of the host's rates; `None` if the combination is saturated there.
     pub points: Vec<Option<Outcome>>,
 }
 
-/// A prediction could not be made.
+/// Why a prediction failed.
 #[derive(Debug, thiserror::Error)]
 pub enum PredictError {
-    /// The profile lacks what is needed.
+    /// The profile lacks costs that are needed.
     #[error(transparent)]
     Profile(#[from] IncompleteProfile),
-    /// There are no such arrivals.
+    /// Such arrivals are impossible.
     #[error(transparent)]
     Arrivals(#[from] ImpossibleArrivals),
     /// A point cannot be simulated.
@@ -69,7 +69,7 @@ pub enum PredictError {
         best: PerSecond,
         /// The combination that has it.
         combination: Combination,
-        /// On how many processors.
+        /// The number of processors.
         processors: u32,
     },
     /// The user asked to stop.
@@ -77,10 +77,10 @@ pub enum PredictError {
     Interrupted,
 }
 
-/// What is told of the progress: one step done, of how many there are.
+/// Reports progress: the number of finished steps and their total.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
-/// Predicts `asked` for machines like that of `profile`.
+/// Predicts what `asked` wants for machines like that of `profile`.
 ///
 /// # Errors
 /// If the profile is incomplete, a rate is above every capacity, or `stop` is set.
@@ -114,7 +114,7 @@ fn predict_host(
     let rates = rates(asked, processors, &combinations, &capacities)?;
 
     let done = std::sync::atomic::AtomicUsize::new(0);
-    // A draw, which is short runs at every rate, counts like a combination.
+    // A draw consists of short runs at every rate and counts like a combination.
     let all = (combinations.len() + DRAWS) * rates.len();
     let advance = |steps: usize| progress(steps + done.fetch_add(steps, Ordering::Relaxed), all);
     let point = |combination: Combination, capacity: &Capacity, index: usize| {
@@ -146,7 +146,7 @@ fn predict_host(
 }
 
 impl HostPredictions {
-    /// What comes out of one curve at one rate, if it certainly has a steady state there.
+    /// The outcome of one curve at one rate, if it certainly has a steady state there.
     pub(crate) fn steady(&self, curve: usize, rate: usize) -> Option<Outcome> {
         self.curves[curve].points[rate].and_then(Outcome::steady)
     }
@@ -156,7 +156,7 @@ impl HostPredictions {
 pub(crate) struct Conditions<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) asked: &'a Prediction,
-    /// As many stacks under IPS.
+    /// There are as many stacks under IPS.
     pub(crate) processors: u32,
     pub(crate) streams: u32,
     pub(crate) seed: u64,
@@ -172,7 +172,8 @@ impl Conditions<'_> {
         highest_rate(&scenario, &scenario.traffic.generated()?, self.profile)
     }
 
-    /// What comes of packets at `rate` under `combination`, which has this `capacity`; `None` if it is saturated.
+    /// The outcome of packets at `rate` under `combination`, which has this `capacity`; `None` if it is
+    /// saturated.
     ///
     /// # Errors
     /// If the profile is incomplete, or the rate is too low to be simulated.
@@ -189,7 +190,7 @@ impl Conditions<'_> {
     /// Poisson packets of all streams.
     fn scenario(&self, combination: Combination, rate: Option<PerSecond>) -> PacketScenario {
         let Self { asked, processors, streams, seed, .. } = *self;
-        // Twice what all streams need to be seen.
+        // Twice the number that all streams need to be seen.
         let max_packets = asked.max_packets.max(2 * SETTLING_PACKETS * u64::from(streams));
         PacketScenario {
             seed,
@@ -203,9 +204,9 @@ impl Conditions<'_> {
     }
 }
 
-/// `capacity`, if there is a steady state at all `rates` below it. Otherwise it lies between the last rate that has one
-/// and the first that has none: processors that are always busy hand threads and memory to each other in a fixed
-/// order, which may cost less than the order in which they do so at that rate.
+/// `capacity`, if there is a steady state at all `rates` below it. Otherwise it lies between the last rate
+/// with a steady state and the first without: processors that are always busy pass threads and memory on in a
+/// fixed order, which may cost less than the order in which they do so at that rate.
 fn bounded(capacity: Capacity, rates: &[PerSecond], points: &[Option<Outcome>]) -> Capacity {
     let Some(first) = points.iter().position(Option::is_none) else { return capacity };
     let above = rates[first].0;
@@ -217,7 +218,7 @@ fn bounded(capacity: Capacity, rates: &[PerSecond], points: &[Option<Outcome>]) 
     Capacity { rate, ..capacity }
 }
 
-/// What packets cost on so many processors, under either approach.
+/// The costs of packets on this number of processors, under either approach.
 pub(crate) struct Models {
     locking: ExecutionModel,
     stacks: ExecutionModel,
@@ -233,7 +234,7 @@ impl Models {
         Ok(Self { locking: locking?, stacks: stacks?, processors })
     }
 
-    /// As many streams and stacks as processors, scheduled by `combination`.
+    /// A host scheduled by `combination`, with as many streams and stacks as processors.
     pub(crate) fn host(&self, combination: Combination, key: Key) -> SimulatedHost<'_> {
         SimulatedHost {
             shape: Shape::square(self.processors),
@@ -248,8 +249,8 @@ impl Models {
     }
 }
 
-/// The rates asked for, or from near idle to saturation of the best combination: three in each
-/// decade below a tenth of its capacity, then every tenth, and its last few hundredths.
+/// The rates asked for. Otherwise from near idle to saturation of the best combination: three per decade
+/// below a tenth of its capacity, then every tenth, then its last few hundredths.
 fn rates(
     asked: &Prediction,
     processors: u32,
@@ -264,7 +265,7 @@ fn rates(
         let low = (0..12).map(|step| 1e-5 * 10_f64.powf(f64::from(step) / 3.0));
         let high = (1..10).map(|tenth| f64::from(tenth) / 10.0).chain([0.95, 0.98]);
         let mut fractions: Vec<f64> = low.chain(high).collect();
-        // What else is on the way: just below the other combinations' saturation.
+        // Also rates just below the saturation of the other combinations.
         fractions.extend(capacities.iter().map(|capacity| capacity.rate.mean.0 / best.0 * 0.95));
         let default = combinations.iter().position(|&combination| combination == Combination::COMMON_DEFAULT);
         fractions.extend(default.map(|default| capacities[default].rate.mean.0 / best.0 * ORDINARY));

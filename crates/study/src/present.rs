@@ -1,4 +1,4 @@
-//! A study in words, charts and tables, for a reader who has never seen the sources.
+//! The report on a study, for a reader who has never seen the paper.
 //!
 //! | module | part of the report |
 //! |---|---|
@@ -6,12 +6,12 @@
 //! | [`headline`] | the same in one sentence |
 //! | `phrases` | phrases that its sentences share |
 //! | [`lead`] | the chart of the advice |
-//! | [`scope`] | for which path and machine it speaks |
+//! | [`scope`] | which receive path, machine and traffic it applies to |
 //! | [`actions`] | what to do about it on Linux |
 //! | [`curves`] | delay and service time against rate, capacity |
-//! | [`times`] | the measured times in the layout of the source's Table 2, and the source's own |
+//! | [`times`] | the measured times in the layout of Table 2 of Salehi 1994, and its own times |
 //! | [`reload`] | t(x) measured and modelled, and the flush curves F(x) |
-//! | [`glossary`] | the words of the field |
+//! | [`glossary`] | the terms of the field |
 
 pub mod actions;
 pub mod curves;
@@ -60,7 +60,7 @@ pub fn document(findings: &Findings, manifest: Manifest) -> Document {
     }
 }
 
-/// The advice for other numbers of processors, where some were asked for.
+/// The advice for other numbers of processors, if the user asked for some.
 fn ahead(findings: &Findings) -> Option<Section> {
     let counts: Vec<String> = findings.advice.iter().skip(1).map(|a| a.processors.to_string()).collect();
     let (last, others) = counts.split_last()?;
@@ -69,7 +69,7 @@ fn ahead(findings: &Findings) -> Option<Section> {
         heading: format!("Ahead: {counts} processors"),
         anchor: "ahead".to_owned(),
         intro: vec![
-            "The same costs on other numbers of processors, as if all were like those measured and as near to \
+            "The same costs on other numbers of processors, assuming that all are like those measured and as near to \
              each other."
                 .to_owned(),
         ],
@@ -140,7 +140,7 @@ fn limits(findings: &Findings) -> Section {
     }
 }
 
-/// What intervals hold, and where that of rates comes from.
+/// What intervals include, and where the interval of rates comes from.
 fn between_studies() -> String {
     format!(
         "Intervals of gains and ratios hold what this study does not know: every cost was drawn anew within its \
@@ -176,8 +176,8 @@ mod tests {
     use warmcore_scenario::Study;
     use warmcore_units::Nanos;
 
-    /// Links, choices, columns and coordinates of a report are sound, for a complete profile and
-    /// for what one processor alone can measure.
+    /// Links, selectors, columns and coordinates of a report are valid, for a complete profile and for one
+    /// measured on a single processor.
     #[test]
     fn the_document_is_sound() {
         let mut one_processor = Profile::sgi_challenge_xl();
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// The half-widths of charts are not those of the simulation alone.
+    /// The half-widths of charts are wider than those of the simulation alone.
     fn shows_what_the_costs_leave_uncertain(findings: &Findings, document: &Document) {
         let host = &findings.hosts[0];
         let service = document.charts().find(|chart| chart.id == "service").expect("there is one");
@@ -207,8 +207,8 @@ mod tests {
         assert!(shown > simulated.map_or(0.0, Nanos::secs), "{shown} and {simulated:?}");
     }
 
-    /// The first screen has all of it: for what it speaks, the advised curve, three lines at most, and
-    /// what to do. What concerns other numbers of processors is folded.
+    /// The first screen shows what the verdict applies to, the advised curve, at most three lines, and what
+    /// to do. Other numbers of processors are folded.
     fn says_what_to_do(document: &Document) {
         let verdict = &document.verdict;
         assert!(verdict.scope.contains("not for Linux's own"), "{}", verdict.scope);

@@ -1,11 +1,11 @@
-//! What the uncertainty of the costs does to the predictions: costs are drawn anew within what is
-//! known of them, and the same packets are played again (a parametric bootstrap: Efron & Tibshirani
-//! 1993, *An Introduction to the Bootstrap*, §6.5).
+//! How uncertain costs make the predictions uncertain: costs are drawn at random within their intervals and
+//! the same packets are simulated again (a parametric bootstrap: Efron & Tibshirani 1993, *An Introduction to
+//! the Bootstrap*, §6.5).
 //!
-//! A draw says by what factor each predicted figure moves. That is what two short runs on the same
-//! arrivals differ by, one with the drawn costs and one with the measured, so that chance in the
-//! arrivals cancels; times the error of the simulation itself, drawn from its own half-width. So
-//! the spread of the draws holds both.
+//! A draw holds the factor by which each predicted figure changes. It is the ratio of two short runs on the
+//! same arrivals, one with the drawn costs and one with the measured costs, so that chance in the arrivals
+//! cancels; times the error of the simulation itself, drawn from its own half-width. The spread of the draws
+//! therefore includes both.
 
 use crate::costs::draw::draw;
 use crate::predict::{Curve, HostPredictions, Models, PredictError};
@@ -19,35 +19,36 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::random::Random;
 use warmcore_workload::{Key, Poisson, Purpose};
 
-/// How many times the costs are drawn: 95% of the draws are all but one at either end.
+/// The number of draws. An interval of 95% leaves out one at either end.
 pub const DRAWS: usize = 40;
 
-/// How far the delay of a run that ended before it was precise may be off, as a fraction: its
-/// interval, made of too few independent pieces, says less than it should.
+/// The relative error of the delay of a run that ended before it was precise. Its own interval comes from too
+/// few independent batches and is too narrow.
 pub const IMPRECISE: f64 = 0.1;
 
 /// Half the width of the interval that holds 95% of a normal distribution, in standard deviations.
 pub const NORMAL_95: f64 = 1.96;
 
-/// Packets of a short run that count, and at least, and for each processor, those before.
+/// Packets of a short run that count. Before them: at least the first number of [`SETTLING`], and the second
+/// for each processor.
 const COUNTED: u64 = 2_500;
 const SETTLING: (u64, u64) = (500, 4);
 
-/// How many times its capacity is offered to a host to see what it can do.
+/// The load that is offered to measure a host's capacity, as a multiple of it.
 const OVERLOAD: f64 = 3.0;
 
-/// How the predictions for a host move with costs as likely as the measured ones.
+/// How the predictions for a host change with other costs that are as likely as the measured ones.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Draw {
-    /// What each curve's capacity is multiplied by.
+    /// The factor of each curve's capacity.
     pub capacities: Vec<f64>,
-    /// What the figures of each curve at each rate are multiplied by; `None` where the combination is
-    /// saturated, with these costs or with the measured.
+    /// The factors of the figures of each curve at each rate; `None` if the combination is saturated, with
+    /// these costs or with the measured ones.
     pub factors: Vec<Vec<Option<[f64; PointMetric::ALL.len()]>>>,
 }
 
 impl Draw {
-    /// What a curve's mean delay at a rate is multiplied by.
+    /// The factor of a curve's mean delay at a rate.
     pub(crate) fn delay(&self, curve: usize, rate: usize) -> Option<f64> {
         Some(self.factors[curve][rate]?[PointMetric::Delay as usize])
     }
@@ -58,7 +59,7 @@ impl Draw {
 pub enum PointMetric {
     /// Their mean delay.
     Delay,
-    /// The delay that 99% of them do not exceed.
+    /// The delay that 99% of the packets do not exceed.
     P99,
     /// Their mean time in service.
     Service,
@@ -68,7 +69,7 @@ impl PointMetric {
     /// All of them, in the order of a [`Draw`]'s factors.
     pub const ALL: [Self; 3] = [Self::Delay, Self::P99, Self::Service];
 
-    /// That of `outcome`; the half-width is that of the simulation alone.
+    /// This figure of `outcome`, with the half-width of the simulation alone.
     #[must_use]
     pub const fn simulated(self, outcome: &Outcome) -> Estimate<Nanos> {
         match self {
@@ -79,7 +80,7 @@ impl PointMetric {
     }
 }
 
-/// The draws for `host`, which `profile` predicts; `drawn` is told of each.
+/// The draws for `host`, predicted from `profile`. Calls `drawn` after each.
 ///
 /// # Errors
 /// If `stop` is set.
@@ -95,7 +96,7 @@ pub(crate) fn draws(
     (0..DRAWS)
         .into_par_iter()
         .map(|index| {
-            // All hosts of a study see the same drawn costs.
+            // All hosts of a study use the same drawn costs.
             let mut random = Key { seed, point: index as u64, replication: 0 }.stream(Purpose::Costs);
             let replayed = replay.all(&Models::new(&draw(profile, &mut random), host.processors)?)?;
             drawn();
@@ -104,15 +105,15 @@ pub(crate) fn draws(
         .collect()
 }
 
-/// What short runs give for one curve.
+/// The results of short runs for one curve.
 struct Replayed {
-    /// Mean time between packets that leave an overloaded host.
+    /// Mean time between packets leaving an overloaded host.
     gap: f64,
-    /// The figures at each rate, in nanoseconds; `None` where the prediction is saturated.
+    /// The figures at each rate, in nanoseconds; `None` if the prediction is saturated.
     figures: Vec<Option<[f64; PointMetric::ALL.len()]>>,
 }
 
-/// Short runs of everything that a host predicts.
+/// Short runs of all predictions for a host.
 struct Replay<'a> {
     host: &'a HostPredictions,
     seed: u64,
@@ -152,7 +153,7 @@ impl Replay<'_> {
         Ok(Replayed { gap: (last - first).0, figures })
     }
 
-    /// Shows `see` the packets of a short run after those that settle it.
+    /// Calls `see` with the packets of a short run, after those in which it settles.
     fn play(
         &self,
         models: &Models,
@@ -179,7 +180,7 @@ impl Replay<'_> {
     }
 }
 
-/// What `drawn` is of `measured`, with the simulation's own error.
+/// The draw given by `drawn` relative to `measured`, with the simulation's own error.
 fn moved(host: &HostPredictions, measured: &[Replayed], drawn: &[Replayed], random: &mut Random) -> Draw {
     let mut error = |relative: f64| -> f64 {
         let normal: f64 = StandardNormal.sample(random);
@@ -212,8 +213,7 @@ fn moved(host: &HostPredictions, measured: &[Replayed], drawn: &[Replayed], rand
     Draw { capacities, factors }
 }
 
-/// How far a simulated figure may be off, as a fraction. Of one that is not known, nothing is added:
-/// [`HostPredictions::figure`] says that it is not.
+/// The relative error of a simulated figure; zero if it is unknown. [`HostPredictions::figure`] reports that.
 fn relative_error(outcome: &Outcome, figure: PointMetric) -> f64 {
     let relative = figure.simulated(outcome).relative_half_width();
     let relative = relative.filter(|relative| relative.is_finite()).unwrap_or(0.0);
@@ -221,8 +221,8 @@ fn relative_error(outcome: &Outcome, figure: PointMetric) -> f64 {
 }
 
 impl HostPredictions {
-    /// A figure of one curve at one rate, with the half-width that the simulation and the costs give it; `None`
-    /// where it is saturated.
+    /// A figure of one curve at one rate, with the half-width from the simulation and the costs; `None` if it
+    /// is saturated.
     pub(crate) fn figure(&self, figure: PointMetric, of: usize, rate: usize) -> Option<Estimate<Nanos>> {
         let simulated = figure.simulated(self.curves[of].points[rate].as_ref()?);
         if simulated.half_width.is_some_and(|half| !half.0.is_finite()) {
@@ -234,7 +234,7 @@ impl HostPredictions {
         Some(Estimate { mean: Nanos(mean), half_width: half_width.map(Nanos) })
     }
 
-    /// Whether one curve keeps up with one rate whatever costs are drawn.
+    /// Whether one curve keeps up with one rate under all drawn costs.
     pub(crate) fn always_keeps_up(&self, of: usize, rate: usize) -> bool {
         self.draws.iter().all(|draw| draw.factors[of][rate].is_some())
     }
@@ -257,7 +257,7 @@ impl HostPredictions {
         )
     }
 
-    /// `ratio`, with the half-width that holds what another study of the machine would find.
+    /// `ratio` with a half-width that includes the differences between studies of the machine.
     pub(crate) fn in_another_study(&self, ratio: Estimate<f64>) -> Estimate<f64> {
         let relative = ratio.relative_half_width().unwrap_or(0.0).hypot(self.between_studies);
         Estimate::new(ratio.mean, ratio.mean * relative)
@@ -273,7 +273,7 @@ impl HostPredictions {
     }
 }
 
-/// `mean` with the half-width that the spread of `factors` gives it; infinite with fewer than two.
+/// `mean` with the half-width given by the spread of `factors`; infinite with fewer than two.
 fn scattered(mean: f64, factors: impl Iterator<Item = f64>) -> Estimate<f64> {
     let logarithms: Vec<f64> = factors.map(f64::ln).collect();
     let count = logarithms.len() as f64;
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn predictions_are_as_uncertain_as_the_costs_they_rest_on() {
+    fn predictions_are_as_uncertain_as_their_costs() {
         let default = Combination::COMMON_DEFAULT;
         let relative = |half_width| {
             let host = host(half_width);
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_as_uncertain_as_the_costs_and_not_only_as_the_simulation() {
+    fn figures_include_the_uncertainty_of_the_costs() {
         let host = host(0.1);
         for figure in PointMetric::ALL {
             let relative = host.figure(figure, 0, 0).unwrap().relative_half_width().unwrap();
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_certain_does_not_move() {
+    fn certain_costs_do_not_change_predictions() {
         let host = host(0.0);
         let of = |index: usize| host.delay_ratio(index, 0, 0).unwrap();
         // Only the simulation's own error of 1% each is left.

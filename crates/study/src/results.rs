@@ -1,5 +1,5 @@
-//! A study's figures for other programs: `results.parquet`, a row for each combination at each
-//! rate, and `summary.json`.
+//! A study's results for other programs: `results.parquet`, with one row for each combination at each rate,
+//! and `summary.json`.
 
 use crate::Findings;
 use crate::costs::draw::BETWEEN_STUDIES;
@@ -15,10 +15,10 @@ use warmcore_scenario::Combination;
 use warmcore_sim::packet::columns::columns as outcome_columns;
 use warmcore_units::{Estimate, PerSecond};
 
-/// Every point of every curve. A saturated point has nulls where there is no steady state.
+/// Every point of every curve. Values that a saturated point does not have are null.
 ///
 /// # Errors
-/// Never, as long as every column has a name of its own.
+/// Never, as long as every column has its own name.
 pub fn columns(findings: &Findings) -> Result<Columns, ColumnsError> {
     let rows: Vec<_> = findings
         .hosts
@@ -44,7 +44,7 @@ pub fn columns(findings: &Findings) -> Result<Columns, ColumnsError> {
     Columns::new(columns)
 }
 
-/// What a script wants to know of a study.
+/// The results of a study, for scripts.
 #[derive(Serialize, Debug)]
 pub struct Summary<'a> {
     /// Version of this document.
@@ -55,7 +55,7 @@ pub struct Summary<'a> {
     measured_processors: u32,
     costs: CostsSummary,
     advice: Vec<HostSummary>,
-    /// What becomes of the first advice with more streams than processors.
+    /// How the first advice changes with more streams than processors.
     many_streams: Option<StreamsSummary>,
 }
 
@@ -71,19 +71,19 @@ struct StreamsSummary {
 struct CostsSummary {
     count: usize,
     missed_target: usize,
-    /// Costs that had to be taken from disturbed runs too.
+    /// Costs that had to use disturbed runs.
     on_disturbed: usize,
-    /// Runs that were begun, and of them those that were disturbed.
+    /// Runs in all, and how many of them were disturbed.
     runs: u64,
     set_aside: u64,
-    /// Of those, the runs in which the processors were another distance apart.
+    /// Disturbed runs in which the processors were at another distance.
     displaced: u64,
-    /// How long a line took from one processor to the other: where it differs, a hypervisor has moved
-    /// them, and costs are those of another machine.
+    /// Time for a cache line to get from one processor to the other. If it differs from an earlier study, a
+    /// hypervisor has moved the processors, and the costs are like those of another machine.
     handover_ns: Option<f64>,
-    /// Between which times 95% of its readings lay.
+    /// The interval that holds 95% of its readings.
     handover_range_ns: Option<[f64; 2]>,
-    /// How far all rates of another study may be off together: 95% half-width of their logarithm.
+    /// How much all rates may be off together in another study: 95% half-width of their logarithm.
     between_studies: f64,
 }
 
@@ -95,18 +95,18 @@ struct HostSummary {
     best_capacity: Combination,
     capacity_as_good: Vec<Combination>,
     capacity_per_s: Estimate<PerSecond>,
-    /// Where 95% of other studies of the machine would put it.
+    /// The rates between which 95% of other studies of the machine would find it.
     capacity_between_per_s: [PerSecond; 2],
     capacity_over_default: Estimate<f64>,
     capacity_over_worst: Estimate<f64>,
     capacity_confidence: Confidence,
 }
 
-/// What the advice gains at an ordinary load.
+/// The gain of the advice at an ordinary load.
 #[derive(Serialize, Debug)]
 struct OrdinarySummary {
     rate_per_s: f64,
-    /// As a fraction of what the common default carries.
+    /// As a fraction of the common default's capacity.
     load: f64,
     best: Combination,
     delay_saved_over_default: Option<Estimate<f64>>,
@@ -116,28 +116,28 @@ struct OrdinarySummary {
 struct RegionSummary {
     from_per_s: f64,
     to_per_s: f64,
-    /// How many of the simulated rates are in it.
+    /// The number of simulated rates in it.
     simulated: usize,
-    /// Between which rates 95% of other studies would put `from_per_s`: null for the first region, and
-    /// where it is not determined.
+    /// The rates between which 95% of other studies would find `from_per_s`; null for the first region, and
+    /// if it is not determined.
     from_between_per_s: Option<[PerSecond; 2]>,
     best: Combination,
     as_good: Vec<Combination>,
-    /// In which part of the draws each combination is among the best.
+    /// For each combination, the fraction of draws in which it is among the best.
     among_best: Vec<(Combination, f64)>,
     default_saturates: bool,
-    /// The smallest and the largest gain at any simulated rate. The largest is had where the default is almost
-    /// saturated; other studies, which simulate other rates, find others.
+    /// The smallest and the largest gain at any simulated rate. The largest occurs where the default is
+    /// almost saturated; other studies simulate other rates and find other values.
     delay_saved_over_default: Option<[Estimate<f64>; 2]>,
     delay_saved_over_worst: Option<[Estimate<f64>; 2]>,
-    /// The most of its delay that another combination might save.
+    /// The largest fraction of its delay that another combination might save.
     at_most_lost: f64,
     confidence: Confidence,
 }
 
-/// The version of `summary.json`: 2 has intervals of borders and capacities, how often a choice is
-/// among the best, and how sure it is; it has no `cost_uncertainty`. 3 counts a run once, and has the gain at an
-/// ordinary load, what becomes of choices with more streams, and the range of hand-overs.
+/// The version of `summary.json`. Version 2 added intervals of borders and capacities, how often a choice is
+/// among the best, and its confidence, and removed `cost_uncertainty`. Version 3 counts each run once, and
+/// adds the gain at an ordinary load, the choices with more streams, and the range of hand-overs.
 const SCHEMA: u32 = 3;
 
 impl<'a> Summary<'a> {

@@ -1,10 +1,10 @@
-//! Whether the choice holds with more streams than processors.
+//! Checks whether the choice holds with more streams than processors.
 //!
-//! The source has as many streams as processors (Salehi, Kurose & Towsley 1994, §6), and so have the predictions
-//! that choose. Servers have more, and then a stream finds less of its own in the caches. So the advised
-//! combinations, and all others whose pools are each processor's own, are simulated once more with
-//! [`PER_PROCESSOR`] streams for each processor, on the same number of stacks. Costs are not drawn anew
-//! for it: ratios are taken to be as uncertain as with fewer streams.
+//! Salehi, Kurose & Towsley 1994 (§6) simulate as many streams as processors, and so do the predictions that
+//! the choice is based on. Servers have more streams, and then a stream finds less of its own data in the
+//! caches. So the advised combinations, and all others with per-processor pools, are simulated again with
+//! [`PER_PROCESSOR`] streams per processor on the same number of stacks. Costs are not drawn again for this:
+//! ratios are assumed to be as uncertain as with fewer streams.
 
 use crate::decide::{Advice, INDIFFERENT, Region, simulated_within};
 use crate::grade::LITTLE;
@@ -17,46 +17,47 @@ use warmcore_scenario::{Combination, Prediction};
 use warmcore_sim::packet::Outcome;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// Streams for each processor.
+/// Streams per processor.
 pub const PER_PROCESSOR: u32 = 32;
 
-/// What becomes of the advice with more streams.
+/// How the advice changes with more streams.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ManyStreams {
-    /// How many.
+    /// The number of streams.
     pub streams: u32,
-    /// What becomes of the choice in each region of the advice.
+    /// How the choice changes in each region of the advice.
     pub choices: Vec<WithMany>,
 }
 
-/// What becomes of a region's choice with more streams.
+/// How a region's choice changes with more streams.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WithMany {
-    /// At no rate of the region is another shown to be better by more than [`LITTLE`].
+    /// At no rate of the region is another combination better by more than [`LITTLE`].
     Holds,
-    /// At some rates another is.
+    /// At some rates another combination is.
     Other(Other),
-    /// At no rate of the region does anything that was predicted keep up.
+    /// No predicted combination keeps up at any rate of the region.
     Nothing,
 }
 
-/// What is better than a region's choice with more streams.
+/// A combination that is better than a region's choice with more streams.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Other {
-    /// That which is best at most of those rates.
+    /// The combination that is best at most of those rates.
     pub best: Combination,
-    /// The lowest and the highest of them.
+    /// The lowest and the highest of those rates.
     pub rates_per_s: [PerSecond; 2],
-    /// The largest part of the delay that it saves at one of them; `None` where the choice is saturated at all.
+    /// The largest fraction of the delay that it saves at any of them; `None` if the choice is saturated at
+    /// one.
     pub at_most_saved: Option<Estimate<f64>>,
 }
 
-/// What is known of the mean delay of one curve at one rate.
+/// The mean delay of one curve at one rate, if it is known.
 #[derive(Clone, Copy, Debug)]
 enum Delay {
     Mean(Nanos),
-    /// Whether it keeps up is not decided.
+    /// It is not known whether the curve keeps up.
     Unknown,
     Saturated,
 }
@@ -81,12 +82,12 @@ struct Delays<'a> {
     host: &'a HostPredictions,
     /// The curves simulated.
     curves: Vec<usize>,
-    /// For each of them, what is known of the mean delay at each of the host's rates.
+    /// For each curve, the mean delay at each of the host's rates.
     delays: Vec<Vec<Delay>>,
 }
 
-/// Holds `advice` for `host`, which `profile` predicts, against more streams; `done` is told how many points are
-/// finished, and of how many.
+/// Checks `advice` for `host`, predicted from `profile`, with more streams. Calls `done` with the number of
+/// finished points and their total.
 ///
 /// # Errors
 /// If the profile is incomplete, or `stop` is set.
@@ -126,16 +127,16 @@ pub(crate) fn with_many(
     Ok(ManyStreams { streams, choices: advice.regions.iter().map(|region| delays.choice(region)).collect() })
 }
 
-/// Another curve that is better than a choice at one rate.
+/// A curve that is better than a choice at one rate.
 struct Better {
     rate: usize,
     curve: usize,
-    /// By which part of the delay; `None` where the choice is saturated.
+    /// The fraction of the delay that it saves; `None` if the choice is saturated.
     saved: Option<Estimate<f64>>,
 }
 
 impl Delays<'_> {
-    /// What becomes of the choice of `region`.
+    /// How the choice of `region` changes.
     fn choice(&self, region: &Region) -> WithMany {
         let combination = |of: usize| self.host.curves[self.curves[of]].combination;
         let best = (0..self.curves.len()).find(|&of| combination(of) == region.best);
@@ -158,7 +159,7 @@ impl Delays<'_> {
         })
     }
 
-    /// What is shown to be better than the curve `best` at one rate, and by enough.
+    /// The curve that is better than the curve `best` at one rate, by enough to matter.
     fn better(&self, best: usize, rate: usize) -> Option<Better> {
         let known = (0..self.curves.len()).filter_map(|of| Some((of, self.delays[of][rate].mean()?)));
         let (curve, shortest) = known.min_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
@@ -182,7 +183,7 @@ mod tests {
     use crate::decide::decide;
     use crate::predict::predict;
 
-    /// Advice for two processors of the source's machine at two rates.
+    /// Advice for two processors of the machine of Salehi 1994, at two rates.
     fn advised() -> (Prediction, HostPredictions, Advice) {
         let rates_per_s = [1_000.0, 10_000.0].map(PerSecond).to_vec();
         let asked = Prediction { processors: vec![2], rates_per_s, precision: 0.05, max_packets: 20_000 };
@@ -205,7 +206,7 @@ mod tests {
         let many = hold();
         assert_eq!((many.streams, many.choices.len()), (64, advice.regions.len()));
         assert_eq!(many, hold());
-        // Far fewer than those that chose: they cost little beside them.
+        // Far fewer points than the choice itself needed, so they cost little in comparison.
         assert!(points.into_inner() <= 2 * host.rates.len() * Combination::COUNT / 3);
     }
 

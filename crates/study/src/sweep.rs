@@ -2,12 +2,12 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`request`] | what is varied, and the points that makes |
+//! | [`request`] | which fields are varied, and the resulting points |
 //! | [`present`] | the report |
 //!
-//! A [`Request`] makes curves, one for each combination of everything but the rate; a curve's
-//! points lie along the rates. Where rates are asked for as loads, fractions of what a curve's
-//! host keeps up with, its capacity is found first: that is quick, and the same each time.
+//! A [`Request`] gives curves, one for each combination of everything but the rate; the points of a curve lie
+//! along the rates. If rates are given as loads, which are fractions of a curve's capacity, the capacity is
+//! measured first. That is quick, and gives the same result each time.
 
 pub mod present;
 pub mod request;
@@ -29,32 +29,32 @@ use warmcore_sim::packet::{Point, PointError, PointResult, highest_rate};
 use warmcore_sim::sweep::{SweepError as Ended, sweep};
 use warmcore_units::PerSecond;
 
-/// A sweep that can be made: every point is possible.
+/// A sweep whose points can all be simulated.
 #[derive(Clone, Debug)]
 pub struct Plan {
     request: Request,
-    /// The traffic that was asked for: a trace is that of every point.
+    /// The traffic of the request. A trace is used by every point.
     traffic: OpenTraffic,
     points: Vec<PacketScenario>,
 }
 
-/// What came of a sweep.
+/// The results of a sweep.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Swept {
-    /// What was asked for.
+    /// The request.
     pub request: Request,
-    /// The points with what came of each: curve after curve, along the rates as asked for.
+    /// The points with their results: curve after curve, in the order of the rates given.
     pub points: Vec<(PacketScenario, PointResult)>,
 }
 
-/// A sweep could not be made.
+/// Why a sweep failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SweepError {
     /// A point cannot be simulated.
     #[error(transparent)]
     Point(#[from] PointError),
-    /// A finished point could not be kept.
-    #[error("cannot keep a finished point: {0}")]
+    /// A finished point could not be saved.
+    #[error("cannot save a finished point: {0}")]
     Keep(Box<dyn Error + Send + Sync>),
     /// The user asked to stop.
     #[error("interrupted")]
@@ -62,11 +62,11 @@ pub enum SweepError {
 }
 
 impl Plan {
-    /// The points of `request` on a host with the costs of `profile`. What the traffic names is
-    /// looked for in `base`.
+    /// The points of `request` on a host with the costs of `profile`. Files named by the traffic are looked
+    /// up in `base`.
     ///
     /// # Errors
-    /// If one of the points is impossible.
+    /// If one of the points cannot be simulated.
     pub fn new(request: Request, profile: &Profile, base: &Path) -> Result<Self, PointError> {
         request.check()?;
         let traffic = request.scenario.traffic.open(base)?;
@@ -89,9 +89,9 @@ impl Plan {
 
     /// Simulates every point, in parallel.
     ///
-    /// What is `known` of a point from an earlier run is not simulated again. Each new result is
-    /// shown to `finished`, so that it can be kept. `progress` is told how many points are done,
-    /// of how many. No point is begun once `stop` is set.
+    /// A point whose result is `known` from an earlier run is not simulated again. Each new result is passed
+    /// to `finished`, so that it can be saved. `progress` is called with the number of finished points and
+    /// their total. No point is begun once `stop` is set.
     ///
     /// # Errors
     /// If a point cannot be simulated, `finished` fails, or `stop` is set.
@@ -127,7 +127,7 @@ impl Plan {
     }
 }
 
-/// The highest rate of `curve`.
+/// The capacity of `curve`.
 fn capacity(
     curve: &PacketScenario,
     traffic: &OpenTraffic,
@@ -137,7 +137,7 @@ fn capacity(
     Ok(highest_rate(curve, &traffic, profile)?.rate.mean)
 }
 
-/// The traffic of `point`, one of a sweep with `traffic`: no axis varies a trace.
+/// The traffic of `point`, in a sweep over `traffic`. No axis varies a trace, so all points share it.
 fn traffic_of<'a>(
     point: &PacketScenario,
     traffic: &'a OpenTraffic,
@@ -149,10 +149,10 @@ fn traffic_of<'a>(
 }
 
 impl Swept {
-    /// A row for each point: its scenario, and what came of it.
+    /// One row per point: its scenario and its result.
     ///
     /// # Errors
-    /// Never, as long as every column has a name of its own.
+    /// Never, as long as every column has its own name.
     pub fn columns(&self) -> Result<Columns, ColumnsError> {
         point::columns(&self.points)
     }

@@ -1,5 +1,5 @@
-//! High and low confidence are both within reach of a machine of today: its profile as measured by a quick study, and
-//! as a quieter and a busier hour would have measured it.
+//! A machine of today can get both high and low confidence: its profile as measured by a quick study, and as
+//! a quieter and a busier hour would have measured it.
 
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
@@ -10,7 +10,7 @@ use warmcore_study::present::verdict::verdict;
 use warmcore_study::{Findings, conclude};
 use warmcore_units::{Nanos, PerSecond};
 
-/// The profile of two processors, with every time changed by `change`.
+/// The profile of two processors, with `change` applied to every time.
 fn profile(change: impl Fn(&mut Measured)) -> Profile {
     let mut profile: Profile = toml::from_str(include_str!("profiles/epyc-43ns.toml")).expect("a profile");
     for times in [&mut profile.times.locking, &mut profile.times.independent_stacks] {
@@ -71,7 +71,7 @@ fn the_same_measured_in_a_busy_hour_is_not() {
     assert_eq!(verdict(&findings).confidence.map(|confidence| confidence.level), Some(Level::Low));
 }
 
-/// The distance of the processors stands in the verdict, and what becomes of the choices with more streams.
+/// The verdict states the distance of the processors, and how the choices change with more streams.
 #[test]
 fn the_scope_names_the_distance_and_more_streams() {
     let mut profile = profile(|_| ());

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_is_there_and_what_is_not_counted_says_so() {
+    fn every_figure_is_shown_and_missing_counts_are_explained() {
         let document = report(&points(&[1.0, 1.1]));
         let charts: Vec<&str> = document.charts().map(|chart| chart.id.as_str()).collect();
         assert_eq!(charts, ["throughput", "cpu-use", "cost"]);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_cost_its_figure_says_so_and_nothing_else_is_lost() {
+    fn a_missing_cost_is_explained_and_other_figures_stay() {
         let document = report(&points(&[]));
         assert_eq!(document.charts().count(), 2);
         assert!(report(&[]).charts().next().is_none());

@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_source_found_holds() {
+    fn results_like_those_of_the_paper_hold() {
         let points = [point(0.1, 0.15, 0.0), point(0.25, 0.29, 0.02)];
         let found = concluded(&points);
         assert!(found[..5].iter().all(|(_, verdict, _)| *verdict == ClaimVerdict::Holds), "{found:?}");
@@ -249,14 +249,14 @@ mod tests {
     }
 
     #[test]
-    fn what_no_affinity_differs_from_itself_widens_every_change() {
+    fn the_difference_of_no_affinity_from_itself_widens_every_change() {
         let mut noisy = point(0.25, 0.29, 0.0);
         noisy.control.throughput = vec![12.0, 8.0, 11.0, 9.0, 10.0];
         assert_eq!(verdicts(&[noisy])[1..3], [ClaimVerdict::Undecided; 2]);
     }
 
     #[test]
-    fn where_no_affinity_differs_from_itself_nothing_is_told() {
+    fn no_claim_is_judged_if_no_affinity_differs_from_itself() {
         let mut unsound = point(0.25, 0.29, 0.0);
         unsound.control = runs(12.0, 0.8);
         assert!(verdicts(&[unsound]).iter().all(|verdict| *verdict == ClaimVerdict::NotDerived));

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_fixed_dilutes_the_reduction() {
+    fn a_fixed_part_dilutes_the_reduction() {
         let (with, without) = (Estimate::new(60.0, 0.6), Estimate::new(120.0, 1.2));
         assert_eq!(shortened(with, without, 0.0).mean, 50.0);
         assert_eq!(shortened(with, without, 240.0).mean, 25.0);

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_share_rates_whatever_the_last_bits_of_their_capacities() {
+    fn curves_share_rates_if_their_capacities_differ_only_in_the_last_bits() {
         let best = PerSecond(139_350.0);
         let of = |capacity| rates(PerSecond(capacity), best);
         assert_eq!(of(64_010.0), of(64_011.3));

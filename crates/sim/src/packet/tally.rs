@@ -28,7 +28,7 @@ pub(super) struct Tally {
     /// The quantities of the latest packets. The first `unread` are not in the statistics yet.
     latest: [[f64; 3]; BLOCK],
     unread: usize,
-    together: usize,
+    read_after: usize,
     packets: BatchMeans<3>,
     delays: Quantiles,
     backlog: Backlog,
@@ -46,7 +46,7 @@ impl Tally {
             lines: shape.processors.max(shape.stacks),
             latest: [[0.0; 3]; BLOCK],
             unread: 0,
-            together: BLOCK,
+            read_after: BLOCK,
             packets: BatchMeans::default(),
             delays: Quantiles::default(),
             backlog: Backlog::default(),
@@ -70,13 +70,13 @@ impl Tally {
         self.situations[finished.situation.index()] += 1;
         self.last_arrival = arrived;
         self.now = finished.ended;
-        self.unread == self.together
+        self.unread == self.read_after
     }
 
     /// Makes sure that the next read happens no later than when `packets` have been recorded in all.
     pub(super) fn read_at(&mut self, packets: u64) {
         let missing = usize::try_from(packets - self.packets()).unwrap_or(BLOCK);
-        self.together = missing.min(BLOCK);
+        self.read_after = missing.min(BLOCK);
     }
 
     /// Enters the latest packets into the statistics; `present` further packets are in the system.

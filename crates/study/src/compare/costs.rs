@@ -1,20 +1,20 @@
-//! What the runtime itself costs: fitted at one load under one policy, and frozen.
+//! The runtime's own costs: fitted at one load under one policy, then fixed.
 //!
-//! There are two of these fits where workers that decide alone are compared with workers that share a dispatcher.
-//! Its lock and its lines go from one to the other with every packet: the same packets were measured to cost the
-//! runtime 250 ns with a dispatcher for two workers and 150 ns with one for each, both the same from a tenth to half
-//! of what can be done.
+//! There are two such fits if workers that decide alone are compared with workers that share a dispatcher.
+//! The lock and the lines of a shared dispatcher move between workers with every packet: the same packets
+//! were measured to cost the runtime 250 ns with one dispatcher for two workers, and 150 ns with one
+//! dispatcher each, in both cases the same from a tenth to half of the capacity.
 //!
-//! Of the reference runs, two times are taken:
+//! Two times are taken from the reference runs:
 //!
-//! * What a packet that follows another on its processor costs that processor besides its time in the stack is
-//!   *deciding*: taking packets in, asking the policy, waiting for others who ask, and the books.
-//! * A packet that finds its processor at other work waits until it has *started*. What that takes is what
-//!   the simulator must charge such packets for all to be delayed as they were.
+//! * *Deciding* is what a packet that follows another on its processor costs that processor in addition to its time
+//!   in the stack: taking packets in, asking the policy, waiting for others that ask, and the bookkeeping.
+//! * *Starting*: a packet that finds its processor busy with other work waits until it is started. This is the cost
+//!   that the simulator must charge such packets so that all are delayed as they were.
 //!
-//! The stack's time in both is the one that was timed there, not the predicted one: an error of the profile
-//! cannot hide in what is fitted. Every other load, and every policy with a dispatcher of that kind,
-//! is predicted with these costs as they are.
+//! Both use the time in the stack that was measured in these runs, not the predicted one, so that an error of
+//! the profile cannot be hidden in the fit. Every other load, and every policy with the same kind of
+//! dispatcher, is predicted with these costs unchanged.
 
 use super::CompareError;
 use super::figures::Repeated;
@@ -24,36 +24,36 @@ use warmcore_scenario::{Effects, OpenTraffic, PacketScenario, Scheduling};
 use warmcore_sim::packet::Point;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// The load of the reference runs, as a fraction of what can be done when packets come without end. Several
-/// are then handled at a time, which is cheaper: of what can be done with packets one by one, it is some
+/// The load of the reference runs, as a fraction of the throughput when packets come without end. Several
+/// packets are then handled at a time, which is cheaper; of the throughput with single packets it is about a
 /// quarter.
 const LIGHT: f64 = 0.1;
-/// Steps of the search for what starting costs: to a five-hundredth of all that it can.
+/// Steps of the search for the cost of starting, which reaches a five-hundredth of its range.
 const STEPS: usize = 9;
-/// How exactly is simulated meanwhile.
+/// Precision of the simulations during the search.
 const PRECISION: f64 = 0.01;
 
-/// What the runtime costs, and where that was found.
+/// The costs of the runtime, and where they were measured.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RuntimeCosts {
-    /// For each packet.
+    /// Cost of each packet.
     pub deciding: Estimate<Nanos>,
-    /// For each packet that finds its processor at other work, deciding included.
+    /// Cost of each packet that finds its processor busy with other work, including deciding.
     pub starting: Estimate<Nanos>,
-    /// What the stack took there, with the handler: what the null model takes it to be everywhere.
+    /// The time in the stack there, handler included; the null model uses it everywhere.
     pub stack: Estimate<Nanos>,
-    /// Under which policy.
+    /// The scheduling they were measured under.
     pub scheduling: Scheduling,
-    /// At which rate.
+    /// The rate they were measured at.
     pub rate: PerSecond,
-    /// Whether each worker decides alone under it; else they share a dispatcher.
+    /// Whether each worker decides alone under that scheduling; otherwise they share a dispatcher.
     pub alone: bool,
 }
 
 /// Whether each worker decides alone under the scheduling of `scenario`.
 ///
 /// # Errors
-/// If `profile` has not the costs that its policy weighs.
+/// If `profile` lacks the costs that its policy uses.
 pub fn decides_alone(scenario: &PacketScenario, profile: &Profile) -> Result<bool, CompareError> {
     let PacketScenario { scheduling, processors, .. } = scenario;
     let model = ExecutionModel::new(profile, scheduling.approach.costs(), *processors)?;
@@ -61,8 +61,8 @@ pub fn decides_alone(scenario: &PacketScenario, profile: &Profile) -> Result<boo
 }
 
 impl RuntimeCosts {
-    /// Runs `scenario` on `testbed` with packets without end, to find a light load, then at that load, and takes
-    /// the costs from there.
+    /// Runs `scenario` on `testbed` with packets without end to find a light load, then at that load, and
+    /// measures the costs there.
     ///
     /// # Errors
     /// If it cannot be run or simulated, or the workers hardly ran.
@@ -81,7 +81,7 @@ impl RuntimeCosts {
         }
         let scenario = at(Some(rate));
         let reference = repeat(testbed, &scenario)?.ok_or_else(disturbed)?;
-        if !reference.beside.mean.0.is_finite() {
+        if !reference.overhead.mean.0.is_finite() {
             return Err(disturbed());
         }
         Self::from_reference(&reference, &scenario, traffic, profile)
@@ -95,7 +95,7 @@ impl RuntimeCosts {
     ) -> Result<Self, CompareError> {
         let (delay, stack) = (reference.figures.delay, reference.figures.stack);
         let half = |estimate: Estimate<Nanos>| estimate.half_width.unwrap_or(Nanos::INFINITY).0;
-        let deciding = Estimate { mean: reference.beside.mean.max(Nanos::ZERO), ..reference.beside };
+        let deciding = Estimate { mean: reference.overhead.mean.max(Nanos::ZERO), ..reference.overhead };
         let constant = profile.with_constant_time(stack.mean);
         let starting = implied(delay.mean, deciding.mean, scenario, traffic, &constant)?;
         let starting = Estimate::new(starting, Nanos(half(delay).hypot(half(stack))));
@@ -115,7 +115,7 @@ impl RuntimeCosts {
         PacketScenario { effects, ..scenario.clone() }
     }
 
-    /// The same with all costs at the lower and the upper ends of their intervals.
+    /// The same with all costs at the lower ends of their intervals, and at the upper ends.
     #[must_use]
     pub fn bounds(&self) -> [Self; 2] {
         [-1.0, 1.0].map(|sign| {
@@ -128,7 +128,7 @@ impl RuntimeCosts {
     }
 }
 
-/// What starting takes if packets of a `constant` time are delayed for `delay`.
+/// The cost of starting, if packets of a `constant` time have the mean `delay`.
 fn implied(
     delay: Nanos,
     deciding: Nanos,

@@ -1,5 +1,4 @@
-//! What choosing another way to schedule changes at one rate, predicted and measured: what predictions are
-//! made for.
+//! What another scheduling changes at one rate, predicted and measured. Predictions are made to answer this.
 
 use super::Compared;
 use super::judge::{Judgement, relative};
@@ -7,32 +6,33 @@ use super::point::{ComparedPoint, Quantity, Source};
 use warmcore_scenario::Scheduling;
 use warmcore_units::{Estimate, PerSecond};
 
-/// How far a predicted difference may be from the measured one, as a fraction of the delay that both refer to.
+/// The largest error of a predicted difference that counts as good, as a fraction of the delay that both
+/// differences refer to.
 pub const LIMIT: f64 = 0.15;
 
-/// The mean delay under one way to schedule over that under the first one, less one.
+/// The mean delay under one scheduling divided by that under the first one, minus one.
 #[derive(Clone, Copy, Debug)]
 pub struct Difference {
-    /// The one.
+    /// The scheduling.
     pub scheduling: Scheduling,
-    /// At which rate.
+    /// The rate.
     pub rate: PerSecond,
-    /// As the model has it.
+    /// According to the model.
     pub predicted: Estimate<f64>,
-    /// As the null model has it, if it has.
+    /// According to the null model, if it has a value.
     pub null: Option<Estimate<f64>>,
     /// As measured.
     pub measured: Estimate<f64>,
 }
 
 impl Difference {
-    /// Whether the predicted one is within [`LIMIT`] of the measured one.
+    /// Whether the predicted difference is within [`LIMIT`] of the measured one.
     #[must_use]
     pub fn judged(&self) -> Judgement {
         self.judge(self.predicted)
     }
 
-    /// The same of the null model.
+    /// The same for the null model.
     #[must_use]
     pub fn null_judged(&self) -> Option<Judgement> {
         self.null.map(|null| self.judge(null))
@@ -44,8 +44,8 @@ impl Difference {
         Judgement::new(Estimate::new(error, half(predicted).hypot(half(self.measured))), LIMIT)
     }
 
-    /// Whether the better one is predicted to be the better one; `None` if clock or prediction cannot tell which
-    /// it is: a difference within its own interval has no sign.
+    /// Whether the better scheduling was predicted to be better; `None` if measurement or prediction cannot
+    /// tell which one is, because the difference is within its own interval.
     #[must_use]
     pub fn order_is_right(&self) -> Option<bool> {
         let sign = |Estimate { mean, half_width }: Estimate<f64>| {
@@ -55,7 +55,7 @@ impl Difference {
     }
 }
 
-/// The differences between the first of `all` and each other, at every rate that both can be judged at.
+/// The differences between the first of `all` and each other one, at every rate at which both can be judged.
 #[must_use]
 pub fn differences(all: &[Compared]) -> Vec<Difference> {
     let Some((first, others)) = all.split_first() else { return Vec::new() };

@@ -1,18 +1,18 @@
-//! The figures of a load, whoever says them: the clock, the simulator, or the null model.
+//! The figures of a load, from measurement, the simulator, or the null model.
 
 use super::quiet::{Ran, quiet};
 use warmcore_costs::Situation;
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// What is said of a load.
+/// The figures of a load.
 #[derive(Clone, Debug)]
 pub struct LoadFigures {
     /// Mean delay: from arrival to the end of service.
     pub delay: Estimate<Nanos>,
-    /// Half of the packets are faster.
+    /// Half of the packets have a smaller delay.
     pub p50: Estimate<Nanos>,
-    /// One in a hundred is slower.
+    /// One packet in a hundred has a larger delay.
     pub p99: Estimate<Nanos>,
     /// Mean time in the protocol stack and its handler.
     pub stack: Estimate<Nanos>,
@@ -20,46 +20,46 @@ pub struct LoadFigures {
     pub situations: [f64; Situation::COUNT],
 }
 
-/// What one run says.
+/// The figures of one run.
 #[derive(Clone, Debug)]
 pub struct Observed {
     /// Its figures.
     pub figures: LoadFigures,
-    /// What a packet that follows another takes its worker besides its time in the stack; not finite if none
-    /// did.
-    pub beside: Estimate<Nanos>,
-    /// Packets finished per second, those that were disturbed included.
+    /// What a packet that follows another costs its worker in addition to its time in the stack; not finite
+    /// if there was none.
+    pub overhead: Estimate<Nanos>,
+    /// Packets finished per second, including disturbed ones.
     pub throughput: PerSecond,
 }
 
-/// What several runs of one load say together.
+/// The figures of several runs of one load.
 #[derive(Clone, Debug)]
 pub struct Repeated {
-    /// The mean over the quiet runs, each with the interval that those runs' spread gives; over all runs if
-    /// fewer than [`LEAST`] were quiet.
+    /// The mean over the quiet runs, with the interval given by their spread; over all runs if fewer than
+    /// [`LEAST`] were quiet.
     pub figures: LoadFigures,
     /// As for one run.
-    pub beside: Estimate<Nanos>,
+    pub overhead: Estimate<Nanos>,
     /// As for one run.
     pub throughput: PerSecond,
-    /// The largest share, in a run that counts, of packets that met a time in which a worker was kept from
+    /// The largest share, in any run that counts, of packets that arrived while a worker was kept from
     /// running.
     pub disturbed: f64,
-    /// Whether the processors were as near to each other in the runs that count as when costs were measured.
+    /// Whether the processors in the runs that count were at the same distance as when costs were measured.
     pub near: bool,
 }
 
-/// Quiet runs that are enough to tell what they have in common.
+/// The number of quiet runs that suffices to compare them.
 pub const LEAST: usize = 3;
 
 impl Repeated {
-    /// Of `runs`; `None` if there are none.
+    /// Combines `runs`; `None` if there are none.
     #[must_use]
     pub fn from_runs(runs: &[Ran<Observed>]) -> Option<Self> {
         let counting = quiet(runs, LEAST);
         let first = counting.first()?;
         let mean = |of: fn(&Observed) -> Nanos| {
-            // A run in which hardly any packet was undisturbed may have timed none.
+            // A run in which almost all packets were disturbed may have timed none.
             let values = counting.iter().map(|ran| of(&ran.outcome).0).filter(|value| value.is_finite());
             let values: Vec<f64> = values.collect();
             let Interval { mean, half_width, .. } = Interval::from_observations(&values);
@@ -78,7 +78,7 @@ impl Repeated {
                 stack: mean(|run| run.figures.stack.mean),
                 situations,
             },
-            beside: mean(|run| run.beside.mean),
+            overhead: mean(|run| run.overhead.mean),
             throughput: PerSecond(
                 counting.iter().map(|ran| ran.outcome.throughput.0).sum::<f64>() / counting.len() as f64,
             ),
@@ -94,18 +94,18 @@ mod tests {
     use crate::compare::point::tests::figures;
 
     #[test]
-    fn a_run_that_timed_no_packet_does_not_hide_what_others_say() {
+    fn a_run_that_timed_no_packet_does_not_hide_the_others() {
         let run = |stack: f64| Ran {
             outcome: Observed {
                 figures: figures(1_000.0, stack),
-                beside: Estimate::new(Nanos(stack), Nanos::ZERO),
+                overhead: Estimate::new(Nanos(stack), Nanos::ZERO),
                 throughput: PerSecond(1e6),
             },
             disturbed: 0.0,
             near: true,
         };
         let repeated = Repeated::from_runs(&[run(90.0), run(f64::NAN), run(110.0)]).unwrap();
-        assert_eq!((repeated.figures.stack.mean, repeated.beside.mean), (Nanos(100.0), Nanos(100.0)));
+        assert_eq!((repeated.figures.stack.mean, repeated.overhead.mean), (Nanos(100.0), Nanos(100.0)));
         assert_eq!((repeated.figures.delay.mean, repeated.throughput), (Nanos(1_000.0), PerSecond(1e6)));
     }
 }

@@ -1,5 +1,5 @@
-//! Errors that a comparison must catch, put into the prediction or into what is measured. What is measured is
-//! simulated with a truth of its own, so that only the injected error tells the two apart.
+//! Errors that a comparison must detect. They are put into the prediction or into the measurement. The
+//! measurement is simulated with known costs, so that only the injected error separates the two.
 
 use super::figures::{LoadFigures, Observed};
 use super::judge::Judgement::{self, Good, Off};
@@ -13,19 +13,19 @@ use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy, QueueRule,
 use warmcore_sim::packet::simulate;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// What the runtime of the simulated machine takes for each packet where workers share a dispatcher.
+/// The runtime's cost per packet on the simulated machine, if workers share a dispatcher.
 const SHARED: Nanos = Nanos(5e3);
-/// The same where each decides alone.
+/// The same if each worker decides alone.
 const ALONE: Nanos = Nanos(2e3);
 
 fn deciding(scheduling: &Scheduling) -> Nanos {
     if *scheduling == WIRED() { ALONE } else { SHARED }
 }
 
-/// A machine whose truth is known.
+/// A machine whose costs are known.
 struct Simulated {
     truth: Profile,
-    /// How it waits, whatever it is told.
+    /// Its queue rule, whatever the scenario says.
     queue: Option<QueueRule>,
     runs: u64,
 }
@@ -58,7 +58,7 @@ impl Testbed for Simulated {
                 situations: outcome.situations.map(|packets| packets as f64 / all as f64),
             };
             let throughput = if rate.is_some() { outcome.throughput } else { result.capacity.rate.mean };
-            Observed { figures, beside: exactly(deciding), throughput }
+            Observed { figures, overhead: exactly(deciding), throughput }
         });
         Ok(Ran { outcome: observed, disturbed: 0.0, near: true })
     }
@@ -68,7 +68,7 @@ fn scheduling(approach: Parallelism, policy: ProcessorPolicy) -> Scheduling {
     Scheduling { approach, policy, ..Scheduling::default() }
 }
 
-/// `machine` compared with what `profile` predicts of it.
+/// Compares `machine` with what `profile` predicts for it.
 fn compared(
     mut machine: Simulated,
     profile: &Profile,
@@ -93,7 +93,7 @@ fn verdicts(comparison: &Comparison) -> Vec<Option<Judgement>> {
     points.map(|point| point.judgement(Source::Model)).collect()
 }
 
-/// `profile` with every time as `change` has it: of a hot time and a cold one.
+/// `profile` with every time replaced by `change` of a hot and a cold time.
 fn changed(mut profile: Profile, change: impl Fn(Nanos, Nanos) -> Nanos) -> Profile {
     let set = |measured: &mut Measured, hot: Nanos| measured.mean = change(hot, measured.mean);
     for times in [&mut profile.times.locking, &mut profile.times.independent_stacks] {
@@ -108,15 +108,15 @@ fn changed(mut profile: Profile, change: impl Fn(Nanos, Nanos) -> Nanos) -> Prof
     profile
 }
 
-/// Under which each worker decides alone.
+/// A scheduling under which each worker decides alone.
 const WIRED: fn() -> Scheduling = || scheduling(Parallelism::Ips, ProcessorPolicy::WiredStreams);
 
 #[test]
-fn what_is_predicted_with_the_truth_is_good() {
+fn predictions_with_the_true_costs_are_good() {
     let truth = Profile::sgi_challenge_xl();
     let ways = [WIRED(), scheduling(Parallelism::Ips, ProcessorPolicy::Mru)];
     let comparison = compared(Simulated::new(truth.clone()), &truth, &ways, Loads::Fractions(vec![0.2, 0.5]));
-    // Each kind of dispatcher has costs of its own.
+    // Each kind of dispatcher has its own costs.
     let costs: Vec<_> = comparison.costs.iter().map(|costs| (costs.alone, costs.deciding.mean)).collect();
     assert_eq!(costs, [(true, ALONE), (false, SHARED)]);
     for costs in &comparison.costs {
@@ -137,8 +137,8 @@ fn a_profile_of_a_slower_machine_is_caught_at_every_load() {
     assert_eq!(verdicts(&comparison), [Some(Off); 2]);
 }
 
-/// Half as much again as the limit. A mean delay, of which the stack is a part, may still be good: so a point is only
-/// good if its time in the stack is.
+/// The error is 1.5 times the limit. The mean delay, of which the stack is only a part, may still be good;
+/// therefore a point is good only if its time in the stack is good too.
 #[test]
 fn a_profile_that_is_off_by_15_per_cent_is_caught() {
     let truth = Profile::sgi_challenge_xl();
@@ -151,8 +151,8 @@ fn a_profile_that_is_off_by_15_per_cent_is_caught() {
     }
 }
 
-/// What cannot be caught: an error that lies within what is known of the costs. A profile whose times are known to 8%
-/// may be off by 15% unnoticed; it is not called good either.
+/// An error within the uncertainty of the costs cannot be detected. A profile whose times are known to 8% may
+/// be off by 15% unnoticed, but it is not called good either.
 #[test]
 fn an_error_of_15_per_cent_is_undecided_where_costs_are_hardly_better_known() {
     let truth = Profile::sgi_challenge_xl();

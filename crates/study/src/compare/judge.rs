@@ -1,4 +1,4 @@
-//! What is called good: a prediction whose error is within its limit, the interval of the error included.
+//! Judges predictions: good if the error, including its interval, is within a limit.
 
 use core::fmt;
 use warmcore_units::{Estimate, Nanos};
@@ -6,16 +6,16 @@ use warmcore_units::{Estimate, Nanos};
 /// Whether an error is within a limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Judgement {
-    /// All of its interval is.
+    /// The whole interval is.
     Good,
-    /// Nothing of its interval is.
+    /// None of the interval is.
     Off,
-    /// Some of its interval is, or there is none.
+    /// Part of the interval is, or the error has no interval.
     Undecided,
 }
 
 impl Judgement {
-    /// Of an error that may be `limit` at most, to either side.
+    /// Judges an error that may be at most `limit`, in either direction.
     #[must_use]
     pub fn new(error: Estimate<f64>, limit: f64) -> Self {
         let half = error.half_width.unwrap_or(f64::INFINITY);
@@ -26,7 +26,7 @@ impl Judgement {
         }
     }
 
-    /// Of two things that must both be good.
+    /// Judges two things that must both be good.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {
@@ -47,7 +47,7 @@ impl fmt::Display for Judgement {
     }
 }
 
-/// The predicted time over the measured one, less one, with the interval of both, taken as independent.
+/// The predicted time divided by the measured one, minus one. Its interval is that of independent values.
 #[must_use]
 pub fn relative(predicted: Estimate<Nanos>, measured: Estimate<Nanos>) -> Estimate<f64> {
     let ratio = predicted.mean / measured.mean;

@@ -1,4 +1,4 @@
-//! Where measured figures come from: runs on this machine or, in tests, anything that says what a run would.
+//! The source of measured figures: runs on this machine or, in tests, a simulation of them.
 
 use super::CompareError;
 use super::figures::{LoadFigures, Observed, Repeated};
@@ -14,32 +14,32 @@ use warmcore_runtime::{Report, Steady, WARM_UP};
 use warmcore_scenario::PacketScenario;
 use warmcore_units::Nanos;
 
-/// Runs of a load; together they last as long as the scenario says, and each at least `SHORTEST`.
+/// Runs of a load. Together they last as long as the scenario says, and each at least `SHORTEST`.
 pub const ROUNDS: usize = 5;
-/// What lasts less is hardly more than its beginning.
+/// A shorter run would hardly be more than its beginning.
 const SHORTEST: Duration = Duration::from_millis(120);
-/// One packet in so many is timed, where there are many.
+/// In a run with many packets, one packet in this many is timed.
 const SPARSE: u32 = 11;
-/// Packets of a run that are many.
+/// The number of packets that counts as many.
 const MANY: f64 = 20_000.0;
-/// Packets of each stream in the mean before a run counts.
+/// Mean packets per stream before a run counts.
 const SETTLING: f64 = 5.0;
-/// The longest time that is waited for them.
+/// The longest time to wait for them.
 const LONGEST_WARM_UP: Nanos = Nanos(2e9);
-/// Undisturbed packets without which those that were disturbed count as well.
+/// With fewer undisturbed packets than this, disturbed packets count as well.
 const ENOUGH: u64 = 20;
 
-/// What scenarios are run on.
+/// Something to run scenarios on.
 pub trait Testbed {
-    /// Runs `scenario` once: with as many packets as can be done if it has no rate. Nothing comes of it if
-    /// no packet was finished.
+    /// Runs `scenario` once; without a rate, with as many packets as can be processed. `None` if no packet
+    /// was finished.
     ///
     /// # Errors
     /// If it cannot be run.
     fn run(&mut self, scenario: &PacketScenario) -> Result<Ran<Option<Observed>>, CompareError>;
 }
 
-/// Runs `scenario` in [`ROUNDS`]; `None` if nothing came of any.
+/// Runs `scenario` in [`ROUNDS`]; `None` if no run had a result.
 ///
 /// # Errors
 /// If it cannot be run.
@@ -49,7 +49,7 @@ pub fn repeat(
 ) -> Result<Option<Repeated>, CompareError> {
     let mut runs = Vec::new();
     for _ in 0..ROUNDS {
-        runs.extend(testbed.run(scenario)?.told());
+        runs.extend(testbed.run(scenario)?.non_empty());
     }
     Ok(Repeated::from_runs(&runs))
 }
@@ -57,11 +57,11 @@ pub fn repeat(
 /// This machine.
 #[derive(Debug)]
 pub struct ThisMachine<'a> {
-    /// For policies that weigh costs.
+    /// The costs, for policies that use them.
     pub profile: &'a Profile,
-    /// Where files of the traffic are looked for.
+    /// The folder in which the traffic's files are looked up.
     pub base: &'a Path,
-    /// Runs count where the processors are as near as when the profile was measured.
+    /// Decides which runs count, by the distance of the processors.
     pub nearness: Nearness<'a>,
     /// The calibration's clock.
     pub timer: Timer,
@@ -85,8 +85,8 @@ impl Testbed for ThisMachine<'_> {
     }
 }
 
-/// How long packets come that are the first of their streams: they find neither sessions nor their pages, as
-/// hardly any does in the steady state that is predicted.
+/// How long the first packets of streams take to be over: they find neither sessions nor their pages, which
+/// is rare in the steady state that is predicted.
 fn warm_up(scenario: &PacketScenario) -> Nanos {
     let first = scenario.rate_per_s.map_or(Nanos::ZERO, |rate| {
         Nanos::from_secs(SETTLING * f64::from(scenario.traffic.streams) / rate.0)
@@ -110,7 +110,7 @@ fn observed(steady: &Steady) -> Observed {
             stack: steady.stack(),
             situations: total.clean.situations.map(|served| served.packets as f64 / all),
         },
-        beside: steady.packet_overhead(),
+        overhead: steady.packet_overhead(),
         throughput: steady.throughput().mean,
     }
 }

@@ -1,8 +1,8 @@
-//! Whether a profile was measured, with packets like those of the runs it is to predict.
+//! Checks that a profile was measured, with packets like those of the runs it is to predict.
 //!
-//! The memory driver of a run hands out frames that were prepared before it and stay in cache. A
-//! calibration for a study writes every packet anew, as a network card does, and reading it misses. Such
-//! times say how long packets of a network card take, and predict those of a run too long.
+//! A run from memory hands out frames that were prepared before it and stay in cache. The calibration of a
+//! study writes every packet anew, as a network card does, so that reading it misses. Such costs are those of
+//! a network card's packets, and would predict too long times for a run from memory.
 
 use core::fmt::Display;
 use warmcore_costs::profile::Kind;
@@ -10,7 +10,7 @@ use warmcore_costs::{FrameLines, Packets, Profile};
 use warmcore_scenario::Live;
 use warmcore_units::{Bytes, Fault};
 
-/// What the packets of a run from memory are like.
+/// The properties of the packets in a run from memory.
 #[must_use]
 pub fn of_run(live: &Live) -> Packets {
     Packets {
@@ -21,10 +21,10 @@ pub fn of_run(live: &Live) -> Packets {
     }
 }
 
-/// Refuses a profile that was never measured by this program, or says that its packets were others.
+/// Refuses a profile that was not measured by this program, or was measured with other packets.
 ///
 /// # Errors
-/// The first field of the profile by which it does not fit, with what it would have to be.
+/// The first field of the profile that does not fit, with the value that would.
 pub fn check(profile: &Profile, live: &Live) -> Result<(), Fault> {
     if profile.provenance.kind == Kind::Published {
         let expected =
@@ -37,8 +37,8 @@ pub fn check(profile: &Profile, live: &Live) -> Result<(), Fault> {
         Err(Fault::new(format!("provenance.packets.{field}"), found, expected))
     };
     if measured.frames != run.frames {
-        let expected = "resident: the frames of a run stay in cache, while reading those that are written anew for \
-                        each packet misses, so that packets would be predicted to take too long";
+        let expected = "resident: the frames of a run stay in cache. Frames that are written anew for each packet \
+                        miss, so packets would be predicted to take too long";
         return differs("frames", &"written", expected.to_owned());
     }
     if measured.checksum != run.checksum {
@@ -61,25 +61,24 @@ pub fn check(profile: &Profile, live: &Live) -> Result<(), Fault> {
 }
 
 /// Above this ratio of the longest measured t(x) to the fully cold time, a packet after much other work takes
-/// longer than any that the model knows.
+/// longer than any packet of the model.
 const BEYOND_COLD: f64 = 1.15;
 
-/// What a reader of the comparison must know: of a `profile` that does not say what its packets were like, of
-/// handlers that touch more than a calibration knows of, and of packets that are colder than the model has
-/// them.
+/// What a reader of the comparison must know: that `profile` does not say what its packets were like, that
+/// handlers touch more data than in the calibration, or that packets are colder than the model allows.
 #[must_use]
 pub fn doubts(profile: &Profile, live: &Live, streams: u32) -> Vec<String> {
     let unknown = profile.provenance.packets.is_none().then(|| {
-        "The profile does not say what its packets were like. If they were written anew for each packet, as for a \
-         study, and did not stay in cache, as those of the runs do, all times in the stack are predicted too long."
+        "The profile does not say what its packets were like. If they were written anew for each packet, as in a \
+        study, and did not stay in cache as those of the runs do, all times in the stack are predicted too long."
             .to_owned()
     });
     let all = Bytes(u64::from(live.handler_bytes) * u64::from(streams));
     let nearest = profile.levels.first().filter(|level| all > level.geometry.size);
     let crowded = nearest.map(|level| {
         format!(
-            "What the handlers of all {streams} streams touch is {all} together, and {} holds {}. The calibration had \
-             two streams, whose memory stays there: times in the stack are predicted too short.",
+            "The handlers of all {streams} streams together touch {all}, and {} holds {}. The calibration had \
+            two streams, whose memory stays there: times in the stack are predicted too short.",
             level.name, level.geometry.size
         )
     });
@@ -92,9 +91,9 @@ fn beyond_cold(profile: &Profile) -> Option<String> {
     let cold = profile.times.get(curve.approach).fully_cold.mean;
     (longest.time.mean / cold > BEYOND_COLD).then(|| {
         format!(
-            "After {} of other work, a packet took {} in the calibration, and {cold} where caches had been made \
-             cold: work displaces more than caches, translations of addresses for one. The model has no packet take \
-             longer than the latter: at low rates, times in the stack are predicted too short.",
+            "After {} of other work, a packet took {} in the calibration, and {cold} with caches made fully \
+            cold: the other work displaces more than caches, such as address translations. In the model no packet takes \
+            longer than the latter: at low rates, times in the stack are predicted too short.",
             longest.x, longest.time.mean
         )
     })
@@ -107,7 +106,7 @@ mod tests {
     use warmcore_costs::{Approach, Measured};
     use warmcore_units::Nanos;
 
-    /// A profile that says that it was measured.
+    /// A profile that was measured.
     fn measured() -> Profile {
         let mut profile = Profile::sgi_challenge_xl();
         profile.provenance.kind = Kind::Measured;
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn published_costs_are_refused_whatever_they_are_called() {
+    fn published_costs_are_refused_under_any_name() {
         let mut profile = Profile { name: "mine".to_owned(), ..Profile::sgi_challenge_xl() };
         let field = |profile: &Profile| check(profile, &Live::default()).err().map(|fault| fault.field);
         assert_eq!(field(&profile).as_deref(), Some("provenance.kind"));
@@ -123,7 +122,7 @@ mod tests {
         assert_eq!(field(&profile), None);
     }
 
-    /// The field that a profile with such packets is refused for.
+    /// The field for which a profile with such packets is refused.
     fn refused(packets: Option<Packets>, live: &Live) -> Option<String> {
         let mut profile = measured();
         profile.provenance.packets = packets;
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_profile_cannot_know_is_doubted_and_nothing_else() {
+    fn only_unknown_conditions_are_doubted() {
         let mut profile = measured();
         assert_eq!(refused(profile.provenance.packets, &Live::default()), None);
         let doubted = |profile: &Profile, live: &Live| doubts(profile, live, 8).len();

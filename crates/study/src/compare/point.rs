@@ -1,4 +1,4 @@
-//! What comes of one load, predicted and measured, and where the difference comes from.
+//! One load, predicted and measured, and where the difference comes from.
 
 use super::figures::{LoadFigures, Repeated};
 use super::judge::{Judgement, relative};
@@ -7,7 +7,7 @@ use super::quiet::QUIET;
 use core::fmt;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// Up to this share of time in a stack that is used by others at the same time, that can be neglected: at a fifth,
+/// The largest share of time in a stack, used by others at the same time, that can be neglected. At a fifth,
 /// packets were measured to take a fifth longer than in turns.
 pub const TOGETHER: f64 = 0.05;
 
@@ -18,13 +18,13 @@ pub struct ComparedPoint {
     pub load: f64,
     /// Packets per second that arrive.
     pub rate: PerSecond,
-    /// What the simulator says.
+    /// The prediction.
     pub predicted: Predicted,
-    /// What the clock says; `None` if nothing was finished.
+    /// The measurement; `None` if no packet was finished.
     pub measured: Option<Repeated>,
 }
 
-/// What is judged.
+/// The quantities that are judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Quantity {
     /// The mean delay.
@@ -35,19 +35,19 @@ pub enum Quantity {
     P99,
 }
 
-/// Who predicts.
+/// The models that predict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// The model of caches.
     Model,
-    /// The same without what caches do.
+    /// The same without the effects of caches.
     Null,
 }
 
-/// Where most of a difference comes from.
+/// The main cause of a difference.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Term {
-    /// Nowhere: the prediction is good, or as good as can be told.
+    /// No cause: the prediction is good, or not known to be bad.
     None,
     /// Packets take longer or shorter in the stack than predicted.
     Stack,
@@ -56,7 +56,7 @@ pub enum Term {
 }
 
 impl Quantity {
-    /// How far off a good prediction may be.
+    /// The largest error of a good prediction.
     #[must_use]
     pub const fn limit(self) -> f64 {
         match self {
@@ -66,7 +66,7 @@ impl Quantity {
         }
     }
 
-    /// It, of `figures`.
+    /// The value of this quantity in `figures`.
     #[must_use]
     pub const fn value_in(self, figures: &LoadFigures) -> Estimate<Nanos> {
         match self {
@@ -78,7 +78,7 @@ impl Quantity {
 }
 
 impl ComparedPoint {
-    /// What `source` predicts, if it does not say that packets come too fast.
+    /// The prediction of `source`, unless it predicts saturation.
     #[must_use]
     pub const fn by(&self, source: Source) -> Option<&LoadFigures> {
         match source {
@@ -87,44 +87,43 @@ impl ComparedPoint {
         }
     }
 
-    /// What the clock says.
+    /// The measured figures.
     #[must_use]
     pub fn figures(&self) -> Option<&LoadFigures> {
         self.measured.as_ref().map(|measured| &measured.figures)
     }
 
-    /// What `source` predicts over what was measured, less one, with its interval.
+    /// The prediction of `source` divided by the measurement, minus one, with its interval.
     #[must_use]
     pub fn error(&self, quantity: Quantity, source: Source) -> Option<Estimate<f64>> {
         Some(relative(quantity.value_in(self.by(source)?), quantity.value_in(self.figures()?)))
     }
 
-    /// Whether the machine did so little else that prediction and measurement can be held against each
-    /// other.
+    /// Whether the machine was quiet enough for prediction and measurement to be compared.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
         self.is_near() && self.disturbed() <= QUIET
     }
 
-    /// Whether what happens at this load is modelled: not, where workers use one stack at the same time.
+    /// Whether this load is modelled. It is not if workers use one stack at the same time.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
         self.predicted.together <= TOGETHER
     }
 
-    /// Whether prediction and measurement can be held against each other.
+    /// Whether prediction and measurement can be compared.
     #[must_use]
     pub fn is_judged(&self) -> bool {
         self.is_modelled() && self.is_quiet()
     }
 
-    /// Whether the processors were as near to each other as when the costs were measured.
+    /// Whether the processors were at the same distance as when the costs were measured.
     #[must_use]
     pub fn is_near(&self) -> bool {
         self.measured.as_ref().is_none_or(|measured| measured.near)
     }
 
-    /// The share of packets that met a time in which a worker was kept from running.
+    /// The share of packets that arrived while a worker was kept from running.
     #[must_use]
     pub fn disturbed(&self) -> f64 {
         self.measured.as_ref().map_or(1.0, |measured| measured.disturbed)
@@ -137,14 +136,14 @@ impl ComparedPoint {
         Some(Judgement::new(error, quantity.limit()))
     }
 
-    /// Whether the prediction is good: the mean delay, *and* the time in the stack, without which a mean is
-    /// right by chance. `None` if that cannot be judged.
+    /// Whether the prediction is good: both the mean delay and the time in the stack are, since otherwise a
+    /// right mean is right by chance. `None` if that cannot be judged.
     #[must_use]
     pub fn judgement(&self, source: Source) -> Option<Judgement> {
         Some(self.judged(Quantity::Delay, source)?.and(self.judged(Quantity::Stack, source)?))
     }
 
-    /// Why the prediction cannot be judged; nothing if it can.
+    /// Why the prediction cannot be judged; `None` if it can.
     #[must_use]
     pub fn unjudged(&self) -> Option<&'static str> {
         let reason = if self.measured.is_none() {
@@ -152,7 +151,7 @@ impl ComparedPoint {
         } else if !self.is_near() {
             "the processors were not as near as the prediction takes them to be"
         } else if !self.is_quiet() {
-            "the machine did too much else"
+            "the machine was too busy with other work"
         } else if !self.is_modelled() {
             "workers use one stack at the same time, which is not modelled"
         } else if self.by(Source::Model).is_none() {
@@ -163,7 +162,7 @@ impl ComparedPoint {
         Some(reason)
     }
 
-    /// Where most of the difference in the mean delay comes from.
+    /// The main cause of the difference in mean delay.
     #[must_use]
     pub fn term(&self) -> Option<Term> {
         let (predicted, measured) = (self.by(Source::Model)?, self.figures()?);
@@ -202,7 +201,7 @@ pub(super) mod tests {
     use super::*;
     use warmcore_costs::Situation;
 
-    /// Exact ones.
+    /// LoadFigures without uncertainty.
     pub(in crate::compare) fn figures(delay: f64, stack: f64) -> LoadFigures {
         let exactly = |nanos: f64| Estimate::new(Nanos(nanos), Nanos(0.0));
         LoadFigures {
@@ -214,7 +213,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A point whose mean delay and time in the stack were predicted and measured like this.
+    /// A point with these predicted and measured values of mean delay and time in the stack.
     pub(in crate::compare) fn point(predicted: (f64, f64), measured: (f64, f64)) -> ComparedPoint {
         let measured = figures(measured.0, measured.1);
         ComparedPoint {
@@ -226,7 +225,7 @@ pub(super) mod tests {
                 together: 0.0,
             },
             measured: Some(Repeated {
-                beside: measured.stack,
+                overhead: measured.stack,
                 throughput: PerSecond(1.0),
                 figures: measured,
                 disturbed: 0.0,

@@ -1,8 +1,8 @@
-//! What the simulator says of a load, and what a null model says.
+//! Predicts a load, with the simulator and with a null model.
 //!
-//! The *null model* knows all that the prediction knows but what caches do: the same simulator, policy and
-//! traffic and the same costs of the runtime, with packets that all take what they took on the mean in the
-//! reference runs. What the prediction is better than that, it owes to the model of caches.
+//! The *null model* knows everything that the prediction knows except the effects of caches: the same
+//! simulator, policy, traffic and runtime costs, but every packet takes the mean time in the stack of the
+//! reference runs. Whatever the prediction does better comes from the model of caches.
 
 use super::CompareError;
 use super::costs::{RuntimeCosts, decides_alone};
@@ -13,22 +13,22 @@ use warmcore_sim::packet::{Outcome, Point, highest_rate};
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
-/// Simulations that a quantile is taken from.
+/// Number of simulations that a quantile is averaged over.
 const SEEDS: u64 = 5;
 
-/// What is predicted of one load; nothing where packets would come faster than they can be processed.
+/// The predictions for one load; `None` if packets would arrive faster than they can be processed.
 #[derive(Clone, Debug)]
 pub struct Predicted {
     /// By the model.
     pub model: Option<LoadFigures>,
     /// By the null model.
     pub null: Option<LoadFigures>,
-    /// The share of its time in the stack in which a packet is not alone there: other workers use its lines and
-    /// locks meanwhile, which neither model knows of.
+    /// The share of its time in the stack during which a packet is not alone there. Other workers use the
+    /// stack's lines and locks meanwhile, which neither model includes.
     pub together: f64,
 }
 
-/// Predicts with a profile and the runtime's costs.
+/// Predicts with a profile and the costs of the runtime.
 #[derive(Debug)]
 pub struct Predictor<'a> {
     profile: Profile,
@@ -37,7 +37,7 @@ pub struct Predictor<'a> {
 }
 
 impl<'a> Predictor<'a> {
-    /// With what `profile` says as far as it applies to `scenario`.
+    /// Predicts with `profile`, as far as it applies to `scenario`.
     #[must_use]
     pub fn new(
         scenario: &PacketScenario,
@@ -57,7 +57,7 @@ impl<'a> Predictor<'a> {
         Ok(highest_rate(&scenario, self.traffic, &self.profile)?.rate)
     }
 
-    /// What comes of `scenario` at its rate.
+    /// Predicts `scenario` at its rate.
     ///
     /// # Errors
     /// If it cannot be simulated.
@@ -72,7 +72,7 @@ impl<'a> Predictor<'a> {
             figures(&outcome, self.stack(&runtime, &outcome, idle, scenario))
         });
         if let Some(figures) = &mut model {
-            // That the runtime's costs are not known exactly is in the interval too.
+            // The interval also includes the uncertainty of the runtime's costs.
             let mut delays = [Nanos::INFINITY; 2];
             for (delay, bound) in delays.iter_mut().zip(runtime.bounds()) {
                 let (scenario, traffic) = (charged(&bound), self.traffic);
@@ -89,15 +89,15 @@ impl<'a> Predictor<'a> {
         Ok(Predicted { model, null, together: together(scenario, stack.mean) })
     }
 
-    /// Those of the kind of dispatcher that `scenario` has.
+    /// The costs for the kind of dispatcher that `scenario` uses.
     fn costs(&self, scenario: &PacketScenario) -> Result<RuntimeCosts, CompareError> {
         let alone = decides_alone(scenario, &self.profile)?;
         let fitted = self.costs.iter().find(|costs| costs.alone == alone);
         fitted.copied().ok_or(CompareError::Disturbed("what the runtime costs"))
     }
 
-    /// The stack's part of the mean time in service, where `idle` is the share of packets that found their
-    /// processor at other work.
+    /// The stack's part of the mean service time. `idle` is the share of packets that found their processor
+    /// busy with other work.
     fn stack(
         &self,
         costs: &RuntimeCosts,
@@ -112,8 +112,8 @@ impl<'a> Predictor<'a> {
         Estimate::new(outcome.service.mean - runtime, Nanos(own.0.hypot(calibrated.0)))
     }
 
-    /// How uncertain the profile's times are in the situations that packets met: at worst, all of them err the
-    /// same way.
+    /// The uncertainty of the profile's times in the situations that packets met. At worst all of them have
+    /// errors in the same direction.
     fn uncertainty(&self, outcome: &Outcome, scenario: &PacketScenario) -> Nanos {
         let times = self.profile.times.get(scenario.scheduling.approach.costs());
         let half = |situation: Situation| times.get(situation)?.hot.half_width;
@@ -125,7 +125,8 @@ impl<'a> Predictor<'a> {
     }
 }
 
-/// The share of packets that found their processor at other work, if all took as long in the stack.
+/// The share of packets that found their processor busy with other work, if all took equally long in the
+/// stack.
 fn found_idle(costs: &RuntimeCosts, constant: &Outcome) -> f64 {
     let RuntimeCosts { deciding, starting, stack, .. } = *costs;
     let extra = starting.mean - deciding.mean;
@@ -135,8 +136,8 @@ fn found_idle(costs: &RuntimeCosts, constant: &Outcome) -> f64 {
     ((constant.service.mean - stack.mean - deciding.mean) / extra).clamp(0.0, 1.0)
 }
 
-/// The share of a time in the stack in which others are in the same one, if packets take `stack` there. Only
-/// under Locking can they be.
+/// The share of a time in the stack during which others are in the same stack, if packets take `stack` there.
+/// Only under Locking is this possible.
 fn together(scenario: &PacketScenario, stack: Nanos) -> f64 {
     let PacketScenario { scheduling, processors, rate_per_s, .. } = scenario;
     if scheduling.approach != Parallelism::Locking {
@@ -157,8 +158,8 @@ fn figures(outcome: &Outcome, stack: Estimate<Nanos>) -> LoadFigures {
     }
 }
 
-/// What comes of `scenario` with packets that take what `profile` says. Quantiles are the means over [`SEEDS`]
-/// simulations, with the interval that their spread gives, as those of several runs are.
+/// Simulates `scenario` with the times of `profile`. Quantiles are means over [`SEEDS`] simulations, with the
+/// interval given by their spread, as for repeated runs.
 fn simulated(
     scenario: &PacketScenario,
     traffic: &OpenTraffic,
@@ -180,14 +181,14 @@ fn simulated(
     Ok(Some(outcome))
 }
 
-/// What the handler computes comes on top of a profile's times.
+/// Adds the handler's computation to a profile's times.
 fn with_handler(mut charged: PacketScenario) -> PacketScenario {
     charged.effects.decision_ns += charged.live.handler_ns;
     charged
 }
 
-/// `profile` as far as it applies to `scenario`: processors that do nothing between packets leave
-/// their caches alone.
+/// `profile` as far as it applies to `scenario`: processors that do nothing between packets do not displace
+/// their caches. their caches alone.
 fn between_packets(scenario: &PacketScenario, profile: &Profile) -> Profile {
     let mut profile = profile.clone();
     if scenario.live.mode == Mode::Fixed || scenario.live.work_kib == 0 {

@@ -1,12 +1,12 @@
-//! A comparison in words and charts, for a reader who has never seen the sources.
+//! The report on a comparison, for a reader who has never seen the paper.
 //!
 //! | module | what a reader looks for |
 //! |---|---|
-//! | `headline` | what came of it, and how sure that is |
+//! | `headline` | the result, and how sure that is |
 //! | `words` | how errors and loads are written, and what their marks mean |
 //! | `delays` | delays in charts |
-//! | `tables` | how far off each prediction is, and what another way to schedule changes |
-//! | `explained` | what predictions are made of, and what they leave out |
+//! | `tables` | the error of each prediction, and what another scheduling changes |
+//! | `explained` | what the predictions consist of, and what they leave out |
 
 mod delays;
 mod explained;
@@ -23,7 +23,7 @@ use super::Comparison;
 use warmcore_costs::Profile;
 use warmcore_record::{Document, Manifest};
 
-/// The report on `comparison`, with what there is to [doubt](super::packets::doubts) and its provenance.
+/// The report on `comparison`, with its [doubts](super::packets::doubts) and its provenance.
 #[must_use]
 pub fn document(
     comparison: &Comparison,
@@ -33,7 +33,7 @@ pub fn document(
 ) -> Document {
     let all = &comparison.compared;
     Document {
-        title: "How predictions of protocol scheduling compare with the clock".to_owned(),
+        title: "How predictions of protocol scheduling compare with measurements".to_owned(),
         subtitle: format!("{} ways to schedule, predicted with the costs of the {}", all.len(), profile.name),
         verdict: headline::verdict(comparison, profile),
         sections: vec![

@@ -1,20 +1,20 @@
-//! Which of several runs tell of scheduling: those in which the machine did little else.
+//! Selects the quiet runs: those in which the machine did little other work.
 //!
-//! They are told apart by how many packets met a time in which a worker was kept from running, never by
-//! how near a prediction comes.
+//! They are selected by how many packets arrived while a worker was kept from running, never by how close a
+//! prediction comes.
 
-/// Up to this share of packets that met such a time, a run tells of scheduling. At higher loads, what piles
-/// up then is worked off so slowly that those left out are no small part, and those left in no fair one.
+/// The largest share of such packets in a quiet run. Above it, at higher loads, the backlog is processed so
+/// slowly that the packets left out are many, and those that remain are not a fair sample.
 pub const QUIET: f64 = 0.1;
 
-/// What came of a run, and under which circumstances.
+/// The outcome of a run, and its circumstances.
 #[derive(Clone, Debug)]
 pub struct Ran<T> {
-    /// What came of it.
+    /// The outcome.
     pub outcome: T,
-    /// The share of packets that met a time in which a worker was kept from running.
+    /// The share of packets that arrived while a worker was kept from running.
     pub disturbed: f64,
-    /// Whether the processors were as near to each other as in all that was measured.
+    /// Whether the processors were at the same distance as in all other measurements.
     pub near: bool,
 }
 
@@ -25,14 +25,14 @@ impl<T> Ran<T> {
 }
 
 impl<T> Ran<Option<T>> {
-    /// The run, if anything came of it.
-    pub(super) fn told(self) -> Option<Ran<T>> {
+    /// The run, if it has an outcome.
+    pub(super) fn non_empty(self) -> Option<Ran<T>> {
         let Self { outcome, disturbed, near } = self;
         Some(Ran { outcome: outcome?, disturbed, near })
     }
 }
 
-/// Those of `runs` that were quiet, if they are at least so many; else all.
+/// The quiet ones of `runs`, if there are at least `least`; otherwise all.
 pub(super) fn quiet<T>(runs: &[Ran<T>], least: usize) -> Vec<&Ran<T>> {
     let quiet: Vec<_> = runs.iter().filter(|ran| ran.is_quiet()).collect();
     if quiet.len() >= least { quiet } else { runs.iter().collect() }

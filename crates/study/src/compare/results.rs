@@ -17,14 +17,14 @@ pub struct Micros {
     half_width_us: Option<f64>,
 }
 
-/// A fraction of what was measured.
+/// A fraction of the measured value.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Fraction {
     mean: f64,
     half_width: Option<f64>,
 }
 
-/// A predicted figure beside the measured one.
+/// A predicted figure and the measured one.
 #[derive(Clone, Debug, Serialize)]
 pub struct QuantitySummary {
     predicted: Option<Micros>,
@@ -32,12 +32,12 @@ pub struct QuantitySummary {
     measured: Option<Micros>,
     error: Option<Fraction>,
     null_error: Option<Fraction>,
-    /// `good`, `off` or `undecided`; nothing if the point cannot be judged.
+    /// `good`, `off` or `undecided`; `None` if the point cannot be judged.
     judgement: Option<String>,
     null_judgement: Option<String>,
 }
 
-/// One point as it is printed: an object.
+/// One point, as it is printed in JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct PointSummary {
     approach: String,
@@ -61,14 +61,14 @@ pub struct PointSummary {
     predicted_situations: Vec<(String, f64)>,
     measured_situations: Vec<(String, f64)>,
     disturbed_packets: f64,
-    /// The predicted share of time in the stack in which others use it too.
+    /// The predicted share of time in the stack during which others use it too.
     together: f64,
     /// Whether the machine was quiet enough for the point to be judged.
     quiet: bool,
     processors_near: bool,
 }
 
-/// What the runtime costs.
+/// The costs of the runtime.
 #[derive(Clone, Debug, Serialize)]
 pub struct CostsSummary {
     scheduling: String,
@@ -76,11 +76,11 @@ pub struct CostsSummary {
     deciding: Micros,
     starting: Micros,
     stack: Micros,
-    /// Whether it is that of workers that decide alone; else they share a dispatcher.
+    /// Whether these are the costs of workers that decide alone; otherwise they share a dispatcher.
     alone: bool,
 }
 
-/// How much another way to schedule changes.
+/// How much another scheduling changes.
 #[derive(Clone, Debug, Serialize)]
 pub struct DifferenceSummary {
     scheduling: String,
@@ -96,9 +96,9 @@ pub struct DifferenceSummary {
 /// All of a comparison.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// For each kind of dispatcher.
+    /// One for each kind of dispatcher.
     costs: Vec<CostsSummary>,
-    /// By way to schedule, then by load.
+    /// By scheduling, then by load.
     pub points: Vec<PointSummary>,
     differences: Vec<DifferenceSummary>,
 }
@@ -194,7 +194,7 @@ impl DifferenceSummary {
 }
 
 impl Summary {
-    /// Of `comparison`.
+    /// The summary of `comparison`.
     #[must_use]
     pub fn new(comparison: &Comparison) -> Self {
         let Comparison { costs, compared } = comparison;
@@ -209,17 +209,17 @@ impl Summary {
     }
 }
 
-/// The situations that were met, with their shares.
+/// The situations that occurred, with their shares.
 fn shares(figures: Option<&LoadFigures>) -> Vec<(String, f64)> {
     let Some(figures) = figures else { return Vec::new() };
     let met = Situation::all().zip(figures.situations).filter(|(_, share)| *share > 0.0);
     met.map(|(situation, share)| (situation.to_string(), share)).collect()
 }
 
-/// A table with a row for each of `points`.
+/// A table with one row per point.
 ///
 /// # Errors
-/// Never, as long as every column has a name of its own.
+/// Never, as long as every column has its own name.
 pub fn columns(points: &[PointSummary]) -> Result<Columns, ColumnsError> {
     let texts = |name: &str, of: fn(&PointSummary) -> &str| {
         Column::texts(name, points.iter().map(|point| Some(of(point).to_owned())))

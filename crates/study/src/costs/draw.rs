@@ -1,10 +1,10 @@
-//! Costs drawn anew within what is known of them.
+//! Draws costs at random within their intervals.
 //!
-//! Each time has an error of its own, of which its half-width tells. Times of packets that fetch from
-//! far away share another besides, as what far levels answer in depends on what else goes on in the
-//! machine, and differs from one study to the next: [`FROM_AFAR`] and [`FROM_MEMORY`]. What all times
-//! share, the speed of the machine at the time ([`BETWEEN_STUDIES`]), is not drawn: it cancels in
-//! every ratio, and moves every rate alike.
+//! Each time has its own error, given by its half-width. Times of packets that fetch data from distant cache
+//! levels or memory also share an error, because the speed of those depends on what else runs on the machine
+//! and differs between studies: [`SHARED_ERROR_COLD_L2`] and [`SHARED_ERROR_MEMORY`]. The error that all times share, which is
+//! the machine's speed at the time ([`BETWEEN_STUDIES`]), is not drawn: it cancels in every ratio and changes
+//! every rate alike.
 
 use rand_distr::{Distribution, StandardNormal};
 use warmcore_costs::fit::{self, SingleProcessor};
@@ -13,40 +13,41 @@ use warmcore_stats::interval::t_quantile_95;
 use warmcore_units::Nanos;
 use warmcore_workload::random::Random;
 
-/// How far all rates of another study of the same machine may be off together: 95% half-width of their
-/// logarithm. Of six quick studies in a row on one virtual machine, capacities went from 31.9 to 45.9
-/// million packets a second (a standard deviation of 0.14, so 0.20 for the difference of two); of four
-/// on another they stayed within 4%. A single study cannot tell which of them it resembles, so the wider
-/// counts. It does not cover a hypervisor that moves the processors: then the hand-over between them differs,
-/// and with it capacities by a factor of three.
+/// How much all rates may be off together in another study of the same machine: 95% half-width of their
+/// logarithm. In six quick studies in a row on one virtual machine, capacities ranged from 31.9 to 45.9
+/// million packets a second (a standard deviation of 0.14, so 0.20 for the difference of two); in four on
+/// another they stayed within 4%. A single study cannot tell which of the two machines it resembles, so the
+/// wider range is used. It does not cover a hypervisor that moves the processors: that changes the hand-over
+/// between them, and capacities by a factor of three.
 pub const BETWEEN_STUDIES: f64 = 0.4;
 
-/// How far a ratio of two delays or capacities may be off in another study of the same machine: 95% half-width of its
-/// logarithm. Of fourteen quick studies on one virtual machine within a day, whose hand-overs took 29 to 54 ns, the delay
-/// under the advice at half of the default's capacity was 33 to 36% of the default's, and capacities 2.3 to 2.7 times
-/// the default's: a standard deviation of 0.04 of either's logarithm, so 0.055 for the difference of two. Within one study
-/// costs are known better than that.
+/// How much a ratio of two delays or capacities may be off in another study of the same machine: 95%
+/// half-width of its logarithm. In fourteen quick studies on one virtual machine within a day, whose
+/// hand-overs took 29 to 54 ns, the delay under the advice at half of the default's capacity was 33 to 36% of
+/// the default's, and capacities were 2.3 to 2.7 times the default's: a standard deviation of 0.04 of
+/// either's logarithm, so 0.055 for the difference of two. Within one study costs are known better than that.
 pub const RATIOS_BETWEEN_STUDIES: f64 = 0.1;
 
-/// Standard deviation of the relative error, against hot packets, that packets share whose second
-/// level is cold: from four quick studies of one virtual machine.
-pub const FROM_AFAR: f64 = 0.03;
+/// Standard deviation of the relative error, compared with hot packets, that all packets with a cold second
+/// level share. From four quick studies of one virtual machine.
+pub const SHARED_ERROR_COLD_L2: f64 = 0.03;
 
-/// The same of packets that find nothing in any cache.
-pub const FROM_MEMORY: f64 = 0.1;
+/// The same for packets that find nothing in any cache.
+pub const SHARED_ERROR_MEMORY: f64 = 0.1;
 
-/// To what fraction published times are known (Salehi, Kurose & Towsley 1994, §5): a 95% half-width.
+/// The relative 95% half-width of published times (Salehi, Kurose & Towsley 1994, §5).
 const PUBLISHED: f64 = 0.01;
 
-/// A drawn time is at least this part of the measured one: no cost vanishes.
+/// A drawn time is at least this fraction of the measured one, so that no cost vanishes.
 const LEAST: f64 = 0.2;
 
-/// `profile` with each cost moved at random, as far as it may be off.
+/// `profile` with each cost changed at random, within its uncertainty.
 #[must_use]
 pub fn draw(profile: &Profile, random: &mut Random) -> Profile {
     let mut normal = || -> f64 { StandardNormal.sample(random) };
     let measured = profile.provenance.kind == Kind::Measured;
-    let [afar, memory] = [FROM_AFAR, FROM_MEMORY].map(|of| if measured { of * normal() } else { 0.0 });
+    let [afar, memory] =
+        [SHARED_ERROR_COLD_L2, SHARED_ERROR_MEMORY].map(|of| if measured { of * normal() } else { 0.0 });
     let mut drawn = profile.clone();
     let mut move_by = |time: &mut Measured, shared: f64| {
         let error = deviation(time) * normal() + time.mean * shared;
@@ -57,7 +58,7 @@ pub fn draw(profile: &Profile, random: &mut Random) -> Profile {
         for ReceiveTimes { hot, cold } in times.cached.values_mut().chain(times.migrates.values_mut()) {
             move_by(hot, 0.0);
             for (level, time) in cold.iter_mut().enumerate() {
-                // The first level is refilled from the processor's own second.
+                // The first level is refilled from the processor's own second level.
                 move_by(time, if level == 0 { 0.0 } else { afar });
             }
         }
@@ -70,8 +71,8 @@ pub fn draw(profile: &Profile, random: &mut Random) -> Profile {
     drawn
 }
 
-/// Fits the footprint constants of `drawn` to points of t(x) that are off by what they and the model
-/// may be off, and by the shared error of `memory` as far as they come from there.
+/// Fits the footprint constants of `drawn` to points of t(x) that include their own error, that of the model,
+/// and the shared error of `memory` to the extent that they come from there.
 fn refit(profile: &Profile, drawn: &mut Profile, memory: f64, normal: &mut impl FnMut() -> f64) {
     let Some(curve) = drawn.intervened.as_mut().filter(|curve| curve.fitted) else { return };
     let Some(alone) = SingleProcessor::new(profile, curve.approach) else { return };
@@ -90,7 +91,8 @@ fn refit(profile: &Profile, drawn: &mut Profile, memory: f64, normal: &mut impl 
 }
 
 /// The standard deviation of a time's own error. The half-width of a few runs is that of a Student's t
-/// with heavy tails: with two or three runs, whose t has no standard deviation, that of four counts.
+/// distribution with heavy tails. With two or three runs t has no standard deviation, so that of four runs is
+/// used.
 fn deviation(time: &Measured) -> Nanos {
     let half_width = time.half_width.unwrap_or(time.mean * PUBLISHED);
     let freedom = if time.runs < 2 { KNOWN } else { f64::from(time.runs) - 1.0 };
@@ -98,7 +100,7 @@ fn deviation(time: &Measured) -> Nanos {
     half_width * ((spread / (spread - 2.0)).sqrt() / t_quantile_95(freedom))
 }
 
-/// Degrees of freedom of a half-width that no number of runs stands beside.
+/// Degrees of freedom of a half-width without a number of runs.
 const KNOWN: f64 = 1e6;
 
 #[cfg(test)]
@@ -111,7 +113,7 @@ mod tests {
         profile.times.locking.cached[&Experiment::A1].hot
     }
 
-    /// Half-width of the mean hot time over many draws of a profile in which it has such runs.
+    /// Half-width of the mean hot time over many draws of a profile with this many runs.
     fn spread(half_width: f64, runs: u32) -> f64 {
         let mut profile = Profile::sgi_challenge_xl();
         if let Some(a1) = profile.times.locking.cached.get_mut(&Experiment::A1) {
@@ -131,7 +133,7 @@ mod tests {
             let spread = spread(0.05, runs);
             assert!((0.04..0.06).contains(&spread), "{runs} runs: {spread}");
         }
-        // Of two runs, whose half-width is 13 standard errors.
+        // With two runs the half-width is 13 standard errors.
         let spread = spread(0.5, 2);
         assert!((0.1..0.2).contains(&spread), "{spread}");
     }

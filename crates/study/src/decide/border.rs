@@ -6,37 +6,32 @@ use core::ops::RangeInclusive;
 use serde::Serialize;
 use warmcore_units::PerSecond;
 
-/// A border that may lie anywhere within more than this factor is not determined.
+/// A border whose interval spans more than this factor is not determined.
 const DETERMINED: f64 = 10.0;
 
 /// Where one region ends and the next begins.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Border {
-    /// As the measured costs have it.
+    /// According to the measured costs.
     pub at: PerSecond,
-    /// Between which rates 95% of other studies would put it; `None` if that is not determined: anywhere
-    /// within a factor of ten and more.
+    /// The rates between which 95% of other studies would find it; `None` if it is not determined, because
+    /// the interval spans a factor of ten or more.
     pub within: Option<[PerSecond; 2]>,
 }
 
 impl Border {
-    /// Where `after` takes over from `before`, two curves of `host`, among some of its rates.
+    /// Where curve `after` of `host` becomes better than curve `before`, among some of its rates.
     ///
-    /// Each draw has its own border; the interval is that of 95% of them, widened by what all rates may be
-    /// off by together.
-    pub(super) fn between(
-        host: &HostPredictions,
-        before: usize,
-        after: usize,
-        rates: RangeInclusive<usize>,
-    ) -> Self {
+    /// Each draw has its own border. The interval holds 95% of them and is widened by the error that all
+    /// rates share.
+    pub(super) fn between(host: &HostPredictions, before: usize, after: usize, rates: RangeInclusive<usize>) -> Self {
         let logarithms: Vec<f64> = host.rates[rates.clone()].iter().map(|rate| rate.0.ln()).collect();
         let leads = |draw| leads(host, before, after, rates.clone(), draw);
         let at = crossing(&logarithms, &leads(None));
         let mut drawn: Vec<f64> =
             (0..host.draws.len()).map(|draw| crossing(&logarithms, &leads(Some(draw)))).collect();
         drawn.sort_by(f64::total_cmp);
-        // Of forty, the second and the last but one.
+        // Of forty draws these are the second and the last but one.
         let outside = drawn.len() / 40;
         let ends = drawn.get(outside).copied().zip(drawn.iter().rev().nth(outside).copied());
         let [low, high] = ends.map_or([at; 2], |(low, high)| [low.min(at), high.max(at)]);
@@ -50,7 +45,7 @@ impl Border {
     }
 }
 
-/// By how much of its delay's logarithm `after` leads at each rate; `None` where neither keeps up.
+/// The lead of `after` in the logarithm of its delay, at each rate; `None` if neither keeps up.
 fn leads(
     host: &HostPredictions,
     before: usize,
@@ -58,7 +53,7 @@ fn leads(
     rates: RangeInclusive<usize>,
     draw: Option<usize>,
 ) -> Vec<Option<f64>> {
-    /// Where only one of the two keeps up.
+    /// The lead if only one of the two keeps up.
     const BY_FAR: f64 = 1.0;
     let delay = |curve: usize, rate: usize| {
         let predicted = host.steady(curve, rate)?.delay.mean.0;
@@ -74,9 +69,9 @@ fn leads(
     rates.map(lead).collect()
 }
 
-/// The rate (its logarithm, like `rates`) from which on it is best to follow who leads above it: where the sum
-/// of all leads below is least. Chance at single rates moves it little. Between two rates, where the straight
-/// line between their leads crosses zero.
+/// The rate from which on it is best to follow the curve that leads above it, as a logarithm like `rates`:
+/// where the sum of all leads below is least. Chance at single rates changes it little. Between two rates it
+/// is where the straight line between their leads crosses zero.
 fn crossing(rates: &[f64], leads: &[Option<f64>]) -> f64 {
     let mut sum = 0.0;
     let (mut least, mut split) = (0.0, 0);

@@ -1,29 +1,30 @@
-//! What the advice gains at a load that is neither low nor high.
+//! The gain of the advice at an ordinary load, which is neither low nor high.
 
 use super::{Region, gain, position};
 use crate::predict::HostPredictions;
 use warmcore_scenario::Combination;
 use warmcore_units::{Estimate, PerSecond};
 
-/// A load at which no machine idles and none is pressed, as a fraction of what the common default carries.
+/// A load at which a machine is neither idle nor under pressure, as a fraction of the common default's
+/// capacity.
 pub const ORDINARY: f64 = 0.5;
 
-/// What the advice gains at the load that gains are stated for first.
+/// The gain at the load for which gains are stated first.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Ordinary {
-    /// The simulated rate nearest to [`ORDINARY`] of what the common default carries: that which a user named,
-    /// if he named one.
+    /// The simulated rate nearest to [`ORDINARY`] of the common default's capacity; if the user gave a rate,
+    /// that one.
     pub rate: PerSecond,
-    /// The same as a fraction of what the common default carries.
+    /// The same as a fraction of the common default's capacity.
     pub load: f64,
-    /// What to use there.
+    /// The combination to use there.
     pub best: Combination,
-    /// By how much that shortens the delay, as a fraction; `None` where the default does not keep up easily.
+    /// The fraction of the delay that it saves; `None` if the default is too close to its capacity.
     pub over_default: Option<Estimate<f64>>,
 }
 
 impl Ordinary {
-    /// What `regions` gain at an ordinary load. `None` if there is none.
+    /// The gain of `regions` at an ordinary load. `None` if there is none.
     pub(super) fn new(host: &HostPredictions, regions: &[Region]) -> Option<Self> {
         let default = position(host, Combination::COMMON_DEFAULT)?;
         let load = |rate: usize| host.rates[rate].0 / host.curves[default].capacity.rate.mean.0;

@@ -34,8 +34,8 @@ fn outcome(micros: f64) -> Outcome {
     }
 }
 
-/// A host on which every combination has `delay(combination, rate)` in microseconds, each known to a
-/// relative error with the standard deviation `error`.
+/// A host on which every combination has a delay of `delay(combination, rate)` microseconds, with a relative
+/// error of standard deviation `error`.
 fn host(rates: &[f64], error: f64, delay: impl Fn(Combination, f64) -> Option<f64>) -> HostPredictions {
     let capacity = Capacity {
         rate: Estimate::new(PerSecond(1000.0), PerSecond(0.0)),
@@ -98,7 +98,7 @@ fn the_advice_changes_where_the_figures_force_it_and_not_before() {
 }
 
 #[test]
-fn the_ordinary_load_is_half_of_what_the_default_carries() {
+fn the_ordinary_load_is_half_of_the_default_capacity() {
     let rates = [100.0, 480.0, 700.0, 950.0];
     let host = host(&rates, 0.001, |c, _| Some(if c == ips_mru() { 50.0 } else { 100.0 }));
     let Ordinary { rate, load, best, over_default } = decide(&host).unwrap().ordinary.unwrap();
@@ -122,14 +122,14 @@ fn uncertain_costs_widen_every_gain() {
         decide(&host).unwrap().regions[0].over_default.unwrap().most.gain.half_width.unwrap()
     };
     let [sure, unsure] = [0.001, 0.05].map(half_width);
-    // Two independent errors, and the standard deviation of 40 draws is known to about a ninth.
+    // Two independent errors; the standard deviation of 40 draws is known to about a ninth.
     let expected = 0.5 * 1.96 * 0.05 * 2_f64.sqrt();
     assert!(sure < 0.003 && (unsure / expected - 1.0).abs() < 0.4, "{sure} {unsure}");
 }
 
-/// However well costs are known, another study finds other gains.
+/// However precise the costs are, another study finds other gains.
 #[test]
-fn what_studies_differ_by_is_in_every_gain() {
+fn every_gain_includes_the_differences_between_studies() {
     let host = host(&[1.0], 0.001, |c, _| Some(if c == ips_mru() { 50.0 } else { 100.0 }));
     let advice = decide(&HostPredictions { between_studies: 0.1, ..host }).unwrap();
     let half = advice.regions[0].over_default.unwrap().most.gain.half_width.unwrap();
@@ -138,9 +138,9 @@ fn what_studies_differ_by_is_in_every_gain() {
     assert!((over_worst / 0.1 - 1.0).abs() < 0.01, "{over_worst}");
 }
 
-/// A shared pool that is 0.7 ns of 50 faster, however well costs are known, is no reason to share it.
+/// A shared pool that is 0.7 ns of 50 faster does not justify sharing it, however precise the costs are.
 #[test]
-fn what_cannot_be_told_apart_is_one_answer_and_the_simplest_is_named() {
+fn of_indistinguishable_combinations_the_simplest_is_named() {
     let shared = Combination { memory: Organisation::Global, ..ips_mru() };
     let delay = |c: Combination, of_shared: f64| {
         Some(if c == shared {
@@ -181,7 +181,7 @@ fn simplicity_counts_shared_pools_then_changes() {
     assert_eq!(simplicity(ips_mru()), (0, 2));
 }
 
-/// Delays that cross at rate 30 with such a slope, known to 2%.
+/// Delays known to 2% that cross at rate 30, with this slope.
 fn crossing(slope: f64) -> Border {
     let rates: Vec<f64> = (0..13).map(|step| 10_f64.powf(f64::from(step) / 4.0)).collect();
     let host = host(&rates, 0.02, |c, rate| {
@@ -201,7 +201,7 @@ fn a_border_has_the_interval_it_has_between_studies() {
     let border = crossing(0.5);
     let [low, high] = border.within.unwrap().map(|rate| rate.0);
     assert!((25.0..36.0).contains(&border.at.0), "{border:?}");
-    // What all rates are off by together, and not much more.
+    // The error that all rates share, and not much more.
     assert!((12.0..=21.0).contains(&low) && (44.0..70.0).contains(&high), "{border:?}");
 }
 
@@ -210,9 +210,9 @@ fn where_curves_hardly_cross_the_border_is_not_determined() {
     assert_eq!(crossing(0.03).within, None);
 }
 
-/// Of three regions the second is short, and its curve leads a little over the first's far below it.
+/// The second of three regions is short, and its curve leads the first one's slightly far below it.
 #[test]
-fn borders_ascend_and_what_is_said_of_a_region_was_simulated_in_it() {
+fn borders_ascend_and_statements_about_a_region_were_simulated_in_it() {
     let (first, second) = (ips_mru(), named(Approach::IndependentStacks, ProcessorPolicy::Lru));
     let third = named(Approach::IndependentStacks, ProcessorPolicy::WiredStreams);
     let rates: Vec<f64> = (0..12).map(|power| 1.5_f64.powi(power)).collect();

@@ -1,14 +1,14 @@
-//! What to do on Linux about the advice: each advised combination, and the means that Linux has for it.
+//! How to follow the advice on Linux: the mechanism that Linux has for each advised combination.
 //!
 //! | advice | on Linux |
 //! |---|---|
-//! | threads of each processor's own | affinity of threads, `sched_setaffinity(2)` |
-//! | IPS, Wired-Streams | a socket of each worker's own, `SO_REUSEPORT` and `SO_INCOMING_CPU`, `socket(7)` |
-//! | Locking, Wired-Streams | the same sockets, before tables that all workers share |
-//! | Locking, MRU | one socket in one epoll instance: the last to wait is the first to be woken |
+//! | threads per processor | affinity of threads, `sched_setaffinity(2)` |
+//! | IPS, Wired-Streams | a socket per worker, `SO_REUSEPORT` and `SO_INCOMING_CPU`, `socket(7)` |
+//! | Locking, Wired-Streams | the same sockets, with tables that all workers share |
+//! | Locking, MRU | one socket in one epoll instance: the worker that waited last is woken first |
 //! | IPS, MRU | a socket for each stack, all in one epoll instance, `EPOLLONESHOT`: a stack has one worker at a time |
-//! | Locking, LRU | blocking reads of one socket: the first to wait is the first to be woken |
-//! | IPS, LRU; a pool of threads for all | no setting |
+//! | Locking, LRU | blocking reads of one socket: the worker that waited longest is woken first |
+//! | IPS, LRU; a global pool of threads | no setting |
 //! | global memory | one arena for all threads, `mallopt(3)` |
 
 use crate::Findings;
@@ -18,14 +18,14 @@ use warmcore_scenario::{Combination, Organisation, ProcessorPolicy};
 use warmcore_topology::{CpuSet, Machine};
 use warmcore_units::CpuId;
 
-/// How a plan for interrupts and packets is made, applied and taken back.
+/// How a plan for interrupts and packets is made, applied and undone.
 pub const STEERING: [&str; 3] = [
     "warmcore host plan --for receiver --profile profile.toml --out plan.toml",
     "sudo warmcore host apply plan.toml --yes",
     "sudo warmcore host undo  # takes it back",
 ];
 
-/// What to do about the advice that leads.
+/// What to do about the leading advice.
 #[must_use]
 pub fn actions(findings: &Findings) -> Vec<Action> {
     let Some(advice) = findings.advice.first() else { return Vec::new() };
@@ -33,7 +33,8 @@ pub fn actions(findings: &Findings) -> Vec<Action> {
     for_advice(&advised, &cpus(findings, advice.processors))
 }
 
-/// What to do where `advised` is best, each at some load, on `cpus`: first what holds at every load.
+/// What to do on `cpus` if each of `advised` is best at some load. Actions that hold at every load come
+/// first.
 fn for_advice(advised: &[Combination], cpus: &CpuSet) -> Vec<Action> {
     let mut ways: Vec<(Approach, ProcessorPolicy)> = Vec::new();
     for way in advised.iter().map(|combination| (combination.approach, combination.policy)) {
@@ -50,7 +51,7 @@ fn for_advice(advised: &[Combination], cpus: &CpuSet) -> Vec<Action> {
     own.into_iter().chain(shared).chain(sockets).chain(arena).chain(steering).collect()
 }
 
-/// The cpus to name in commands: those of this machine where it was measured.
+/// The cpus to name in commands: those of this machine, if it was measured here.
 fn cpus(findings: &Findings, processors: u32) -> CpuSet {
     let cores = findings.machine.as_ref().map_or_else(Vec::new, Machine::usable_cores);
     let count = processors as usize;
@@ -63,14 +64,15 @@ fn cpus(findings: &Findings, processors: u32) -> CpuSet {
 
 fn workers(cpus: &CpuSet) -> Action {
     Action {
-        text: "Run one worker on each processor and keep it there, so that no thread takes its stack from one cache \
+        text: "Run one worker on each processor and keep it there, so that no thread moves its stack from one cache \
                to another. Threads pin themselves with pthread_setaffinity_np, or are pinned from outside."
             .to_owned(),
         commands: pinning(cpus),
     }
 }
 
-/// How to pin the threads of a running program, processes, and services: each to one cpu, and all cpus used.
+/// Commands that pin the threads of a running program, processes, and services: each to one cpu, over all
+/// cpus.
 fn pinning(cpus: &CpuSet) -> Vec<String> {
     let each: Vec<String> = cpus.iter().map(|cpu| cpu.0.to_string()).collect();
     let list = each.join(" ");
@@ -91,15 +93,15 @@ fn pinning(cpus: &CpuSet) -> Vec<String> {
 
 fn any_worker(cpus: &CpuSet) -> Action {
     Action {
-        text: "Threads that are taken for each packet from a pool for all processors: there is no setting for this \
-               on Linux. Workers that may run on any of the processors come nearest, as its scheduler then says \
-               which of them runs where."
+        text: "Threads are taken for each packet from a pool for all processors: there is no setting for this on Linux. \
+               Workers that may run on any of the processors come closest, since the scheduler then decides which of \
+               them runs where."
             .to_owned(),
         commands: vec![format!("taskset --cpu-list {cpus} ./receiver")],
     }
 }
 
-/// How packets come to their workers. `among_several` says that it is not the advice at every load.
+/// How packets get to their workers. `among_several` means that this is not the advice at every load.
 fn sockets(way: (Approach, ProcessorPolicy), among_several: bool) -> Action {
     let (approach, policy) = way;
     let text = means(way);
@@ -110,7 +112,7 @@ fn sockets(way: (Approach, ProcessorPolicy), among_several: bool) -> Action {
     Action { text, commands: Vec::new() }
 }
 
-/// The means that Linux has for one approach and choice of a processor.
+/// The mechanism that Linux has for one approach and policy.
 fn means(way: (Approach, ProcessorPolicy)) -> &'static str {
     use Approach::{IndependentStacks, Locking};
     match way {
@@ -168,7 +170,7 @@ fn steering() -> Action {
     }
 }
 
-/// With a capital letter.
+/// `text` with a capital first letter.
 pub(super) fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
@@ -178,7 +180,7 @@ pub(super) fn capitalised(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What is said and shown for `advised`, in one text.
+    /// Everything that is said and shown for `advised`, in one text.
     fn said_for(advised: &[Combination]) -> String {
         let cpus = [0, 2].map(CpuId).into_iter().collect();
         let lines = for_advice(advised, &cpus)
@@ -193,7 +195,7 @@ mod tests {
     const IPS_WIRED: Combination = Combination { approach: Approach::IndependentStacks, ..DEFAULT };
 
     #[test]
-    fn each_part_of_the_advice_has_its_means() {
+    fn every_advice_has_a_mechanism_on_linux() {
         let wired = said_for(&[DEFAULT]);
         assert!(
             wired.contains("for cpu in 0 2; do taskset --cpu-list $cpu") && wired.contains("SO_REUSEPORT")
@@ -215,9 +217,9 @@ mod tests {
         );
     }
 
-    /// A stack of each worker's own is not what waits in an epoll instance that all workers share.
+    /// A stack that belongs to one worker cannot wait in an epoll instance that all workers share.
     #[test]
-    fn independent_stacks_have_no_worker_of_their_own_where_the_last_used_takes_them() {
+    fn independent_stacks_under_mru_belong_to_no_worker() {
         let mru = said_for(&[IPS_MRU]);
         assert!(mru.contains("EPOLLONESHOT") && mru.contains("tie none of them to a worker"), "{mru}");
         assert!(!mru.contains("every worker a receive stack of its own"), "{mru}");
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_advice_changes_with_the_load_each_part_says_where_it_holds() {
+    fn advice_that_changes_with_the_load_says_where_each_part_holds() {
         let both = said_for(&[LOCKING_MRU, DEFAULT, LOCKING_MRU]);
         assert!(
             both.contains("Where Locking, MRU is advised")

@@ -10,11 +10,11 @@ use warmcore_record::{Block, Chart, Section};
 use warmcore_scenario::{Combination, Organisation};
 use warmcore_units::{Estimate, Nanos};
 
-/// What the half-widths of predictions hold.
+/// What the half-widths of predictions include.
 pub(super) const RESAMPLED: &str =
     "The ± of every figure holds the uncertainty of the costs as well as that of the simulation.";
 
-/// The section with what was predicted.
+/// The section with the predictions.
 #[must_use]
 pub fn section(findings: &Findings) -> Section {
     Section {
@@ -23,7 +23,7 @@ pub fn section(findings: &Findings) -> Section {
         intro: [
             "Each curve is one combination: how the stack is made parallel (Locking: one stack, shared under \
              locks; IPS: independent stacks, one for each processor), how a processor is chosen for a packet \
-             (MRU: the one that processed a packet last; LRU: the one for which that is longest ago; \
+             (MRU: the one that processed a packet last; LRU: the one that processed a packet longest ago; \
              Wired-Streams: the one the packet's stream belongs to), and whether threads and free memory are \
              kept for each processor or in one global pool. Curves of global pools start hidden: the legend \
              shows them.",
@@ -78,7 +78,7 @@ impl Delay {
         Self { name: "99th percentile", figure: PointMetric::P99 },
     ];
 
-    /// The choice between them.
+    /// The selector for them.
     pub(super) fn choice() -> Choice {
         let options = Self::ALL.map(|delay| delay.name.to_owned()).to_vec();
         Choice { label: "Delay".to_owned(), options, initial: 0 }
@@ -114,7 +114,7 @@ fn capacity(findings: &Findings) -> Chart {
         id: "capacity".to_owned(),
         title: "The highest rate each combination keeps up with".to_owned(),
         caption: format!(
-            "Packets per second when more arrive than can be processed, by how pools are kept. {RESAMPLED}"
+            "Packets per second when more arrive than can be processed, by the organisation of pools. {RESAMPLED}"
         ),
         x: Axis::categories("approach and policy", policies),
         y: Axis { scale: Scale::Linear, ..Axis::log("capacity", Unit::per_second()) },
@@ -123,12 +123,12 @@ fn capacity(findings: &Findings) -> Chart {
     }
 }
 
-/// The row of the capacity chart a combination belongs to.
+/// The row of the capacity chart that a combination belongs to.
 fn row(combination: Combination) -> String {
     format!("{}, {}", combination.approach.short(), combination.policy)
 }
 
-/// A bar for each approach and policy, a series for each way to keep pools.
+/// One bar for each approach and policy, one series for each organisation of pools.
 fn capacity_series(host: &HostPredictions) -> Vec<Series> {
     let mut rows: Vec<String> = host.curves.iter().map(|curve| row(curve.combination)).collect();
     rows.dedup();
@@ -145,7 +145,7 @@ fn capacity_series(host: &HostPredictions) -> Vec<Series> {
     by_pools(host).into_iter().enumerate().map(series).collect()
 }
 
-/// The curves with each way to keep pools, per-processor pools first, by their places in `host`.
+/// The indices in `host` of the curves with each organisation of pools, per-processor pools first.
 fn by_pools(host: &HostPredictions) -> [(&'static str, Vec<usize>); 4] {
     use Organisation::{Global, PerProcessor};
     [
@@ -163,7 +163,7 @@ fn by_pools(host: &HostPredictions) -> [(&'static str, Vec<usize>); 4] {
     })
 }
 
-/// The choice between the numbers of processors.
+/// The selector for the number of processors.
 fn processors(findings: &Findings) -> Choice {
     let options = findings.hosts.iter().map(|host| host.processors.to_string());
     Choice { label: "Processors".to_owned(), options: options.collect(), initial: 0 }
@@ -174,8 +174,8 @@ fn views(findings: &Findings, view: impl Fn(usize, &HostPredictions) -> View) ->
     hosts.map(|(index, host)| View { picks: vec![index], ..view(index, host) }).collect()
 }
 
-/// A line for each combination, grouped by how pools are kept. Those with a global pool start
-/// hidden unless they are advised.
+/// One line per combination, grouped by the organisation of pools. Lines with a global pool start hidden
+/// unless they are advised.
 fn rate_series(host: &HostPredictions, advice: Option<&Advice>, figure: PointMetric) -> Vec<Series> {
     let advised = |combination| {
         advice.is_some_and(|advice| advice.regions.iter().any(|region| region.best == combination))
@@ -197,7 +197,7 @@ fn rate_series(host: &HostPredictions, advice: Option<&Advice>, figure: PointMet
 }
 
 /// The line of a curve of `host`, with the colour of its policy and the dash of its approach. A point is
-/// hollow where the simulation was not precise, or where costs as likely as the measured saturate it.
+/// hollow if the simulation was not precise, or if costs as likely as the measured ones saturate it.
 pub(super) fn rate_line(name: String, host: &HostPredictions, curve: usize, figure: PointMetric) -> Series {
     let Curve { combination, points, .. } = &host.curves[curve];
     let point = |rate: usize| {

@@ -1,9 +1,9 @@
-//! The words of the field, for a reader who meets them here first.
+//! The terms of the field, for a reader who is new to it.
 
 use warmcore_record::document::Term;
 use warmcore_record::{Block, Section};
 
-/// The section with the words.
+/// The section with the glossary.
 #[must_use]
 pub fn section() -> Section {
     let terms = [
@@ -16,8 +16,8 @@ pub fn section() -> Section {
         ),
         ("Stream", "The packets of one connection: same addresses, same ports."),
         ("MRU", "Most recently used: of the idle processors, the one that processed a packet last."),
-        ("LRU", "Least recently used: of the idle processors, the one for which that is longest ago."),
-        ("Wired-Streams", "Every stream has its processor, and its packets wait for it."),
+        ("LRU", "Least recently used: of the idle processors, the one that processed a packet longest ago."),
+        ("Wired-Streams", "Every stream has a fixed processor, and its packets wait for it."),
         (
             "Pool",
             "Where idle threads, or pieces of free memory, are kept: one for each processor, or one global.",

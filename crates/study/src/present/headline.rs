@@ -8,7 +8,7 @@ use warmcore_record::document::Confidence;
 use warmcore_scenario::Combination;
 use warmcore_units::Estimate;
 
-/// The advice in one sentence, for who reads no further: what to use, and what that gains at an ordinary load.
+/// The advice in one sentence: what to use, and what that gains at an ordinary load.
 #[must_use]
 pub fn headline(findings: &Findings, advice: &Advice) -> String {
     let on = processors(findings, advice);
@@ -18,8 +18,8 @@ pub fn headline(findings: &Findings, advice: &Advice) -> String {
     format!("On {on}, {choice}{}.", gains(advice))
 }
 
-/// What the advice gains: at an ordinary load, and in traffic. The largest gain at any load is none of it: it is had
-/// where the default is almost saturated, and no two studies agree on it.
+/// What the advice gains: at an ordinary load, and in capacity. The largest gain at any load is left out,
+/// because it occurs where the default is almost saturated, and no two studies agree on it.
 fn gains(advice: &Advice) -> String {
     let mut gains = String::new();
     if let Some(at) = advice.ordinary
@@ -35,10 +35,10 @@ fn gains(advice: &Advice) -> String {
     gains
 }
 
-/// The part of simulated loads at which a choice holds that holds "at most loads".
+/// A choice that holds at this fraction of the simulated loads holds "at most loads".
 const MOST_LOADS: f64 = 0.8;
 
-/// What to use, at which loads. `None` if nothing keeps up at any.
+/// What to use at which loads. `None` if nothing keeps up at any load.
 fn choice(advice: &Advice) -> Option<String> {
     let (first, last) = (advice.regions.first()?.best, advice.regions.last()?.best);
     let widest = advice.regions.iter().map(|region| (region.best, advice.share(region.best)));
@@ -60,7 +60,7 @@ fn choice(advice: &Advice) -> Option<String> {
     })
 }
 
-/// `last` in words, without what it has in common with `first`, which was named before.
+/// `last` in words, without what it shares with `first`, which was named before.
 fn after(first: Combination, last: Combination) -> String {
     let defaults = [first, last].map(|of| of == Combination::COMMON_DEFAULT);
     match defaults {
@@ -72,7 +72,7 @@ fn after(first: Combination, last: Combination) -> String {
     }
 }
 
-/// How sure the headline is: as sure as the least sure of what it says.
+/// The confidence of the headline: the lowest confidence of anything it says.
 pub(super) fn confidence(findings: &Findings, advice: &Advice) -> Option<Confidence> {
     let regions = advice.regions.iter().map(|region| findings.grade_region(advice, region));
     regions.chain([findings.grade_capacity(advice)]).min_by_key(|confidence| confidence.level)
@@ -90,7 +90,7 @@ mod tests {
         Combination { approach: Approach::IndependentStacks, ..Combination::COMMON_DEFAULT };
     const MRU: Combination = Combination { policy: ProcessorPolicy::Mru, ..WIRED };
 
-    /// Advice with regions of such choices, so many simulated rates wide.
+    /// Advice with regions of these choices, each with this many simulated rates.
     fn advice(regions: &[(Combination, usize)]) -> Advice {
         let ratio = Estimate::new(1.0, 0.1);
         let regions: Vec<Region> =
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn traffic_is_carried_by_what_is_named() {
+    fn the_traffic_gain_belongs_to_the_named_combination() {
         let mut advice = advice(&[(Combination::COMMON_DEFAULT, 20)]);
         advice.capacity.over_default = Estimate::new(1.79, 0.03);
         assert_eq!(gains(&advice), "", "what carries more is not what is advised");
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_good_elsewhere_holds_there_too() {
+    fn a_choice_as_good_in_other_regions_holds_there_too() {
         let mut advice = advice(&[(MRU, 5), (WIRED, 15)]);
         advice.regions[1].as_good = vec![MRU];
         assert_eq!((advice.share(MRU), advice.share(WIRED)), (1.0, 0.75));

@@ -1,4 +1,4 @@
-//! The chart of the advice: what is recommended, against what is common.
+//! The chart of the advice: the recommended combinations and the common default.
 
 use super::curves::{Delay, RESAMPLED, rate_line};
 use super::phrases::in_brief;
@@ -10,11 +10,11 @@ use warmcore_record::Chart;
 use warmcore_record::chart::{Axis, Look, Series, Unit, View};
 use warmcore_scenario::Combination;
 
-/// The colour that no policy has.
+/// A colour that no policy has.
 const INK: usize = 4;
 
-/// The delays under what is advised, under the common default, and, switched off at first, under
-/// every other combination with pools of each processor's own. `None` if nothing was predicted.
+/// The delays under the advised combinations and the common default. All other combinations with
+/// per-processor pools start hidden. `None` if nothing was predicted.
 #[must_use]
 pub fn chart(findings: &Findings) -> Option<Chart> {
     let (host, advice) = (findings.hosts.first()?, findings.advice.first()?);
@@ -28,9 +28,9 @@ pub fn chart(findings: &Findings) -> Option<Chart> {
         title: "How long a packet takes".to_owned(),
         caption: format!(
             "Predicted, from a packet's arrival to the end of its processing. To the left packets are rare, and \
-             other work displaces the protocol from the caches in between; to the right they wait for each \
-             other. The shading says what to use at which rate; between two choices lies where their border may \
-             be. {RESAMPLED}"
+            other work displaces the protocol from the caches in between; to the right packets wait for each \
+            other. The shading says what to use at which rate; the area between two choices shows where their border may \
+            lie. {RESAMPLED}"
         ),
         x: Axis::log("packets arriving per second", Unit::per_second()),
         y: Axis::log("delay of a packet", Unit::seconds()),

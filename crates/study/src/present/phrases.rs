@@ -7,13 +7,13 @@ use warmcore_costs::Approach;
 use warmcore_scenario::Combination;
 use warmcore_units::Estimate;
 
-/// A combination in as few words as a reader without the source understands.
+/// A combination in as few words as a reader who does not know Salehi 1994 understands.
 pub(super) fn in_brief(combination: Combination) -> String {
     let pools = if combination.has_own_pools() { "" } else { ", shared pool" };
     format!("{}, {}{pools}", stacks(combination.approach), combination.policy)
 }
 
-/// A combination as a person would say it.
+/// A combination in plain words.
 pub(super) fn in_words(combination: Combination) -> String {
     let stack = stacks(combination.approach);
     let policy = combination.policy.in_words();

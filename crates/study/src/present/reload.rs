@@ -1,5 +1,5 @@
-//! t(x), the time of a packet after x of other work, and F(x), what of each cache that work
-//! flushes.
+//! t(x), the time of a packet after other work of duration x, and F(x), the fraction of each cache that this
+//! work flushes.
 
 use crate::Findings;
 use warmcore_costs::displacement::{Displacement, Intervening};
@@ -9,7 +9,7 @@ use warmcore_record::chart::{Axis, Direction, Mark, Point, Series, Style, Unit, 
 use warmcore_record::{Block, Chart, Section};
 use warmcore_units::{Estimate, Nanos};
 
-/// The x at which curves are drawn: 12 in each decade from 100 ns to 10 s.
+/// The values of x at which curves are drawn: 12 per decade from 100 ns to 10 s.
 fn grid() -> impl Iterator<Item = Nanos> {
     (0..=96).map(|step| Nanos(100.0 * 10_f64.powf(f64::from(step) / 12.0)))
 }
@@ -24,7 +24,7 @@ pub fn section(findings: &Findings) -> Section {
             .map(|alone| alone.deviation(&curve.points, profile.intervening))
             .unwrap_or_default();
         let Intervening { w, a, b, log_d, references_per_us } = profile.intervening;
-        // A program's references cannot be counted; the published rate then stands in.
+        // The references of a program cannot be counted; the published rate is used instead.
         let rate = match curve.fitted && references_per_us == Intervening::MVS.references_per_us {
             true => {
                 format!("its references, which cannot be counted, taken as {references_per_us:.0} per µs")
@@ -42,9 +42,9 @@ pub fn section(findings: &Findings) -> Section {
     }
     if profile.levels.iter().any(|level| level.shared_by > 1) {
         blocks.push(Block::Note(
-            "A cache that processors share is displaced by all their work: its curve is drawn for one \
-             processor working alone (as t(x) was measured) and for all sharers at work (as predictions \
-             assume)."
+            "A cache that processors share is displaced by the work of all of them. Its curve is drawn for one \
+            processor working alone (as t(x) was measured) and for all sharers at work (as predictions \
+            assume)."
                 .to_owned(),
         ));
     }

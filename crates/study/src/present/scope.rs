@@ -1,4 +1,4 @@
-//! For what a study speaks, and for what it does not.
+//! What a study applies to, and what it does not apply to.
 
 use super::phrases::in_brief;
 use crate::Findings;
@@ -7,7 +7,7 @@ use crate::streams::{Other, WithMany};
 use warmcore_costs::profile::{Kind, Profile};
 use warmcore_units::Nanos;
 
-/// Which path, machine and traffic the verdict is about.
+/// The receive path, the machine and the traffic that the verdict applies to.
 #[must_use]
 pub fn scope(findings: &Findings) -> String {
     let name = &findings.profile.name;
@@ -27,8 +27,8 @@ pub fn scope(findings: &Findings) -> String {
     }
 }
 
-/// How near the processors are, which decides what migration costs; `None` where there was one, or where
-/// the source does not say.
+/// How near the processors are, which determines the cost of migration; `None` if there was only one, or if
+/// the profile does not say.
 fn distance(profile: &Profile) -> Option<String> {
     let time = handover(profile)?;
     let elsewhere =
@@ -44,22 +44,22 @@ fn distance(profile: &Profile) -> Option<String> {
     ))
 }
 
-/// How long a line takes from one processor to the other, with the range of its readings; `None` where that is
-/// not known.
+/// Time for a cache line to get from one processor to the other, with the range of its readings; `None` if it
+/// is not known.
 #[must_use]
 pub fn handover(profile: &Profile) -> Option<String> {
     let time = profile.provenance.handover?;
     Some(match profile.provenance.handover_range {
-        Some([low, high]) => format!("{} ({} to {})", whole(time), whole(low), whole(high)),
-        None => whole(time),
+        Some([low, high]) => format!("{} ({} to {})", rounded(time), rounded(low), rounded(high)),
+        None => rounded(time),
     })
 }
 
-fn whole(time: Nanos) -> String {
+fn rounded(time: Nanos) -> String {
     format!("{:.0} ns", time.0)
 }
 
-/// Whether the choices hold with more streams, and what they are there if not.
+/// Whether the choices hold with more streams, and what is better if not.
 fn many_streams(findings: &Findings) -> Option<String> {
     let many = findings.many_streams.as_ref()?;
     let regions = &findings.advice.first()?.regions;
@@ -81,7 +81,7 @@ fn many_streams(findings: &Findings) -> Option<String> {
     })
 }
 
-/// What is better with more streams, where, and by how much.
+/// What is better with more streams, at which rates, and by how much.
 fn another(Other { best, rates_per_s: [low, high], at_most_saved }: &Other) -> String {
     let by = at_most_saved.map_or_else(
         || "keep up with more".to_owned(),

@@ -1,10 +1,10 @@
-//! Which advice holds where, behind a chart's curves.
+//! The shading behind a chart's curves, which shows where each piece of advice holds.
 
 use crate::decide;
 use warmcore_record::chart::{Direction, Mark, Region, View};
 
-/// A view with the regions of load of the advice, each named by what to use there, and between them
-/// where their border may lie. Of a border that is not determined only the estimate is marked.
+/// A view with the advice's regions of load, each named by what to use there, and the intervals of their
+/// borders between them. If a border is not determined only its estimate is marked.
 pub(super) fn shading(advised: &[decide::Region]) -> View {
     let within = |region: &decide::Region| region.border.and_then(|border| border.within);
     let mut view = View::default();
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_regions_lies_where_their_border_may_be() {
+    fn the_interval_of_a_border_lies_between_its_regions() {
         let view = shading(&[region(1.0, 100.0, None), region(100.0, 1e4, Some([60.0, 300.0]))]);
         let spans: Vec<(f64, f64)> = view.regions.iter().map(|region| (region.from, region.to)).collect();
         assert_eq!(spans, [(1.0, 60.0), (60.0, 300.0), (300.0, 1e4)]);
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_border_that_is_not_determined_is_said_not_to_be() {
+    fn an_undetermined_border_is_marked_as_such() {
         let view = shading(&[region(1.0, 100.0, None), region(100.0, 1e4, None)]);
         assert_eq!(view.regions.len(), 2);
         assert!(view.marks.len() == 1 && view.marks[0].label.contains("not determined"));

@@ -8,7 +8,7 @@ use warmcore_record::table::{Cell, HeaderCell, Row};
 use warmcore_record::{Block, Section, Table};
 use warmcore_units::{Estimate, Nanos};
 
-/// The section with the times: of this machine where it was measured, and the source's.
+/// The section with the times: of this machine if it was measured, and of Salehi 1994.
 #[must_use]
 pub fn section(findings: &Findings) -> Section {
     let source = Profile::sgi_challenge_xl();
@@ -31,12 +31,12 @@ pub fn section(findings: &Findings) -> Section {
         heading: "What cold caches and migration cost".to_owned(),
         anchor: "costs".to_owned(),
         intro: [
-            "The time to receive one packet in each situation. Rows say what of the data that every packet \
-             writes was last written by another processor and must migrate: in A1 to A3 the packet's session \
-             (counters, per-stream state) was last written here, in B1 to B3 elsewhere; the active maps' \
-             history is not written (1), written and last written here (2), or elsewhere (3). Columns say \
-             whether the thread's stack must migrate too, and which cache levels were flushed of everything \
-             else, the code above all.",
+            "The time to receive one packet in each situation. Rows say which of the data that every packet \
+            writes were last written by another processor and must migrate. In A1 to A3 the packet's session \
+            (counters, per-stream state) was last written here, in B1 to B3 elsewhere; the active maps' \
+            history is not written (1), written and last written here (2), or elsewhere (3). Columns say \
+            whether the thread's stack must migrate too, and which cache levels were flushed of everything \
+            else, above all the code.",
             "A1, hot, is the best case; the difference of any other cell to it is what scheduling can avoid.",
         ]
         .map(str::to_owned)
@@ -46,7 +46,7 @@ pub fn section(findings: &Findings) -> Section {
     }
 }
 
-/// The unit a profile's times are shown in.
+/// The unit in which a profile's times are shown.
 struct Shown {
     unit: &'static str,
     scale: f64,
@@ -116,7 +116,7 @@ fn table(id: &str, profile: &Profile) -> Table {
     }
 }
 
-/// The times that are not in Table 2: fully cold, and the free-memory pool's overheads.
+/// The times that are not in Table 2: fully cold packets, and the overheads of the free-memory pool.
 fn others(id: &str, profile: &Profile) -> Table {
     let shown = Shown::new(profile);
     let fully_cold = Approach::ALL.map(|approach| {
@@ -145,7 +145,7 @@ fn others(id: &str, profile: &Profile) -> Table {
     }
 }
 
-/// How near the processors were: most of the times above are larger the longer this is.
+/// How near the processors were: most of the times above increase with this distance.
 fn distance(profile: &Profile) -> Option<Row> {
     let name = "A cache line from one processor to the other (95% of the readings)";
     Some(Row::new(name, vec![Cell::Text(handover(profile)?)]))
@@ -155,7 +155,7 @@ fn half_widths(profile: &Profile) -> &'static str {
     match profile.provenance.kind {
         Kind::Measured => "Mean ± half-width of the 95% confidence interval over runs.",
         Kind::Published => {
-            "The source states that half-widths do not exceed 1% of the means, and gives none."
+            "Salehi 1994 states that half-widths do not exceed 1% of the means, and does not list them."
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The verdict: what to do, what it gains, how sure that is.
 //!
-//! Choices and ratios lead, as another study of the machine finds them again. Rates follow, with the
-//! interval that they have between studies.
+//! Choices and ratios come first, because another study of the machine finds the same ones. Rates follow,
+//! with the interval in which other studies would find them.
 
 use crate::Findings;
 use crate::decide::{Advice, Gain, GainAt};
@@ -15,7 +15,7 @@ use warmcore_record::document::{KeyFigure, Statement, Verdict};
 use warmcore_scenario::Combination;
 use warmcore_units::{Estimate, PerSecond};
 
-/// The most lines of advice for one number of processors.
+/// The maximum number of lines of advice for one number of processors.
 const LINES: usize = 3;
 
 /// The verdict on `findings`, for the first number of processors.
@@ -61,8 +61,8 @@ fn key_figures(advice: &Advice) -> Vec<KeyFigure> {
     ordinary.into_iter().chain([carries]).collect()
 }
 
-/// The widest regions, from low loads to high, and what carries most where there is a line left for it; each begins
-/// with the words `on`.
+/// The widest regions, from low loads to high, and the combination with the highest capacity if a line is
+/// left for it. Each line begins with `on`.
 fn lines(findings: &Findings, advice: &Advice, on: &str) -> Vec<Statement> {
     let mut regions: Vec<usize> = (0..advice.regions.len()).collect();
     let width = |index: &usize| advice.regions[*index].to.0 / advice.regions[*index].from.0;
@@ -108,7 +108,7 @@ fn region_line(findings: &Findings, advice: &Advice, index: usize) -> Statement 
     }
 }
 
-/// Of which loads a region is, in words and with its borders.
+/// The loads of a region, in words and with its borders.
 fn loads(findings: &Findings, advice: &Advice, index: usize) -> String {
     let border = |index: usize| {
         let border = advice.regions.get(index).and_then(|region| region.border);
@@ -126,7 +126,8 @@ fn loads(findings: &Findings, advice: &Advice, index: usize) -> String {
     }
 }
 
-/// Between which rates another study would find a rate; nothing of published costs, of which there is no other.
+/// The rates between which another study would find a rate; empty for published costs, which have no other
+/// study.
 fn in_another_study(findings: &Findings, [low, high]: [PerSecond; 2]) -> String {
     match findings.profile.provenance.kind {
         Kind::Measured => format!(" ({low} to {high} with another study's costs at this distance)"),

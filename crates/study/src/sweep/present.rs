@@ -1,4 +1,4 @@
-//! A sweep in words and charts.
+//! The report on a sweep.
 
 use super::Swept;
 use core::cmp::Ordering;
@@ -13,7 +13,7 @@ use warmcore_units::{Estimate, Nanos};
 /// The points of one curve.
 type Curve<'a> = &'a [(PacketScenario, PointResult)];
 
-/// The report on `swept`, with its provenance; `costs` says whose the costs are, and why they.
+/// The report on `swept`, with its provenance. `costs` says whose costs were used, and why those.
 #[must_use]
 pub fn document(swept: &Swept, costs: &str, manifest: Manifest) -> Document {
     Document {
@@ -25,7 +25,7 @@ pub fn document(swept: &Swept, costs: &str, manifest: Manifest) -> Document {
     }
 }
 
-/// Which curves keep up with most, on each host.
+/// Which curves have the highest capacity, on each host.
 fn verdict(swept: &Swept) -> Verdict {
     let statements: Vec<Statement> =
         hosts(swept).iter().filter_map(|host| most_capable(swept, host)).collect();
@@ -103,7 +103,7 @@ fn chart(
     }
 }
 
-/// A line with a point wherever the host keeps up.
+/// A line with a point at each rate that the host keeps up with.
 fn series(curve: Curve, of: fn(&Outcome) -> Estimate<Nanos>) -> Option<Series> {
     let scheduling = curve.first()?.0.scheduling;
     let point = |(_, result): &(PacketScenario, PointResult)| {
@@ -138,8 +138,8 @@ fn capacities(swept: &Swept) -> Section {
         heading: "What each keeps up with".to_owned(),
         anchor: "capacities".to_owned(),
         intro: vec![
-            "The rate at which packets leave when more arrive than can be processed; or that from which the busiest \
-             stack, or processor that streams are wired to, has more than it can process, if that is less."
+            "The rate at which packets leave when more arrive than can be processed. If the busiest stack, or the busiest \
+            processor with wired streams, is overloaded at a lower rate, that rate."
                 .to_owned(),
         ],
         blocks: vec![Block::Table(Table {
@@ -155,16 +155,16 @@ fn capacities(swept: &Swept) -> Section {
 
 fn limits(swept: &Swept) -> Section {
     let mut notes = vec![
-        "Every point sees the same arrivals as the others at its rate: differences between curves are known better \
-         than the half-widths of the two suggest.",
-        "A half-width is that of a 95% confidence interval. It holds what the simulation leaves uncertain, not what \
-         the measured costs do.",
+        "All points of one rate see the same arrivals, so differences between curves are known better than the half-widths \
+        of the two suggest.",
+        "A half-width is that of a 95% confidence interval. It includes the uncertainty of the simulation, not that of \
+        the measured costs.",
     ];
     if swept.points.iter().any(|(_, result)| result.capture.is_some()) {
         notes.push(
-            "A trace is simulated once and whole. Its delays are what happened to its packets: nothing tells how far \
-             another trace would differ, and they have no intervals. It ends, and so has delays at rates that the host \
-             does not keep up with, which depend on how long it lasts.",
+            "A trace is simulated once, as a whole. Its delays are those of its packets; nothing shows how far another \
+            trace would differ, so they have no intervals. Since a trace ends, it also has delays at rates that the host \
+            does not keep up with; those depend on its length.",
         );
     }
     Section {
@@ -176,7 +176,7 @@ fn limits(swept: &Swept) -> Section {
     }
 }
 
-/// What curves of one view have in common.
+/// What the curves of one view have in common.
 struct ViewHost {
     picks: Vec<usize>,
     processors: u32,
@@ -199,7 +199,7 @@ impl ViewHost {
     }
 }
 
-/// One for each combination of processors and batches, which the reader chooses.
+/// One view for each combination of processors and batches, which the reader selects.
 fn hosts(swept: &Swept) -> Vec<ViewHost> {
     let (processors, batches) = (processors(swept), batches(swept));
     let host = |(index, &processors): (usize, &u32)| {
@@ -227,7 +227,7 @@ fn batches(swept: &Swept) -> Vec<f64> {
     distinct(swept.request.curves().iter().map(|curve| curve.traffic.batch.mean))
 }
 
-/// Each value once, ascending.
+/// The distinct values, in ascending order.
 fn distinct<T: PartialOrd>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut values: Vec<T> = values.collect();
     values.sort_by(|one, other| one.partial_cmp(other).unwrap_or(Ordering::Equal));

@@ -1,4 +1,4 @@
-//! What a sweep varies, and the points that makes.
+//! The fields that a sweep varies, and the resulting points.
 
 use core::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
@@ -6,10 +6,11 @@ use warmcore_scenario::document::Checked;
 use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy, Unused};
 use warmcore_units::{Fault, PerSecond};
 
-/// The loads that can be asked for. At lower ones a run lasts so long that its clock cannot tell a packet's time.
+/// The loads that are allowed. At lower ones a run lasts so long that its clock cannot resolve a packet's
+/// time.
 const LOADS: RangeInclusive<f64> = 1e-6..=10.0;
 
-/// A scenario and what is varied of it: `sweep.toml`.
+/// A scenario and the fields to vary: `sweep.toml`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -21,14 +22,14 @@ pub struct Request {
     pub scenario: PacketScenario,
 }
 
-/// What is varied: every combination of the values is simulated. Where there are none, the
-/// scenario's own value stands.
+/// The values to vary; every combination of them is simulated. If a list is empty, the scenario's own value
+/// is used.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Axes {
     /// Packets per second.
     pub rates_per_s: Vec<PerSecond>,
-    /// Rates as fractions of what each combination keeps up with; instead of `rates_per_s`.
+    /// Rates as fractions of each combination's capacity; used instead of `rates_per_s`.
     pub loads: Vec<f64>,
     /// How processing is made parallel.
     pub approaches: Vec<Parallelism>,
@@ -69,7 +70,7 @@ impl Checked for Request {
 }
 
 impl Axes {
-    /// How many points a curve has.
+    /// The number of points of a curve.
     #[must_use]
     pub fn rates(&self) -> usize {
         (self.rates_per_s.len() + self.loads.len()).max(1)
@@ -77,8 +78,8 @@ impl Axes {
 }
 
 impl Request {
-    /// Every combination of everything but the rate: by processors, then batches, then approach,
-    /// then policy.
+    /// Every combination of everything but the rate, ordered by processors, then batches, approach and
+    /// policy.
     #[must_use]
     pub fn curves(&self) -> Vec<PacketScenario> {
         let axes = &self.axes;
@@ -90,8 +91,8 @@ impl Request {
         curves
     }
 
-    /// Whether every point of the `earlier` request is one of this one's, so that its results are a part
-    /// of what this one's will be.
+    /// Whether every point of the `earlier` request is also a point of this one, so that its results can be
+    /// reused.
     #[must_use]
     pub fn includes(&self, earlier: &Self) -> bool {
         let ours = self.all_points();
@@ -99,14 +100,14 @@ impl Request {
             && earlier.all_points().iter().all(|point| ours.contains(point))
     }
 
-    /// Every point, loads being taken for rates.
+    /// Every point, with loads used as rates.
     fn all_points(&self) -> Vec<PacketScenario> {
         let one = Some(PerSecond(1.0));
         self.curves().iter().flat_map(|curve| self.points(curve, one)).collect()
     }
 
-    /// The settings that change nothing about any point: a number of stacks matters where one of the
-    /// approaches has stacks.
+    /// Settings that do not affect any point: the number of stacks matters only if one of the approaches has
+    /// several stacks.
     #[must_use]
     pub fn unused(&self) -> Vec<Unused> {
         let rate = self.any_rate();
@@ -117,13 +118,13 @@ impl Request {
         first.into_iter().filter(|one| everywhere(one.field)).collect()
     }
 
-    /// One of the rates that are asked for, any one where they are loads; `None` where there are none.
+    /// One of the rates given (any of them if they are loads); `None` if there are none.
     pub(super) fn any_rate(&self) -> Option<PerSecond> {
         let of_load = self.axes.loads.first().map(|&load| PerSecond(load));
         self.axes.rates_per_s.first().copied().or(of_load).or(self.scenario.rate_per_s)
     }
 
-    /// The points of `curve`, whose capacity is known if loads are asked for.
+    /// The points of `curve`. Its capacity must be known if loads are given.
     #[must_use]
     pub(super) fn points(&self, curve: &PacketScenario, capacity: Option<PerSecond>) -> Vec<PacketScenario> {
         let loads = self.axes.loads.iter().filter_map(|&load| Some(capacity? * load));
@@ -134,7 +135,7 @@ impl Request {
     }
 }
 
-/// Puts in the place of each scenario one with each of `values`; none leave it as it is.
+/// Replaces each scenario by one for each of `values`; without values the scenarios stay as they are.
 fn vary<T>(scenarios: &mut Vec<PacketScenario>, values: &[T], set: impl Fn(&mut PacketScenario, &T)) {
     if values.is_empty() {
         return;

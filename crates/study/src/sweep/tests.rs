@@ -53,7 +53,7 @@ fn every_combination_has_its_row_and_every_curve_its_points() {
     else {
         panic!("flags and floats")
     };
-    // Locking keeps up with less than 70,000/s on two processors: null, not a large number.
+    // Locking saturates below 70,000/s on two processors, so its delay is null, not a large number.
     assert!(saturated.contains(&Some(true)) && saturated.contains(&Some(false)));
     for (saturated, delay) in saturated.iter().zip(delays) {
         assert_eq!(*saturated, Some(delay.is_none()));
@@ -95,7 +95,7 @@ fn a_sweep_with_an_impossible_point_is_refused_before_it_begins() {
 }
 
 #[test]
-fn what_is_known_is_not_simulated_again() {
+fn known_points_are_not_simulated_again() {
     let first = swept(request(axes()));
     let simulated = Mutex::new(0);
     let known = |scenario: &PacketScenario| {

@@ -1,4 +1,4 @@
-//! A plan is admitted unchanged, applied, and taken back, on the files of the host it was made for.
+//! A plan is accepted unchanged, applied, and undone, on the files of the host that it was made for.
 
 use super::scene::{self, Scene};
 use super::{GOALS, all, picture, planned};
@@ -7,7 +7,7 @@ use warmcore_linux::Inventory;
 use warmcore_linux::tuning::Plan;
 use warmcore_study::placement::HostPlacement;
 
-/// The host below `place`, with its plan as it is written, applied and taken back.
+/// The host's files below `place`. Its plan is applied as written, then undone.
 fn try_out(told: &str, place: &TempDir, picture: &Inventory, placement: &HostPlacement) {
     let text = toml::to_string(&placement.plan).expect("a plan is a document");
     let plan: Plan = toml::from_str(&text).expect("a document is a plan");

@@ -1,8 +1,8 @@
-//! The plan of a host of 128 cpus and 64 queues, one of whose changes is refused, or at one of whose
-//! changes the process is killed: everything is as it was, byte for byte.
+//! The plan of a host with 128 cpus and 64 queues. If one of its changes fails, or the process is killed at
+//! one of them, everything must be restored byte for byte.
 //!
-//! The changes are those of values and of the journal. Some are tried, spread over all of them;
-//! `WARMCORE_CHANGES=all` tries each.
+//! Changes include those of values and of the journal. A sample of them, spread evenly, is tested;
+//! `WARMCORE_CHANGES=all` tests all of them.
 
 use super::scene::{self, Scene};
 use super::{picture, planned};
@@ -16,10 +16,10 @@ use warmcore_linux::fake::{FaultInjector, InjectedFault, hosts};
 use warmcore_linux::tuning::{Plan, Step};
 use warmcore_study::placement::{Goal, Target};
 
-/// How many changes are tried of each fault.
+/// How many changes are tested for each fault.
 const TRIED: usize = 9;
 
-/// Where a child finds the host, and at which change it is to die.
+/// Where a child process finds the host, and at which change it must die.
 const PLACE: &str = "WARMCORE_TEST_PLACE";
 const DEATH: &str = "WARMCORE_TEST_DEATH";
 const PLAN: &str = "plan.toml";
@@ -55,7 +55,7 @@ impl Large {
         Self { place, scene, steps }
     }
 
-    /// How many changes it takes to apply the plan.
+    /// The number of changes that applying the plan makes.
     fn changes(&self) -> usize {
         let whole = FaultInjector::once(self.scene.disk(), usize::MAX, InjectedFault::Refuse);
         self.scene.apply(self.steps.clone(), &whole).expect("it is applied");
@@ -76,7 +76,7 @@ impl Large {
     }
 }
 
-/// Of changes 0 to `count`, those that are tried: with the first and the last.
+/// The changes from 0 to `count` that are tested, including the first and the last.
 fn tried(count: usize) -> Vec<usize> {
     match env::var("WARMCORE_CHANGES").as_deref() {
         Ok("all") => (0..count).collect(),
@@ -96,7 +96,7 @@ fn one_refusal_among_hundreds_of_changes_leaves_everything_as_it_was() {
             let refused = large.scene.apply(large.steps.clone(), &jammed);
             assert!(refused.is_err(), "{told}");
             assert_eq!(large.scene.files(), before, "{told}: {refused:?}");
-            // Of a journal that could not be closed there is something left to do.
+            // A journal that could not be closed leaves something to undo.
             assert_eq!(large.scene.undo(), Ok(true), "{told}");
             assert!(!large.scene.is_applied() && large.scene.files() == before, "{told}");
         }
@@ -118,7 +118,7 @@ fn killed_among_hundreds_of_changes_the_plan_can_be_undone() {
     }
 }
 
-/// As what its parent wants it, a child that dies on its way; else the way itself.
+/// Runs as a child that dies at a change, if the parent asks for that; otherwise runs the test.
 #[test]
 fn a_child_applies_the_plan() {
     let (Ok(place), Ok(death)) = (env::var(PLACE), env::var(DEATH)) else {

@@ -1,11 +1,11 @@
-//! The made-up hosts, with programs at work where they have none.
+//! The synthetic hosts, with busy programs added where they have none.
 
 use warmcore_linux::fake::{Thread, Tree, hosts};
 use warmcore_study::placement::Target;
 use warmcore_topology::CpuSet;
 use warmcore_units::CpuId;
 
-/// A host and whose threads are meant.
+/// A host, and the threads that the plan is for.
 #[derive(Clone, Debug)]
 pub(crate) struct Host {
     pub(crate) name: &'static str,
@@ -34,7 +34,7 @@ pub(crate) fn all() -> Vec<Host> {
     ]
 }
 
-/// A server with a thread last on each of `cpus` that uses a quarter of one; it may run on `all`.
+/// A server with one thread on each of `cpus` that uses a quarter of it and may run on `all`.
 pub(crate) fn server(cpus: &[u32], all: &str) -> Vec<Thread> {
     let allowed: CpuSet = all.parse().expect("a list of cpus");
     let thread = |(tid, &cpu): (u32, &u32)| Thread {
@@ -59,7 +59,7 @@ fn managed() -> Tree {
     tree
 }
 
-/// A server whose control group has two cpus, of eight.
+/// A server whose control group has two of eight cpus.
 fn confined() -> Tree {
     let mut tree = hosts::unplugged();
     tree.put("sys/fs/cgroup/system.slice/server.service/cpuset.cpus.effective", "0-1");

@@ -1,4 +1,4 @@
-//! Plans for hosts of every kind: reviewed tables, properties, and what `apply` makes of them.
+//! Plans for hosts of every kind: reviewed tables, properties, and the result of applying them.
 
 mod applied;
 mod faults;
@@ -26,7 +26,7 @@ fn planned(picture: &Inventory, subject: &Target, goal: Goal) -> Result<HostPlac
     place(picture, &Request { target: subject, goal, rate: None, profile: Some(&profile) })
 }
 
-/// Every plan that there is: of every host, for every goal, with and without costs.
+/// Every plan: of every host, for every goal, with and without costs.
 fn plans() -> Vec<(Host, Inventory, Goal, HostPlacement)> {
     let profile = Profile::sgi_challenge_xl();
     let mut plans = Vec::new();

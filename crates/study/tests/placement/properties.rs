@@ -1,4 +1,4 @@
-//! What holds of every plan.
+//! Properties that every plan has.
 
 use super::sketch::sketch;
 use super::{GOALS, picture, planned, plans};
@@ -9,7 +9,7 @@ use warmcore_linux::tuning::Setting;
 use warmcore_linux::{Inventory, fake};
 use warmcore_study::placement::{Goal, HostPlacement, Target};
 
-/// What is wrong with a plan for the host in `picture`.
+/// What is wrong with a plan for the host in `picture`, if anything.
 fn fault(picture: &Inventory, goal: Goal, placement: &HostPlacement) -> Option<String> {
     if let Err(fault) = placement.plan.check() {
         return Some(fault.to_string());
@@ -72,7 +72,7 @@ fn every_gain_has_its_half_width_or_says_why_there_is_none() {
     }
 }
 
-/// Debug builds take ten times as long as release builds, and a busy machine some times that.
+/// Debug builds take ten times as long as release builds, and a busy machine several times that.
 #[test]
 fn a_host_of_128_cpus_and_64_queues_takes_no_time() {
     let picture = picture(fake::hosts::two_socket_server());

@@ -1,11 +1,11 @@
-//! How cpus are numbered has no say in a plan.
+//! The numbers of cpus do not influence a plan.
 //!
-//! The plans of a host and of the same host with other numbers cannot be equal cpu for cpu: of two cores
-//! on which nothing happens, one has to be taken. They are equal but for an automorphism of the host: a
-//! renaming of cpus that keeps caches, cores, and everything that was there before the plan. Caches, cores
-//! and cpus form a tree, so that such a renaming exists exactly if the trees, each cpu with all that is
-//! said of it, are equal once what stands beside each other is sorted. No cache but the last on the way to memory is
-//! looked at, because a plan knows no other.
+//! The plans of a host and of the same host with other cpu numbers need not be equal cpu by cpu: of two idle
+//! cores, one has to be taken. They are equal up to an automorphism of the host, which is a renaming of cpus
+//! that preserves caches, cores, and everything that was there before the plan. Caches, cores and cpus form a
+//! tree. Such a renaming therefore exists exactly if the trees, in which each cpu carries everything that the
+//! plan says about it, are equal after siblings are sorted. Only the last-level cache is considered, because
+//! a plan considers no other. looked at, because a plan knows no other.
 
 use super::sketch::{Sketch, sketch};
 use super::{GOALS, picture, planned};
@@ -15,12 +15,12 @@ use warmcore_study::placement::{HostPlacement, Target};
 use warmcore_topology::Within;
 use warmcore_units::CpuId;
 
-/// What is said of one cpu; of those of a core, of the cores of a cache, and of the caches, sorted.
+/// What is said about one cpu; about the cpus of a core, the cores of a cache, and the caches, each sorted.
 type Cpu = Vec<String>;
 type Core = Vec<Cpu>;
 type Cache = Vec<Core>;
 
-/// The host of `sketch` under `placement`, without the numbers of cpus.
+/// The host of `sketch` under `placement`, without cpu numbers.
 fn unnumbered(sketch: &Sketch, placement: &HostPlacement) -> Vec<Cache> {
     let mut caches: BTreeMap<CpuId, BTreeMap<CpuId, Core>> = BTreeMap::new();
     for cpu in &sketch.machine.cpus {
@@ -55,13 +55,13 @@ fn said(sketch: &Sketch, placement: &HostPlacement, cpu: CpuId) -> Cpu {
     said
 }
 
-/// What each line is about, and what it brings.
+/// The subject of each line, and what the line gains.
 fn gains(placement: &HostPlacement) -> Vec<(String, bool, String)> {
     let lines = placement.lines.iter();
     lines.map(|line| (line.set.to_string(), line.changes, line.gain.to_string())).collect()
 }
 
-/// A host, and other names for its cpus in any order, with numbers left out.
+/// A host, and new names for its cpus in any order, with gaps.
 fn renamed() -> impl Strategy<Value = (Sketch, Vec<u32>)> {
     (sketch(), 1..3_u32).prop_flat_map(|(sketch, gap)| {
         let names: Vec<u32> = (0..sketch.machine.cpus.len() as u32).map(|cpu| cpu * gap).collect();

@@ -1,4 +1,4 @@
-//! A host below a folder, and a plan for it that is applied and taken back there.
+//! A host's files below a folder, and a plan for it that is applied and undone there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,7 +11,7 @@ use warmcore_linux::tuning::{
     rivals::Interference, steps, undo,
 };
 
-/// The folder has the host's files in `root`, and gets journals beside it.
+/// A folder with the host's files in `root` and journals beside them.
 #[derive(Debug)]
 pub(crate) struct Scene {
     root: PathBuf,
@@ -19,8 +19,8 @@ pub(crate) struct Scene {
     plan: Plan,
 }
 
-/// Writes the files of a host to be found at `place`, without caches: no setting is about them, and they are
-/// most of the files.
+/// Writes the files of a host to `place`, without caches: no setting concerns them, and they are most of the
+/// files.
 pub(crate) fn write(tree: &Tree, place: &Path) {
     let tree = tree.clone().hiding("/cache/");
     tree.write_to(&place.join("root")).expect("a tree can be written");
@@ -36,12 +36,12 @@ impl Scene {
         Disk::below(&self.root)
     }
 
-    /// What stands in every file of the host.
+    /// The contents of all files of the host.
     pub(crate) fn files(&self) -> BTreeMap<PathBuf, Vec<u8>> {
         files(&self.root)
     }
 
-    /// What the plan would change, if it may be applied where programs of `picture` would undo it.
+    /// The changes of the plan, if it may be applied while programs of `picture` might undo it.
     pub(crate) fn steps(&self, picture: &Inventory) -> Result<Vec<Step>, String> {
         let despite = rivals::in_inventory(&self.plan, picture).into_iter().filter_map(|hand| match hand {
             Interference::Undoes(rival) => Some(rival.name.to_owned()),
@@ -52,13 +52,13 @@ impl Scene {
         steps(&self.plan, &self.disk()).map(changes).map_err(|error| error.to_string())
     }
 
-    /// Applies `steps` through `system`; what went wrong otherwise.
+    /// Applies `steps` through `system`. Returns what went wrong, if anything.
     pub(crate) fn apply(&self, steps: Vec<Step>, system: &dyn System) -> Result<(), String> {
         let journal = self.journals.begin(system, steps, false).map_err(|error| error.to_string())?;
         apply(journal, &AtomicBool::new(false)).map(drop).map_err(|error| error.to_string())
     }
 
-    /// Takes back what is applied, if anything is: whether all of it is as it was.
+    /// Undoes what is applied, if anything. Returns whether everything is restored.
     pub(crate) fn undo(&self) -> Result<bool, String> {
         let disk = self.disk();
         let journal = self.journals.open(&disk, false).map_err(|error| error.to_string())?;
@@ -72,7 +72,7 @@ impl Scene {
     }
 }
 
-/// What stands in every file below `folder`.
+/// The contents of all files below `folder`.
 fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a folder") {

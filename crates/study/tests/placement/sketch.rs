@@ -1,4 +1,4 @@
-//! Hosts that nobody made up: one NIC and one server, on any cpus of a machine.
+//! Generated hosts: one NIC and one server, on any cpus of a machine.
 
 use super::hosts;
 use proptest::prelude::*;
@@ -10,19 +10,19 @@ use warmcore_units::CpuId;
 #[derive(Clone, Debug)]
 pub(crate) struct Sketch {
     pub(crate) machine: Machine,
-    /// The cpu of each queue's interrupt, how often it came, and whether the kernel manages it.
+    /// For each queue: the cpu of its interrupt, the number of interrupts, and whether the kernel manages it.
     pub(crate) queues: Vec<(u32, u64, bool)>,
     /// The cpu of each thread.
     pub(crate) threads: Vec<u32>,
     pub(crate) isolated: CpuSet,
-    /// Slower than the others.
+    /// Cpus that are slower than the others.
     pub(crate) slow: CpuSet,
-    /// The cpus that RPS spreads the packets of the first queue over.
+    /// The cpus to which RPS distributes the packets of the first queue.
     pub(crate) spread: CpuSet,
 }
 
 impl Sketch {
-    /// Its files.
+    /// The host's files.
     pub(crate) fn tree(&self) -> Tree {
         let all = self.machine.online();
         let mut host = Host::new(self.machine.clone());
@@ -55,7 +55,7 @@ impl Sketch {
         tree
     }
 
-    /// The same with cpu `n` called `names[n]`.
+    /// The same host, with cpu `n` renamed to `names[n]`.
     pub(crate) fn renamed(&self, names: &[u32]) -> Self {
         let name = |cpu: u32| names[cpu as usize];
         let set = |cpus: &CpuSet| cpus.iter().map(|cpu| CpuId(name(cpu.0))).collect::<CpuSet>();
@@ -79,7 +79,7 @@ impl Sketch {
     }
 }
 
-/// Any of them.
+/// Any generated host.
 pub(crate) fn sketch() -> impl Strategy<Value = Sketch> {
     let machines = vec![
         synthetic::two_socket_server(),

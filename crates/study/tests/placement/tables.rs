@@ -1,4 +1,4 @@
-//! The plan of each host as a table that a reviewer reads. `WARMCORE_REWRITE=1` writes them anew.
+//! The plan of each host as a table for reviewers. `WARMCORE_REWRITE=1` regenerates the tables.
 
 use super::{GOALS, all, picture, planned};
 use std::fmt::Write;
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use warmcore_study::placement::{Goal, HostPlacement, Unplaceable};
 
-/// Lines of a goal that get into the table.
+/// Maximum lines of a goal in the table.
 const LINES: usize = 16;
 
 #[test]

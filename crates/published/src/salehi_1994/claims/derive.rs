@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crossover_lies_between_what_is_decided() {
+    fn a_crossover_lies_between_significant_differences() {
         let across = |differences: &[AtRate]| {
             let Value { low, high, .. } = crossover(differences, 10.0);
             (low, high)

@@ -27,11 +27,11 @@ pub(super) fn section(comparison: &Comparison, doubts: &[String]) -> Section {
             format!(
                 "A packet's delay lasts from its arrival to the end of its processing. The prediction knows what the \
                  stack costs from a calibration, and what the runtime itself costs from runs under {}. \
-                 That is all that was fitted; the runs shown here were made, and each was predicted, after it.",
+                 That is all that was fitted; the runs shown here were predicted and made afterwards.",
                 fitted.join(" and ")
             ),
-            "The null model is the same simulation with packets that all take as long in the stack as they did in \
-             those runs: it knows nothing of caches. What the prediction is better than that, it owes to knowing."
+            "The null model is the same simulation, in which all packets take as long in the stack as they did on average in \
+            those runs: it knows nothing of caches. Whatever the prediction does better comes from the model of caches."
                 .to_owned(),
         ],
         blocks: doubts.iter().cloned().map(Block::Note).chain(charts.map(Block::Chart)).collect(),

@@ -1,4 +1,4 @@
-//! What the predictions are made of, and what they leave out.
+//! The section on what the predictions consist of and what they leave out.
 
 use super::words::{in_micros, load};
 use crate::compare::costs::RuntimeCosts;
@@ -30,12 +30,12 @@ pub(super) fn section(comparison: &Comparison) -> Section {
         heading: "What the predictions are made of".to_owned(),
         anchor: "explained".to_owned(),
         intro: [
-            "Beside the stack, a packet costs what the runtime does: deciding where it goes or, where it finds \
-             a processor at other work, starting it there. That packets in one stack at once wait for each other's \
-             locks is not in the prediction.",
+            "Besides the stack, a packet costs the runtime's own work: deciding where it goes and, if its processor is busy with \
+            other work, starting it there. Packets that are in one stack at the same time wait for each other's locks; the \
+            prediction does not include that.",
             "What a packet finds in cache depends on who wrote its session lines last (A: this processor, B: \
              another) and on the stack's history lines (1: not written, 2: last written here, 3: elsewhere). \
-             The simulator and the runtime keep the same books of it.",
+             The simulator and the runtime use the same bookkeeping.",
         ]
         .map(str::to_owned)
         .to_vec(),
@@ -77,24 +77,24 @@ fn costs_table(costs: &[RuntimeCosts]) -> Block {
 
 pub(super) fn limits() -> Section {
     let notes = [
-        "The simulator has packets wait for processors, not for locks that others hold.",
-        "What the runtime costs is taken to be the same at every load, and under every policy with a dispatcher of the same \
-         kind. It is less where several packets are handled at a time, and more where its own code has been displaced: on \
-         an AMD EPYC with 10 ms between packets, it took several µs instead of the fraction of one that is charged, and the \
-         mean is predicted too short.",
-        "After long work between packets, one was measured to take up to twice as long as after the walk that makes caches \
-         fully cold, and the model has no packet take longer than that.",
-        "At low rates, what belongs to one stream alone is displaced the more the more streams there are: on one \
-         processor of that machine at 10,000 packets a second, a packet was measured to take 98 ns in the stack \
-         with one stream, and 178 ns with eight. The calibration and the model know one time since protocol work, \
-         for all. And workers look for packets between two pieces of other work, which therefore displaces caches \
-         more slowly than in the calibration. The time in the stack is then off either way.",
-        "Under Locking, a packet that follows one of another stream was measured to take a tenth longer there in runs than \
-         in the calibration, even on one processor, with two streams as with 32. Why is not known: in the calibration, \
-         streams that follow each other irregularly take as long as streams that alternate.",
-        "Arrival times are those of a schedule: a packet's delay counts from there, whether or not a worker looked.",
-        "A worker that is kept from running by something else on the machine is noticed if that lasts longer than \
-         8 µs; shorter interruptions stay in what was measured.",
+        "In the simulator packets wait for processors, but not for locks that others hold.",
+        "The costs of the runtime are assumed to be the same at every load, and under every policy with the same kind of \
+        dispatcher. They are lower if several packets are handled at a time, and higher if the runtime's own code has been \
+        displaced: on an AMD EPYC with 10 ms between packets it took several µs instead of the fraction of one that is \
+        charged, and the predicted mean is too short.",
+        "After long work between packets, a packet was measured to take up to twice as long as after the calibration's walk \
+        that makes caches fully cold. In the model no packet takes longer than that.",
+        "At low rates, the data of a single stream are displaced more the more streams there are: on one \
+        processor of that machine at 10,000 packets a second, a packet was measured to take 98 ns in the stack \
+        with one stream, and 178 ns with eight. The calibration and the model have a single time since protocol work, \
+        for all streams. Also, workers look for packets between two pieces of other work, which therefore displaces caches \
+        more slowly than in the calibration. The predicted time in the stack may then be too long or too short.",
+        "Under Locking, a packet that follows one of another stream was measured to take a tenth longer in runs than \
+        in the calibration, even on one processor, with two streams as well as with 32. The reason is not known: in the \
+        calibration, streams that follow each other irregularly take as long as streams that alternate.",
+        "Arrival times come from a schedule. A packet's delay counts from its arrival, whether or not a worker was looking.",
+        "A worker that something else on the machine keeps from running is noticed if that lasts longer than \
+        8 µs; shorter interruptions are part of the measurement.",
     ];
     Section {
         heading: "What to keep in mind".to_owned(),

@@ -1,4 +1,4 @@
-//! What came of a comparison: the first lines of its report.
+//! The verdict of a comparison: the first lines of its report.
 
 use super::delays::chart;
 use super::words::{error_words, is_noisy};
@@ -25,7 +25,7 @@ pub(super) fn verdict(comparison: &Comparison, profile: &Profile) -> Verdict {
     }
 }
 
-/// What came of it in a few sentences.
+/// The result in a few sentences.
 #[must_use]
 pub fn headline(comparison: &Comparison) -> String {
     let all = &comparison.compared;
@@ -40,7 +40,7 @@ pub fn headline(comparison: &Comparison) -> String {
     }
     let mut headline = format!(
         "{good} of {judged} predictions are good: mean delay within {:.0}% and time in the stack within {:.0}% of \
-             what was measured. {off} are not, and {undecided} cannot be told. Without a model of caches, {} would be \
+             what was measured. {off} are not, and {undecided} are undecided. Without a model of caches, {} would be \
              good.",
         Quantity::Delay.limit() * 100.0,
         Quantity::Stack.limit() * 100.0,
@@ -49,7 +49,7 @@ pub fn headline(comparison: &Comparison) -> String {
     let noisy = points().filter(|point| is_noisy(point)).count();
     if noisy > 0 {
         headline += &format!(
-            " At {noisy} of {}, the machine did too much else for that to be judged.",
+            " At {noisy} of {}, the machine was too busy with other work for that to be judged.",
             points().count()
         );
     }
@@ -70,7 +70,7 @@ pub fn headline(comparison: &Comparison) -> String {
     headline
 }
 
-/// That nothing could be judged, and why; `None` if something could.
+/// Says that nothing could be judged, and why; `None` if something could.
 #[must_use]
 pub fn nothing_judged(comparison: &Comparison) -> Option<String> {
     let points: Vec<&ComparedPoint> =
@@ -88,7 +88,7 @@ pub fn nothing_judged(comparison: &Comparison) -> Option<String> {
     Some(format!("Nothing could be judged: {all}."))
 }
 
-/// What is claimed of one way to schedule: as much as its points bear.
+/// The statement about one scheduling.
 fn statement(compared: &Compared) -> Statement {
     let share = |quantity: Quantity| {
         let judged = || compared.points.iter().filter_map(|point| point.judged(quantity, Source::Model));
@@ -127,7 +127,7 @@ fn statement(compared: &Compared) -> Statement {
     }
 }
 
-/// What is claimed of the differences between ways to schedule; nothing if there is one.
+/// The statement about the differences between schedulings; nothing if there is only one.
 fn choice(all: &[Compared]) -> Option<Statement> {
     let differences = differences(all);
     if differences.is_empty() {

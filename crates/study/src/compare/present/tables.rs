@@ -1,4 +1,4 @@
-//! How far off each prediction is, and what another way to schedule changes.
+//! The tables: the error of each prediction, and what another scheduling changes.
 
 use super::words::{error_words, in_micros, load, meaning_of_marks, percent};
 use crate::compare::Compared;
@@ -11,18 +11,18 @@ use warmcore_record::{Block, Section, Table};
 pub(super) fn errors(all: &[Compared]) -> Section {
     let rows =
         all.iter().flat_map(|compared| compared.points.iter().map(move |point| error_row(compared, point)));
-    let left_out = "Packets that met a time in which the machine kept a worker from running, or came shortly after, \
-                    are left out of what was measured.";
+    let left_out = "Packets that arrived while the machine kept a worker from running, or shortly after, \
+                    are left out of the measurement.";
     let [delay, stack, p99] =
         [Quantity::Delay, Quantity::Stack, Quantity::P99].map(|quantity| quantity.limit() * 100.0);
     Section {
         heading: "How far off each prediction is".to_owned(),
         anchor: "errors".to_owned(),
         intro: vec![format!(
-            "An error is the predicted time over the measured one, less one. It is good if its whole interval lies \
-             within {delay:.0}% for the mean delay, {stack:.0}% for the time in the stack, and {p99:.0}% for the 99th \
-             percentile; off, if nothing of its interval does. A point is good if mean delay and time in the stack are: \
-             a mean that is right with a wrong time in the stack is right by chance.",
+            "An error is the predicted time divided by the measured one, minus one. It is good if its whole interval lies \
+            within {delay:.0}% for the mean delay, {stack:.0}% for the time in the stack, and {p99:.0}% for the 99th \
+            percentile; it is off if its whole interval lies outside. A point is good if both mean delay and time in the stack are: \
+            if the time in the stack is wrong, a right mean is right by chance.",
         )],
         blocks: vec![Block::Table(Table {
             id: "errors-table".to_owned(),
@@ -72,7 +72,7 @@ fn error_row(compared: &Compared, point: &ComparedPoint) -> Row {
     )
 }
 
-/// An error and what it is judged as.
+/// An error and its judgement.
 fn judged(point: &ComparedPoint, quantity: Quantity, source: Source) -> Cell {
     let words = error_words(point, quantity, source);
     match point.judged(quantity, source) {
@@ -106,8 +106,8 @@ pub(super) fn between(all: &[Compared]) -> Section {
         heading: "What choosing another way changes".to_owned(),
         anchor: "differences".to_owned(),
         intro: vec![format!(
-            "The mean delay under each way over that under {first} at the same rate, less one. A predicted difference is \
-             good if it is within {:.0}% of the delay from the measured one, its interval included.",
+            "The mean delay under each scheduling divided by that under {first} at the same rate, minus one. A predicted difference is \
+            good if it is within {:.0}% of the delay from the measured one, including its interval.",
             LIMIT * 100.0
         )],
         blocks: vec![Block::Table(Table {

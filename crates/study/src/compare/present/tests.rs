@@ -11,7 +11,7 @@ use warmcore_scenario::Scheduling;
 use warmcore_units::PerSecond;
 use warmcore_units::{Estimate, Nanos};
 
-/// A point for each load in percent, at which the processors were near or not.
+/// A point for each load in percent, with processors at the usual distance or not.
 fn compared(points: &[(u32, bool)]) -> Comparison {
     let point = |&(load, near): &(u32, bool)| {
         let mut point = point((1.0, 1.0), (1.0, 1.0));
@@ -38,7 +38,7 @@ fn compared(points: &[(u32, bool)]) -> Comparison {
     }
 }
 
-/// The loads of the table of errors, as they are marked, and whether the mark is explained below it.
+/// The loads as the table of errors marks them, and whether the mark is explained below it.
 fn marked(all: &Comparison) -> (Vec<String>, bool) {
     let Section { blocks, .. } = errors(&all.compared);
     let [Block::Table(table)] = &blocks[..] else { panic!("one table") };
@@ -67,7 +67,7 @@ fn where_nothing_can_be_judged_it_says_why_and_how_far_off_it_is_not() {
     all.compared[0].points[0].measured.as_mut().unwrap().disturbed = 0.975;
     all.compared[0].points[2].predicted.model = None;
     let expected = "Nothing could be judged: at 1 of 3 loads packets come faster than they could be processed, as \
-                    predicted; at 1 of 3 loads the machine did too much else; at 1 of 3 loads the processors were \
+                    predicted; at 1 of 3 loads the machine was too busy with other work; at 1 of 3 loads the processors were \
                     not as near as the prediction takes them to be.";
     assert_eq!(nothing_judged(&all).as_deref(), Some(expected));
     assert_eq!(headline(&all), expected);

@@ -1,4 +1,4 @@
-//! How errors and loads are written, and what the marks beside them mean.
+//! How errors and loads are written, and the meaning of the marks beside them.
 
 use crate::compare::Compared;
 use crate::compare::point::{ComparedPoint, Quantity, Source, TOGETHER};
@@ -6,25 +6,25 @@ use crate::compare::quiet::QUIET;
 use warmcore_measure::Proximity;
 use warmcore_units::{Estimate, Nanos};
 
-/// What marks a point whose processors were at another distance. The dagger marks missed targets.
+/// Marks a point whose processors were at another distance. (The dagger marks missed targets.)
 pub(super) const APART: &str = "‡";
-/// What marks a point at which the machine did too much else.
+/// Marks a point at which the machine was too busy with other work.
 const NOISY: &str = "§";
-/// What marks a point at which workers use one stack at the same time.
+/// Marks a point at which workers use one stack at the same time.
 const TOGETHER_MARK: &str = "¶";
 
-/// An error as a percentage with its half-width, where that is known.
+/// An error as a percentage, with its half-width if that is known.
 #[must_use]
 pub fn percent(error: &Estimate<f64>) -> String {
     let half = match error.half_width.filter(|half| half.is_finite()) {
         Some(half) => format!(" ± {:.1}%", half * 100.0),
-        None => " (how sure is not known)".to_owned(),
+        None => " (half-width unknown)".to_owned(),
     };
     format!("{:+.1}%{half}", error.mean * 100.0)
 }
 
-/// The error of a prediction in words: none where it cannot be judged, as it would say nothing of the
-/// prediction.
+/// The error of a prediction in words; empty if the point cannot be judged, because the error would say
+/// nothing about the prediction.
 #[must_use]
 pub fn error_words(point: &ComparedPoint, quantity: Quantity, source: Source) -> String {
     match point.error(quantity, source) {
@@ -34,8 +34,7 @@ pub fn error_words(point: &ComparedPoint, quantity: Quantity, source: Source) ->
     }
 }
 
-/// The load of `point` as a percentage, marked if its processors were at another distance, the machine did
-/// too much else, or workers use one stack at the same time; what the marks mean is in [`meaning_of_marks`].
+/// The load of `point` as a percentage, with its marks. [`meaning_of_marks`] explains them.
 #[must_use]
 pub fn load(point: &ComparedPoint) -> String {
     let apart = if point.is_near() { String::new() } else { format!(" {APART}") };
@@ -46,34 +45,34 @@ pub fn load(point: &ComparedPoint) -> String {
     format!("{percent:.decimals$}%{apart}{noisy}{together}")
 }
 
-/// Whether `point` cannot be judged because of what else the machine did.
+/// Whether `point` cannot be judged because the machine was too busy with other work.
 pub(super) fn is_noisy(point: &ComparedPoint) -> bool {
     point.is_near() && !point.is_quiet()
 }
 
-/// What the marks of [`load`]s mean, as far as points of `all` bear them.
+/// Explains the marks that points of `all` have.
 #[must_use]
 pub fn meaning_of_marks(all: &[Compared]) -> Vec<String> {
     let noisy = all.iter().flat_map(|compared| &compared.points).any(is_noisy).then(|| {
         format!(
-            "{NOISY} More than {:.0}% of the packets met a time in which the machine kept a worker from running, or \
-             came while what had piled up was worked off. Such a point tells of the machine more than of the \
-             prediction, and is not judged: compare again when it has less else to do.",
+            "{NOISY} More than {:.0}% of the packets arrived while the machine kept a worker from running, or while the resulting \
+            backlog was processed. Such a point says more about the machine than about the prediction and is not judged: \
+            compare again when the machine is less busy.",
             QUIET * 100.0
         )
     });
     let together = all.iter().flat_map(|compared| &compared.points).any(|point| !point.is_modelled()).then(|| {
         format!(
-            "{TOGETHER_MARK} More than {:.0}% of the time that a packet is in the stack, other workers are predicted to \
-             be in it too. Its lines and locks then go to and fro while they are used: packets take longer, by about that \
-             share, than in the calibration, which has workers take turns. That is not modelled, and not judged.",
+            "{TOGETHER_MARK} For more than {:.0}% of the time that a packet is in the stack, other workers are predicted to \
+            be in it too. Its lines and locks then move between processors while they are used: packets take longer, by about that \
+            share, than in the calibration, in which workers take turns. That is not modelled, and not judged.",
             TOGETHER * 100.0
         )
     });
     meaning_of_apart(all).into_iter().chain(noisy).chain(together).collect()
 }
 
-/// `None` if no point of `all` bears that mark.
+/// Explains one mark; `None` if no point of `all` has it.
 fn meaning_of_apart(all: &[Compared]) -> Option<String> {
     let mut points = all.iter().flat_map(|compared| &compared.points);
     points.any(|point| !point.is_near()).then(|| {

@@ -6,24 +6,24 @@ use crate::{axes, legend, numbers};
 use warmcore_record::chart::{Chart, Point, Series, View};
 
 /// The numbers of one view of a chart.
-pub(crate) struct BehindView {
+pub(crate) struct DataView {
     /// The view's options, as the page's script identifies them: `0-2`.
     pub(crate) picks: String,
     /// The view's options in words: `Processors: 8`; empty if there is nothing to choose.
     pub(crate) title: String,
-    pub(crate) tables: Vec<BehindTable>,
+    pub(crate) tables: Vec<DataTable>,
 }
 
 /// The numbers of the series that share their values of x.
-pub(crate) struct BehindTable {
+pub(crate) struct DataTable {
     pub(crate) x: String,
     pub(crate) y: String,
     pub(crate) series: Vec<String>,
-    pub(crate) rows: Vec<BehindRow>,
+    pub(crate) rows: Vec<DataRow>,
 }
 
 /// The values at one x.
-pub(crate) struct BehindRow {
+pub(crate) struct DataRow {
     pub(crate) x: String,
     pub(crate) values: Vec<String>,
 }
@@ -33,8 +33,8 @@ fn picks_word(picks: &[usize]) -> String {
     picks.iter().map(ToString::to_string).collect::<Vec<_>>().join("-")
 }
 
-impl BehindView {
-    pub(crate) fn all_of(chart: &Chart) -> Vec<Self> {
+impl DataView {
+    pub(crate) fn from_chart(chart: &Chart) -> Vec<Self> {
         let view = |view: &View| Self {
             picks: picks_word(&view.picks),
             title: title(chart, view),
@@ -51,7 +51,7 @@ fn title(chart: &Chart, view: &View) -> String {
     chart.choices.iter().zip(&view.picks).filter_map(option).collect::<Vec<_>>().join(", ")
 }
 
-fn tables(chart: &Chart, view: &View) -> Vec<BehindTable> {
+fn tables(chart: &Chart, view: &View) -> Vec<DataTable> {
     let mut sharing: Vec<Vec<&Series>> = Vec::new();
     for series in &view.series {
         match sharing.iter_mut().find(|group| has_same_x(group[0], series)) {
@@ -67,12 +67,12 @@ fn has_same_x(one: &Series, other: &Series) -> bool {
 }
 
 /// The table of series that all have the same values of x as the first.
-fn table(chart: &Chart, group: &[&Series]) -> BehindTable {
-    let row = |(i, point): (usize, &Point)| BehindRow {
+fn table(chart: &Chart, group: &[&Series]) -> DataTable {
+    let row = |(i, point): (usize, &Point)| DataRow {
         x: axes::in_words(&chart.x, point.x),
         values: group.iter().filter_map(|series| series.points.get(i)).map(|p| cell(chart, p)).collect(),
     };
-    BehindTable {
+    DataTable {
         x: chart.x.label.clone(),
         y: chart.y.label.clone(),
         series: group.iter().map(|series| legend::full_name(series)).collect(),
