@@ -1,14 +1,17 @@
 //! `warmcore run`.
 
 mod figures;
+mod finished;
+mod summary;
 mod view;
 
 use crate::args::live::{LiveArguments, RunLiveArguments, RunnableArguments};
 use crate::misuse::misuse;
 use crate::point::{self, set};
-use crate::{effect, interrupt, terminal};
+use crate::{effect, interrupt};
 use console::Term;
 use figures::Figures;
+use finished::Finished;
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,51 +23,13 @@ use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
 use warmcore_runtime::metrics::{Endpoint, text};
 use warmcore_runtime::{Report, RunError, Setup, SetupError, Watch};
 use warmcore_scenario::document::Checked;
-use warmcore_scenario::{DriverKind, Live, Mixing, PacketScenario, ProfileSource};
-use warmcore_units::{Estimate, Nanos, PerSecond};
+use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
 use warmcore_workload::Capture;
 
 /// Between two looks at whether the run is to end.
 const TICK: Duration = Duration::from_millis(50);
 /// Between two pictures of the live view.
 const REFRESH: Duration = Duration::from_secs(1);
-
-/// A run that has come to its end.
-pub(crate) struct Finished {
-    pub(crate) scenario: PacketScenario,
-    pub(crate) setup: Setup,
-    pub(crate) report: Report,
-    /// Whether the user ended it early.
-    pub(crate) interrupted: bool,
-}
-
-impl Finished {
-    /// `estimate`, without its interval where packets arrive so that none holds: means converge too slowly.
-    pub(crate) fn held(&self, estimate: Estimate<Nanos>) -> Estimate<Nanos> {
-        let rate = self.setup.rate.unwrap_or(PerSecond(1.0));
-        match self.scenario.traffic.mixing(rate) {
-            Mixing::Slowly => Estimate::new(estimate.mean, Nanos::INFINITY),
-            _ => estimate,
-        }
-    }
-
-    /// How often the packets of a trace came, one round after the other; `None` where there is none.
-    pub(crate) fn rounds(&self) -> Option<f64> {
-        let packets = self.setup.capture?.packets;
-        Some(self.setup.driver.shown() as f64 / packets as f64)
-    }
-
-    /// What came a second, and what was processed of it, over the same time as the other figures: a short run spends a
-    /// good part of its own on beginning and ending.
-    pub(crate) fn achieved(&self) -> [PerSecond; 2] {
-        let steady = self.report.steady();
-        let total = steady.total();
-        let seconds = steady.duration().secs();
-        let lost = self.report.lost as f64 / self.report.duration.secs();
-        let processed = total.packets() as f64 / seconds;
-        [processed + total.overflowed as f64 / seconds + lost, processed].map(PerSecond)
-    }
-}
 
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let scenario = described(&arguments.runnable)?;
@@ -187,7 +152,7 @@ fn attend(
 
 fn shown(finished: &Finished, json: bool) -> miette::Result<String> {
     if !json {
-        return Ok(terminal::live::summary(finished));
+        return Ok(summary::summary(finished));
     }
     let object = serde_json::to_string_pretty(&Figures::new(finished)).into_diagnostic()?;
     Ok(object + "\n")

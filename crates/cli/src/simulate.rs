@@ -1,20 +1,17 @@
 //! `warmcore simulate packet`.
 
+mod summary;
+
 use crate::args::SimulatePacketArguments;
 use crate::costs::Costs;
-use crate::{point, terminal};
+use crate::point;
 use miette::IntoDiagnostic;
 use std::time::Instant;
+use summary::Against;
 use warmcore_costs::Profile;
 use warmcore_scenario::{OpenTraffic, PacketScenario, ProcessorPolicy, Scheduling};
-use warmcore_sim::packet::{Comparison, Point, compare};
+use warmcore_sim::packet::{Point, compare};
 use warmcore_study::point::Figures;
-
-/// What a point was compared with, and how; without a comparison if either is saturated.
-pub(crate) struct Against {
-    pub(crate) policy: ProcessorPolicy,
-    pub(crate) comparison: Option<Comparison>,
-}
 
 pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     let (scenario, chosen) = point::scenario(arguments)?;
@@ -32,8 +29,8 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     let seconds = began.elapsed().as_secs_f64();
 
     if !arguments.json {
-        let difference = against.map(|against| terminal::point::difference(&against)).unwrap_or_default();
-        let summary = terminal::point::summary(&scenario, &costs, &result, seconds);
+        let difference = against.map(|against| summary::difference(&against)).unwrap_or_default();
+        let summary = summary::summary(&scenario, &costs, &result, seconds);
         return crate::print(format!("{summary}{difference}").as_bytes());
     }
     let mut figures = Figures::of_scenario(&scenario)

@@ -1,10 +1,10 @@
 //! `warmcore host show`.
 
+use super::picture::picture;
 use super::{page, watch};
 use crate::args::host::ShowArguments;
 use crate::calibrate::existing;
 use crate::misuse::OrMisuse;
-use crate::terminal::host::picture;
 use miette::{IntoDiagnostic, WrapErr};
 use serde::Serialize;
 use warmcore_linux::{Inventory, ProbeError, Rates};

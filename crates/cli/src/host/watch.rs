@@ -1,7 +1,7 @@
 //! `warmcore host show --watch`: look after look, each with the rates since the one before.
 
+use super::picture::picture;
 use super::show::{Shown, looked};
-use crate::terminal::host::picture;
 use console::{Term, truncate_str};
 use miette::IntoDiagnostic;
 use std::thread::sleep;
