@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod given;
 pub(crate) mod host;
 pub(crate) mod live;
+pub(crate) mod messages;
 pub(crate) mod packet;
 pub(crate) mod quantity;
 pub(crate) mod reproduce;
@@ -17,6 +18,7 @@ use clap_complete::Shell;
 use compare::CompareArguments;
 use host::HostCommand;
 use live::RunLiveArguments;
+use messages::MessageArguments;
 use packet::{AxisArguments, PointArguments};
 use reproduce::ReproduceCommand;
 use std::path::PathBuf;
@@ -36,6 +38,9 @@ use warmcore_scenario::ProcessorPolicy;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+
+    #[command(flatten)]
+    pub(crate) messages: MessageArguments,
 }
 
 /// What a comparison of affinity models costs.

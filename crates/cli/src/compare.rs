@@ -4,7 +4,7 @@ use crate::args::compare::CompareArguments;
 use crate::calibrate::look_at_machine;
 use crate::folder::{Folder, RESULTS};
 use crate::misuse::misuse;
-use crate::{effect, interrupt, live, point, progress, provenance, terminal};
+use crate::{effect, interrupt, live, messages, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::Serialize;
 use std::path::{self, Path, PathBuf};
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
         None => measure(&request.scenario, arguments, stop).map_err(|error| folder.taken_back(error))?,
     };
     let doubts = packets::doubts(&profile, &request.scenario.live, request.scenario.traffic.streams);
-    doubts.iter().for_each(|doubt| eprintln!("note: {doubt}"));
+    doubts.iter().for_each(messages::note);
     folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
     folder.write(SCENARIO, document(&request.scenario)?.as_bytes())?;
 

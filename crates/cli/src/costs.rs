@@ -2,7 +2,7 @@
 //! measured and left here, or else the source's.
 
 use crate::args::packet::ScenarioArguments;
-use crate::point;
+use crate::{messages, point};
 use miette::WrapErr;
 use std::path::Path;
 use warmcore_costs::Profile;
@@ -66,7 +66,9 @@ impl Costs {
             }
             Chosen::Named | Chosen::Default => profile?,
         };
-        Ok(Self { profile, chosen, source: scenario.profile.clone() })
+        let costs = Self { profile, chosen, source: scenario.profile.clone() };
+        messages::detail(costs.in_words());
+        Ok(costs)
     }
 
     /// Whose the costs are, a sentence or two.

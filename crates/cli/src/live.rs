@@ -6,6 +6,7 @@ mod summary;
 mod view;
 
 use crate::args::live::{LiveArguments, RunLiveArguments, RunnableArguments};
+use crate::messages::{self, Level};
 use crate::misuse::misuse;
 use crate::point::{self, set};
 use crate::{effect, interrupt};
@@ -44,7 +45,7 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let endpoint = arguments.metrics.map(Endpoint::bind).transpose().map_err(|error| miette!("{error}"))?;
     tell_notes(&scenario, setup.capture.as_ref(), endpoint.as_ref());
     let stop = interrupt::catch()?;
-    let view = (!arguments.json).then(Term::stderr).filter(Term::is_term);
+    let view = (!arguments.json && messages::says(Level::Normal)).then(Term::stderr).filter(Term::is_term);
 
     let report = attend(&mut setup, &scenario.live, endpoint.as_ref(), view, stop).map_err(failed)?;
     let finished = Finished { scenario, setup, report, interrupted: stop.load(Ordering::SeqCst) };
@@ -93,22 +94,22 @@ fn set_live(live: &mut Live, flags: &LiveArguments) {
 
 fn tell_notes(scenario: &PacketScenario, capture: Option<&Capture>, endpoint: Option<&Endpoint>) {
     if let Some(capture) = capture {
-        eprintln!("note: the trace: {capture}");
+        messages::note(format_args!("the trace: {capture}"));
     }
     if weighs_costs(scenario) && scenario.profile == ProfileSource::SgiChallengeXl {
-        eprintln!(
-            "note: `{}` weighs costs, and decides by those of the machine of Salehi 1994: give --profile with \
+        messages::note(format_args!(
+            "`{}` weighs costs, and decides by those of the machine of Salehi 1994: give --profile with \
              what `warmcore calibrate` has measured here",
             scenario.scheduling.policy
-        );
+        ));
     }
     if scenario.live.driver == DriverKind::Tun {
-        eprintln!(
-            "note: the TUN interface is down when it is made: give it a peer address and bring it up with `ip`"
+        messages::note(
+            "the TUN interface is down when it is made: give it a peer address and bring it up with `ip`",
         );
     }
     if let Some(endpoint) = endpoint {
-        eprintln!("metrics: http://{}/metrics", endpoint.address());
+        messages::status(format_args!("metrics: http://{}/metrics", endpoint.address()));
     }
 }
 

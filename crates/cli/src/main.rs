@@ -13,6 +13,7 @@ mod interrupt;
 mod kept;
 mod live;
 mod machine;
+mod messages;
 mod misuse;
 mod point;
 mod progress;
@@ -27,8 +28,9 @@ mod tune;
 
 use args::reproduce::ReproduceCommand;
 use args::{Arguments, Command, SimulateCommand, SweepCommand};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use miette::{Diagnostic, IntoDiagnostic};
+use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -47,7 +49,12 @@ warmcore finds out on which processor protocol work should run.
 ";
 
 fn main() -> ExitCode {
-    exit::of(run(Arguments::parse()))
+    let color = args::messages::color_of(env::args_os());
+    let matches = Arguments::command().color(color).get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    messages::set(arguments.messages.level());
+    error_report::set_color(arguments.messages.color);
+    exit::of(run(arguments))
 }
 
 fn run(arguments: Arguments) -> miette::Result<()> {

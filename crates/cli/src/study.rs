@@ -9,7 +9,7 @@ use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
-use warmcore_scenario::document::{self, Checked};
+use warmcore_scenario::document::Checked;
 use warmcore_scenario::{ProfileSource, Study};
 use warmcore_study::predict::PredictError;
 use warmcore_study::{Findings, conclude, present, results};
@@ -54,7 +54,7 @@ const FILES: [&str; 6] = [REPORT, PROFILE, RESULTS.parquet, RESULTS.csv, SUMMARY
 /// The scenario that the arguments ask for. Its processors are empty if nothing names them.
 fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {
     let mut study = match &arguments.scenario {
-        Some(path) => document::read::<Study>(path).or_misuse()?,
+        Some(path) => point::read_document::<Study>(path)?,
         None if arguments.quick => Study::quick(arguments.processors.clone()),
         None => Study::standard(arguments.processors.clone()),
     };
@@ -99,7 +99,7 @@ fn relative_to(scenario: &Path, profile: ProfileSource) -> ProfileSource {
 fn given_profile(study: &Study) -> miette::Result<Option<Profile>> {
     match &study.calibration.profile {
         ProfileSource::SgiChallengeXl => Ok(Some(Profile::sgi_challenge_xl())),
-        ProfileSource::File(path) => document::read(path).map(Some).or_misuse(),
+        ProfileSource::File(path) => point::read_document(path).map(Some),
         ProfileSource::Measure => Ok(None),
     }
 }

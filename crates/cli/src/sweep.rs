@@ -4,12 +4,11 @@ use crate::args::SweepPacketArguments;
 use crate::costs::{Chosen, Costs};
 use crate::folder::{Folder, RESULTS};
 use crate::kept::Kept;
-use crate::misuse::{OrMisuse, misuse};
+use crate::misuse::misuse;
 use crate::{effect, interrupt, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::path::Path;
-use warmcore_scenario::document;
 use warmcore_scenario::packet::SCHEMA;
 use warmcore_study::point::Figures;
 use warmcore_study::sweep::{Axes, Plan, Request, SweepError, Swept, present};
@@ -87,7 +86,7 @@ fn refuse_others(request: &Request, folder: &Path) -> miette::Result<()> {
             )))
         });
     }
-    let earlier: Request = document::read(&file).or_misuse()?;
+    let earlier: Request = point::read_document(&file)?;
     if request.includes(&earlier) {
         return Ok(());
     }

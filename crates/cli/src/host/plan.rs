@@ -4,7 +4,7 @@ use super::{probe, show};
 use crate::args::host::PlanArguments;
 use crate::calibrate::existing;
 use crate::misuse::{OrMisuse, misuse};
-use crate::{point, terminal};
+use crate::{folder, point, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
 use warmcore_record::whole;
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
 
 fn write(file: &Path, force: bool, placement: &Placement) -> miette::Result<()> {
     let text = toml::to_string(&placement.plan).into_diagnostic()?;
-    whole::write(file, text.as_bytes(), existing(force)).into_diagnostic()
+    folder::write(file, text.as_bytes(), existing(force))
 }
 
 /// How to go on: with the file, or with the plan itself.

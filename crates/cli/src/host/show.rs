@@ -4,6 +4,7 @@ use super::picture::picture;
 use super::{page, watch};
 use crate::args::host::ShowArguments;
 use crate::calibrate::existing;
+use crate::folder;
 use crate::misuse::OrMisuse;
 use miette::{IntoDiagnostic, WrapErr};
 use serde::Serialize;
@@ -22,7 +23,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
     let inventory = looked(probe.inventory())?;
     if let Some(file) = &arguments.html {
         let page = warmcore_report::render(&page::document(&inventory));
-        whole::write(file, page.as_bytes(), existing).into_diagnostic()?;
+        folder::write(file, page.as_bytes(), existing)?;
         return crate::print(format!("{}\n", file.display()).as_bytes());
     }
     let text = if arguments.json {

@@ -3,6 +3,7 @@
 
 mod effects;
 mod files;
+mod messages;
 mod misuse;
 mod programs;
 mod words;
