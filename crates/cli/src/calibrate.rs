@@ -2,7 +2,7 @@
 
 use crate::args::{CalibrateArguments, InterveningArguments};
 use crate::misuse::OrMisuse;
-use crate::{folder, interrupt, messages, progress, terminal};
+use crate::{folder, interrupt, json, messages, progress, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::ffi::OsString;
 use std::sync::atomic::AtomicBool;
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
     folder::write(&arguments.out, text.as_bytes(), existing)?;
 
     if arguments.output.json {
-        return crate::print(format!("{}\n", serde_json::to_string(&profile).into_diagnostic()?).as_bytes());
+        return crate::print(json::line(&profile)?.as_bytes());
     }
     let written = format!("{}\nThe profile is in {}.\n", terminal::times(&profile), arguments.out.display());
     crate::print(written.as_bytes())

@@ -6,6 +6,7 @@ mod summary;
 mod view;
 
 use crate::args::live::{LiveArguments, RunLiveArguments, RunnableArguments};
+use crate::json::{self, Versioned};
 use crate::messages::{self, Level};
 use crate::misuse::misuse;
 use crate::point::{self, set};
@@ -27,6 +28,8 @@ use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
 use warmcore_workload::Capture;
 
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
 /// Between two looks at whether the run is to end.
 const TICK: Duration = Duration::from_millis(50);
 /// Between two pictures of the live view.
@@ -155,8 +158,7 @@ fn shown(finished: &Finished, json: bool) -> miette::Result<String> {
     if !json {
         return Ok(summary::summary(finished));
     }
-    let object = serde_json::to_string_pretty(&Figures::new(finished)).into_diagnostic()?;
-    Ok(object + "\n")
+    json::pretty(&Versioned::new(SCHEMA, Figures::new(finished)))
 }
 
 /// Why a scenario cannot be run here, with flags beside fields.

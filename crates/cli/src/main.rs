@@ -10,6 +10,7 @@ mod exit;
 mod folder;
 mod host;
 mod interrupt;
+mod json;
 mod kept;
 mod live;
 mod machine;

@@ -4,6 +4,7 @@ mod summary;
 
 use crate::args::SimulatePacketArguments;
 use crate::costs::Costs;
+use crate::json::{self, Versioned};
 use crate::point;
 use miette::IntoDiagnostic;
 use std::time::Instant;
@@ -12,6 +13,9 @@ use warmcore_costs::Profile;
 use warmcore_scenario::{OpenTraffic, PacketScenario, ProcessorPolicy, Scheduling};
 use warmcore_sim::packet::{Point, compare};
 use warmcore_study::point::Figures;
+
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
 
 pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     let (scenario, chosen) = point::scenario(arguments)?;
@@ -40,8 +44,7 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
         figures = figures.and(Figures::of_comparison(policy, comparison.as_ref()));
     }
     let figures = figures.and_wall_time(seconds);
-    let object = serde_json::to_string_pretty(&figures).into_diagnostic()?;
-    crate::print(format!("{object}\n").as_bytes())
+    crate::print(json::pretty(&Versioned::new(SCHEMA, figures))?.as_bytes())
 }
 
 fn against(

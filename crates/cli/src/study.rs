@@ -4,7 +4,7 @@ use crate::args::StudyArguments;
 use crate::calibrate::{existing, look_at_machine, measure, try_program, words};
 use crate::folder::{Folder, RESULTS};
 use crate::misuse::OrMisuse;
-use crate::{effect, interrupt, point, progress, provenance, terminal};
+use crate::{effect, interrupt, json, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -35,10 +35,10 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     };
     let findings = findings.wrap_err("cannot predict")?;
 
-    let summary = serde_json::to_string_pretty(&results::Summary::new(&findings)).into_diagnostic()?;
+    let summary = json::pretty(&results::Summary::new(&findings))?;
     write(&folder, &study, &findings, &summary)?;
     if arguments.output.json {
-        return crate::print(format!("{summary}\n").as_bytes());
+        return crate::print(summary.as_bytes());
     }
     let report = folder.file(REPORT);
     let closing = format!("{}\nThe report: {}\n", terminal::summary(&findings), report.display());

@@ -5,7 +5,7 @@ use crate::costs::{Chosen, Costs};
 use crate::folder::{Folder, RESULTS};
 use crate::kept::Kept;
 use crate::misuse::misuse;
-use crate::{effect, interrupt, point, progress, provenance, terminal};
+use crate::{effect, interrupt, json, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::path::Path;
@@ -47,9 +47,7 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     if output.json {
         let (machine, profile_chosen) = (&profile.name, costs.chosen());
         let object = Summary { schema: 1, machine, profile_chosen, points: swept.figures().collect() };
-        return crate::print(
-            format!("{}\n", serde_json::to_string_pretty(&object).into_diagnostic()?).as_bytes(),
-        );
+        return crate::print(json::pretty(&object)?.as_bytes());
     }
     let report = folder.file(REPORT);
     crate::print(

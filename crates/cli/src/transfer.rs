@@ -4,7 +4,7 @@ pub(crate) mod figures;
 
 use crate::args::transfer::{ComparisonArguments, ServeArguments, TransferArguments, TransferCommand};
 use crate::misuse::{OrMisuse, misuse};
-use crate::{interrupt, messages, progress, terminal};
+use crate::{interrupt, json, messages, progress, terminal};
 use figures::Comparisons;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::io;
@@ -52,7 +52,7 @@ fn compare(arguments: &ComparisonArguments) -> miette::Result<()> {
     let experiments = experiments(&options, &site, interrupt::catch()?)?;
     let text = if arguments.json {
         let object = Comparisons::new(&experiments, !arguments.no_offloads, arguments.to.as_deref());
-        serde_json::to_string_pretty(&object).into_diagnostic()? + "\n"
+        json::pretty(&object)?
     } else {
         experiments.iter().map(terminal::transfer::comparison).collect()
     };

@@ -5,11 +5,15 @@ use super::{page, watch};
 use crate::args::host::ShowArguments;
 use crate::calibrate::existing;
 use crate::folder;
+use crate::json;
 use crate::misuse::OrMisuse;
 use miette::{IntoDiagnostic, WrapErr};
 use serde::Serialize;
 use warmcore_linux::{Inventory, ProbeError, Rates};
 use warmcore_record::whole;
+
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
 
 pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
     let probe = super::probe(arguments.root.as_deref())?;
@@ -26,11 +30,8 @@ pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
         folder::write(file, page.as_bytes(), existing)?;
         return crate::print(format!("{}\n", file.display()).as_bytes());
     }
-    let text = if arguments.json {
-        serde_json::to_string_pretty(&Shown::new(&inventory, None)).into_diagnostic()? + "\n"
-    } else {
-        picture(&inventory, None)
-    };
+    let text =
+        if arguments.json { json::pretty(&Shown::new(&inventory, None))? } else { picture(&inventory, None) };
     crate::print(text.as_bytes())
 }
 
@@ -43,6 +44,7 @@ pub(super) fn looked(look: Result<Inventory, ProbeError>) -> miette::Result<Inve
 /// the rates since the look before.
 #[derive(Serialize)]
 pub(super) struct Shown<'a> {
+    schema: u32,
     #[serde(flatten)]
     inventory: &'a Inventory,
     notes: Vec<String>,
@@ -51,6 +53,7 @@ pub(super) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     pub(super) fn new(inventory: &'a Inventory, rates: Option<&'a Rates>) -> Self {
-        Self { inventory, notes: inventory.warnings.iter().map(ToString::to_string).collect(), rates }
+        let notes = inventory.warnings.iter().map(ToString::to_string).collect();
+        Self { schema: SCHEMA, inventory, notes, rates }
     }
 }

@@ -3,6 +3,7 @@
 
 mod effects;
 mod files;
+mod json;
 mod messages;
 mod misuse;
 mod programs;
