@@ -94,6 +94,9 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Reproduce(ReproduceCommand),
 
+    /// Say where a report is, or open it in a browser
+    Report(ReportArguments),
+
     /// Show the processors, caches and limits of this machine
     Machine(MachineArguments),
 
@@ -119,10 +122,29 @@ pub(crate) enum Command {
         shell: Shell,
     },
 
-    /// Print the manual page
+    /// Print the manual, or write a page for each command
     ///
-    /// To read it: `warmcore man | man -l -`
-    Man,
+    /// To read it: `warmcore man | man -l -`. With `--out ~/.local/share/man/man1`, `man warmcore-study` finds its
+    /// page.
+    Man(ManArguments),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReportArguments {
+    /// A report, or the folder that a command has written one into
+    #[arg(value_name = "PATH", default_value = "study")]
+    pub(crate) path: PathBuf,
+
+    /// Open it with the programs that $BROWSER names, or else with xdg-open
+    #[arg(long)]
+    pub(crate) open: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ManArguments {
+    /// Write a file for each command into this folder, in place of earlier ones
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Subcommand, Debug)]

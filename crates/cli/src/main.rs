@@ -14,11 +14,13 @@ mod json;
 mod kept;
 mod live;
 mod machine;
+mod manual;
 mod messages;
 mod misuse;
 mod point;
 mod progress;
 mod provenance;
+mod report;
 mod reproduce;
 mod simulate;
 mod study;
@@ -30,7 +32,7 @@ mod tune;
 use args::reproduce::ReproduceCommand;
 use args::{Arguments, Command, SimulateCommand, SweepCommand};
 use clap::{CommandFactory, FromArgMatches};
-use miette::{Diagnostic, IntoDiagnostic};
+use miette::Diagnostic;
 use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -79,26 +81,9 @@ fn run(arguments: Arguments) -> miette::Result<()> {
             clap_complete::generate(shell, &mut Arguments::command(), "warmcore", &mut script);
             print(&script)
         }
-        Some(Command::Man) => print(&manual().into_diagnostic()?),
+        Some(Command::Report(arguments)) => report::run(&arguments),
+        Some(Command::Man(arguments)) => manual::run(&arguments),
     }
-}
-
-/// The manual: a page for the command and one for each of its subcommands.
-fn manual() -> io::Result<Vec<u8>> {
-    let mut command = Arguments::command();
-    command.build();
-    let mut pages = Vec::new();
-    add_pages(&command, "warmcore", &mut pages)?;
-    Ok(pages)
-}
-
-/// Adds the page of `command`, titled `name`, and those of its subcommands.
-fn add_pages(command: &clap::Command, name: &str, pages: &mut Vec<u8>) -> io::Result<()> {
-    clap_mangen::Man::new(command.clone()).title(name).render(pages)?;
-    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
-        add_pages(subcommand, &format!("{name}-{}", subcommand.get_name()), pages)?;
-    }
-    Ok(())
 }
 
 /// Prints to standard output.

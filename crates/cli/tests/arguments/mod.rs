@@ -7,4 +7,5 @@ mod json;
 mod messages;
 mod misuse;
 mod programs;
+mod report;
 mod words;
