@@ -1,5 +1,5 @@
-//! Whose costs a simulation rests on: those of the profile that is named, or else of one that was
-//! measured and left here, or else the source's.
+//! The profile that a simulation uses: the one that is named, else one that was measured and left here, else that
+//! of Salehi 1994.
 
 use crate::args::packet::ScenarioArguments;
 use crate::{messages, point};

@@ -32,7 +32,7 @@ pub(crate) fn table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
-/// The measured times in the order of the source's Table 2.
+/// The measured times in the order of Table 2 of Salehi 1994.
 pub(crate) fn times(profile: &Profile) -> String {
     let mut table = table(["Experiment", "Thread stack", "State", "Locking", "IPS"]);
     let state_name = |state: usize| match state {
