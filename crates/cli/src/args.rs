@@ -4,6 +4,7 @@ pub(crate) mod compare;
 pub(crate) mod given;
 pub(crate) mod host;
 pub(crate) mod live;
+pub(crate) mod messages;
 pub(crate) mod packet;
 pub(crate) mod quantity;
 pub(crate) mod reproduce;
@@ -17,6 +18,7 @@ use clap_complete::Shell;
 use compare::CompareArguments;
 use host::HostCommand;
 use live::RunLiveArguments;
+use messages::MessageArguments;
 use packet::{AxisArguments, PointArguments};
 use reproduce::ReproduceCommand;
 use std::path::PathBuf;
@@ -36,6 +38,9 @@ use warmcore_scenario::ProcessorPolicy;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+
+    #[command(flatten)]
+    pub(crate) messages: MessageArguments,
 }
 
 /// What a comparison of affinity models costs.
@@ -89,6 +94,9 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Reproduce(ReproduceCommand),
 
+    /// Say where a report is, or open it in a browser
+    Report(ReportArguments),
+
     /// Show the processors, caches and limits of this machine
     Machine(MachineArguments),
 
@@ -114,10 +122,29 @@ pub(crate) enum Command {
         shell: Shell,
     },
 
-    /// Print the manual page
+    /// Print the manual, or write a page for each command
     ///
-    /// To read it: `warmcore man | man -l -`
-    Man,
+    /// To read it: `warmcore man | man -l -`. With `--out ~/.local/share/man/man1`, `man warmcore-study` finds its
+    /// page.
+    Man(ManArguments),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReportArguments {
+    /// A report, or the folder that a command has written one into
+    #[arg(value_name = "PATH", default_value = "study")]
+    pub(crate) path: PathBuf,
+
+    /// Open it with the programs that $BROWSER names, or else with xdg-open
+    #[arg(long)]
+    pub(crate) open: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ManArguments {
+    /// Write a file for each command into this folder, in place of earlier ones
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Subcommand, Debug)]

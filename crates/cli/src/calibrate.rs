@@ -2,7 +2,7 @@
 
 use crate::args::{CalibrateArguments, InterveningArguments};
 use crate::misuse::OrMisuse;
-use crate::{interrupt, progress, terminal};
+use crate::{folder, interrupt, json, messages, progress, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::ffi::OsString;
 use std::sync::atomic::AtomicBool;
@@ -32,10 +32,10 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
     let machine = look_at_machine(arguments.output.json)?;
     let profile = measure(&machine, &study.calibration, study.seed, stop)?;
     let text = toml::to_string(&profile).into_diagnostic()?;
-    atomic_file::write(&arguments.out, text.as_bytes(), existing).into_diagnostic()?;
+    folder::write(&arguments.out, text.as_bytes(), existing)?;
 
     if arguments.output.json {
-        return crate::print(format!("{}\n", serde_json::to_string(&profile).into_diagnostic()?).as_bytes());
+        return crate::print(json::line(&profile)?.as_bytes());
     }
     let written = format!("{}\nThe profile is in {}.\n", terminal::times(&profile), arguments.out.display());
     crate::print(written.as_bytes())
@@ -46,10 +46,10 @@ pub(crate) fn look_at_machine(quietly: bool) -> miette::Result<Machine> {
     let probed = Probe::new().machine().into_diagnostic().wrap_err("cannot look at the machine")?;
     if !quietly {
         for warning in &probed.warnings {
-            eprintln!("note: {warning}");
+            messages::note(warning);
         }
         if probed.machine.usable_cores().len() < 2 {
-            eprintln!("note: with one usable core, what migration costs cannot be measured; the rest is");
+            messages::note("with one usable core, what migration costs cannot be measured; the rest is");
         }
     }
     Ok(probed.machine)

@@ -4,7 +4,7 @@ use crate::args::compare::CompareArguments;
 use crate::calibrate::look_at_machine;
 use crate::folder::{Folder, RESULTS};
 use crate::misuse::misuse;
-use crate::{effect, interrupt, live, point, progress, provenance, terminal};
+use crate::{effect, interrupt, json, live, messages, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::Serialize;
 use std::path::{self, Path, PathBuf};
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
         None => measure(&request.scenario, arguments, stop).map_err(|error| folder.taken_back(error))?,
     };
     let doubts = packets::doubts(&profile, &request.scenario.live, request.scenario.traffic.streams);
-    doubts.iter().for_each(|doubt| eprintln!("note: {doubt}"));
+    doubts.iter().for_each(messages::note);
     folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
     folder.write(SCENARIO, document(&request.scenario)?.as_bytes())?;
 
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
 
     let summary = write(&folder, &request, &profile, &comparison, doubts)?;
     let text = match arguments.json {
-        true => format!("{summary}\n"),
+        true => summary,
         false => {
             let words = terminal::compare::summary(&comparison);
             format!("{words}\nThe report: {}\n", folder.file(REPORT).display())
@@ -209,7 +209,7 @@ fn write(
     let report = present::document(comparison, profile, &notes, manifest.clone());
     let report = warmcore_report::render(&report);
     let summary = Summary { schema: 3, profile: &profile.name, notes, results: &results };
-    let summary = serde_json::to_string_pretty(&summary).into_diagnostic()?;
+    let summary = json::pretty(&summary)?;
     folder.write_table(&RESULTS, &columns(&results.points).into_diagnostic()?, &manifest)?;
     folder.write(SUMMARY, summary.as_bytes())?;
     folder.write(REPORT, report.as_bytes())?;

@@ -1,8 +1,8 @@
-//! Whose costs a simulation rests on: those of the profile that is named, or else of one that was
-//! measured and left here, or else the source's.
+//! The profile that a simulation uses: the one that is named, else one that was measured and left here, else that
+//! of Salehi 1994.
 
 use crate::args::packet::ScenarioArguments;
-use crate::point;
+use crate::{messages, point};
 use miette::WrapErr;
 use std::path::Path;
 use warmcore_costs::Profile;
@@ -66,7 +66,9 @@ impl ChosenProfile {
             }
             Chosen::Named | Chosen::Default => profile?,
         };
-        Ok(Self { profile, chosen, source: scenario.profile.clone() })
+        let costs = Self { profile, chosen, source: scenario.profile.clone() };
+        messages::detail(costs.in_words());
+        Ok(costs)
     }
 
     /// Whose the costs are, a sentence or two.

@@ -3,8 +3,23 @@
 //! Our errors quote their causes, so that one line says everything, and also have them as sources, for programs
 //! that ask. [`once`] leaves out the causes that are quoted already.
 
-use miette::{Report, miette};
+use crate::args::messages::Color;
+use console::style;
+use miette::{MietteHandlerOpts, Report, miette};
 use std::io::{self, IsTerminal};
+
+/// Colours errors, or not, from now on. `auto` leaves it to the terminal and to NO_COLOR.
+pub(crate) fn set_color(color: Color) {
+    let is_colored = match color {
+        Color::Auto => return,
+        Color::Always => true,
+        Color::Never => false,
+    };
+    console::set_colors_enabled(is_colored);
+    console::set_colors_enabled_stderr(is_colored);
+    // It fails where a handler is set already, and nobody else sets one.
+    let _ = miette::set_hook(Box::new(move |_| Box::new(MietteHandlerOpts::new().color(is_colored).build())));
+}
 
 /// Prints `report`: wrapped to the width of a terminal, and elsewhere one line for each message, which `grep`
 /// finds whole.
@@ -12,14 +27,14 @@ pub(crate) fn print(report: &Report) {
     let report = once(report);
     match io::stderr().is_terminal() {
         true => eprintln!("Error: {report:?}"),
-        false => eprintln!("{}", plain(&report)),
+        false => eprintln!("{} {}", style("error:").red().bold().for_stderr(), plain(&report)),
     }
 }
 
 /// `report` with its causes, unwrapped. A message of several lines keeps them: each is about a thing of its own.
 fn plain(report: &Report) -> String {
     let causes: Vec<String> = report.chain().map(ToString::to_string).collect();
-    format!("error: {}", causes.join(": "))
+    causes.join(": ")
 }
 
 /// `report` without the causes that it quotes already.
@@ -61,7 +76,7 @@ mod tests {
             .into_diagnostic()
             .wrap_err("cannot write")
             .unwrap_err();
-        assert_eq!(plain(&report), format!("error: cannot write: {long}"));
+        assert_eq!(plain(&report), format!("cannot write: {long}"));
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! The folder a command writes its files into.
+//! Files that a command writes, and the folder it writes them into.
 
+use crate::messages;
 use crate::misuse::OrMisuse;
 use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
@@ -68,6 +69,13 @@ impl Folder {
 
     /// Writes `file`, whole or not at all.
     pub(crate) fn write(&self, file: &str, content: &[u8]) -> miette::Result<()> {
-        atomic_file::write(&self.file(file), content, self.existing).into_diagnostic()
+        write(&self.file(file), content, self.existing)
     }
+}
+
+/// Writes the file at `path`, whole or not at all.
+pub(crate) fn write(path: &Path, content: &[u8], existing: Existing) -> miette::Result<()> {
+    atomic_file::write(path, content, existing).into_diagnostic()?;
+    messages::detail(format_args!("wrote {}", path.display()));
+    Ok(())
 }

@@ -2,10 +2,11 @@
 
 mod capture;
 mod page;
+mod picture;
 mod plan;
 mod show;
 mod watch;
-pub(crate) mod words;
+mod words;
 
 use crate::args::host::HostCommand;
 use crate::misuse::{OrMisuse, misuse};

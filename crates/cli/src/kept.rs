@@ -2,6 +2,7 @@
 
 use crate::args::ResumableArguments;
 use crate::folder::Folder;
+use crate::messages;
 use crate::misuse::{OrMisuse, misuse};
 use crate::provenance::PROGRAM;
 use miette::IntoDiagnostic;
@@ -77,7 +78,7 @@ pub(crate) fn open<V: Serialize + DeserializeOwned>(
     };
     let journal = journal.or_misuse().map_err(|error| folder.taken_back(error))?;
     if arguments.resume {
-        eprintln!("going on with {} finished points", journal.known_count());
+        messages::status(format_args!("going on with {} finished points", journal.known_count()));
     }
     Ok((folder, journal))
 }

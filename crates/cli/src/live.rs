@@ -1,14 +1,19 @@
 //! `warmcore run`.
 
 mod figures;
+mod finished;
+mod summary;
 mod view;
 
 use crate::args::live::{LiveArguments, RunLiveArguments, RunnableArguments};
+use crate::json::{self, Versioned};
+use crate::messages::{self, Level};
 use crate::misuse::misuse;
 use crate::point::{self, set};
-use crate::{effect, interrupt, terminal};
+use crate::{effect, interrupt};
 use console::Term;
 use figures::RunFigures;
+use finished::Finished;
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,51 +25,15 @@ use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
 use warmcore_runtime::metrics::{Endpoint, text};
 use warmcore_runtime::{Report, RunError, Setup, SetupError, Watch};
 use warmcore_scenario::document::Checked;
-use warmcore_scenario::{DriverKind, Live, Mixing, PacketScenario, ProfileSource};
-use warmcore_units::{Estimate, Nanos, PerSecond};
+use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
 use warmcore_workload::Capture;
 
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
 /// Between two looks at whether the run is to end.
 const TICK: Duration = Duration::from_millis(50);
 /// Between two pictures of the live view.
 const REFRESH: Duration = Duration::from_secs(1);
-
-/// A run that has come to its end.
-pub(crate) struct Finished {
-    pub(crate) scenario: PacketScenario,
-    pub(crate) setup: Setup,
-    pub(crate) report: Report,
-    /// Whether the user ended it early.
-    pub(crate) interrupted: bool,
-}
-
-impl Finished {
-    /// `estimate`, without its interval where packets arrive so that none holds: means converge too slowly.
-    pub(crate) fn held(&self, estimate: Estimate<Nanos>) -> Estimate<Nanos> {
-        let rate = self.setup.rate.unwrap_or(PerSecond(1.0));
-        match self.scenario.traffic.mixing(rate) {
-            Mixing::Slowly => Estimate::new(estimate.mean, Nanos::INFINITY),
-            _ => estimate,
-        }
-    }
-
-    /// How often the packets of a trace came, one round after the other; `None` where there is none.
-    pub(crate) fn rounds(&self) -> Option<f64> {
-        let packets = self.setup.capture?.packets;
-        Some(self.setup.driver.received() as f64 / packets as f64)
-    }
-
-    /// What came a second, and what was processed of it, over the same time as the other figures: a short run spends a
-    /// good part of its own on beginning and ending.
-    pub(crate) fn achieved(&self) -> [PerSecond; 2] {
-        let steady = self.report.steady();
-        let total = steady.total();
-        let seconds = steady.duration().secs();
-        let lost = self.report.lost as f64 / self.report.duration.secs();
-        let processed = total.packets() as f64 / seconds;
-        [processed + total.overflowed as f64 / seconds + lost, processed].map(PerSecond)
-    }
-}
 
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let scenario = described(&arguments.runnable)?;
@@ -79,7 +48,7 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let endpoint = arguments.metrics.map(Endpoint::bind).transpose().map_err(|error| miette!("{error}"))?;
     tell_notes(&scenario, setup.capture.as_ref(), endpoint.as_ref());
     let stop = interrupt::catch()?;
-    let view = (!arguments.json).then(Term::stderr).filter(Term::is_term);
+    let view = (!arguments.json && messages::says(Level::Normal)).then(Term::stderr).filter(Term::is_term);
 
     let report = attend(&mut setup, &scenario.live, endpoint.as_ref(), view, stop).map_err(failed)?;
     let finished = Finished { scenario, setup, report, interrupted: stop.load(Ordering::SeqCst) };
@@ -128,22 +97,22 @@ fn set_live(live: &mut Live, flags: &LiveArguments) {
 
 fn tell_notes(scenario: &PacketScenario, capture: Option<&Capture>, endpoint: Option<&Endpoint>) {
     if let Some(capture) = capture {
-        eprintln!("note: the trace: {capture}");
+        messages::note(format_args!("the trace: {capture}"));
     }
     if weighs_costs(scenario) && scenario.profile == ProfileSource::SgiChallengeXl {
-        eprintln!(
-            "note: `{}` weighs costs, and decides by those of the machine of Salehi 1994: give --profile with \
+        messages::note(format_args!(
+            "`{}` weighs costs, and decides by those of the machine of Salehi 1994: give --profile with \
              what `warmcore calibrate` has measured here",
             scenario.scheduling.policy
-        );
+        ));
     }
     if scenario.live.driver == DriverKind::Tun {
-        eprintln!(
-            "note: the TUN interface is down when it is made: give it a peer address and bring it up with `ip`"
+        messages::note(
+            "the TUN interface is down when it is made: give it a peer address and bring it up with `ip`",
         );
     }
     if let Some(endpoint) = endpoint {
-        eprintln!("metrics: http://{}/metrics", endpoint.address());
+        messages::status(format_args!("metrics: http://{}/metrics", endpoint.address()));
     }
 }
 
@@ -187,10 +156,9 @@ fn attend(
 
 fn shown(finished: &Finished, json: bool) -> miette::Result<String> {
     if !json {
-        return Ok(terminal::live::summary(finished));
+        return Ok(summary::summary(finished));
     }
-    let object = serde_json::to_string_pretty(&RunFigures::new(finished)).into_diagnostic()?;
-    Ok(object + "\n")
+    json::pretty(&Versioned::new(SCHEMA, RunFigures::new(finished)))
 }
 
 /// Why a scenario cannot be run here, with flags beside fields.

@@ -2,9 +2,13 @@
 
 use crate::args::MachineArguments;
 use crate::host::probe;
+use crate::json::{self, Versioned};
 use crate::terminal::table;
 use miette::{IntoDiagnostic, WrapErr};
 use warmcore_topology::{CacheKind, Machine};
+
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
 
 pub(crate) fn run(arguments: &MachineArguments) -> miette::Result<()> {
     let probed = probe(arguments.root.as_deref())?
@@ -12,7 +16,7 @@ pub(crate) fn run(arguments: &MachineArguments) -> miette::Result<()> {
         .into_diagnostic()
         .wrap_err("cannot look at the machine")?;
     let text = if arguments.json {
-        serde_json::to_string_pretty(&probed.machine).into_diagnostic()? + "\n"
+        json::pretty(&Versioned::new(SCHEMA, &probed.machine))?
     } else {
         let warnings: String = probed.warnings.iter().map(|warning| format!("note: {warning}\n")).collect();
         describe(&probed.machine) + &warnings

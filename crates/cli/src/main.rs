@@ -10,13 +10,17 @@ mod exit;
 mod folder;
 mod host;
 mod interrupt;
+mod json;
 mod kept;
 mod live;
 mod machine;
+mod manual;
+mod messages;
 mod misuse;
 mod point;
 mod progress;
 mod provenance;
+mod report;
 mod reproduce;
 mod simulate;
 mod study;
@@ -27,8 +31,9 @@ mod tune;
 
 use args::reproduce::ReproduceCommand;
 use args::{Arguments, Command, SimulateCommand, SweepCommand};
-use clap::{CommandFactory, Parser};
-use miette::{Diagnostic, IntoDiagnostic};
+use clap::{CommandFactory, FromArgMatches};
+use miette::Diagnostic;
+use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -47,7 +52,12 @@ warmcore finds out on which processor protocol work should run.
 ";
 
 fn main() -> ExitCode {
-    exit::of(run(Arguments::parse()))
+    let color = args::messages::color_of(env::args_os());
+    let matches = Arguments::command().color(color).get_matches();
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    messages::set(arguments.messages.level());
+    error_report::set_color(arguments.messages.color);
+    exit::of(run(arguments))
 }
 
 fn run(arguments: Arguments) -> miette::Result<()> {
@@ -71,26 +81,9 @@ fn run(arguments: Arguments) -> miette::Result<()> {
             clap_complete::generate(shell, &mut Arguments::command(), "warmcore", &mut script);
             print(&script)
         }
-        Some(Command::Man) => print(&manual().into_diagnostic()?),
+        Some(Command::Report(arguments)) => report::run(&arguments),
+        Some(Command::Man(arguments)) => manual::run(&arguments),
     }
-}
-
-/// The manual: a page for the command and one for each of its subcommands.
-fn manual() -> io::Result<Vec<u8>> {
-    let mut command = Arguments::command();
-    command.build();
-    let mut pages = Vec::new();
-    add_pages(&command, "warmcore", &mut pages)?;
-    Ok(pages)
-}
-
-/// Adds the page of `command`, titled `name`, and those of its subcommands.
-fn add_pages(command: &clap::Command, name: &str, pages: &mut Vec<u8>) -> io::Result<()> {
-    clap_mangen::Man::new(command.clone()).title(name).render(pages)?;
-    for subcommand in command.get_subcommands().filter(|command| command.get_name() != "help") {
-        add_pages(subcommand, &format!("{name}-{}", subcommand.get_name()), pages)?;
-    }
-    Ok(())
 }
 
 /// Prints to standard output.

@@ -6,8 +6,8 @@ use crate::args::packet::{
     EffectArguments, HostArguments, PointArguments, RunArguments, ScenarioArguments, TrafficArguments,
 };
 use crate::costs::Chosen;
-use crate::effect;
 use crate::misuse::{OrMisuse, misuse};
+use crate::{effect, messages};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use warmcore_costs::Profile;
@@ -54,7 +54,7 @@ pub(crate) fn of_flags(arguments: &ScenarioArguments) -> miette::Result<PacketSc
 /// The profile that a checked scenario names.
 pub(crate) fn profile(source: &ProfileSource) -> miette::Result<Profile> {
     match source {
-        ProfileSource::File(path) => document::read(path).or_misuse(),
+        ProfileSource::File(path) => read_document(path),
         ProfileSource::SgiChallengeXl => Ok(Profile::sgi_challenge_xl()),
         ProfileSource::Measure => Err(misuse(
             "--profile is measure, expected sgi-challenge-xl or a profile's file: `warmcore calibrate` measures one",
@@ -62,9 +62,15 @@ pub(crate) fn profile(source: &ProfileSource) -> miette::Result<Profile> {
     }
 }
 
-/// The document at `path`; the files it names are found from where the command runs.
+/// Reads and checks the document at `path`.
+pub(crate) fn read_document<D: Checked>(path: &Path) -> miette::Result<D> {
+    messages::detail(format_args!("reading the {} {}", D::WHAT, path.display()));
+    document::read(path).or_misuse()
+}
+
+/// The scenario at `path`; the files it names are found from where the command runs.
 fn read(path: &Path) -> miette::Result<PacketScenario> {
-    let mut scenario: PacketScenario = document::read(path).or_misuse()?;
+    let mut scenario: PacketScenario = read_document(path)?;
     let folder = path.parent().unwrap_or(Path::new(HERE));
     if let ProfileSource::File(file) = &mut scenario.profile {
         *file = folder.join(&*file);

@@ -1,6 +1,7 @@
 //! How far a long command is, on standard error: a bar where that is a terminal, and elsewhere a line
 //! every few seconds, so that no command is silent for minutes.
 
+use crate::messages::{self, Level};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,10 +17,16 @@ const PAUSE: Duration = Duration::from_secs(5);
 pub(crate) enum Progress {
     Bar(ProgressBar),
     Lines(Lines),
+    /// Nothing is shown.
+    Silent,
 }
 
 /// Begins with the stage of this name.
 pub(crate) fn bar(stage: &str) -> Progress {
+    messages::detail(stage);
+    if !messages::says(Level::Normal) {
+        return Progress::Silent;
+    }
     match io::stderr().is_terminal() {
         true => Progress::Bar(drawn(stage)),
         false => Progress::Lines(Lines::begin(stage, PAUSE, |line| eprintln!("{line}"))),
@@ -33,15 +40,21 @@ pub(crate) fn set(progress: &Progress, part: f64) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the bar")]
         Progress::Bar(bar) => bar.set_position((part * STEPS as f64) as u64),
         Progress::Lines(lines) => lines.shared.state().part = part,
+        Progress::Silent => {}
     }
 }
 
 impl Progress {
     /// What is done now.
     pub(crate) fn set_message(&self, stage: impl Into<String>) {
+        let stage = stage.into();
         match self {
-            Self::Bar(bar) => bar.set_message(stage.into()),
-            Self::Lines(lines) => lines.shared.state().stage = stage.into(),
+            Self::Bar(bar) if bar.message() != stage => {
+                bar.suspend(|| messages::detail(&stage));
+                bar.set_message(stage);
+            }
+            Self::Lines(lines) => lines.shared.set_stage(stage),
+            Self::Bar(_) | Self::Silent => {}
         }
     }
 
@@ -97,6 +110,15 @@ impl Lines {
 impl Shared {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says a new stage at once if --verbose is given.
+    fn set_stage(&self, stage: String) {
+        let mut state = self.state();
+        if state.stage != stage {
+            messages::detail(&stage);
+            state.stage = stage;
+        }
     }
 
     /// What there is to say after `pause`; `None` once all is over.

@@ -7,7 +7,7 @@ pub(crate) mod salehi;
 use crate::args::reproduce::ReproduceArguments;
 use crate::folder::{Folder, RESULTS, TableFiles};
 use crate::misuse::OrMisuse;
-use crate::{provenance, terminal};
+use crate::{json, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use warmcore_published::{Evidence, Reproduction, Source, Summary, document};
 use warmcore_record::Manifest;
@@ -29,10 +29,10 @@ fn finish<E: Evidence>(
     reproduction: &Reproduction<E>,
     manifest: Manifest,
     folder: &Folder,
-    json: bool,
+    as_json: bool,
 ) -> miette::Result<()> {
     let summary = Summary::new(reproduction);
-    let object = serde_json::to_string_pretty(&summary).into_diagnostic()?;
+    let object = json::pretty(&summary)?;
     let repeatable = provenance::repeatable(&manifest);
     let results = reproduction.evidence.results().into_diagnostic()?;
     let claims = summary.columns().into_diagnostic()?;
@@ -41,8 +41,8 @@ fn finish<E: Evidence>(
     folder.write_table(&CLAIMS, &claims, &repeatable)?;
     folder.write(SUMMARY, object.as_bytes())?;
     folder.write(REPORT, report.as_bytes())?;
-    if json {
-        return crate::print(format!("{object}\n").as_bytes());
+    if as_json {
+        return crate::print(object.as_bytes());
     }
     let report = folder.file(REPORT);
     let claims = terminal::claims::table_of(&summary);

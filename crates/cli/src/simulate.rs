@@ -1,20 +1,21 @@
 //! `warmcore simulate packet`.
 
+mod summary;
+
 use crate::args::SimulatePacketArguments;
 use crate::costs::ChosenProfile;
-use crate::{point, terminal};
+use crate::json::{self, Versioned};
+use crate::point;
 use miette::IntoDiagnostic;
 use std::time::Instant;
+use summary::Against;
 use warmcore_costs::Profile;
 use warmcore_scenario::{OpenTraffic, PacketScenario, ProcessorPolicy, Scheduling};
-use warmcore_sim::packet::{Comparison, Point, compare};
+use warmcore_sim::packet::{Point, compare};
 use warmcore_study::point::NamedFigures;
 
-/// What a point was compared with, and how; without a comparison if either is saturated.
-pub(crate) struct Against {
-    pub(crate) policy: ProcessorPolicy,
-    pub(crate) comparison: Option<Comparison>,
-}
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
 
 pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     let (scenario, chosen) = point::scenario(arguments)?;
@@ -32,8 +33,8 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     let seconds = began.elapsed().as_secs_f64();
 
     if !arguments.json {
-        let difference = against.map(|against| terminal::point::difference(&against)).unwrap_or_default();
-        let summary = terminal::point::summary(&scenario, &costs, &result, seconds);
+        let difference = against.map(|against| summary::difference(&against)).unwrap_or_default();
+        let summary = summary::summary(&scenario, &costs, &result, seconds);
         return crate::print(format!("{summary}{difference}").as_bytes());
     }
     let mut figures = NamedFigures::of_scenario(&scenario)
@@ -43,8 +44,7 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
         figures = figures.and(NamedFigures::of_comparison(policy, comparison.as_ref()));
     }
     let figures = figures.and_wall_time(seconds);
-    let object = serde_json::to_string_pretty(&figures).into_diagnostic()?;
-    crate::print(format!("{object}\n").as_bytes())
+    crate::print(json::pretty(&Versioned::new(SCHEMA, figures))?.as_bytes())
 }
 
 fn against(

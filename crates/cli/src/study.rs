@@ -4,12 +4,12 @@ use crate::args::StudyArguments;
 use crate::calibrate::{existing, look_at_machine, measure, try_program, words};
 use crate::folder::{Folder, RESULTS};
 use crate::misuse::OrMisuse;
-use crate::{effect, interrupt, point, progress, provenance, terminal};
+use crate::{effect, interrupt, json, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
-use warmcore_scenario::document::{self, Checked};
+use warmcore_scenario::document::Checked;
 use warmcore_scenario::{ProfileSource, Study};
 use warmcore_study::predict::PredictError;
 use warmcore_study::{Findings, conclude, present, results};
@@ -35,10 +35,10 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     };
     let findings = findings.wrap_err("cannot predict")?;
 
-    let summary = serde_json::to_string_pretty(&results::Summary::new(&findings)).into_diagnostic()?;
+    let summary = json::pretty(&results::Summary::new(&findings))?;
     write(&folder, &study, &findings, &summary)?;
     if arguments.output.json {
-        return crate::print(format!("{summary}\n").as_bytes());
+        return crate::print(summary.as_bytes());
     }
     let report = folder.file(REPORT);
     let closing = format!("{}\nThe report: {}\n", terminal::summary(&findings), report.display());
@@ -54,7 +54,7 @@ const FILES: [&str; 6] = [REPORT, PROFILE, RESULTS.parquet, RESULTS.csv, SUMMARY
 /// The scenario that the arguments ask for. Its processors are empty if nothing names them.
 fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {
     let mut study = match &arguments.scenario {
-        Some(path) => document::read::<Study>(path).or_misuse()?,
+        Some(path) => point::read_document::<Study>(path)?,
         None if arguments.quick => Study::quick(arguments.processors.clone()),
         None => Study::standard(arguments.processors.clone()),
     };
@@ -99,7 +99,7 @@ fn relative_to(scenario: &Path, profile: ProfileSource) -> ProfileSource {
 fn given_profile(study: &Study) -> miette::Result<Option<Profile>> {
     match &study.calibration.profile {
         ProfileSource::SgiChallengeXl => Ok(Some(Profile::sgi_challenge_xl())),
-        ProfileSource::File(path) => document::read(path).map(Some).or_misuse(),
+        ProfileSource::File(path) => point::read_document(path).map(Some),
         ProfileSource::Measure => Ok(None),
     }
 }

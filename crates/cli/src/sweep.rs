@@ -4,12 +4,11 @@ use crate::args::SweepPacketArguments;
 use crate::costs::{Chosen, ChosenProfile};
 use crate::folder::{Folder, RESULTS};
 use crate::kept::Kept;
-use crate::misuse::{OrMisuse, misuse};
-use crate::{effect, interrupt, point, progress, provenance, terminal};
+use crate::misuse::misuse;
+use crate::{effect, interrupt, json, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::path::Path;
-use warmcore_scenario::document;
 use warmcore_scenario::document::Checked;
 use warmcore_study::point::NamedFigures;
 use warmcore_study::sweep::{Axes, Plan, Request, SweepError, Swept, present};
@@ -48,9 +47,7 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     if output.json {
         let (machine, profile_chosen) = (&profile.name, costs.chosen());
         let object = Summary { schema: 1, machine, profile_chosen, points: swept.figures().collect() };
-        return crate::print(
-            format!("{}\n", serde_json::to_string_pretty(&object).into_diagnostic()?).as_bytes(),
-        );
+        return crate::print(json::pretty(&object)?.as_bytes());
     }
     let report = folder.file(REPORT);
     crate::print(
@@ -87,7 +84,7 @@ fn refuse_others(request: &Request, folder: &Path) -> miette::Result<()> {
             )))
         });
     }
-    let earlier: Request = document::read(&file).or_misuse()?;
+    let earlier: Request = point::read_document(&file)?;
     if request.includes(&earlier) {
         return Ok(());
     }

@@ -3,10 +3,7 @@
 pub(crate) mod claims;
 pub(crate) mod compare;
 mod counts;
-pub(crate) mod host;
-pub(crate) mod live;
 pub(crate) mod plan;
-pub(crate) mod point;
 pub(crate) mod sweep;
 pub(crate) mod transfer;
 pub(crate) mod verify;
@@ -24,7 +21,8 @@ use warmcore_units::Estimate;
 const PLAIN: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// What the half-widths hold of what is simulated and nothing else.
-const OF_THE_SIMULATION: &str = "± is that of the simulation: the costs' own uncertainty is not in it.";
+pub(crate) const OF_THE_SIMULATION: &str =
+    "± is that of the simulation: the costs' own uncertainty is not in it.";
 
 /// An empty table headed `header`.
 pub(crate) fn table<const N: usize>(header: [&str; N]) -> Table {
@@ -34,7 +32,7 @@ pub(crate) fn table<const N: usize>(header: [&str; N]) -> Table {
     table
 }
 
-/// The measured times in the order of the source's Table 2.
+/// The measured times in the order of Table 2 of Salehi 1994.
 pub(crate) fn times(profile: &Profile) -> String {
     let mut table = table(["Experiment", "Thread stack", "State", "Locking", "IPS"]);
     let state_name = |state: usize| match state {
@@ -101,7 +99,7 @@ fn brief(verdict: &Verdict) -> String {
 }
 
 /// The mean, and the half-width by itself.
-fn parts<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) -> [String; 2] {
+pub(crate) fn parts<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) -> [String; 2] {
     let half = match estimate.half_width {
         Some(half) if half.into().is_finite() => half.to_string(),
         Some(_) => "unknown".to_owned(),
@@ -117,7 +115,7 @@ pub(crate) fn sentence(text: &str) -> String {
 }
 
 /// `129 µs ± 0.15 µs`; a half-width that is not known is said not to be, and what has none has none.
-fn estimate<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) -> String {
+pub(crate) fn estimate<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) -> String {
     let [mean, half] = parts(estimate);
     if estimate.half_width.is_some() { format!("{mean} ± {half}") } else { mean }
 }

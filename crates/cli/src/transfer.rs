@@ -4,7 +4,7 @@ pub(crate) mod figures;
 
 use crate::args::transfer::{ComparisonArguments, ServeArguments, TransferArguments, TransferCommand};
 use crate::misuse::{OrMisuse, misuse};
-use crate::{interrupt, progress, terminal};
+use crate::{interrupt, json, messages, progress, terminal};
 use figures::Comparisons;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::io;
@@ -52,7 +52,7 @@ fn compare(arguments: &ComparisonArguments) -> miette::Result<()> {
     let experiments = experiments(&options, &site, interrupt::catch()?)?;
     let text = if arguments.json {
         let object = Comparisons::new(&experiments, !arguments.no_offloads, arguments.to.as_deref());
-        serde_json::to_string_pretty(&object).into_diagnostic()? + "\n"
+        json::pretty(&object)?
     } else {
         experiments.iter().map(terminal::transfer::comparison).collect()
     };
@@ -74,6 +74,7 @@ pub(crate) fn each<T>(
     let bar = progress::bar("transferring");
     let of_one = |(place, one): (usize, &Options)| {
         let mut tell = |done: usize, of: usize| {
+            messages::detail(format_args!("run {done} of {of} done"));
             let done = place as f64 + done as f64 / of as f64;
             progress::set(&bar, done / options.len() as f64);
         };
@@ -96,7 +97,7 @@ fn options(arguments: &ComparisonArguments, size: Bytes) -> miette::Result<Optio
     let is_left_out =
         |model: &Model| arguments.models.is_empty() && *model == Model::Crossed && cpus.len() < 2;
     if models.iter().any(is_left_out) {
-        eprintln!("note: with one cpu the model `crossed` is left out: it keeps packets and programs apart");
+        messages::note("with one cpu the model `crossed` is left out: it keeps packets and programs apart");
     }
     Ok(Options {
         connections: arguments.connections,

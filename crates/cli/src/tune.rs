@@ -6,6 +6,7 @@ mod verify;
 mod watcher;
 
 use crate::args::tune::{JournalArguments, PersistArguments, TuneCommand, UndoArguments};
+use crate::messages;
 use crate::misuse::{OrMisuse, misuse};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::{Path, PathBuf, absolute};
@@ -54,7 +55,7 @@ fn take_back(arguments: &UndoArguments) -> miette::Result<()> {
     let undone = undo(journal, arguments.force).into_diagnostic()?;
     crate::print(told(&undone).as_bytes())?;
     if let Some(problem) = &undone.journal_error {
-        eprintln!("note: {problem}; what is restored stays restored");
+        messages::note(format_args!("{problem}; what is restored stays restored"));
     }
     if undone.is_complete() { Ok(()) } else { Err(incomplete(&undone, &path)) }
 }

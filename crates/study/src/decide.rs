@@ -325,7 +325,10 @@ fn among_best(host: &HostPredictions, rates: RangeInclusive<usize>) -> Vec<(Comb
 
 /// For each curve, the fraction of draws in which its cost is among the lowest. Costs are compared by the
 /// first number, then by the logarithm of the second.
-fn among_lowest(host: &HostPredictions, cost: impl Fn(usize, &Draw) -> (usize, f64)) -> Vec<(Combination, f64)> {
+fn among_lowest(
+    host: &HostPredictions,
+    cost: impl Fn(usize, &Draw) -> (usize, f64),
+) -> Vec<(Combination, f64)> {
     let mut times = vec![0_usize; host.curves.len()];
     for draw in &host.draws {
         let costs: Vec<(usize, f64)> = (0..host.curves.len()).map(|curve| cost(curve, draw)).collect();

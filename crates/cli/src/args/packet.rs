@@ -131,7 +131,7 @@ pub(crate) struct TrafficArguments {
     pub(crate) send_fraction: Option<f64>,
 }
 
-/// What the source leaves out of its model.
+/// Effects that Salehi 1994 leaves out of its model.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Effects that Salehi 1994 leaves out (none unless given)")]
 pub(crate) struct EffectArguments {

@@ -3,12 +3,16 @@
 use super::{probe, show};
 use crate::args::host::PlanArguments;
 use crate::calibrate::existing;
+use crate::json::{self, Versioned};
 use crate::misuse::{OrMisuse, misuse};
-use crate::{point, terminal};
+use crate::{folder, point, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
 use warmcore_record::atomic_file;
 use warmcore_study::placement::{HostPlacement, Request, Target, Unplaceable, place};
+
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
 
 pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
     if let Some(file) = &arguments.out {
@@ -31,7 +35,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
         write(file, arguments.force, &placement)?;
     }
     let text = match arguments.json {
-        true => serde_json::to_string_pretty(&placement).into_diagnostic()? + "\n",
+        true => json::pretty(&Versioned::new(SCHEMA, &placement))?,
         false => terminal::plan::summary(&placement) + &next(arguments, &placement)?,
     };
     crate::print(text.as_bytes())
@@ -39,7 +43,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
 
 fn write(file: &Path, force: bool, placement: &HostPlacement) -> miette::Result<()> {
     let text = toml::to_string(&placement.plan).into_diagnostic()?;
-    atomic_file::write(file, text.as_bytes(), existing(force)).into_diagnostic()
+    folder::write(file, text.as_bytes(), existing(force))
 }
 
 /// How to go on: with the file, or with the plan itself.

@@ -1,14 +1,19 @@
 //! `warmcore host show`.
 
+use super::picture::picture;
 use super::{page, watch};
 use crate::args::host::ShowArguments;
 use crate::calibrate::existing;
+use crate::folder;
+use crate::json;
 use crate::misuse::OrMisuse;
-use crate::terminal::host::picture;
 use miette::{IntoDiagnostic, WrapErr};
 use serde::Serialize;
 use warmcore_linux::{Inventory, ProbeError, Rates};
 use warmcore_record::atomic_file;
+
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
 
 pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
     let probe = super::probe(arguments.root.as_deref())?;
@@ -22,14 +27,11 @@ pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
     let inventory = looked(probe.inventory())?;
     if let Some(file) = &arguments.html {
         let page = warmcore_report::render(&page::document(&inventory));
-        atomic_file::write(file, page.as_bytes(), existing).into_diagnostic()?;
+        folder::write(file, page.as_bytes(), existing)?;
         return crate::print(format!("{}\n", file.display()).as_bytes());
     }
-    let text = if arguments.json {
-        serde_json::to_string_pretty(&Shown::new(&inventory, None)).into_diagnostic()? + "\n"
-    } else {
-        picture(&inventory, None)
-    };
+    let text =
+        if arguments.json { json::pretty(&Shown::new(&inventory, None))? } else { picture(&inventory, None) };
     crate::print(text.as_bytes())
 }
 
@@ -42,6 +44,7 @@ pub(super) fn looked(look: Result<Inventory, ProbeError>) -> miette::Result<Inve
 /// the rates since the look before.
 #[derive(Serialize)]
 pub(super) struct Shown<'a> {
+    schema: u32,
     #[serde(flatten)]
     inventory: &'a Inventory,
     notes: Vec<String>,
@@ -50,6 +53,7 @@ pub(super) struct Shown<'a> {
 
 impl<'a> Shown<'a> {
     pub(super) fn new(inventory: &'a Inventory, rates: Option<&'a Rates>) -> Self {
-        Self { inventory, notes: inventory.warnings.iter().map(ToString::to_string).collect(), rates }
+        let notes = inventory.warnings.iter().map(ToString::to_string).collect();
+        Self { schema: SCHEMA, inventory, notes, rates }
     }
 }

@@ -1,7 +1,8 @@
 //! `warmcore host show --watch`: look after look, each with the rates since the one before.
 
+use super::picture::picture;
 use super::show::{Shown, looked};
-use crate::terminal::host::picture;
+use crate::json;
 use console::{Term, truncate_str};
 use miette::IntoDiagnostic;
 use std::thread::sleep;
@@ -58,7 +59,7 @@ impl Screen {
         slower: Option<Duration>,
     ) -> miette::Result<()> {
         if self.json {
-            let line = serde_json::to_string(&Shown::new(inventory, rates)).into_diagnostic()? + "\n";
+            let line = json::line(&Shown::new(inventory, rates))?;
             return crate::print(line.as_bytes());
         }
         let mut text = picture(inventory, rates);

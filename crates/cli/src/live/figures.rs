@@ -4,7 +4,7 @@
 //! Delays, service times, shares and the throughput are those of the steady part of the run;
 //! packets are those of the whole run. A figure that could not be had is null.
 
-use super::Finished;
+use super::finished::Finished;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use warmcore_costs::Situation;

@@ -18,7 +18,7 @@ use warmcore_measure::transfer::{
 use warmcore_published::foong_2004::{Affinity, Direction, Measurements, Point, Runs, source};
 use warmcore_units::Bytes;
 
-/// What plays the source's models. On its kernel all interrupts went to the first cpu unless they were
+/// Which of our models stands for each model of Foong 2004. On its kernel all interrupts went to the first cpu unless they were
 /// directed elsewhere.
 const PLAYED: [(Affinity, Model); 5] = [
     (Affinity::Nobody, Model::Cpu0),
@@ -28,7 +28,7 @@ const PLAYED: [(Affinity, Model); 5] = [
     (Affinity::Today, Model::None),
 ];
 
-/// The sizes of the source's figures.
+/// The sizes in the figures of Foong 2004.
 const SIZES: [u64; 6] = [64, 256, 1024, 4096, 16_384, 65_536];
 
 /// How long a run is measured, and how often. A quick look has the same sizes: what is greatest of two
@@ -108,7 +108,7 @@ fn options(arguments: &FoongArguments) -> miette::Result<Vec<Options>> {
     Ok(each.map(of).collect())
 }
 
-/// What was measured, in the source's terms.
+/// What was measured, in the terms of Foong 2004.
 fn point(experiment: &Experiment) -> Point {
     let affinity = |model| PLAYED.iter().find(|(_, played)| *played == model).map(|(affinity, _)| *affinity);
     let of_model = |results: &Results| Some((affinity(results.model)?, runs(results)));

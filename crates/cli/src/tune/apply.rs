@@ -3,9 +3,9 @@
 use super::plan::{self, Document};
 use super::{counted, directory, watcher};
 use crate::args::tune::ApplyArguments;
-use crate::interrupt;
 use crate::misuse::OrMisuse;
 use crate::terminal::table;
+use crate::{interrupt, messages};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::Path;
 use warmcore_linux::tuning::{Disk, JournalDirectory, Outcome, Proposal, Step, apply, changes, rivals, undo};
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
 /// Says who else has a hand in what the plan sets.
 pub(super) fn tell_hands(document: &Document, disk: &Disk) -> miette::Result<()> {
     for hand in rivals::on_system(&document.plan, disk).into_diagnostic()? {
-        eprintln!("note: {hand}");
+        messages::note(hand);
     }
     Ok(())
 }

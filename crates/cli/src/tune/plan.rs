@@ -1,6 +1,7 @@
 //! Reading a plan, and saying in which of its lines something is wrong.
 
 use crate::args::tune::AdmissionArguments;
+use crate::messages;
 use crate::misuse::{OrMisuse, misuse};
 use miette::miette;
 use serde::{Deserialize, Serialize};
@@ -35,6 +36,7 @@ pub(super) struct Document {
 
 /// Reads and checks the plan at `path`.
 pub(super) fn read(path: &Path) -> miette::Result<Document> {
+    messages::detail(format_args!("reading the plan {}", path.display()));
     let text = document::text::<PlanDocument>(path).or_misuse()?;
     let PlanDocument(plan) = document::parse(&text, path).or_misuse()?;
     Ok(Document { plan, text, path: path.to_owned() })

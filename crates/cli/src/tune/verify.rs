@@ -4,10 +4,11 @@ use super::plan::{self, Document};
 use super::{apply, counted, directory};
 use crate::args::values::ProgramLine;
 use crate::args::verify::VerifyArguments;
+use crate::json::{self, Versioned};
 use crate::misuse::{OrMisuse, misuse};
 use crate::transfer::processes;
 use crate::{interrupt, terminal};
-use miette::{IntoDiagnostic, miette};
+use miette::miette;
 use std::ffi::OsString;
 use warmcore_linux::Program;
 use warmcore_linux::counters::Kernel;
@@ -17,6 +18,9 @@ use warmcore_measure::blocks::BlockDesign;
 use warmcore_measure::verify::built_in::BuiltIn;
 use warmcore_measure::verify::work::Work;
 use warmcore_measure::verify::{Verification, model_plan};
+
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
 
 pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
@@ -56,7 +60,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     };
     let findings = verification.run(interrupt::catch()?).map_err(|error| document.report(&error))?;
     let text = if arguments.json {
-        serde_json::to_string_pretty(&findings.results()).into_diagnostic()? + "\n"
+        json::pretty(&Versioned::new(SCHEMA, findings.results()))?
     } else {
         terminal::verify::summary(&findings)
     };

@@ -3,6 +3,9 @@
 
 mod effects;
 mod files;
+mod json;
+mod messages;
 mod misuse;
 mod programs;
+mod report;
 mod words;

@@ -25,7 +25,9 @@ fn is_privileged() -> bool {
 fn json(flags: &[&str]) -> Value {
     let output = warmcore(&[&BRIEF[..], flags, &["--json"]].concat(), Path::new("."));
     assert!(output.status.success(), "{flags:?}: {}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).expect("one JSON object")
+    let object: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert!(object["schema"].is_u64(), "{object}");
+    object
 }
 
 /// Every figure is there with its extremes, every change with its interval.
@@ -233,6 +235,7 @@ fn the_source_is_reproduced_with_its_figures_and_claims() {
     let output = warmcore(&reproduce, folder.path());
     assert!(output.status.success(), "{}", text(&output.stderr));
     let summary: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert!(summary["schema"].is_u64(), "{summary}");
     let files = [
         "claims.csv",
         "claims.json",

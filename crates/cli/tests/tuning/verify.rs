@@ -99,6 +99,7 @@ fn models_are_tried_in_turn_and_nothing_is_left_of_them() {
     let tried = scene.verify(&["--load", LOAD, "--yes", "--json", "--foreign", "100%"]);
     assert!(tried.status.success(), "{}", text(&tried.stderr));
     let results: Value = serde_json::from_slice(&tried.stdout).expect("one JSON object");
+    assert_eq!(results["schema"], 1);
     let models = results["models"].as_array().expect("models");
     let names: Vec<&str> = models.iter().filter_map(|model| model["model"].as_str()).collect();
     assert_eq!((names, &results["unit"]), (vec!["none", "full"], &Value::from("bit/s")));

@@ -26,7 +26,12 @@ impl RunningTransfer {
     ///
     /// # Errors
     /// If packets cannot be steered, or an end cannot be started or connected.
-    pub fn start(site: &Site, ends: &Ends, load: Load, places: &[ConnectionPlacement]) -> Result<Self, TransferError> {
+    pub fn start(
+        site: &Site,
+        ends: &Ends,
+        load: Load,
+        places: &[ConnectionPlacement],
+    ) -> Result<Self, TransferError> {
         Ok(Self { connections: site.connect(ends, load, places)?, direction: load.direction })
     }
 

@@ -24,7 +24,12 @@ impl Border {
     ///
     /// Each draw has its own border. The interval holds 95% of them and is widened by the error that all
     /// rates share.
-    pub(super) fn between(host: &HostPredictions, before: usize, after: usize, rates: RangeInclusive<usize>) -> Self {
+    pub(super) fn between(
+        host: &HostPredictions,
+        before: usize,
+        after: usize,
+        rates: RangeInclusive<usize>,
+    ) -> Self {
         let logarithms: Vec<f64> = host.rates[rates.clone()].iter().map(|rate| rate.0.ln()).collect();
         let leads = |draw| leads(host, before, after, rates.clone(), draw);
         let at = crossing(&logarithms, &leads(None));

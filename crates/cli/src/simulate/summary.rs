@@ -1,15 +1,20 @@
 //! One simulated point, for someone who has never seen the simulator.
 
-use super::{OF_THE_SIMULATION, estimate, parts, table};
 use crate::costs::ChosenProfile;
-use crate::simulate::Against;
+use crate::terminal::{OF_THE_SIMULATION, estimate, parts, table};
 use warmcore_costs::Situation;
-use warmcore_scenario::PacketScenario;
+use warmcore_scenario::{PacketScenario, ProcessorPolicy};
 use warmcore_sim::packet::{Comparison, Ended, Outcome, PointResult};
 use warmcore_units::{Estimate, Nanos};
 
+/// What a point was compared with; without a comparison if either is saturated.
+pub(super) struct Against {
+    pub(super) policy: ProcessorPolicy,
+    pub(super) comparison: Option<Comparison>,
+}
+
 /// What came of `scenario` with these `costs`, which took `seconds` to find out.
-pub(crate) fn summary(
+pub(super) fn summary(
     scenario: &PacketScenario,
     costs: &ChosenProfile,
     result: &PointResult,
@@ -31,7 +36,7 @@ pub(crate) fn summary(
 }
 
 /// How the mean delay differs from that under another policy, on the same packets.
-pub(crate) fn difference(against: &Against) -> String {
+pub(super) fn difference(against: &Against) -> String {
     let Against { policy, comparison } = against;
     let Some(Comparison { difference, relative }) = comparison else {
         return format!("\nAgainst {policy} there is no difference to tell: one of them is saturated.\n");

@@ -1,7 +1,7 @@
 //! A host on a screen: who is on which cpu.
 
-use super::table;
-use crate::host::words;
+use super::words;
+use crate::terminal::table;
 use std::collections::BTreeSet;
 use warmcore_linux::inventory::Interface;
 use warmcore_linux::{Inventory, Rates};
@@ -14,7 +14,7 @@ const INTERFACES: usize = 10;
 const NAMES: usize = 3;
 
 /// The picture; with `rates`, of what happened lately instead of since the machine started.
-pub(crate) fn picture(inventory: &Inventory, rates: Option<&Rates>) -> String {
+pub(super) fn picture(inventory: &Inventory, rates: Option<&Rates>) -> String {
     let mut text = head(inventory, rates);
     text += &cpus(inventory, rates);
     text += &interfaces(inventory);

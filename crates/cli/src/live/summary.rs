@@ -1,13 +1,13 @@
 //! A run that has ended, for someone who has never seen one.
 
-use super::{estimate, parts, table};
-use crate::live::Finished;
+use super::finished::Finished;
+use crate::terminal::{estimate, parts, table};
 use warmcore_runtime::report::Steady;
 use warmcore_runtime::tally::Block;
 use warmcore_units::{Estimate, Nanos};
 
 /// What came of a run.
-pub(crate) fn summary(finished: &Finished) -> String {
+pub(super) fn summary(finished: &Finished) -> String {
     let steady = finished.report.steady();
     let total = finished.report.total();
     let head = head(finished);

@@ -1,0 +1,153 @@
+//! `warmcore man`: a manual page for each command, from the descriptions of the parser, with its exit status and
+//! its files.
+
+use crate::args::{Arguments, ManArguments};
+use crate::misuse::OrMisuse;
+use crate::{exit, folder};
+use clap::builder::Resettable;
+use clap::{Command, CommandFactory};
+use miette::{IntoDiagnostic, WrapErr};
+use std::fs;
+use std::io;
+use warmcore_record::Existing;
+
+/// A file that a command reads or writes, and what it holds.
+type FileEntry = (&'static str, &'static str);
+
+const REPORT: FileEntry =
+    ("report.html", "The report: one file, which opens in a browser without a network.");
+const RESULTS: FileEntry = (
+    "results.parquet, results.csv",
+    "The figures, a row for each point; units are in the metadata or the header.",
+);
+const JOURNAL: FileEntry = ("points.journal", "Finished points, from which --resume goes on.");
+const PROFILE: FileEntry = ("profile.toml", "What packets cost on one machine, in every situation.");
+const CLAIMS: FileEntry =
+    ("claims.json, claims.parquet, claims.csv", "Published values beside ours, with verdicts.");
+
+/// The page of one command.
+struct Page {
+    /// `warmcore-host-show`.
+    name: String,
+    text: Vec<u8>,
+}
+
+pub(crate) fn run(arguments: &ManArguments) -> miette::Result<()> {
+    let pages = pages().into_diagnostic()?;
+    let Some(out) = &arguments.out else {
+        return crate::print(&pages.into_iter().flat_map(|page| page.text).collect::<Vec<_>>());
+    };
+    fs::create_dir_all(out)
+        .or_misuse()
+        .wrap_err_with(|| format!("cannot create the folder {}", out.display()))?;
+    let written = pages.iter().map(|page| {
+        let path = out.join(format!("{}.1", page.name));
+        folder::write(&path, &page.text, Existing::Replace)
+    });
+    let count = written.collect::<miette::Result<Vec<_>>>()?.len();
+    crate::print(format!("{count} pages are in {}.\n", out.display()).as_bytes())
+}
+
+/// The pages of the program and of all its commands, without those that only the program itself starts.
+fn pages() -> io::Result<Vec<Page>> {
+    let mut command = Arguments::command();
+    command.build();
+    let mut pages = Vec::new();
+    add_pages(&command, "warmcore", &mut pages)?;
+    Ok(pages)
+}
+
+fn add_pages(command: &Command, name: &str, pages: &mut Vec<Page>) -> io::Result<()> {
+    let mut text = Vec::new();
+    // The exit statuses that end the help text have a section of their own here.
+    let described = command.clone().after_long_help(Resettable::Reset).display_name(name.to_owned());
+    clap_mangen::Man::new(described).title(name).render(&mut text)?;
+    let statuses = exit::STATUSES.map(|(status, meaning)| (status.to_string(), meaning));
+    text.extend(
+        section("EXIT STATUS", statuses.iter().map(|(status, meaning)| (status.as_str(), *meaning))).bytes(),
+    );
+    let files = files(name);
+    if !files.is_empty() {
+        text.extend(section("FILES", files.iter().copied()).bytes());
+    }
+    pages.push(Page { name: name.to_owned(), text });
+    for subcommand in command.get_subcommands().filter(|it| it.get_name() != "help" && !it.is_hide_set()) {
+        add_pages(subcommand, &format!("{name}-{}", subcommand.get_name()), pages)?;
+    }
+    Ok(())
+}
+
+/// What the command of this page reads by itself, and what it writes.
+fn files(page: &str) -> Vec<FileEntry> {
+    const FOUND: FileEntry = (
+        "profile.toml, study/profile.toml",
+        "The first of these that is there is used where --profile names none.",
+    );
+    const MACHINE: FileEntry = ("/proc, /sys", "Read; --root names another place for them.");
+    const HOST_JOURNAL: FileEntry = (
+        "/var/lib/warmcore, $XDG_STATE_HOME/warmcore, ~/.local/state/warmcore",
+        "The journal of what a plan has changed: the first for root, the others for other users.",
+    );
+    match page {
+        "warmcore-study" => vec![
+            REPORT,
+            PROFILE,
+            RESULTS,
+            ("summary.json", "What --json prints."),
+            ("study.toml", "The scenario, with which --scenario repeats the study."),
+        ],
+        "warmcore-calibrate" => vec![PROFILE],
+        "warmcore-simulate-packet" => vec![FOUND],
+        "warmcore-sweep-packet" => {
+            vec![REPORT, RESULTS, ("sweep.toml", "What was asked for."), JOURNAL, FOUND]
+        }
+        "warmcore-compare" => vec![
+            REPORT,
+            PROFILE,
+            RESULTS,
+            ("summary.json", "What --json prints."),
+            ("scenario.toml", "What was compared, for --scenario."),
+        ],
+        "warmcore-reproduce-salehi-1994" | "warmcore-reproduce-foong-2004" => {
+            vec![REPORT, CLAIMS, RESULTS, JOURNAL]
+        }
+        "warmcore-report" => vec![REPORT],
+        "warmcore-machine" | "warmcore-host-show" | "warmcore-host-capture" | "warmcore-host-plan" => {
+            vec![MACHINE]
+        }
+        "warmcore-host-apply" | "warmcore-host-undo" | "warmcore-host-confirm" | "warmcore-host-verify" => {
+            vec![HOST_JOURNAL]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// A section of tagged paragraphs.
+fn section<'a>(heading: &str, entries: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let entry = |(tag, text)| format!(".TP\n\\fB{}\\fR\n{}\n", escaped(tag), escaped(text));
+    format!(".SH \"{heading}\"\n{}", entries.map(entry).collect::<String>())
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('-', "\\-")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_page_with_its_exit_status() {
+        let pages = pages().expect("pages");
+        let names: Vec<&str> = pages.iter().map(|page| page.name.as_str()).collect();
+        for name in ["warmcore", "warmcore-study", "warmcore-host-apply", "warmcore-report", "warmcore-man"] {
+            assert!(names.contains(&name), "{names:?}");
+        }
+        assert!(!names.contains(&"warmcore-host-watch") && !names.contains(&"warmcore-transfer-end"));
+        for page in &pages {
+            let text = String::from_utf8_lossy(&page.text);
+            assert_eq!(text.matches(".SH \"EXIT STATUS\"").count(), 1, "{}", page.name);
+            assert_eq!(text.contains(".SH \"FILES\""), !files(&page.name).is_empty(), "{}", page.name);
+        }
+    }
+}

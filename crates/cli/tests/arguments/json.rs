@@ -1,0 +1,54 @@
+//! Every object that `--json` prints says which layout it has.
+
+use crate::{as_measured, folder_with, scenario, text, warmcore};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// The commands with `--json`, as their manual pages say.
+fn with_json() -> Vec<String> {
+    let manual = text(&warmcore(&["man"], Path::new(".")).stdout);
+    let pages = manual.split(".TH ").skip(1).filter(|page| page.contains("\\fB\\-\\-json\\fR"));
+    let mut names: Vec<String> =
+        pages.filter_map(|page| page.split_whitespace().next()).map(str::to_lowercase).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn every_object_has_its_schema() {
+    let (_folder, path) = folder_with(&scenario("sgi-challenge-xl", "[100.0]"));
+    let costs = as_measured(&path);
+    warmcore_linux::fake::hosts::two_socket_server()
+        .write_to(&path.join("root"))
+        .expect("a tree can be written");
+    let printed: [(&str, &str); 8] = [
+        ("warmcore-study", "study --scenario mine.toml"),
+        ("warmcore-simulate-packet", "simulate packet --rate 100 --profile sgi-challenge-xl --precision 20%"),
+        ("warmcore-sweep-packet", "sweep packet --rates 100 --profile sgi-challenge-xl --precision 20%"),
+        ("warmcore-run", "run --processors 1 --rate 100 --seconds 0.1 --work-kib 0"),
+        ("warmcore-reproduce-salehi-1994", "reproduce salehi-1994 --quick --figure 12 --out salehi"),
+        ("warmcore-machine", "machine"),
+        ("warmcore-host-show", "host show"),
+        ("warmcore-host-plan", "host plan --root root --for server"),
+    ];
+    for (_, line) in printed {
+        let words: Vec<&str> = line.split(' ').chain(["--json"]).collect();
+        let output = warmcore(&words, &path);
+        assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+        let object: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        assert!(object["schema"].is_u64(), "{line}: {object}");
+    }
+    // What `calibrate` prints is the profile that it writes, which takes half a minute to measure.
+    assert!(fs::read_to_string(path.join(costs)).unwrap().contains("schema = "));
+    let elsewhere = [
+        "warmcore-calibrate",
+        "warmcore-compare",
+        "warmcore-host-verify",
+        "warmcore-reproduce-foong-2004",
+        "warmcore-transfer",
+    ];
+    let mut tested: Vec<&str> = printed.map(|(name, _)| name).into_iter().chain(elsewhere).collect();
+    tested.sort_unstable();
+    assert_eq!(with_json(), tested, "a command with --json that no test looks at");
+}

@@ -1,0 +1,66 @@
+//! What a command says beside its result: --quiet, --verbose and --color, which every command takes.
+
+use crate::{folder_with, text, warmcore};
+use std::process::{Command, Stdio};
+
+const POINT: [&str; 7] = ["simulate", "packet", "--rate", "100", "--precision", "20%", "--scenario"];
+
+/// What `simulate` says on standard error, with `flags` after and before the command.
+fn said(flags: &[&str]) -> [String; 2] {
+    let (_folder, path) = folder_with("");
+    std::fs::write(path.join("mine.toml"), "profile = \"sgi-challenge-xl\"\n").unwrap();
+    let point = [&POINT[..], &["mine.toml"]].concat();
+    [[flags, &point[..]].concat(), [&point[..], flags].concat()].map(|words| {
+        let output = warmcore(&words, &path);
+        assert!(output.status.success() && !output.stdout.is_empty(), "{}", text(&output.stderr));
+        text(&output.stderr)
+    })
+}
+
+#[test]
+fn verbose_says_what_is_read_and_whose_costs_are_used() {
+    for said in said(&["--verbose"]) {
+        assert!(said.contains("reading the scenario mine.toml") && said.contains("Costs: "), "{said}");
+    }
+    assert_eq!(said(&[]), ["", ""]);
+    let (_folder, path) = folder_with("");
+    let both = warmcore(&["machine", "--verbose", "--quiet"], &path);
+    assert_eq!(both.status.code(), Some(2));
+}
+
+#[test]
+fn quiet_leaves_results_and_errors_alone() {
+    let (_folder, path) = folder_with("");
+    std::fs::write(path.join("mine.toml"), "rate_per_s = 100.0\n[live]\nseconds = 0.1\nwork_kib = 0\n")
+        .unwrap();
+    let run = ["run", "--processors", "1", "--scenario", "mine.toml", "--metrics", "0"];
+    let loud = warmcore(&run, &path);
+    assert!(text(&loud.stderr).contains("metrics: http"), "{}", text(&loud.stderr));
+    let quiet = warmcore(&[&run[..], &["--quiet"]].concat(), &path);
+    assert!(quiet.status.success() && !quiet.stdout.is_empty());
+    assert_eq!(text(&quiet.stderr), "");
+    let error = warmcore(&["run", "--quiet", "--scenario", "none.toml"], &path);
+    assert!(text(&error.stderr).starts_with("error: "));
+}
+
+#[test]
+fn color_is_used_as_asked_for() {
+    let (_folder, path) = folder_with("");
+    let colored = |words: &[&str], plain: bool| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_warmcore"));
+        command.args(words).current_dir(&path).stdin(Stdio::null());
+        if plain {
+            command.env("NO_COLOR", "1");
+        }
+        text(&command.output().expect("the binary can be run").stderr).contains('\u{1b}')
+    };
+    for words in [["study", "--sped"], ["study", "--scenario=none.toml"]] {
+        assert!(!colored(&words, false) && !colored(&words, true), "{words:?}: into a pipe");
+        assert!(colored(&[&words[..], &["--color", "always"]].concat(), false), "{words:?}");
+        assert!(
+            colored(&[&["--color=always"], &words[..]].concat(), true),
+            "{words:?}: a flag beats NO_COLOR"
+        );
+        assert!(!colored(&[&words[..], &["--color", "never"]].concat(), false), "{words:?}");
+    }
+}
