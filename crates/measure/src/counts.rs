@@ -244,7 +244,7 @@ mod tests {
         let told = coverage.to_string();
         for line in [
             "cycles are `cycles`: cycles in which a cpu was not halted.",
-            "instructions are not counted: it shared a counter",
+            "instructions are not counted: it shared a hardware counter",
             "L2 misses are `l2_cache_req_stat.ic_dc_miss_in_l2`: ",
             "counted in 80% of the time or more",
             "L3 misses are not counted: the system answered",

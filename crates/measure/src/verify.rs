@@ -9,7 +9,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`model_plan`] | which lines of a plan belong to which affinity model |
+//! | [`mod@model_plan`] | which lines of a plan belong to which affinity model |
 //! | [`work`] | the work done in a run |
 //! | [`built_in`] | the built-in load, used if the user gives none |
 //! | [`monitor`] | resources used: the cpus' time, thread migrations, softirqs, the processor's counts |

@@ -86,7 +86,7 @@ fn an_option_without_effect_is_refused() {
         (&["--send-path", "0.5"], "no packet is sent (see --send-fraction)"),
         (
             &["--staleness-ns", "500"],
-            "--staleness-ns has no effect here: packets go where their stream is wired to",
+            "--staleness-ns has no effect here: each stream is wired to a processor, whatever the others do",
         ),
         (&["--process", HEAVY, "--precision", "1%"], "--precision has no effect here: no interval holds"),
     ] {

@@ -129,7 +129,7 @@ fn what_cannot_be_verified_is_refused_and_nothing_is_left() {
         (&["--load", "/nonexistent/load"][..], "cannot start `/nonexistent/load`"),
         (&["--load", "true"], "`true` ended"),
         (&["--load", "sleep 9", "--interface", "lo"], "nothing went through lo"),
-        (&["--interface", "eth7"], "cannot read how much went through `eth7`"),
+        (&["--interface", "eth7"], "cannot read the byte counters of `eth7`"),
         (&["--told-by", "echo fast"], "the last line that `echo` printed is `fast`, expected a number"),
         (&["--told-by", "false"], "`false` failed"),
         (&["--told-by", "sleep 60"], "`sleep` did not end within 4 s"),
