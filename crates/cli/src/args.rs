@@ -44,8 +44,8 @@ pub(crate) struct Arguments {
 }
 
 /// What a comparison of affinity models costs.
-const TRANSFER_COST: &str = "It loads the cpus fully unless --rate-mbps is given, and wants an otherwise quiet machine: a \
-                             run that others have disturbed is made again, at most twice.";
+const TRANSFER_COST: &str = "It loads the cpus fully unless --rate-mbps is given, and needs an otherwise idle machine: a \
+                             run that other programs disturbed is repeated, at most twice.";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
@@ -76,31 +76,30 @@ pub(crate) enum Command {
     /// Run protocol work on this machine, and measure what comes of it
     ///
     /// A worker on each processor takes packets up a UDP/IP stack, under the approach and the policy
-    /// asked for, by the code that `simulate` predicts with. Packets come from memory, when the
-    /// traffic says so, or as fast as they are taken in where no rate is given; or from a network
-    /// interface, whose packets are answered with their own data. In a terminal what happens is
-    /// shown while it does. Ctrl-C ends the run early; what was measured until then is told.
+    /// asked for, by the code that `simulate` predicts with. Packets are generated in memory at --rate, or
+    /// as fast as workers accept them; or they come from a network interface and are echoed. A terminal
+    /// shows live figures. Ctrl-C ends the run early and reports what was measured until then.
     Run(Box<RunLiveArguments>),
 
-    /// Predict, run, and hold the one against the other
+    /// Predict, run, and compare
     ///
     /// At each load the scenario is simulated, with the costs of a profile of this machine (measured
     /// first, unless --profile names one) and those of the runtime itself, and run; the report shows
-    /// both, how far off the prediction is, and where most of the difference comes from. Where the machine
-    /// did too much else, a load is not judged; if none could be, the command fails.
+    /// both, how far off the prediction is, and where most of the difference comes from. Loads at
+    /// which the machine was too busy with other work are not judged; if none could be, the command fails.
     Compare(Box<CompareArguments>),
 
-    /// Obtain the figures and claims of a publication again
+    /// Reproduce the figures and claims of a publication
     #[command(subcommand)]
     Reproduce(ReproduceCommand),
 
-    /// Say where a report is, or open it in a browser
+    /// Print the path of a report, or open it in a browser
     Report(ReportArguments),
 
     /// Show the processors, caches and limits of this machine
     Machine(MachineArguments),
 
-    /// See what touches which processor on this host, change that, and take it back
+    /// Show, plan, apply and undo the placement of interrupts, packets and threads on this host
     #[command(subcommand)]
     Host(HostCommand),
 
@@ -109,8 +108,8 @@ pub(crate) enum Command {
     /// Bulk transfers over TCP between two network namespaces of this machine, which are made for it and
     /// gone with it: nothing of the machine is changed. Packets of a connection are steered to a cpu, its
     /// programs are kept on one, both (full), neither, or each on another (crossed); or all packets go to
-    /// the first cpu (cpu0). Models take turns in blocks, the first of them twice, so that the difference
-    /// it shows against itself tells which others can be believed.
+    /// the first cpu (cpu0). Models take turns in blocks. The first model runs twice per block; that A/A
+    /// difference is the noise floor.
     #[command(after_help = TRANSFER_COST)]
     Transfer(TransferArguments),
 

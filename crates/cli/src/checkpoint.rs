@@ -1,4 +1,4 @@
-//! Finished points, kept as they come, so that an interrupted command goes on with `--resume`.
+//! The checkpoint of an interrupted command: finished points, written as they come, from which `--resume` goes on.
 
 use crate::args::ResumableArguments;
 use crate::folder::Folder;
@@ -18,13 +18,13 @@ use warmcore_sim::packet::PointResult;
 /// The journal's name in the folder.
 const JOURNAL: &str = "points.journal";
 
-/// A folder whose points are kept. A point is known by its whole scenario, so that one journal
+/// The finished points of a folder. A point is known by its whole scenario, so that one journal
 /// serves any request made of such points.
-pub(crate) struct Kept {
+pub(crate) struct Checkpoint {
     journal: Journal<PointResult>,
 }
 
-impl Kept {
+impl Checkpoint {
     /// Opens the folder for `files`, and the journal in it for points with the costs of `profile`
     /// and packets like those of `traffic`, as `request` asks for them.
     pub(crate) fn open(

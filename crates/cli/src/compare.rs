@@ -133,9 +133,12 @@ fn check_effects(arguments: &CompareArguments) -> miette::Result<()> {
     effect::refuse("rate", given.traffic.rate.is_some(), reason)?;
     effect::refuse("time-scale", given.traffic.time_scale.is_some(), reason)?;
     let published = given.host.profile == Some(ProfileSource::SgiChallengeXl);
-    let reason = "runs on this machine are predicted with costs of this machine, which are measured unless a file \
-                  has them";
-    effect::refuse("profile", published, reason)
+    match published {
+        true => Err(misuse(
+            "--profile is sgi-challenge-xl, expected a profile measured on this machine; omit it to measure one",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Refuses what cannot be run here before anything is measured. Costs do not decide that, nor does

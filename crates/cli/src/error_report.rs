@@ -55,7 +55,7 @@ mod tests {
     use miette::{IntoDiagnostic, WrapErr};
     use warmcore_record::atomic_file::WriteError;
 
-    fn told(source: io::Error) -> Vec<String> {
+    fn messages_of(source: io::Error) -> Vec<String> {
         let full = Err::<(), _>(WriteError::Full { path: "report.html".into(), bytes: 7, source });
         let report = full.into_diagnostic().wrap_err("cannot finish").unwrap_err();
         once(&report).chain().map(ToString::to_string).collect()
@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_cause_that_is_named_already_is_not_told_again() {
-        let [context, error] = &told(io::Error::other("no room"))[..] else { panic!("two lines") };
+        let [context, error] = &messages_of(io::Error::other("no room"))[..] else { panic!("two lines") };
         assert_eq!(context, "cannot finish");
         assert_eq!(error.matches("no room").count(), 1, "{error}");
     }

@@ -2,6 +2,7 @@
 
 mod args;
 mod calibrate;
+mod checkpoint;
 mod compare;
 mod costs;
 mod effect;
@@ -11,7 +12,6 @@ mod folder;
 mod host;
 mod interrupt;
 mod json;
-mod kept;
 mod live;
 mod machine;
 mod manual;

@@ -1,14 +1,15 @@
 //! `warmcore sweep packet`.
 
 use crate::args::SweepPacketArguments;
+use crate::checkpoint::Checkpoint;
 use crate::costs::{Chosen, ChosenProfile};
 use crate::folder::{Folder, RESULTS};
-use crate::kept::Kept;
 use crate::misuse::misuse;
 use crate::{effect, interrupt, json, point, progress, provenance, terminal};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::path::Path;
+use warmcore_scenario::Process;
 use warmcore_scenario::document::Checked;
 use warmcore_study::point::NamedFigures;
 use warmcore_study::sweep::{Axes, Plan, Request, SweepError, Swept, present};
@@ -28,7 +29,7 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     if output.resume {
         refuse_others(&request, &output.out)?;
     }
-    let (folder, kept) = Kept::open(output, &FILES, profile, &request.scenario.traffic, "")?;
+    let (folder, kept) = Checkpoint::open(output, &FILES, profile, &request.scenario.traffic, "")?;
     let stop = interrupt::catch()?;
     folder.write(REQUEST, toml::to_string(&request).into_diagnostic()?.as_bytes())?;
 
@@ -115,6 +116,10 @@ fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)
         processors: given.processors.clone(),
     };
     let (scenario, chosen) = point::described(&arguments.point)?;
+    let has_rate = scenario.rate_per_s.is_some() || matches!(scenario.traffic.process, Process::Trace(_));
+    if axes.rates_per_s.is_empty() && axes.loads.is_empty() && !has_rate {
+        return Err(misuse("no rate is given: give --rates, --loads or --rate"));
+    }
     Ok((Request { schema: Request::SCHEMA, axes, scenario }, chosen))
 }
 

@@ -151,9 +151,8 @@ pub(crate) fn explained(error: TransferError) -> miette::Report {
 
 fn serve(arguments: &ServeArguments) -> miette::Result<()> {
     let bind = arguments.bind;
-    let server = Server::bind(bind)
-        .into_diagnostic()
-        .wrap_err_with(|| format!("--bind {bind} cannot be listened at"))?;
+    let server =
+        Server::bind(bind).into_diagnostic().wrap_err_with(|| format!("cannot listen on --bind {bind}"))?;
     let stop = interrupt::catch()?;
     let address = server.address();
     crate::print(

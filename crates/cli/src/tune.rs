@@ -53,7 +53,7 @@ fn take_back(arguments: &UndoArguments) -> miette::Result<()> {
     let Some(journal) = journal else { return crate::print(b"Nothing to undo: no plan is applied.\n") };
     let path = journal.path();
     let undone = undo(journal, arguments.force).into_diagnostic()?;
-    crate::print(told(&undone).as_bytes())?;
+    crate::print(undo_report(&undone).as_bytes())?;
     if let Some(problem) = &undone.journal_error {
         messages::note(format_args!("{problem}; what is restored stays restored"));
     }
@@ -61,7 +61,7 @@ fn take_back(arguments: &UndoArguments) -> miette::Result<()> {
 }
 
 /// What was restored, in words.
-fn told(undone: &UndoReport) -> String {
+fn undo_report(undone: &UndoReport) -> String {
     if undone.restarted {
         return "The machine was restarted since, which took all changes with it.\n".to_owned();
     }

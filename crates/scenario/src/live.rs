@@ -173,10 +173,10 @@ impl Live {
         }
         let named = matches!(self.driver, DriverKind::PacketSocket | DriverKind::Xdp);
         if named && self.interface.is_none() {
-            return Err(Fault::new("interface", "none", "the interface to receive from"));
+            return Err(Fault::new("interface", "missing", "the interface to receive from"));
         }
         if self.driver != DriverKind::Memory && self.address.is_none() {
-            return Err(Fault::new("address", "none", "the IPv4 address to answer for"));
+            return Err(Fault::new("address", "missing", "the IPv4 address to answer for"));
         }
         Ok(())
     }

@@ -32,7 +32,7 @@ struct NamedFigure {
 enum Value {
     Quantity(Option<f64>),
     Count(Option<u64>),
-    Flag(bool),
+    Flag(Option<bool>),
     Name(String),
     /// The number of packets that found each situation.
     Situations(Option<[u64; Situation::COUNT]>),
@@ -93,7 +93,7 @@ impl NamedFigures {
         let plain = |of: fn(&Outcome) -> f64| outcome.map(of);
         let mut figures = vec![
             quantity("rate_per_s", "/s", Some(result.rate.0)),
-            flag("saturated", result.is_overloaded()),
+            flag("saturated", is_saturated(result)),
             quantity("capacity_per_s", "/s", Some(capacity.rate.mean.0)),
             quantity("capacity_half_width_per_s", "/s", capacity.rate.half_width.map(|half| half.0)),
         ];
@@ -248,7 +248,7 @@ impl Value {
     }
 
     fn as_flag(&self) -> Option<bool> {
-        if let Self::Flag(flag) = self { Some(*flag) } else { None }
+        if let Self::Flag(flag) = self { *flag } else { None }
     }
 
     fn as_name(&self) -> Option<String> {
@@ -268,12 +268,19 @@ fn count(name: &'static str, value: Option<u64>) -> NamedFigure {
     NamedFigure { name, unit: "", value: Value::Count(value) }
 }
 
-fn flag(name: &'static str, value: bool) -> NamedFigure {
-    NamedFigure { name, unit: "", value: Value::Flag(value) }
+fn flag(name: &'static str, value: impl Into<Option<bool>>) -> NamedFigure {
+    NamedFigure { name, unit: "", value: Value::Flag(value.into()) }
 }
 
 fn name<T: Serialize + ?Sized>(name: &'static str, value: &T) -> NamedFigure {
     NamedFigure { name, unit: "", value: Value::Name(Name(value).to_string()) }
+}
+
+/// Whether the host is saturated; `None` where that is not decided.
+fn is_saturated(result: &PointResult) -> Option<bool> {
+    let is_decided =
+        result.capture.is_some() || result.outcome.is_none_or(|outcome| outcome.steady().is_some());
+    is_decided.then(|| result.is_overloaded())
 }
 
 /// A time and its half-width.

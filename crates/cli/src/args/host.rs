@@ -15,9 +15,8 @@ use warmcore_units::PerSecond;
 pub(crate) enum HostCommand {
     /// Show who is on which cpu: interrupts, queues, steering, threads
     ///
-    /// What is counted is counted since the machine started; with --watch, in the time between two
-    /// looks. Nothing is changed, and nothing is read that tells this machine from others, such as
-    /// addresses or the arguments of programs.
+    /// Counts are since boot; with --watch, since the last sample. Nothing is changed. Nothing that
+    /// identifies this machine is read, such as addresses or the arguments of programs.
     Show(ShowArguments),
 
     /// Copy what `host show` reads, to be looked at elsewhere
@@ -92,7 +91,7 @@ pub(crate) struct PlanArguments {
     #[arg(long = "for", value_name = "PID|NAME|CGROUP")]
     pub(crate) subject: Option<Target>,
 
-    /// What the placement is to be good for
+    /// What to optimise for
     #[arg(long, value_name = "GOAL", value_parser = values::names::<Goal>(), ignore_case = true, default_value = "throughput")]
     pub(crate) goal: Goal,
 

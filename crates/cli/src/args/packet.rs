@@ -159,8 +159,8 @@ pub(crate) struct EffectArguments {
     #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
     pub(crate) decision_ns: Option<f64>,
 
-    /// What turning to a packet costs a processor that did other work, beside the decision; less than
-    /// nothing, down to minus --decision-ns, where such a packet is spared part of that
+    /// Cost of switching from other work to a packet, besides the decision; may be negative, down to minus
+    /// --decision-ns
     #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
     pub(crate) start_ns: Option<f64>,
 

@@ -22,7 +22,7 @@ pub(crate) enum ReproduceCommand {
     /// 64 KB in both directions: figures 2 (cpu use and throughput), 3 (cost) and 5 (reductions). Writes
     /// into the output folder: report.html; claims.parquet, claims.csv and claims.json, published values and
     /// ours with verdicts; results.parquet and results.csv, what was measured in every block; and points.journal, from which --resume
-    /// goes on after an interruption. It takes about ten minutes, and wants a quiet machine.
+    /// goes on after an interruption. It takes about ten minutes. Run it on an idle machine.
     #[command(name = "foong-2004")]
     Foong2004(FoongArguments),
 }

@@ -21,7 +21,7 @@ pub(crate) struct TransferArguments {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum TransferCommand {
-    /// Be the other host of `warmcore transfer --to`, until Ctrl-C
+    /// Act as the remote host of `warmcore transfer --to`, until Ctrl-C
     ///
     /// Whoever reaches the address can make this host send and receive bytes there, and nothing else.
     Serve(ServeArguments),
@@ -41,10 +41,10 @@ pub(crate) struct ServeArguments {
 #[derive(Args, Debug)]
 pub(crate) struct ComparisonArguments {
     /// Connections at once, each with a sender, a receiver and a wire of its own
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
     pub(crate) connections: u8,
 
-    /// Let threads of this process be the ends, rather than a process each
+    /// Run both ends as threads, not processes
     #[arg(long)]
     pub(crate) threads: bool,
 

@@ -21,7 +21,7 @@ pub(crate) enum TuneCommand {
     /// `apply` was killed. What somebody else has changed since is told, and left alone.
     Undo(UndoArguments),
 
-    /// Let the changes of `apply --confirm-within` stay
+    /// Keep the changes of `apply --confirm-within`
     Confirm(JournalArguments),
 
     /// Print a systemd unit and a udev rule that apply a plan at every start
@@ -31,10 +31,10 @@ pub(crate) enum TuneCommand {
 
     /// Try a plan on a running workload: is the gain real?
     ///
-    /// In turn, again and again: nothing placed, only packets, only threads, and the whole plan (the
-    /// four affinity models of Foong, Fung & Newell 2004); and nothing placed once more, to see by how
-    /// much the same thing differs from itself. Everything is taken back after every run. A gain is
-    /// called one only if it is more than that.
+    /// Runs in turn: nothing placed, only packets, only threads, and the whole plan (the four affinity
+    /// models of Foong, Fung & Newell 2004); and nothing placed a second time, whose difference from the
+    /// first is the noise floor (A/A). Every run's changes are undone. A gain counts only above the A/A
+    /// difference.
     Verify(VerifyArguments),
 
     /// Take changes back unless they are confirmed in time; started by `apply`

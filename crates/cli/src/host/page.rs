@@ -73,7 +73,7 @@ fn row<const N: usize>(header: impl Into<String>, cells: [String; N]) -> Row {
 }
 
 /// A cell for what the kernel may not tell.
-fn told<T: ToString>(value: Option<T>) -> String {
+fn or_unknown<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 
@@ -105,7 +105,7 @@ fn interfaces(inventory: &Inventory) -> Section {
         let [goes, may] = words::targets(inventory, interface);
         let [rps, rfs, xps] = words::steering(interface);
         let kind = interface.driver.clone().or_else(|| interface.kind.clone());
-        let (place, node) = (told(interface.device.as_ref()), told(interface.node));
+        let (place, node) = (or_unknown(interface.device.as_ref()), or_unknown(interface.node));
         let queues = format!("{}/{}", interface.receive.len(), interface.transmit.len());
         let kind = kind.unwrap_or_else(|| "virtual".to_owned());
         row(interface.name.clone(), [kind, place, node, queues, goes, may, rps, rfs, xps])
@@ -140,7 +140,7 @@ fn interrupts(inventory: &Inventory) -> Section {
         Managed::Unknown => "unknown",
     };
     let rows = inventory.interrupts.iter().map(|interrupt| {
-        let allowed = told(interrupt.allowed.as_ref());
+        let allowed = or_unknown(interrupt.allowed.as_ref());
         let goes = interrupt.goes_to().to_string();
         let count = interrupt.total().to_string();
         row(interrupt.id.to_string(), [count, goes, allowed, managed(interrupt).to_owned()])
@@ -156,7 +156,7 @@ fn interrupts(inventory: &Inventory) -> Section {
 fn threads(inventory: &Inventory) -> Section {
     let rows = inventory.threads.iter().map(|thread| {
         let share = thread.share.map(words::percent).unwrap_or_default();
-        let (allowed, group) = (told(thread.allowed.as_ref()), told(thread.group.as_ref()));
+        let (allowed, group) = (or_unknown(thread.allowed.as_ref()), or_unknown(thread.group.as_ref()));
         let process = format!("{} ({})", thread.process, thread.key.pid);
         let cpu = thread.last_cpu.0.to_string();
         row(thread.name.clone(), [process, share, cpu, allowed, group])

@@ -5,7 +5,7 @@ use crate::args::reproduce::FoongArguments;
 use crate::provenance::PROGRAM;
 use crate::terminal::sentence;
 use crate::transfer::{each, explained, processes, usable_cpus, wires};
-use crate::{interrupt, kept, provenance};
+use crate::{checkpoint, interrupt, provenance};
 use miette::{IntoDiagnostic, WrapErr};
 use std::time::Duration;
 use warmcore_linux::Probe;
@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &FoongArguments) -> miette::Result<()> {
         machine.name,
         figures.join(", ")
     );
-    let (folder, journal) = kept::open::<Point>(output, &FILES, &subject)?;
+    let (folder, journal) = checkpoint::open::<Point>(output, &FILES, &subject)?;
     let stop = interrupt::catch()?;
 
     let points = each(&options, |options, progress| {

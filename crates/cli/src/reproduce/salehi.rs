@@ -2,7 +2,7 @@
 
 use super::{FILES, figures, finish};
 use crate::args::reproduce::SalehiArguments;
-use crate::kept::Kept;
+use crate::checkpoint::Checkpoint;
 use crate::misuse::misuse;
 use crate::{interrupt, point, progress, provenance};
 use miette::miette;
@@ -17,7 +17,7 @@ pub(crate) fn run(arguments: &SalehiArguments) -> miette::Result<()> {
     let output = &arguments.common.output;
     let Options { seed, precision, .. } = options;
     let request = format!("figures {}\nseed {seed}\nprecision {precision}\n", figures.join(", "));
-    let (folder, kept) = Kept::open(output, &FILES, &options.profile, &Traffic::default(), &request)?;
+    let (folder, kept) = Checkpoint::open(output, &FILES, &options.profile, &Traffic::default(), &request)?;
     let stop = interrupt::catch()?;
 
     let bar = progress::bar("simulating");

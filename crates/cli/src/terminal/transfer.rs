@@ -78,7 +78,8 @@ fn changes(experiment: &Experiment) -> String {
         let compared = figures.map(|figure| experiment.compared(place, figure));
         let cells =
             compared.map(|compared| compared.map_or_else(unknown, |compared| compared.change.to_string()));
-        let verdict = compared[1].map_or_else(unknown, |compared| told(compared.verdict).to_owned());
+        let verdict =
+            compared[1].map_or_else(unknown, |compared| verdict_in_words(compared.verdict).to_owned());
         table.add_row([results.model.to_string()].into_iter().chain(cells).chain([verdict]));
     }
     format!("{table}\nChanges against `{base}`, with their 95% intervals.")
@@ -128,7 +129,8 @@ fn notes(experiment: &Experiment) -> String {
     let (discarded, disturbed): (usize, usize) =
         (all().map(|results| results.discarded).sum(), all().map(|results| results.disturbed).sum());
     let disturbance = format!(
-        "{discarded} runs were made again as other programs disturbed them; {disturbed} of {} count though others did.",
+        "{discarded} runs were repeated because other programs disturbed them; {disturbed} of {} included runs were still \
+         disturbed.",
         all().map(|results| results.blocks.len()).sum::<usize>()
     );
     let alone =
@@ -153,7 +155,7 @@ fn unknown() -> String {
     "unknown".to_owned()
 }
 
-fn told(verdict: ChangeVerdict) -> &'static str {
+fn verdict_in_words(verdict: ChangeVerdict) -> &'static str {
     match verdict {
         ChangeVerdict::More => "more",
         ChangeVerdict::Less => "less",

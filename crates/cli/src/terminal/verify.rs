@@ -19,7 +19,7 @@ pub(crate) fn summary(findings: &Findings) -> String {
         "\n{table}\nMedians [least, greatest] of {} blocks; changes with 95% intervals.\n",
         findings.models[0].rate.0.len()
     );
-    text += &format!("The same twice (A/A, none against none): {}.\n", told(&findings.control));
+    text += &format!("The same twice (A/A, none against none): {}.\n", changes_in_words(&findings.control));
     text += &noted(findings);
     text + &format!("\n{}\n", conclusion(findings))
 }
@@ -55,7 +55,7 @@ const fn word(verdict: ChangeVerdict) -> &'static str {
     }
 }
 
-fn told(changes: &Changes) -> String {
+fn changes_in_words(changes: &Changes) -> String {
     format!("{}, per busy cpu {}", changes.rate, changes.per_cpu)
 }
 

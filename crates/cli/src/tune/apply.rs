@@ -62,7 +62,7 @@ fn make(
         }
         report
     })?;
-    crate::print(told(&outcomes, arguments, directory.path()).as_bytes())
+    crate::print(report(&outcomes, arguments, directory.path()).as_bytes())
 }
 
 /// The table of what is and what is wanted.
@@ -87,7 +87,7 @@ pub(super) fn difference(document: &Document, proposals: &[Proposal]) -> String 
 }
 
 /// What was changed, and how to go on.
-fn told(outcomes: &[(Step, Outcome)], arguments: &ApplyArguments, journal: &Path) -> String {
+fn report(outcomes: &[(Step, Outcome)], arguments: &ApplyArguments, journal: &Path) -> String {
     let made = outcomes.iter().filter(|(_, outcome)| *outcome != Outcome::Ended).count();
     let mut text = format!("{} changed, each read back.\n", counted(made, "value"));
     for (step, outcome) in outcomes {

@@ -163,7 +163,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
             &["--rates", "100", "--approaches", "ips", "--queue", "same-stream-first"],
             "--queue is same-stream-first",
         ),
-        (&[], "--rate is missing"),
+        (&[], "give --rates, --loads or --rate"),
     ] {
         let error = refusal(&[&["sweep", "packet"], flags].concat(), folder.path());
         assert!(error.contains(problem), "{flags:?}: {error}");

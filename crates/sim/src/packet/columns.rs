@@ -12,7 +12,12 @@ type Shown<T> = fn(&Outcome) -> T;
 /// are unknown half-widths.
 #[must_use]
 pub fn columns(points: &[(Capacity, Option<Outcome>)]) -> Vec<Column> {
-    let mut columns = vec![Column::flags("saturated", points.iter().map(|point| Some(point.1.is_none())))];
+    // Where that is not decided, it is neither true nor false.
+    let saturated = |point: &(Capacity, Option<Outcome>)| match point.1 {
+        Some(outcome) => outcome.steady().map(|_| false),
+        None => Some(true),
+    };
+    let mut columns = vec![Column::flags("saturated", points.iter().map(saturated))];
     let times: [(&str, Shown<Estimate<Nanos>>); 5] = [
         ("delay", |of| of.delay),
         ("service", |of| of.service),

@@ -77,7 +77,7 @@ mod tests {
             .unwrap()
     }
 
-    /// Wired-Streams against LRU at low load, on the same arrivals: the difference is significant, although
+    /// Wired-Streams against MRU at low load, on the same arrivals: the difference is significant, although
     /// the intervals of the two delays overlap.
     #[test]
     fn common_arrivals_narrow_the_difference() {
