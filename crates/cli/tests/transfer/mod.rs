@@ -91,7 +91,7 @@ fn it_is_told_in_words() {
         "receive, writes of 64 KiB, at 100 Mbit/s each",
         "none itself (A/A)",
         "with their 95% intervals",
-        "made again",
+        "were repeated",
     ] {
         assert!(said.contains(words), "{words}: {said}");
     }
