@@ -39,7 +39,7 @@ pub(crate) fn help() -> String {
 }
 
 /// Reports the error of `result` on standard error, if there is one, and gives the exit status.
-pub(crate) fn of(result: miette::Result<()>) -> ExitCode {
+pub(crate) fn report_and_status(result: miette::Result<()>) -> ExitCode {
     let Err(report) = result else { return ExitCode::SUCCESS };
     if interrupt::requested() {
         eprintln!("interrupted; files written so far are whole");

@@ -57,7 +57,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     messages::set(arguments.messages.level());
     error_report::set_color(arguments.messages.color);
-    exit::of(run(arguments))
+    exit::report_and_status(run(arguments))
 }
 
 fn run(arguments: Arguments) -> miette::Result<()> {
