@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, JoinHandle};
 
 /// The most output of a program that is kept, in bytes.
@@ -74,11 +74,13 @@ impl Program {
     /// If no program is named or it cannot be started.
     pub fn start_captured(arguments: &[OsString]) -> Result<Self, ProgramError> {
         let mut program = Self::spawn(arguments, Stdio::piped())?;
-        program.output = program.child.stdout.take().map(|pipe| {
+        program.output = program.child.stdout.take().map(|mut pipe| {
             thread::spawn(move || {
                 let mut bytes = Vec::new();
                 // After a read error, the bytes read so far are returned.
-                let _ = pipe.take(MAX_OUTPUT).read_to_end(&mut bytes);
+                let _ = pipe.by_ref().take(MAX_OUTPUT).read_to_end(&mut bytes);
+                // The rest is read too: a program whose pipe is closed would end by SIGPIPE.
+                let _ = io::copy(&mut pipe, &mut io::sink());
                 String::from_utf8_lossy(&bytes).into_owned()
             })
         });
@@ -122,12 +124,10 @@ impl Program {
     /// # Errors
     /// If it exited with a failure.
     pub fn has_ended(&mut self) -> Result<bool, ProgramError> {
-        let failed = |status| ProgramError::Failed { program: self.name.clone(), status };
-        match self.child.try_wait() {
-            Ok(None) => Ok(false),
-            Ok(Some(status)) if status.success() => Ok(true),
-            Ok(Some(status)) => Err(failed(status.to_string())),
-            Err(error) => Err(failed(error.to_string())),
+        let Some(status) = self.status() else { return Ok(false) };
+        match status {
+            Ok(status) if status.success() => Ok(true),
+            status => Err(ProgramError::Failed { program: self.name.clone(), status: in_words(status) }),
         }
     }
 
@@ -145,12 +145,14 @@ impl Program {
     /// # Errors
     /// If the program has ended.
     pub fn check(&mut self) -> Result<(), ProgramError> {
-        let ended = |status| ProgramError::Ended { program: self.name.clone(), status };
-        match self.child.try_wait() {
-            Ok(None) => Ok(()),
-            Ok(Some(status)) => Err(ended(status.to_string())),
-            Err(error) => Err(ended(error.to_string())),
-        }
+        self.status().map_or(Ok(()), |status| {
+            Err(ProgramError::Ended { program: self.name.clone(), status: in_words(status) })
+        })
+    }
+
+    /// How it ended, or why that cannot be known; `None` while it runs.
+    fn status(&mut self) -> Option<io::Result<ExitStatus>> {
+        self.child.try_wait().transpose()
     }
 
     /// Its name in reports.
@@ -158,6 +160,10 @@ impl Program {
     pub fn description(&self) -> String {
         format!("the program `{}`", self.name)
     }
+}
+
+fn in_words(status: io::Result<ExitStatus>) -> String {
+    status.map_or_else(|error| error.to_string(), |status| status.to_string())
 }
 
 impl Drop for Program {
@@ -264,6 +270,9 @@ mod tests {
         let mut talkative = start("echo one; sleep 1000 & echo 2");
         assert!(until_it_ends(&mut talkative).unwrap());
         assert_eq!(talkative.output(), "one\n2\n");
+        let mut flooding = start("head -c 3000000 /dev/zero && exit 0");
+        assert!(until_it_ends(&mut flooding).expect("its pipe stays open"));
+        assert_eq!(flooding.output().len(), 1 << 20);
         let failed = until_it_ends(&mut start("exit 3")).unwrap_err();
         assert!(failed.to_string().contains("`sh` failed (exit status: 3)"), "{failed}");
     }
