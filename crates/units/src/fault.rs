@@ -1,5 +1,6 @@
 //! An invalid value in a user's input, and what would be valid.
 
+use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 
@@ -19,7 +20,18 @@ pub struct Fault {
 impl Fault {
     /// A fault of `field`, which contains `found` although `expected` was needed.
     pub fn new(field: impl Into<String>, found: impl fmt::Display, expected: impl fmt::Display) -> Self {
-        Self { field: field.into(), found: found.to_string(), expected: expected.to_string() }
+        Self { field: field.into(), found: brief(found.to_string()), expected: expected.to_string() }
+    }
+}
+
+/// The most digits of a number that are written out.
+const MAX_DIGITS: usize = 24;
+
+/// `found`; a number of hundreds of digits, such as a float close to 0, with an exponent instead.
+fn brief(found: String) -> String {
+    match found.parse::<f64>() {
+        Ok(number) if found.len() > MAX_DIGITS => format!("{number:e}"),
+        _ => found,
     }
 }
 
@@ -30,3 +42,19 @@ impl fmt::Display for Fault {
 }
 
 impl core::error::Error for Fault {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_of_hundreds_of_digits_is_written_with_an_exponent() {
+        let found = |number: f64| Fault::new("rate", number, "less").found;
+        assert_eq!(
+            [1e-300, -2.5e300, 0.0001, 60_000.0].map(found),
+            ["1e-300", "-2.5e300", "0.0001", "60000"]
+        );
+        let words = "a sentence of more than twenty-four letters";
+        assert_eq!(Fault::new("rate", words, "less").found, words);
+    }
+}
