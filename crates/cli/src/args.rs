@@ -1,17 +1,21 @@
 //! The command line.
 
+pub(crate) mod applied;
 pub(crate) mod compare;
 pub(crate) mod given;
 pub(crate) mod host;
 pub(crate) mod live;
 pub(crate) mod messages;
 pub(crate) mod packet;
+pub(crate) mod process;
 pub(crate) mod quantity;
 pub(crate) mod reproduce;
 pub(crate) mod transfer;
 pub(crate) mod tune;
 pub(crate) mod values;
 pub(crate) mod verify;
+pub(crate) mod whole;
+pub(crate) mod words;
 
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
@@ -162,7 +166,7 @@ pub(crate) struct SimulatePacketArguments {
     pub(crate) point: PointArguments,
 
     /// Processors, each with a protocol thread [default: 8]
-    #[arg(long, value_name = "N", help_heading = "Host")]
+    #[arg(long, value_name = "N", value_parser = values::processors(), help_heading = "Host")]
     pub(crate) processors: Option<u32>,
 
     /// Say also how the mean delay differs from that under this policy
@@ -170,7 +174,7 @@ pub(crate) struct SimulatePacketArguments {
     /// Both see the same packets, in 20 runs each, so that the difference is known far better than
     /// the two delays are.
     #[arg(long, value_name = "POLICY", conflicts_with = "print_scenario", help_heading = "Output")]
-    #[arg(value_parser = values::names::<ProcessorPolicy>(), ignore_case = true)]
+    #[arg(value_parser = values::names::<ProcessorPolicy>())]
     pub(crate) against: Option<ProcessorPolicy>,
 
     /// Print the scenario, which --scenario takes, and simulate nothing
@@ -222,11 +226,11 @@ pub(crate) struct StudyArguments {
     pub(crate) profile: Option<String>,
 
     /// Predict for these numbers of processors [default: this machine's, 8 and 64]
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = values::processors())]
     pub(crate) processors: Vec<u32>,
 
     /// Seed of every random choice [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::seed())]
     pub(crate) seed: Option<u64>,
 
     #[command(flatten)]
@@ -247,7 +251,7 @@ pub(crate) struct CalibrateArguments {
     pub(crate) quick: bool,
 
     /// Seed of every random choice [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::seed())]
     pub(crate) seed: Option<u64>,
 
     #[command(flatten)]

@@ -35,10 +35,10 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
     folder::write(&arguments.out, text.as_bytes(), existing)?;
 
     if arguments.output.json {
-        return crate::print(json::line(&profile)?.as_bytes());
+        return crate::output::print(json::line(&profile)?.as_bytes());
     }
     let written = format!("{}\nThe profile is in {}.\n", terminal::times(&profile), arguments.out.display());
-    crate::print(written.as_bytes())
+    crate::output::print(written.as_bytes())
 }
 
 /// This machine; what could not be found out about it is said on standard error.

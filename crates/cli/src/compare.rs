@@ -3,8 +3,10 @@
 use crate::args::compare::CompareArguments;
 use crate::calibrate::look_at_machine;
 use crate::folder::{Folder, RESULTS};
-use crate::misuse::misuse;
-use crate::{effect, interrupt, json, live, messages, point, progress, provenance, terminal};
+use crate::misuse::{misuse, refuse_repeats};
+use crate::{
+    documents, flags, interrupt, json, live, messages, point, progress, provenance, terminal, unused_options,
+};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::Serialize;
 use std::path::{self, Path, PathBuf};
@@ -61,7 +63,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
             format!("{words}\nThe report: {}\n", folder.file(REPORT).display())
         }
     };
-    crate::print(text.as_bytes())?;
+    crate::output::print(text.as_bytes())?;
     present::nothing_judged(&comparison).map_or(Ok(()), |why| Err(miette!("{why}")))
 }
 
@@ -77,10 +79,12 @@ struct Summary<'a> {
 
 fn request(arguments: &CompareArguments) -> miette::Result<Request> {
     check_effects(arguments)?;
+    refuse_repeats("loads", &arguments.loads)?;
+    refuse_repeats("rates", &arguments.rates)?;
+    refuse_repeats("approaches", &arguments.approaches)?;
+    refuse_repeats("policies", &arguments.policies)?;
     let mut scenario = live::described(&arguments.runnable).wrap_err("cannot compare")?;
-    if scenario.live.driver != DriverKind::Memory {
-        return Err(misuse("--driver is not memory: what peers will send cannot be predicted"));
-    }
+    check_driver(scenario.live.driver)?;
     let loads = loads(arguments)?;
     if arguments.runnable.live.seconds.is_none() && arguments.runnable.scenario.document.is_none() {
         scenario.live.seconds = 2.0;
@@ -96,9 +100,10 @@ fn request(arguments: &CompareArguments) -> miette::Result<Request> {
     let mut without_effect = Vec::new();
     for scheduling in &schedulings {
         let scenario = PacketScenario { scheduling: *scheduling, ..scenario.clone() };
-        scenario.check().map_err(|fault| point::refused(&fault))?;
-        without_effect
-            .extend(effect::check_unused(&arguments.runnable.scenario.given, &scenario.unused_live()).err());
+        scenario.check().map_err(|fault| flags::refused(&fault))?;
+        without_effect.extend(
+            unused_options::check_unused(&arguments.runnable.scenario.given, &scenario.unused_live()).err(),
+        );
         check_can_run(scenario)?;
     }
     // What has an effect under one way to schedule is asked for that one's sake.
@@ -130,14 +135,23 @@ fn loads(arguments: &CompareArguments) -> miette::Result<Loads> {
 fn check_effects(arguments: &CompareArguments) -> miette::Result<()> {
     let given = &arguments.runnable.scenario;
     let reason = "rates follow from --loads, the fractions of each predicted capacity";
-    effect::refuse("rate", given.traffic.rate.is_some(), reason)?;
-    effect::refuse("time-scale", given.traffic.time_scale.is_some(), reason)?;
+    arguments.runnable.live.driver.map_or(Ok(()), check_driver)?;
+    unused_options::refuse("rate", given.traffic.rate.is_some(), reason)?;
+    unused_options::refuse("time-scale", given.traffic.time_scale.is_some(), reason)?;
     let published = given.host.profile == Some(ProfileSource::SgiChallengeXl);
     match published {
         true => Err(misuse(
             "--profile is sgi-challenge-xl, expected a profile measured on this machine; omit it to measure one",
         )),
         false => Ok(()),
+    }
+}
+
+/// Refuses packets that come from peers.
+fn check_driver(driver: DriverKind) -> miette::Result<()> {
+    match driver {
+        DriverKind::Memory => Ok(()),
+        _ => Err(misuse("--driver is not memory: what peers will send cannot be predicted")),
     }
 }
 
@@ -154,7 +168,7 @@ fn given_profile(scenario: &PacketScenario) -> miette::Result<Option<Profile>> {
     if scenario.profile == ProfileSource::SgiChallengeXl {
         return Ok(None);
     }
-    let profile = point::profile(&scenario.profile)?;
+    let profile = documents::profile(&scenario.profile)?;
     packets::check(&profile, &scenario.live).map_err(|fault| {
         point::unfit_profile(&format_args!(
             "{fault}. Without --profile, a fitting one is measured; the comparison's own profile.toml serves further ones"

@@ -2,7 +2,7 @@
 //! of Salehi 1994.
 
 use crate::args::packet::ScenarioArguments;
-use crate::{messages, point};
+use crate::{documents, messages};
 use miette::WrapErr;
 use std::path::Path;
 use warmcore_costs::Profile;
@@ -33,7 +33,7 @@ pub(crate) struct ChosenProfile {
 impl Chosen {
     /// Puts a profile that was measured here into `scenario` if `arguments` name none.
     pub(crate) fn new(scenario: &mut PacketScenario, arguments: &ScenarioArguments) -> Self {
-        if arguments.host.profile.is_some() || point::names(arguments.document.as_deref(), "profile") {
+        if arguments.host.profile.is_some() || documents::names(arguments.document.as_deref(), "profile") {
             return Self::Named;
         }
         // Whatever it is: what cannot be read is said to be there, and why it cannot.
@@ -59,7 +59,7 @@ impl Chosen {
 impl ChosenProfile {
     /// Reads the profile of a checked `scenario`.
     pub(crate) fn read(scenario: &PacketScenario, chosen: Chosen) -> miette::Result<Self> {
-        let profile = point::profile(&scenario.profile);
+        let profile = documents::profile(&scenario.profile);
         let profile = match chosen {
             Chosen::Found => {
                 profile.wrap_err("no --profile is given, and the one found here cannot be used")?

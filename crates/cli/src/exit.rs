@@ -2,7 +2,8 @@
 //! the command line.
 
 use crate::misuse::is_misuse;
-use crate::{PrintError, error_report, interrupt};
+use crate::output::PrintError;
+use crate::{error_report, interrupt};
 use std::io;
 use std::process::ExitCode;
 

@@ -6,11 +6,12 @@ mod summary;
 mod view;
 
 use crate::args::live::{LiveArguments, RunLiveArguments, RunnableArguments};
+use crate::args::values::each_cpu;
 use crate::json::{self, Versioned};
 use crate::messages::{self, Level};
 use crate::misuse::misuse;
 use crate::point::{self, set};
-use crate::{effect, interrupt};
+use crate::{documents, flags, interrupt, unused_options};
 use console::Term;
 use figures::RunFigures;
 use finished::Finished;
@@ -38,12 +39,12 @@ const REFRESH: Duration = Duration::from_secs(1);
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let scenario = described(&arguments.runnable)?;
     let given = &arguments.runnable.scenario.given;
-    effect::check_profile(given, &scenario)?;
-    effect::check_unused(given, &scenario.unused_live())?;
+    unused_options::check_profile(given, &scenario)?;
+    unused_options::check_unused(given, &scenario.unused_live())?;
     if arguments.print_scenario {
-        return crate::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
+        return crate::output::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
     }
-    let profile = point::profile(&scenario.profile)?;
+    let profile = documents::profile(&scenario.profile)?;
     let mut setup = Setup::new(&scenario, &profile, Path::new(point::HERE)).map_err(unusable)?;
     let endpoint = arguments.metrics.map(Endpoint::bind).transpose().map_err(|error| miette!("{error}"))?;
     tell_notes(&scenario, setup.capture.as_ref(), endpoint.as_ref());
@@ -52,7 +53,7 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
 
     let report = attend(&mut setup, &scenario.live, endpoint.as_ref(), view, stop).map_err(failed)?;
     let finished = Finished { scenario, setup, report, interrupted: stop.load(Ordering::SeqCst) };
-    crate::print(shown(&finished, arguments.json)?.as_bytes())?;
+    crate::output::print(shown(&finished, arguments.json)?.as_bytes())?;
     if finished.interrupted {
         return Err(miette!("interrupted"));
     }
@@ -67,11 +68,13 @@ pub(crate) fn described(flags: &RunnableArguments) -> miette::Result<PacketScena
     scenario.processors = match (flags.processors, &scenario.live.cpus) {
         (Some(processors), _) => processors,
         (None, cpus) if !cpus.is_empty() => u32::try_from(cpus.len()).into_diagnostic()?,
-        (None, _) if point::names(flags.scenario.document.as_deref(), "processors") => scenario.processors,
+        (None, _) if documents::names(flags.scenario.document.as_deref(), "processors") => {
+            scenario.processors
+        }
         (None, _) => u32::try_from(usable_cores().into_diagnostic()?.len()).into_diagnostic()?,
     };
-    scenario.check().map_err(|fault| point::refused(&fault))?;
-    effect::check_live(&flags.scenario.given, &scenario)?;
+    scenario.check().map_err(|fault| flags::refused(&fault))?;
+    unused_options::check_live(&flags.scenario.given, &scenario)?;
     Ok(scenario)
 }
 
@@ -91,7 +94,7 @@ fn set_live(live: &mut Live, flags: &LiveArguments) {
     set(&mut live.overload, flags.overload);
     set(&mut live.shutdown, flags.shutdown);
     if !flags.cpus.is_empty() {
-        live.cpus.clone_from(&flags.cpus);
+        live.cpus = each_cpu(&flags.cpus);
     }
 }
 
@@ -164,7 +167,7 @@ fn shown(finished: &Finished, json: bool) -> miette::Result<String> {
 /// Why a scenario cannot be run here, with flags beside fields.
 pub(crate) fn unusable(error: SetupError) -> miette::Report {
     match error {
-        SetupError::Field(fault) => point::refused(&fault),
+        SetupError::Field(fault) => flags::refused(&fault),
         SetupError::Traffic(error) => point::traffic_explained(error),
         SetupError::Profile(error) => point::unfit_profile(&error),
         SetupError::Driver(error) => undriven(&error),

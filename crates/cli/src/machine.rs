@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &MachineArguments) -> miette::Result<()> {
         let warnings: String = probed.warnings.iter().map(|warning| format!("note: {warning}\n")).collect();
         describe(&probed.machine) + &warnings
     };
-    crate::print(text.as_bytes())
+    crate::output::print(text.as_bytes())
 }
 
 /// The machine in words and tables.

@@ -5,9 +5,10 @@ mod calibrate;
 mod checkpoint;
 mod compare;
 mod costs;
-mod effect;
+mod documents;
 mod error_report;
 mod exit;
+mod flags;
 mod folder;
 mod host;
 mod interrupt;
@@ -17,6 +18,7 @@ mod machine;
 mod manual;
 mod messages;
 mod misuse;
+mod output;
 mod point;
 mod progress;
 mod provenance;
@@ -28,13 +30,13 @@ mod sweep;
 mod terminal;
 mod transfer;
 mod tune;
+mod unused_options;
 
 use args::reproduce::ReproduceCommand;
 use args::{Arguments, Command, SimulateCommand, SweepCommand};
 use clap::{CommandFactory, FromArgMatches};
-use miette::Diagnostic;
+use output::print;
 use std::env;
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 /// What to type first, for who types nothing.
@@ -53,8 +55,13 @@ warmcore finds out on which processor protocol work should run.
 
 fn main() -> ExitCode {
     let color = args::messages::color_of(env::args_os());
-    let matches = Arguments::command().color(color).get_matches();
-    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let words = args::words::with_negative_numbers(env::args_os());
+    let parsed = Arguments::command().color(color).try_get_matches_from(words);
+    let arguments = match parsed.and_then(|matches| Arguments::from_arg_matches(&matches)) {
+        Ok(arguments) => arguments,
+        Err(wrong) if wrong.use_stderr() => wrong.exit(),
+        Err(asked) => return exit::report_and_status(output::print_help(&asked)),
+    };
     messages::set(arguments.messages.level());
     error_report::set_color(arguments.messages.color);
     exit::report_and_status(run(arguments))
@@ -85,16 +92,3 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Man(arguments)) => manual::run(&arguments),
     }
 }
-
-/// Prints to standard output.
-fn print(text: &[u8]) -> miette::Result<()> {
-    let mut out = io::stdout().lock();
-    Ok(out.write_all(text).and_then(|()| out.flush()).map_err(PrintError)?)
-}
-
-/// Standard output cannot be written to. A type of its own, so that it is known again in a report.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write to standard output")]
-struct PrintError(#[source] io::Error);
-
-impl Diagnostic for PrintError {}

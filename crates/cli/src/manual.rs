@@ -35,7 +35,7 @@ struct Page {
 pub(crate) fn run(arguments: &ManArguments) -> miette::Result<()> {
     let pages = pages().into_diagnostic()?;
     let Some(out) = &arguments.out else {
-        return crate::print(&pages.into_iter().flat_map(|page| page.text).collect::<Vec<_>>());
+        return crate::output::print(&pages.into_iter().flat_map(|page| page.text).collect::<Vec<_>>());
     };
     fs::create_dir_all(out)
         .or_misuse()
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &ManArguments) -> miette::Result<()> {
         folder::write(&path, &page.text, Existing::Replace)
     });
     let count = written.collect::<miette::Result<Vec<_>>>()?.len();
-    crate::print(format!("{count} pages are in {}.\n", out.display()).as_bytes())
+    crate::output::print(format!("{count} pages are in {}.\n", out.display()).as_bytes())
 }
 
 /// The pages of the program and of all its commands, without those that only the program itself starts.

@@ -28,6 +28,12 @@ pub(crate) fn misuse(words: impl Into<String>) -> Report {
     Misuse(words.into().into()).into()
 }
 
+/// Refuses a list in which a value stands twice: the work would be done twice.
+pub(crate) fn refuse_repeats<T: PartialEq + fmt::Display>(flag: &str, values: &[T]) -> miette::Result<()> {
+    let repeated = values.iter().enumerate().find(|(place, value)| values[..*place].contains(value));
+    repeated.map_or(Ok(()), |(_, value)| Err(misuse(format!("--{flag}: {value} is given twice"))))
+}
+
 /// Turns the errors of a check of what the user gave into [`Misuse`].
 pub(crate) trait OrMisuse<T> {
     /// Marks an error as wrong usage.

@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: &ReportArguments) -> miette::Result<()> {
     if arguments.open {
         open(&report)?;
     }
-    crate::print(format!("The report: {}\n", report.display()).as_bytes())
+    crate::output::print(format!("The report: {}\n", report.display()).as_bytes())
 }
 
 /// The report at `path`, or in the folder there.

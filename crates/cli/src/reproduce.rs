@@ -42,9 +42,9 @@ fn finish<E: Evidence>(
     folder.write(SUMMARY, object.as_bytes())?;
     folder.write(REPORT, report.as_bytes())?;
     if as_json {
-        return crate::print(object.as_bytes());
+        return crate::output::print(object.as_bytes());
     }
     let report = folder.file(REPORT);
     let claims = terminal::claims::table_of(&summary);
-    crate::print(format!("{claims}\nThe report: {}\n", report.display()).as_bytes())
+    crate::output::print(format!("{claims}\nThe report: {}\n", report.display()).as_bytes())
 }

@@ -5,6 +5,7 @@ mod summary;
 use crate::args::SimulatePacketArguments;
 use crate::costs::ChosenProfile;
 use crate::json::{self, Versioned};
+use crate::misuse::misuse;
 use crate::point;
 use miette::IntoDiagnostic;
 use std::time::Instant;
@@ -20,7 +21,13 @@ const SCHEMA: u32 = 1;
 pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     let (scenario, chosen) = point::scenario(arguments)?;
     if arguments.print_scenario {
-        return crate::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
+        return crate::output::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
+    }
+    if arguments.against == Some(scenario.scheduling.policy) {
+        return Err(misuse(format!(
+            "--against is {}, which is the policy simulated anyway: expected another one",
+            scenario.scheduling.policy
+        )));
     }
     let costs = ChosenProfile::read(&scenario, chosen)?;
     let profile = &costs.profile;
@@ -35,7 +42,7 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
     if !arguments.json {
         let difference = against.map(|against| summary::difference(&against)).unwrap_or_default();
         let summary = summary::summary(&scenario, &costs, &result, seconds);
-        return crate::print(format!("{summary}{difference}").as_bytes());
+        return crate::output::print(format!("{summary}{difference}").as_bytes());
     }
     let mut figures = NamedFigures::of_scenario(&scenario)
         .and(NamedFigures::of_costs(profile, costs.chosen()))
@@ -44,7 +51,7 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
         figures = figures.and(NamedFigures::of_comparison(policy, comparison.as_ref()));
     }
     let figures = figures.and_wall_time(seconds);
-    crate::print(json::pretty(&Versioned::new(SCHEMA, figures))?.as_bytes())
+    crate::output::print(json::pretty(&Versioned::new(SCHEMA, figures))?.as_bytes())
 }
 
 fn against(

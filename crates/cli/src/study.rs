@@ -1,14 +1,18 @@
 //! `warmcore study`.
 
+mod interrupted;
+
 use crate::args::StudyArguments;
 use crate::calibrate::{existing, look_at_machine, measure, try_program, words};
 use crate::folder::{Folder, RESULTS};
-use crate::misuse::OrMisuse;
-use crate::{effect, interrupt, json, point, progress, provenance, terminal};
+use crate::misuse::{OrMisuse, refuse_repeats};
+use crate::{documents, flags, interrupt, json, progress, provenance, terminal, unused_options};
+use interrupted::Earlier;
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
+use warmcore_record::Existing;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{ProfileSource, Study};
 use warmcore_study::predict::PredictError;
@@ -21,28 +25,45 @@ const LOOK_AHEAD: [u32; 2] = [8, 64];
 pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     let mut study = scenario(arguments)?;
     let given = given_profile(&study)?;
-    let folder = Folder::open(&arguments.out, existing(arguments.output.force), &FILES)?;
+    let earlier = Earlier::find(arguments);
+    let existing = if earlier.is_some() { Existing::Replace } else { existing(arguments.output.force) };
+    let folder = Folder::open(&arguments.out, existing, &FILES)?;
     let stop = interrupt::catch()?;
-    let (profile, machine) = costs(&mut study, given, arguments, &folder, stop)?;
+    let (profile, machine) = match (given, &earlier) {
+        (Some(profile), _) => (profile, None),
+        (None, Some(earlier)) => earlier.costs(arguments)?,
+        (None, None) => measured(&study, arguments, stop).map_err(|error| folder.taken_back(error))?,
+    };
+    complete(&mut study, &profile, machine.as_ref());
+    if let Some(earlier) = &earlier {
+        earlier.refuse_others(&study)?;
+    }
+    // Written at once, so that they survive whatever comes after.
+    folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
+    folder.write(SCENARIO, toml::to_string(&study).into_diagnostic()?.as_bytes())?;
 
+    let is_measured = machine.is_some();
     let bar = progress::bar("predicting");
     let tell = |done: usize, of: usize| progress::set(&bar, done as f64 / of as f64);
     let findings = conclude(&study, profile, machine, &tell, stop);
     bar.finish_and_clear();
     let findings = match findings {
+        Err(PredictError::Interrupted) => return Err(interrupted::kept()),
         Err(error @ PredictError::AboveCapacity { .. }) => Err(error).or_misuse(),
         findings => findings.into_diagnostic(),
     };
-    let findings = findings.wrap_err("cannot predict")?;
+    // What was measured is not lost.
+    let findings = findings.wrap_err("cannot predict");
+    let findings = findings.map_err(|error| if is_measured { error } else { folder.taken_back(error) })?;
 
     let summary = json::pretty(&results::Summary::new(&findings))?;
     write(&folder, &study, &findings, &summary)?;
     if arguments.output.json {
-        return crate::print(summary.as_bytes());
+        return crate::output::print(summary.as_bytes());
     }
     let report = folder.file(REPORT);
     let closing = format!("{}\nThe report: {}\n", terminal::summary(&findings), report.display());
-    crate::print(closing.as_bytes())
+    crate::output::print(closing.as_bytes())
 }
 
 const REPORT: &str = "report.html";
@@ -53,8 +74,9 @@ const FILES: [&str; 6] = [REPORT, PROFILE, RESULTS.parquet, RESULTS.csv, SUMMARY
 
 /// The scenario that the arguments ask for. Its processors are empty if nothing names them.
 fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {
+    refuse_repeats("processors", &arguments.processors)?;
     let mut study = match &arguments.scenario {
-        Some(path) => point::read_document::<Study>(path)?,
+        Some(path) => documents::read::<Study>(path)?,
         None if arguments.quick => Study::quick(arguments.processors.clone()),
         None => Study::standard(arguments.processors.clone()),
     };
@@ -66,7 +88,11 @@ fn scenario(arguments: &StudyArguments) -> miette::Result<Study> {
     }
     let measures = study.calibration.profile == ProfileSource::Measure;
     let asked = arguments.intervening.intervening.is_some();
-    effect::refuse("intervening", asked && !measures, "the profile is given, and nothing is measured")?;
+    unused_options::refuse(
+        "intervening",
+        asked && !measures,
+        "the profile is given, and nothing is measured",
+    )?;
     if asked {
         study.calibration.intervening = words(&arguments.intervening);
     }
@@ -84,7 +110,7 @@ fn check(study: &Study) -> miette::Result<()> {
     if study.prediction.processors.is_empty() {
         study.prediction.processors.push(1);
     }
-    study.check().map_err(|fault| point::refused(&fault))
+    study.check().map_err(|fault| flags::refused(&fault))
 }
 
 /// A profile that a scenario names is looked for in the folder of the scenario.
@@ -99,37 +125,30 @@ fn relative_to(scenario: &Path, profile: ProfileSource) -> ProfileSource {
 fn given_profile(study: &Study) -> miette::Result<Option<Profile>> {
     match &study.calibration.profile {
         ProfileSource::SgiChallengeXl => Ok(Some(Profile::sgi_challenge_xl())),
-        ProfileSource::File(path) => point::read_document(path).map(Some),
+        ProfileSource::File(path) => documents::read(path).map(Some),
         ProfileSource::Measure => Ok(None),
     }
 }
 
-/// The profile the study rests on and, if it was measured now, the machine it is of; what was
-/// measured is written at once, so that it survives whatever comes after.
-fn costs(
-    study: &mut Study,
-    given: Option<Profile>,
+/// The costs of this machine, measured now.
+fn measured(
+    study: &Study,
     arguments: &StudyArguments,
-    folder: &Folder,
     stop: &AtomicBool,
 ) -> miette::Result<(Profile, Option<Machine>)> {
-    let (profile, machine) = match given {
-        Some(profile) => (profile, None),
-        None => {
-            let machine = look_at_machine(arguments.output.json)?;
-            let profile = measure(&machine, &study.calibration, study.seed, stop)?;
-            (profile, Some(machine))
-        }
-    };
-    folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
-    // The scenario that is written beside it names that copy, and so can be repeated from there.
+    let machine = look_at_machine(arguments.output.json)?;
+    let profile = measure(&machine, &study.calibration, study.seed, stop)?;
+    Ok((profile, Some(machine)))
+}
+
+/// Puts into `study` what follows from its costs: as it is written beside them, it can be repeated from there.
+fn complete(study: &mut Study, profile: &Profile, machine: Option<&Machine>) {
     if let ProfileSource::File(path) = &mut study.calibration.profile {
         *path = PROFILE.into();
     }
     if study.prediction.processors.is_empty() {
-        study.prediction.processors = look_ahead(&profile, machine.as_ref());
+        study.prediction.processors = look_ahead(profile, machine);
     }
-    Ok((profile, machine))
 }
 
 /// This machine's number of processors, then 8 and 64. One processor alone looks no further: what
@@ -148,8 +167,6 @@ fn write(folder: &Folder, study: &Study, findings: &Findings, summary: &str) -> 
     let manifest =
         provenance::manifest(study, &findings.profile, findings.machine.as_ref()).into_diagnostic()?;
     let columns = results::columns(findings).into_diagnostic()?;
-    let scenario = toml::to_string(study).into_diagnostic()?;
-    folder.write(SCENARIO, scenario.as_bytes())?;
     folder.write_table(&RESULTS, &columns, &manifest)?;
     let report = warmcore_report::render(&present::document(findings, manifest));
     folder.write(SUMMARY, summary.as_bytes())?;

@@ -4,8 +4,8 @@ use crate::args::SweepPacketArguments;
 use crate::checkpoint::Checkpoint;
 use crate::costs::{Chosen, ChosenProfile};
 use crate::folder::{Folder, RESULTS};
-use crate::misuse::misuse;
-use crate::{effect, interrupt, json, point, progress, provenance, terminal};
+use crate::misuse::{misuse, refuse_repeats};
+use crate::{documents, interrupt, json, point, progress, provenance, terminal, unused_options};
 use miette::{IntoDiagnostic, miette};
 use serde::Serialize;
 use std::path::Path;
@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     let costs = ChosenProfile::read(&request.scenario, chosen)?;
     let profile = &costs.profile;
     let plan = Plan::new(request.clone(), profile, Path::new(point::HERE)).map_err(point::explained)?;
-    effect::check_unused(&arguments.point.scenario.given, &request.unused())?;
+    unused_options::check_unused(&arguments.point.scenario.given, &request.unused())?;
     let output = &arguments.output;
     if output.resume {
         refuse_others(&request, &output.out)?;
@@ -48,10 +48,10 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     if output.json {
         let (machine, profile_chosen) = (&profile.name, costs.chosen());
         let object = Summary { schema: 1, machine, profile_chosen, points: swept.figures().collect() };
-        return crate::print(json::pretty(&object)?.as_bytes());
+        return crate::output::print(json::pretty(&object)?.as_bytes());
     }
     let report = folder.file(REPORT);
-    crate::print(
+    crate::output::print(
         format!(
             "{}\n{}\nThe report: {}\n",
             terminal::sweep::summary(&swept),
@@ -85,7 +85,7 @@ fn refuse_others(request: &Request, folder: &Path) -> miette::Result<()> {
             )))
         });
     }
-    let earlier: Request = point::read_document(&file)?;
+    let earlier: Request = documents::read(&file)?;
     if request.includes(&earlier) {
         return Ok(());
     }
@@ -107,6 +107,12 @@ fn refuse_others(request: &Request, folder: &Path) -> miette::Result<()> {
 
 fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)> {
     let given = &arguments.axes;
+    refuse_repeats("rates", &given.rates)?;
+    refuse_repeats("loads", &given.loads)?;
+    refuse_repeats("approaches", &given.approaches)?;
+    refuse_repeats("policies", &given.policies)?;
+    refuse_repeats("batches", &given.batches)?;
+    refuse_repeats("processors", &given.processors)?;
     let axes = Axes {
         rates_per_s: given.rates.iter().copied().map(PerSecond).collect(),
         loads: given.loads.clone(),

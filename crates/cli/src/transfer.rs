@@ -3,7 +3,8 @@
 pub(crate) mod figures;
 
 use crate::args::transfer::{ComparisonArguments, ServeArguments, TransferArguments, TransferCommand};
-use crate::misuse::{OrMisuse, misuse};
+use crate::args::values::each_cpu;
+use crate::misuse::{OrMisuse, misuse, refuse_repeats};
 use crate::{interrupt, json, messages, progress, terminal};
 use figures::Comparisons;
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -40,6 +41,7 @@ pub(crate) fn run(arguments: &TransferArguments) -> miette::Result<()> {
 }
 
 fn compare(arguments: &ComparisonArguments) -> miette::Result<()> {
+    refuse_repeats("size", &arguments.sizes)?;
     let options = arguments.sizes.iter().map(|&size| options(arguments, Bytes(size)));
     let options: Vec<Options> = options.collect::<miette::Result<_>>()?;
     for options in &options {
@@ -56,7 +58,7 @@ fn compare(arguments: &ComparisonArguments) -> miette::Result<()> {
     } else {
         experiments.iter().map(terminal::transfer::comparison).collect()
     };
-    crate::print(text.as_bytes())
+    crate::output::print(text.as_bytes())
 }
 
 /// One experiment after the other.
@@ -91,7 +93,7 @@ fn options(arguments: &ComparisonArguments, size: Bytes) -> miette::Result<Optio
     let load = Load { direction: arguments.direction, size, rate: arguments.rate_mbps };
     let cpus = match &arguments.cpus[..] {
         [] => usable_cpus()?,
-        cpus => cpus.iter().copied().map(CpuId).collect(),
+        cpus => each_cpu(cpus).into_iter().map(CpuId).collect(),
     };
     // A machine with one cpu has nowhere to put packets apart from their programs.
     let is_left_out =
@@ -155,7 +157,7 @@ fn serve(arguments: &ServeArguments) -> miette::Result<()> {
         Server::bind(bind).into_diagnostic().wrap_err_with(|| format!("cannot listen on --bind {bind}"))?;
     let stop = interrupt::catch()?;
     let address = server.address();
-    crate::print(
+    crate::output::print(
         format!("serving at {address}: `warmcore transfer --to {address}`; Ctrl-C ends it\n").as_bytes(),
     )?;
     server.serve(stop).into_diagnostic()?;

@@ -5,7 +5,8 @@ mod plan;
 mod verify;
 mod watcher;
 
-use crate::args::tune::{JournalArguments, PersistArguments, TuneCommand, UndoArguments};
+use crate::args::applied::JournalArguments;
+use crate::args::tune::{PersistArguments, TuneCommand, UndoArguments};
 use crate::messages;
 use crate::misuse::{OrMisuse, misuse};
 use miette::{IntoDiagnostic, WrapErr, miette};
@@ -50,10 +51,12 @@ fn take_back(arguments: &UndoArguments) -> miette::Result<()> {
         Some(disk) => open(&directory, disk)?,
         None => None,
     };
-    let Some(journal) = journal else { return crate::print(b"Nothing to undo: no plan is applied.\n") };
+    let Some(journal) = journal else {
+        return crate::output::print(b"Nothing to undo: no plan is applied.\n");
+    };
     let path = journal.path();
     let undone = undo(journal, arguments.force).into_diagnostic()?;
-    crate::print(undo_report(&undone).as_bytes())?;
+    crate::output::print(undo_report(&undone).as_bytes())?;
     if let Some(problem) = &undone.journal_error {
         messages::note(format_args!("{problem}; what is restored stays restored"));
     }
@@ -91,10 +94,10 @@ fn confirm(arguments: &JournalArguments) -> miette::Result<()> {
     let disk = Disk::below(&root_of(&directory)?.ok_or_else(nothing)?);
     let mut journal = open(&directory, &disk)?.ok_or_else(nothing)?;
     if !journal.content().head.awaits_confirmation {
-        return crate::print(b"The plan that is applied stays anyway: it needs no confirmation.\n");
+        return crate::output::print(b"The plan that is applied stays anyway: it needs no confirmation.\n");
     }
     journal.confirm().into_diagnostic()?;
-    crate::print(b"Confirmed: the changes stay until `warmcore host undo`.\n")
+    crate::output::print(b"Confirmed: the changes stay until `warmcore host undo`.\n")
 }
 
 fn print_persistent(arguments: &PersistArguments) -> miette::Result<()> {
@@ -118,5 +121,5 @@ fn print_persistent(arguments: &PersistArguments) -> miette::Result<()> {
     }
     flags.extend(arguments.admission.despite.iter().flat_map(|name| ["--despite".to_owned(), name.clone()]));
     let (unit, rule) = (persist::unit(&program, &path, &flags), persist::rule(&document.plan));
-    crate::print(format!("{unit}\n{rule}").as_bytes())
+    crate::output::print(format!("{unit}\n{rule}").as_bytes())
 }

@@ -2,8 +2,8 @@
 //! Fields of a document are not refused: one document serves several commands.
 
 use crate::args::given::Given;
+use crate::flags;
 use crate::misuse::misuse;
-use crate::point;
 use std::borrow::Cow;
 use warmcore_runtime::from_scenario::weighs_costs;
 use warmcore_scenario::{DriverKind, Mode, PacketScenario, Process, Unused};
@@ -42,7 +42,7 @@ pub(crate) fn check_live(given: &Given, scenario: &PacketScenario) -> miette::Re
 /// Refuses the first of the `given` options that sets something `unused`.
 pub(crate) fn check_unused(given: &Given, unused: &[Unused]) -> miette::Result<()> {
     unused.iter().try_for_each(|unused| {
-        let option = point::flag(unused.field);
+        let option = flags::flag(unused.field);
         let is_given = given.has(&option);
         refuse(option, is_given, unused.reason)
     })

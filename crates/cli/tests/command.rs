@@ -201,16 +201,16 @@ fn a_file_that_is_not_there_is_told_once() {
 }
 
 #[test]
-fn an_absurd_profile_is_refused_with_file_line_and_field() {
+fn an_invalid_profile_is_refused_with_file_line_and_field() {
     let (_folder, path) = folder_with(&scenario("sgi-challenge-xl", "[100.0]"));
     assert!(warmcore(&["study", "--scenario", "mine.toml"], &path).status.success());
     let sound = fs::read_to_string(path.join("study/profile.toml")).unwrap();
-    let absurd = sound.replacen("mean = 284300.0", "mean = -284300.0", 1);
-    assert_ne!(sound, absurd);
-    fs::write(path.join("absurd.toml"), &absurd).unwrap();
-    let line = 1 + absurd.lines().position(|line| line.contains("-284300")).unwrap();
-    let error = refusal(&["study", "--profile", "absurd.toml", "--out", "other"], &path);
-    assert!(error.contains(&format!("absurd.toml:{line}: ")), "{error}");
+    let invalid = sound.replacen("mean = 284300.0", "mean = -284300.0", 1);
+    assert_ne!(sound, invalid);
+    fs::write(path.join("invalid.toml"), &invalid).unwrap();
+    let line = 1 + invalid.lines().position(|line| line.contains("-284300")).unwrap();
+    let error = refusal(&["study", "--profile", "invalid.toml", "--out", "other"], &path);
+    assert!(error.contains(&format!("invalid.toml:{line}: ")), "{error}");
     assert!(error.contains("`times.locking.fully_cold.mean` is -284300 ns"), "{error}");
 }
 
@@ -256,7 +256,38 @@ fn an_interrupt_leaves_whole_files_only() {
     let output = child.wait_with_output().expect("a child's output");
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     assert!(text(&output.stderr).contains("interrupted"));
-    assert_eq!(names(&path.join("study")), [""; 0]);
+    assert_eq!(names(&path), ["mine.toml"], "no folder stands in the way of the next attempt");
+}
+
+/// A study that was interrupted after the costs were measured goes on with them when it is asked for again.
+#[test]
+fn an_interrupted_study_goes_on_with_what_it_measured() {
+    let (_folder, path) = folder_with(&scenario("measure", "[100.0]"));
+    let machine = warmcore(&["machine", "--json"], &path);
+    let machine: serde_json::Value = serde_json::from_slice(&machine.stdout).expect("JSON");
+    let measured = published().replace(r#"kind = "published""#, r#"kind = "measured""#).replacen(
+        "SGI Challenge XL",
+        machine["name"].as_str().expect("a name"),
+        1,
+    );
+    let study = path.join("study");
+    fs::create_dir(&study).unwrap();
+    fs::write(study.join("profile.toml"), &measured).unwrap();
+    fs::copy(path.join("mine.toml"), study.join("study.toml")).unwrap();
+
+    fs::write(path.join("other.toml"), scenario("measure", "[200.0]")).unwrap();
+    let error = refusal(&["study", "--scenario", "other.toml"], &path);
+    assert!(error.contains("study holds an unfinished study with other settings"), "{error}");
+    assert_eq!(names(&study), ["profile.toml", "study.toml"], "nothing is changed");
+
+    let began = Instant::now();
+    let output = warmcore(&["study", "--scenario", "mine.toml"], &path);
+    let said = text(&output.stderr);
+    assert!(output.status.success() && said.contains("going on with study/profile.toml"), "{said}");
+    assert_eq!(names(&study), FILES);
+    assert!(began.elapsed() < Duration::from_secs(60), "nothing was measured");
+    let again = refusal(&["study", "--scenario", "mine.toml"], &path);
+    assert!(again.contains("exists already"), "{again}");
 }
 
 #[test]

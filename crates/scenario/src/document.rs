@@ -59,7 +59,7 @@ pub enum DocumentError {
     },
     /// A value is not valid in such a document.
     #[error("{}:{line}: not a usable {what}: {fault}", path.display())]
-    Absurd {
+    Invalid {
         /// The kind of document.
         what: &'static str,
         /// The file.
@@ -97,7 +97,7 @@ pub fn parse<D: Checked>(text: &str, path: &Path) -> Result<D, DocumentError> {
     let version = schema_of(text).filter(|&(_, schema)| schema > i64::from(D::SCHEMA));
     if let Some((offset, schema)) = version {
         let expected = format!("{}: a later version of this program wrote the document", D::SCHEMA);
-        return Err(DocumentError::Absurd {
+        return Err(DocumentError::Invalid {
             what: D::WHAT,
             path: path.to_owned(),
             line: line_of(text, offset),
@@ -112,15 +112,15 @@ pub fn parse<D: Checked>(text: &str, path: &Path) -> Result<D, DocumentError> {
     })?;
     match document.check() {
         Ok(()) => Ok(document),
-        Err(fault) => Err(absurd::<D>(text, path, fault)),
+        Err(fault) => Err(invalid::<D>(text, path, fault)),
     }
 }
 
 /// The error for an invalid value in the document `text`, for checks that compare it with something else
 /// after it was read.
-pub fn absurd<D: Checked>(text: &str, path: &Path, fault: Fault) -> DocumentError {
+pub fn invalid<D: Checked>(text: &str, path: &Path, fault: Fault) -> DocumentError {
     let line = line_of(text, locate(text, &fault.field).start);
-    DocumentError::Absurd { what: D::WHAT, path: path.to_owned(), line, fault }
+    DocumentError::Invalid { what: D::WHAT, path: path.to_owned(), line, fault }
 }
 
 fn schema_of(text: &str) -> Option<(usize, i64)> {

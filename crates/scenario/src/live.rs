@@ -131,15 +131,16 @@ const fn is_zero(bytes: &u32) -> bool {
 
 /// The longest run, in seconds: a day.
 const LONGEST: f64 = 86_400.0;
-/// The largest footprint of other work, in KiB.
-const MOST_WORK_KIB: u32 = 1 << 20;
 /// The longest handler, in nanoseconds.
 const LONGEST_HANDLER: f64 = 1e6;
-/// The most memory that a handler touches for a packet: touching it takes less than the time after which a
-/// handler counts as stalled.
-const MOST_HANDLER_BYTES: u32 = 1 << 16;
 
 impl Live {
+    /// The largest footprint of other work, in KiB.
+    pub const MAX_WORK_KIB: u32 = 1 << 20;
+    /// The most memory that a handler touches for a packet: touching it takes less than the time after which a
+    /// handler counts as stalled.
+    pub const MAX_HANDLER_BYTES: u32 = 1 << 16;
+
     /// Checks that every value is possible.
     ///
     /// # Errors
@@ -148,8 +149,8 @@ impl Live {
         if !(self.seconds > 0.0 && self.seconds <= LONGEST) {
             return Err(Fault::new("seconds", self.seconds, format!("above 0, at most {LONGEST}")));
         }
-        if self.work_kib > MOST_WORK_KIB {
-            return Err(Fault::new("work_kib", self.work_kib, format!("at most {MOST_WORK_KIB}")));
+        if self.work_kib > Self::MAX_WORK_KIB {
+            return Err(Fault::new("work_kib", self.work_kib, format!("at most {}", Self::MAX_WORK_KIB)));
         }
         if !(0.0..=LONGEST_HANDLER).contains(&self.handler_ns) {
             return Err(Fault::new(
@@ -158,11 +159,11 @@ impl Live {
                 format!("between 0 and {LONGEST_HANDLER}"),
             ));
         }
-        if self.handler_bytes > MOST_HANDLER_BYTES {
+        if self.handler_bytes > Self::MAX_HANDLER_BYTES {
             return Err(Fault::new(
                 "handler_bytes",
                 self.handler_bytes,
-                format!("at most {MOST_HANDLER_BYTES}"),
+                format!("at most {}", Self::MAX_HANDLER_BYTES),
             ));
         }
         if self.capacity == 0 {

@@ -8,11 +8,18 @@ use crate::scheduling::{Parallelism, Scheduling};
 use crate::study::{MAX_PROCESSORS, ProfileSource};
 use crate::traffic::{Process, Traffic};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use warmcore_units::{Fault, PerSecond};
 
 /// Packets per stream after which caches and queues have probably settled.
 pub const SETTLING_PACKETS: u64 = 4;
+
+/// The rates that a scenario may have, in packets per second.
+pub const RATES: RangeInclusive<f64> = 1e-6..=1e12;
+
+/// [`RATES`] in words.
+pub(crate) const RATES_IN_WORDS: &str = "packets per second, from a millionth to a million million";
 
 /// The document of one point.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -171,9 +178,9 @@ impl Checked for PacketScenario {
             return Err(Fault::new("processors", self.processors, format!("between 1 and {MAX_PROCESSORS}")));
         }
         if let Some(rate) = self.rate_per_s
-            && !(rate.0.is_finite() && rate.0 > 0.0)
+            && !RATES.contains(&rate.0)
         {
-            return Err(Fault::new("rate_per_s", rate.0, "packets per second, above 0"));
+            return Err(Fault::new("rate_per_s", rate.0, RATES_IN_WORDS));
         }
         self.scheduling.check()?;
         self.traffic.check().map_err(|fault| Fault { field: format!("traffic.{}", fault.field), ..fault })?;
@@ -217,6 +224,11 @@ impl PacketScenario {
 }
 
 impl RunLength {
+    /// The fewest packets after which a replication may end.
+    pub const LEAST_PACKETS: u64 = 10_000;
+    /// The most replications.
+    pub const MAX_REPLICATIONS: u32 = 10_000;
+
     fn check(&self) -> Result<(), Fault> {
         if !(self.precision > 0.0 && self.precision < 1.0) {
             return Err(Fault::new(
@@ -225,11 +237,13 @@ impl RunLength {
                 "a fraction between 0 and 1, such as 0.01",
             ));
         }
-        if self.max_packets < 10_000 {
-            return Err(Fault::new("run.max_packets", self.max_packets, "at least 10000"));
+        if self.max_packets < Self::LEAST_PACKETS {
+            let expected = format!("at least {}", Self::LEAST_PACKETS);
+            return Err(Fault::new("run.max_packets", self.max_packets, expected));
         }
-        if !(1..=10_000).contains(&self.replications) {
-            return Err(Fault::new("run.replications", self.replications, "between 1 and 10000"));
+        if !(1..=Self::MAX_REPLICATIONS).contains(&self.replications) {
+            let expected = format!("between 1 and {}", Self::MAX_REPLICATIONS);
+            return Err(Fault::new("run.replications", self.replications, expected));
         }
         Ok(())
     }
@@ -263,6 +277,7 @@ mod tests {
         };
         assert_eq!(refused(|s| s.processors = 0), "processors");
         assert_eq!(refused(|s| s.rate_per_s = Some(PerSecond(-1.0))), "rate_per_s");
+        assert_eq!(refused(|s| s.rate_per_s = Some(PerSecond(1e-300))), "rate_per_s");
         assert_eq!(refused(|s| s.run.precision = 1.5), "run.precision");
         assert_eq!(refused(|s| s.run.replications = 0), "run.replications");
         assert_eq!(refused(|s| s.effects.staleness_ns = -1.0), "effects.staleness_ns");

@@ -19,15 +19,18 @@ pub enum ProcessorPolicy {
     /// The processor the stream hashes to, as receive-side scaling does.
     Hash,
     /// The processor the stream hashes to; an idle processor takes over waiting packets of others.
+    #[serde(alias = "hash-with-stealing")]
     HashStealing,
     /// The processor with the fewest packets.
     ShortestQueue,
     /// Of two processors drawn at random, the one with fewer packets.
+    #[serde(alias = "power-of-two-choices")]
     PowerOfTwo,
     /// Any idle processor, drawn at random; one queue for all.
     CentralQueue,
     /// The most recently used idle processor, but only once the queue is long: the queueing heuristic of
     /// Salehi 1994, §8.
+    #[serde(alias = "patient-mru")]
     Patient,
     /// The one of three strategies under which recent packets would have had the shortest delays.
     Adaptive,

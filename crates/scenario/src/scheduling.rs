@@ -16,6 +16,7 @@ pub enum Parallelism {
     #[default]
     Locking,
     /// Independent stacks with one lock each; a stream belongs to one of them.
+    #[serde(alias = "independent-stacks")]
     Ips,
     /// Independent stacks, each bound to a processor, with every stream open in all of them
     /// ("multiple-open streams").

@@ -1,6 +1,7 @@
 //! The scenario of a study: what to measure and what to predict.
 
 use crate::document::Checked;
+use crate::packet::{RATES, RATES_IN_WORDS};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use warmcore_units::{Fault, PerSecond};
@@ -153,11 +154,15 @@ impl Prediction {
                 let field = format!("prediction.processors.{index}");
                 return Err(Fault::new(field, processors, format!("between 1 and {MAX_PROCESSORS}")));
             }
+            if self.processors[..index].contains(&processors) {
+                let field = format!("prediction.processors.{index}");
+                return Err(Fault::new(field, format!("{processors} again"), "each number once"));
+            }
         }
         for (index, rate) in self.rates_per_s.iter().enumerate() {
-            if !(rate.0.is_finite() && rate.0 > 0.0) {
+            if !RATES.contains(&rate.0) {
                 let field = format!("prediction.rates_per_s.{index}");
-                return Err(Fault::new(field, rate.0, "packets per second, above 0"));
+                return Err(Fault::new(field, rate.0, RATES_IN_WORDS));
             }
         }
         if self.max_packets < 10_000 {
@@ -219,6 +224,7 @@ mod tests {
             study.check().expect_err("a spoilt scenario is refused").field
         };
         assert_eq!(refused(|s| s.prediction.processors[1] = 0), "prediction.processors.1");
+        assert_eq!(refused(|s| s.prediction.processors[1] = 2), "prediction.processors.1");
         assert_eq!(refused(|s| s.prediction.processors.clear()), "prediction.processors");
         assert_eq!(refused(|s| s.prediction.rates_per_s = vec![PerSecond(-1.0)]), "prediction.rates_per_s.0");
         assert_eq!(refused(|s| s.prediction.precision = 1.5), "prediction.precision");

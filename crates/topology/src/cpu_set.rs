@@ -34,7 +34,7 @@ impl core::error::Error for ParseCpuSetError {}
 impl CpuSet {
     /// All cpu numbers are below this limit: far above what Linux supports (8192), and low enough that no list
     /// exhausts the memory.
-    const LIMIT: u32 = 1 << 16;
+    pub const LIMIT: u32 = 1 << 16;
 
     /// Whether `cpu` is in the set.
     #[must_use]

@@ -44,7 +44,7 @@ pub(crate) struct CompareArguments {
         long,
         value_name = "NAME,…",
         value_delimiter = ',',
-        value_parser = values::names::<Parallelism>(), ignore_case = true,
+        value_parser = values::names::<Parallelism>(),
         conflicts_with = "approach",
         help_heading = "Compare"
     )]
@@ -55,7 +55,7 @@ pub(crate) struct CompareArguments {
         long,
         value_name = "NAME,…",
         value_delimiter = ',',
-        value_parser = values::names::<ProcessorPolicy>(), ignore_case = true,
+        value_parser = values::names::<ProcessorPolicy>(),
         conflicts_with = "policy",
         help_heading = "Compare"
     )]

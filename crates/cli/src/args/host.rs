@@ -92,7 +92,7 @@ pub(crate) struct PlanArguments {
     pub(crate) subject: Option<Target>,
 
     /// What to optimise for
-    #[arg(long, value_name = "GOAL", value_parser = values::names::<Goal>(), ignore_case = true, default_value = "throughput")]
+    #[arg(long, value_name = "GOAL", value_parser = values::names::<Goal>(), default_value = "throughput")]
     pub(crate) goal: Goal,
 
     /// How many packets come per second [default: as many as have come on average since the start]

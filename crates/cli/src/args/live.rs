@@ -2,10 +2,12 @@
 //! document's `live` table.
 
 use super::packet::ScenarioArguments;
-use super::{quantity, values};
+use super::values::CpuRange;
+use super::{quantity, values, whole};
 use clap::Args;
 use std::net::{Ipv4Addr, SocketAddr};
-use warmcore_scenario::{DriverKind, Mode, OverloadRule, ShutdownRule};
+use warmcore_measure::Plan;
+use warmcore_scenario::{DriverKind, Live, Mode, OverloadRule, ShutdownRule};
 
 /// A scenario to be run on this machine.
 #[derive(Args, Debug)]
@@ -14,7 +16,7 @@ pub(crate) struct RunnableArguments {
     pub(crate) scenario: ScenarioArguments,
 
     /// Workers, each on a processor of its own [default: a worker on each usable core]
-    #[arg(long, value_name = "N", help_heading = "Host")]
+    #[arg(long, value_name = "N", value_parser = values::processors(), help_heading = "Host")]
     pub(crate) processors: Option<u32>,
 
     #[command(flatten)]
@@ -45,7 +47,7 @@ pub(crate) struct RunLiveArguments {
 #[command(next_help_heading = "Run")]
 pub(crate) struct LiveArguments {
     /// Where packets come from [default: memory]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<DriverKind>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<DriverKind>())]
     pub(crate) driver: Option<DriverKind>,
 
     /// The interface of a driver that has one
@@ -57,29 +59,29 @@ pub(crate) struct LiveArguments {
     pub(crate) address: Option<Ipv4Addr>,
 
     /// The UDP port that is received on there [default: 9000]
-    #[arg(long, value_name = "PORT")]
+    #[arg(long, value_name = "PORT", value_parser = whole::port)]
     pub(crate) port: Option<u16>,
 
     /// How long [default: 5]
-    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true, value_parser = quantity::seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = quantity::seconds)]
     pub(crate) seconds: Option<f64>,
 
     /// What processors do that have no packet: `floating` ones do other work, `fixed` ones poll
     /// [default: floating]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<Mode>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<Mode>())]
     pub(crate) mode: Option<Mode>,
 
-    /// The processors to run on, by their numbers [default: the first, a core each]
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
-    pub(crate) cpus: Vec<u32>,
+    /// The processors to run on, such as `0,2` or `0-3` [default: the first, a core each]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::cpus)]
+    pub(crate) cpus: Vec<CpuRange>,
 
     /// Data that the other work of floating processors refers to; with 0 they sleep instead
     /// [default: 65536]
-    #[arg(long, value_name = "KIB")]
+    #[arg(long, value_name = "KIB", value_parser = whole::kib::<u32>(0..=Live::MAX_WORK_KIB.into()))]
     pub(crate) work_kib: Option<u32>,
 
     /// Bytes of data in a packet of the memory driver [default: 64]
-    #[arg(long, value_name = "BYTES", value_parser = quantity::bytes::<u16>)]
+    #[arg(long, value_name = "BYTES", value_parser = whole::bytes::<u16>(0..=Plan::MAX_PAYLOAD_BYTES as u64))]
     pub(crate) payload: Option<u16>,
 
     /// Verify UDP checksums in software
@@ -87,24 +89,24 @@ pub(crate) struct LiveArguments {
     pub(crate) verify_udp_checksum: bool,
 
     /// What the handler of each packet computes [default: 0]
-    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
+    #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) handler_ns: Option<f64>,
 
     /// Bytes of its stream's own memory that the handler of each packet reads and writes [default: 0]
-    #[arg(long, value_name = "BYTES", value_parser = quantity::bytes::<u32>)]
+    #[arg(long, value_name = "BYTES", value_parser = whole::bytes::<u32>(0..=Live::MAX_HANDLER_BYTES.into()))]
     pub(crate) handler_bytes: Option<u32>,
 
     /// Packets held at most, waiting and in service; for each worker, where workers share nothing
     /// [default: 4096]
-    #[arg(long, value_name = "PACKETS", value_parser = quantity::count::<u32>)]
+    #[arg(long, value_name = "PACKETS", value_parser = whole::count::<u32>(1..=u32::MAX.into()))]
     pub(crate) capacity: Option<u32>,
 
     /// What happens to further ones: they are dropped and counted, or left with the driver
     /// [default: drop]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<OverloadRule>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<OverloadRule>())]
     pub(crate) overload: Option<OverloadRule>,
 
     /// What becomes of packets that are held at the end [default: drain]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<ShutdownRule>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<ShutdownRule>())]
     pub(crate) shutdown: Option<ShutdownRule>,
 }

@@ -2,12 +2,14 @@
 //! scenario document, and overrides it where a document is given too.
 
 use super::given::Given;
-use super::{quantity, values};
+use super::{process, quantity, values, whole};
 use clap::Args;
 use std::path::PathBuf;
 use warmcore_scenario::{
-    Organisation, Parallelism, Process, ProcessorPolicy, ProfileSource, QueueRule, Stacks, ThreadOrder,
+    Organisation, Parallelism, Process, ProcessorPolicy, ProfileSource, QueueRule, RunLength, Stacks,
+    ThreadOrder,
 };
+use warmcore_workload::popularity::MAX_STREAMS;
 use warmcore_workload::{BatchDistribution, Size};
 
 /// Everything about a point but the number of its processors, of which a sweep takes several.
@@ -50,32 +52,32 @@ pub(crate) struct ScenarioArguments {
 #[command(next_help_heading = "Host")]
 pub(crate) struct HostArguments {
     /// How protocol processing is made parallel [default: locking]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<Parallelism>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<Parallelism>())]
     pub(crate) approach: Option<Parallelism>,
 
     /// How a processor is chosen for a packet [default: wired-streams]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<ProcessorPolicy>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<ProcessorPolicy>())]
     pub(crate) policy: Option<ProcessorPolicy>,
 
     /// Which waiting packet a processor takes [default: fifo]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<QueueRule>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<QueueRule>())]
     pub(crate) queue: Option<QueueRule>,
 
     /// Pools of protocol threads [default: per-processor]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<Organisation>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<Organisation>())]
     pub(crate) threads: Option<Organisation>,
 
     /// Which idle thread a global pool hands out [default: opposite, of the order of processors]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<ThreadOrder>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<ThreadOrder>())]
     pub(crate) thread_order: Option<ThreadOrder>,
 
     /// Pools of free memory [default: per-processor]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<Organisation>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<Organisation>())]
     pub(crate) memory: Option<Organisation>,
 
     /// Independent stacks under ips: a number, `per-processor` or `per-stream`
     /// [default: per-processor]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = values::stacks)]
     pub(crate) stacks: Option<Stacks>,
 
     /// What processing costs: `sgi-challenge-xl`, the machine of Salehi 1994, or the profile in a file
@@ -89,29 +91,29 @@ pub(crate) struct HostArguments {
 #[command(next_help_heading = "Traffic")]
 pub(crate) struct TrafficArguments {
     /// Packets per second; a trace that is given none keeps its own
-    #[arg(long, value_name = "PACKETS/S", allow_negative_numbers = true, value_parser = quantity::number)]
+    #[arg(long, value_name = "PACKETS/S", value_parser = quantity::number)]
     pub(crate) rate: Option<f64>,
 
     /// Streams [default: 8]
-    #[arg(long, value_name = "N", value_parser = quantity::count::<u32>)]
+    #[arg(long, value_name = "N", value_parser = whole::count::<u32>(1..=MAX_STREAMS.into()))]
     pub(crate) streams: Option<u32>,
 
     /// Unequal streams: the k-th has a rate proportional to k^-S [default: equal]
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(long, value_name = "S", value_parser = quantity::number)]
     pub(crate) zipf: Option<f64>,
 
     /// Mean number of packets that arrive together, of one stream [default: 1]
-    #[arg(long, value_name = "PACKETS", allow_negative_numbers = true, value_parser = quantity::number)]
+    #[arg(long, value_name = "PACKETS", value_parser = quantity::number)]
     pub(crate) batch: Option<f64>,
 
     /// How that number varies [default: deterministic]
-    #[arg(long, value_name = "NAME", value_parser = values::names::<BatchDistribution>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME", value_parser = values::names::<BatchDistribution>())]
     pub(crate) batch_distribution: Option<BatchDistribution>,
 
     /// When packets arrive [default: poisson]: `poisson`, `constant`, `periodic`,
     /// `modulated:ratio=10,calm-us=5000,busy-us=500`, `trains:cars=8,gap-us=40` or
     /// `self-similar:alpha=1.4,burst=20,peak=10`
-    #[arg(long, value_name = "NAME", value_parser = values::process, conflicts_with = "trace")]
+    #[arg(long, value_name = "NAME", value_parser = process::parse, conflicts_with = "trace")]
     pub(crate) process: Option<Process>,
 
     /// Replay the packets of this pcap or pcapng file; its flows are the streams
@@ -119,7 +121,7 @@ pub(crate) struct TrafficArguments {
     pub(crate) trace: Option<PathBuf>,
 
     /// What the trace's times are multiplied by where no rate is given; 0.5 doubles its rate
-    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    #[arg(long, value_name = "FACTOR", value_parser = quantity::number)]
     pub(crate) time_scale: Option<f64>,
 
     /// Sizes of packets in bytes, with weights
@@ -127,7 +129,7 @@ pub(crate) struct TrafficArguments {
     pub(crate) sizes: Vec<Size>,
 
     /// The fraction of the packets that is sent, not received [default: 0]
-    #[arg(long, value_name = "FRACTION", value_parser = quantity::fraction, allow_hyphen_values = true)]
+    #[arg(long, value_name = "FRACTION", value_parser = quantity::fraction)]
     pub(crate) send_fraction: Option<f64>,
 }
 
@@ -136,36 +138,36 @@ pub(crate) struct TrafficArguments {
 #[command(next_help_heading = "Effects that Salehi 1994 leaves out (none unless given)")]
 pub(crate) struct EffectArguments {
     /// Checksumming a byte of a packet
-    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
+    #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) checksum_ns_per_byte: Option<f64>,
 
     /// Copying a byte of a packet that no cache holds
-    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
+    #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) copy_ns_per_byte: Option<f64>,
 
     /// Length of the send path, as a multiple of the receive path [default: 1]
-    #[arg(long, value_name = "FACTOR", allow_negative_numbers = true)]
+    #[arg(long, value_name = "FACTOR", value_parser = quantity::number)]
     pub(crate) send_path: Option<f64>,
 
     /// How long a packet holds the locks of the active maps, under locking
-    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
+    #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) map_lock_ns: Option<f64>,
 
     /// How long a packet holds the locks of its session, under locking
-    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
+    #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) session_lock_ns: Option<f64>,
 
     /// What deciding on a processor costs
-    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
+    #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) decision_ns: Option<f64>,
 
     /// Cost of switching from other work to a packet, besides the decision; may be negative, down to minus
     /// --decision-ns
-    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
+    #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) start_ns: Option<f64>,
 
     /// How old what the policy knows of other processors is
-    #[arg(long, value_name = "NS", allow_negative_numbers = true, value_parser = quantity::nanos)]
+    #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) staleness_ns: Option<f64>,
 }
 
@@ -175,15 +177,15 @@ pub(crate) struct EffectArguments {
 pub(crate) struct RunArguments {
     /// Half-width of the mean delay, relative to it, at which it is known well enough
     /// [default: 0.5%]
-    #[arg(long, value_name = "PERCENT", value_parser = quantity::fraction, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = quantity::fraction)]
     pub(crate) precision: Option<f64>,
 
     /// Packets after which a replication ends in any case [default: 20000000]
-    #[arg(long, value_name = "N", value_parser = quantity::count::<u64>)]
+    #[arg(long, value_name = "N", value_parser = whole::count::<u64>(RunLength::LEAST_PACKETS..=u64::MAX))]
     pub(crate) max_packets: Option<u64>,
 
     /// Independent replications, simulated in parallel [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::count::<u32>(1..=RunLength::MAX_REPLICATIONS.into()))]
     pub(crate) replications: Option<u32>,
 }
 
@@ -192,31 +194,31 @@ pub(crate) struct RunArguments {
 #[command(next_help_heading = "What is varied")]
 pub(crate) struct AxisArguments {
     /// Packets per second
-    #[arg(long, value_name = "PACKETS/S,…", value_delimiter = ',', allow_negative_numbers = true, value_parser = quantity::number)]
+    #[arg(long, value_name = "PACKETS/S,…", value_delimiter = ',', value_parser = quantity::number)]
     #[arg(conflicts_with_all = ["rate", "loads"])]
     pub(crate) rates: Vec<f64>,
 
     /// Rates as fractions of what each combination keeps up with
     #[arg(long, value_name = "FRACTION,…", value_delimiter = ',', value_parser = quantity::fraction)]
-    #[arg(conflicts_with = "rate", allow_hyphen_values = true)]
+    #[arg(conflicts_with = "rate")]
     pub(crate) loads: Vec<f64>,
 
     /// How protocol processing is made parallel
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::names::<Parallelism>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::names::<Parallelism>())]
     #[arg(conflicts_with = "approach")]
     pub(crate) approaches: Vec<Parallelism>,
 
     /// How a processor is chosen for a packet
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::names::<ProcessorPolicy>(), ignore_case = true)]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::names::<ProcessorPolicy>())]
     #[arg(conflicts_with = "policy")]
     pub(crate) policies: Vec<ProcessorPolicy>,
 
     /// Mean numbers of packets that arrive together
-    #[arg(long, value_name = "PACKETS,…", value_delimiter = ',', allow_negative_numbers = true, value_parser = quantity::number)]
+    #[arg(long, value_name = "PACKETS,…", value_delimiter = ',', value_parser = quantity::number)]
     #[arg(conflicts_with = "batch")]
     pub(crate) batches: Vec<f64>,
 
     /// Numbers of processors
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
+    #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = values::processors())]
     pub(crate) processors: Vec<u32>,
 }

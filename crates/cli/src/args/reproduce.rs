@@ -1,7 +1,8 @@
 //! The arguments of `warmcore reproduce`: the same for every source, and what each has besides.
 
-use super::{ResumableArguments, quantity, values};
+use super::{ResumableArguments, quantity, values, whole};
 use clap::{Args, Subcommand};
+use warmcore_measure::transfer::{CONNECTIONS, SIZES};
 use warmcore_scenario::ProfileSource;
 
 #[derive(Subcommand, Debug)]
@@ -49,7 +50,7 @@ pub(crate) struct SalehiArguments {
     pub(crate) profile: Option<ProfileSource>,
 
     /// Half-width of a mean delay, relative to it, that is aimed at [default: 1%; 5% with --quick]
-    #[arg(long, value_name = "PERCENT", value_parser = quantity::fraction, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = quantity::fraction)]
     pub(crate) precision: Option<f64>,
 
     /// Seed of every random choice [default: 1]
@@ -63,11 +64,11 @@ pub(crate) struct SalehiArguments {
 #[derive(Args, Debug)]
 pub(crate) struct FoongArguments {
     /// Only these sizes of a write, in bytes [default: 64, 256, 1024, 4096, 16384, 65536]
-    #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',', value_parser = quantity::bytes::<u64>)]
+    #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',', value_parser = whole::bytes::<u64>(SIZES))]
     pub(crate) sizes: Vec<u64>,
 
     /// Connections at once, each with a sender, a receiver and a wire of its own
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = whole::count::<u8>(CONNECTIONS))]
     pub(crate) connections: u8,
 
     #[command(flatten)]

@@ -1,12 +1,13 @@
 //! The arguments of `warmcore transfer`.
 
-use super::quantity;
+use super::values::{self, CpuRange};
+use super::{quantity, whole};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 use std::net::SocketAddr;
 use std::time::Duration;
 use warmcore_measure::Model;
-use warmcore_measure::transfer::Direction;
+use warmcore_measure::transfer::{BLOCKS, CONNECTIONS, Direction, SIZES};
 use warmcore_units::PerSecond;
 
 #[derive(Args, Debug)]
@@ -41,7 +42,7 @@ pub(crate) struct ServeArguments {
 #[derive(Args, Debug)]
 pub(crate) struct ComparisonArguments {
     /// Connections at once, each with a sender, a receiver and a wire of its own
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=64))]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = whole::count::<u8>(CONNECTIONS))]
     pub(crate) connections: u8,
 
     /// Run both ends as threads, not processes
@@ -50,29 +51,29 @@ pub(crate) struct ComparisonArguments {
 
     /// Which end is under test. Over virtual wires both run on this machine, so it hardly matters; with
     /// --to it says whether this host sends or receives
-    #[arg(long, value_name = "NAME", value_parser = direction(), ignore_case = true, default_value = "transmit")]
+    #[arg(long, value_name = "NAME", value_parser = direction(), default_value = "transmit")]
     pub(crate) direction: Direction,
 
     /// Bytes of each write of the senders, from 64 to 65536; several are compared one after the other.
     /// Receivers read all there is at once
-    #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',', default_value = "65536", value_parser = quantity::bytes::<u64>)]
+    #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',', default_value = "65536", value_parser = whole::bytes::<u64>(SIZES))]
     pub(crate) sizes: Vec<u64>,
 
     /// Affinity models, of which the first is what the others are compared with [default: all but
     /// process-cpu0; with --to: none,process-only]
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = model(), ignore_case = true)]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = model())]
     pub(crate) models: Vec<Model>,
 
-    /// The cpus that connections take turns on [default: all that this process may use]
-    #[arg(long, value_name = "N,…", value_delimiter = ',')]
-    pub(crate) cpus: Vec<u32>,
+    /// The cpus that connections take turns on, such as `0,2` or `0-3` [default: all that this process may use]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::cpus)]
+    pub(crate) cpus: Vec<CpuRange>,
 
     /// How long each run is measured
     #[arg(long, value_name = "SECONDS", value_parser = quantity::pause, default_value = "2")]
     pub(crate) seconds: Duration,
 
     /// How often each model is tried; in each block every model once, and the first one twice
-    #[arg(long, value_name = "N", default_value_t = 5)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::count::<usize>(BLOCKS))]
     pub(crate) blocks: usize,
 
     /// Send at this rate on each connection, rather than as fast as it goes, so that cpu use can be

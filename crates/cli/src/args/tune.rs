@@ -1,5 +1,6 @@
 //! The flags of `host apply`, `host undo`, `host confirm` and `host persist`.
 
+use super::applied::{AdmissionArguments, JournalArguments};
 use super::quantity;
 use super::verify::VerifyArguments;
 use clap::{Args, Subcommand};
@@ -66,26 +67,6 @@ pub(crate) struct ApplyArguments {
 
     #[command(flatten)]
     pub(crate) journal: JournalArguments,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct AdmissionArguments {
-    /// Take a plan that places packets and no threads, or threads and no packets, though half a
-    /// placement may be worse than none
-    #[arg(long)]
-    pub(crate) partial: bool,
-
-    /// Apply though this program runs, which will change it again
-    #[arg(long, value_name = "NAME")]
-    pub(crate) despite: Vec<String>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct JournalArguments {
-    /// The folder of the journal [default: /var/lib/warmcore for root, and for others warmcore in
-    /// $XDG_STATE_HOME or ~/.local/state]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) journal: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -1,22 +1,53 @@
-//! How the values of flags are read: names, profiles, sizes, processes.
+//! How the values of flags are read that are no numbers: names, lists of cpus, programs, profiles, sizes.
 //!
 //! No name stands here: those of policies and the like are the ones that documents use, asked of
 //! the types themselves.
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use super::whole;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
+use clap::{Arg, Command};
 use core::fmt;
+use core::marker::PhantomData;
+use core::ops::RangeInclusive;
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
+use std::ffi::OsStr;
 use std::sync::Arc;
-use warmcore_scenario::{Process, ProfileSource};
+use warmcore_scenario::study::MAX_PROCESSORS;
+use warmcore_scenario::{ProfileSource, Stacks};
+use warmcore_topology::CpuSet;
 use warmcore_workload::Size;
 
-/// Reads the names that documents use for `T`, in letters of either case; the help lists them.
+/// Reads the names that documents use for `T`, also as reports print them: in letters of either case, with spaces
+/// for hyphens. The help lists them.
 pub(crate) fn names<T>() -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
 {
-    PossibleValuesParser::new(Names::list::<T>())
-        .try_map(|name| T::deserialize(deserializer::<value::Error>(&name.to_lowercase())))
+    NameParser::<T> { names: PossibleValuesParser::new(Names::list::<T>()), values: PhantomData }
+}
+
+#[derive(Clone)]
+struct NameParser<T> {
+    names: PossibleValuesParser,
+    values: PhantomData<T>,
+}
+
+impl<T: DeserializeOwned + Clone + Send + Sync + 'static> TypedValueParser for NameParser<T> {
+    type Value = T;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        let plain = value.to_string_lossy().trim().to_lowercase().replace(' ', "-");
+        let name = self.names.parse_ref(command, arg, OsStr::new(&plain));
+        // The error quotes what was typed.
+        let name = name.or_else(|_| self.names.parse_ref(command, arg, value))?;
+        T::deserialize(deserializer::<value::Error>(&name))
+            .map_err(|error| clap::Error::raw(ErrorKind::InvalidValue, error))
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.names.possible_values()
+    }
 }
 
 fn deserializer<E: serde::de::Error>(name: &str) -> value::StrDeserializer<'_, E> {
@@ -51,10 +82,42 @@ impl fmt::Display for Names {
 
 impl core::error::Error for Names {}
 
-/// A seed: any number that a document can hold.
+/// Reads a seed: any number that a document can hold.
 pub(crate) fn seed() -> impl TypedValueParser<Value = u64> {
     const MAX: u64 = i64::MAX as u64;
-    clap::value_parser!(u64).range(..=MAX)
+    whole::count::<u64>(0..=MAX)
+}
+
+/// Reads a number of processors.
+pub(crate) fn processors() -> impl TypedValueParser<Value = u32> {
+    whole::count::<u32>(1..=MAX_PROCESSORS.into())
+}
+
+/// A number of independent stacks, or the name of a rule.
+pub(crate) fn stacks(text: &str) -> Result<Stacks, String> {
+    let count = || whole::count(whole::ANY_32_BITS)(text).map(Stacks::Count);
+    text.to_lowercase()
+        .parse()
+        .or_else(|_: String| count())
+        .map_err(|_| "expected a whole number, `per-processor` or `per-stream`".to_owned())
+}
+
+/// Cpus that were typed as one number or as a range.
+pub(crate) type CpuRange = RangeInclusive<u32>;
+
+/// An element of a list of cpus: `0`, or `0-3` as lists are printed.
+pub(crate) fn cpus(text: &str) -> Result<CpuRange, String> {
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    let cpu = |text: &str| text.trim().parse().ok().filter(|cpu| *cpu < CpuSet::LIMIT);
+    match (cpu(first), cpu(last)) {
+        (Some(first), Some(last)) if first <= last => Ok(first..=last),
+        _ => Err(format!("expected cpus such as 0 or 0-3, below {}", CpuSet::LIMIT)),
+    }
+}
+
+/// Every cpu of a list, in the order in which they were typed.
+pub(crate) fn each_cpu(list: &[CpuRange]) -> Vec<u32> {
+    list.iter().cloned().flatten().collect()
 }
 
 /// A program and its arguments.
@@ -74,36 +137,11 @@ pub(crate) fn profile(text: &str) -> Result<ProfileSource, &'static str> {
 /// A size of packets and its weight: `64:3`, or `64` for a weight of 1.
 pub(crate) fn size(text: &str) -> Result<Size, String> {
     let (bytes, weight) = text.split_once(':').unwrap_or((text, "1"));
-    let expected =
-        || format!("`{text}`: expected BYTES:WEIGHT, such as 64:3, with at most {} bytes", u16::MAX);
+    let expected = || format!("expected BYTES:WEIGHT, such as 64:3, with at most {} bytes", u16::MAX);
     Ok(Size {
-        bytes: super::quantity::bytes(bytes).map_err(|_| expected())?,
+        bytes: whole::bytes(0..=u16::MAX.into())(bytes).map_err(|_| expected())?,
         weight: weight.trim().parse().map_err(|_| expected())?,
     })
-}
-
-/// A process with its parameters as a document has them: `poisson`, or `trains:cars=8,gap-us=40`.
-pub(crate) fn process(text: &str) -> Result<Process, String> {
-    let read = |document: toml::Value| {
-        document.try_into().map_err(|error: toml::de::Error| error.message().trim().replace('\n', "; "))
-    };
-    let with = |name: &str, parameters| read(toml::Table::from_iter([(name.to_owned(), parameters)]).into());
-    match text.split_once(':') {
-        // Of a process that has parameters, the second attempt names the first that is missing.
-        None => read(text.into()).or_else(|_| with(text, toml::Table::new().into())),
-        Some((name, parameters)) => {
-            let parameters = parameters.split(',').map(parameter).collect::<Result<toml::Table, _>>()?;
-            with(name, parameters.into())
-        }
-    }
-}
-
-/// `KEY=VALUE`; a value that is no number is a name. Words of a key may be joined as those of a
-/// flag are.
-fn parameter(text: &str) -> Result<(String, toml::Value), String> {
-    let (key, value) = text.split_once('=').ok_or_else(|| format!("`{text}`: expected KEY=VALUE"))?;
-    let number = value.trim().parse::<f64>().map(toml::Value::from);
-    Ok((key.trim().replace('-', "_"), number.unwrap_or_else(|_| value.trim().into())))
 }
 
 #[cfg(test)]
@@ -113,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_type_tells_its_own_names() {
-        assert_eq!(Names::list::<Parallelism>(), ["locking", "ips", "hybrid"]);
+        assert_eq!(Names::list::<Parallelism>(), ["locking", "independent-stacks", "ips", "hybrid"]);
         let policies = Names::list::<ProcessorPolicy>();
         assert!(
             policies.contains(&"mru") && policies.contains(&"wired") && policies.contains(&"hash-stealing")
@@ -121,22 +159,48 @@ mod tests {
     }
 
     #[test]
-    fn a_process_takes_the_parameters_of_its_document() {
-        assert_eq!(process("constant"), Ok(Process::Constant));
-        let Ok(Process::Trains(train)) = process("trains:cars=8,gap-us=40,gaps=fixed") else {
-            panic!("trains")
-        };
-        assert_eq!((train.cars, train.gap.micros()), (8.0, 40.0));
-        for (text, problem) in [
-            ("trains:cars=8", "missing field `gap_us`"),
-            ("trains:cars=8,gap=4", "unknown field `gap`, expected one of"),
-            ("trains:cars", "expected KEY=VALUE"),
-            ("trains", "missing field `cars`"),
-            ("sometimes", "unknown variant `sometimes`, expected one of"),
-        ] {
-            let error = process(text).expect_err(text);
-            assert!(error.contains(problem), "{text}: {error}");
+    fn a_name_is_read_as_documents_and_reports_spell_it() {
+        use ProcessorPolicy::{HashStealing, Mru, Patient, PowerOfTwo, ShortestQueue, WiredStreams};
+        let parse = |text: &str| names().parse_ref(&Command::new("test"), None, OsStr::new(text)).ok();
+        for policy in ProcessorPolicy::ALL {
+            assert_eq!(parse(&policy.to_string()), Some(policy), "as reports print it");
         }
+        for (text, policy) in [
+            ("mru", Mru),
+            ("wired", WiredStreams),
+            ("WIRED-streams", WiredStreams),
+            ("Shortest Queue", ShortestQueue),
+            ("power-of-two", PowerOfTwo),
+            ("hash-stealing", HashStealing),
+            ("patient", Patient),
+        ] {
+            assert_eq!(parse(text), Some(policy), "{text}");
+        }
+        assert_eq!(parse("best"), None);
+        let approach = |text: &str| names().parse_ref(&Command::new("test"), None, OsStr::new(text)).ok();
+        for (text, parallelism) in [
+            ("Locking", Parallelism::Locking),
+            ("IPS", Parallelism::Ips),
+            ("independent-stacks", Parallelism::Ips),
+            ("Independent Stacks", Parallelism::Ips),
+        ] {
+            assert_eq!(approach(text), Some(parallelism), "{text}");
+        }
+    }
+
+    #[test]
+    fn cpus_are_read_as_they_are_printed() {
+        assert_eq!((cpus("3"), cpus("0-2")), (Ok(3..=3), Ok(0..=2)));
+        assert_eq!(each_cpu(&[4..=4, 0..=2]), [4, 0, 1, 2]);
+        for text in ["", "-", "2-0", "0-", "a", "0-4294967295"] {
+            assert!(cpus(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn stacks_are_a_number_or_a_rule() {
+        assert_eq!((stacks("1k"), stacks("Per-Stream")), (Ok(Stacks::Count(1000)), Ok(Stacks::PerStream)));
+        assert!(stacks("many").is_err() && stacks("-1").is_err());
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The flags of `host verify`.
 
-use super::quantity;
-use super::tune::{AdmissionArguments, JournalArguments};
+use super::applied::{AdmissionArguments, JournalArguments};
 use super::values::{self, ProgramLine};
+use super::{quantity, whole};
 use clap::Args;
 use core::time::Duration;
 use std::path::PathBuf;
@@ -25,10 +25,10 @@ pub(crate) struct VerifyArguments {
 
     /// Instead: a program that ends by itself and prints how fast it was, as a number in its last line
     #[arg(long, value_name = "PROGRAM", value_parser = values::program, conflicts_with = "load")]
-    pub(crate) told_by: Option<ProgramLine>,
+    pub(crate) benchmark: Option<ProgramLine>,
 
     /// Count what goes through this interface; may be repeated [default: the interfaces of the plan]
-    #[arg(long = "interface", value_name = "NAME", conflicts_with = "told_by")]
+    #[arg(long = "interface", value_name = "NAME", conflicts_with = "benchmark")]
     pub(crate) interfaces: Vec<String>,
 
     /// The length of a run
@@ -36,7 +36,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) time: Duration,
 
     /// How often each model is tried
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(5..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::count::<u16>(5..=1000))]
     pub(crate) blocks: u16,
 
     /// The part of the cpus' time that programs other than the plan's and the load may have in a run

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
         "{shown}: {} files, looked at with `warmcore host show --root {shown}`.\n{more}",
         tree.files.len()
     );
-    crate::print(text.as_bytes())
+    crate::output::print(text.as_bytes())
 }
 
 /// The files that a look at this machine, or at what is below `root`, reads, and what to know of them.

@@ -5,7 +5,7 @@ use crate::args::host::PlanArguments;
 use crate::calibrate::existing;
 use crate::json::{self, Versioned};
 use crate::misuse::{OrMisuse, misuse};
-use crate::{folder, point, terminal};
+use crate::{documents, folder, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
 use warmcore_record::atomic_file;
@@ -18,7 +18,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
     if let Some(file) = &arguments.out {
         atomic_file::check(file, existing(arguments.force)).or_misuse()?;
     }
-    let profile = arguments.profile.as_ref().map(point::profile).transpose()?;
+    let profile = arguments.profile.as_ref().map(documents::profile).transpose()?;
     let picture = show::looked(probe(arguments.root.as_deref())?.inventory())?;
     let busiest = Target::Busiest;
     let request = Request {
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
         true => json::pretty(&Versioned::new(SCHEMA, &placement))?,
         false => terminal::plan::summary(&placement) + &next(arguments, &placement)?,
     };
-    crate::print(text.as_bytes())
+    crate::output::print(text.as_bytes())
 }
 
 fn write(file: &Path, force: bool, placement: &HostPlacement) -> miette::Result<()> {

@@ -28,11 +28,11 @@ pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
     if let Some(file) = &arguments.html {
         let page = warmcore_report::render(&page::document(&inventory));
         folder::write(file, page.as_bytes(), existing)?;
-        return crate::print(format!("{}\n", file.display()).as_bytes());
+        return crate::output::print(format!("{}\n", file.display()).as_bytes());
     }
     let text =
         if arguments.json { json::pretty(&Shown::new(&inventory, None))? } else { picture(&inventory, None) };
-    crate::print(text.as_bytes())
+    crate::output::print(text.as_bytes())
 }
 
 /// What a look came to, with the words for the user where it failed.

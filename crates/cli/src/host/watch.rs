@@ -60,7 +60,7 @@ impl Screen {
     ) -> miette::Result<()> {
         if self.json {
             let line = json::line(&Shown::new(inventory, rates))?;
-            return crate::print(line.as_bytes());
+            return crate::output::print(line.as_bytes());
         }
         let mut text = picture(inventory, rates);
         if let Some(pause) = slower {
@@ -75,7 +75,7 @@ impl Screen {
                 self.lines = replace(terminal, &text, self.lines).into_diagnostic()?;
                 Ok(())
             }
-            None => crate::print((text + "\n").as_bytes()),
+            None => crate::output::print((text + "\n").as_bytes()),
         }
     }
 }

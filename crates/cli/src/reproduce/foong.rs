@@ -2,6 +2,7 @@
 
 use super::{FILES, figures, finish};
 use crate::args::reproduce::FoongArguments;
+use crate::misuse::refuse_repeats;
 use crate::provenance::PROGRAM;
 use crate::terminal::sentence;
 use crate::transfer::{each, explained, processes, usable_cpus, wires};
@@ -38,6 +39,7 @@ const QUICK: (Duration, usize) = (Duration::from_millis(250), 3);
 
 pub(crate) fn run(arguments: &FoongArguments) -> miette::Result<()> {
     let figures = figures(&source(), &arguments.common)?;
+    refuse_repeats("size", &arguments.sizes)?;
     let options = options(arguments)?;
     for options in &options {
         options.check().map_err(|fault| explained(fault.into()))?;

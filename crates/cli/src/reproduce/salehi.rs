@@ -4,7 +4,7 @@ use super::{FILES, figures, finish};
 use crate::args::reproduce::SalehiArguments;
 use crate::checkpoint::Checkpoint;
 use crate::misuse::misuse;
-use crate::{interrupt, point, progress, provenance};
+use crate::{documents, flags, interrupt, point, progress, provenance};
 use miette::miette;
 use warmcore_published::salehi_1994::{FigureName, Options, Plan, ReproduceError, reproduce, source};
 use warmcore_scenario::Traffic;
@@ -36,7 +36,7 @@ fn options(arguments: &SalehiArguments, figures: &[&str]) -> miette::Result<Opti
     let mut options = if arguments.common.quick { Options::quick() } else { Options::default() };
     if let Some(source) = &arguments.profile {
         options.source = source.clone();
-        options.profile = point::profile(source)?;
+        options.profile = documents::profile(source)?;
     }
     options.precision = arguments.precision.unwrap_or(options.precision);
     options.seed = arguments.seed.unwrap_or(options.seed);
@@ -47,7 +47,7 @@ fn options(arguments: &SalehiArguments, figures: &[&str]) -> miette::Result<Opti
 fn explained(error: ReproduceError) -> miette::Report {
     match error {
         ReproduceError::Point(error) => point::explained(error),
-        ReproduceError::Fault(fault) => point::refused(&fault),
+        ReproduceError::Fault(fault) => flags::refused(&fault),
         ReproduceError::Profile(error) => misuse(format!("--profile does not fit: {error}")),
         ReproduceError::Interrupted => interrupt::resumable(),
         error => miette!("{error}"),

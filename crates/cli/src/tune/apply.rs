@@ -21,13 +21,13 @@ pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     };
     let proposals = document.proposals(&disk, &arguments.admission)?;
     tell_hands(&document, &disk)?;
-    crate::print(difference(&document, &proposals).as_bytes())?;
+    crate::output::print(difference(&document, &proposals).as_bytes())?;
     let steps = changes(proposals);
     if steps.is_empty() {
-        return crate::print(b"Everything is as the plan has it: nothing to change.\n");
+        return crate::output::print(b"Everything is as the plan has it: nothing to change.\n");
     }
     if !arguments.yes {
-        return crate::print(b"Nothing was changed. Give --yes to change it.\n");
+        return crate::output::print(b"Nothing was changed. Give --yes to change it.\n");
     }
     make(arguments, &directory(&arguments.journal)?, &disk, steps)
 }
@@ -62,7 +62,7 @@ fn make(
         }
         report
     })?;
-    crate::print(report(&outcomes, arguments, directory.path()).as_bytes())
+    crate::output::print(report(&outcomes, arguments, directory.path()).as_bytes())
 }
 
 /// The table of what is and what is wanted.

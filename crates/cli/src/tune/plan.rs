@@ -1,6 +1,6 @@
 //! Reading a plan, and saying in which of its lines something is wrong.
 
-use crate::args::tune::AdmissionArguments;
+use crate::args::applied::AdmissionArguments;
 use crate::messages;
 use crate::misuse::{OrMisuse, misuse};
 use miette::miette;
@@ -70,7 +70,7 @@ impl Document {
     pub(super) fn refusal(&self, faults: Vec<Fault>) -> miette::Report {
         let refusals = faults
             .into_iter()
-            .map(|fault| document::absurd::<PlanDocument>(&self.text, &self.path, fault).to_string());
+            .map(|fault| document::invalid::<PlanDocument>(&self.text, &self.path, fault).to_string());
         misuse(refusals.collect::<Vec<_>>().join("\n"))
     }
 }

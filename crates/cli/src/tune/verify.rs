@@ -24,7 +24,7 @@ const SCHEMA: u32 = 1;
 
 pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
-    for program in [&arguments.load, &arguments.told_by].into_iter().flatten() {
+    for program in [&arguments.load, &arguments.benchmark].into_iter().flatten() {
         Program::find(&words(program)).or_misuse()?;
     }
     let work = work(arguments, &document)?;
@@ -36,16 +36,16 @@ pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
         ..BlockDesign::default()
     };
     if !arguments.json {
-        crate::print(apply::difference(&document, &proposals).as_bytes())?;
-        crate::print(announced(&document, &work, arguments).as_bytes())?;
+        crate::output::print(apply::difference(&document, &proposals).as_bytes())?;
+        crate::output::print(announced(&document, &work, arguments).as_bytes())?;
     }
     if !arguments.yes {
-        return crate::print(b"Nothing was changed. Give --yes to try it.\n");
+        return crate::output::print(b"Nothing was changed. Give --yes to try it.\n");
     }
     if let (Work::BuiltIn(_), Some(missing)) = (&work, privilege_missing()) {
         return Err(miette!(
             "the plan places no thread, so the load would be a transfer between two network namespaces, which needs \
-             {missing}: run as root, or name a workload with --load, --told-by or --interface"
+             {missing}: run as root, or name a workload with --load, --benchmark or --interface"
         ));
     }
     let directory = directory(&arguments.journal)?;
@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &VerifyArguments) -> miette::Result<()> {
     } else {
         terminal::verify::summary(&findings)
     };
-    crate::print(text.as_bytes())
+    crate::output::print(text.as_bytes())
 }
 
 fn words(line: &ProgramLine) -> Vec<OsString> {
@@ -73,7 +73,7 @@ fn words(line: &ProgramLine) -> Vec<OsString> {
 
 /// What is counted as work.
 fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work> {
-    if let Some(program) = &arguments.told_by {
+    if let Some(program) = &arguments.benchmark {
         return Ok(Work::Reported(words(program)));
     }
     let is_running = document.plan.lines.iter().any(|line| line.set.places_threads());
@@ -88,7 +88,7 @@ fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work
     if names.is_empty() {
         return Err(misuse(
             "the plan names no interface in `machine.interfaces`: say what to count, with --interface NAME or \
-             --told-by PROGRAM",
+             --benchmark PROGRAM",
         ));
     }
     Ok(Work::Interfaces { names, load: arguments.load.as_ref().map(words) })

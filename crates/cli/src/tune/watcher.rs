@@ -1,7 +1,8 @@
 //! The process that takes changes back when nobody confirms them.
 
 use super::directory;
-use crate::args::tune::{JournalArguments, WatchArguments};
+use crate::args::applied::JournalArguments;
+use crate::args::tune::WatchArguments;
 use core::time::Duration;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::io::{BufRead, BufReader};
@@ -39,6 +40,6 @@ pub(super) fn start(directory: &JournalDirectory, token: &str, limit: Duration) 
 pub(super) fn run(arguments: &WatchArguments) -> miette::Result<()> {
     watch::leave_session().into_diagnostic().wrap_err("cannot leave the session of the terminal")?;
     let directory = directory(&JournalArguments { journal: Some(arguments.journal.clone()) })?;
-    crate::print(format!("{READY}\n").as_bytes())?;
+    crate::output::print(format!("{READY}\n").as_bytes())?;
     watch::watch(&directory, &arguments.token, arguments.within).map(drop).into_diagnostic()
 }

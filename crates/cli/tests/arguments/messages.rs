@@ -64,3 +64,20 @@ fn color_is_used_as_asked_for() {
         assert!(!colored(&[&words[..], &["--color", "never"]].concat(), false), "{words:?}");
     }
 }
+
+/// What could not be printed is an error, also where it is only help.
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let (_folder, path) = folder_with("");
+    for words in
+        [&["--help"][..], &["study", "--help"], &["help", "run"], &["--version"], &["machine", "--json"], &[]]
+    {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a full device");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_warmcore"));
+        command.args(words).current_dir(&path).stdin(Stdio::null()).stdout(full);
+        let output = command.output().expect("the binary can be run");
+        let error = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {error}");
+        assert!(error.starts_with("error: cannot write to standard output: "), "{words:?}: {error}");
+    }
+}

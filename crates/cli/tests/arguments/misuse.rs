@@ -3,10 +3,10 @@
 use crate::{folder_with, names, scenario, text, warmcore};
 
 /// The command line, and what the error names.
-const WRONG: [(&str, &str); 44] = [
+const WRONG: [(&str, &str); 50] = [
     ("stduy", "stduy"),
     ("study --sped", "--sped"),
-    ("study --processors 0", "--processors is 0"),
+    ("study --processors 0", "'0' for '--processors"),
     ("study --processors many", "--processors"),
     ("study --seed=-1", "--seed"),
     ("study --profile none.toml", "none.toml"),
@@ -22,8 +22,8 @@ const WRONG: [(&str, &str); 44] = [
     ("simulate packet", "--rate is missing"),
     ("simulate packet --rate 0", "--rate is 0"),
     ("simulate packet --rate fast", "--rate"),
-    ("simulate packet --rate 100 --streams 0", "--streams is 0"),
-    ("simulate packet --rate 100 --processors 0", "--processors is 0"),
+    ("simulate packet --rate 100 --streams 0", "'0' for '--streams"),
+    ("simulate packet --rate 100 --processors 0", "'0' for '--processors"),
     ("simulate packet --rate 100 --policy best", "--policy"),
     ("simulate packet --rate 100 --precision 200%", "--precision"),
     ("simulate packet --rate 100 --time-scale 2", "--time-scale"),
@@ -35,7 +35,7 @@ const WRONG: [(&str, &str); 44] = [
     ("sweep packet --rates 10 --rate 10", "--rate"),
     ("sweep packet --rates 10 --out there", "exists already"),
     ("run --rate 100 --seconds 0", "--seconds is 0"),
-    ("run --rate 100 --streams 0", "--streams is 0"),
+    ("run --rate 100 --streams 0", "'0' for '--streams"),
     ("run --rate 100 --cpus 0,0", "--cpus"),
     ("run --interface eth0", "--interface"),
     ("compare --loads 2", "--loads has 2"),
@@ -47,7 +47,13 @@ const WRONG: [(&str, &str); 44] = [
     ("host capture there", "exists already"),
     ("host apply none.toml", "none.toml"),
     ("host apply wrong.toml", "wrong.toml:1:"),
-    ("transfer --blocks 1", "--blocks is 1"),
+    ("transfer --blocks 1", "'1' for '--blocks"),
+    ("study --processors 8,8", "--processors: 8 is given twice"),
+    ("study --seed 99999999999999999999", "from 0 to 9223372036854775807"),
+    ("host plan --rate -1", "'-1' for '--rate"),
+    ("host verify plan.toml --time 1", "expected a time with its unit, such as 1s, 2m or 500ms"),
+    ("compare --driver tun", "what peers will send cannot be predicted"),
+    ("compare --policies mru,MRU", "--policies: MRU is given twice"),
 ];
 
 #[test]

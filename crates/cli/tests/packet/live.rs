@@ -162,20 +162,56 @@ fn first_cpu() -> String {
 }
 
 #[test]
+fn cpus_are_taken_as_they_are_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let printed = |cpus: &str| {
+        let output = warmcore(&["run", "--rate", "100", "--cpus", cpus, "--print-scenario"], folder.path());
+        text(&output.stdout)
+    };
+    assert!(printed("0-0").contains("cpus = [0]"), "{}", printed("0-0"));
+    assert_eq!(printed("0-2,5"), printed("0,1,2,5"));
+}
+
+/// One approach has one name in documents, another in reports and a third in summaries.
+#[test]
+fn an_approach_is_taken_by_each_of_its_names() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["ips", "IPS", "independent-stacks", "Independent-Stacks"] {
+        let output =
+            warmcore(&["run", "--rate", "100", "--approach", name, "--print-scenario"], folder.path());
+        assert!(text(&output.stdout).contains("approach = \"ips\""), "{name}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn what_cannot_be_run_here_is_refused_by_flag_and_field() {
     let folder = tempfile::tempdir().unwrap();
     for (flags, problem, field) in [
         (&["--cpus", "1023"][..], "--cpus is 1023, expected each once", "`live.cpus`"),
         (&["--cpus", "0,0"], "--cpus is 0, expected each once", "`live.cpus`"),
         (&["--processors", "1000"], "--processors is 1000, expected at most", "`processors`"),
-        (&["--processors", "0"], "--processors is 0, expected between 1", "`processors`"),
+        (&["--processors", "0"], "expected a whole number from 1 to 4096", "'0' for '--processors <N>'"),
         (&["--processors", "3", "--cpus", "0"], "--processors is 3, expected 1, as many", "`processors`"),
         (&["--seconds", "0"], "--seconds is 0, expected above 0", "`live.seconds`"),
         (&["--seconds", "-1"], "--seconds is -1, expected above 0", "`live.seconds`"),
         (&["--handler-ns", "-5"], "--handler-ns is -5, expected between 0", "`live.handler_ns`"),
-        (&["--capacity", "0"], "--capacity is 0, expected at least one", "`live.capacity`"),
-        (&["--work-kib", "4000000000"], "--work-kib is 4000000000, expected at most", "`live.work_kib`"),
-        (&["--payload", "60000"], "the memory driver cannot be opened", ""),
+        (&["--capacity", "0"], "expected a whole number from 1 to", "'0' for '--capacity <PACKETS>'"),
+        (&["--port", "9k0"], "expected a port from 1 to 65535", "'9k0' for '--port <PORT>'"),
+        (
+            &["--work-kib", "4M"],
+            "that is 4194304, expected a whole number of KiB from 0 to 1048576",
+            "--work-kib",
+        ),
+        (
+            &["--payload", "64k"],
+            "that is 65536, expected a whole number of bytes from 0 to 4442",
+            "--payload",
+        ),
+        (
+            &["--rate", "1e-300"],
+            "--rate is 1e-300, expected packets per second, from a millionth",
+            "`rate_per_s`",
+        ),
         (&["--driver", "xdp"], "--interface is missing, expected the interface", "`live.interface`"),
         (&["--driver", "tun"], "--address is missing, expected the IPv4 address", "`live.address`"),
         (&["--sizes", "64:1"], "--sizes is given, expected none", "`traffic.sizes`"),

@@ -23,7 +23,7 @@ fn what_would_never_end_is_refused_with_the_range() {
     for (process, problem) in [
         (
             "self-similar:alpha=1.0000001,burst=20,peak=10",
-            "--process is 1.0000001, expected a number from 1.05 to 1.99",
+            "--process: `alpha` is 1.0000001, expected a number from 1.05 to 1.99",
         ),
         (
             "modulated:ratio=2,calm-us=1e-9,busy-us=1e-9",

@@ -155,7 +155,10 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     for (flags, problem) in [
         (&["--loads", "-0.5"][..], "--loads is -0.5, expected fractions of the capacity"),
-        (&["--rates", "100", "--processors", "8,0"], "--processors is 0"),
+        (&["--rates", "100", "--processors", "8,0"], "'0' for '--processors"),
+        (&["--rates", "100", "--processors", "8,8"], "--processors: 8 is given twice"),
+        (&["--rates", "5k,5000"], "--rates: 5000 is given twice"),
+        (&["--rates", "5k", "--policies", "wired,wired-streams"], "--policies: Wired-Streams is given twice"),
         (&["--rates", "100,-5"], "--rate is -5"),
         (&["--rates", "100", "--batches", "0.5"], "--batch is 0.5"),
         (&["--rates", "100", "--approaches", "ips", "--stacks", "9"], "--stacks is 9"),

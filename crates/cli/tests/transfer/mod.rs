@@ -103,12 +103,14 @@ fn it_is_told_in_words() {
 fn what_cannot_be_is_refused_by_its_flag() {
     let here = Path::new(".");
     for (flags, problem) in [
-        (&["--size", "63"][..], "--size is 63, expected from 64 to 65536 bytes"),
-        (&["--size", "64,1000000"], "--size is 1000000, expected from 64 to 65536 bytes"),
+        (&["--size", "63"][..], "expected a whole number of bytes from 64 to 65536"),
+        (&["--size", "64,1M"], "that is 1048576, expected a whole number of bytes from 64 to 65536"),
+        (&["--size", "1k,1024"], "--size: 1024 is given twice"),
+        (&["--cpus", "0-"], "expected cpus such as 0 or 0-3"),
         (&["--cpus", "1023"], "--cpus is 1023, expected each once"),
         (&["--cpus", "0", "--models", "crossed"], "expected at least 2: the model `crossed`"),
-        (&["--connections", "0"], "0 is not in 1..=64"),
-        (&["--blocks", "1"], "--blocks is 1, expected from 2"),
+        (&["--connections", "0"], "expected a whole number from 1 to 64"),
+        (&["--blocks", "1"], "expected a whole number from 2 to 1000"),
         (&["--models", "full,full"], "--models is full twice"),
         (&["--seconds", "0.1"], "--seconds is 0.1, expected from 0.2"),
         (&["--to", "127.0.0.1:9", "--models", "full"], "`full` places packets"),
@@ -270,5 +272,5 @@ fn the_source_is_reproduced_with_its_figures_and_claims() {
     let resumed = warmcore(&[&reproduce[..], &["--resume"]].concat(), folder.path());
     assert_eq!(resumed.stdout, output.stdout, "what is finished is not transferred again");
     let error = refusal(&["reproduce", "foong-2004", "--size", "7"], folder.path());
-    assert!(error.contains("--size is 7, expected from 64"), "{error}");
+    assert!(error.contains("expected a whole number of bytes from 64 to 65536"), "{error}");
 }

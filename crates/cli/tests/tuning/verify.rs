@@ -61,7 +61,7 @@ impl Scene {
     /// its figure at once where nothing is steered, and takes a minute where `rx-0` is.
     fn start_long(&self) -> Child {
         let program = "sh -c 'grep -q 1 /sys/class/net/wire0/queues/rx-0/rps_cpus && sleep 60; echo 5'";
-        let flags = ["--told-by", program, "--yes", "--foreign", "100%", "--time", "5s"];
+        let flags = ["--benchmark", program, "--yes", "--foreign", "100%", "--time", "5s"];
         let child = start_inside(&self.lab, &[&VERIFY[..], &flags].concat(), self.folder.path());
         let deadline = Instant::now() + Duration::from_secs(60);
         while queues(&self.lab, self.folder.path()) != self.applied {
@@ -130,11 +130,11 @@ fn what_cannot_be_verified_is_refused_and_nothing_is_left() {
         (&["--load", "true"], "`true` ended"),
         (&["--load", "sleep 9", "--interface", "lo"], "nothing went through lo"),
         (&["--interface", "eth7"], "cannot read the byte counters of `eth7`"),
-        (&["--told-by", "echo fast"], "the last line that `echo` printed is `fast`, expected a number"),
-        (&["--told-by", "false"], "`false` failed"),
-        (&["--told-by", "sleep 60"], "`sleep` did not end within 4 s"),
+        (&["--benchmark", "echo fast"], "the last line that `echo` printed is `fast`, expected a number"),
+        (&["--benchmark", "false"], "`false` failed"),
+        (&["--benchmark", "sleep 60"], "`sleep` did not end within 4 s"),
         (&["--load", "'"], "with quotes in pairs"),
-        (&["--blocks", "2"], "2 is not in 5..=1000"),
+        (&["--blocks", "2"], "expected a whole number from 5 to 1000"),
     ] {
         let refused = scene.verify(&[flags, &["--yes"]].concat());
         assert!(!refused.status.success(), "{flags:?}");
@@ -144,7 +144,7 @@ fn what_cannot_be_verified_is_refused_and_nothing_is_left() {
     }
     // A program that tells how fast it was needs no interface.
     let program = "python3 -c 'sum(range(30_000_000)); print(12.5)'";
-    let told = scene.verify(&["--told-by", program, "--yes", "--foreign", "100%"]);
+    let told = scene.verify(&["--benchmark", program, "--yes", "--foreign", "100%"]);
     assert!(told.status.success(), "{}", text(&told.stderr));
     assert!(text(&told.stdout).contains("12.500 [12.500, 12.500]"), "{}", text(&told.stdout));
     assert!(scene.is_as_before());
@@ -219,5 +219,5 @@ fn without_a_load_a_transfer_is_the_load() {
     let error = on_one_line(&refused.stderr);
     assert!(!refused.status.success(), "{}", text(&refused.stdout));
     assert!(error.contains("needs CAP_NET_ADMIN, CAP_NET_RAW, CAP_SYS_ADMIN"), "{error}");
-    assert!(error.contains("--load, --told-by or --interface"), "{error}");
+    assert!(error.contains("--load, --benchmark or --interface"), "{error}");
 }

@@ -4,6 +4,7 @@ use super::end_handle::Ends;
 use super::instruction::SIZES;
 use crate::blocks::BlockDesign;
 use crate::model::Model;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 use warmcore_linux::affinity;
 use warmcore_units::{Bytes, CpuId, Fault, PerSecond};
@@ -62,12 +63,12 @@ pub struct Options {
     pub blocks: BlockDesign,
 }
 
-/// Most connections: more than any machine needs in one comparison.
-const MAX_CONNECTIONS: u8 = 64;
+/// Connections at once: no machine needs more in one comparison.
+pub const CONNECTIONS: RangeInclusive<u64> = 1..=64;
 /// Length of a run in seconds. Below, the kernel's ticks are too coarse; nobody waits longer.
-const WINDOW_SECONDS: std::ops::RangeInclusive<f64> = 0.2..=3600.0;
-/// Most blocks: nobody waits for more.
-const MAX_BLOCKS: usize = 1000;
+const WINDOW_SECONDS: RangeInclusive<f64> = 0.2..=3600.0;
+/// Blocks: fewer give no interval, and nobody waits for more.
+pub const BLOCKS: RangeInclusive<u64> = 2..=1000;
 
 impl Options {
     /// Checks the options before anything is created.
@@ -79,20 +80,21 @@ impl Options {
         let within = |field: &str, found: String, is_within: bool, expected: String| {
             if is_within { Ok(()) } else { Err(Fault::new(field, found, expected)) }
         };
-        let connections = (1..=MAX_CONNECTIONS).contains(&self.connections);
+        let connections = CONNECTIONS.contains(&self.connections.into());
         within(
             "connections",
             self.connections.to_string(),
             connections,
-            format!("from 1 to {MAX_CONNECTIONS}"),
+            format!("from {} to {}", CONNECTIONS.start(), CONNECTIONS.end()),
         )?;
         let expected = format!("from {} to {} bytes", SIZES.start(), SIZES.end());
         within("size", size.0.to_string(), SIZES.contains(&size.0), expected)?;
         let expected = format!("from {} to {}", WINDOW_SECONDS.start(), WINDOW_SECONDS.end());
         within("seconds", seconds.to_string(), WINDOW_SECONDS.contains(&seconds), expected)?;
         let blocks = self.blocks.count;
-        let expected = format!("from 2, the fewest that give an interval, to {MAX_BLOCKS}");
-        within("blocks", blocks.to_string(), (2..=MAX_BLOCKS).contains(&blocks), expected)?;
+        let expected =
+            format!("from {}, the fewest that give an interval, to {}", BLOCKS.start(), BLOCKS.end());
+        within("blocks", blocks.to_string(), BLOCKS.contains(&(blocks as u64)), expected)?;
         if let Some(PerSecond(rate)) = self.load.rate {
             within("rate", rate.to_string(), rate.is_finite() && rate > 0.0, "above 0".to_owned())?;
         }
