@@ -3,7 +3,7 @@
 //! Our errors quote their causes, so that one line says everything, and also have them as sources, for programs
 //! that ask. [`once`] leaves out the causes that are quoted already.
 
-use crate::args::messages::Color;
+use crate::messages::Color;
 use console::style;
 use miette::{MietteHandlerOpts, Report, miette};
 use std::io::{self, IsTerminal};

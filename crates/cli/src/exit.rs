@@ -1,6 +1,7 @@
 //! How the process ends. The status says whose turn it is: 1 calls for a look at the machine, 2 for a look at
 //! the command line.
 
+use crate::interrupt::INTERRUPTED;
 use crate::misuse::is_misuse;
 use crate::output::PrintError;
 use crate::{error_report, interrupt};
@@ -11,8 +12,6 @@ use std::process::ExitCode;
 const FAILED: u8 = 1;
 /// The command line cannot be used; clap ends with it too.
 const MISUSED: u8 = 2;
-/// The user interrupted it: 128 plus the number of SIGINT.
-pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Every exit status and what it means, for the manual.
 pub(crate) const STATUSES: [(u8, &str); 4] = [

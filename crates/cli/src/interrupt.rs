@@ -4,13 +4,16 @@
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// The exit status of an interrupted process: 128 plus the number of SIGINT.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 static REQUESTED: AtomicBool = AtomicBool::new(false);
 
 /// Catches them from now on; the flag is set when one comes. A second one ends the process at once.
 pub(crate) fn catch() -> miette::Result<&'static AtomicBool> {
     ctrlc::set_handler(|| {
         if REQUESTED.swap(true, Ordering::SeqCst) {
-            std::process::exit(i32::from(crate::exit::INTERRUPTED));
+            std::process::exit(i32::from(INTERRUPTED));
         }
     })
     .into_diagnostic()

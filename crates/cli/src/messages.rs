@@ -2,6 +2,7 @@
 //!
 //! The setting is the process's: it is made once, from the command line, before a command runs.
 
+use clap::ValueEnum;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -15,6 +16,14 @@ pub(crate) enum Level {
     Normal,
     /// What the command does too: files, profiles, stages.
     Verbose,
+}
+
+/// When help and errors are coloured.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
 }
 
 static LEVEL: AtomicU8 = AtomicU8::new(Level::Normal as u8);

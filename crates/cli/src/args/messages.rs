@@ -1,7 +1,7 @@
 //! The flags that every command takes: how much is said, and in colour or not.
 
-use crate::messages::Level;
-use clap::{Args, ColorChoice, ValueEnum};
+use crate::messages::{Color, Level};
+use clap::{Args, ColorChoice};
 use std::ffi::{OsStr, OsString};
 
 #[derive(Args, Debug)]
@@ -18,14 +18,6 @@ pub(crate) struct MessageArguments {
     /// Colour help and errors; `auto` does in a terminal, unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Messages")]
     pub(crate) color: Color,
-}
-
-/// When help and errors are coloured.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
-pub(crate) enum Color {
-    Auto,
-    Always,
-    Never,
 }
 
 impl MessageArguments {
