@@ -331,7 +331,7 @@ mod tests {
         let point = "--seed 1 --streams 1k --zipf 1 --batch 2 --sizes 64:1 --send-fraction 0 --checksum-ns-per-byte 1 \
                      --copy-ns-per-byte 1 --send-path 1 --map-lock-ns 1us --session-lock-ns 1 --decision-ns 1 --start-ns 1 \
                      --staleness-ns 1 --precision 1% --max-packets 1M --replications 2 --stacks 4 --time-scale 1";
-        let live = "--seed 1 --streams 8 --stacks per-processor --processors 2 --seconds 500ms --cpus 0,1 --work-kib 1 \
+        let live = "--seed 1k --streams 8 --stacks per-processor --processors 2 --seconds 500ms --cpus 0-1,4 --work-kib 64k \
                     --payload 1k --handler-ns 1us --handler-bytes 64k --capacity 4k --port 9000";
         for line in [
             format!("simulate packet --rate 20k --processors 2 {point}"),
@@ -342,7 +342,7 @@ mod tests {
             format!("run --rate 1.5M {live}"),
             format!("compare --loads 0.1,20% {live}"),
             format!("compare --rates 1k {live}"),
-            "transfer --size 64k --connections 2 --cpus 0,1 --seconds 1 --blocks 3 --rate-mbps 10".to_owned(),
+            "transfer --size 64k --connections 2 --cpus 0-1 --seconds 1 --blocks 3 --rate-mbps 10".to_owned(),
             "reproduce foong-2004 --size 1k --connections 2".to_owned(),
             "reproduce salehi-1994 --precision 2% --seed 1".to_owned(),
             "study --processors 1,2 --seed 1".to_owned(),
@@ -350,6 +350,38 @@ mod tests {
             let words = std::iter::once("warmcore").chain(line.split_whitespace());
             assert!(Arguments::try_parse_from(words).is_ok(), "{line}");
         }
+    }
+
+    /// An option with a parser of the standard library would refuse in that library's words.
+    #[test]
+    fn no_option_refuses_in_the_words_of_a_library() {
+        let mut command = Arguments::command();
+        command.build();
+        let mut refusals = 0;
+        let mut left = vec![(vec!["warmcore".to_owned()], command.clone())];
+        while let Some((path, level)) = left.pop() {
+            for option in level.get_arguments().filter(|option| option.get_action().takes_values()) {
+                let Some(flag) = option.get_long() else { continue };
+                for value in ["x", "1x", "99999999999999999999999999"] {
+                    let words = path.iter().cloned().chain([format!("--{flag}={value}")]);
+                    let Err(error) = command.clone().try_get_matches_from(words) else { continue };
+                    let error = error.to_string();
+                    refusals += usize::from(error.contains("invalid value"));
+                    for foreign in [
+                        "invalid digit",
+                        "invalid float",
+                        "to fit in target",
+                        "not in 0..",
+                        "unknown variant",
+                    ] {
+                        assert!(!error.contains(foreign), "{path:?} --{flag}={value}: {error}");
+                    }
+                }
+            }
+            let below = |child: &clap::Command| [&path[..], &[child.get_name().to_owned()]].concat();
+            left.extend(level.get_subcommands().map(|child| (below(child), child.clone())));
+        }
+        assert!(refusals > 100, "{refusals} refusals");
     }
 
     #[test]

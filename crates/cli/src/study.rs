@@ -35,14 +35,17 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
         (None, None) => measured(&study, arguments, stop).map_err(|error| folder.taken_back(error))?,
     };
     complete(&mut study, &profile, machine.as_ref());
+    let is_measured = machine.is_some();
     if let Some(earlier) = &earlier {
         earlier.refuse_others(&study)?;
+        if is_measured {
+            earlier.tell();
+        }
     }
     // Written at once, so that they survive whatever comes after.
     folder.write(PROFILE, toml::to_string(&profile).into_diagnostic()?.as_bytes())?;
     folder.write(SCENARIO, toml::to_string(&study).into_diagnostic()?.as_bytes())?;
 
-    let is_measured = machine.is_some();
     let bar = progress::bar("predicting");
     let tell = |done: usize, of: usize| progress::set(&bar, done as f64 / of as f64);
     let findings = conclude(&study, profile, machine, &tell, stop);

@@ -112,7 +112,7 @@ pub(crate) struct TrafficArguments {
 
     /// When packets arrive [default: poisson]: `poisson`, `constant`, `periodic`,
     /// `modulated:ratio=10,calm-us=5000,busy-us=500`, `trains:cars=8,gap-us=40` or
-    /// `self-similar:alpha=1.4,burst=20,peak=10`
+    /// `self-similar:alpha=1.4,burst=20,peak=10`; times may have their unit, as in `calm-us=5ms`
     #[arg(long, value_name = "NAME", value_parser = process::parse, conflicts_with = "trace")]
     pub(crate) process: Option<Process>,
 

@@ -31,7 +31,7 @@ pub(crate) struct VerifyArguments {
     #[arg(long = "interface", value_name = "NAME", conflicts_with = "benchmark")]
     pub(crate) interfaces: Vec<String>,
 
-    /// The length of a run
+    /// The length of a run, with its unit
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, default_value = "2s")]
     pub(crate) time: Duration,
 

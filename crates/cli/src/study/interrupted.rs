@@ -37,11 +37,16 @@ impl Earlier {
                 profile.name
             )));
         }
+        Ok((profile, Some(machine)))
+    }
+
+    /// Says whose costs are taken.
+    pub(super) fn tell(&self) {
+        let file = self.folder.join(PROFILE);
         messages::note(format_args!(
             "going on with {}, which the unfinished study measured; --force measures again",
             file.display()
         ));
-        Ok((profile, Some(machine)))
     }
 
     /// Refuses to go on as a `study` that was asked for in another way.
