@@ -57,7 +57,7 @@ pub enum ImpossibleArrivals {
     #[error("packets need at least 1 stream, not 0")]
     NoStreams,
     /// The rate is not a positive number.
-    #[error("packets cannot arrive at a rate of {0:?} per second; give a number above 0")]
+    #[error("packets cannot arrive at a rate of {0} per second; give a number above 0")]
     NoRate(f64),
     /// A parameter of the source is not valid.
     #[error(transparent)]
