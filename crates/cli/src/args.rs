@@ -342,7 +342,7 @@ mod tests {
             format!("run --rate 1.5M {live}"),
             format!("compare --loads 0.1,20% {live}"),
             format!("compare --rates 1k {live}"),
-            "transfer --size 64k --connections 2 --cpus 0-1 --seconds 1 --blocks 3 --rate-mbps 10".to_owned(),
+            "transfer --size 64k --models Full,none --direction RECEIVE --connections 2 --cpus 0-1 --seconds 1 --blocks 3 --rate-mbps 10".to_owned(),
             "reproduce foong-2004 --size 1k --connections 2".to_owned(),
             "reproduce salehi-1994 --precision 2% --seed 1".to_owned(),
             "study --processors 1,2 --seed 1".to_owned(),

@@ -7,7 +7,7 @@ use crate::calibrate::{existing, look_at_machine, measure, try_program, words};
 use crate::folder::{Folder, RESULTS};
 use crate::misuse::{OrMisuse, refuse_repeats};
 use crate::{documents, flags, interrupt, json, progress, provenance, terminal, unused_options};
-use interrupted::Earlier;
+use interrupted::InterruptedStudy;
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -25,7 +25,7 @@ const LOOK_AHEAD: [u32; 2] = [8, 64];
 pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     let mut study = scenario(arguments)?;
     let given = given_profile(&study)?;
-    let earlier = Earlier::find(arguments);
+    let earlier = InterruptedStudy::find(arguments);
     let existing = if earlier.is_some() { Existing::Replace } else { existing(arguments.output.force) };
     let folder = Folder::open(&arguments.out, existing, &FILES)?;
     let stop = interrupt::catch()?;

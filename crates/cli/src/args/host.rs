@@ -2,7 +2,7 @@
 
 use super::tune::TuneCommand;
 use super::{quantity, values};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -79,9 +79,8 @@ pub(crate) struct CaptureArguments {
 }
 
 fn example_names() -> impl TypedValueParser<Value = hosts::HostFn> {
-    let find = |name: String| hosts::ALL.iter().find(|host| host.0 == name).map(|host| host.1);
-    PossibleValuesParser::new(hosts::ALL.map(|host| host.0))
-        .try_map(move |name| find(name).ok_or("no such host"))
+    let find = |name: &str| hosts::ALL.iter().find(|host| host.0 == name).map(|host| host.1);
+    values::one_of(hosts::ALL.map(|host| host.0).into(), find)
 }
 
 #[derive(Args, Debug)]

@@ -27,7 +27,13 @@ pub(crate) fn parse(text: &str) -> Result<Process, String> {
     };
     let known: Vec<(&str, &str)> =
         split(example).1.map(|parameter| assignment(parameter)).collect::<Result<_, _>>()?;
-    let given = parameters.map(|parameter| value(&name, &known, parameter)).collect::<Result<Table, _>>()?;
+    let mut given = Table::new();
+    for parameter in parameters {
+        let (field, value) = value(&name, &known, parameter)?;
+        if given.insert(field, value).is_some() {
+            return Err(format!("`{parameter}`: the parameter is given twice"));
+        }
+    }
     let missing =
         known.iter().map(|known| known.0).find(|key| *key != OPTIONAL && !given.contains_key(&field(key)));
     if let Some(key) = missing {
@@ -126,6 +132,7 @@ mod tests {
             ("trains:cars", "`cars`: expected KEY=VALUE"),
             ("trains:cars=8,gap-us=40,gaps=odd", "`gaps` is `odd`, expected fixed or exponential"),
             ("modulated:ratio=10,calm-us=five", "`calm-us` is `five`, expected microseconds"),
+            ("trains:cars=8,cars=9,gap-us=40", "`cars=9`: the parameter is given twice"),
             ("self-similar:alpha=x", "`alpha` is `x`, expected a number such as alpha=1.4"),
         ] {
             let error = parse(text).expect_err(text);

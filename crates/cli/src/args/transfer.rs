@@ -2,7 +2,7 @@
 
 use super::values::{self, CpuRange};
 use super::{quantity, whole};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use clap::{Args, Subcommand};
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -95,14 +95,13 @@ pub(crate) struct ComparisonArguments {
     pub(crate) json: bool,
 }
 
-/// Reads the name of a model; the help lists them.
+/// Reads the name of a model.
 fn model() -> impl TypedValueParser<Value = Model> {
-    PossibleValuesParser::new(Model::ALL.map(Model::name)).try_map(|name| name.parse::<Model>())
+    values::one_of(Model::ALL.map(Model::name).into(), |name| name.parse().ok())
 }
 
 /// Reads the name of a direction.
 fn direction() -> impl TypedValueParser<Value = Direction> {
-    let named = |name: String| Direction::ALL.into_iter().find(|direction| direction.name() == name);
-    PossibleValuesParser::new(Direction::ALL.map(Direction::name))
-        .try_map(move |name| named(name).ok_or("expected a direction"))
+    let named = |name: &str| Direction::ALL.into_iter().find(|direction| direction.name() == name);
+    values::one_of(Direction::ALL.map(Direction::name).into(), named)
 }

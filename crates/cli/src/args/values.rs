@@ -8,7 +8,6 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command};
 use core::fmt;
-use core::marker::PhantomData;
 use core::ops::RangeInclusive;
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
 use std::ffi::OsStr;
@@ -18,22 +17,35 @@ use warmcore_scenario::{ProfileSource, Stacks};
 use warmcore_topology::CpuSet;
 use warmcore_workload::Size;
 
-/// Reads the names that documents use for `T`, also as reports print them: in letters of either case, with spaces
-/// for hyphens. The help lists them.
+/// Reads the names that documents use for `T`; the help lists them.
 pub(crate) fn names<T>() -> impl TypedValueParser<Value = T>
 where
     T: DeserializeOwned + Clone + Send + Sync + 'static,
 {
-    NameParser::<T> { names: PossibleValuesParser::new(Names::list::<T>()), values: PhantomData }
+    one_of(Names::list::<T>().to_vec(), |name| T::deserialize(deserializer::<value::Error>(name)).ok())
+}
+
+/// Reads one of `names` by `read`, also as reports print it: in letters of either case, with spaces for hyphens. The
+/// help lists the names.
+pub(crate) fn one_of<T, F>(names: Vec<&'static str>, read: F) -> impl TypedValueParser<Value = T>
+where
+    T: Clone + Send + Sync + 'static,
+    F: Fn(&str) -> Option<T> + Clone + Send + Sync + 'static,
+{
+    NameParser { names: PossibleValuesParser::new(names), read }
 }
 
 #[derive(Clone)]
-struct NameParser<T> {
+struct NameParser<F> {
     names: PossibleValuesParser,
-    values: PhantomData<T>,
+    read: F,
 }
 
-impl<T: DeserializeOwned + Clone + Send + Sync + 'static> TypedValueParser for NameParser<T> {
+impl<T, F> TypedValueParser for NameParser<F>
+where
+    T: Clone + Send + Sync + 'static,
+    F: Fn(&str) -> Option<T> + Clone + Send + Sync + 'static,
+{
     type Value = T;
 
     fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
@@ -41,8 +53,7 @@ impl<T: DeserializeOwned + Clone + Send + Sync + 'static> TypedValueParser for N
         let name = self.names.parse_ref(command, arg, OsStr::new(&plain));
         // The error quotes what was typed.
         let name = name.or_else(|_| self.names.parse_ref(command, arg, value))?;
-        T::deserialize(deserializer::<value::Error>(&name))
-            .map_err(|error| clap::Error::raw(ErrorKind::InvalidValue, error))
+        (self.read)(&name).ok_or_else(|| clap::Error::new(ErrorKind::InvalidValue).with_cmd(command))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {

@@ -12,11 +12,11 @@ use warmcore_scenario::Study;
 use warmcore_topology::Machine;
 
 /// A folder with the costs of a study, and what it asked for, but no report, which is written last.
-pub(super) struct Earlier {
+pub(super) struct InterruptedStudy {
     folder: PathBuf,
 }
 
-impl Earlier {
+impl InterruptedStudy {
     /// The unfinished study where `arguments` say to write; `None` if there is none, or if it is not to be kept.
     pub(super) fn find(arguments: &StudyArguments) -> Option<Self> {
         let folder = &arguments.out;
