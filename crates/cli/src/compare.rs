@@ -51,7 +51,11 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     bar.finish_and_clear();
     let comparison = compared.map_err(|error| match error {
         // What was measured is not lost.
-        CompareError::Interrupted => explained(error),
+        CompareError::Interrupted => {
+            let file = folder.file(PROFILE);
+            eprintln!("the costs are kept: `--profile {} --force` takes them", file.display());
+            explained(error)
+        }
         error => folder.taken_back(explained(error)),
     })?;
 

@@ -259,6 +259,28 @@ fn an_interrupt_leaves_whole_files_only() {
     assert_eq!(names(&path), ["mine.toml"], "no folder stands in the way of the next attempt");
 }
 
+/// A comparison that is interrupted says how to go on with what it measured.
+#[test]
+fn an_interrupted_comparison_says_how_to_go_on() {
+    let (_folder, path) = folder_with("");
+    let costs = as_measured(&path);
+    let words = ["compare", "--profile", costs, "--processors", "1", "--loads", "0.5", "--seconds", "60"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_warmcore"));
+    command.args(words).current_dir(&path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the binary can be run");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !path.join("comparison/scenario.toml").exists() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill is there");
+    assert!(kill.success());
+    let output = child.wait_with_output().expect("a child's output");
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("`--profile comparison/profile.toml --force` takes them"), "{said}");
+    assert_eq!(names(&path.join("comparison")), ["profile.toml", "scenario.toml"]);
+}
+
 /// A study that was interrupted after the costs were measured goes on with them when it is asked for again.
 #[test]
 fn an_interrupted_study_goes_on_with_what_it_measured() {
