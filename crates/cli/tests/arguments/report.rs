@@ -76,9 +76,26 @@ fn pages_are_written_and_a_release_holds_what_is_installed() {
         .expect("the script can be run");
     assert!(made.status.success(), "{}", text(&made.stderr));
     let list = text(&made.stdout);
-    for file in
-        ["bin/warmcore", "man1/warmcore-host-plan.1", "completions/warmcore.bash", "LICENSE-MIT", "README.md"]
-    {
+    for file in [
+        "bin/warmcore",
+        "share/man/man1/warmcore-host-plan.1",
+        "share/bash-completion/completions/warmcore",
+        "share/zsh/site-functions/_warmcore",
+        "share/fish/vendor_completions.d/warmcore.fish",
+        "docs/src/report.png",
+        "LICENSE-MIT",
+        "README.md",
+    ] {
         assert!(list.lines().any(|line| line.ends_with(file)), "{file}: {list}");
     }
+    let archive = list.lines().next().expect("the archive's path");
+    let unpack = ["-xzf", archive, "--strip-components=1"];
+    assert!(Command::new("tar").args(unpack).current_dir(&path).status().expect("tar is there").success());
+    let install = fs::read_to_string(path.join("INSTALL")).unwrap();
+    assert!(
+        install.contains("GLIBC 2.") && install.contains("sudo cp -r bin share /usr/local/"),
+        "{install}"
+    );
+    let unpacked = Command::new(path.join("bin/warmcore")).arg("--version").output().expect("it runs there");
+    assert!(text(&unpacked.stdout).starts_with("warmcore "));
 }
