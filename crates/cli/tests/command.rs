@@ -119,6 +119,10 @@ fn a_study_writes_its_files_and_repeats_from_its_own_scenario() {
     assert_eq!(summary["advice"][0]["processors"], 2);
     assert!(summary["advice"][0]["regions"][0]["best"]["policy"].is_string());
     assert_eq!(names(&path.join("first")), FILES);
+    let table = fs::read_to_string(path.join("first/results.csv")).unwrap();
+    let header: Vec<&str> = table.lines().next().expect("a header").split(',').collect();
+    assert!(["processors", "streams", "ended"].iter().all(|column| header.contains(column)), "{header:?}");
+    assert!(table.lines().any(|line| line.ends_with(",exhausted")), "{table}");
 
     let again = warmcore(&["study", "--scenario", "first/study.toml", "--out", "again", "--json"], &path);
     assert_eq!(text(&again.stdout), text(&output.stdout), "the same scenario gives the same figures");
