@@ -19,6 +19,8 @@ use warmcore_study::compare::{CompareError, Comparison, Loads, Request, compare,
 use warmcore_study::costs;
 use warmcore_units::PerSecond;
 
+/// Version of what `--json` prints. Version 4 has `disturbed_share` in place of `disturbed_packets`.
+const SCHEMA: u32 = 4;
 const REPORT: &str = "report.html";
 const PROFILE: &str = "profile.toml";
 const SUMMARY: &str = "summary.json";
@@ -211,7 +213,7 @@ fn write(
     let results = results::Summary::new(comparison);
     let report = present::document(comparison, profile, &notes, manifest.clone());
     let report = warmcore_report::render(&report);
-    let summary = Summary { schema: 3, profile: &profile.name, notes, results: &results };
+    let summary = Summary { schema: SCHEMA, profile: &profile.name, notes, results: &results };
     let summary = json::pretty(&summary)?;
     folder.write_table(&RESULTS, &columns(&results.points).into_diagnostic()?, &manifest)?;
     folder.write(SUMMARY, summary.as_bytes())?;

@@ -28,8 +28,9 @@ use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
 use warmcore_workload::Capture;
 
-/// Version of what `--json` prints.
-const SCHEMA: u32 = 1;
+/// Version of what `--json` prints. Version 2 has `disturbed_share` in place of `disturbed_packets` and
+/// `undisturbed_packets`, calls the figures of all packets `overall_…` and those of the whole run `whole_run_…`.
+const SCHEMA: u32 = 2;
 /// Between two looks at whether the run is to end.
 const TICK: Duration = Duration::from_millis(50);
 /// Between two pictures of the live view.

@@ -51,6 +51,7 @@ fn every_point_is_an_object_and_judged_or_said_not_to_be() {
             assert!((null / measured - 1.0 - number("null_error", "mean")).abs() < 1e-9, "{point}");
         }
         assert_ne!(point["judgement"].is_null(), point["not_judged"].is_null(), "{point}");
+        assert!(point["disturbed_share"].is_number() && point.get("disturbed_packets").is_none(), "{point}");
         // Costs of a machine of 1994 cannot be good here, whatever the noise.
         assert!(point["judgement"] != "good", "{point}");
     }
