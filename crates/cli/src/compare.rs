@@ -46,8 +46,10 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     folder.write(SCENARIO, document(&request.scenario)?.as_bytes())?;
 
     let bar = progress::bar("comparing");
-    let compared =
-        compare(&request, &profile, Path::new(point::HERE), stop, |done| progress::set(&bar, done));
+    let compared = compare(&request, &profile, Path::new(point::HERE), stop, |at| {
+        bar.set_message(at.stage);
+        progress::set(&bar, at.done);
+    });
     bar.finish_and_clear();
     let comparison = compared.map_err(|error| match error {
         // What was measured is not lost.

@@ -18,6 +18,7 @@ mod manual;
 mod messages;
 mod misuse;
 mod point;
+mod probe;
 mod progress;
 mod provenance;
 mod report;

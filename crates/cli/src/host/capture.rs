@@ -2,6 +2,7 @@
 
 use crate::args::host::CaptureArguments;
 use crate::misuse::misuse;
+use crate::probe::probe;
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use warmcore_linux::fake::Tree;
@@ -26,7 +27,7 @@ pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
 
 /// The files that a look at this machine, or at what is below `root`, reads, and what to know of them.
 fn seen(root: Option<&Path>) -> miette::Result<(Tree, String)> {
-    let (probe, recording) = super::probe(root)?.recorded();
+    let (probe, recording) = probe(root)?.recorded();
     // A host that cannot be looked at is what a capture is wanted for.
     let ended = probe.inventory().err().map(|error| {
         format!("The look ended early, and so does the copy: {error}. With --root it ends there as well.\n")

@@ -7,24 +7,25 @@ use crate::calibrate::existing;
 use crate::folder;
 use crate::json;
 use crate::misuse::OrMisuse;
+use crate::probe::{look, probe};
 use miette::{IntoDiagnostic, WrapErr};
 use serde::Serialize;
-use warmcore_linux::{Inventory, ProbeError, Rates};
+use warmcore_linux::{Inventory, Probe, ProbeError, Rates};
 use warmcore_record::atomic_file;
 
 /// Version of what `--json` prints.
 const SCHEMA: u32 = 1;
 
 pub(crate) fn run(arguments: &ShowArguments) -> miette::Result<()> {
-    let probe = super::probe(arguments.root.as_deref())?;
+    let root = arguments.root.as_deref();
     if let Some(pause) = arguments.watch {
-        return watch::run(&probe, pause, arguments.json);
+        return watch::run(&probe(root)?, pause, arguments.json);
     }
     let existing = existing(arguments.force);
     if let Some(file) = &arguments.html {
         atomic_file::check(file, existing).or_misuse()?;
     }
-    let inventory = looked(probe.inventory())?;
+    let inventory = looked(look(root, Probe::inventory)?)?;
     if let Some(file) = &arguments.html {
         let page = warmcore_report::render(&page::document(&inventory));
         folder::write(file, page.as_bytes(), existing)?;

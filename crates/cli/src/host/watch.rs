@@ -2,7 +2,7 @@
 
 use super::picture::picture;
 use super::show::{Shown, looked};
-use crate::json;
+use crate::{json, messages};
 use console::{Term, truncate_str};
 use miette::IntoDiagnostic;
 use std::thread::sleep;
@@ -15,6 +15,7 @@ const COST: f64 = 0.01;
 
 /// Looks every `asked`, or as much less often as keeps to [`COST`], until somebody ends it.
 pub(super) fn run(probe: &Probe, asked: Duration, json: bool) -> miette::Result<()> {
+    messages::detail(format_args!("looking at the machine every {asked:?}, until you press Ctrl-C"));
     let mut screen = Screen::new(json);
     let mut before = looked(probe.inventory())?;
     screen.show(&before, None, None)?;
