@@ -1,6 +1,7 @@
 //! `warmcore host`.
 
 mod capture;
+mod inventory;
 mod page;
 mod picture;
 mod plan;

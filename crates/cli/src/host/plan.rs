@@ -1,6 +1,6 @@
 //! `warmcore host plan`.
 
-use super::show;
+use super::inventory::looked;
 use crate::args::host::PlanArguments;
 use crate::calibrate::existing;
 use crate::json::{self, Versioned};
@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
         atomic_file::check(file, existing(arguments.force)).or_misuse()?;
     }
     let profile = arguments.profile.as_ref().map(point::profile).transpose()?;
-    let picture = show::looked(look(arguments.root.as_deref(), Probe::inventory)?)?;
+    let picture = looked(look(arguments.root.as_deref(), Probe::inventory)?)?;
     let busiest = Target::Busiest;
     let request = Request {
         target: arguments.subject.as_ref().unwrap_or(&busiest),

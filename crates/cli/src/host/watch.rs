@@ -1,7 +1,8 @@
 //! `warmcore host show --watch`: look after look, each with the rates since the one before.
 
+use super::inventory::{Printed, looked};
 use super::picture::picture;
-use super::show::{Shown, looked};
+
 use crate::{json, messages};
 use console::{Term, truncate_str};
 use miette::IntoDiagnostic;
@@ -60,7 +61,7 @@ impl Screen {
         slower: Option<Duration>,
     ) -> miette::Result<()> {
         if self.json {
-            let line = json::line(&Shown::new(inventory, rates))?;
+            let line = json::line(&Printed::new(inventory, rates))?;
             return crate::print(line.as_bytes());
         }
         let mut text = picture(inventory, rates);

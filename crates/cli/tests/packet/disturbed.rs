@@ -37,8 +37,8 @@ fn a_comparison_in_which_nothing_can_be_judged_fails_and_names_no_error() {
         warmcore(&[&["compare", "--profile", profile, "--loads", "0.5"], &on_it[..]].concat(), folder.path());
     let (said, error) = (text(&compared.stdout), on_one_line(&compared.stderr));
     assert_eq!(compared.status.code(), Some(1), "{said}{error}");
-    let is_told = error.contains("Nothing could be judged: at 1 of 1 loads");
-    assert!(is_told || error.contains("could not be measured"), "{error}");
+    let is_said = error.contains("Nothing could be judged: at 1 of 1 loads");
+    assert!(is_said || error.contains("could not be measured"), "{error}");
     assert!(!said.contains("% ±"), "{said}");
 }
 
