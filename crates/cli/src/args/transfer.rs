@@ -33,7 +33,7 @@ pub(crate) enum TransferCommand {
 
 #[derive(Args, Debug)]
 pub(crate) struct ServeArguments {
-    /// Where to listen; port 0 is one of the kernel's choice
+    /// Where to listen; with port 0 the kernel chooses one
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:5077")]
     pub(crate) bind: SocketAddr,
 }
@@ -63,7 +63,7 @@ pub(crate) struct ComparisonArguments {
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = model(), ignore_case = true)]
     pub(crate) models: Vec<Model>,
 
-    /// The cpus that connections take turns on [default: all that this process may use]
+    /// The cpus to spread connections over [default: all that this process may use]
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     pub(crate) cpus: Vec<u32>,
 
@@ -80,7 +80,7 @@ pub(crate) struct ComparisonArguments {
     #[arg(long, value_name = "MBIT/S", value_parser = quantity::megabits)]
     pub(crate) rate_mbps: Option<PerSecond>,
 
-    /// Let the virtual wires carry frames as an Ethernet wire does, without segmentation offload
+    /// Turn segmentation offload off, so that the virtual wires carry frames of an Ethernet's size
     #[arg(long, conflicts_with = "to")]
     pub(crate) no_offloads: bool,
 
@@ -89,7 +89,7 @@ pub(crate) struct ComparisonArguments {
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) to: Option<String>,
 
-    /// Print one JSON object instead of words
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }

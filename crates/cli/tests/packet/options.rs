@@ -45,7 +45,8 @@ fn a_profile_in_which_a_packet_takes_for_ever_is_refused_with_file_key_and_range
     profile["times"]["locking"]["fully_cold"]["mean"] = 1e300.into();
     fs::write(folder.path().join("mine.toml"), profile.to_string()).unwrap();
     let error = refusal(&point(&["--profile", "mine.toml"]), folder.path());
-    for expected in ["mine.toml", "`times.locking.fully_cold.mean` is 1e300 ns", "expected between 0 ns and 1 s"]
+    for expected in
+        ["mine.toml", "`times.locking.fully_cold.mean` is 1e300 ns", "expected between 0 ns and 1 s"]
     {
         assert!(error.contains(expected), "{error}");
     }
