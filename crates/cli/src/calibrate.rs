@@ -50,7 +50,9 @@ pub(crate) fn look_at_machine(quietly: bool) -> miette::Result<Machine> {
             messages::note(warning);
         }
         if probed.machine.usable_cores().len() < 2 {
-            messages::note("with one usable core, what migration costs cannot be measured; the rest is");
+            messages::note(
+                "with one usable core, the cost of migration cannot be measured; everything else is",
+            );
         }
     }
     Ok(probed.machine)

@@ -161,7 +161,8 @@ fn given_profile(scenario: &PacketScenario) -> miette::Result<Option<Profile>> {
     let profile = point::profile(&scenario.profile)?;
     packets::check(&profile, &scenario.live).map_err(|fault| {
         point::unfit_profile(&format_args!(
-            "{fault}. Without --profile, a fitting one is measured; the comparison's own profile.toml serves further ones"
+            "{fault}. Without --profile, fitting costs are measured first, and later comparisons can use the \
+             profile.toml written here"
         ))
     })?;
     Ok(Some(profile))

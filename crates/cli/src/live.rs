@@ -33,9 +33,9 @@ use warmcore_workload::Capture;
 /// Version of what `--json` prints. Version 2 has `disturbed_share` in place of `disturbed_packets` and
 /// `undisturbed_packets`, calls the figures of all packets `overall_…` and those of the whole run `whole_run_…`.
 const SCHEMA: u32 = 2;
-/// Between two looks at whether the run is to end.
+/// Time between two checks whether the run is to end.
 const TICK: Duration = Duration::from_millis(50);
-/// Between two pictures of the live view.
+/// Time between two pictures of the live view.
 const REFRESH: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
@@ -121,8 +121,8 @@ fn tell_notes(scenario: &PacketScenario, capture: Option<&Capture>, endpoint: Op
     }
     if weighs_costs(scenario) && scenario.profile == ProfileSource::SgiChallengeXl {
         messages::note(format_args!(
-            "`{}` weighs costs, and decides by those of the machine of Salehi 1994: give --profile with \
-             what `warmcore calibrate` has measured here",
+            "`{}` weighs costs, and uses those of the machine of Salehi 1994. For those of this machine give \
+             --profile with a file that `warmcore calibrate` wrote",
             scenario.scheduling.policy
         ));
     }

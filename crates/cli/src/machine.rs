@@ -67,7 +67,7 @@ fn describe(machine: &Machine) -> String {
         text += &format!("Its control group limits it to {quota} cpus' worth of time.\n");
     }
     if cores.len() < 2 {
-        text += "With one core, what migration between processors costs cannot be measured.\n";
+        text += "With one core, the cost of migration between processors cannot be measured.\n";
     }
     text
 }

@@ -20,7 +20,7 @@ const RESULTS: FileEntry = (
     "results.parquet, results.csv",
     "The figures, a row for each point; units are in the metadata or the header.",
 );
-const JOURNAL: FileEntry = ("points.journal", "Finished points, from which --resume goes on.");
+const JOURNAL: FileEntry = ("points.journal", "Finished points, from which --resume continues.");
 const PROFILE: FileEntry = ("profile.toml", "What packets cost on one machine, in every situation.");
 const CLAIMS: FileEntry =
     ("claims.json, claims.parquet, claims.csv", "Published values beside ours, with verdicts.");
@@ -103,7 +103,7 @@ fn synopsis(command: &Command) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// What the command of this page reads by itself, and what it writes.
+/// The files that the command of this page reads without being asked, and those it writes.
 fn files(page: &str) -> Vec<FileEntry> {
     const FOUND: FileEntry = (
         "profile.toml, study/profile.toml",

@@ -24,7 +24,7 @@ fn figures<E>(source: &Source<E>, arguments: &ReproduceArguments) -> miette::Res
     source.figures_named(&arguments.figures).or_misuse().wrap_err("--figure")
 }
 
-/// Writes the files of a reproduction into `folder`, and says what came of it.
+/// Writes the files of a reproduction into `folder`, and prints the summary.
 fn finish<E: Evidence>(
     reproduction: &Reproduction<E>,
     manifest: Manifest,

@@ -303,7 +303,7 @@ fn one_cpu_is_enough_for_a_study() {
         return println!("skipped: the machine is too busy for so small a budget ({said})");
     }
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("what migration costs cannot be measured"), "{said}");
+    assert!(said.contains("the cost of migration cannot be measured"), "{said}");
     let profile = fs::read_to_string(path.join("study/profile.toml")).unwrap();
     assert!(profile.contains("cached.A2") && !profile.contains("cached.B1"), "{profile}");
     assert!(!profile.contains("[free_memory"), "{profile}");

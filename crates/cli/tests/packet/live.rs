@@ -123,7 +123,7 @@ fn what_was_not_reached_or_cannot_be_known_is_said() {
     let overloaded = said(&slow);
     assert!(overloaded.contains("Overloaded: of ") && overloaded.contains("% were dropped"), "{overloaded}");
     let held_back = said(&[&slow[..], &["--overload", "hold-back"]].concat());
-    assert!(held_back.contains("The rate was not reached: 20.0 k/s were offered"), "{held_back}");
+    assert!(held_back.contains("The rate was not reached: 20.0 k/s was asked for"), "{held_back}");
 
     let heavy = said(&["--process", "self-similar:alpha=1.4,burst=20,peak=10", "--processors", "1"]);
     assert!(heavy.contains("No interval holds for arrivals of infinite variance"), "{heavy}");
