@@ -117,17 +117,17 @@ impl Classifier {
             return 0;
         }
         let FlowSet { open, is_full } = &self.flows;
-        let (mut shown, mut kept) = (0, VecDeque::new());
+        let (mut delivered, mut kept) = (0, VecDeque::new());
         for (at, key, frame) in self.waiting.drain(..) {
-            if shown < limit && (*is_full || open.contains(&key)) {
+            if delivered < limit && (*is_full || open.contains(&key)) {
                 sink(Incoming { at, bytes: Bytes::Borrowed(&frame) });
-                shown += 1;
+                delivered += 1;
             } else {
                 kept.push_back((at, key, frame));
             }
         }
         self.waiting = kept;
-        shown
+        delivered
     }
 
     /// Handles a received frame: it is passed on, waits, or is answered here. Returns whether it was
@@ -208,7 +208,7 @@ impl<D: FrameDevice> Queue for DeviceQueue<D> {
         let mut delivered = classifier.deliver_waiting(limit, sink);
         if delivered < limit {
             device.receive(limit - delivered, |frame| {
-                delivered += usize::from(classifier.receive(now, frame, sink))
+                delivered += usize::from(classifier.receive(now, frame, sink));
             });
         }
         self.send_answers();
