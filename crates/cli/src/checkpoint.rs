@@ -1,4 +1,4 @@
-//! The checkpoint of an interrupted command: finished points, written as they come, from which `--resume` goes on.
+//! The checkpoint of an interrupted command: a journal of finished points, from which `--resume` continues.
 
 use crate::args::ResumableArguments;
 use crate::folder::Folder;
@@ -69,7 +69,7 @@ pub(crate) fn open<V: Serialize + DeserializeOwned>(
         )));
     }
     let existing = if begins { Existing::Refuse } else { Existing::Replace };
-    // One that is there says itself what is wrong with it.
+    // The journal itself says what is wrong with one that exists.
     let new: &[&str] = if journal.symlink_metadata().is_ok() { &[] } else { &[JOURNAL] };
     let folder = Folder::open(&arguments.out, existing, &[files, new].concat())?;
     let journal = match arguments.resume {

@@ -1,5 +1,5 @@
-//! The profile that a simulation uses: the one that is named, else one that was measured and left here, else that
-//! of Salehi 1994.
+//! The profile that a simulation uses: the one that is named, else a measured one in this folder, else that of
+//! Salehi 1994.
 
 use crate::args::packet::ScenarioArguments;
 use crate::{messages, point};

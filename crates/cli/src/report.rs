@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use warmcore_report::is_report;
 
-/// What opens a file on a desktop, where `$BROWSER` names nothing.
+/// Opens a file on a desktop, if `$BROWSER` names nothing.
 const OPENER: &str = "xdg-open";
 /// The start of a file that is read to find out whether it is a report, in bytes.
 const HEAD: u64 = 4096;

@@ -1,5 +1,5 @@
-//! `warmcore reproduce SOURCE`: one flow for every source. A module for each obtains its evidence; judging,
-//! files, resuming and words are the same for all.
+//! `warmcore reproduce SOURCE`. A module for each source obtains its evidence; judging, files, resuming and output
+//! are shared.
 
 pub(crate) mod foong;
 pub(crate) mod salehi;

@@ -1,4 +1,4 @@
-//! What a terminal shows: tables, and text wrapped to its width.
+//! Tables and text for a terminal.
 
 pub(crate) mod claims;
 pub(crate) mod compare;
