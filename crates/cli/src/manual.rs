@@ -63,11 +63,10 @@ fn add_pages(command: &Command, name: &str, pages: &mut Vec<Page>) -> io::Result
     let described = command.clone().after_long_help(Resettable::Reset).display_name(name.to_owned());
     let described = described.override_usage(synopsis(command));
     let source = concat!("warmcore ", env!("CARGO_PKG_VERSION"));
-    clap_mangen::Man::new(described)
-        .title(name)
-        .source(source)
-        .manual("Warmcore manual")
-        .render(&mut text)?;
+    // An empty date would be left out, and the source stand in its place.
+    let page =
+        clap_mangen::Man::new(described).title(name).date(" ").source(source).manual("Warmcore manual");
+    page.render(&mut text)?;
     let statuses = exit::STATUSES.map(|(status, meaning)| (status.to_string(), meaning));
     text.extend(
         section("EXIT STATUS", statuses.iter().map(|(status, meaning)| (status.as_str(), *meaning))).bytes(),
@@ -174,7 +173,9 @@ mod tests {
         assert!(of("host").ends_with(" <COMMAND>") && of("transfer").ends_with(" [COMMAND]"));
         let pages = pages().expect("pages");
         let page = pages.iter().find(|page| page.name == "warmcore-report").expect("a page");
-        assert!(String::from_utf8_lossy(&page.text).contains("[\\-\\-color <WHEN>]"));
+        let text = String::from_utf8_lossy(&page.text);
+        assert!(text.contains("[\\-\\-color <WHEN>]"), "{text}");
+        assert!(text.contains(".TH warmcore-report 1 \" \" \"warmcore "), "{text}");
     }
 
     #[test]
