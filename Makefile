@@ -4,13 +4,15 @@
 SHELL := /bin/bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 export RUSTDOCFLAGS := -D warnings
+# Where cargo builds.
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .PHONY: help study release test test-long audit docs bench bench-sim bench-runtime bench-dispatch bench-transfer fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
 	@echo 'make study ARGS=--quick  the same within a minute; ARGS is passed to `warmcore study`'
-	@echo 'make release             an archive for other machines in target/: binary, completions, manual pages, licences'
+	@echo 'make release             an archive for other machines in target/: binary, completions, manual pages, book, licences'
 	@echo 'make test                format, lints, docs, tests, licences, packages, the report in a browser'
 	@echo 'make test-long           what takes longer: fuzzing, loom, schedules, Miri, races, faults, soak, calibrations and studies that must agree,'
 	@echo '                         mutants that tests must notice'
@@ -25,12 +27,12 @@ help:
 study:
 	@scripts/install-toolchain
 	cargo build --release --locked --package warmcore-cli
-	@target/release/warmcore study $(ARGS)
+	@$(TARGET)/release/warmcore study $(ARGS)
 
 release:
 	@scripts/install-toolchain
 	cargo build --release --locked --package warmcore-cli
-	@scripts/make-release target/release/warmcore target
+	@scripts/make-release $(TARGET)/release/warmcore $(TARGET)
 
 test:
 	@scripts/install-toolchain

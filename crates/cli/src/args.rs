@@ -69,35 +69,35 @@ pub(crate) enum Command {
     /// Writes a profile that `warmcore study --profile` takes.
     Calibrate(CalibrateArguments),
 
-    /// Simulate one point: a host, its traffic, and what comes of it
+    /// Simulate one host under one kind of traffic
     #[command(subcommand)]
     Simulate(SimulateCommand),
 
-    /// Simulate every combination of what is varied, and compare
+    /// Simulate every combination of the values given, and compare
     #[command(subcommand)]
     Sweep(SweepCommand),
 
-    /// Run protocol work on this machine, and measure what comes of it
+    /// Run protocol work on this machine, and measure delays and throughput
     ///
-    /// A worker on each processor takes packets up a UDP/IP stack, under the approach and the policy
-    /// asked for, by the code that `simulate` predicts with. Packets are generated in memory at --rate, or
-    /// as fast as workers accept them; or they come from a network interface and are echoed. A terminal
-    /// shows live figures. Ctrl-C ends the run early and reports what was measured until then.
+    /// A worker on each processor takes packets up a UDP/IP stack. The approach and the policy decide which
+    /// worker processes which packet, with the same code that `simulate` uses. Packets are generated in memory at
+    /// --rate, or as fast as workers accept them; or they come from a network interface and are echoed. A
+    /// terminal shows live figures. Ctrl-C ends the run early and reports what was measured until then.
     Run(Box<RunLiveArguments>),
 
-    /// Predict, run, and compare
+    /// Compare predictions with runs on this machine
     ///
-    /// At each load the scenario is simulated, with the costs of a profile of this machine (measured
-    /// first, unless --profile names one) and those of the runtime itself, and run; the report shows
-    /// both, how far off the prediction is, and where most of the difference comes from. Loads at
-    /// which the machine was too busy with other work are not judged; if none could be, the command fails.
+    /// Simulates the scenario at each load, with the costs of this machine (measured first, unless --profile
+    /// names them) and of the runtime itself, and runs it. The report shows both, how far off the prediction is,
+    /// and where most of the difference comes from. Loads at which the machine was too busy with other work are
+    /// not judged; if none can be judged, the command fails.
     Compare(Box<CompareArguments>),
 
     /// Reproduce the figures and claims of a publication
     #[command(subcommand)]
     Reproduce(ReproduceCommand),
 
-    /// Print the path of a report, or open it in a browser
+    /// Print where a report is, and open it in a browser if asked
     Report(ReportArguments),
 
     /// Show the processors, caches and limits of this machine
@@ -107,13 +107,13 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Host(HostCommand),
 
-    /// Move bytes under every affinity model, and compare
+    /// Measure bulk TCP transfers under every affinity model
     ///
-    /// Bulk transfers over TCP between two network namespaces of this machine, which are made for it and
-    /// gone with it: nothing of the machine is changed. Packets of a connection are steered to a cpu, its
-    /// programs are kept on one, both (full), neither, or each on another (crossed); or all packets go to
-    /// the first cpu (cpu0). Models take turns in blocks. The first model runs twice per block; that A/A
-    /// difference is the noise floor.
+    /// Transfers over TCP between two network namespaces, which are made for it and removed afterwards; nothing
+    /// else on the machine is changed. Under each model the packets of a connection are steered to a cpu
+    /// (interrupt-only), its programs are kept on one (process-only), both (full) or neither (none); or the two
+    /// are kept on different cpus (crossed), or all packets go to the first cpu (cpu0). Models take turns in
+    /// blocks. The first model runs twice per block; that A/A difference is the noise floor.
     #[command(after_help = TRANSFER_COST)]
     Transfer(TransferArguments),
 
@@ -138,14 +138,14 @@ pub(crate) struct ReportArguments {
     #[arg(value_name = "PATH", default_value = "study")]
     pub(crate) path: PathBuf,
 
-    /// Open it with the programs that $BROWSER names, or else with xdg-open
+    /// Open it in a browser: with the first command of $BROWSER that succeeds, or else with xdg-open
     #[arg(long)]
     pub(crate) open: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ManArguments {
-    /// Write a file for each command into this folder, in place of earlier ones
+    /// Write a page for each command into this folder, replacing earlier ones
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }
@@ -169,19 +169,18 @@ pub(crate) struct SimulatePacketArguments {
     #[arg(long, value_name = "N", value_parser = values::processors(), help_heading = "Host")]
     pub(crate) processors: Option<u32>,
 
-    /// Say also how the mean delay differs from that under this policy
+    /// Also say how the mean delay differs from that under this policy
     ///
-    /// Both see the same packets, in 20 runs each, so that the difference is known far better than
-    /// the two delays are.
+    /// Both see the same packets, in 20 runs each, so the difference is known far better than the two delays.
     #[arg(long, value_name = "POLICY", conflicts_with = "print_scenario", help_heading = "Output")]
     #[arg(value_parser = values::names::<ProcessorPolicy>())]
     pub(crate) against: Option<ProcessorPolicy>,
 
-    /// Print the scenario, which --scenario takes, and simulate nothing
+    /// Print the scenario as a document for --scenario, and simulate nothing
     #[arg(long, conflicts_with = "json", help_heading = "Output")]
     pub(crate) print_scenario: bool,
 
-    /// Print one JSON object instead of words
+    /// Print one JSON object instead of text
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
@@ -216,7 +215,7 @@ pub(crate) struct StudyArguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["quick", "profile", "processors", "seed"])]
     pub(crate) scenario: Option<PathBuf>,
 
-    /// A first look within a minute: shorter measurements, wider intervals
+    /// Take a first look within a minute: shorter measurements, wider intervals
     #[arg(long)]
     pub(crate) quick: bool,
 
@@ -225,7 +224,7 @@ pub(crate) struct StudyArguments {
     #[arg(long, value_name = "FILE")]
     pub(crate) profile: Option<String>,
 
-    /// Predict for these numbers of processors [default: this machine's, 8 and 64]
+    /// Predict for hosts with these numbers of processors [default: this machine's, 8 and 64]
     #[arg(long, value_name = "N,…", value_delimiter = ',', value_parser = values::processors())]
     pub(crate) processors: Vec<u32>,
 
@@ -246,7 +245,7 @@ pub(crate) struct StudyArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct CalibrateArguments {
-    /// A first look in less than half a minute
+    /// Take a first look in less than half a minute
     #[arg(long)]
     pub(crate) quick: bool,
 
@@ -279,7 +278,7 @@ pub(crate) struct OutputArguments {
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Print one JSON object instead of words
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -291,7 +290,7 @@ pub(crate) struct ResumableArguments {
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub(crate) out: PathBuf,
 
-    /// Go on from what an earlier run in this folder has finished
+    /// Continue an earlier run in this folder, from its finished points
     #[arg(long, conflicts_with = "force")]
     pub(crate) resume: bool,
 
@@ -299,18 +298,18 @@ pub(crate) struct ResumableArguments {
     #[arg(long)]
     pub(crate) force: bool,
 
-    /// Print one JSON object instead of words
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct MachineArguments {
-    /// Look at the `proc` and `sys` folders in this folder instead of this machine's
+    /// Read the `proc` and `sys` folders in this folder instead of this machine's
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
 
-    /// Print one JSON object instead of words
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }

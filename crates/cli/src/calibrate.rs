@@ -2,6 +2,7 @@
 
 use crate::args::{CalibrateArguments, InterveningArguments};
 use crate::misuse::OrMisuse;
+use crate::probe::look;
 use crate::{folder, interrupt, json, messages, progress, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use std::ffi::OsString;
@@ -43,13 +44,15 @@ pub(crate) fn run(arguments: &CalibrateArguments) -> miette::Result<()> {
 
 /// This machine; what could not be found out about it is said on standard error.
 pub(crate) fn look_at_machine(quietly: bool) -> miette::Result<Machine> {
-    let probed = Probe::new().machine().into_diagnostic().wrap_err("cannot look at the machine")?;
+    let probed = look(None, Probe::machine)?.into_diagnostic().wrap_err("cannot look at the machine")?;
     if !quietly {
         for warning in &probed.warnings {
             messages::note(warning);
         }
         if probed.machine.usable_cores().len() < 2 {
-            messages::note("with one usable core, what migration costs cannot be measured; the rest is");
+            messages::note(
+                "with one usable core, the cost of migration cannot be measured; everything else is",
+            );
         }
     }
     Ok(probed.machine)

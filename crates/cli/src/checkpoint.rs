@@ -1,4 +1,4 @@
-//! The checkpoint of an interrupted command: finished points, written as they come, from which `--resume` goes on.
+//! The checkpoint of an interrupted command: a journal of finished points, from which `--resume` continues.
 
 use crate::args::ResumableArguments;
 use crate::folder::Folder;
@@ -39,12 +39,12 @@ impl Checkpoint {
         Ok((folder, Self { journal }))
     }
 
-    /// What came of `point` in an earlier run.
+    /// The result of `point` in an earlier run.
     pub(crate) fn known(&self, point: &PacketScenario) -> Option<PointResult> {
         self.journal.known(&toml::to_string(point).ok()?).copied()
     }
 
-    /// Keeps what came of `point`.
+    /// Keeps the result of `point`.
     pub(crate) fn keep(
         &self,
         point: &PacketScenario,
@@ -69,7 +69,7 @@ pub(crate) fn open<V: Serialize + DeserializeOwned>(
         )));
     }
     let existing = if begins { Existing::Refuse } else { Existing::Replace };
-    // One that is there says itself what is wrong with it.
+    // The journal itself says what is wrong with one that exists.
     let new: &[&str] = if journal.symlink_metadata().is_ok() { &[] } else { &[JOURNAL] };
     let folder = Folder::open(&arguments.out, existing, &[files, new].concat())?;
     let journal = match arguments.resume {
@@ -78,13 +78,13 @@ pub(crate) fn open<V: Serialize + DeserializeOwned>(
     };
     let journal = journal.or_misuse().map_err(|error| folder.taken_back(error))?;
     if arguments.resume {
-        messages::status(format_args!("going on with {} finished points", journal.known_count()));
+        messages::status(format_args!("continuing after {} finished points", journal.known_count()));
     }
     Ok((folder, journal))
 }
 
-/// What results depend on besides their scenario: the program, and what the files hold that a
-/// scenario names.
+/// What results depend on besides their scenario: the program, and the contents of the files that a scenario
+/// names.
 fn subject(profile: &Profile, traffic: &Traffic) -> miette::Result<String> {
     let mut subject =
         format!("{PROGRAM} {}\n{}", env!("CARGO_PKG_VERSION"), toml::to_string(profile).into_diagnostic()?);

@@ -21,6 +21,8 @@ use warmcore_study::compare::{CompareError, Comparison, Loads, Request, compare,
 use warmcore_study::costs;
 use warmcore_units::PerSecond;
 
+/// Version of what `--json` prints. Version 4 has `disturbed_share` in place of `disturbed_packets`.
+const SCHEMA: u32 = 4;
 const REPORT: &str = "report.html";
 const PROFILE: &str = "profile.toml";
 const SUMMARY: &str = "summary.json";
@@ -46,8 +48,10 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     folder.write(SCENARIO, document(&request.scenario)?.as_bytes())?;
 
     let bar = progress::bar("comparing");
-    let compared =
-        compare(&request, &profile, Path::new(point::HERE), stop, |done| progress::set(&bar, done));
+    let compared = compare(&request, &profile, Path::new(point::HERE), stop, |at| {
+        bar.set_message(at.stage);
+        progress::set(&bar, at.done);
+    });
     bar.finish_and_clear();
     let comparison = compared.map_err(|error| match error {
         // What was measured is not lost.
@@ -175,7 +179,8 @@ fn given_profile(scenario: &PacketScenario) -> miette::Result<Option<Profile>> {
     let profile = documents::profile(&scenario.profile)?;
     packets::check(&profile, &scenario.live).map_err(|fault| {
         point::unfit_profile(&format_args!(
-            "{fault}. Without --profile, a fitting one is measured; the comparison's own profile.toml serves further ones"
+            "{fault}. Without --profile, fitting costs are measured first, and later comparisons can use the \
+             profile.toml written here"
         ))
     })?;
     Ok(Some(profile))
@@ -229,7 +234,7 @@ fn write(
     let results = results::Summary::new(comparison);
     let report = present::document(comparison, profile, &notes, manifest.clone());
     let report = warmcore_report::render(&report);
-    let summary = Summary { schema: 3, profile: &profile.name, notes, results: &results };
+    let summary = Summary { schema: SCHEMA, profile: &profile.name, notes, results: &results };
     let summary = json::pretty(&summary)?;
     folder.write_table(&RESULTS, &columns(&results.points).into_diagnostic()?, &manifest)?;
     folder.write(SUMMARY, summary.as_bytes())?;

@@ -1,5 +1,5 @@
-//! The profile that a simulation uses: the one that is named, else one that was measured and left here, else that
-//! of Salehi 1994.
+//! The profile that a simulation uses: the one that is named, else a measured one in this folder, else that of
+//! Salehi 1994.
 
 use crate::args::packet::ScenarioArguments;
 use crate::{documents, messages};
@@ -9,7 +9,7 @@ use warmcore_costs::Profile;
 use warmcore_costs::profile::Kind;
 use warmcore_scenario::{PacketScenario, ProfileSource};
 
-/// The files that `calibrate` and `study` leave a measured profile in, unless told otherwise.
+/// The files that `calibrate` and `study` leave a measured profile in, by default.
 const MEASURED: [&str; 2] = ["profile.toml", "study/profile.toml"];
 
 /// Who chose a profile.
@@ -36,7 +36,7 @@ impl Chosen {
         if arguments.host.profile.is_some() || documents::names(arguments.document.as_deref(), "profile") {
             return Self::Named;
         }
-        // Whatever it is: what cannot be read is said to be there, and why it cannot.
+        // Also if it cannot be read: the error then says why.
         match MEASURED.into_iter().find(|file| Path::new(file).symlink_metadata().is_ok()) {
             Some(file) => {
                 scenario.profile = ProfileSource::File(file.into());
@@ -71,7 +71,7 @@ impl ChosenProfile {
         Ok(costs)
     }
 
-    /// Whose the costs are, a sentence or two.
+    /// Where the costs come from, in a sentence or two.
     pub(crate) fn in_words(&self) -> String {
         let Profile { name, provenance, .. } = &self.profile;
         let verb = match provenance.kind {

@@ -1,4 +1,4 @@
-//! How an error is printed on standard error.
+//! Printing errors on standard error.
 //!
 //! Our errors quote their causes, so that one line says everything, and also have them as sources, for programs
 //! that ask. [`once`] leaves out the causes that are quoted already.

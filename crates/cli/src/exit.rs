@@ -1,5 +1,4 @@
-//! How the process ends. The status says whose turn it is: 1 calls for a look at the machine, 2 for a look at
-//! the command line.
+//! The exit statuses. With 1 the cause lies in the machine or in the work, with 2 in the command line.
 
 use crate::interrupt::INTERRUPTED;
 use crate::misuse::is_misuse;

@@ -17,17 +17,17 @@ pub(crate) struct TableFiles {
 /// Where every command writes its results.
 pub(crate) const RESULTS: TableFiles = TableFiles { parquet: "results.parquet", csv: "results.csv" };
 
-/// Where files go, and what to do about those that are there.
+/// A folder for output files, and what to do about existing ones.
 pub(crate) struct Folder {
     path: PathBuf,
     existing: Existing,
-    /// What was not there before: files, and the folders that were made for them, the innermost first.
+    /// Files that did not exist before, and the folders created for them, the innermost first.
     new: (Vec<PathBuf>, Vec<PathBuf>),
 }
 
 impl Folder {
-    /// The folder at `path`, which is created if need be. Finds out before anything is measured or
-    /// simulated whether `files` can be written.
+    /// The folder at `path`, which is created if needed. Checks that `files` can be written before anything is
+    /// measured or simulated.
     pub(crate) fn open(path: &Path, existing: Existing, files: &[&str]) -> miette::Result<Self> {
         let folders = path.ancestors().filter(|folder| folder.symlink_metadata().is_err());
         let files: Vec<PathBuf> = files.iter().map(|file| path.join(file)).collect();
@@ -42,10 +42,10 @@ impl Folder {
         Ok(folder)
     }
 
-    /// `error`, which leaves nothing to be kept: removes what was not there when the folder was opened.
+    /// Removes what did not exist when the folder was opened, as after `error` nothing is worth keeping; returns it.
     pub(crate) fn taken_back<E>(&self, error: E) -> E {
         let (files, folders) = &self.new;
-        // What cannot be removed, as others have put something beside it, stays.
+        // A folder in which others have put something stays.
         files.iter().for_each(|file| drop(fs::remove_file(file)));
         folders.iter().for_each(|folder| drop(fs::remove_dir(folder)));
         error
@@ -56,7 +56,7 @@ impl Folder {
         self.path.join(file)
     }
 
-    /// Writes a table to both of its `files`; the first says by `manifest` where its figures come from.
+    /// Writes a table to both of its `files`; the Parquet file contains the `manifest`.
     pub(crate) fn write_table(
         &self,
         files: &TableFiles,

@@ -1,5 +1,5 @@
-//! Ctrl-C, termination and hanging up: what runs is told to stop, so that every file is left whole, every
-//! change taken back and every child ended.
+//! Ctrl-C, SIGTERM and SIGHUP: they ask the command to stop in order, so that files are whole, changes are undone
+//! and children have ended.
 
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +28,6 @@ pub(crate) fn requested() -> bool {
 
 /// The end of an interrupted command whose finished points are kept, and how to go on.
 pub(crate) fn resumable() -> miette::Report {
-    eprintln!("finished points are kept: the same command with --resume goes on");
+    eprintln!("finished points are kept: the same command with --resume continues");
     miette!("interrupted")
 }

@@ -1,7 +1,7 @@
-//! What `--json` prints: one object, whose `schema` is the version of its layout.
+//! The output of `--json`: one object, whose `schema` is the version of its layout.
 //!
-//! Each command counts its own versions. The number grows when a field goes, or changes its meaning, its unit or
-//! its type; a new field leaves it as it is. The book's page on JSON output describes the fields.
+//! Each command counts its own versions. The number grows when a field is removed, or changes its meaning, its
+//! unit or its type; a new field does not change it. The book's page on JSON output describes the fields.
 
 use miette::IntoDiagnostic;
 use serde::Serialize;

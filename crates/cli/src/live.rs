@@ -21,19 +21,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use view::View;
+use warmcore_costs::Profile;
 use warmcore_runtime::driver::DriverError;
 use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
 use warmcore_runtime::metrics::{Endpoint, text};
 use warmcore_runtime::{Report, RunError, Setup, SetupError, Watch};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
+use warmcore_topology::CpuSet;
 use warmcore_workload::Capture;
 
-/// Version of what `--json` prints.
-const SCHEMA: u32 = 1;
-/// Between two looks at whether the run is to end.
+/// Version of what `--json` prints. Version 2 has `disturbed_share` in place of `disturbed_packets` and
+/// `undisturbed_packets`, calls the figures of all packets `overall_…` and those of the whole run `whole_run_…`.
+const SCHEMA: u32 = 2;
+/// Time between two checks whether the run is to end.
 const TICK: Duration = Duration::from_millis(50);
-/// Between two pictures of the live view.
+/// Time between two pictures of the live view.
 const REFRESH: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
@@ -48,10 +51,12 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     let mut setup = Setup::new(&scenario, &profile, Path::new(point::HERE)).map_err(unusable)?;
     let endpoint = arguments.metrics.map(Endpoint::bind).transpose().map_err(|error| miette!("{error}"))?;
     tell_notes(&scenario, setup.capture.as_ref(), endpoint.as_ref());
+    describe(&scenario, &setup, &profile);
     let stop = interrupt::catch()?;
     let view = (!arguments.json && messages::says(Level::Normal)).then(Term::stderr).filter(Term::is_term);
 
     let report = attend(&mut setup, &scenario.live, endpoint.as_ref(), view, stop).map_err(failed)?;
+    messages::detail(format_args!("the run ended after {}", report.duration));
     let finished = Finished { scenario, setup, report, interrupted: stop.load(Ordering::SeqCst) };
     crate::output::print(shown(&finished, arguments.json)?.as_bytes())?;
     if finished.interrupted {
@@ -98,14 +103,29 @@ fn set_live(live: &mut Live, flags: &LiveArguments) {
     }
 }
 
+/// Says with --verbose what is run where, and with whose costs.
+fn describe(scenario: &PacketScenario, setup: &Setup, profile: &Profile) {
+    let cpus: CpuSet = setup.options.cpus.iter().copied().collect();
+    messages::detail(match weighs_costs(scenario) {
+        true => format!("the policy weighs costs: those of {}", profile.name),
+        false => "the policy weighs no costs: no profile is used".to_owned(),
+    });
+    let source = scenario.live.interface.as_deref().unwrap_or("memory");
+    messages::detail(format_args!("packets come from {source}; {} streams are open", setup.flows.len()));
+    messages::detail(format_args!(
+        "running {} on cpus {cpus} for {} s",
+        scenario.scheduling, scenario.live.seconds
+    ));
+}
+
 fn tell_notes(scenario: &PacketScenario, capture: Option<&Capture>, endpoint: Option<&Endpoint>) {
     if let Some(capture) = capture {
         messages::note(format_args!("the trace: {capture}"));
     }
     if weighs_costs(scenario) && scenario.profile == ProfileSource::SgiChallengeXl {
         messages::note(format_args!(
-            "`{}` weighs costs, and decides by those of the machine of Salehi 1994: give --profile with \
-             what `warmcore calibrate` has measured here",
+            "`{}` weighs costs, and uses those of the machine of Salehi 1994. For those of this machine give \
+             --profile with a file that `warmcore calibrate` wrote",
             scenario.scheduling.policy
         ));
     }

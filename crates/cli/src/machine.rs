@@ -1,18 +1,18 @@
 //! `warmcore machine`.
 
 use crate::args::MachineArguments;
-use crate::host::probe;
 use crate::json::{self, Versioned};
+use crate::probe::look;
 use crate::terminal::table;
 use miette::{IntoDiagnostic, WrapErr};
+use warmcore_linux::Probe;
 use warmcore_topology::{CacheKind, Machine};
 
 /// Version of what `--json` prints.
 const SCHEMA: u32 = 1;
 
 pub(crate) fn run(arguments: &MachineArguments) -> miette::Result<()> {
-    let probed = probe(arguments.root.as_deref())?
-        .machine()
+    let probed = look(arguments.root.as_deref(), Probe::machine)?
         .into_diagnostic()
         .wrap_err("cannot look at the machine")?;
     let text = if arguments.json {
@@ -67,7 +67,7 @@ fn describe(machine: &Machine) -> String {
         text += &format!("Its control group limits it to {quota} cpus' worth of time.\n");
     }
     if cores.len() < 2 {
-        text += "With one core, what migration between processors costs cannot be measured.\n";
+        text += "With one core, the cost of migration between processors cannot be measured.\n";
     }
     text
 }

@@ -20,6 +20,7 @@ mod messages;
 mod misuse;
 mod output;
 mod point;
+mod probe;
 mod progress;
 mod provenance;
 mod report;
@@ -39,18 +40,18 @@ use output::print;
 use std::env;
 use std::process::ExitCode;
 
-/// What to type first, for who types nothing.
+/// What is printed when no command is given.
 const FIRST_STEPS: &str = "\
 warmcore finds out on which processor protocol work should run.
 
   warmcore study            measure this machine, predict every policy, write study/report.html
-  warmcore study --quick    the same within a minute, less exactly
+  warmcore study --quick    do the same within a minute, less precisely
   warmcore machine          show processors, caches and limits
   warmcore host show        show who is on which cpu: interrupts, queues, threads
-  warmcore simulate packet --rate 20000     what one policy does to one kind of traffic
-  warmcore sweep packet --loads 0.1,0.5,0.9 --policies mru,lru,wired    several, compared
-  warmcore run --rate 20000 --policy mru    one policy on this machine, measured
-  warmcore --help           everything else
+  warmcore simulate packet --rate 20k       simulate one policy under one kind of traffic
+  warmcore sweep packet --loads 0.1,0.5,0.9 --policies mru,lru,wired    simulate several, and compare
+  warmcore run --rate 20k --policy mru      run one policy on this machine, and measure it
+  warmcore --help           list all commands
 ";
 
 fn main() -> ExitCode {

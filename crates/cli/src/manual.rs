@@ -5,7 +5,7 @@ use crate::args::{Arguments, ManArguments};
 use crate::misuse::OrMisuse;
 use crate::{exit, folder};
 use clap::builder::Resettable;
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 use miette::{IntoDiagnostic, WrapErr};
 use std::fs;
 use std::io;
@@ -20,7 +20,7 @@ const RESULTS: FileEntry = (
     "results.parquet, results.csv",
     "The figures, a row for each point; units are in the metadata or the header.",
 );
-const JOURNAL: FileEntry = ("points.journal", "Finished points, from which --resume goes on.");
+const JOURNAL: FileEntry = ("points.journal", "Finished points, from which --resume continues.");
 const PROFILE: FileEntry = ("profile.toml", "What packets cost on one machine, in every situation.");
 const CLAIMS: FileEntry =
     ("claims.json, claims.parquet, claims.csv", "Published values beside ours, with verdicts.");
@@ -61,7 +61,12 @@ fn add_pages(command: &Command, name: &str, pages: &mut Vec<Page>) -> io::Result
     let mut text = Vec::new();
     // The exit statuses that end the help text have a section of their own here.
     let described = command.clone().after_long_help(Resettable::Reset).display_name(name.to_owned());
-    clap_mangen::Man::new(described).title(name).render(&mut text)?;
+    let described = described.override_usage(synopsis(command));
+    let source = concat!("warmcore ", env!("CARGO_PKG_VERSION"));
+    // An empty date would be left out, and the source stand in its place.
+    let page =
+        clap_mangen::Man::new(described).title(name).date(" ").source(source).manual("Warmcore manual");
+    page.render(&mut text)?;
     let statuses = exit::STATUSES.map(|(status, meaning)| (status.to_string(), meaning));
     text.extend(
         section("EXIT STATUS", statuses.iter().map(|(status, meaning)| (status.as_str(), *meaning))).bytes(),
@@ -77,7 +82,27 @@ fn add_pages(command: &Command, name: &str, pages: &mut Vec<Page>) -> io::Result
     Ok(())
 }
 
-/// What the command of this page reads by itself, and what it writes.
+/// All arguments of `command`, each option with its value: `warmcore report [--open] [PATH]`.
+fn synopsis(command: &Command) -> String {
+    let (positionals, options): (Vec<&Arg>, Vec<&Arg>) =
+        command.get_arguments().filter(|argument| !argument.is_hide_set()).partition(|it| it.is_positional());
+    let (required, optional): (Vec<&Arg>, Vec<&Arg>) =
+        options.into_iter().partition(|option| option.is_required_set());
+    let short = |option: &Arg| option.get_short().map(|short| format!("-{short}|")).unwrap_or_default();
+    let optional = optional.into_iter().map(|option| format!("[{}{option}]", short(option)));
+    let required = required.into_iter().map(|option| format!("{}{option}", short(option)));
+    let positionals = positionals.into_iter().map(ToString::to_string);
+    let subcommand = match (command.has_subcommands(), command.is_subcommand_required_set()) {
+        (false, _) => None,
+        (true, true) => Some("<COMMAND>".to_owned()),
+        (true, false) => Some("[COMMAND]".to_owned()),
+    };
+    let name = command.get_bin_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let words = [name].into_iter().chain(optional).chain(required).chain(positionals).chain(subcommand);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The files that the command of this page reads without being asked, and those it writes.
 fn files(page: &str) -> Vec<FileEntry> {
     const FOUND: FileEntry = (
         "profile.toml, study/profile.toml",
@@ -135,6 +160,23 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_synopsis_shows_what_each_option_takes() {
+        let mut command = Arguments::command();
+        command.build();
+        let of = |name: &str| synopsis(command.find_subcommand(name).expect("a command"));
+        let report =
+            "warmcore report [--open] [-q|--quiet] [-v|--verbose] [--color <WHEN>] [-h|--help] [PATH]";
+        assert_eq!(of("report"), report);
+        assert!(of("run").contains("[--seed <N>]"), "{}", of("run"));
+        assert!(of("host").ends_with(" <COMMAND>") && of("transfer").ends_with(" [COMMAND]"));
+        let pages = pages().expect("pages");
+        let page = pages.iter().find(|page| page.name == "warmcore-report").expect("a page");
+        let text = String::from_utf8_lossy(&page.text);
+        assert!(text.contains("[\\-\\-color <WHEN>]"), "{text}");
+        assert!(text.contains(".TH warmcore-report 1 \" \" \"warmcore "), "{text}");
+    }
 
     #[test]
     fn every_command_has_a_page_with_its_exit_status() {

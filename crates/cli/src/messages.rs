@@ -1,12 +1,12 @@
-//! What is said on standard error beside errors, as --quiet and --verbose ask for it.
+//! Messages on standard error other than errors, as --quiet and --verbose ask for them.
 //!
-//! The setting is the process's: it is made once, from the command line, before a command runs.
+//! The level is a setting of the process, made once before a command runs.
 
 use clap::ValueEnum;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// How much is said.
+/// How many messages are printed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Level {
@@ -14,7 +14,7 @@ pub(crate) enum Level {
     Quiet,
     /// Notes and progress too.
     Normal,
-    /// What the command does too: files, profiles, stages.
+    /// Details too: files, profiles, stages.
     Verbose,
 }
 
@@ -28,27 +28,27 @@ pub(crate) enum Color {
 
 static LEVEL: AtomicU8 = AtomicU8::new(Level::Normal as u8);
 
-/// Says as much as `level` from now on.
+/// Sets the level of the process.
 pub(crate) fn set(level: Level) {
     LEVEL.store(level as u8, Ordering::Relaxed);
 }
 
-/// Whether messages of `level` are said.
+/// Whether messages of `level` are printed.
 pub(crate) fn says(level: Level) -> bool {
     LEVEL.load(Ordering::Relaxed) >= level as u8
 }
 
-/// Something to know that is no error: `note: …`, unless --quiet is given.
+/// Prints a note, which is no error: `note: …`; not with --quiet.
 pub(crate) fn note(text: impl Display) {
     say(Level::Normal, format_args!("note: {text}"));
 }
 
-/// How the command goes on, unless --quiet is given.
+/// Prints how the command proceeds; not with --quiet.
 pub(crate) fn status(text: impl Display) {
     say(Level::Normal, text);
 }
 
-/// What the command does, if --verbose is given.
+/// Prints what the command does, with --verbose only.
 pub(crate) fn detail(text: impl Display) {
     say(Level::Verbose, text);
 }

@@ -1,5 +1,5 @@
-//! How far a long command is, on standard error: a bar where that is a terminal, and elsewhere a line
-//! every few seconds, so that no command is silent for minutes.
+//! The progress of a long command, on standard error: a bar in a terminal, and elsewhere a line every few seconds,
+//! so that no command is silent for minutes.
 
 use crate::messages::{self, Level};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -8,12 +8,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How fine the bars are.
+/// Steps of a bar.
 const STEPS: u64 = 1_000;
-/// Between two lines.
+/// Time between two lines.
 const PAUSE: Duration = Duration::from_secs(5);
 
-/// How far one stage after the other is.
+/// The progress of stages that follow each other.
 pub(crate) enum Progress {
     Bar(ProgressBar),
     Lines(Lines),
@@ -21,7 +21,7 @@ pub(crate) enum Progress {
     Silent,
 }
 
-/// Begins with the stage of this name.
+/// Starts to show progress, with the stage of this name.
 pub(crate) fn bar(stage: &str) -> Progress {
     messages::detail(stage);
     if !messages::says(Level::Normal) {
@@ -136,7 +136,7 @@ impl Drop for Lines {
     fn drop(&mut self) {
         self.shared.state().is_over = true;
         self.shared.over.notify_all();
-        // It has nothing to tell but that it panicked.
+        // Its only error is a panic, which has been reported.
         let _ = self.writer.take().map(JoinHandle::join);
     }
 }
@@ -158,7 +158,7 @@ mod tests {
         let later = said.iter().find(|line| line.starts_with("t(x)")).unwrap();
         assert!(later.starts_with("t(x): 25%, "), "{later}");
         progress.finish_and_clear();
-        // Nobody is left who could say more.
+        // The writer has ended: the channel closes.
         said.iter().for_each(drop);
     }
 

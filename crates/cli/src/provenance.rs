@@ -14,7 +14,7 @@ use warmcore_topology::Machine;
 /// The program, by name.
 pub(crate) const PROGRAM: &str = "warmcore";
 
-/// The words of this command. One that is no text in UTF-8 stands as `$'…'`, which a shell reads back.
+/// The words of this command line. A word that is not UTF-8 is written as `$'…'`, which a shell reads back.
 pub(crate) fn command() -> Vec<String> {
     env::args_os().map(in_utf8).collect()
 }
@@ -34,8 +34,7 @@ pub(crate) fn of_simulation(profile: &Profile, seed: u64, scenario: Option<Strin
     manifest
 }
 
-/// The same without what differs between two runs of one scenario, the date and the words of the
-/// command: what is simulated again comes out the same, byte for byte.
+/// `manifest` without the date and the command line, so that the same simulation gives the same bytes again.
 pub(crate) fn repeatable(manifest: &Manifest) -> Manifest {
     Manifest { written: String::new(), command: Vec::new(), ..manifest.clone() }
 }
@@ -106,7 +105,7 @@ fn conditions() -> FactGroup {
         ("clock source", host.clock_source),
         ("transparent huge pages", host.huge_pages.map(|mode| format!("{mode:?}").to_lowercase())),
     ];
-    let known = |fact: Option<String>| fact.unwrap_or_else(|| "not told by the kernel".to_owned());
+    let known = |fact: Option<String>| fact.unwrap_or_else(|| "not reported by the kernel".to_owned());
     FactGroup::new("Conditions", facts.map(|(label, value)| (label, known(value))))
 }
 

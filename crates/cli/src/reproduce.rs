@@ -1,5 +1,5 @@
-//! `warmcore reproduce SOURCE`: one flow for every source. A module for each obtains its evidence; judging,
-//! files, resuming and words are the same for all.
+//! `warmcore reproduce SOURCE`. A module for each source obtains its evidence; judging, files, resuming and output
+//! are shared.
 
 pub(crate) mod foong;
 pub(crate) mod salehi;
@@ -24,7 +24,7 @@ fn figures<E>(source: &Source<E>, arguments: &ReproduceArguments) -> miette::Res
     source.figures_named(&arguments.figures).or_misuse().wrap_err("--figure")
 }
 
-/// Writes the files of a reproduction into `folder`, and says what came of it.
+/// Writes the files of a reproduction into `folder`, and prints the summary.
 fn finish<E: Evidence>(
     reproduction: &Reproduction<E>,
     manifest: Manifest,

@@ -71,16 +71,16 @@ struct Summary<'a> {
     points: Vec<NamedFigures>,
 }
 
-/// Refuses to put the results of `request` in the place of those of another one in `folder`, or of nobody
-/// knows which: what is gone on with must still be there afterwards.
+/// Refuses to replace the results of another request, or of an unknown one, in `folder`: what --resume continues must
+/// be part of `request`.
 fn refuse_others(request: &Request, folder: &Path) -> miette::Result<()> {
     let file = folder.join(REQUEST);
     if !file.exists() {
         let results = FILES[1..].iter().find(|name| folder.join(name).exists());
         return results.map_or(Ok(()), |name| {
             Err(misuse(format!(
-                "{} has {name} but no {REQUEST}, which says what it is of: nothing tells how to go on. Give --force to \
-                 begin anew, or another place with --out",
+                "{} has {name} but no {REQUEST}, which says what was asked for, so it cannot be continued. Give \
+                 --force to begin anew, or another place with --out",
                 folder.display()
             )))
         });
@@ -97,7 +97,7 @@ fn refuse_others(request: &Request, folder: &Path) -> miette::Result<()> {
         if lines.is_empty() { "nothing else".to_owned() } else { format!("`{}`", lines.join("`, `")) }
     };
     Err(misuse(format!(
-        "{} is of another sweep: it has {}, asked for is {}. Ask for its points too, give --force to begin anew, or \
+        "{} is of another sweep: it has {}, but you ask for {}. Ask for its points too, give --force to begin anew, or \
          another place with --out",
         file.display(),
         only(&there, &asked),

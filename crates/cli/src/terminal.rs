@@ -1,4 +1,4 @@
-//! What a terminal shows: tables, and text wrapped to its width.
+//! Tables and text for a terminal.
 
 pub(crate) mod claims;
 pub(crate) mod compare;
@@ -20,7 +20,7 @@ use warmcore_units::Estimate;
 /// A line under the header and nothing else.
 const PLAIN: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// What the half-widths hold of what is simulated and nothing else.
+/// What the half-widths of simulated figures do not include.
 pub(crate) const OF_THE_SIMULATION: &str =
     "± is that of the simulation: the costs' own uncertainty is not in it.";
 
@@ -114,7 +114,7 @@ pub(crate) fn sentence(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
-/// `129 µs ± 0.15 µs`; a half-width that is not known is said not to be, and what has none has none.
+/// `129 µs ± 0.15 µs`; an unknown half-width reads `unknown`, and an exact value has none.
 pub(crate) fn estimate<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) -> String {
     let [mean, half] = parts(estimate);
     if estimate.half_width.is_some() { format!("{mean} ± {half}") } else { mean }

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &TransferArguments) -> miette::Result<()> {
         None => compare(&arguments.comparison),
         Some(TransferCommand::Serve(arguments)) => serve(arguments),
         Some(TransferCommand::End) => {
-            // It fails when who led it is gone, and then there is nobody to tell.
+            // It fails when its controller is gone, and then nobody reads an error.
             let _ = serve_end(io::stdin().lock(), io::stdout().lock(), Controller::Local);
             Ok(())
         }
@@ -68,7 +68,7 @@ fn experiments(options: &[Options], site: &Site, stop: &AtomicBool) -> miette::R
     })
 }
 
-/// What comes of `run`ning each of `options` in turn, with one progress bar for all.
+/// Calls `run` with each of `options` in turn, with one progress bar for all.
 pub(crate) fn each<T>(
     options: &[Options],
     mut run: impl FnMut(&Options, &mut dyn FnMut(usize, usize)) -> miette::Result<T>,
@@ -117,13 +117,13 @@ pub(crate) fn usable_cpus() -> miette::Result<Vec<CpuId>> {
     Ok(affinity::mask().into_diagnostic()?.iter().collect())
 }
 
-/// This program as a process for each end.
+/// This program, as the process of an end.
 pub(crate) fn processes() -> miette::Result<Ends> {
     let program = std::env::current_exe().into_diagnostic().wrap_err("cannot tell where this program is")?;
     Ok(Ends::Processes(vec![program.into(), "transfer".into(), "end".into()]))
 }
 
-/// Virtual wires for so many connections.
+/// A virtual wire for each of `connections`.
 pub(crate) fn wires(connections: u8, offloads: bool) -> miette::Result<Site> {
     if let Some(missing) = privilege_missing() {
         return Err(miette!(

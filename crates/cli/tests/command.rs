@@ -119,6 +119,10 @@ fn a_study_writes_its_files_and_repeats_from_its_own_scenario() {
     assert_eq!(summary["advice"][0]["processors"], 2);
     assert!(summary["advice"][0]["regions"][0]["best"]["policy"].is_string());
     assert_eq!(names(&path.join("first")), FILES);
+    let table = fs::read_to_string(path.join("first/results.csv")).unwrap();
+    let header: Vec<&str> = table.lines().next().expect("a header").split(',').collect();
+    assert!(["processors", "streams", "ended"].iter().all(|column| header.contains(column)), "{header:?}");
+    assert!(table.lines().any(|line| line.ends_with(",exhausted")), "{table}");
 
     let again = warmcore(&["study", "--scenario", "first/study.toml", "--out", "again", "--json"], &path);
     assert_eq!(text(&again.stdout), text(&output.stdout), "the same scenario gives the same figures");
@@ -352,7 +356,7 @@ fn one_cpu_is_enough_for_a_study() {
         return println!("skipped: the machine is too busy for so small a budget ({said})");
     }
     assert!(output.status.success(), "{said}");
-    assert!(said.contains("what migration costs cannot be measured"), "{said}");
+    assert!(said.contains("the cost of migration cannot be measured"), "{said}");
     let profile = fs::read_to_string(path.join("study/profile.toml")).unwrap();
     assert!(profile.contains("cached.A2") && !profile.contains("cached.B1"), "{profile}");
     assert!(!profile.contains("[free_memory"), "{profile}");

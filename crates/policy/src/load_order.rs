@@ -10,8 +10,8 @@ pub struct LoadOrder {
     nodes: Vec<Node>,
     /// First and last processor of each load.
     lists: Vec<List>,
-    shortest: u32,
-    longest: u32,
+    lowest: u32,
+    highest: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ impl LoadOrder {
     pub fn idle(processors: u32) -> Self {
         let nothing = Node { load: 0, before: NOBODY, after: NOBODY };
         let nodes = alloc::vec![nothing; processors as usize];
-        let mut order = Self { nodes, lists: alloc::vec![EMPTY], shortest: 0, longest: 0 };
+        let mut order = Self { nodes, lists: alloc::vec![EMPTY], lowest: 0, highest: 0 };
         (0..processors).for_each(|cpu| order.append(cpu, 0));
         order
     }
@@ -49,27 +49,27 @@ impl LoadOrder {
         debug_assert_eq!(before.abs_diff(load), 1, "loads change by one");
         self.unlink(cpu.0);
         self.append(cpu.0, load);
-        if load < self.shortest || self.is_empty(self.shortest) {
-            self.shortest = load;
+        if load < self.lowest || self.is_empty(self.lowest) {
+            self.lowest = load;
         }
-        if load > self.longest || self.is_empty(self.longest) {
-            self.longest = load;
+        if load > self.highest || self.is_empty(self.highest) {
+            self.highest = load;
         }
     }
 
     /// The processor with the fewest packets; of several, the one that has had this load the longest.
     #[must_use]
     #[inline]
-    pub fn shortest(&self) -> CpuId {
-        CpuId(self.lists[self.shortest as usize].first)
+    pub fn least_loaded(&self) -> CpuId {
+        CpuId(self.lists[self.lowest as usize].first)
     }
 
     /// The processor with the most packets, and its load; of several, the one that has had this load the
     /// longest.
     #[must_use]
     #[inline]
-    pub fn longest(&self) -> (CpuId, u32) {
-        (CpuId(self.lists[self.longest as usize].first), self.longest)
+    pub fn most_loaded(&self) -> (CpuId, u32) {
+        (CpuId(self.lists[self.highest as usize].first), self.highest)
     }
 
     #[inline]
@@ -120,10 +120,10 @@ mod tests {
                 *load = if more || *load == 0 { *load + 1 } else { *load - 1 };
                 *since = 5 + step;
                 order.set(CpuId(cpu), *load);
-                let shortest = (0..5).min_by_key(|&cpu| loads[cpu]).unwrap();
-                let longest = (0..5).min_by_key(|&cpu| (u32::MAX - loads[cpu].0, loads[cpu].1)).unwrap();
-                prop_assert_eq!(order.shortest().index(), shortest);
-                prop_assert_eq!(order.longest(), (CpuId::from(longest), loads[longest].0));
+                let least = (0..5).min_by_key(|&cpu| loads[cpu]).unwrap();
+                let most = (0..5).min_by_key(|&cpu| (u32::MAX - loads[cpu].0, loads[cpu].1)).unwrap();
+                prop_assert_eq!(order.least_loaded().index(), least);
+                prop_assert_eq!(order.most_loaded(), (CpuId::from(most), loads[most].0));
             }
         }
     }

@@ -44,3 +44,9 @@ use warmcore_record::Document;
 pub fn render(document: &Document) -> String {
     page::Page::new(document).render().expect("a string takes whatever is written to it")
 }
+
+/// Whether a file that starts with `head` was written by [`render`].
+#[must_use]
+pub fn is_report(head: &str) -> bool {
+    head.contains("<meta name=\"generator\" content=\"warmcore ")
+}

@@ -117,8 +117,17 @@ pub enum CompareError {
     Interrupted,
 }
 
-/// Predicts and runs everything in the request on this machine. Calls `done` with the fraction that is
-/// finished.
+/// How far a comparison is.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Progress {
+    /// What is being done.
+    pub stage: String,
+    /// The fraction of the whole that is done, from 0 to 1.
+    pub done: f64,
+}
+
+/// Predicts and runs everything in the request on this machine. Calls `observer` before every stage and every
+/// round of runs.
 ///
 /// # Errors
 /// If something cannot be predicted or run, or `stop` is set.
@@ -127,14 +136,14 @@ pub fn compare(
     profile: &Profile,
     base: &Path,
     stop: &AtomicBool,
-    done: impl FnMut(f64),
+    observer: impl FnMut(Progress),
 ) -> Result<Comparison, CompareError> {
     let anything = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..request.scenario.clone() };
     let cpus = Setup::new(&anything, profile, base)?.options.cpus;
     let nearness = Nearness::new(&cpus, profile.provenance.handover, stop)?;
     let mut machine = ThisMachine { profile, base, nearness, timer: Timer::calibrate() };
     let traffic = request.scenario.traffic.open(base).map_err(PointError::from)?;
-    compare_on(&mut machine, request, &traffic, profile, done)
+    compare_on(&mut machine, request, &traffic, profile, observer)
 }
 
 /// The same on any `testbed`. `traffic` is the opened traffic of the request.
@@ -146,7 +155,7 @@ pub fn compare_on(
     request: &Request,
     traffic: &OpenTraffic,
     profile: &Profile,
-    mut done: impl FnMut(f64),
+    mut observer: impl FnMut(Progress),
 ) -> Result<Comparison, CompareError> {
     let under =
         |scheduling: &Scheduling| PacketScenario { scheduling: *scheduling, ..request.scenario.clone() };
@@ -154,6 +163,8 @@ pub fn compare_on(
     for scheduling in &request.schedulings {
         let alone = costs::decides_alone(&under(scheduling), profile)?;
         if costs.iter().all(|fitted| fitted.alone != alone) {
+            let stage = format!("measuring the runtime's own costs under {scheduling}");
+            observer(Progress { stage, done: 0.0 });
             costs.push(RuntimeCosts::fit(testbed, &under(scheduling), traffic, profile)?);
         }
     }
@@ -165,13 +176,19 @@ pub fn compare_on(
     let mut compared = request.schedulings.iter().map(empty).collect::<Result<Vec<_>, CompareError>>()?;
     let rates = request.loads.rates(&compared);
     for (index, &rate) in rates.iter().enumerate() {
-        done(index as f64 / rates.len() as f64);
+        let mut begin = |what: String, part: f64| {
+            let stage = format!("load {} of {}, {rate}: {what}", index + 1, rates.len());
+            observer(Progress { stage, done: (index as f64 + part) / rates.len() as f64 });
+        };
+        begin("predicting".to_owned(), 0.0);
         let at =
             |compared: &Compared| PacketScenario { rate_per_s: Some(rate), ..under(&compared.scheduling) };
         let scenarios: Vec<PacketScenario> = compared.iter().map(at).collect();
         let predicted = scenarios.iter().map(|scenario| predictor.predict(scenario));
         let predicted = predicted.collect::<Result<Vec<_>, _>>()?;
-        let measured = run_in_rounds(testbed, &scenarios)?;
+        let measured = run_in_rounds(testbed, &scenarios, |round| {
+            begin(format!("round {} of {ROUNDS}", round + 1), round as f64 / ROUNDS as f64);
+        })?;
         for ((compared, predicted), measured) in compared.iter_mut().zip(predicted).zip(measured) {
             let load = rate.0 / compared.capacity.mean.0;
             compared.points.push(ComparedPoint { load, rate, predicted, measured });
@@ -180,13 +197,16 @@ pub fn compare_on(
     Ok(Comparison { costs, compared })
 }
 
-/// Runs `scenarios` in rounds, so that a temporary slowdown of the machine affects all of them alike.
+/// Runs `scenarios` in rounds, so that a temporary slowdown of the machine affects all of them alike. Calls
+/// `begin` before each round with its number, from 0.
 fn run_in_rounds(
     testbed: &mut dyn Testbed,
     scenarios: &[PacketScenario],
+    mut begin: impl FnMut(usize),
 ) -> Result<Vec<Option<Repeated>>, CompareError> {
     let mut runs = vec![Vec::new(); scenarios.len()];
-    for _ in 0..ROUNDS {
+    for round in 0..ROUNDS {
+        begin(round);
         for (runs, scenario) in runs.iter_mut().zip(scenarios) {
             runs.extend(testbed.run(scenario)?.non_empty());
         }

@@ -150,15 +150,26 @@ pub enum Unplaceable {
 }
 
 fn no_threads(target: &Target) -> String {
-    let whose = match target {
-        Target::Busiest => {
-            return "no user's thread is busy: say whose threads are meant, with --for".to_owned();
+    match target {
+        Target::Busiest => "no user's thread is busy: say whose threads are meant, with --for".to_owned(),
+        target => {
+            format!(
+                "no busy thread of {target}: `warmcore host show` tells which are busy. Plan while it works"
+            )
         }
-        Target::Process(pid) => format!("process {pid}"),
-        Target::Name(name) => format!("a process or thread named `{name}`"),
-        Target::Group(group) => format!("control group {group}"),
-    };
-    format!("no busy thread of {whose}: `warmcore host show` tells which are busy. Plan while it works")
+    }
+}
+
+impl fmt::Display for Target {
+    /// Whose threads they are.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Busiest => f.write_str("the busiest processes"),
+            Self::Process(pid) => write!(f, "process {pid}"),
+            Self::Name(name) => write!(f, "a process or thread named `{name}`"),
+            Self::Group(group) => write!(f, "control group {group}"),
+        }
+    }
 }
 
 impl FromStr for Target {

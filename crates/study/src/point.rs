@@ -155,10 +155,9 @@ impl NamedFigures {
     /// How the run ended, and the situations that packets found.
     fn of_end(result: &PointResult) -> Self {
         let outcome = result.outcome.as_ref();
-        let ended = outcome.map_or("saturated".to_owned(), |outcome| Name(&outcome.ended).to_string());
         let situations = outcome.map(|outcome| outcome.situations);
         Self(vec![
-            NamedFigure { name: "ended", unit: "", value: Value::Name(ended) },
+            NamedFigure { name: "ended", unit: "", value: Value::Name(ended(outcome)) },
             NamedFigure { name: "situations", unit: "", value: Value::Situations(situations) },
         ])
     }
@@ -281,6 +280,11 @@ fn is_saturated(result: &PointResult) -> Option<bool> {
     let is_decided =
         result.capture.is_some() || result.outcome.is_none_or(|outcome| outcome.steady().is_some());
     is_decided.then(|| result.is_overloaded())
+}
+
+/// Why the simulation of a point ended, as a word for programs. A saturated point has no `outcome`.
+pub(crate) fn ended(outcome: Option<&Outcome>) -> String {
+    outcome.map_or("saturated".to_owned(), |outcome| Name(&outcome.ended).to_string())
 }
 
 /// A time and its half-width.

@@ -5,6 +5,7 @@ use crate::Findings;
 use crate::costs::draw::BETWEEN_STUDIES;
 use crate::decide::{Advice, Gain, Ordinary, Region};
 use crate::grade::Quality;
+use crate::point::ended;
 use crate::present::verdict::verdict;
 use crate::streams::WithMany;
 use serde::Serialize;
@@ -32,8 +33,11 @@ pub fn columns(findings: &Findings) -> Result<Columns, ColumnsError> {
         Column::texts(name, rows.iter().map(|row| Some(of(row.1.combination))))
     };
     let points: Vec<_> = rows.iter().map(|row| (row.1.capacity, *row.3)).collect();
+    let processors = || rows.iter().map(|row| Some(i64::from(row.0.processors)));
     let mut columns = vec![
-        Column::integers("processors", rows.iter().map(|row| Some(i64::from(row.0.processors)))),
+        Column::integers("processors", processors()),
+        // A study has as many streams as processors.
+        Column::integers("streams", processors()),
         text("approach", |of| of.approach.short().to_owned()),
         text("policy", |of| of.policy.to_string()),
         text("threads", |of| of.threads.to_string()),
@@ -41,6 +45,7 @@ pub fn columns(findings: &Findings) -> Result<Columns, ColumnsError> {
         Column::floats("arrival_rate", "/s", rows.iter().map(|row| Some(row.2.0))),
     ];
     columns.extend(outcome_columns(&points));
+    columns.push(Column::texts("ended", points.iter().map(|point| Some(ended(point.1.as_ref())))));
     Columns::new(columns)
 }
 

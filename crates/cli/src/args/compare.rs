@@ -6,9 +6,9 @@ use clap::Args;
 use std::path::PathBuf;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
 
-/// What the shared help of `--profile` says does not hold here.
-const PROFILE: &str = "What processing costs here: a profile in a file, with packets like those of the runs [default: it is \
-                       measured]";
+/// Replaces the shared help of `--profile`: a comparison measures its costs by default.
+const PROFILE: &str = "The costs of this machine: the file of a profile, measured with packets like those of the runs \
+                       [default: measure them first]";
 
 #[derive(Args, Debug)]
 #[command(mut_arg("profile", |profile| profile.help(PROFILE)))]
@@ -28,7 +28,7 @@ pub(crate) struct CompareArguments {
     )]
     pub(crate) loads: Vec<f64>,
 
-    /// Rates to compare at instead, in packets per second: from 10 on, where caches are cold
+    /// Compare at these rates instead, in packets per second, from 10 upwards; at low ones caches are cold
     #[arg(
         long,
         value_name = "PACKETS/S,…",
@@ -61,7 +61,7 @@ pub(crate) struct CompareArguments {
     )]
     pub(crate) policies: Vec<ProcessorPolicy>,
 
-    /// Calibrate for a minute rather than for five, where no --profile is given
+    /// Measure costs for one minute rather than five, if no --profile is given
     #[arg(long, conflicts_with = "profile", help_heading = "Compare")]
     pub(crate) quick: bool,
 
@@ -73,7 +73,7 @@ pub(crate) struct CompareArguments {
     #[arg(long, help_heading = "Output")]
     pub(crate) force: bool,
 
-    /// Print one JSON object instead of words
+    /// Print one JSON object instead of text
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }

@@ -15,23 +15,23 @@ use warmcore_units::PerSecond;
 pub(crate) enum HostCommand {
     /// Show who is on which cpu: interrupts, queues, steering, threads
     ///
-    /// Counts are since boot; with --watch, since the last sample. Nothing is changed. Nothing that
-    /// identifies this machine is read, such as addresses or the arguments of programs.
+    /// Counts are since boot; with --watch, since the last sample. Nothing is changed. Nothing that identifies
+    /// this machine is read: no addresses, and no arguments of programs.
     Show(ShowArguments),
 
-    /// Copy what `host show` reads, to be looked at elsewhere
+    /// Copy the files that `host show` reads, to look at the host elsewhere
     ///
-    /// Writes the files that were read, and no other, into a new folder: `warmcore host show --root DIR`
-    /// shows the same picture there. It is made to be attached to a bug report. Names of programs,
-    /// interfaces and control groups are in it; addresses, serial numbers and arguments are not.
+    /// Writes the files that were read, and no other, into a new folder: `warmcore host show --root DIR` shows
+    /// the same picture there. Attach it to a bug report. Names of programs, interfaces and control groups are in
+    /// it; addresses, serial numbers and arguments are not.
     Capture(CaptureArguments),
 
-    /// Say where interrupts, packets and threads should go, why, and what that brings
+    /// Say where interrupts, packets and threads should go, why, and what is gained
     ///
-    /// The plan keeps to the cpus that are online, not isolated, and in the threads' control groups; it
-    /// leaves interrupts alone that the kernel manages. Gains are computed from the costs that `warmcore
-    /// calibrate` has measured (--profile); without, they are unknown. Nothing is changed: `warmcore host
-    /// apply` takes the plan. Where nothing would be gained, there is no plan, and the command fails.
+    /// The plan keeps to the cpus that are online, not isolated, and in the threads' control groups; it leaves
+    /// alone the interrupts that the kernel manages. Gains are computed from the costs that `warmcore calibrate`
+    /// has measured (--profile); without them, gains are unknown. Nothing is changed: `warmcore host apply` takes
+    /// the plan. Where nothing would be gained, there is no plan, and the command fails.
     Plan(PlanArguments),
 
     #[command(flatten)]
@@ -40,15 +40,15 @@ pub(crate) enum HostCommand {
 
 #[derive(Args, Debug)]
 pub(crate) struct ShowArguments {
-    /// Look at the `proc` and `sys` folders in this folder instead of this machine's
+    /// Read the `proc` and `sys` folders in this folder instead of this machine's
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
 
-    /// Print one JSON object instead of words; with --watch, one a line for each look
+    /// Print one JSON object instead of text; with --watch, one line for each look
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Write the picture as a page that opens in a browser
+    /// Write a page that opens in a browser
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "watch"])]
     pub(crate) html: Option<PathBuf>,
 
@@ -56,9 +56,9 @@ pub(crate) struct ShowArguments {
     #[arg(long, requires = "html")]
     pub(crate) force: bool,
 
-    /// Look again every so many seconds, until Ctrl-C, and show rates
+    /// Look again at this interval until Ctrl-C, and show rates
     ///
-    /// Looks come less often than asked for where they would take more than a hundredth of a cpu.
+    /// It looks less often if that would take more than 1% of a cpu.
     #[arg(long, value_name = "SECONDS", value_parser = quantity::pause, conflicts_with = "root")]
     pub(crate) watch: Option<Duration>,
 }
@@ -69,11 +69,11 @@ pub(crate) struct CaptureArguments {
     #[arg(value_name = "DIR")]
     pub(crate) folder: PathBuf,
 
-    /// Copy the picture of the `proc` and `sys` folders in this folder instead of this machine's
+    /// Copy from the `proc` and `sys` folders in this folder instead of this machine's
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
 
-    /// Write a made-up host, to try `host plan`, `host apply` and `host undo` on with --root
+    /// Write a made-up host instead, on which to try `host plan`, `host apply` and `host undo` with --root
     #[arg(long, value_name = "HOST", value_parser = example_names(), conflicts_with = "root")]
     pub(crate) example: Option<hosts::HostFn>,
 }
@@ -85,8 +85,8 @@ fn example_names() -> impl TypedValueParser<Value = hosts::HostFn> {
 
 #[derive(Args, Debug)]
 pub(crate) struct PlanArguments {
-    /// Whose threads are meant: the number of a process, the name of a process or thread, or a control
-    /// group such as /system.slice/nginx.service [default: the busiest]
+    /// Whose threads to place: the number of a process, the name of a process or thread, or a control group such
+    /// as /system.slice/nginx.service [default: the busiest]
     #[arg(long = "for", value_name = "PID|NAME|CGROUP")]
     pub(crate) subject: Option<Target>,
 
@@ -94,16 +94,16 @@ pub(crate) struct PlanArguments {
     #[arg(long, value_name = "GOAL", value_parser = values::names::<Goal>(), default_value = "throughput")]
     pub(crate) goal: Goal,
 
-    /// How many packets come per second [default: as many as have come on average since the start]
+    /// Packets per second [default: the average since the machine started]
     #[arg(long, value_name = "PACKETS", value_parser = quantity::rate, requires = "profile")]
     pub(crate) rate: Option<PerSecond>,
 
-    /// What packets cost there: the profile that `warmcore calibrate` has measured on that machine, or
+    /// What packets cost on that machine: the profile that `warmcore calibrate` measured there, or
     /// `sgi-challenge-xl`
     #[arg(long, value_name = "FILE", value_parser = values::profile)]
     pub(crate) profile: Option<ProfileSource>,
 
-    /// Look at the `proc` and `sys` folders in this folder instead of this machine's
+    /// Read the `proc` and `sys` folders in this folder instead of this machine's
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
 
@@ -115,7 +115,7 @@ pub(crate) struct PlanArguments {
     #[arg(long, requires = "out")]
     pub(crate) force: bool,
 
-    /// Print one JSON object instead of words
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }

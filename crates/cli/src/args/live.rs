@@ -28,16 +28,16 @@ pub(crate) struct RunLiveArguments {
     #[command(flatten)]
     pub(crate) runnable: RunnableArguments,
 
-    /// Serve what is counted to monitoring systems while it runs: a port of this machine alone, or
-    /// ADDRESS:PORT; the page is /metrics, in the Prometheus text format
+    /// Serve counters to monitoring systems during the run, at /metrics in the Prometheus text format. A PORT is
+    /// open to this machine alone; ADDRESS:PORT says otherwise
     #[arg(long, value_name = "ADDR", value_parser = warmcore_runtime::metrics::address, help_heading = "Output")]
     pub(crate) metrics: Option<SocketAddr>,
 
-    /// Print the scenario, which --scenario takes, and run nothing
+    /// Print the scenario as a document for --scenario, and run nothing
     #[arg(long, conflicts_with_all = ["json", "metrics"], help_heading = "Output")]
     pub(crate) print_scenario: bool,
 
-    /// Print one JSON object instead of words
+    /// Print one JSON object instead of text
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 }
@@ -50,24 +50,23 @@ pub(crate) struct LiveArguments {
     #[arg(long, value_name = "NAME", value_parser = values::names::<DriverKind>())]
     pub(crate) driver: Option<DriverKind>,
 
-    /// The interface of a driver that has one
+    /// The network interface, for drivers other than memory
     #[arg(long, value_name = "NAME")]
     pub(crate) interface: Option<String>,
 
-    /// The IPv4 address that is answered for there
+    /// The IPv4 address to answer for on that interface
     #[arg(long, value_name = "IPV4")]
     pub(crate) address: Option<Ipv4Addr>,
 
-    /// The UDP port that is received on there [default: 9000]
+    /// The UDP port to receive on [default: 9000]
     #[arg(long, value_name = "PORT", value_parser = whole::port)]
     pub(crate) port: Option<u16>,
 
-    /// How long [default: 5]
+    /// How long to run, in seconds [default: 5]
     #[arg(long, value_name = "SECONDS", value_parser = quantity::seconds)]
     pub(crate) seconds: Option<f64>,
 
-    /// What processors do that have no packet: `floating` ones do other work, `fixed` ones poll
-    /// [default: floating]
+    /// What processors without a packet do: `floating` ones do other work, `fixed` ones poll [default: floating]
     #[arg(long, value_name = "NAME", value_parser = values::names::<Mode>())]
     pub(crate) mode: Option<Mode>,
 
@@ -75,8 +74,8 @@ pub(crate) struct LiveArguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = values::cpus)]
     pub(crate) cpus: Vec<CpuRange>,
 
-    /// Data that the other work of floating processors refers to; with 0 they sleep instead
-    /// [default: 65536]
+    /// Memory that the other work of floating processors touches, in KiB; with 0 they sleep instead [default:
+    /// 65536]
     #[arg(long, value_name = "KIB", value_parser = whole::kib::<u32>(0..=Live::MAX_WORK_KIB.into()))]
     pub(crate) work_kib: Option<u32>,
 
@@ -88,7 +87,7 @@ pub(crate) struct LiveArguments {
     #[arg(long)]
     pub(crate) verify_udp_checksum: bool,
 
-    /// What the handler of each packet computes [default: 0]
+    /// Time that the handler of each packet computes, in ns [default: 0]
     #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) handler_ns: Option<f64>,
 
@@ -96,17 +95,17 @@ pub(crate) struct LiveArguments {
     #[arg(long, value_name = "BYTES", value_parser = whole::bytes::<u32>(0..=Live::MAX_HANDLER_BYTES.into()))]
     pub(crate) handler_bytes: Option<u32>,
 
-    /// Packets held at most, waiting and in service; for each worker, where workers share nothing
-    /// [default: 4096]
+    /// Most packets held at once, waiting and in service; for each worker where workers share nothing [default:
+    /// 4096]
     #[arg(long, value_name = "PACKETS", value_parser = whole::count::<u32>(1..=u32::MAX.into()))]
     pub(crate) capacity: Option<u32>,
 
-    /// What happens to further ones: they are dropped and counted, or left with the driver
-    /// [default: drop]
+    /// What happens to packets beyond --capacity: they are dropped and counted, or left with the driver [default:
+    /// drop]
     #[arg(long, value_name = "NAME", value_parser = values::names::<OverloadRule>())]
     pub(crate) overload: Option<OverloadRule>,
 
-    /// What becomes of packets that are held at the end [default: drain]
+    /// What happens to packets that are still held at the end [default: drain]
     #[arg(long, value_name = "NAME", value_parser = values::names::<ShutdownRule>())]
     pub(crate) shutdown: Option<ShutdownRule>,
 }

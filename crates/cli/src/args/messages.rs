@@ -15,7 +15,7 @@ pub(crate) struct MessageArguments {
     #[arg(long, short, global = true, help_heading = "Messages")]
     verbose: bool,
 
-    /// Colour help and errors; `auto` does in a terminal, unless NO_COLOR is set
+    /// When to colour help and errors; `auto` does in a terminal unless NO_COLOR is set
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = "Messages")]
     pub(crate) color: Color,
 }

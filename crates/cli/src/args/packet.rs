@@ -59,7 +59,7 @@ pub(crate) struct HostArguments {
     #[arg(long, value_name = "NAME", value_parser = values::names::<ProcessorPolicy>())]
     pub(crate) policy: Option<ProcessorPolicy>,
 
-    /// Which waiting packet a processor takes [default: fifo]
+    /// Which waiting packet a processor takes next [default: fifo]
     #[arg(long, value_name = "NAME", value_parser = values::names::<QueueRule>())]
     pub(crate) queue: Option<QueueRule>,
 
@@ -67,7 +67,8 @@ pub(crate) struct HostArguments {
     #[arg(long, value_name = "NAME", value_parser = values::names::<Organisation>())]
     pub(crate) threads: Option<Organisation>,
 
-    /// Which idle thread a global pool hands out [default: opposite, of the order of processors]
+    /// Which idle thread a global pool hands out; `opposite` hands out the least recently used one, and with the
+    /// policy lru the most recently used [default: opposite]
     #[arg(long, value_name = "NAME", value_parser = values::names::<ThreadOrder>())]
     pub(crate) thread_order: Option<ThreadOrder>,
 
@@ -80,8 +81,9 @@ pub(crate) struct HostArguments {
     #[arg(long, value_name = "N", value_parser = values::stacks)]
     pub(crate) stacks: Option<Stacks>,
 
-    /// What processing costs: `sgi-challenge-xl`, the machine of Salehi 1994, or the profile in a file
-    /// [default: sgi-challenge-xl; to simulate or sweep, profile.toml or study/profile.toml if there]
+    /// Where the costs come from: the file of a profile, or `sgi-challenge-xl`, the machine of Salehi 1994
+    /// [default: sgi-challenge-xl; for simulate and sweep, first profile.toml or study/profile.toml if it is
+    /// here]
     #[arg(long, value_name = "FILE", value_parser = values::profile)]
     pub(crate) profile: Option<ProfileSource>,
 }
@@ -90,11 +92,11 @@ pub(crate) struct HostArguments {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Traffic")]
 pub(crate) struct TrafficArguments {
-    /// Packets per second; a trace that is given none keeps its own
+    /// Packets per second; without it, a trace keeps its own rate
     #[arg(long, value_name = "PACKETS/S", value_parser = quantity::number)]
     pub(crate) rate: Option<f64>,
 
-    /// Streams [default: 8]
+    /// Number of streams [default: 8]
     #[arg(long, value_name = "N", value_parser = whole::count::<u32>(1..=MAX_STREAMS.into()))]
     pub(crate) streams: Option<u32>,
 
@@ -102,11 +104,11 @@ pub(crate) struct TrafficArguments {
     #[arg(long, value_name = "S", value_parser = quantity::number)]
     pub(crate) zipf: Option<f64>,
 
-    /// Mean number of packets that arrive together, of one stream [default: 1]
+    /// Mean number of packets of one stream that arrive together [default: 1]
     #[arg(long, value_name = "PACKETS", value_parser = quantity::number)]
     pub(crate) batch: Option<f64>,
 
-    /// How that number varies [default: deterministic]
+    /// How the number of packets in a batch varies [default: deterministic]
     #[arg(long, value_name = "NAME", value_parser = values::names::<BatchDistribution>())]
     pub(crate) batch_distribution: Option<BatchDistribution>,
 
@@ -120,15 +122,15 @@ pub(crate) struct TrafficArguments {
     #[arg(long, value_name = "FILE.pcap")]
     pub(crate) trace: Option<PathBuf>,
 
-    /// What the trace's times are multiplied by where no rate is given; 0.5 doubles its rate
+    /// Multiply the trace's times by this factor, if no rate is given; 0.5 doubles its rate [default: 1]
     #[arg(long, value_name = "FACTOR", value_parser = quantity::number)]
     pub(crate) time_scale: Option<f64>,
 
-    /// Sizes of packets in bytes, with weights
+    /// Sizes of packets in bytes, with their weights: 64:3,1500:1
     #[arg(long, value_name = "BYTES:WEIGHT,…", value_delimiter = ',', value_parser = values::size)]
     pub(crate) sizes: Vec<Size>,
 
-    /// The fraction of the packets that is sent, not received [default: 0]
+    /// Fraction of the packets that are sent rather than received [default: 0]
     #[arg(long, value_name = "FRACTION", value_parser = quantity::fraction)]
     pub(crate) send_fraction: Option<f64>,
 }
@@ -137,11 +139,11 @@ pub(crate) struct TrafficArguments {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Effects that Salehi 1994 leaves out (none unless given)")]
 pub(crate) struct EffectArguments {
-    /// Checksumming a byte of a packet
+    /// Cost of checksumming a byte of a packet, in ns
     #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) checksum_ns_per_byte: Option<f64>,
 
-    /// Copying a byte of a packet that no cache holds
+    /// Cost of copying a byte of a packet that is in no cache, in ns
     #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) copy_ns_per_byte: Option<f64>,
 
@@ -149,24 +151,24 @@ pub(crate) struct EffectArguments {
     #[arg(long, value_name = "FACTOR", value_parser = quantity::number)]
     pub(crate) send_path: Option<f64>,
 
-    /// How long a packet holds the locks of the active maps, under locking
+    /// How long a packet holds the locks of the active maps under locking, in ns
     #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) map_lock_ns: Option<f64>,
 
-    /// How long a packet holds the locks of its session, under locking
+    /// How long a packet holds the locks of its session under locking, in ns
     #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) session_lock_ns: Option<f64>,
 
-    /// What deciding on a processor costs
+    /// Cost of choosing a processor, in ns
     #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) decision_ns: Option<f64>,
 
-    /// Cost of switching from other work to a packet, besides the decision; may be negative, down to minus
+    /// Cost of switching from other work to a packet, besides the decision, in ns; may be negative, down to minus
     /// --decision-ns
     #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) start_ns: Option<f64>,
 
-    /// How old what the policy knows of other processors is
+    /// Age of what the policy knows about other processors, in ns
     #[arg(long, value_name = "NS", value_parser = quantity::nanos)]
     pub(crate) staleness_ns: Option<f64>,
 }
@@ -175,12 +177,11 @@ pub(crate) struct EffectArguments {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Precision")]
 pub(crate) struct RunArguments {
-    /// Half-width of the mean delay, relative to it, at which it is known well enough
-    /// [default: 0.5%]
+    /// Stop when the half-width of the mean delay is at most this fraction of it [default: 0.5%]
     #[arg(long, value_name = "PERCENT", value_parser = quantity::fraction)]
     pub(crate) precision: Option<f64>,
 
-    /// Packets after which a replication ends in any case [default: 20000000]
+    /// End each replication after this many packets at the latest [default: 20000000]
     #[arg(long, value_name = "N", value_parser = whole::count::<u64>(RunLength::LEAST_PACKETS..=u64::MAX))]
     pub(crate) max_packets: Option<u64>,
 
@@ -198,7 +199,7 @@ pub(crate) struct AxisArguments {
     #[arg(conflicts_with_all = ["rate", "loads"])]
     pub(crate) rates: Vec<f64>,
 
-    /// Rates as fractions of what each combination keeps up with
+    /// Arrival rates as fractions of each combination's capacity
     #[arg(long, value_name = "FRACTION,…", value_delimiter = ',', value_parser = quantity::fraction)]
     #[arg(conflicts_with = "rate")]
     pub(crate) loads: Vec<f64>,

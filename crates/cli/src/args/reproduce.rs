@@ -9,20 +9,20 @@ use warmcore_scenario::ProfileSource;
 pub(crate) enum ReproduceCommand {
     /// Salehi, Kurose & Towsley 1994: every figure, every claim
     ///
-    /// Simulates figures 4 and 7 to 15 and the statements about Table 2, holds every claim of the
-    /// text against what comes out, and writes into the output folder: report.html; claims.parquet,
-    /// claims.csv and claims.json, published values and ours with verdicts; results.parquet and results.csv, every simulated
-    /// point; and points.journal, from which --resume goes on after an interruption. With another
-    /// machine's profile the figures are redrawn for that machine.
+    /// Simulates figures 4 and 7 to 15 and the statements about Table 2, checks every claim of the text against
+    /// the results, and writes into the output folder: report.html; claims.parquet, claims.csv and claims.json,
+    /// published values and ours with verdicts; results.parquet and results.csv, every simulated point; and
+    /// points.journal, from which --resume goes on after an interruption. With another machine's profile the
+    /// figures are redrawn for that machine.
     #[command(name = "salehi-1994")]
     Salehi1994(SalehiArguments),
 
     /// Foong, Fung & Newell 2004: bulk transfers under four models of affinity
     ///
-    /// Transfers anew, between two network namespaces of this machine, over sizes from 64 bytes to
-    /// 64 KB in both directions: figures 2 (cpu use and throughput), 3 (cost) and 5 (reductions). Writes
-    /// into the output folder: report.html; claims.parquet, claims.csv and claims.json, published values and
-    /// ours with verdicts; results.parquet and results.csv, what was measured in every block; and points.journal, from which --resume
+    /// Repeats the transfers between two network namespaces of this machine, with sizes from 64 bytes to 64 KB in
+    /// both directions: figures 2 (cpu use and throughput), 3 (cost) and 5 (reductions). Writes into the output
+    /// folder: report.html; claims.parquet, claims.csv and claims.json, published values and ours with verdicts;
+    /// results.parquet and results.csv, what was measured in every block; and points.journal, from which --resume
     /// goes on after an interruption. It takes about ten minutes. Run it on an idle machine.
     #[command(name = "foong-2004")]
     Foong2004(FoongArguments),
@@ -35,7 +35,7 @@ pub(crate) struct ReproduceArguments {
     #[arg(long = "figure", value_name = "N,…", value_delimiter = ',')]
     pub(crate) figures: Vec<String>,
 
-    /// A first look: wider intervals, which leave more claims undecided
+    /// Take a first look: wider intervals, which leave more claims undecided
     #[arg(long)]
     pub(crate) quick: bool,
 
@@ -49,7 +49,7 @@ pub(crate) struct SalehiArguments {
     #[arg(long, value_name = "FILE", value_parser = values::profile)]
     pub(crate) profile: Option<ProfileSource>,
 
-    /// Half-width of a mean delay, relative to it, that is aimed at [default: 1%; 5% with --quick]
+    /// Half-width to aim for, as a fraction of the mean delay [default: 1%; 5% with --quick]
     #[arg(long, value_name = "PERCENT", value_parser = quantity::fraction)]
     pub(crate) precision: Option<f64>,
 

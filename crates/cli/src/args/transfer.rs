@@ -34,7 +34,7 @@ pub(crate) enum TransferCommand {
 
 #[derive(Args, Debug)]
 pub(crate) struct ServeArguments {
-    /// Where to listen; port 0 is one of the kernel's choice
+    /// Where to listen; with port 0 the kernel chooses one
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:5077")]
     pub(crate) bind: SocketAddr,
 }
@@ -81,7 +81,7 @@ pub(crate) struct ComparisonArguments {
     #[arg(long, value_name = "MBIT/S", value_parser = quantity::megabits)]
     pub(crate) rate_mbps: Option<PerSecond>,
 
-    /// Let the virtual wires carry frames as an Ethernet wire does, without segmentation offload
+    /// Turn segmentation offload off, so that the virtual wires carry frames of an Ethernet's size
     #[arg(long, conflicts_with = "to")]
     pub(crate) no_offloads: bool,
 
@@ -90,7 +90,7 @@ pub(crate) struct ComparisonArguments {
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) to: Option<String>,
 
-    /// Print one JSON object instead of words
+    /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -11,15 +11,15 @@ use std::path::PathBuf;
 pub(crate) enum TuneCommand {
     /// Show what a plan would change; with --yes, change it
     ///
-    /// A plan places interrupts, packets and threads together. Nothing is changed before a journal
-    /// of what is there now is on the disk; every value is read back; and if one of them is refused,
-    /// all are taken back. A plan of another machine is refused.
+    /// A plan places interrupts, packets and threads together. The present values are written to a journal on the
+    /// disk before anything is changed. Every new value is read back; if one is refused, all are undone. A plan
+    /// of another machine is refused.
     Apply(ApplyArguments),
 
-    /// Take back what a plan has changed
+    /// Undo the changes of a plan
     ///
-    /// Every value becomes what it was before, byte for byte; also from another shell, and after
-    /// `apply` was killed. What somebody else has changed since is told, and left alone.
+    /// Restores every value byte for byte, from any shell, and also after `apply` was killed. What others have
+    /// changed since is reported and left alone.
     Undo(UndoArguments),
 
     /// Keep the changes of `apply --confirm-within`
@@ -49,12 +49,12 @@ pub(crate) struct ApplyArguments {
     #[arg(value_name = "PLAN")]
     pub(crate) plan: PathBuf,
 
-    /// Change it, rather than only show what would be changed
+    /// Make the changes, rather than only show them
     #[arg(long)]
     pub(crate) yes: bool,
 
-    /// Take everything back unless `warmcore host confirm` is called within this time, such as 60s,
-    /// whatever becomes of this terminal
+    /// Undo everything unless `warmcore host confirm` is called within this time, such as 60s, even if this
+    /// terminal is closed
     #[arg(long, value_name = "TIME", value_parser = quantity::duration, requires = "yes")]
     pub(crate) confirm_within: Option<Duration>,
 
@@ -71,7 +71,7 @@ pub(crate) struct ApplyArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct UndoArguments {
-    /// Restore also what somebody else has changed since
+    /// Also restore what others have changed since
     #[arg(long)]
     pub(crate) force: bool,
 

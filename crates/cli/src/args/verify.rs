@@ -39,12 +39,12 @@ pub(crate) struct VerifyArguments {
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = whole::count::<u16>(5..=1000))]
     pub(crate) blocks: u16,
 
-    /// The part of the cpus' time that programs other than the plan's and the load may have in a run
-    /// that counts; with more, it is made again, twice at most
+    /// The share of cpu time that programs other than the plan's and the load may take in a run; with more, the
+    /// run is repeated, at most twice
     #[arg(long, value_name = "FRACTION", value_parser = quantity::fraction, default_value = "5%")]
     pub(crate) foreign: f64,
 
-    /// Print one JSON object instead of words
+    /// Print one JSON object instead of text
     #[arg(long, requires = "yes")]
     pub(crate) json: bool,
 

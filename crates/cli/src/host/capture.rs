@@ -2,6 +2,7 @@
 
 use crate::args::host::CaptureArguments;
 use crate::misuse::misuse;
+use crate::probe::probe;
 use miette::{IntoDiagnostic, WrapErr};
 use std::path::Path;
 use warmcore_linux::fake::Tree;
@@ -18,7 +19,7 @@ pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
         .wrap_err_with(|| format!("cannot write the capture into {}", folder.display()))?;
     let shown = folder.display();
     let text = format!(
-        "{shown}: {} files, looked at with `warmcore host show --root {shown}`.\n{more}",
+        "{shown} holds {} files. To look at them: `warmcore host show --root {shown}`.\n{more}",
         tree.files.len()
     );
     crate::output::print(text.as_bytes())
@@ -26,10 +27,12 @@ pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
 
 /// The files that a look at this machine, or at what is below `root`, reads, and what to know of them.
 fn seen(root: Option<&Path>) -> miette::Result<(Tree, String)> {
-    let (probe, recording) = super::probe(root)?.recorded();
-    // A host that cannot be looked at is what a capture is wanted for.
+    let (probe, recording) = probe(root)?.recorded();
+    // Captures are wanted above all of hosts that cannot be read.
     let ended = probe.inventory().err().map(|error| {
-        format!("The look ended early, and so does the copy: {error}. With --root it ends there as well.\n")
+        format!(
+            "Reading ended early, and so does the copy: {error}. A look with --root will end there as well.\n"
+        )
     });
     let warning = "Names of programs, interfaces and control groups are in it: look through it before you hand it on.\n";
     Ok((recording.tree(), warning.to_owned() + &ended.unwrap_or_default()))

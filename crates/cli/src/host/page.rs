@@ -1,4 +1,4 @@
-//! A host as a page: the picture of a terminal, with nothing left out.
+//! A host as a page: what a terminal shows, with nothing left out.
 
 use super::words;
 use crate::provenance::{PROGRAM, command};
@@ -13,7 +13,7 @@ use warmcore_record::table::{Cell, Row, Table};
 pub(super) fn document(inventory: &Inventory) -> Document {
     let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
     manifest.command = command();
-    let kernel = inventory.conditions.kernel.clone().unwrap_or_else(|| "not told".to_owned());
+    let kernel = inventory.conditions.kernel.clone().unwrap_or_else(|| "unknown".to_owned());
     let cpus = inventory.machine.online().to_string();
     let facts = [("processor", inventory.machine.name.clone()), ("kernel", kernel), ("online cpus", cpus)];
     manifest.facts.push(FactGroup::new("Host", facts));
@@ -93,8 +93,7 @@ fn cpus_section(inventory: &Inventory) -> Section {
         "steering",
         "busy threads",
     ];
-    let block =
-        table("by-cpu", "What each cpu has to do with; quiet cpus are left out", &header, rows.collect());
+    let block = table("by-cpu", "What uses each cpu; quiet cpus are left out", &header, rows.collect());
     let intro =
         "A packet is cheapest where the cpu that takes the interrupt also runs the program that reads it.";
     section("Who is on which cpu?", "cpus", intro, vec![block])

@@ -1,4 +1,4 @@
-//! A host on a screen: who is on which cpu.
+//! A host in a terminal: who is on which cpu.
 
 use super::words;
 use crate::terminal::table;
@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use warmcore_linux::inventory::Interface;
 use warmcore_linux::{Inventory, Rates};
 
-/// Cpus that get a line.
+/// The most cpus that get a line.
 const CPUS: usize = 16;
-/// Interfaces that get a line.
+/// The most interfaces that get a line.
 const INTERFACES: usize = 10;
-/// Names in a cell.
+/// The most names in a cell.
 const NAMES: usize = 3;
 
 /// The picture; with `rates`, of what happened lately instead of since the machine started.

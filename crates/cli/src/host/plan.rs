@@ -1,13 +1,15 @@
 //! `warmcore host plan`.
 
-use super::{probe, show};
+use super::inventory::looked;
 use crate::args::host::PlanArguments;
 use crate::calibrate::existing;
 use crate::json::{self, Versioned};
 use crate::misuse::{OrMisuse, misuse};
-use crate::{documents, folder, terminal};
+use crate::probe::look;
+use crate::{documents, folder, messages, terminal};
 use miette::{IntoDiagnostic, miette};
 use std::path::Path;
+use warmcore_linux::Probe;
 use warmcore_record::atomic_file;
 use warmcore_study::placement::{HostPlacement, Request, Target, Unplaceable, place};
 
@@ -19,7 +21,7 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
         atomic_file::check(file, existing(arguments.force)).or_misuse()?;
     }
     let profile = arguments.profile.as_ref().map(documents::profile).transpose()?;
-    let picture = show::looked(probe(arguments.root.as_deref())?.inventory())?;
+    let picture = looked(look(arguments.root.as_deref(), Probe::inventory)?)?;
     let busiest = Target::Busiest;
     let request = Request {
         target: arguments.subject.as_ref().unwrap_or(&busiest),
@@ -27,10 +29,16 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
         rate: arguments.rate,
         profile: profile.as_ref(),
     };
+    describe(&request);
     let placement = place(&picture, &request).map_err(|why| match why {
         Unplaceable::NoThreads(_) if arguments.subject.is_some() => misuse(format!("--for: {why}")),
         why => miette!("no plan: {why}"),
     })?;
+    let changes = placement.lines.iter().filter(|line| line.changes).count();
+    messages::detail(format_args!(
+        "planned {} lines, of which {changes} change something",
+        placement.lines.len()
+    ));
     if let Some(file) = &arguments.out {
         write(file, arguments.force, &placement)?;
     }
@@ -39,6 +47,19 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
         false => terminal::plan::summary(&placement) + &next(arguments, &placement)?,
     };
     crate::output::print(text.as_bytes())
+}
+
+/// Says with --verbose what is planned for, and with which costs.
+fn describe(request: &Request<'_>) {
+    let Request { target, goal, rate, profile } = request;
+    let rate = rate.map_or_else(|| "the average since the start".to_owned(), |rate| rate.to_string());
+    messages::detail(format_args!(
+        "planning for {goal}, with the threads of {target}; packets arrive at: {rate}"
+    ));
+    messages::detail(match profile {
+        Some(profile) => format!("costs: {}", profile.name),
+        None => "costs: unknown, as no --profile is given".to_owned(),
+    });
 }
 
 fn write(file: &Path, force: bool, placement: &HostPlacement) -> miette::Result<()> {

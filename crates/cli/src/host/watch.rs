@@ -1,8 +1,9 @@
-//! `warmcore host show --watch`: look after look, each with the rates since the one before.
+//! `warmcore host show --watch`: repeated looks, each with the rates since the previous one.
 
+use super::inventory::{Printed, looked};
 use super::picture::picture;
-use super::show::{Shown, looked};
-use crate::json;
+
+use crate::{json, messages};
 use console::{Term, truncate_str};
 use miette::IntoDiagnostic;
 use std::thread::sleep;
@@ -10,11 +11,12 @@ use std::time::Duration;
 use warmcore_linux::{Inventory, Probe, Rates, cpu_time};
 use warmcore_units::Nanos;
 
-/// A look and its drawing may take this part of the time between two looks.
+/// The greatest share of a cpu that looking and drawing may take.
 const COST: f64 = 0.01;
 
-/// Looks every `asked`, or as much less often as keeps to [`COST`], until somebody ends it.
+/// Looks every `asked`, or less often to keep to [`COST`], until the process is ended.
 pub(super) fn run(probe: &Probe, asked: Duration, json: bool) -> miette::Result<()> {
+    messages::detail(format_args!("looking at the machine every {asked:?}, until you press Ctrl-C"));
     let mut screen = Screen::new(json);
     let mut before = looked(probe.inventory())?;
     screen.show(&before, None, None)?;
@@ -33,12 +35,12 @@ pub(super) fn run(probe: &Probe, asked: Duration, json: bool) -> miette::Result<
     }
 }
 
-/// The time to let pass after a look that took `cost` of a cpu.
+/// The pause after a look that took `cost` of cpu time.
 fn pause(asked: Duration, cost: Nanos) -> Duration {
     asked.max(Duration::from_secs_f64((cost / COST).secs().max(0.0)))
 }
 
-/// Where pictures go: over each other on a terminal, after each other elsewhere.
+/// Shows pictures: in place on a terminal, one after the other elsewhere.
 struct Screen {
     terminal: Option<Term>,
     json: bool,
@@ -59,7 +61,7 @@ impl Screen {
         slower: Option<Duration>,
     ) -> miette::Result<()> {
         if self.json {
-            let line = json::line(&Shown::new(inventory, rates))?;
+            let line = json::line(&Printed::new(inventory, rates))?;
             return crate::output::print(line.as_bytes());
         }
         let mut text = picture(inventory, rates);
@@ -80,7 +82,7 @@ impl Screen {
     }
 }
 
-/// Draws `text` over the last `lines` lines, as much of it as the terminal has room for.
+/// Draws `text` over the last `lines` lines, cut to the size of the terminal.
 fn replace(terminal: &Term, text: &str, lines: usize) -> std::io::Result<usize> {
     let (height, width) = terminal.size();
     let room = usize::from(height).saturating_sub(1).max(1);

@@ -1,11 +1,11 @@
-//! What is said of a host, on a terminal and on a page alike.
+//! Words about a host that a terminal and a page share.
 
 use warmcore_linux::inventory::{CpuTimes, Interface, Interrupt, Managed, OnCpu, Processor, Thread};
 use warmcore_linux::{Inventory, Rates};
 use warmcore_topology::CpuSet;
 use warmcore_units::{CpuId, Nanos};
 
-/// What one cpu has to do with, in words.
+/// What uses one cpu, in words.
 pub(crate) struct CpuWords {
     pub(crate) cpu: CpuId,
     /// `node 0, core 3`.
@@ -19,11 +19,11 @@ pub(crate) struct CpuWords {
     pub(crate) interrupts: Vec<String>,
     pub(crate) steering: Vec<String>,
     pub(crate) threads: Vec<String>,
-    /// Interrupts that came, for choosing what is worth a line.
+    /// Interrupts and busy threads, which decide whether the cpu gets a line.
     pub(crate) weight: f64,
 }
 
-/// Every cpu with something to say of it, in order of number.
+/// Every cpu that is not quiet, in order of number.
 pub(crate) fn cpus(inventory: &Inventory, rates: Option<&Rates>) -> Vec<CpuWords> {
     inventory.by_cpu().filter(|on| !on.is_quiet()).map(|on| of_cpu(inventory, rates, &on)).collect()
 }
@@ -51,7 +51,7 @@ fn of_cpu(inventory: &Inventory, rates: Option<&Rates>, on: &OnCpu<'_>) -> CpuWo
     }
 }
 
-/// Busy, in softirqs, and packets taken in, between two looks.
+/// The busy share, the softirq share, and packets received, between two looks.
 fn lately(rates: &Rates, cpu: CpuId) -> (Option<f64>, Option<f64>, String) {
     let Some(of) = rates.cpus.iter().find(|of| of.cpu == cpu) else { return (None, None, String::new()) };
     (of.busy, of.softirq, of.packets.to_string())
@@ -94,7 +94,7 @@ fn called(interrupt: &Interrupt) -> String {
     }
 }
 
-/// `12%`, and of less than one percent a digit more.
+/// `12%`; below one percent with a decimal place.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent < 0.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
@@ -126,7 +126,7 @@ pub(crate) fn steering(interface: &Interface) -> [String; 3] {
     [rps, rfs, if by_queue { format!("{xps}, by receive queue") } else { xps }]
 }
 
-/// What else must be known before anything is placed: cpus apart, rivals, limits. A sentence each.
+/// What else matters before anything is placed: special cpus, rivals, limits; a sentence each.
 pub(crate) fn circumstances(inventory: &Inventory) -> Vec<String> {
     let apart = &inventory.apart;
     let sets = [
@@ -145,7 +145,9 @@ pub(crate) fn circumstances(inventory: &Inventory) -> Vec<String> {
     let softnet = inventory.processors.iter().filter_map(|of| of.softnet);
     let dropped: u64 = softnet.map(|softnet| softnet.dropped).sum();
     if dropped > 0 {
-        said.push(format!("{dropped} packets were dropped since the start, as a cpu's backlog was full."));
+        said.push(format!(
+            "{dropped} packets were dropped since the start because a cpu's backlog was full."
+        ));
     }
     let managed = inventory.interrupts.iter().filter(|interrupt| interrupt.managed == Managed::Yes).count();
     if managed > 0 {
@@ -168,20 +170,20 @@ pub(crate) fn circumstances(inventory: &Inventory) -> Vec<String> {
     said
 }
 
-/// What cannot be seen, and what could not be found out about the machine.
+/// What is hidden, and what could not be found out about the machine.
 pub(crate) fn unseen(inventory: &Inventory) -> Vec<String> {
     let spots = inventory.blind_spots.iter().map(ToString::to_string);
     spots.chain(inventory.warnings.iter().map(ToString::to_string)).collect()
 }
 
-/// One sentence for all.
+/// The host in one sentence.
 pub(crate) fn headline(inventory: &Inventory) -> String {
     let of_networks = inventory.interrupts.iter().filter(|of| of.interface.is_some() && of.total() > 0);
     let mut interrupted = CpuSet::default();
     let count = of_networks.inspect(|of| interrupted.extend(of.goes_to().iter())).count();
     let ran: CpuSet = inventory.threads.iter().map(|thread| thread.last_cpu).collect();
     let network = match count {
-        0 => "No interrupt of a network interface is to be seen".to_owned(),
+        0 => "No interrupt of a network interface is visible".to_owned(),
         1 => format!("One interrupt of network interfaces goes to cpu {interrupted}"),
         count => format!("{count} interrupts of network interfaces go to cpus {interrupted}"),
     };

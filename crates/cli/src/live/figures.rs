@@ -1,8 +1,5 @@
-//! What a run came to, for other programs: named as a simulated point's figures are, so that the
-//! two can be compared.
-//!
-//! Delays, service times, shares and the throughput are those of the steady part of the run;
-//! packets are those of the whole run. A figure that could not be had is null.
+//! The figures of a run for other programs, named as those of a simulated point, so that the two can be
+//! compared. A figure that is not known is null.
 
 use super::finished::Finished;
 use serde::Serialize;
@@ -24,17 +21,31 @@ pub(super) struct RunFigures<'a> {
     /// The rate of arrivals; null if packets came as fast as they were taken in, or from a network.
     rate_per_s: Option<f64>,
     interrupted: bool,
-    /// How often a trace came; null without one.
+    /// How often the trace was replayed; null without one.
     trace_rounds: Option<f64>,
-    /// What came a second, of the whole run, and what was processed of it.
+    /// The rates at which packets arrived and were processed, in the steady part.
     came_per_s: Option<f64>,
     processed_per_s: Option<f64>,
+    #[serde(flatten)]
+    steady: SteadyFigures,
+    #[serde(flatten)]
+    whole_run: WholeRunFigures,
+    #[serde(flatten)]
+    counts: PacketCounts,
+    workers: Vec<Worker>,
+    wall_seconds: f64,
+}
 
-    /// Of the steady part, like those below, but of all packets: whatever disturbed them.
-    all_mean_delay_us: Option<f64>,
-    all_delay_half_width_us: Option<f64>,
-    /// The share of packets that nothing disturbed, which all figures from here on are of.
-    undisturbed_packets: Option<f64>,
+/// Figures of the steady part of a run.
+#[derive(Serialize)]
+struct SteadyFigures {
+    steady_seconds: f64,
+    /// Of all packets, disturbed or not.
+    overall_mean_delay_us: Option<f64>,
+    overall_delay_half_width_us: Option<f64>,
+    /// The share of packets that met a time in which a worker was kept from running; null without packets.
+    /// Delays, service times and situations from here on are those of the others.
+    disturbed_share: Option<f64>,
     mean_delay_us: Option<f64>,
     delay_half_width_us: Option<f64>,
     mean_service_us: Option<f64>,
@@ -53,14 +64,21 @@ pub(super) struct RunFigures<'a> {
     /// Their share, and mean time in service.
     situation_share: BTreeMap<String, f64>,
     situation_mean_service_us: BTreeMap<String, f64>,
+}
 
-    /// Of the whole run, with all that disturbed it.
-    overall_mean_delay_us: Option<f64>,
-    overall_mean_service_us: Option<f64>,
-    overall_p50_us: Option<f64>,
-    overall_p99_us: Option<f64>,
+/// Figures of all packets from the start of a run to its end.
+#[derive(Serialize)]
+struct WholeRunFigures {
+    whole_run_mean_delay_us: Option<f64>,
+    whole_run_mean_service_us: Option<f64>,
+    whole_run_p50_us: Option<f64>,
+    whole_run_p99_us: Option<f64>,
+}
 
-    /// What the driver showed or lost: the sum of the six below.
+/// What became of the packets of the whole run.
+#[derive(Serialize)]
+struct PacketCounts {
+    /// What the driver delivered or lost: the sum of the six below.
     offered: u64,
     delivered: u64,
     refused: BTreeMap<String, u64>,
@@ -70,12 +88,6 @@ pub(super) struct RunFigures<'a> {
     lost: u64,
     /// Of those delivered: whose answer could not be sent.
     unanswered: u64,
-
-    workers: Vec<Worker>,
-    steady_seconds: f64,
-    /// The share of packets of the steady part that met a time in which a worker was kept from running.
-    disturbed_packets: Option<f64>,
-    wall_seconds: f64,
 }
 
 /// What one worker did.
@@ -93,21 +105,8 @@ struct Worker {
 impl<'a> RunFigures<'a> {
     pub(super) fn new(finished: &'a Finished) -> Self {
         let Finished { scenario, setup, report, interrupted } = finished;
-        let (total, steady) = (report.total(), report.steady());
-        let (all, steady_all) = (total.all_packets(), steady.total());
-        let seen = &steady_all.clean;
-        let all_delay = micros(finished.held(steady.overall_delay()));
-        let [delay, service, p50, p99, p999] = [
-            steady.delay(),
-            steady.service(),
-            steady.quantile(0.5),
-            steady.quantile(0.99),
-            steady.quantile(0.999),
-        ]
-        .map(|time| micros(finished.held(time)));
-        let throughput = steady.throughput();
+        let total = report.total();
         let [came, processed] = finished.achieved();
-        let processor_time = steady.duration() * setup.options.cpus.len() as f64;
         Self {
             scenario: Described::of_scenario(scenario),
             live: &scenario.live,
@@ -117,9 +116,36 @@ impl<'a> RunFigures<'a> {
             trace_rounds: finished.rounds(),
             came_per_s: finite(came.0),
             processed_per_s: finite(processed.0),
-            all_mean_delay_us: all_delay.0,
-            all_delay_half_width_us: all_delay.1,
-            undisturbed_packets: finite(1.0 - steady.disturbed()).filter(|_| steady_all.packets() > 0),
+            steady: SteadyFigures::new(finished),
+            whole_run: WholeRunFigures::new(&total),
+            counts: PacketCounts::new(finished, &total),
+            workers: workers(finished),
+            wall_seconds: report.duration.secs(),
+        }
+    }
+}
+
+impl SteadyFigures {
+    fn new(finished: &Finished) -> Self {
+        let steady = finished.report.steady();
+        let total = steady.total();
+        let seen = &total.clean;
+        let [overall, delay, service, p50, p99, p999] = [
+            steady.overall_delay(),
+            steady.delay(),
+            steady.service(),
+            steady.quantile(0.5),
+            steady.quantile(0.99),
+            steady.quantile(0.999),
+        ]
+        .map(|time| micros(finished.held(time)));
+        let throughput = steady.throughput();
+        let processor_time = steady.duration() * finished.setup.options.cpus.len() as f64;
+        Self {
+            steady_seconds: steady.duration().secs(),
+            overall_mean_delay_us: overall.0,
+            overall_delay_half_width_us: overall.1,
+            disturbed_share: (total.packets() > 0).then(|| steady.disturbed()),
             mean_delay_us: delay.0,
             delay_half_width_us: delay.1,
             mean_service_us: service.0,
@@ -130,7 +156,7 @@ impl<'a> RunFigures<'a> {
             p99_half_width_us: p99.1,
             p999_us: p999.0,
             p999_half_width_us: p999.1,
-            utilisation: finite(steady_all.busy() / processor_time),
+            utilisation: finite(total.busy() / processor_time),
             throughput_per_s: finite(throughput.mean.0),
             throughput_half_width_per_s: throughput.half_width.and_then(|half| finite(half.0)),
             situations: by_situation(seen, |served| Some(served.packets)),
@@ -140,10 +166,27 @@ impl<'a> RunFigures<'a> {
             situation_mean_service_us: by_situation(seen, |served| {
                 finite((served.time / served.packets as f64).micros())
             }),
-            overall_mean_delay_us: each(all.delay, &total),
-            overall_mean_service_us: each(total.busy(), &total),
-            overall_p50_us: finite(Nanos(all.delays.quantile(0.5)).micros()),
-            overall_p99_us: finite(Nanos(all.delays.quantile(0.99)).micros()),
+        }
+    }
+}
+
+impl WholeRunFigures {
+    fn new(total: &Block) -> Self {
+        let seen = total.all_packets();
+        let quantile = |p| finite(Nanos(seen.delays.quantile(p)).micros());
+        Self {
+            whole_run_mean_delay_us: each(seen.delay, total),
+            whole_run_mean_service_us: each(total.busy(), total),
+            whole_run_p50_us: quantile(0.5),
+            whole_run_p99_us: quantile(0.99),
+        }
+    }
+}
+
+impl PacketCounts {
+    fn new(finished: &Finished, total: &Block) -> Self {
+        let Finished { setup, report, .. } = finished;
+        Self {
             offered: setup.driver.received() + report.lost,
             delivered: total.packets(),
             refused: total.refused.iter().map(|(reason, &count)| (format!("{reason:?}"), count)).collect(),
@@ -152,10 +195,6 @@ impl<'a> RunFigures<'a> {
             given_up: report.given_up,
             lost: report.lost,
             unanswered: total.unanswered,
-            workers: workers(finished),
-            steady_seconds: steady.duration().secs(),
-            disturbed_packets: finite(steady.disturbed()),
-            wall_seconds: report.duration.secs(),
         }
     }
 }

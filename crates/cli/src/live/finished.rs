@@ -1,4 +1,4 @@
-//! What a run left: what was asked for, and what was measured.
+//! A finished run: what was asked for, and what was measured.
 
 use warmcore_runtime::{Report, Setup};
 use warmcore_scenario::{Mixing, PacketScenario};

@@ -1,4 +1,4 @@
-//! A run that has ended, for someone who has never seen one.
+//! The summary of a finished run, for readers who see one for the first time.
 
 use super::finished::Finished;
 use crate::terminal::{estimate, parts, table};
@@ -6,7 +6,7 @@ use warmcore_runtime::report::Steady;
 use warmcore_runtime::tally::Block;
 use warmcore_units::{Estimate, Nanos};
 
-/// What came of a run.
+/// The summary of a run.
 pub(super) fn summary(finished: &Finished) -> String {
     let steady = finished.report.steady();
     let total = finished.report.total();
@@ -27,16 +27,16 @@ pub(super) fn summary(finished: &Finished) -> String {
     )
 }
 
-/// What is known where no packet fell into a time in which all workers ran.
+/// What is known if no packet arrived while all workers ran.
 fn undisturbed_nowhere(total: &Block) -> String {
-    let told =
+    let nothing =
         "No packet was finished while the machine let all workers run: nothing can be said of the policy.";
     if total.packets() == 0 {
-        return told.to_owned();
+        return nothing.to_owned();
     }
     let (packets, seen) = (total.packets() as f64, total.all_packets());
     format!(
-        "{told}\nWith all that disturbed it, the mean delay was {}, of which {} in service; p50 {}, p99 {}.",
+        "{nothing}\nWith all that disturbed it, the mean delay was {}, of which {} in service; p50 {}, p99 {}.",
         seen.delay / packets,
         seen.busy() / packets,
         Nanos(seen.delays.quantile(0.5)),
@@ -58,20 +58,20 @@ fn head(finished: &Finished) -> String {
     format!("{} on cpu {}; {arrivals}", scenario.scheduling, cpus.join(", "))
 }
 
-/// Below this share of the packets it is not said that some were lost, or did not come in time.
+/// Smaller shares of lost packets are not mentioned.
 const WORTH_SAYING: f64 = 0.01;
-/// By so much the rate of a short run differs from what was asked for, by chance and as it starts.
+/// The relative error of a short run's rate, by chance and because of its start.
 const RATE_ERROR: f64 = 0.1;
 
-/// What was asked for and not reached: the rate, and that all packets are processed.
+/// Says if the rate was not reached, or packets were dropped.
 fn reached(finished: &Finished, total: &Block) -> Option<String> {
     let [came, processed] = finished.achieved();
     let came_of_all = finished.setup.driver.received() + finished.report.lost;
     let dropped = (total.overflowed + finished.report.lost) as f64 / came_of_all.max(1) as f64;
     if dropped > WORTH_SAYING {
         return Some(format!(
-            "Overloaded: of {came}, {processed} were processed; {:.1}% were dropped. What follows is of those that were \
-             not, and says nothing of the others.",
+            "Overloaded: of {came}, {processed} were processed; {:.1}% were dropped. The figures below are \
+             those of the other packets.",
             dropped * 100.0
         ));
     }
@@ -79,20 +79,19 @@ fn reached(finished: &Finished, total: &Block) -> Option<String> {
     let processed_late = processed.0 < asked.0 * (1.0 - RATE_ERROR);
     processed_late.then(|| {
         format!(
-            "The rate was not reached: {asked} were offered, {came} came, and {processed} were processed."
+            "The rate was not reached: {asked} was asked for, {came} arrived, and {processed} were processed."
         )
     })
 }
 
-/// The mean delay over all packets, and over those, but for a share that was `disturbed`, that the tables below are
-/// of.
+/// The mean delay over all packets, and over those that nothing disturbed, which the tables below are of.
 fn means([overall, clean]: [Estimate<Nanos>; 2], disturbed: f64) -> String {
     let overall = estimate(&overall);
     match disturbed {
         0.0 => format!("Mean delay: {overall} over all packets."),
         disturbed => format!(
-            "Mean delay: {overall} over all packets; {} over the {:.1}% of them that met no time in which the machine \
-             kept a worker from running, which the tables below are of.",
+            "Mean delay: {overall} over all packets; {} over the {:.1}% of them that were undisturbed: from \
+             their arrival to their end the machine let every worker run. The tables below are of these.",
             estimate(&clean),
             (1.0 - disturbed) * 100.0
         ),
@@ -114,7 +113,7 @@ fn figures(finished: &Finished, steady: &Steady) -> String {
     table.to_string()
 }
 
-/// What packets found in the caches, and what they took then.
+/// What packets found in the caches, and their mean service times.
 fn situations(steady: &Steady) -> String {
     let total = steady.total().clean.packets() as f64;
     let mut table = table(["found written where (Table 2 of Salehi 1994)", "packets", "mean service"]);
@@ -145,7 +144,7 @@ fn workers(finished: &Finished) -> String {
     table.to_string()
 }
 
-/// Where every packet went.
+/// What became of every packet.
 fn books(finished: &Finished, total: &Block) -> String {
     let report = &finished.report;
     let refused: Vec<String> =
@@ -169,7 +168,7 @@ fn ended(finished: &Finished, steady: &Steady) -> String {
     let disturbed = match steady.disturbed() {
         0.0 => String::new(),
         share => format!(
-            "; so are {:.1}% of the packets, which met a time in which the machine did not let a worker run",
+            "; so are {:.1}% of the packets, which were disturbed: the machine kept a worker from running meanwhile",
             share * 100.0
         ),
     };
@@ -196,7 +195,7 @@ mod tests {
     use warmcore_runtime::Report;
     use warmcore_runtime::tally::{Blocks, PacketStats, Served};
 
-    /// A worker that has finished so many packets in each block, each in so much time.
+    /// A worker that finished the given number of packets in each block, each in the given time.
     fn worker(clean: (u64, Nanos), disturbed: (u64, Nanos)) -> Blocks {
         let seen = |(packets, each): (u64, Nanos)| {
             let time = each * packets as f64;
@@ -222,7 +221,7 @@ mod tests {
     fn the_mean_of_all_stands_before_that_of_the_undisturbed() {
         let said = means_of(worker((25, Nanos(1_370.0)), (975, Nanos(4e6))));
         assert!(said.starts_with("Mean delay: 3.90 ms ± 0.00 ns over all packets; 1.37 µs ±"), "{said}");
-        assert!(said.contains("over the 2.5% of them that met no time"), "{said}");
+        assert!(said.contains("over the 2.5% of them that were undisturbed"), "{said}");
         let said = means_of(worker((25, Nanos(1_370.0)), (0, Nanos::ZERO)));
         assert!(said.starts_with("Mean delay: 1.37 µs ±") && said.ends_with("over all packets."), "{said}");
     }

@@ -1,4 +1,4 @@
-//! A run as it goes on, drawn anew in place every second.
+//! The live view of a run, redrawn in place every second.
 
 use crate::terminal::table;
 use comfy_table::Table;
@@ -9,10 +9,10 @@ use warmcore_runtime::Watch;
 use warmcore_runtime::tally::{BLOCK, Block, PacketStats};
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
-/// Streams that are shown, the busiest first.
+/// The most streams that are shown, the busiest first.
 const STREAMS: usize = 5;
 
-/// The picture on a terminal.
+/// The view on a terminal.
 pub(super) struct View<'a> {
     term: Term,
     cpus: &'a [CpuId],
@@ -22,12 +22,12 @@ pub(super) struct View<'a> {
     lines: usize,
     /// The first block that no picture has shown.
     next: u64,
-    /// By worker, by stream: packets, when last looked at.
+    /// Packets by worker and stream at the last picture.
     streams: Vec<Vec<u64>>,
 }
 
 impl<'a> View<'a> {
-    /// Nothing is drawn yet; later, every `refresh`.
+    /// A view that is drawn at most once every `refresh`; nothing is drawn yet.
     pub(super) fn new(term: Term, cpus: &'a [CpuId], refresh: Duration) -> Self {
         Self { term, cpus, refresh, drawn: Instant::now(), lines: 0, next: 0, streams: Vec::new() }
     }
@@ -126,7 +126,7 @@ fn situations(all: &PacketStats) -> String {
     format!("found: {}", shares.join(", "))
 }
 
-/// What each worker's processor did.
+/// How much of its time each processor spent on protocol work.
 fn use_of(workers: &[Block], cpus: &[CpuId], lasted: Nanos) -> Table {
     let mut table = table(["cpu", "protocol work", "packets", "stalls", "longest"]);
     for (done, cpu) in workers.iter().zip(cpus) {

@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &FoongArguments) -> miette::Result<()> {
     finish(&source().conclude(measurements, figures), manifest, &folder, output.json)
 }
 
-/// What a point's runs are known by in the journal.
+/// The key of a point's runs in the journal.
 fn key(options: &Options) -> String {
     let Options { connections, cpus, load, window, blocks, .. } = options;
     format!(

@@ -1,4 +1,4 @@
-//! One simulated point, for someone who has never seen the simulator.
+//! The summary of a simulated point, for readers who see one for the first time.
 
 use crate::costs::ChosenProfile;
 use crate::terminal::{OF_THE_SIMULATION, estimate, parts, table};
@@ -7,13 +7,13 @@ use warmcore_scenario::{PacketScenario, ProcessorPolicy};
 use warmcore_sim::packet::{Comparison, Ended, Outcome, PointResult};
 use warmcore_units::{Estimate, Nanos};
 
-/// What a point was compared with; without a comparison if either is saturated.
+/// Another policy, and how it compares; no comparison if either is saturated.
 pub(super) struct Against {
     pub(super) policy: ProcessorPolicy,
     pub(super) comparison: Option<Comparison>,
 }
 
-/// What came of `scenario` with these `costs`, which took `seconds` to find out.
+/// The summary of `scenario` with these `costs`; simulating it took `seconds`.
 pub(super) fn summary(
     scenario: &PacketScenario,
     costs: &ChosenProfile,
@@ -39,7 +39,7 @@ pub(super) fn summary(
 pub(super) fn difference(against: &Against) -> String {
     let Against { policy, comparison } = against;
     let Some(Comparison { difference, relative }) = comparison else {
-        return format!("\nAgainst {policy} there is no difference to tell: one of them is saturated.\n");
+        return format!("\nAgainst {policy} no difference can be given: one of the two is saturated.\n");
     };
     let [mean, half] = [difference.mean, difference.half_width].map(|nanos| Nanos(nanos.abs()));
     if half.0.is_infinite() {
@@ -79,8 +79,8 @@ fn saturated(result: &PointResult) -> String {
     if result.rate.0 <= result.capacity.rate.mean.0 {
         return format!(
             "Saturated: the queues grew in every independent run, though packets come at less than the {} that the host \
-             processes when it is never idle. It keeps up with less than that, as packets then find caches and pools \
-             otherwise; with how much is not known.",
+             processes when it is never idle. It keeps up with less than that, because packets then find caches \
+             and pools in another state; how much less is not known.",
             result.capacity.rate.mean
         );
     }
@@ -131,7 +131,7 @@ fn found(outcome: &Outcome) -> String {
     format!("What packets found written where (Table 2 of Salehi 1994): {}", shares.join("; "))
 }
 
-/// What can be said of a trace.
+/// What can be said about a trace.
 fn replayed(result: &PointResult, outcome: &Outcome, seconds: f64) -> String {
     let overloaded = match result.load() > 1.0 {
         true if result.is_overloaded() => {
@@ -141,8 +141,8 @@ fn replayed(result: &PointResult, outcome: &Outcome, seconds: f64) -> String {
         false => "",
     };
     format!(
-        "All {} packets of the trace in {seconds:.2} s, none left out as warm-up.{overloaded}\nThis is what happened \
-         to them: nothing tells how far another trace would differ, and no figure of it has an interval.",
+        "All {} packets of the trace in {seconds:.2} s, none left out as warm-up.{overloaded}\nThe figures \
+         describe this trace alone. Nothing shows how much another trace would differ, so no figure has an interval.",
         outcome.packets
     )
 }
@@ -151,14 +151,14 @@ fn ended(scenario: &PacketScenario, result: &PointResult, outcome: &Outcome, sec
     let reason = match outcome.ended {
         Ended::Precise => format!("the mean delay is known to within {}%", scenario.run.precision * 100.0),
         Ended::Exhausted => format!(
-            "--max-packets ({}) came before the precision of {}%: the half-widths tell what was reached",
+            "--max-packets ({}) came before the precision of {}%: the half-widths show what was reached",
             scenario.run.max_packets,
             scenario.run.precision * 100.0
         ),
         Ended::NearCapacity => format!(
-            "--max-packets ({}) came before the precision of {}%: the host keeps up, but so near to its capacity delays \
-             fluctuate for longer than this run. No interval of them would hold, and none is given; in truth they are \
-             rather longer",
+            "--max-packets ({}) came before the precision of {}%: the host keeps up, but this near to its \
+             capacity delays fluctuate over longer times than this run. No interval of them would hold, and \
+             none is given; true delays tend to be longer",
             scenario.run.max_packets,
             scenario.run.precision * 100.0
         ),
@@ -168,8 +168,8 @@ fn ended(scenario: &PacketScenario, result: &PointResult, outcome: &Outcome, sec
             scenario.run.max_packets, result.rate
         ),
         Ended::HeavyTailed => "all packets asked for are processed. No interval holds, and none is given: the sources' times \
-                               have infinite variance, so that the means of no run come near to any value soon, and a \
-                               mean delay may not exist. Another --seed tells how different they are"
+                               have infinite variance, so the means of a run hardly converge, and a mean delay \
+                               may not exist. Runs with another --seed show how much they vary"
             .to_owned(),
         Ended::NoMoreArrivals => "all packets of the trace are processed".to_owned(),
     };

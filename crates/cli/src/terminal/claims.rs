@@ -1,4 +1,4 @@
-//! The claims of a publication, held against what came out.
+//! The claims of a publication, compared with our results.
 
 use super::table;
 use warmcore_published::Summary;

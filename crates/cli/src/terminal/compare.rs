@@ -67,7 +67,7 @@ fn points(all: &[Compared]) -> Table {
     points
 }
 
-/// What another way to schedule changes.
+/// How much another scheduling changes.
 fn changes(differences: &[Difference]) -> Table {
     let mut changes = table(["mean delay", "rate", "measured", "predicted", "null", "judged"]);
     for difference in differences {

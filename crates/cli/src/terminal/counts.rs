@@ -1,10 +1,10 @@
-//! What the processor's counters have counted, model by model.
+//! The processor's counters, model by model.
 
 use warmcore_measure::Model;
 use warmcore_measure::counts::CountedResults;
 use warmcore_stats::Spread;
 
-/// A table of what was counted for each `unit` of work; what was not is said to be unknown.
+/// A table of the counts for each `unit` of work; what was not counted is said to be so.
 pub(super) fn table(unit: &str, models: impl Iterator<Item = (Model, CountedResults)>) -> String {
     let headed = format!("for each {unit}");
     let mut table = super::table([headed.as_str(), "cycles", "instructions", "L2 misses", "L3 misses"]);

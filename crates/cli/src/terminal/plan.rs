@@ -1,13 +1,13 @@
-//! A plan on a screen: what moves from where to where, why, and what that brings.
+//! A plan in a terminal: what moves from where to where, why, and what is gained.
 
 use super::table;
 use warmcore_study::placement::{HostPlacement, Performance, PlannedLine};
 use warmcore_units::Estimate;
 
-/// Lines that get a row.
+/// The most lines that get a row.
 const ROWS: usize = 24;
 
-/// What a row tells of either side.
+/// A row of the prediction: its heading, and its value of either side.
 type Row = (&'static str, fn(&Performance) -> String);
 
 pub(crate) fn summary(placement: &HostPlacement) -> String {
@@ -37,7 +37,7 @@ pub(crate) fn summary(placement: &HostPlacement) -> String {
     text
 }
 
-/// What the host amounts to, now and then.
+/// The predicted performance of the host, now and under the plan.
 fn forecast(placement: &HostPlacement) -> String {
     let (Some(now), Some(then)) = (&placement.now, &placement.then) else {
         let why = placement.unforeseen.as_deref().unwrap_or("nothing was computed");
@@ -48,7 +48,7 @@ fn forecast(placement: &HostPlacement) -> String {
     let rows: [Row; 4] = [
         ("a packet costs", |side| side.cost.to_string()),
         ("the busiest cpu can take in, of all packets", |side| side.capacity.to_string()),
-        ("room for so many times the packets", |side| {
+        ("headroom, as a multiple of the packets", |side| {
             side.headroom.map_or_else(|| "unknown: no rate; give --rate".to_owned(), factor)
         }),
         ("mean delay on the busiest cpu", |side| {

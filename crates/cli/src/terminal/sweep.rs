@@ -1,10 +1,10 @@
-//! A sweep, curve by curve.
+//! The summary of a sweep, curve by curve.
 
 use super::{OF_THE_SIMULATION, estimate, table};
 use warmcore_sim::packet::{Outcome, PointResult};
 use warmcore_study::sweep::Swept;
 
-/// What each curve keeps up with, and its delay where least and where most arrives.
+/// The capacity of each curve, and its delay at the lowest and at the highest rate.
 pub(crate) fn summary(swept: &Swept) -> String {
     let header = [
         "scheduling",

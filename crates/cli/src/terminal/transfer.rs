@@ -1,4 +1,4 @@
-//! A comparison of affinity models, for someone who has never seen one.
+//! A comparison of affinity models, for readers who see one for the first time.
 
 use super::{counts, sentence, table};
 use warmcore_measure::counts::CountedResults;
@@ -6,7 +6,7 @@ use warmcore_measure::transfer::{Ends, Experiment, Results, TransferFigures};
 use warmcore_stats::blocks::ChangeVerdict;
 use warmcore_units::PerSecond;
 
-/// What a comparison came to.
+/// The results of a comparison.
 pub(crate) fn comparison(experiment: &Experiment) -> String {
     format!(
         "\n{}\n\n{}\n\n{}\n\n{}\n\n{}{}\n",
@@ -59,13 +59,8 @@ fn main(experiment: &Experiment) -> String {
 /// Against the base, each with its 95% interval.
 fn changes(experiment: &Experiment) -> String {
     let base = experiment.results[0].model;
-    let mut table = table([
-        "against",
-        "Gbit/s",
-        "Gbit per busy cpu-second",
-        "cycles per bit",
-        "so it moves, per cpu-second",
-    ]);
+    let mut table =
+        table(["against", "Gbit/s", "Gbit per busy cpu-second", "cycles per bit", "verdict, per cpu-second"]);
     let figures: [fn(&TransferFigures) -> Option<f64>; 3] = [
         |figures| Some(figures.throughput),
         |figures| figures.bits_per_busy_second,
@@ -97,7 +92,7 @@ fn counted(experiment: &Experiment) -> String {
     counts::table("bit", experiment.results.iter().map(of)) + "\n\n"
 }
 
-/// What lies behind it; medians with the extremes.
+/// Migrations, preemptions and interrupts: medians with the extremes.
 fn behind(experiment: &Experiment) -> String {
     let mut table = table([
         "per second",
@@ -160,6 +155,6 @@ fn verdict_in_words(verdict: ChangeVerdict) -> &'static str {
         ChangeVerdict::More => "more",
         ChangeVerdict::Less => "less",
         ChangeVerdict::NotVisible => "no difference visible",
-        ChangeVerdict::Unsound => "nothing to be told: A/A differs",
+        ChangeVerdict::Unsound => "no conclusion: A/A differs",
     }
 }

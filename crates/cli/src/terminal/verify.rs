@@ -1,4 +1,4 @@
-//! What a verification found, in a terminal.
+//! The findings of a verification, in a terminal.
 
 use super::{counts, sentence, table};
 use warmcore_measure::counts::CountedResults;
@@ -7,7 +7,7 @@ use warmcore_measure::verify::monitor::ResourceUse;
 use warmcore_stats::blocks::ChangeVerdict;
 use warmcore_units::PerSecond;
 
-/// The models, the control, and what it says of the plan.
+/// The models, the control, and the conclusion about the plan.
 pub(crate) fn summary(findings: &Findings) -> String {
     let rate = if findings.work.is_bits() { "Gbit/s" } else { "rate" };
     let mut table =
@@ -59,7 +59,7 @@ fn changes_in_words(changes: &Changes) -> String {
     format!("{}, per busy cpu {}", changes.rate, changes.per_cpu)
 }
 
-/// What else the runs took, and what was wrong with some.
+/// What else was measured, and which runs were disturbed.
 fn noted(findings: &Findings) -> String {
     let mut text = String::new();
     for found in &findings.models {
@@ -81,15 +81,15 @@ fn noted(findings: &Findings) -> String {
     text += &counted(findings);
     if findings.discarded > 0 {
         text += &format!(
-            "{} runs were made again because other programs, or the hypervisor, had too much of the cpus; {} count \
-             though they did.\n",
+            "{} runs were repeated because other programs, or the hypervisor, took too much cpu time; {} \
+             disturbed runs are included nevertheless.\n",
             findings.discarded, findings.disturbed
         );
     }
     text
 }
 
-/// What the processor counted, and what cycles are told by.
+/// What the processor counted, and where the number of cycles comes from.
 fn counted(findings: &Findings) -> String {
     let is_bits = findings.work.is_bits();
     let cycles = if is_bits { sentence(&findings.cycles.to_string()) + "\n" } else { String::new() };
@@ -110,11 +110,12 @@ fn conclusion(findings: &Findings) -> &'static str {
         }
         Conclusion::Loss => "The plan makes it worse here: taken back.",
         Conclusion::Mixed => {
-            "The plan does more work and takes more of the cpus for it, or less of both: taken back; that is yours to weigh."
+            "The plan does more work but takes more cpu time for it, or less of both: taken back. Whether that \
+             is a gain is for you to weigh."
         }
         Conclusion::NotVisible => "No effect visible here: taken back.",
         Conclusion::Unsound => {
-            "Nothing can be told: the same setting differed from itself. Taken back. Try a quieter machine, more \
+            "No conclusion: the same setting differed from itself (A/A). Taken back. Try a quieter machine, more \
              --blocks, or a longer --time."
         }
     }

@@ -1,4 +1,4 @@
-//! What a comparison came to, for other programs. A figure that could not be had is null.
+//! The results of a comparison for other programs. A figure that is not known is null.
 
 use serde::Serialize;
 use warmcore_measure::Cycles;
@@ -13,7 +13,7 @@ pub(super) struct Comparisons<'a> {
     schema: u32,
     /// The other host; null over virtual wires.
     to: Option<&'a str>,
-    /// Whether virtual wires carried segments as large as they do by themselves.
+    /// Whether virtual wires used segmentation offload.
     offloads: bool,
     comparisons: Vec<Comparison>,
 }
@@ -30,9 +30,9 @@ struct Comparison {
     seconds: f64,
     blocks: usize,
     cpus: Vec<u32>,
-    /// What cycles are told by, in words.
+    /// Where the number of cycles comes from, in words.
     cycles: String,
-    /// The clock rate by which they are; null where they are counted, or nothing tells them.
+    /// The clock rate they are computed with; null if they are counted, or unknown.
     clock_hz: Option<f64>,
     /// What the processor's counters have counted, and why not the rest.
     counters: [CoverageResults; 4],
@@ -117,7 +117,7 @@ impl Comparison {
     }
 }
 
-/// What a figure is taken by.
+/// Reads a figure.
 type Figure = fn(&TransferFigures) -> Option<f64>;
 
 impl OfModel {

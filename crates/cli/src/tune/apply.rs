@@ -32,7 +32,7 @@ pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     make(arguments, &directory(&arguments.journal)?, &disk, steps)
 }
 
-/// Says who else has a hand in what the plan sets.
+/// Says who else changes what the plan sets.
 pub(super) fn tell_hands(document: &Document, disk: &Disk) -> miette::Result<()> {
     for hand in rivals::on_system(&document.plan, disk).into_diagnostic()? {
         messages::note(hand);
@@ -65,7 +65,7 @@ fn make(
     crate::output::print(report(&outcomes, arguments, directory.path()).as_bytes())
 }
 
-/// The table of what is and what is wanted.
+/// The table of present and planned values.
 pub(super) fn difference(document: &Document, proposals: &[Proposal]) -> String {
     let mut table = table(["line", "setting", "now", "wanted", "reason", "expected gain"]);
     for proposal in proposals {
@@ -86,7 +86,7 @@ pub(super) fn difference(document: &Document, proposals: &[Proposal]) -> String 
     format!("{table}\n\n")
 }
 
-/// What was changed, and how to go on.
+/// What was changed, and how to proceed.
 fn report(outcomes: &[(Step, Outcome)], arguments: &ApplyArguments, journal: &Path) -> String {
     let made = outcomes.iter().filter(|(_, outcome)| *outcome != Outcome::Ended).count();
     let mut text = format!("{} changed, each read back.\n", counted(made, "value"));

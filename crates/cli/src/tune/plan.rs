@@ -1,4 +1,4 @@
-//! Reading a plan, and saying in which of its lines something is wrong.
+//! Reading a plan, and reporting errors with the line of the plan.
 
 use crate::args::applied::AdmissionArguments;
 use crate::messages;

@@ -71,7 +71,7 @@ fn words(line: &ProgramLine) -> Vec<OsString> {
     line.iter().map(OsString::from).collect()
 }
 
-/// What is counted as work.
+/// How work is counted.
 fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work> {
     if let Some(program) = &arguments.benchmark {
         return Ok(Work::Reported(words(program)));
@@ -94,7 +94,7 @@ fn work(arguments: &VerifyArguments, document: &Document) -> miette::Result<Work
     Ok(Work::Interfaces { names, load: arguments.load.as_ref().map(words) })
 }
 
-/// What will be tried, and for how long.
+/// Announces what will be tried, and for how long.
 fn announced(document: &Document, work: &Work, arguments: &VerifyArguments) -> String {
     let models = model_plan::models_to_try(&document.plan);
     let runs = models.len() * usize::from(arguments.blocks);

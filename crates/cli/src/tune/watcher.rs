@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use warmcore_linux::tuning::{JournalDirectory, watch};
 
-/// What it says when nothing can end it any more that ends its terminal.
+/// What it prints once the end of its terminal cannot end it any more.
 const READY: &str = "ready";
 
 /// Starts it, and waits until it is beyond the reach of this terminal.

@@ -29,6 +29,50 @@ fn verbose_says_what_is_read_and_whose_costs_are_used() {
 }
 
 #[test]
+fn verbose_says_what_is_looked_at_chosen_and_run() {
+    let (_folder, path) = folder_with("");
+    warmcore_linux::fake::hosts::two_socket_server()
+        .write_to(&path.join("root"))
+        .expect("a tree can be written");
+    for (line, expected) in [
+        ("machine", &["below /\n", "files in /sys/devices/system\n"][..]),
+        ("host show --root root", &["below root", "in root/proc\n", "files in root/sys/class/net\n"]),
+        (
+            "host plan --root root --for server",
+            &[
+                "files in root/proc/irq\n",
+                "planning for throughput",
+                "named `server`",
+                "costs: unknown",
+                "planned ",
+            ],
+        ),
+        (
+            "run --processors 1 --rate 100 --seconds 0.1 --work-kib 0 --policy mru",
+            &[
+                "no profile is used",
+                "packets come from memory",
+                "running Locking, MRU on cpus ",
+                "the run ended after",
+            ],
+        ),
+    ] {
+        let words: Vec<&str> = line.split(' ').collect();
+        let quiet = warmcore(&words, &path);
+        let verbose = warmcore(&[&words[..], &["--verbose"]].concat(), &path);
+        assert!(verbose.status.success(), "{line}: {}", text(&verbose.stderr));
+        for expected in expected {
+            assert!(
+                text(&verbose.stderr).contains(expected),
+                "{line}: {expected}: {}",
+                text(&verbose.stderr)
+            );
+            assert!(!text(&quiet.stderr).contains(expected), "{line}: {expected}");
+        }
+    }
+}
+
+#[test]
 fn quiet_leaves_results_and_errors_alone() {
     let (_folder, path) = folder_with("");
     std::fs::write(path.join("mine.toml"), "rate_per_s = 100.0\n[live]\nseconds = 0.1\nwork_kib = 0\n")

@@ -106,7 +106,7 @@ fn a_host_that_cannot_be_looked_at_is_refused_with_its_file_and_can_be_captured(
     let error = failure(&["host", "show", "--root", &root], folder.path());
     assert!(error.contains("proc/softirqs` holds `nonsense`, expected a header such as"), "{error}");
     let output = warmcore(&["host", "capture", "copy", "--root", &root], folder.path());
-    assert!(output.status.success() && text(&output.stdout).contains("The look ended early"));
+    assert!(output.status.success() && text(&output.stdout).contains("Reading ended early"));
     let error = failure(&["host", "show", "--root", "copy"], folder.path());
     assert!(error.contains("nonsense"), "{error}");
 }

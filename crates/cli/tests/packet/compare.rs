@@ -30,10 +30,15 @@ fn every_point_is_an_object_and_judged_or_said_not_to_be() {
     let profile = as_measured(folder.path());
     let flags = ["--profile", profile, "--processors", "1", "--policies", "mru,wired", "--loads", "0.2,0.5"];
     let all = [&["compare", "--seconds", "0.3", "--work-kib", "64"], &flags[..]].concat();
-    let output = compared(&all, folder.path());
+    let output = compared(&[&all[..], &["--verbose"]].concat(), folder.path());
     // That it fails where nothing could be judged is as it should be; all is written nevertheless.
     let said = on_one_line(&output.stderr);
     assert!(output.status.success() || said.contains("Nothing could be judged: at "), "{said}");
+    for stage in
+        ["own costs under Locking, MRU", "load 1 of 2, ", ": predicting", "load 2 of 2, ", ": round 5 of 5"]
+    {
+        assert!(said.contains(stage), "{stage}: {said}");
+    }
     let result: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
     let points = result["points"].as_array().unwrap();
     assert_eq!(points.len(), 4);
@@ -51,6 +56,7 @@ fn every_point_is_an_object_and_judged_or_said_not_to_be() {
             assert!((null / measured - 1.0 - number("null_error", "mean")).abs() < 1e-9, "{point}");
         }
         assert_ne!(point["judgement"].is_null(), point["not_judged"].is_null(), "{point}");
+        assert!(point["disturbed_share"].is_number() && point.get("disturbed_packets").is_none(), "{point}");
         // Costs of a machine of 1994 cannot be good here, whatever the noise.
         assert!(point["judgement"] != "good", "{point}");
     }

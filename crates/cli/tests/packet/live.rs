@@ -49,9 +49,12 @@ fn a_run_is_one_json_object_whose_books_balance() {
     assert_eq!(result["rate_per_s"], 5_000.0);
     assert_eq!((&result["interrupted"], &result["driver"]), (&false.into(), &"memory".into()));
     assert_eq!(result["placed_on"].as_array().map(Vec::len), result["workers"].as_array().map(Vec::len));
-    assert!(result["overall_mean_delay_us"].as_f64() > result["overall_mean_service_us"].as_f64());
-    for key in ["all_mean_delay_us", "all_delay_half_width_us", "undisturbed_packets"] {
+    assert!(result["whole_run_mean_delay_us"].as_f64() > result["whole_run_mean_service_us"].as_f64());
+    for key in ["overall_mean_delay_us", "overall_delay_half_width_us", "disturbed_share"] {
         assert!(result.get(key).is_some(), "{key}");
+    }
+    for former in ["all_mean_delay_us", "undisturbed_packets", "disturbed_packets"] {
+        assert!(result.get(former).is_none(), "{former}");
     }
     for key in ["throughput_half_width_per_s", "situation_share", "situation_mean_service_us", "unanswered"] {
         assert!(result.get(key).is_some(), "{key}");
@@ -120,7 +123,7 @@ fn what_was_not_reached_or_cannot_be_known_is_said() {
     let overloaded = said(&slow);
     assert!(overloaded.contains("Overloaded: of ") && overloaded.contains("% were dropped"), "{overloaded}");
     let held_back = said(&[&slow[..], &["--overload", "hold-back"]].concat());
-    assert!(held_back.contains("The rate was not reached: 20.0 k/s were offered"), "{held_back}");
+    assert!(held_back.contains("The rate was not reached: 20.0 k/s was asked for"), "{held_back}");
 
     let heavy = said(&["--process", "self-similar:alpha=1.4,burst=20,peak=10", "--processors", "1"]);
     assert!(heavy.contains("No interval holds for arrivals of infinite variance"), "{heavy}");

@@ -45,9 +45,10 @@ fn a_profile_in_which_a_packet_takes_for_ever_is_refused_with_file_key_and_range
     profile["times"]["locking"]["fully_cold"]["mean"] = 1e300.into();
     fs::write(folder.path().join("mine.toml"), profile.to_string()).unwrap();
     let error = refusal(&point(&["--profile", "mine.toml"]), folder.path());
-    for told in ["mine.toml", "`times.locking.fully_cold.mean` is 1e300 ns", "expected between 0 ns and 1 s"]
+    for expected in
+        ["mine.toml", "`times.locking.fully_cold.mean` is 1e300 ns", "expected between 0 ns and 1 s"]
     {
-        assert!(error.contains(told), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
 }
 
@@ -224,10 +225,10 @@ fn a_sweep_is_not_gone_on_with_as_another_one() {
         (
             "2000,3000",
             &[][..],
-            "it has `rates_per_s = [1000.0, 2000.0]`, asked for is `rates_per_s = [2000.0, 3000.0]`",
+            "it has `rates_per_s = [1000.0, 2000.0]`, but you ask for `rates_per_s = [2000.0, 3000.0]`",
         ),
-        ("1000,2000", &["--policies", "mru"], "asked for is `policies = [\"mru\"]`"),
-        ("1000,2000", &["--seed", "2"], "it has `seed = 1`, asked for is `seed = 2`"),
+        ("1000,2000", &["--policies", "mru"], "but you ask for `policies = [\"mru\"]`"),
+        ("1000,2000", &["--seed", "2"], "it has `seed = 1`, but you ask for `seed = 2`"),
     ] {
         let output = swept(rates, &[&["--resume"], more].concat(), folder.path());
         let error = on_one_line(&output.stderr);

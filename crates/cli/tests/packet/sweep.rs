@@ -96,7 +96,7 @@ fn a_killed_sweep_goes_on_and_ends_as_if_it_had_not_been() {
     assert!(error.contains("exists already: give --resume to go on with it, --force"), "{error}");
     let resumed = warmcore(&into("cut", &["--resume"]), path);
     let said = text(&resumed.stderr);
-    assert!(resumed.status.success() && said.contains("going on with"), "{said}");
+    assert!(resumed.status.success() && said.contains("continuing after"), "{said}");
     assert!(!said.contains("with 0 finished points"), "{said}");
     assert!(results(path, "cut") == results(path, "whole"));
     let request = |out: &str| fs::read(path.join(out).join("sweep.toml")).unwrap();
@@ -115,7 +115,7 @@ fn an_interrupted_sweep_says_how_to_go_on() {
     assert!(kill.success());
     let output = child.wait_with_output().expect("a child's output");
     assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
-    assert!(text(&output.stderr).contains("--resume goes on"), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("--resume continues"), "{}", text(&output.stderr));
     assert_eq!(names(&folder.path().join("long")), ["points.journal", "sweep.toml"]);
 }
 
@@ -129,8 +129,8 @@ fn finished_points_serve_a_sweep_that_asks_for_more() {
         text(&output.stderr)
     };
     with("1000,2000", &[]);
-    assert!(with("1000,2000,3000", &["--resume"]).contains("going on with 2 finished points"));
-    assert!(with("1000,2000,3000", &["--resume"]).contains("going on with 3 finished points"));
+    assert!(with("1000,2000,3000", &["--resume"]).contains("continuing after 2 finished points"));
+    assert!(with("1000,2000,3000", &["--resume"]).contains("continuing after 3 finished points"));
     let begun_anew = with("1000", &["--force"]);
     assert!(!begun_anew.contains("going on"), "{begun_anew}");
 }

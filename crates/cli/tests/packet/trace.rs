@@ -57,7 +57,7 @@ fn a_trace_is_what_happened_and_has_no_interval() {
     assert!((10_000.0..40_000.0).contains(&capacity), "{capacity}");
     let said = text(&warmcore(&trace(&[]), folder.path()).stdout);
     assert!(
-        said.contains("All 300 packets of the trace") && said.contains("no figure of it has an interval"),
+        said.contains("All 300 packets of the trace") && said.contains("no figure has an interval"),
         "{said}"
     );
     assert!(!said.contains("NaN"), "{said}");

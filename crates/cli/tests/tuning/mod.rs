@@ -74,8 +74,8 @@ const UNDO: [&str; 4] = ["host", "undo", "--journal", "journals"];
 fn a_plan_is_shown_then_applied_then_taken_back() {
     let place = Place::new();
     let shown = place.run(&Place::apply(&[]));
-    for told in ["interrupts requested later", "0-3", "cpu 2 has nothing", "5%", "Nothing was changed"] {
-        assert!(shown.contains(told), "{shown}");
+    for expected in ["interrupts requested later", "0-3", "cpu 2 has nothing", "5%", "Nothing was changed"] {
+        assert!(shown.contains(expected), "{shown}");
     }
     assert_eq!(place.mask(), "f\n");
     assert!(!place.path.join("journals").exists());
@@ -95,7 +95,7 @@ fn a_plan_is_shown_then_applied_then_taken_back() {
 }
 
 #[test]
-fn what_others_changed_is_told_and_left_alone_unless_forced() {
+fn what_others_changed_is_said_and_left_alone_unless_forced() {
     let place = Place::new();
     place.run(&Place::apply(&["--yes"]));
     fs::write(place.path.join("root").join(MASK), "8\n").expect("a mask");
@@ -110,7 +110,7 @@ fn what_others_changed_is_told_and_left_alone_unless_forced() {
 #[test]
 fn unusable_plans_are_refused_with_file_line_and_field() {
     let place = Place::new();
-    for (plan, told) in [
+    for (plan, expected) in [
         (PLAN.replace("reason", "reasons"), "plan.toml:6: not a usable plan: unknown field `reasons`"),
         (
             PLAN.replace("{ cpus = \"2\" }", "{ cpu = \"2\" }"),
@@ -134,7 +134,7 @@ fn unusable_plans_are_refused_with_file_line_and_field() {
     ] {
         place.plan(&plan);
         let error = refusal(&Place::apply(&["--yes"]), &place.path);
-        assert!(error.contains(told), "{error}");
+        assert!(error.contains(expected), "{error}");
     }
     assert_eq!(place.mask(), "f\n");
     place.plan(PLAN);
@@ -158,14 +158,14 @@ fn a_plan_that_outlasts_a_restart_is_printed_for_systemd_and_udev() {
     );
     assert!(refusal(&persist[..3], &place.path).contains("give --partial"));
     let printed = place.run(&persist);
-    for told in [
+    for expected in [
         "Type=oneshot",
         "host apply --yes \"--partial\" \"/",
         "plan.toml\"\nExecStop=",
         "ACTION==\"bind\", SUBSYSTEM==\"pci\", KERNEL==\"0000:00:03.0\", RUN+=",
         "ACTION==\"add\", SUBSYSTEM==\"net\", KERNEL==\"eth0\", RUN+=",
     ] {
-        assert!(printed.contains(told), "{printed}");
+        assert!(printed.contains(expected), "{printed}");
     }
     assert!(Path::new(&place.path).join("root").exists() && !place.path.join("journals").exists());
 }

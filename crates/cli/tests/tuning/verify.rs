@@ -88,10 +88,10 @@ fn models_are_tried_in_turn_and_nothing_is_left_of_them() {
     let Some(scene) = Scene::new() else { return };
     let shown = scene.verify(&["--load", LOAD]);
     let shown = text(&shown.stdout);
-    for told in
+    for expected in
         ["RPS cpus of wire0 rx-0", "none, none, full (15 runs", "bits through wire0", "Nothing was changed"]
     {
-        assert!(shown.contains(told), "{shown}");
+        assert!(shown.contains(expected), "{shown}");
     }
     assert!(scene.undo().contains("Nothing to undo") && scene.is_as_before());
 
@@ -125,7 +125,7 @@ fn models_are_tried_in_turn_and_nothing_is_left_of_them() {
 #[test]
 fn what_cannot_be_verified_is_refused_and_nothing_is_left() {
     let Some(scene) = Scene::new() else { return };
-    for (flags, told) in [
+    for (flags, expected) in [
         (&["--load", "/nonexistent/load"][..], "cannot start `/nonexistent/load`"),
         (&["--load", "true"], "`true` ended"),
         (&["--load", "sleep 9", "--interface", "lo"], "nothing went through lo"),
@@ -139,7 +139,7 @@ fn what_cannot_be_verified_is_refused_and_nothing_is_left() {
         let refused = scene.verify(&[flags, &["--yes"]].concat());
         assert!(!refused.status.success(), "{flags:?}");
         let error = on_one_line(&refused.stderr);
-        assert!(error.contains(told), "{flags:?}: {error}");
+        assert!(error.contains(expected), "{flags:?}: {error}");
         assert!(scene.is_as_before(), "{flags:?}");
     }
     // A program that tells how fast it was needs no interface.
@@ -197,19 +197,19 @@ fn asked_to_end_with_the_plan_in_force_it_takes_its_changes_back() {
 fn without_a_load_a_transfer_is_the_load() {
     let Some(scene) = Scene::new() else { return };
     let shown = text(&scene.verify(&[]).stdout);
-    for told in [
+    for expected in [
         "No load is given and the plan places no thread: the load is a transfer",
         "none, none, full (15 runs",
         "bits of a transfer over 2 virtual wires",
         "Nothing was changed",
     ] {
-        assert!(shown.contains(told), "{shown}");
+        assert!(shown.contains(expected), "{shown}");
     }
     let tried = scene.verify(&["--yes", "--foreign", "100%"]);
     let said = text(&tried.stdout);
     assert!(tried.status.success(), "{}", text(&tried.stderr));
-    for told in ["Gbit/s", "The same twice (A/A", "ycles are"] {
-        assert!(said.contains(told), "{told}: {said}");
+    for expected in ["Gbit/s", "The same twice (A/A", "ycles are"] {
+        assert!(said.contains(expected), "{expected}: {said}");
     }
     assert!(scene.is_as_before() && scene.undo().contains("Nothing to undo"));
 

@@ -61,7 +61,7 @@ impl Policy for HomeStealing {
 
     #[inline]
     fn steal(&mut self, _cpu: CpuId, _view: &impl View) -> Option<CpuId> {
-        let (victim, load) = self.loads.longest();
+        let (victim, load) = self.loads.most_loaded();
         // One of the packets is in service there.
         (load > 1).then_some(victim)
     }

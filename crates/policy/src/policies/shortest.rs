@@ -31,7 +31,7 @@ impl Policy for JoinShortestQueue {
 
     #[inline]
     fn place(&mut self, _request: Request, view: &impl View, _random: &mut impl Rng) -> Decision {
-        join(self.loads.shortest(), view)
+        join(self.loads.least_loaded(), view)
     }
 
     #[inline]

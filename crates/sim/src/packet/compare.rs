@@ -5,7 +5,7 @@ use crate::packet::point::{Point, PointError};
 use crate::packet::run::{GrowthRule, Precision};
 use rayon::prelude::*;
 use warmcore_costs::Profile;
-use warmcore_scenario::{OpenTraffic, PacketScenario, Process, Scheduling};
+use warmcore_scenario::{Mixing, OpenTraffic, PacketScenario, Process, Scheduling};
 pub use warmcore_stats::replications::Comparison;
 use warmcore_stats::{Interval, Replications};
 use warmcore_units::Fault;
@@ -34,12 +34,13 @@ pub fn compare(
         return Err(Fault::new("traffic.process", "trace", expected).into());
     }
     let other = PacketScenario { scheduling: other, ..scenario.clone() };
-    let delays = |scenario| mean_delays(&Point::new(scenario, traffic, profile)?);
-    let (Some(ours), Some(theirs)) = (delays(scenario)?, delays(&other)?) else { return Ok(None) };
-    let slowly = matches!(scenario.traffic.process, Process::SelfSimilar(_));
+    let point = Point::new(scenario, traffic, profile)?;
+    let other = Point::new(&other, traffic, profile)?;
+    let (Some(ours), Some(theirs)) = (mean_delays(&point)?, mean_delays(&other)?) else { return Ok(None) };
+    let has_interval = point.mixing() != Mixing::Slowly;
     Ok(ours
         .against(&theirs)
-        .map(|comparison| if slowly { without_intervals(comparison) } else { comparison }))
+        .map(|comparison| if has_interval { comparison } else { without_intervals(comparison) }))
 }
 
 /// The mean delay of each run; `None` if the host is saturated.

@@ -60,7 +60,8 @@ pub struct PointSummary {
     term: Option<String>,
     predicted_situations: Vec<(String, f64)>,
     measured_situations: Vec<(String, f64)>,
-    disturbed_packets: f64,
+    /// The share of packets that met a time in which a worker was kept from running; null if nothing was measured.
+    disturbed_share: Option<f64>,
     /// The predicted share of time in the stack during which others use it too.
     together: f64,
     /// Whether the machine was quiet enough for the point to be judged.
@@ -157,7 +158,7 @@ impl PointSummary {
             term: point.term().map(|term| term.to_string()),
             predicted_situations: shares(point.by(Source::Model)),
             measured_situations: shares(point.figures()),
-            disturbed_packets: point.disturbed(),
+            disturbed_share: point.measured.as_ref().map(|measured| measured.disturbed),
             together: point.predicted.together,
             quiet: point.is_quiet(),
             processors_near: point.is_near(),
@@ -237,7 +238,7 @@ pub fn columns(points: &[PointSummary]) -> Result<Columns, ColumnsError> {
         plain("predicted_p50_us", "µs", |point| point.predicted_p50_us),
         plain("measured_p50_us", "µs", |point| point.measured_p50_us),
         plain("together", "", |point| Some(point.together)),
-        plain("disturbed_packets", "", |point| Some(point.disturbed_packets)),
+        plain("disturbed_share", "", |point| point.disturbed_share),
         Column::flags("quiet", points.iter().map(|point| Some(point.quiet))),
         Column::flags("processors_near", points.iter().map(|point| Some(point.processors_near))),
         Column::texts("judgement", points.iter().map(|point| point.judgement.clone())),

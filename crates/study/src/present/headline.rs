@@ -1,6 +1,6 @@
 //! The advice in one sentence: what to use at which loads, and what that gains at an ordinary load.
 
-use super::phrases::{in_words, of_default, processors, saved, times};
+use super::phrases::{factor, in_words, ordinary_load, processors, saved};
 use crate::Findings;
 use crate::decide::Advice;
 use crate::grade::{is_above_noise, percent};
@@ -25,12 +25,12 @@ fn gains(advice: &Advice) -> String {
     if let Some(at) = advice.ordinary
         && let Some(gain) = at.over_default.filter(|gain| is_above_noise(*gain))
     {
-        gains += &format!(": at {}, a packet takes {} less time", of_default(at), saved(gain));
+        gains += &format!(": at {}, a packet takes {} less time", ordinary_load(at), saved(gain));
     }
     let capacity = advice.capacity.over_default;
     let is_named = advice.regions.iter().any(|region| region.best == advice.capacity.best);
     if is_named && is_above_noise(Estimate { mean: capacity.mean - 1.0, ..capacity }) {
-        gains += &format!(", and the machine carries {} times the traffic", times(capacity));
+        gains += &format!(", and the machine carries {} times the traffic", factor(capacity));
     }
     gains
 }

@@ -28,8 +28,8 @@ fn stacks(approach: Approach) -> &'static str {
     }
 }
 
-/// A ratio with its half-width.
-pub(super) fn times(ratio: Estimate<f64>) -> String {
+/// A factor with its half-width: `1.79 ± 0.03`.
+pub(super) fn factor(ratio: Estimate<f64>) -> String {
     format!("{:.2} ± {:.2}", ratio.mean, ratio.half_width.unwrap_or(0.0))
 }
 
@@ -50,7 +50,7 @@ pub(super) fn processors(findings: &Findings, advice: &Advice) -> String {
 }
 
 /// The ordinary load, in words.
-pub(super) fn of_default(Ordinary { rate, load, .. }: Ordinary) -> String {
+pub(super) fn ordinary_load(Ordinary { rate, load, .. }: Ordinary) -> String {
     match (0.47..=0.53).contains(&load) {
         true => format!("{rate}, half of what the common default carries"),
         false => format!("{rate}, {} of what the common default carries", percent(load)),

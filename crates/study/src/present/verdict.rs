@@ -8,7 +8,7 @@ use crate::decide::{Advice, Gain, GainAt};
 use crate::grade::{is_above_noise, percent};
 use crate::present::actions::{actions, capitalised};
 use crate::present::headline::{confidence, headline};
-use crate::present::phrases::{in_brief, of_default, processors, saved, times};
+use crate::present::phrases::{factor, in_brief, ordinary_load, processors, saved};
 use crate::present::scope::scope;
 use warmcore_costs::profile::Kind;
 use warmcore_record::document::{KeyFigure, Statement, Verdict};
@@ -49,7 +49,7 @@ fn key_figures(advice: &Advice) -> Vec<KeyFigure> {
         meaning,
     };
     let ordinary = advice.ordinary.and_then(|at| {
-        let meaning = format!("packet delay against the common default, at {}", of_default(at));
+        let meaning = format!("packet delay against the common default, at {}", ordinary_load(at));
         Some(figure(at.over_default?, meaning))
     });
     let capacity = advice.capacity.over_default;
@@ -171,11 +171,11 @@ fn capacity_line(findings: &Findings, advice: &Advice) -> Statement {
     let text = if capacity.best == Combination::COMMON_DEFAULT {
         "no combination is shown to carry more than the common default.".to_owned()
     } else {
-        let (best, over) = (in_brief(capacity.best), times(capacity.over_default));
+        let (best, over) = (in_brief(capacity.best), factor(capacity.over_default));
         format!("{best} carry {over} times what the common default carries.")
     };
     let mut evidence = vec![
-        format!("times the lowest of all combinations: {}", times(capacity.over_worst)),
+        format!("times the lowest of all combinations: {}", factor(capacity.over_worst)),
         format!("the highest rate: {}{}", capacity.capacity, in_another_study(findings, capacity.between)),
     ];
     if !capacity.as_good.is_empty() {

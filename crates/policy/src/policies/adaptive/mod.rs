@@ -117,7 +117,7 @@ impl Policy for Adaptive {
 
     #[inline]
     fn steal(&mut self, _cpu: CpuId, _view: &impl View) -> Option<CpuId> {
-        let (victim, load) = self.loads.longest();
+        let (victim, load) = self.loads.most_loaded();
         // One packet is in service there, and one may wait for its home. Any more were left there
         // under `Gather`.
         let leave = if self.strategy() == Strategy::Home && !self.may_leave_home { 2 } else { 1 };

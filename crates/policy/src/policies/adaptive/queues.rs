@@ -76,7 +76,7 @@ impl ShadowQueues {
             return None;
         }
         let own = self.queues[cpu.index()].length > 0;
-        let from = if own { cpu } else { self.lengths.longest().0 };
+        let from = if own { cpu } else { self.lengths.most_loaded().0 };
         self.waiting -= 1;
         let queue = &mut self.queues[from.index()];
         let place = queue.first;

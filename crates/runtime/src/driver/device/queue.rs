@@ -107,7 +107,7 @@ impl<D: FrameDevice> DeviceQueue<D> {
 impl Classifier {
     /// Updates the set of flows and passes on waiting frames whose flow now has a stream. Returns their
     /// number.
-    fn show_waiting(&mut self, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
+    fn deliver_waiting(&mut self, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
         let version = self.open_flows.version.load(Ordering::Acquire);
         if version != self.version {
             self.version = version;
@@ -117,17 +117,17 @@ impl Classifier {
             return 0;
         }
         let FlowSet { open, is_full } = &self.flows;
-        let (mut shown, mut kept) = (0, VecDeque::new());
+        let (mut delivered, mut kept) = (0, VecDeque::new());
         for (at, key, frame) in self.waiting.drain(..) {
-            if shown < limit && (*is_full || open.contains(&key)) {
+            if delivered < limit && (*is_full || open.contains(&key)) {
                 sink(Incoming { at, bytes: Bytes::Borrowed(&frame) });
-                shown += 1;
+                delivered += 1;
             } else {
                 kept.push_back((at, key, frame));
             }
         }
         self.waiting = kept;
-        shown
+        delivered
     }
 
     /// Handles a received frame: it is passed on, waits, or is answered here. Returns whether it was
@@ -205,16 +205,18 @@ fn checksum_range(frame: &[u8]) -> Range<usize> {
 impl<D: FrameDevice> Queue for DeviceQueue<D> {
     fn receive(&mut self, now: Nanos, limit: usize, sink: &mut dyn FnMut(Incoming<'_>)) -> usize {
         let Self { device, classifier, .. } = self;
-        let mut shown = classifier.show_waiting(limit, sink);
-        if shown < limit {
-            device.receive(limit - shown, |frame| shown += usize::from(classifier.receive(now, frame, sink)));
+        let mut delivered = classifier.deliver_waiting(limit, sink);
+        if delivered < limit {
+            device.receive(limit - delivered, |frame| {
+                delivered += usize::from(classifier.receive(now, frame, sink));
+            });
         }
         self.send_answers();
-        if self.unflushed > 0 && (shown == 0 || self.unflushed >= SEND_BATCH) {
+        if self.unflushed > 0 && (delivered == 0 || self.unflushed >= SEND_BATCH) {
             // The device counts what it cannot send, or keeps it for the next flush.
             let _ = self.flush_device();
         }
-        shown
+        delivered
     }
 
     fn send(&mut self, frame: &[u8]) -> io::Result<()> {
