@@ -22,7 +22,7 @@ pub struct Profile {
     pub provenance: Provenance,
     /// The cache levels of one processor, nearest first; the first with data and instructions
     /// counted as one unified cache (§4.2).
-    pub levels: Vec<Level>,
+    pub levels: Vec<CacheLevel>,
     /// The work that displaces them.
     pub intervening: Intervening,
     /// Overheads of a free-memory pool whose lines were last written elsewhere (§4.3); `None` if only one
@@ -126,7 +126,7 @@ pub enum Kind {
 /// One level of a processor's cache hierarchy.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Level {
+pub struct CacheLevel {
     /// `L1`, `L2`, …
     pub name: String,
     /// Size and organisation.

@@ -7,7 +7,7 @@ use crate::error::{CalibrateError, RunError};
 use crate::eviction::Evictor;
 use crate::hierarchy::Hierarchy;
 use crate::notes;
-use crate::plan::Plan;
+use crate::plan::CalibrationPlan;
 use crate::profile;
 use crate::progress::{Observer, ProgressReporter};
 use crate::quantity::Quantity;
@@ -58,7 +58,7 @@ const CONTRADICTION_SHARE: f64 = 0.25;
 /// See [`CalibrateError`]; with `stop` set, [`CalibrateError::Interrupted`] within moments.
 pub fn calibrate(
     machine: &Machine,
-    plan: &Plan,
+    plan: &CalibrationPlan,
     observer: &mut Observer<'_>,
     stop: &AtomicBool,
 ) -> Result<Calibration, CalibrateError> {
@@ -116,8 +116,8 @@ pub fn calibrate(
 }
 
 /// Refuses a payload that does not fit a frame of the measured link.
-fn check_payload(plan: &Plan) -> Result<(), CalibrateError> {
-    let (bytes, max) = (plan.payload_bytes, Plan::MAX_PAYLOAD_BYTES);
+fn check_payload(plan: &CalibrationPlan) -> Result<(), CalibrateError> {
+    let (bytes, max) = (plan.payload_bytes, CalibrationPlan::MAX_PAYLOAD_BYTES);
     if bytes > max { Err(CalibrateError::PayloadTooLong { bytes, max }) } else { Ok(()) }
 }
 
@@ -142,7 +142,7 @@ fn measure_levels(
     Ok(Levels { timer, latencies, cold })
 }
 
-fn provenance(plan: &Plan, notes: Vec<String>, rounds: &Rounds<'_>) -> Provenance {
+fn provenance(plan: &CalibrationPlan, notes: Vec<String>, rounds: &Rounds<'_>) -> Provenance {
     Provenance {
         kind: Kind::Measured,
         source: concat!("warmcore ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -156,7 +156,7 @@ fn provenance(plan: &Plan, notes: Vec<String>, rounds: &Rounds<'_>) -> Provenanc
 }
 
 /// The processors to measure on, no two of one core.
-fn choose(machine: &Machine, plan: &Plan) -> Result<Vec<CpuId>, CalibrateError> {
+fn choose(machine: &Machine, plan: &CalibrationPlan) -> Result<Vec<CpuId>, CalibrateError> {
     let usable = machine.usable_cores();
     let mut cpus = match &plan.cpus {
         None => usable.clone(),

@@ -9,11 +9,11 @@
 //!
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;
-//! use warmcore_measure::{Plan, calibrate};
+//! use warmcore_measure::{CalibrationPlan, calibrate};
 //!
 //! let machine = warmcore_linux::Probe::new().machine()?.machine;
 //! let stop = AtomicBool::new(false); // set it to end early
-//! let calibration = calibrate(&machine, &Plan::quick(), &mut |progress| println!("{progress:?}"), &stop)?;
+//! let calibration = calibrate(&machine, &CalibrationPlan::quick(), &mut |progress| println!("{progress:?}"), &stop)?;
 //! println!("{:?}", calibration.profile.times.locking.fully_cold);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -94,7 +94,7 @@ pub use counts::{Coverage, Cycles, PerUnit};
 pub use error::{CalibrateError, RunError};
 pub use handover::handover;
 pub use model::Model;
-pub use plan::Plan;
+pub use plan::CalibrationPlan;
 pub use progress::{Observer, Progress};
 pub use proximity::Proximity;
 pub use rounds::RunCounts;

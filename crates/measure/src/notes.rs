@@ -4,7 +4,7 @@ use crate::clock::Timer;
 use crate::cold::{ColdState, Latency};
 use crate::curve::Curve;
 use crate::flush;
-use crate::plan::Plan;
+use crate::plan::CalibrationPlan;
 use crate::rounds::{Rounds, RunCounts};
 use warmcore_costs::{FrameLines, Measured};
 use warmcore_units::{CpuId, Nanos};
@@ -20,7 +20,7 @@ const MAX_HANDOVER_LOADS: f64 = 8.0;
 
 /// All notes, most interesting first.
 pub(crate) fn all(
-    plan: &Plan,
+    plan: &CalibrationPlan,
     cpus: &[CpuId],
     timer: &Timer,
     cold: &[ColdState],
@@ -76,7 +76,7 @@ fn frame_lines(frames: FrameLines) -> Option<String> {
     })
 }
 
-fn payload(plan: &Plan) -> String {
+fn payload(plan: &CalibrationPlan) -> String {
     let checksums = if plan.checksum { "were verified in software" } else { "were not verified" };
     format!("packets carried {} bytes of payload, and UDP checksums {checksums}", plan.payload_bytes)
 }
@@ -109,7 +109,7 @@ fn time_source(timer: &Timer, values: &[Measured]) -> String {
     note
 }
 
-fn packets(plan: &Plan, cold: &[ColdState], rounds: &Rounds<'_>) -> Vec<String> {
+fn packets(plan: &CalibrationPlan, cold: &[ColdState], rounds: &Rounds<'_>) -> Vec<String> {
     let full = plan.packets_per_run;
     let fewer = |(state, packets): (Option<usize>, u32)| {
         let state = match state {
@@ -123,7 +123,7 @@ fn packets(plan: &Plan, cold: &[ColdState], rounds: &Rounds<'_>) -> Vec<String> 
     rounds.packets().into_iter().filter_map(fewer).collect()
 }
 
-fn missed(plan: &Plan, values: &[Measured]) -> Option<String> {
+fn missed(plan: &CalibrationPlan, values: &[Measured]) -> Option<String> {
     let missed = values.iter().filter(|value| value.missed_target).count();
     let target = 100.0 * plan.target;
     (missed > 0).then(|| {
@@ -199,7 +199,7 @@ mod tests {
         assert!(frame_lines(FrameLines::Resident).is_some_and(|note| note.contains("only read")));
         let alone = processors(&[CpuId(3)], FrameLines::Resident);
         assert!(alone.contains("stayed") && !alone.contains("flushed"), "{alone}");
-        let plan = Plan { payload_bytes: 1024, checksum: true, ..Plan::standard() };
+        let plan = CalibrationPlan { payload_bytes: 1024, checksum: true, ..CalibrationPlan::standard() };
         let note = payload(&plan);
         assert_eq!(
             note,
@@ -211,9 +211,9 @@ mod tests {
     fn a_missed_target_is_counted() {
         let hit = Measured::published(Nanos(1.0));
         let miss = Measured { missed_target: true, ..hit };
-        let note = missed(&Plan::standard(), &[hit, miss, hit]).unwrap();
+        let note = missed(&CalibrationPlan::standard(), &[hit, miss, hit]).unwrap();
         assert_eq!(note, "1 of 3 values missed the target of a half-width of 1% of the mean");
-        assert_eq!(missed(&Plan::standard(), &[hit]), None);
+        assert_eq!(missed(&CalibrationPlan::standard(), &[hit]), None);
     }
 
     #[test]

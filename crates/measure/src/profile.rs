@@ -5,13 +5,13 @@ use crate::hierarchy::Hierarchy;
 use crate::quantity::{Quantity, State};
 use std::collections::BTreeMap;
 use warmcore_costs::profile::{ApproachTimes, FreeMemory, ReceiveTimes, Times};
-use warmcore_costs::{Approach, Experiment, Level, Measured, Situation, ThreadStack};
+use warmcore_costs::{Approach, CacheLevel, Experiment, Measured, Situation, ThreadStack};
 
 type Values = BTreeMap<Quantity, Measured>;
 
 /// The levels of the profile, each with the evidence that it can be made cold.
-pub(crate) fn levels(hierarchy: &Hierarchy, cold: &[ColdState]) -> Vec<Level> {
-    let level = |(index, level): (usize, &warmcore_topology::UnifiedLevel)| Level {
+pub(crate) fn levels(hierarchy: &Hierarchy, cold: &[ColdState]) -> Vec<CacheLevel> {
+    let level = |(index, level): (usize, &warmcore_topology::UnifiedLevel)| CacheLevel {
         name: hierarchy.name(index),
         geometry: level.geometry,
         shared_by: u32::try_from(level.cores).unwrap_or(u32::MAX),

@@ -140,7 +140,7 @@ impl fmt::Display for Quantity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Plan;
+    use crate::plan::CalibrationPlan;
     use std::collections::BTreeSet;
     use warmcore_topology::synthetic;
     use warmcore_units::CpuId;
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn one_processor_measures_only_what_does_not_migrate() {
         let all = Quantity::all(&hierarchy(), 1);
-        let packets = Plan::standard().packets();
+        let packets = CalibrationPlan::standard().packets();
         assert_eq!(all.len(), 2 * (2 * 2 + 1));
         assert!(all.iter().all(|quantity| !quantity.script(10, packets).stack_migrates));
         assert!(all.iter().all(|q| q.script(10, packets).pattern.iter().all(|step| step.consumer == 0)));

@@ -10,13 +10,13 @@
 
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
-use crate::plan::Plan;
+use crate::plan::CalibrationPlan;
 use crate::progress::ProgressReporter;
 use crate::proximity::{PAUSE, Proximity, Readings};
 use crate::quantity::Quantity;
 use crate::run::RunContext;
 use crate::run_length::{LEAST_PACKETS, packets_per_run};
-use crate::script::{Outcome, Sample};
+use crate::script::{Sample, ScriptRun};
 use crate::summary::{Run, RunMean, Series};
 use core::sync::atomic::Ordering;
 use rand::seq::SliceRandom;
@@ -69,7 +69,7 @@ struct Measurement {
 pub(crate) struct Rounds<'a> {
     context: &'a RunContext<'a>,
     timer: &'a Timer,
-    plan: &'a Plan,
+    plan: &'a CalibrationPlan,
     measurements: Vec<Measurement>,
     /// The distance of the processors at which runs count.
     pub(crate) proximity: Proximity,
@@ -83,7 +83,7 @@ impl<'a> Rounds<'a> {
     pub(crate) fn new(
         context: &'a RunContext<'a>,
         timer: &'a Timer,
-        plan: &'a Plan,
+        plan: &'a CalibrationPlan,
         quantities: Vec<Quantity>,
         cold_costs: &[Nanos],
     ) -> Self {
@@ -291,7 +291,7 @@ impl<'a> Rounds<'a> {
 
 /// The mean time of a run's packets without overhead, or the difference of two such means; and how many
 /// packets were set aside.
-fn value_of(quantity: &Quantity, outcome: &Outcome, timer: &Timer) -> Option<(f64, usize)> {
+fn value_of(quantity: &Quantity, outcome: &ScriptRun, timer: &Timer) -> Option<(f64, usize)> {
     let overhead = timer.overhead.mean * quantity.readings();
     let time = |sample: &Sample| (timer.nanos(sample.ticks as f64) - overhead).0;
     if quantity.is_difference() {
@@ -314,7 +314,7 @@ mod tests {
         let timer = Timer::calibrate();
         let sample = |packet, ticks| Sample { ticks, intervened: 0, packet };
         let samples = vec![sample(64, 1500), sample(65, 1000), sample(66, 1500), sample(67, 1000)];
-        let outcome = Outcome { samples, ..Outcome::default() };
+        let outcome = ScriptRun { samples, ..ScriptRun::default() };
         let (difference, set_aside) = value_of(&Quantity::Acquire, &outcome, &timer).unwrap();
         assert!((difference - timer.nanos(500.0).0).abs() < 1e-9);
         assert_eq!(set_aside, 0);

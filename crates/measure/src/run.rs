@@ -25,7 +25,7 @@ use crate::intervening::Workload;
 use crate::pattern::Step;
 use crate::plan::PAIR;
 use crate::proximity::Proximity;
-use crate::script::{BeforePacket, Outcome, PoolUse, Sample, Script};
+use crate::script::{BeforePacket, PoolUse, Sample, Script, ScriptRun};
 use core::sync::atomic::AtomicBool;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::thread::{self, ScopedJoinHandle};
@@ -67,7 +67,7 @@ impl RunContext<'_> {
         rng: &mut Xoshiro256PlusPlus,
         workload: Option<&mut Workload>,
         near: Proximity,
-    ) -> Result<Outcome, RunError> {
+    ) -> Result<ScriptRun, RunError> {
         let bench = Bench::new(script.approach, script.packets, rng)?;
         let Bench { protocol, pools, frames, state, consumers, spacers: _spacers } = bench;
         let shared = Shared {
@@ -103,8 +103,10 @@ impl RunContext<'_> {
 
 /// Joins the threads of a run. If one failed, its error is the error of the run; the error of a partner
 /// that only noticed is used last.
-fn join_threads(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Result<Outcome, RunError> {
-    let mut total = Outcome::default();
+fn join_threads(
+    threads: Vec<ScopedJoinHandle<'_, Result<ScriptRun, RunError>>>,
+) -> Result<ScriptRun, RunError> {
+    let mut total = ScriptRun::default();
     let mut failure = None;
     for thread in threads {
         match thread.join().unwrap_or(Err(RunError::Panicked)) {
@@ -140,7 +142,7 @@ struct Shared<'a> {
 
 impl Shared<'_> {
     /// Runs thread number `me` of the run.
-    fn run_thread(&self, me: usize, mut workload: Option<&mut Workload>) -> Result<Outcome, RunError> {
+    fn run_thread(&self, me: usize, mut workload: Option<&mut Workload>) -> Result<ScriptRun, RunError> {
         let watch = RaiseUnlessDone::new(&self.alarm);
         let _pinned = pin_to(self.context.cpus[me])?;
         let mut samples = self.script.empty_samples();
@@ -170,7 +172,11 @@ impl Shared<'_> {
         let disturbance = Snapshot::now().since(&before);
         let ended = self.exchange(me, 1)?;
         watch.done();
-        Ok(Outcome { samples, disturbance, exchanges: began.zip(ended).map(|(began, ended)| [began, ended]) })
+        Ok(ScriptRun {
+            samples,
+            disturbance,
+            exchanges: began.zip(ended).map(|(began, ended)| [began, ended]),
+        })
     }
 
     /// # Errors

@@ -1,6 +1,6 @@
 //! Chooses the number of packets per run, so that the least number of rounds fits the budget.
 
-use crate::plan::{PAIR, Plan};
+use crate::plan::{CalibrationPlan, PAIR};
 use crate::quantity::Quantity;
 use std::collections::BTreeMap;
 use warmcore_units::Nanos;
@@ -16,7 +16,7 @@ const HOT_PACKET: Nanos = Nanos(1_500.0);
 pub(crate) fn packets_per_run(
     quantities: &[Quantity],
     cold_costs: &[Nanos],
-    plan: &Plan,
+    plan: &CalibrationPlan,
 ) -> BTreeMap<Option<usize>, u32> {
     /// Fraction of the budget that the least number of rounds may take.
     const SHARE: f64 = 0.8;
@@ -57,14 +57,14 @@ mod tests {
 
     #[test]
     fn runs_are_full_where_the_budget_allows() {
-        let plan = Plan { budget: Duration::from_secs(100_000), ..Plan::standard() };
+        let plan = CalibrationPlan { budget: Duration::from_secs(100_000), ..CalibrationPlan::standard() };
         let packets = packets_per_run(&quantities(), &[Nanos(15e3), Nanos(300e3), Nanos(6e6)], &plan);
         assert!(packets.values().all(|&packets| packets == plan.packets_per_run), "{packets:?}");
     }
 
     #[test]
     fn expensive_states_get_fewer_packets_and_cheap_ones_all_of_theirs() {
-        for plan in [Plan::standard(), Plan::quick()] {
+        for plan in [CalibrationPlan::standard(), CalibrationPlan::quick()] {
             let costs = [Nanos(15e3), Nanos(300e3), Nanos(6e6)];
             let packets = packets_per_run(&quantities(), &costs, &plan);
             assert_eq!(packets[&None], plan.packets_per_run);
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn no_budget_still_measures_something() {
-        let plan = Plan { budget: Duration::ZERO, ..Plan::quick() };
+        let plan = CalibrationPlan { budget: Duration::ZERO, ..CalibrationPlan::quick() };
         let packets = packets_per_run(&quantities(), &[Nanos(15e3), Nanos(300e3), Nanos(6e6)], &plan);
         assert!(packets.values().all(|&packets| packets == LEAST_PACKETS));
     }

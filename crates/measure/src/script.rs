@@ -102,7 +102,7 @@ impl Sample {
 
 /// The outcome of a run.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct ScriptRun {
     /// The timed packets; those of one consumer are in order.
     pub(crate) samples: Vec<Sample>,
     /// Disturbances of the threads by the kernel.
@@ -112,7 +112,7 @@ pub(crate) struct Outcome {
     pub(crate) exchanges: Option<[Ticks; 2]>,
 }
 
-impl Outcome {
+impl ScriptRun {
     /// The hand-over times in nanoseconds.
     pub(crate) fn readings(&self, timer: &Timer) -> Readings {
         self.exchanges.map(|exchanges| exchanges.map(|ticks| timer.nanos(ticks as f64).0))
@@ -123,7 +123,7 @@ impl Outcome {
 mod tests {
     use super::*;
     use crate::pattern;
-    use crate::plan::Plan;
+    use crate::plan::CalibrationPlan;
     use warmcore_costs::Experiment;
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
                 before: BeforePacket::Nothing,
                 pool: PoolUse::Own,
                 timed: 999,
-                packets: Plan::standard().packets(),
+                packets: CalibrationPlan::standard().packets(),
             };
             let timed = (0..script.length()).filter(|&packet| script.is_timed(packet)).count();
             assert!((999..999 + pattern.len()).contains(&timed), "{experiment}: {timed}");

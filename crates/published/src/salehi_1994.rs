@@ -2,7 +2,7 @@
 //! Figures 4 and 7 to 15, the statements about Table 2, and the claims of the text about them.
 //!
 //! ```text
-//! Options ──► Plan: which points ──► results ──► Simulations: the evidence
+//! Options ──► SimulationPlan: which points ──► results ──► Simulations: the evidence
 //! ```
 //!
 //! | module | holds |
@@ -38,8 +38,8 @@ pub mod source;
 
 pub use figure_name::FigureName;
 pub use options::Options;
-pub use plan::Plan;
+pub use plan::SimulationPlan;
 pub use reproduce::{KeepError, ReproduceError, reproduce};
-pub use setting::Setting;
+pub use setting::CurveSetting;
 pub use simulations::Simulations;
 pub use source::source;

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::profile::{ApproachTimes, Measured};
 use warmcore_costs::{Approach, Profile};
 use warmcore_published::salehi_1994::{
-    FigureName, Options, Plan, ReproduceError, Setting, Simulations, columns, reproduce, source,
+    CurveSetting, FigureName, Options, ReproduceError, SimulationPlan, Simulations, columns, reproduce,
+    source,
 };
 use warmcore_published::{ClaimVerdict, Reproduction, Summary, document};
 use warmcore_record::Manifest;
@@ -35,7 +36,7 @@ fn service_times_at_capacity_are_the_published_ones() {
         (Parallelism::Ips, ProcessorPolicy::Mru, 57.4),
         (Parallelism::Ips, ProcessorPolicy::WiredStreams, 57.4),
     ] {
-        let service = reproduction.evidence.service(Setting::new(approach, policy)).unwrap();
+        let service = reproduction.evidence.service(CurveSetting::new(approach, policy)).unwrap();
         assert!((service.mean / published - 1.0).abs() <= 0.005, "{approach}, {policy}: {}", service.mean);
     }
     assert_eq!(document(&reproduction, Manifest::now("warmcore", "0")).validate(), Ok(()));
@@ -77,7 +78,7 @@ fn an_interrupted_and_resumed_run_gives_the_same_results() {
         |_, _| (),
         &AtomicBool::new(false),
     );
-    let all = Plan::new(&asked()).unwrap().scenarios().count();
+    let all = SimulationPlan::new(&asked()).unwrap().scenarios().count();
     assert_eq!(*anew.lock().unwrap() + saved.len(), all);
     assert_eq!(bytes(&resumed.unwrap()), bytes(&simulated(asked())));
 }
@@ -121,10 +122,10 @@ fn every_figure_has_a_valid_section_and_claims_of_the_figures_asked_for() {
 
 #[test]
 fn points_are_planned_once_and_shared_between_figures() {
-    let count = |figures: &[FigureName]| Plan::new(&options(figures)).unwrap().scenarios().count();
+    let count = |figures: &[FigureName]| SimulationPlan::new(&options(figures)).unwrap().scenarios().count();
     assert_eq!(count(&[FigureName::F7a, FigureName::F8a]), count(&[FigureName::F7a]));
     assert_eq!(count(&[FigureName::F15]), 0);
-    let plan = Plan::new(&options(&[FigureName::F7a, FigureName::F12])).unwrap();
+    let plan = SimulationPlan::new(&options(&[FigureName::F7a, FigureName::F12])).unwrap();
     let distinct: BTreeSet<String> = plan.scenarios().map(|s| serde_json::to_string(s).unwrap()).collect();
     assert_eq!(distinct.len(), plan.scenarios().count());
 }
@@ -151,7 +152,7 @@ fn another_machine_is_drawn_at_its_own_rates_and_not_judged() {
     let source = ProfileSource::File("mine.toml".into());
     let reproduction = reproduced(Options { profile: faster(10.0), source, ..options(&figures) });
     assert!(reproduction.claims.iter().all(|concluded| concluded.verdict == ClaimVerdict::AnotherMachine));
-    let wired = Setting::new(Parallelism::Ips, ProcessorPolicy::WiredStreams);
+    let wired = CurveSetting::new(Parallelism::Ips, ProcessorPolicy::WiredStreams);
     let curve = reproduction.evidence.get(wired).unwrap();
     assert!((curve.capacity.mean / (80.0 / 57.4e-6) - 1.0).abs() < 0.01, "{}", curve.capacity.mean);
     let last = curve.points.last().unwrap().rate.0;
@@ -166,11 +167,12 @@ fn a_profile_of_one_processor_is_refused_before_anything_is_simulated() {
     let mut profile = Profile::sgi_challenge_xl();
     profile.free_memory = None;
     profile.times.locking.migrates.clear();
-    let refused = Plan::new(&Options { profile, ..options(&[FigureName::F12]) }).unwrap_err();
+    let refused = SimulationPlan::new(&Options { profile, ..options(&[FigureName::F12]) }).unwrap_err();
     assert!(matches!(refused, ReproduceError::Profile(_)), "{refused}");
     let mut broken = Profile::sgi_challenge_xl();
     broken.times.locking.fully_cold.mean = Nanos(-1.0);
-    let refused = Plan::new(&Options { profile: broken, ..options(&[FigureName::F12]) }).unwrap_err();
+    let refused =
+        SimulationPlan::new(&Options { profile: broken, ..options(&[FigureName::F12]) }).unwrap_err();
     assert!(refused.to_string().contains(Approach::Locking.short().to_lowercase().as_str()), "{refused}");
 }
 

@@ -11,12 +11,12 @@ use crate::packet::Packet;
 use crate::protocol::Protocol;
 use crate::receive_queue::{ReceiveQueue, wake_all};
 use crate::report::Report;
+use crate::run_handle::RunHandle;
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::stalls::LastStall;
 use crate::streams::Streams;
 use crate::tally::Blocks;
-use crate::watch::Watch;
 use crate::worker::intake::INTAKE;
 use crate::worker::{Worker, panic_message};
 use crossbeam_utils::CachePadded;
@@ -102,7 +102,7 @@ pub fn run<H: Handler>(
     driver: &mut dyn Driver,
     flows: &[Flow],
     handler: &H,
-    watch: impl FnOnce(&Watch<'_>),
+    watch: impl FnOnce(&RunHandle<'_>),
 ) -> Result<Report, RunError> {
     options.check(flows.len())?;
     let processors = options.workers();
@@ -193,7 +193,7 @@ struct Run<'r, H, F> {
     watch: F,
 }
 
-impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
+impl<H: Handler, F: FnOnce(&RunHandle<'_>)> Task for Run<'_, H, F> {
     type Job = Packet;
     type Output = Result<Report, RunError>;
 
@@ -299,7 +299,7 @@ fn schedulers<P: Policy, W: Waiting<Job = Packet>>(
 fn run_workers<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
     shared: &Shared<'_, P, W, H>,
     options: &Options,
-    watch: impl FnOnce(&Watch<'_>),
+    watch: impl FnOnce(&RunHandle<'_>),
 ) -> Result<(), RunError> {
     let failure = Mutex::new(None);
     thread::scope(|scope| {
@@ -323,7 +323,7 @@ fn run_workers<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
             shared.control.give(Order::Leave);
             return Err(RunError::System(error));
         }
-        let watched = Watch::new(shared);
+        let watched = RunHandle::new(shared);
         if watched.await_paused() {
             let now = shared.clock.now();
             shared.queues.iter().for_each(|queue| queue.begin(now));

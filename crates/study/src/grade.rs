@@ -18,7 +18,7 @@ use crate::Findings;
 use crate::decide::{Advice, Region};
 use warmcore_costs::Profile;
 use warmcore_costs::profile::Measured;
-use warmcore_record::document::{Confidence, Level};
+use warmcore_record::document::{Confidence, ConfidenceLevel};
 use warmcore_scenario::Combination;
 use warmcore_units::Estimate;
 
@@ -169,21 +169,22 @@ pub fn grade(evidence: &Evidence) -> Confidence {
         moved_apart(evidence.quality),
         unstated(evidence.quality),
     ];
-    let doubts: Vec<(Level, String)> = doubts.into_iter().flatten().collect();
-    let level = doubts.iter().map(|doubt| doubt.0).fold(level, Level::min);
+    let doubts: Vec<(ConfidenceLevel, String)> = doubts.into_iter().flatten().collect();
+    let level = doubts.iter().map(|doubt| doubt.0).fold(level, ConfidenceLevel::min);
     let reasons: Vec<String> = [reason].into_iter().chain(doubts.into_iter().map(|doubt| doubt.1)).collect();
     Confidence { level, reason: reasons.join("; ") }
 }
 
-fn effect(effect: Effect) -> (Level, String) {
+fn effect(effect: Effect) -> (ConfidenceLevel, String) {
     let shown =
         |gain: Estimate<f64>| format!("{} ± {}", percent(gain.mean), percent(gain.half_width.unwrap_or(0.0)));
     match effect {
-        Effect::Gain([least, _]) if is_above_noise(least) => {
-            (Level::High, format!("even the smallest gain, {}, exceeds its half-width", shown(least)))
-        }
+        Effect::Gain([least, _]) if is_above_noise(least) => (
+            ConfidenceLevel::High,
+            format!("even the smallest gain, {}, exceeds its half-width", shown(least)),
+        ),
         Effect::Gain([least, most]) if is_above_noise(most) => (
-            Level::Moderate,
+            ConfidenceLevel::Moderate,
             format!(
                 "the largest gain, {}, exceeds its half-width, the smallest, {}, does not",
                 shown(most),
@@ -191,26 +192,26 @@ fn effect(effect: Effect) -> (Level, String) {
             ),
         ),
         Effect::Gain([_, most]) => {
-            (Level::Low, format!("no gain exceeds its half-width: {} at most", shown(most)))
+            (ConfidenceLevel::Low, format!("no gain exceeds its half-width: {} at most", shown(most)))
         }
-        Effect::Default => (Level::High, "no other combination is shown to be better".to_owned()),
+        Effect::Default => (ConfidenceLevel::High, "no other combination is shown to be better".to_owned()),
     }
 }
 
-fn perhaps_beaten(lost: f64) -> Option<(Level, String)> {
+fn perhaps_beaten(lost: f64) -> Option<(ConfidenceLevel, String)> {
     let level = match lost {
         _ if lost <= LITTLE => return None,
-        _ if lost <= MUCH => Level::Moderate,
-        _ => Level::Low,
+        _ if lost <= MUCH => ConfidenceLevel::Moderate,
+        _ => ConfidenceLevel::Low,
     };
     Some((level, format!("the intervals do not exclude that another is better by {}", percent(lost))))
 }
 
-fn rarely_best(among_best: f64) -> Option<(Level, String)> {
+fn rarely_best(among_best: f64) -> Option<(ConfidenceLevel, String)> {
     let level = match among_best {
         _ if among_best >= NEARLY_ALL => return None,
-        _ if among_best >= 0.5 => Level::Moderate,
-        _ => Level::Low,
+        _ if among_best >= 0.5 => ConfidenceLevel::Moderate,
+        _ => ConfidenceLevel::Low,
     };
     Some((
         level,
@@ -221,17 +222,17 @@ fn rarely_best(among_best: f64) -> Option<(Level, String)> {
     ))
 }
 
-fn extrapolated(evidence: &Evidence) -> Option<(Level, String)> {
+fn extrapolated(evidence: &Evidence) -> Option<(ConfidenceLevel, String)> {
     let Evidence { processors, measured_processors, .. } = *evidence;
     (processors > measured_processors).then(|| {
         (
-            Level::Moderate,
+            ConfidenceLevel::Moderate,
             format!("extrapolated to {processors} processors from the costs of {measured_processors}"),
         )
     })
 }
 
-fn badly_measured(quality: Quality) -> Option<(Level, String)> {
+fn badly_measured(quality: Quality) -> Option<(ConfidenceLevel, String)> {
     let Quality { costs, missed, on_disturbed, runs, set_aside, displaced, .. } = quality;
     // Runs with moved processors have a reason of their own.
     let disturbed = set_aside.saturating_sub(displaced);
@@ -249,23 +250,23 @@ fn badly_measured(quality: Quality) -> Option<(Level, String)> {
     let is_disturbed = set_aside.is_some() || busy.is_some();
     let is_low = is_disturbed && missed_target.is_some() || exceeds(MOST, on_disturbed as f64, costs as f64);
     let reasons: Vec<String> = [missed_target, set_aside, busy].into_iter().flatten().collect();
-    let level = if is_low { Level::Low } else { Level::Moderate };
+    let level = if is_low { ConfidenceLevel::Low } else { ConfidenceLevel::Moderate };
     (!reasons.is_empty()).then(|| (level, reasons.join(" and ")))
 }
 
-fn unstated(Quality { costs, unstated, .. }: Quality) -> Option<(Level, String)> {
+fn unstated(Quality { costs, unstated, .. }: Quality) -> Option<(ConfidenceLevel, String)> {
     (unstated as f64 > MOST * costs as f64).then(|| {
         (
-            Level::Moderate,
+            ConfidenceLevel::Moderate,
             format!("{unstated} of {costs} costs come without a half-width, and are taken as exact"),
         )
     })
 }
 
-fn moved_apart(Quality { runs, displaced, .. }: Quality) -> Option<(Level, String)> {
+fn moved_apart(Quality { runs, displaced, .. }: Quality) -> Option<(ConfidenceLevel, String)> {
     (displaced as f64 > A_FEW * runs as f64).then(|| {
         (
-            Level::Low,
+            ConfidenceLevel::Low,
             format!(
                 "in {displaced} of {runs} runs a hypervisor had moved the processors to another distance, for which \
                  nothing is predicted here"
@@ -307,7 +308,7 @@ mod tests {
         },
     };
 
-    fn level(evidence: Evidence) -> Level {
+    fn level(evidence: Evidence) -> ConfidenceLevel {
         grade(&evidence).level
     }
 
@@ -320,20 +321,20 @@ mod tests {
         let Confidence { level, reason } = grade(&SURE);
         assert_eq!(
             (level, reason.as_str()),
-            (Level::High, "even the smallest gain, 30% ± 2.0%, exceeds its half-width")
+            (ConfidenceLevel::High, "even the smallest gain, 30% ± 2.0%, exceeds its half-width")
         );
     }
 
     #[test]
     fn gains_within_their_half_widths_have_low_confidence() {
-        assert_eq!(level(Evidence { effect: gain(0.01, 0.3), ..SURE }), Level::Moderate);
-        assert_eq!(level(Evidence { effect: gain(0.01, 0.04), ..SURE }), Level::Low);
+        assert_eq!(level(Evidence { effect: gain(0.01, 0.3), ..SURE }), ConfidenceLevel::Moderate);
+        assert_eq!(level(Evidence { effect: gain(0.01, 0.04), ..SURE }), ConfidenceLevel::Low);
     }
 
     #[test]
     fn extrapolated_advice_never_has_high_confidence() {
         let Confidence { level, reason } = grade(&Evidence { processors: 64, ..SURE });
-        assert_eq!(level, Level::Moderate);
+        assert_eq!(level, ConfidenceLevel::Moderate);
         assert!(reason.contains("extrapolated to 64 processors from the costs of 2"), "{reason}");
     }
 
@@ -343,7 +344,7 @@ mod tests {
         let disturbed = Quality { runs: 6_588, set_aside: 4_680, displaced: 0, ..SURE.quality };
         let both = Quality { missed: 75, ..disturbed };
         let levels = [missed, disturbed, both].map(|quality| level(Evidence { quality, ..SURE }));
-        assert_eq!(levels, [Level::Moderate, Level::Moderate, Level::Low]);
+        assert_eq!(levels, [ConfidenceLevel::Moderate, ConfidenceLevel::Moderate, ConfidenceLevel::Low]);
         let reason = grade(&Evidence { quality: both, ..SURE }).reason;
         assert!(reason.contains("75 of 76 costs") && reason.contains("4680 of 6588 runs"), "{reason}");
     }
@@ -353,7 +354,7 @@ mod tests {
     fn moved_processors_lower_confidence() {
         let quality = Quality { runs: 3_295, set_aside: 1_540, displaced: 1_069, ..SURE.quality };
         let Confidence { level, reason } = grade(&Evidence { quality, ..SURE });
-        assert_eq!(level, Level::Low);
+        assert_eq!(level, ConfidenceLevel::Low);
         assert!(reason.contains("in 1069 of 3295 runs"), "{reason}");
         assert!(!reason.contains("1540"), "runs of moved processors are counted once: {reason}");
     }
@@ -362,7 +363,7 @@ mod tests {
     fn costs_without_half_widths_lower_confidence() {
         let quality = Quality::from_profile(&Profile::sgi_challenge_xl());
         let Confidence { level, reason } = grade(&Evidence { quality, ..SURE });
-        assert_eq!(level, Level::Moderate, "{reason}");
+        assert_eq!(level, ConfidenceLevel::Moderate, "{reason}");
         assert!(reason.contains("without a half-width"), "{reason}");
     }
 
@@ -371,7 +372,10 @@ mod tests {
         let quality = |on_disturbed, missed| Quality { on_disturbed, missed, ..SURE.quality };
         let levels = [quality(3, 3), quality(12, 12), quality(42, 12), quality(12, 70)]
             .map(|quality| level(Evidence { quality, ..SURE }));
-        assert_eq!(levels, [Level::High, Level::Moderate, Level::Low, Level::Low]);
+        assert_eq!(
+            levels,
+            [ConfidenceLevel::High, ConfidenceLevel::Moderate, ConfidenceLevel::Low, ConfidenceLevel::Low]
+        );
         let reason = grade(&Evidence { quality: quality(42, 42), ..SURE }).reason;
         assert!(reason.contains("42 of 76 costs had to be taken from runs"), "{reason}");
     }
@@ -396,7 +400,7 @@ mod tests {
     #[test]
     fn a_choice_rarely_among_the_best_lowers_confidence() {
         let levels = [0.95, 0.7, 0.3].map(|among_best| level(Evidence { among_best, ..SURE }));
-        assert_eq!(levels, [Level::High, Level::Moderate, Level::Low]);
+        assert_eq!(levels, [ConfidenceLevel::High, ConfidenceLevel::Moderate, ConfidenceLevel::Low]);
     }
 
     #[test]
@@ -404,14 +408,14 @@ mod tests {
         for effect in [Effect::Default, SURE.effect] {
             let levels =
                 [0.02, 0.1, 0.4].map(|at_most_lost| level(Evidence { effect, at_most_lost, ..SURE }));
-            assert_eq!(levels, [Level::High, Level::Moderate, Level::Low]);
+            assert_eq!(levels, [ConfidenceLevel::High, ConfidenceLevel::Moderate, ConfidenceLevel::Low]);
         }
     }
 
     #[test]
     fn the_worst_doubt_decides() {
         let evidence = Evidence { effect: gain(0.01, 0.04), processors: 64, ..SURE };
-        assert_eq!(level(evidence), Level::Low);
+        assert_eq!(level(evidence), ConfidenceLevel::Low);
         assert!(grade(&evidence).reason.contains("; extrapolated"));
     }
 

@@ -10,7 +10,7 @@ use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns, Estimate};
 use warmcore_scenario::{PacketScenario, Process, ProcessorPolicy};
 use warmcore_sim::packet::columns::columns as outcome_columns;
-use warmcore_sim::packet::{Comparison, Outcome, PointResult};
+use warmcore_sim::packet::{Outcome, PairedComparison, PointResult};
 use warmcore_units::Nanos;
 use warmcore_workload::{Capture, Popularity};
 
@@ -127,9 +127,9 @@ impl NamedFigures {
 
     /// The difference of its mean delay from that under `policy`; null if either is saturated.
     #[must_use]
-    pub fn of_comparison(policy: ProcessorPolicy, comparison: Option<&Comparison>) -> Self {
-        let micros = |of: fn(&Comparison) -> f64| comparison.map(|all| Nanos(of(all)).micros());
-        let plain = |of: fn(&Comparison) -> f64| comparison.map(of);
+    pub fn of_comparison(policy: ProcessorPolicy, comparison: Option<&PairedComparison>) -> Self {
+        let micros = |of: fn(&PairedComparison) -> f64| comparison.map(|all| Nanos(of(all)).micros());
+        let plain = |of: fn(&PairedComparison) -> f64| comparison.map(of);
         Self(vec![
             name("against", &policy),
             quantity("difference_us", "µs", micros(|all| all.difference.mean)),

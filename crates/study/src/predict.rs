@@ -14,7 +14,7 @@ use warmcore_costs::profile::Kind;
 use warmcore_costs::{Approach, ExecutionModel, Profile};
 use warmcore_scenario::packet::{RunLength, SETTLING_PACKETS};
 use warmcore_scenario::{Combination, Effects, PacketScenario, Prediction, Traffic};
-use warmcore_sim::packet::host::Host as SimulatedHost;
+use warmcore_sim::packet::host::SimulatedHost;
 use warmcore_sim::packet::{Capacity, Outcome, Point, PointError, Shape, highest_rate};
 use warmcore_units::{Estimate, PerSecond};
 use warmcore_workload::{ImpossibleArrivals, Key};

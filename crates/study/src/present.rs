@@ -28,7 +28,7 @@ pub mod verdict;
 use crate::Findings;
 use crate::costs::draw::BETWEEN_STUDIES;
 use warmcore_costs::profile::Kind;
-use warmcore_record::{Block, Document, Manifest, Section, Verdict};
+use warmcore_record::{Block, Document, Manifest, ReportVerdict, Section};
 
 /// The report on `findings`, with its provenance.
 #[must_use]
@@ -44,7 +44,7 @@ pub fn document(findings: &Findings, manifest: Manifest) -> Document {
     Document {
         title: "On which processor should protocol work run?".to_owned(),
         subtitle: subject,
-        verdict: Verdict { chart: lead::chart(findings), ..verdict::verdict(findings) },
+        verdict: ReportVerdict { chart: lead::chart(findings), ..verdict::verdict(findings) },
         sections: ahead(findings)
             .into_iter()
             .chain([

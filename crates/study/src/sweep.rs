@@ -31,7 +31,7 @@ use warmcore_units::PerSecond;
 
 /// A sweep whose points can all be simulated.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SweepPlan {
     request: Request,
     /// The traffic of the request. A trace is used by every point.
     traffic: OpenTraffic,
@@ -61,7 +61,7 @@ pub enum SweepError {
     Interrupted,
 }
 
-impl Plan {
+impl SweepPlan {
     /// The points of `request` on a host with the costs of `profile`. Files named by the traffic are looked
     /// up in `base`.
     ///

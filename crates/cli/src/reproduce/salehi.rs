@@ -6,14 +6,16 @@ use crate::checkpoint::Checkpoint;
 use crate::misuse::misuse;
 use crate::{interrupt, point, progress, provenance};
 use miette::miette;
-use warmcore_published::salehi_1994::{FigureName, Options, Plan, ReproduceError, reproduce, source};
+use warmcore_published::salehi_1994::{
+    FigureName, Options, ReproduceError, SimulationPlan, reproduce, source,
+};
 use warmcore_scenario::Traffic;
 
 pub(crate) fn run(arguments: &SalehiArguments) -> miette::Result<()> {
     let figures = figures(&source(), &arguments.common)?;
     let options = options(arguments, &figures)?;
     // What cannot be reproduced is refused before anything is written.
-    Plan::new(&options).map_err(explained)?;
+    SimulationPlan::new(&options).map_err(explained)?;
     let output = &arguments.common.output;
     let Options { seed, precision, .. } = options;
     let request = format!("figures {}\nseed {seed}\nprecision {precision}\n", figures.join(", "));

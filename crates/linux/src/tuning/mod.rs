@@ -46,7 +46,7 @@ pub mod undo;
 pub mod watch;
 
 pub use admission::{AdmissionOptions, admit};
-pub use apply::{ApplyError, Outcome, apply};
+pub use apply::{ApplyError, StepOutcome, apply};
 pub use fingerprint::Fingerprint;
 pub use journal::{Journal, JournalDirectory, JournalError};
 pub use plan::{Line, Plan, Setting};

@@ -3,7 +3,7 @@
 use super::error::TransferError;
 use super::figures::{Compared, Results, TransferFigures, compare};
 use super::options::Options;
-use super::run::{Outcome, run};
+use super::run::{TransferCounts, run};
 use super::site::Site;
 use crate::blocks::{BlockError, BlockRun};
 use crate::counts::{Coverage, Cycles};
@@ -87,7 +87,8 @@ pub fn experiment(
     let (cycles, coverage) =
         (Cycles::new(counted.iter().copied(), clock), Coverage::new(&counters, &counted));
     let cpus = counters.cpus().to_vec();
-    let of = |(&model, runs): (_, &Vec<BlockRun<Outcome>>)| Results::new(model, runs, cpus.len(), cycles);
+    let of =
+        |(&model, runs): (_, &Vec<BlockRun<TransferCounts>>)| Results::new(model, runs, cpus.len(), cycles);
     let mut results: Vec<Results> = alternatives.iter().zip(&tried).map(of).collect();
     let control = results.pop().expect("the base is tried twice");
     let is_on_one_machine = matches!(site, Site::Lab(_));

@@ -53,6 +53,6 @@ pub use host::Server;
 pub use instruction::SIZES;
 pub use options::{Direction, Load, Options};
 pub use placement::ConnectionPlacement;
-pub use run::{Outcome, WARM_UP, run};
+pub use run::{TransferCounts, WARM_UP, run};
 pub use running::RunningTransfer;
 pub use site::{Network, Site};

@@ -16,7 +16,7 @@ pub const WARM_UP: Duration = Duration::from_millis(300);
 
 /// The results of a run.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Outcome {
+pub struct TransferCounts {
     /// Bytes received, by connection.
     pub bytes: Vec<u64>,
     /// What the scheduler did to the ends on this machine, all together.
@@ -38,7 +38,7 @@ pub fn run(
     counters: &mut Counters,
     model: Model,
     stop: &AtomicBool,
-) -> Result<(Outcome, CpuUsage), TransferError> {
+) -> Result<(TransferCounts, CpuUsage), TransferError> {
     let place = |connection: u8| ConnectionPlacement::new(model, connection.into(), &options.cpus);
     let places: Vec<ConnectionPlacement> = (0..options.connections).map(place).collect();
     let mut transfer = RunningTransfer::start(site, &options.ends, options.load, &places)?;
@@ -67,10 +67,10 @@ impl Progress {
         Ok(Self { received: transfer.received()?, scheduled: transfer.scheduled()? })
     }
 
-    fn since(&self, earlier: &Self, activity: Activity, counted: EventCounts) -> Outcome {
+    fn since(&self, earlier: &Self, activity: Activity, counted: EventCounts) -> TransferCounts {
         let received = self.received.iter().zip(&earlier.received);
         let scheduled = self.scheduled.iter().zip(&earlier.scheduled).map(|(now, before)| now.since(before));
-        Outcome {
+        TransferCounts {
             bytes: received.map(|(now, before)| now.saturating_sub(*before)).collect(),
             scheduled: scheduled.sum(),
             activity,

@@ -190,7 +190,7 @@ fn latency(simulations: &Simulations, approach: warmcore_scenario::Parallelism) 
 }
 
 fn displacement(profile: &Profile) -> Vec<Series> {
-    let of_level = |level: &warmcore_costs::Level| {
+    let of_level = |level: &warmcore_costs::CacheLevel| {
         let displacement = Displacement::new(profile.intervening, level.geometry, 1);
         let point = |x: Nanos| Point::new(x.secs(), Estimate::published(displacement.fraction(x)));
         let grid = (0..=120).map(|step| Nanos(10_f64.powf(3.0 + f64::from(step) / 20.0)));

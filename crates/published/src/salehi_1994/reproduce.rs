@@ -1,6 +1,6 @@
 //! Simulates a plan.
 
-use crate::salehi_1994::{Options, Plan, Setting, Simulations};
+use crate::salehi_1994::{CurveSetting, Options, SimulationPlan, Simulations};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_scenario::PacketScenario;
@@ -54,12 +54,12 @@ pub fn reproduce(
     progress: impl Fn(usize, usize) + Sync,
     stop: &AtomicBool,
 ) -> Result<Simulations, ReproduceError> {
-    let plan = Plan::new(&options)?;
+    let plan = SimulationPlan::new(&options)?;
     let (done, all) = (AtomicUsize::new(0), plan.points.len());
     let tell = || progress(1 + done.fetch_add(1, Ordering::Relaxed), all);
     let results = sweep(
         &plan.points,
-        |(_, scenario): &(Setting, PacketScenario)| known(scenario).inspect(|_| tell()),
+        |(_, scenario): &(CurveSetting, PacketScenario)| known(scenario).inspect(|_| tell()),
         |(_, scenario)| Ok(simulate(scenario, &options.profile)?),
         |(_, scenario), result| {
             finished(scenario, result).map_err(ReproduceError::Keep)?;
@@ -81,7 +81,7 @@ pub fn reproduce(
 /// If their number differs.
 pub fn simulations(
     options: Options,
-    plan: &Plan,
+    plan: &SimulationPlan,
     results: Vec<PointResult>,
 ) -> Result<Simulations, ReproduceError> {
     if results.len() != plan.points.len() {

@@ -10,7 +10,7 @@ use crate::salehi_1994::Options;
 
 /// The host and the traffic of a curve.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Setting {
+pub struct CurveSetting {
     /// Where packets are processed.
     pub scheduling: Scheduling,
     /// Mean number of packets in a batch.
@@ -34,7 +34,7 @@ pub const OVERLOAD: PerSecond = PerSecond(1e12);
 /// Nanoseconds to checksum a byte: 32 bytes per microsecond (§5).
 pub const CHECKSUM_NS_PER_BYTE: f64 = 1e3 / 32.0;
 
-impl Setting {
+impl CurveSetting {
     /// `policy` under `approach` with pools per processor, single packets and 8 processors.
     #[must_use]
     pub const fn new(approach: Parallelism, policy: ProcessorPolicy) -> Self {

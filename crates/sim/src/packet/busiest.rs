@@ -10,7 +10,7 @@ use crate::packet::capacity::wanted;
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
-use crate::packet::host::{Host, Packet};
+use crate::packet::host::{Packet, SimulatedHost};
 use crate::packet::run::next;
 use crate::packet::system::{Finished, System};
 use warmcore_policy::Policy;
@@ -31,7 +31,7 @@ const BARELY_MORE: f64 = 1.05;
 /// # Errors
 /// If the source cannot be made.
 pub(super) fn busiest<E>(
-    host: &Host,
+    host: &SimulatedHost,
     shares: &[f64],
     begins: impl Fn() -> Result<Box<dyn Arrivals>, E>,
     [own, whole]: [PerSecond; 2],
@@ -123,7 +123,7 @@ impl Server {
 
 /// Observes the service times of servers under arrivals.
 struct ServerObserver<'a, 's> {
-    host: &'a Host<'a>,
+    host: &'a SimulatedHost<'a>,
     feed: Feed<'s>,
     kinds: Vec<Servers>,
 }

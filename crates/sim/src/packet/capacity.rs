@@ -4,7 +4,7 @@
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
-use crate::packet::host::{Host, Packet, Shape};
+use crate::packet::host::{Packet, Shape, SimulatedHost};
 use crate::packet::outcome::Ended;
 use crate::packet::system::System;
 use serde::{Deserialize, Serialize};
@@ -97,17 +97,17 @@ impl Capacity {
 /// Packets are offered twice as fast as they are processed, so that no processor and no stack runs dry. If
 /// streams have unequal rates, this is what the host processes under overload; the stacks or processors of
 /// its busiest streams keep up with less.
-pub fn capacity(host: &Host, arrivals: &mut dyn Arrivals) -> Capacity {
+pub fn capacity(host: &SimulatedHost, arrivals: &mut dyn Arrivals) -> Capacity {
     capacity_over(wanted(host.shape), host, arrivals)
 }
 
 /// As [`capacity`], from this many `packets`.
-pub(super) fn capacity_over(packets: u64, host: &Host, arrivals: &mut dyn Arrivals) -> Capacity {
+pub(super) fn capacity_over(packets: u64, host: &SimulatedHost, arrivals: &mut dyn Arrivals) -> Capacity {
     dispatch(host, Saturated { host, feed: Feed::new(arrivals), packets })
 }
 
 struct Saturated<'a, 's> {
-    host: &'a Host<'a>,
+    host: &'a SimulatedHost<'a>,
     feed: Feed<'s>,
     packets: u64,
 }

@@ -6,7 +6,7 @@ use crate::packet::run::{GrowthRule, Precision};
 use rayon::prelude::*;
 use warmcore_costs::Profile;
 use warmcore_scenario::{OpenTraffic, PacketScenario, Process, Scheduling};
-pub use warmcore_stats::replications::Comparison;
+pub use warmcore_stats::replications::PairedComparison;
 use warmcore_stats::{Interval, Replications};
 use warmcore_units::Fault;
 
@@ -27,7 +27,7 @@ pub fn compare(
     other: Scheduling,
     traffic: &OpenTraffic,
     profile: &Profile,
-) -> Result<Option<Comparison>, PointError> {
+) -> Result<Option<PairedComparison>, PointError> {
     if matches!(scenario.traffic.process, Process::Trace(_)) {
         let expected = "a random arrival process: a trace is a single run, so nothing shows how much other runs \
                         would differ";
@@ -56,9 +56,9 @@ fn mean_delays(point: &Point) -> Result<Option<Replications>, PointError> {
     Ok((!saturated).then(|| runs.iter().map(|run| run.outcome.delay.mean.0).collect()))
 }
 
-fn without_intervals(comparison: Comparison) -> Comparison {
+fn without_intervals(comparison: PairedComparison) -> PairedComparison {
     let open = |interval| Interval { half_width: f64::INFINITY, ..interval };
-    Comparison { difference: open(comparison.difference), relative: open(comparison.relative) }
+    PairedComparison { difference: open(comparison.difference), relative: open(comparison.relative) }
 }
 
 #[cfg(test)]
@@ -71,7 +71,7 @@ mod tests {
         PacketScenario { rate_per_s: Some(PerSecond(rate)), ..PacketScenario::default() }
     }
 
-    fn against(scenario: &PacketScenario, policy: ProcessorPolicy) -> Option<Comparison> {
+    fn against(scenario: &PacketScenario, policy: ProcessorPolicy) -> Option<PairedComparison> {
         let other = Scheduling { policy, ..scenario.scheduling };
         compare(scenario, other, &scenario.traffic.generated().unwrap(), &Profile::sgi_challenge_xl())
             .unwrap()

@@ -3,7 +3,7 @@
 use crate::completions::CLOCK_RESOLUTION;
 use crate::packet::busiest::busiest;
 use crate::packet::capacity::{Capacity, capacity_over, wanted};
-use crate::packet::host::{Host, Shape};
+use crate::packet::host::{Shape, SimulatedHost};
 use crate::packet::outcome::Outcome;
 use crate::packet::replay::replay;
 use crate::packet::run::{GrowthRule, Observed, Precision, observe};
@@ -241,8 +241,8 @@ impl<'s> Point<'s> {
         forgotten.max(self.shape.settled())
     }
 
-    fn host(&self, replication: u64) -> Host<'_> {
-        Host {
+    fn host(&self, replication: u64) -> SimulatedHost<'_> {
+        SimulatedHost {
             shape: self.shape,
             scheduling: self.scenario.scheduling,
             model: &self.model,

@@ -2,7 +2,7 @@
 //! gives the same result, and nothing shows how much another trace would differ, so the figures have no
 //! intervals.
 
-use crate::packet::host::{Host, Shape};
+use crate::packet::host::{Shape, SimulatedHost};
 use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome};
 use crate::packet::run::trace;
 use crate::packet::system::Finished;
@@ -12,7 +12,7 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::Arrivals;
 
 /// The outcome over all of `arrivals`. There must be at least one, the first at time 0.
-pub(super) fn replay(host: &Host, arrivals: &mut dyn Arrivals) -> Outcome {
+pub(super) fn replay(host: &SimulatedHost, arrivals: &mut dyn Arrivals) -> Outcome {
     let mut all = All::new(host.shape);
     trace(host, arrivals, u64::MAX, &mut |finished| all.push(&finished));
     all.outcome(host.shape.processors)

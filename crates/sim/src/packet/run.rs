@@ -4,7 +4,7 @@ use crate::completions::NEVER;
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
-use crate::packet::host::{Host, Packet};
+use crate::packet::host::{Packet, SimulatedHost};
 use crate::packet::outcome::{Ended, Outcome};
 use crate::packet::system::{Finished, System};
 use crate::packet::tally::Tally;
@@ -29,7 +29,7 @@ pub struct Precision {
 
 /// Simulates `host` under `arrivals`. The outcome is [`Ended::Unknown`] if queues grow, as they do on a
 /// saturated host.
-pub fn run(host: &Host, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
+pub fn run(host: &SimulatedHost, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
     observe(host, arrivals, precision, GrowthRule::Growth, 0).outcome
 }
 
@@ -53,7 +53,7 @@ pub(super) enum GrowthRule {
 
 /// One run. It is not judged before `settled` packets, and has no intervals if it ends before that.
 pub(super) fn observe(
-    host: &Host,
+    host: &SimulatedHost,
     arrivals: &mut dyn Arrivals,
     precision: Precision,
     watch: GrowthRule,
@@ -64,12 +64,12 @@ pub(super) fn observe(
 }
 
 /// Simulates `host` until `packets` are finished or no more arrive, and calls `see` with each finished packet.
-pub fn trace(host: &Host, arrivals: &mut dyn Arrivals, packets: u64, see: &mut dyn FnMut(Finished)) {
+pub fn trace(host: &SimulatedHost, arrivals: &mut dyn Arrivals, packets: u64, see: &mut dyn FnMut(Finished)) {
     dispatch(host, Traced { feed: Feed::new(arrivals), packets, see });
 }
 
 struct Judged<'a, 's> {
-    host: &'a Host<'a>,
+    host: &'a SimulatedHost<'a>,
     feed: Feed<'s>,
     precision: Precision,
     watch: GrowthRule,

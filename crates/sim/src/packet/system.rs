@@ -4,7 +4,7 @@
 use crate::completions::{Pending, on_clock};
 use crate::packet::charges::Charges;
 use crate::packet::features::{ModelFeatures, PerCpu};
-use crate::packet::host::{Host, Packet};
+use crate::packet::host::{Packet, SimulatedHost};
 use std::collections::VecDeque;
 use warmcore_costs::residency::{PacketPlacement, Residency};
 use warmcore_costs::{ExecutionModel, Situation};
@@ -87,7 +87,7 @@ struct Unseen {
 impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W, F> {
     /// A `host` that has processed nothing yet. Its shape must have passed
     /// [`Shape::check`](crate::packet::Shape::check).
-    pub fn new(policy: P, host: &Host<'a>) -> Self {
+    pub fn new(policy: P, host: &SimulatedHost<'a>) -> Self {
         let processors = host.shape.processors;
         let nothing = Running {
             packet: Packet::new(Nanos::ZERO, warmcore_units::StreamId(0)),

@@ -11,7 +11,7 @@ use crate::present::headline::{confidence, headline};
 use crate::present::phrases::{in_brief, of_default, processors, saved, times};
 use crate::present::scope::scope;
 use warmcore_costs::profile::Kind;
-use warmcore_record::document::{KeyFigure, Statement, Verdict};
+use warmcore_record::document::{KeyFigure, ReportVerdict, Statement};
 use warmcore_scenario::Combination;
 use warmcore_units::{Estimate, PerSecond};
 
@@ -20,18 +20,18 @@ const LINES: usize = 3;
 
 /// The verdict on `findings`, for the first number of processors.
 #[must_use]
-pub fn verdict(findings: &Findings) -> Verdict {
+pub fn verdict(findings: &Findings) -> ReportVerdict {
     let Some(advice) = findings.advice.first() else {
-        return Verdict { headline: "Nothing was predicted.".to_owned(), ..Verdict::default() };
+        return ReportVerdict { headline: "Nothing was predicted.".to_owned(), ..ReportVerdict::default() };
     };
-    Verdict {
+    ReportVerdict {
         headline: headline(findings, advice),
         confidence: confidence(findings, advice),
         scope: scope(findings),
         figures: key_figures(advice),
         statements: lines(findings, advice, ""),
         actions: actions(findings),
-        ..Verdict::default()
+        ..ReportVerdict::default()
     }
 }
 

@@ -6,7 +6,7 @@ use super::derive::{each, largest, minus, places, rate, value};
 use super::locking::APPROACHES;
 use crate::salehi_1994::latency::{MULTIPLES, best_receive_time, reduction};
 use crate::salehi_1994::simulations::{AtRate, above, extremes};
-use crate::salehi_1994::{Setting, Simulations};
+use crate::salehi_1994::{CurveSetting, Simulations};
 use crate::{Claim, Finding, Reading, Value, ValueAt};
 use std::ops::RangeInclusive;
 use warmcore_scenario::Organisation::Global;
@@ -20,11 +20,11 @@ const F11B: &[&str] = &["11b"];
 /// The rates at which delays are known precisely.
 const UP_TO_90: RangeInclusive<f64> = 0.0..=0.9;
 
-const PLAIN: Setting = Setting::new(Ips, Mru);
+const PLAIN: CurveSetting = CurveSetting::new(Ips, Mru);
 /// Bytes of the small packet of section 6, and of the largest FDDI packet of section 6.3.
 const SIZES: [u16; 2] = [256, 4432];
 /// The same host when it checksums packets of these sizes.
-pub(crate) const CHECKSUMMED: [Setting; 3] =
+pub(crate) const CHECKSUMMED: [CurveSetting; 3] =
     [PLAIN, PLAIN.checksumming(SIZES[0]), PLAIN.checksumming(SIZES[1])];
 
 pub(super) fn claims() -> Vec<Claim<Simulations>> {
@@ -122,8 +122,8 @@ fn capacity() -> Vec<Claim<Simulations>> {
         Locking and IPS",
         derive: |e| {
             let gain = |approach| {
-                let with = e.capacity(Setting::new(approach, WiredStreams))?;
-                let without = e.capacity(Setting::new(approach, Lru).pools(Global, Global))?;
+                let with = e.capacity(CurveSetting::new(approach, WiredStreams))?;
+                let without = e.capacity(CurveSetting::new(approach, Lru).pools(Global, Global))?;
                 Some((approach.to_string(), above(with, without)))
             };
             let [locking, ips] = APPROACHES.map(gain);

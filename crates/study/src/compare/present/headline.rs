@@ -8,11 +8,11 @@ use crate::compare::point::{ComparedPoint, Quantity, Source};
 use crate::compare::{Compared, Comparison};
 use std::collections::BTreeSet;
 use warmcore_costs::Profile;
-use warmcore_record::document::{Confidence, Level, Statement, Verdict};
+use warmcore_record::document::{Confidence, ConfidenceLevel, ReportVerdict, Statement};
 
-pub(super) fn verdict(comparison: &Comparison, profile: &Profile) -> Verdict {
+pub(super) fn verdict(comparison: &Comparison, profile: &Profile) -> ReportVerdict {
     let all = &comparison.compared;
-    Verdict {
+    ReportVerdict {
         headline: headline(comparison),
         scope: format!(
             "This speaks for the runtime and the user-space receive path of Warmcore on this machine, predicted with the \
@@ -21,7 +21,7 @@ pub(super) fn verdict(comparison: &Comparison, profile: &Profile) -> Verdict {
         ),
         chart: Some(chart(all, "mean", "mean packet delay", |figures| figures.delay)),
         statements: all.iter().map(statement).chain(choice(all)).collect(),
-        ..Verdict::default()
+        ..ReportVerdict::default()
     }
 }
 
@@ -119,7 +119,7 @@ fn statement(compared: &Compared) -> Statement {
         ),
         evidence: evidence.collect(),
         confidence: Confidence {
-            level: if all_decided { Level::High } else { Level::Low },
+            level: if all_decided { ConfidenceLevel::High } else { ConfidenceLevel::Low },
             reason: "high where every load could be judged and is decided: a prediction counts as within a limit only \
                      if the whole interval of its error is"
                 .to_owned(),
@@ -148,7 +148,11 @@ fn choice(all: &[Compared]) -> Option<Statement> {
         ),
         evidence: Vec::new(),
         confidence: Confidence {
-            level: if decided.len() == differences.len() { Level::High } else { Level::Low },
+            level: if decided.len() == differences.len() {
+                ConfidenceLevel::High
+            } else {
+                ConfidenceLevel::Low
+            },
             reason: "whether prediction and clock can tell the ways apart at every rate".to_owned(),
         },
     })
