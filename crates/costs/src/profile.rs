@@ -73,15 +73,17 @@ pub struct Runs {
     pub made: u64,
     /// Runs in which a measuring thread was preempted, moved, or took a page fault.
     pub disturbed: u64,
-    /// Runs in which the distance between the processors differed from that in the others.
-    pub displaced: u64,
+    /// Runs in which the distance between the processors differed from that in the others: a hypervisor had
+    /// moved a virtual processor.
+    #[serde(rename = "displaced")]
+    pub vcpu_moved: u64,
 }
 
 impl Runs {
     /// Runs that are not used unless there are too few others.
     #[must_use]
     pub const fn excluded(&self) -> u64 {
-        self.disturbed + self.displaced
+        self.disturbed + self.vcpu_moved
     }
 }
 

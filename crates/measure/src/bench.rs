@@ -7,7 +7,8 @@
 use crate::clock::{self, Ticks};
 use crate::consumers::Consumers;
 use crate::error::RunError;
-use crate::plan::{LINK, PAIR};
+use crate::pattern::{CONSUMERS, STREAMS};
+use crate::plan::LINK;
 use core::hint::black_box;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -38,7 +39,7 @@ impl Protocol {
     /// history lines.
     fn new(approach: Approach, verify_udp_checksum: bool) -> Result<Self, RunError> {
         let config = Config { link: LINK, verify_udp_checksum };
-        let flows = (0..PAIR).map(flow);
+        let flows = (0..STREAMS).map(flow);
         match approach {
             Approach::Locking => {
                 let mut stack = LockingStack::new(config);
@@ -48,7 +49,7 @@ impl Protocol {
                 Ok(Self::Locking(Box::new(stack)))
             }
             Approach::IndependentStacks => {
-                let mut stacks = IndependentStacks::new(PAIR, config);
+                let mut stacks = IndependentStacks::new(CONSUMERS, config);
                 for flow in flows {
                     stacks.open(SHARED_STACK, &flow)?;
                 }
@@ -125,7 +126,7 @@ pub(crate) struct Bench {
     /// One pool for each consumer, because the experiments are not about the pools' lines.
     pub(crate) pools: Vec<Pool>,
     /// A valid frame of each stream.
-    pub(crate) frames: [Vec<u8>; PAIR],
+    pub(crate) frames: [Vec<u8>; STREAMS],
     /// Memory that the handler of each stream touches.
     pub(crate) state: HandlerState,
     /// Moved into the baton when the run starts.
@@ -150,16 +151,16 @@ impl Bench {
         space(rng);
         let protocol = Protocol::new(approach, packets.checksum)?;
         space(rng);
-        let pools = (0..PAIR).map(|_| Pool::new(SEGMENTS)).collect();
+        let pools = (0..CONSUMERS).map(|_| Pool::new(SEGMENTS)).collect();
         let frames = [frame(0, packets.payload_bytes)?, frame(1, packets.payload_bytes)?];
         let mut consumers = Consumers::default();
-        for _ in 0..PAIR {
+        for _ in 0..CONSUMERS {
             space(rng);
             let thread = ProtocolThread::new(rng.random_range(0..ProtocolThread::POSITIONS))?;
             consumers.add(&frames, packets.frames, thread);
         }
         space(rng);
-        let state = HandlerState::new(PAIR, packets.handler_bytes);
+        let state = HandlerState::new(STREAMS, packets.handler_bytes);
         Ok(Self { protocol, pools, frames, state, consumers, spacers })
     }
 }
@@ -195,7 +196,7 @@ mod tests {
             for packets in every_kind_of_packets() {
                 let mut bench = Bench::new(approach, packets, &mut rng).unwrap();
                 for stream in [TIMED_STREAM, 1, 1, TIMED_STREAM] {
-                    for consumer in 0..PAIR {
+                    for consumer in 0..CONSUMERS {
                         let step = Step { consumer, stream };
                         bench.consumers.write_packet(step, &bench.frames);
                         bench.consumers.zero_stack(consumer);

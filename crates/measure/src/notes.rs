@@ -38,7 +38,7 @@ pub(crate) fn all(
     notes.extend(missed(plan, &values));
     let tally = rounds.tally();
     notes.push(disturbances(&tally));
-    notes.extend(displaced(&tally, rounds.proximity.reference, &rounds.displaced()));
+    notes.extend(vcpu_moved(&tally, rounds.proximity.reference, &rounds.vcpu_moved_handovers()));
     notes.extend(relied_on_disturbed(rounds.relying_on_disturbed()));
     notes.extend(left_out(&curve.left_out, plan.intervening.is_some()));
     notes
@@ -141,12 +141,12 @@ fn disturbances(tally: &RunCounts) -> String {
     )
 }
 
-fn displaced(tally: &RunCounts, reference: Option<f64>, displaced: &[f64]) -> Option<String> {
+fn vcpu_moved(tally: &RunCounts, reference: Option<f64>, handovers: &[f64]) -> Option<String> {
     let reference = Nanos(reference?);
-    let worst = displaced.iter().copied().map(Nanos).max_by(Nanos::total_cmp)?;
-    let RunCounts { runs, displaced_runs, .. } = tally;
+    let worst = handovers.iter().copied().map(Nanos).max_by(Nanos::total_cmp)?;
+    let RunCounts { runs, vcpu_moved_runs, .. } = tally;
     Some(format!(
-        "{displaced_runs} of {runs} runs were set aside or aborted because the processors were not as far apart as in the others: a hand-over between them took up to {worst} instead of {reference}, as when a hypervisor moves virtual processors apart"
+        "{vcpu_moved_runs} of {runs} runs were set aside or aborted because the processors were not as far apart as in the others: a hand-over between them took up to {worst} instead of {reference}, as when a hypervisor moves virtual processors apart"
     ))
 }
 

@@ -6,8 +6,6 @@ use warmcore_costs::{FrameLines, Packets};
 use warmcore_stack::wire::LinkKind;
 use warmcore_units::CpuId;
 
-/// The most consumers, and the most streams, of an experiment.
-pub(crate) const PAIR: usize = 2;
 /// The measured link: FDDI, as in Salehi 1994.
 pub(crate) const LINK: LinkKind = LinkKind::Fddi;
 

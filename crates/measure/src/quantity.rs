@@ -1,9 +1,8 @@
 //! The measured values: those of Salehi 1994, Table 2 and §5, for this machine's cache levels.
 
 use crate::hierarchy::Hierarchy;
-use crate::pattern;
-use crate::plan::PAIR;
-use crate::script::{BeforePacket, PoolUse, Sample, Script};
+use crate::pattern::{self, CONSUMERS};
+use crate::script::{BeforePacket, PoolUse, Script};
 use core::fmt;
 use warmcore_costs::{Approach, Experiment, Packets, Situation, ThreadStack};
 
@@ -39,7 +38,7 @@ impl Quantity {
             !situation.experiment.migrates() && situation.thread_stack == ThreadStack::Cached
         };
         let situations: Vec<Situation> =
-            Situation::all().filter(|situation| processors >= PAIR || alone(situation)).collect();
+            Situation::all().filter(|situation| processors >= CONSUMERS || alone(situation)).collect();
         let mut all = Vec::new();
         for approach in Approach::ALL {
             for &situation in &situations {
@@ -47,7 +46,7 @@ impl Quantity {
             }
             all.push(Self::fully_cold(approach, hierarchy));
         }
-        if processors >= PAIR {
+        if processors >= CONSUMERS {
             all.extend([Self::Acquire, Self::Release]);
         }
         all
@@ -111,11 +110,6 @@ impl Quantity {
     /// Number of empty start/stop pairs in the ticks of one sample.
     pub(crate) const fn readings(&self) -> f64 {
         if matches!(self, Self::Release) { 2.0 } else { 1.0 }
-    }
-
-    /// For values that are a difference: whether `sample` found its pool's lines written elsewhere.
-    pub(crate) const fn found_pool_written(sample: &Sample) -> bool {
-        sample.pool_written()
     }
 }
 

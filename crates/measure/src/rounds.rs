@@ -43,7 +43,7 @@ pub struct RunCounts {
     pub disturbed_runs: u64,
     /// Runs that were set aside because the processors were not as far apart as in the others: a
     /// hypervisor had moved one of them.
-    pub displaced_runs: u64,
+    pub vcpu_moved_runs: u64,
     /// Timed packets.
     pub packets: u64,
     /// Packets that were set aside because an interrupt hit them.
@@ -52,7 +52,7 @@ pub struct RunCounts {
 
 impl From<RunCounts> for Runs {
     fn from(tally: RunCounts) -> Self {
-        Self { made: tally.runs, disturbed: tally.disturbed_runs, displaced: tally.displaced_runs }
+        Self { made: tally.runs, disturbed: tally.disturbed_runs, vcpu_moved: tally.vcpu_moved_runs }
     }
 }
 
@@ -259,15 +259,15 @@ impl<'a> Rounds<'a> {
     /// The counts so far.
     pub(crate) fn tally(&self) -> RunCounts {
         let runs = self.measurements.iter().flat_map(|measurement| measurement.series.runs());
-        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
-        RunCounts { displaced_runs: (displaced.count() + self.aborted.len()) as u64, ..self.tally }
+        let moved = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
+        RunCounts { vcpu_moved_runs: (moved.count() + self.aborted.len()) as u64, ..self.tally }
     }
 
-    /// Hand-over times of runs that were set aside as displaced.
-    pub(crate) fn displaced(&self) -> Vec<f64> {
+    /// Hand-over times of runs that were set aside because a virtual processor had moved.
+    pub(crate) fn vcpu_moved_handovers(&self) -> Vec<f64> {
         let runs = self.measurements.iter().flat_map(|measurement| measurement.series.runs());
-        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
-        displaced.filter_map(|run| run.readings).flatten().chain(self.aborted.iter().copied()).collect()
+        let moved = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
+        moved.filter_map(|run| run.readings).flatten().chain(self.aborted.iter().copied()).collect()
     }
 
     /// Packets of a run for each cold state (`None` is hot), as they were at the end.
@@ -296,7 +296,7 @@ fn value_of(quantity: &Quantity, outcome: &ScriptRun, timer: &Timer) -> Option<(
     let time = |sample: &Sample| (timer.nanos(sample.ticks as f64) - overhead).0;
     if quantity.is_difference() {
         let (with, without): (Vec<&Sample>, _) =
-            outcome.samples.iter().partition(|sample| Quantity::found_pool_written(sample));
+            outcome.samples.iter().partition(|sample| sample.pool_written());
         let with = RunMean::new(with.into_iter().map(time).collect())?;
         let without = RunMean::new(without.into_iter().map(time).collect())?;
         return Some((with.mean - without.mean, with.set_aside + without.set_aside));

@@ -22,8 +22,8 @@ use crate::eviction::Evictor;
 use crate::flush;
 use crate::handover::exchange;
 use crate::intervening::Workload;
+use crate::pattern::STREAMS;
 use crate::pattern::Step;
-use crate::plan::PAIR;
 use crate::proximity::Proximity;
 use crate::script::{BeforePacket, PoolUse, Sample, Script, ScriptRun};
 use core::sync::atomic::AtomicBool;
@@ -129,7 +129,7 @@ struct Shared<'a> {
     near: Proximity,
     protocol: Protocol,
     pools: Vec<Pool>,
-    frames: [Vec<u8>; PAIR],
+    frames: [Vec<u8>; STREAMS],
     state: HandlerState,
     /// Alternates between Prepare (even phases) and Receive (odd phases).
     baton: Baton<Consumers>,

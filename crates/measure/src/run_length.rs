@@ -1,10 +1,12 @@
 //! Chooses the number of packets per run, so that the least number of rounds fits the budget.
 
-use crate::plan::{CalibrationPlan, PAIR};
+use crate::plan::CalibrationPlan;
 use crate::quantity::Quantity;
 use std::collections::BTreeMap;
 use warmcore_units::Nanos;
 
+/// A run that compares two kinds of packets, as those of the pools do, has one of each.
+const FEWEST_COMPARED: u32 = 2;
 /// Fewest packets of a run.
 pub(crate) const LEAST_PACKETS: u32 = 10;
 /// A hot packet with its hand-over takes less than this.
@@ -35,7 +37,7 @@ pub(crate) fn packets_per_run(
     for (position, (state, demand)) in by_demand.into_iter().enumerate() {
         let granted = demand.min(remaining / (states - position) as f64);
         remaining -= granted;
-        let full = plan.packets_per_run.max(PAIR as u32);
+        let full = plan.packets_per_run.max(FEWEST_COMPARED);
         let fitting = (f64::from(full) * granted / demand).round() as u32;
         packets.insert(state, fitting.clamp(LEAST_PACKETS.min(full), full));
     }

@@ -75,7 +75,7 @@ pub struct Quality {
     /// Runs set aside because something disturbed them, unless a cost had too few others.
     pub set_aside: u64,
     /// Those of them in which the processors were at another distance than in the runs that count.
-    pub displaced: u64,
+    pub vcpu_moved_runs: u64,
 }
 
 impl Quality {
@@ -93,7 +93,7 @@ impl Quality {
         // The calibration's own count includes the runs that were aborted.
         if let Some(runs) = profile.provenance.runs {
             (quality.runs, quality.set_aside) = (runs.made, runs.excluded());
-            quality.displaced = runs.displaced;
+            quality.vcpu_moved_runs = runs.vcpu_moved;
         }
         quality
     }
@@ -233,9 +233,9 @@ fn extrapolated(evidence: &Evidence) -> Option<(ConfidenceLevel, String)> {
 }
 
 fn badly_measured(quality: Quality) -> Option<(ConfidenceLevel, String)> {
-    let Quality { costs, missed, on_disturbed, runs, set_aside, displaced, .. } = quality;
+    let Quality { costs, missed, on_disturbed, runs, set_aside, vcpu_moved_runs, .. } = quality;
     // Runs with moved processors have a reason of their own.
-    let disturbed = set_aside.saturating_sub(displaced);
+    let disturbed = set_aside.saturating_sub(vcpu_moved_runs);
     let exceeds = |part: f64, count: f64, of: f64| count > part * of;
     let missed_target = exceeds(MOST, missed as f64, costs as f64)
         .then(|| format!("{missed} of {costs} costs are less precise than asked for"));
@@ -263,12 +263,12 @@ fn unstated(Quality { costs, unstated, .. }: Quality) -> Option<(ConfidenceLevel
     })
 }
 
-fn moved_apart(Quality { runs, displaced, .. }: Quality) -> Option<(ConfidenceLevel, String)> {
-    (displaced as f64 > A_FEW * runs as f64).then(|| {
+fn moved_apart(Quality { runs, vcpu_moved_runs, .. }: Quality) -> Option<(ConfidenceLevel, String)> {
+    (vcpu_moved_runs as f64 > A_FEW * runs as f64).then(|| {
         (
             ConfidenceLevel::Low,
             format!(
-                "in {displaced} of {runs} runs a hypervisor had moved the processors to another distance, for which \
+                "in {vcpu_moved_runs} of {runs} runs a hypervisor had moved the processors to another distance, for which \
                  nothing is predicted here"
             ),
         )
@@ -304,7 +304,7 @@ mod tests {
             on_disturbed: 0,
             runs: 4_000,
             set_aside: 100,
-            displaced: 40,
+            vcpu_moved_runs: 40,
         },
     };
 
@@ -341,7 +341,7 @@ mod tests {
     #[test]
     fn disturbed_runs_lower_confidence() {
         let missed = Quality { missed: 75, ..SURE.quality };
-        let disturbed = Quality { runs: 6_588, set_aside: 4_680, displaced: 0, ..SURE.quality };
+        let disturbed = Quality { runs: 6_588, set_aside: 4_680, vcpu_moved_runs: 0, ..SURE.quality };
         let both = Quality { missed: 75, ..disturbed };
         let levels = [missed, disturbed, both].map(|quality| level(Evidence { quality, ..SURE }));
         assert_eq!(levels, [ConfidenceLevel::Moderate, ConfidenceLevel::Moderate, ConfidenceLevel::Low]);
@@ -352,7 +352,7 @@ mod tests {
     /// Another study, made while the processors stay at the other distance, finds other rates and gains.
     #[test]
     fn moved_processors_lower_confidence() {
-        let quality = Quality { runs: 3_295, set_aside: 1_540, displaced: 1_069, ..SURE.quality };
+        let quality = Quality { runs: 3_295, set_aside: 1_540, vcpu_moved_runs: 1_069, ..SURE.quality };
         let Confidence { level, reason } = grade(&Evidence { quality, ..SURE });
         assert_eq!(level, ConfidenceLevel::Low);
         assert!(reason.contains("in 1069 of 3295 runs"), "{reason}");
@@ -393,7 +393,7 @@ mod tests {
         assert_eq!(counted(&profile), (0, 7, 2));
         profile.times.locking.fully_cold.rests_on_disturbed = true;
         assert_eq!(counted(&profile), (1, 5, 2));
-        profile.provenance.runs = Some(Runs { made: 153, disturbed: 40, displaced: 3 });
+        profile.provenance.runs = Some(Runs { made: 153, disturbed: 40, vcpu_moved: 3 });
         assert_eq!(counted(&profile), (1, 153, 43));
     }
 

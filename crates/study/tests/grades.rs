@@ -50,7 +50,7 @@ fn a_clear_winner_on_a_quiet_machine_is_sure() {
         *time = Measured { half_width, runs: 40, disturbed: 0, missed_target: false, ..*time };
     };
     let mut profile = profile(quiet);
-    profile.provenance.runs = Some(Runs { made: 3_000, disturbed: 40, displaced: 0 });
+    profile.provenance.runs = Some(Runs { made: 3_000, disturbed: 40, vcpu_moved: 0 });
     let findings = study(profile);
     let reasons = || verdict(&findings).statements;
     assert!(levels(&findings).contains(&ConfidenceLevel::High), "{:#?}", reasons());

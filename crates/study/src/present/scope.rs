@@ -32,10 +32,10 @@ pub fn scope(findings: &Findings) -> String {
 fn distance(profile: &Profile) -> Option<String> {
     let time = handover(profile)?;
     let elsewhere =
-        profile.provenance.runs.filter(|runs| runs.displaced > 0).map_or_else(String::new, |runs| {
+        profile.provenance.runs.filter(|runs| runs.vcpu_moved > 0).map_or_else(String::new, |runs| {
             format!(
                 "; in {} of {} runs it took longer or shorter, and these are left out",
-                runs.displaced, runs.made
+                runs.vcpu_moved, runs.made
             )
         });
     Some(format!(
