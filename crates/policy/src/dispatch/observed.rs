@@ -52,22 +52,23 @@ impl Observed {
     /// `cpu` has one packet more.
     #[inline]
     pub(super) fn more<P: Policy>(&mut self, cpu: CpuId, policy: &mut P) {
-        if !P::USES_LOAD {
-            return;
-        }
-        let load = &mut self.loads[cpu.index()];
-        *load += 1;
-        policy.loaded(cpu, *load);
+        self.change_load(cpu, policy, |load| load + 1);
     }
 
     /// `cpu` has one packet less.
     #[inline]
     pub(super) fn less<P: Policy>(&mut self, cpu: CpuId, policy: &mut P) {
+        self.change_load(cpu, policy, |load| load - 1);
+    }
+
+    /// Keeps the load of `cpu` and reports it to `policy`, if that uses loads.
+    #[inline]
+    fn change_load<P: Policy>(&mut self, cpu: CpuId, policy: &mut P, change: impl FnOnce(u32) -> u32) {
         if !P::USES_LOAD {
             return;
         }
         let load = &mut self.loads[cpu.index()];
-        *load -= 1;
+        *load = change(*load);
         policy.loaded(cpu, *load);
     }
 }

@@ -47,7 +47,7 @@ fn mean_delays(point: &Point) -> Result<Option<Replications>, PointError> {
     if point.exceeds(&point.capacity()?) {
         return Ok(None);
     }
-    let precision = Precision { relative: Precision::UNREACHABLE, max_packets: PACKETS, ..point.precision() };
+    let precision = point.precision().fixed_length(PACKETS);
     let runs = (0..point.replications().max(REPLICATIONS))
         .into_par_iter()
         .map(|replication| point.run(replication, precision, GrowthRule::Regardless))

@@ -27,6 +27,14 @@ pub struct Precision {
     pub mean_gap: Option<Nanos>,
 }
 
+impl Precision {
+    /// The same for runs of exactly `packets`, however precise they are before.
+    pub(super) const fn fixed_length(self, packets: u64) -> Self {
+        // No half-width is negative.
+        Self { relative: -1.0, max_packets: packets, ..self }
+    }
+}
+
 /// Simulates `host` under `arrivals`. The outcome is [`Ended::Unknown`] if queues grow, as they do on a
 /// saturated host.
 pub fn run(host: &SimulatedHost, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
@@ -74,11 +82,6 @@ struct Judged<'a, 's> {
     precision: Precision,
     watch: GrowthRule,
     settled: u64,
-}
-
-impl Precision {
-    /// A precision that no interval reaches, for runs that only their number of packets ends.
-    pub(super) const UNREACHABLE: f64 = -1.0;
 }
 
 impl SystemTask for Judged<'_, '_> {

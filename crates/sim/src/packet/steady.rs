@@ -63,8 +63,8 @@ impl Point<'_> {
     /// Runs that all have the maximum length. A heavy-tailed run that looks precise earlier has only seen few
     /// of the events that matter.
     fn runs_without_intervals(&self, growing: AllGrow) -> Result<Option<Outcome>, PointError> {
-        let precision = Precision { relative: Precision::UNREACHABLE, ..self.precision() };
-        let outcome = self.long_runs(precision, growing)?;
+        let precision = self.precision();
+        let outcome = self.long_runs(precision.fixed_length(precision.max_packets), growing)?;
         Ok(outcome.map(|outcome| Outcome { ended: Ended::HeavyTailed, ..outcome.without_intervals() }))
     }
 
@@ -76,7 +76,7 @@ impl Point<'_> {
         let each =
             PHASE_PACKETS.0.max(PHASE_PACKETS.1 * self.settled()).max(drained).min(precision.max_packets);
         let most = precision.max_packets.saturating_mul(self.replications()) / each;
-        let short = Precision { relative: Precision::UNREACHABLE, max_packets: each, ..precision };
+        let short = precision.fixed_length(each);
         let mut judgements = StoppingRule::new(precision.relative, most).first_at(PHASES);
         let mut runs = Vec::new();
         loop {
