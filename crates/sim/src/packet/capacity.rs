@@ -5,12 +5,11 @@ use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
 use crate::packet::host::{Packet, Shape, SimulatedHost};
-use crate::packet::outcome::Ended;
+use crate::packet::outcome::{Ended, nanos};
 use crate::packet::system::System;
 use serde::{Deserialize, Serialize};
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
-use warmcore_stats::Interval;
 use warmcore_stats::batches::BatchMeans;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::Arrivals;
@@ -152,11 +151,6 @@ impl Saturated<'_, '_> {
 /// Packets needed to find the capacity of a host of this shape.
 pub(super) fn wanted(shape: Shape) -> u64 {
     PACKETS.0.max(PACKETS.1 * u64::from(shape.processors)).max(shape.settled())
-}
-
-/// An interval of observations in nanoseconds.
-pub(super) fn nanos(interval: Interval) -> Estimate<Nanos> {
-    Estimate::new(Nanos(interval.mean), Nanos(interval.half_width))
 }
 
 #[cfg(test)]

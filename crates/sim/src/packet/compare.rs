@@ -2,7 +2,7 @@
 //! do to both cancels out, so the interval of the difference is far narrower than those of the two delays.
 
 use crate::packet::point::{Point, PointError};
-use crate::packet::run::{GrowthRule, Precision};
+use crate::packet::run::GrowthRule;
 use rayon::prelude::*;
 use warmcore_costs::Profile;
 use warmcore_scenario::{OpenTraffic, PacketScenario, Process, Scheduling};

@@ -1,6 +1,5 @@
 //! The result of a run.
 
-use crate::packet::capacity::nanos;
 use serde::{Deserialize, Serialize};
 use warmcore_costs::Situation;
 use warmcore_stats::Interval;
@@ -118,4 +117,9 @@ impl Outcome {
     pub fn is_precise(&self) -> bool {
         self.ended == Ended::Precise
     }
+}
+
+/// An interval of observations in nanoseconds.
+pub(super) fn nanos(interval: Interval) -> Estimate<Nanos> {
+    Estimate::new(Nanos(interval.mean), Nanos(interval.half_width))
 }
