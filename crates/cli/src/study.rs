@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{ProfileSource, Study};
-use warmcore_study::predict::PredictError;
+use warmcore_study::predictions::PredictError;
 use warmcore_study::{Findings, conclude, present, results};
 use warmcore_topology::Machine;
 

@@ -10,11 +10,10 @@ mod border;
 mod ordinary;
 
 pub use border::Border;
-pub use ordinary::{ORDINARY, Ordinary};
+pub use ordinary::Ordinary;
 
 use crate::costs::draw::BETWEEN_STUDIES;
-use crate::predict::HostPredictions;
-use crate::resample::Draw;
+use crate::predictions::{Draw, HostPredictions};
 use core::cmp::Ordering;
 use std::ops::RangeInclusive;
 use warmcore_scenario::{Combination, Organisation};

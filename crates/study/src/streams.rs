@@ -8,7 +8,8 @@
 
 use crate::decide::{Advice, INDIFFERENT, Region, simulated_within};
 use crate::grade::LITTLE;
-use crate::predict::{Conditions, HostPredictions, PredictError};
+use crate::predict::Conditions;
+use crate::predictions::{HostPredictions, PredictError};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

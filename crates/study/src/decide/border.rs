@@ -1,7 +1,7 @@
 //! Where one region of load ends and the next begins.
 
 use crate::costs::draw::BETWEEN_STUDIES;
-use crate::predict::HostPredictions;
+use crate::predictions::HostPredictions;
 use core::ops::RangeInclusive;
 use serde::Serialize;
 use warmcore_units::PerSecond;
