@@ -1,6 +1,7 @@
 //! The points of all figures, each once.
 
 use crate::salehi_1994::rates::{NEAR_CAPACITY, rates};
+use crate::salehi_1994::setting::CHECKSUMMED;
 use crate::salehi_1994::{CurveSetting, FigureName, Options, ReproduceError};
 use std::collections::{BTreeMap, BTreeSet};
 use warmcore_costs::{Approach, ExecutionModel};
@@ -66,7 +67,7 @@ fn settings(figure: FigureName) -> Vec<CurveSetting> {
 /// The settings that the claims of a figure need in addition to its curves.
 fn claimed(figure: FigureName) -> Vec<CurveSetting> {
     match figure {
-        FigureName::F11b => crate::salehi_1994::claims::CHECKSUMMED.to_vec(),
+        FigureName::F11b => CHECKSUMMED.to_vec(),
         _ => Vec::new(),
     }
 }

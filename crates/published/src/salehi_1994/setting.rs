@@ -34,6 +34,17 @@ pub const OVERLOAD: PerSecond = PerSecond(1e12);
 /// Nanoseconds to checksum a byte: 32 bytes per microsecond (§5).
 pub const CHECKSUM_NS_PER_BYTE: f64 = 1e3 / 32.0;
 
+/// The host whose checksum costs section 6.3 discusses, without checksums.
+pub(crate) const WITHOUT_CHECKSUM: CurveSetting = CurveSetting::new(Parallelism::Ips, ProcessorPolicy::Mru);
+/// Bytes of the small packet of section 6, and of the largest FDDI packet of section 6.3.
+pub(crate) const CHECKSUMMED_BYTES: [u16; 2] = [256, 4432];
+/// The same host without checksums, and when it checksums packets of these sizes.
+pub(crate) const CHECKSUMMED: [CurveSetting; 3] = [
+    WITHOUT_CHECKSUM,
+    WITHOUT_CHECKSUM.checksumming(CHECKSUMMED_BYTES[0]),
+    WITHOUT_CHECKSUM.checksumming(CHECKSUMMED_BYTES[1]),
+];
+
 impl CurveSetting {
     /// `policy` under `approach` with pools per processor, single packets and 8 processors.
     #[must_use]
