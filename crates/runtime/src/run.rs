@@ -9,7 +9,7 @@ use crate::mailbox::Mailbox;
 use crate::options::{Options, Shutdown};
 use crate::packet::Packet;
 use crate::protocol::Protocol;
-use crate::receive_queue::{ReceiveQueue, wake_all};
+use crate::receive_queue::{MAX_INTAKE, ReceiveQueue, wake_all};
 use crate::report::Report;
 use crate::run_handle::RunHandle;
 use crate::scheduler::Scheduler;
@@ -17,7 +17,6 @@ use crate::shared::Shared;
 use crate::stalls::LastStall;
 use crate::streams::Streams;
 use crate::tally::Blocks;
-use crate::worker::intake::INTAKE;
 use crate::worker::{Worker, panic_message};
 use crossbeam_utils::CachePadded;
 use std::io;
@@ -223,7 +222,7 @@ impl<H: Handler, F: FnOnce(&RunHandle<'_>)> Task for Run<'_, H, F> {
             handler,
             schedulers,
             mailboxes: (0..workers)
-                .map(|_| Mailbox::new(if partitioned { FORWARDED.max(2 * INTAKE * workers) } else { 1 }))
+                .map(|_| Mailbox::new(if partitioned { FORWARDED.max(2 * MAX_INTAKE * workers) } else { 1 }))
                 .collect(),
             queues: queues.collect::<Result<_, _>>()?,
             prepared,
