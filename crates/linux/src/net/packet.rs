@@ -113,7 +113,7 @@ impl PacketSocket {
     pub fn open(name: &str, options: &PacketOptions) -> Result<Self, DeviceError> {
         options.filter.check()?;
         let interface = Interface::find(name)?.require_up()?;
-        let refused = DeviceError::from_kernel("opening a packet socket", &interface, "CAP_NET_RAW");
+        let refused = DeviceError::from_kernel("opening a packet socket", &interface.name, "CAP_NET_RAW");
         let longest = options.longest_frame.unwrap_or_else(|| interface.longest_frame());
         let layout = RingLayout::new(options.slots, longest)?;
         let socket = unbound_socket().map_err(&refused)?;

@@ -1,7 +1,8 @@
 //! Applies the changes of a journal: all of them, or none.
 
 use super::interrupt::Interrupt;
-use super::journal::{Journal, JournalError};
+use super::journal::Journal;
+use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
 use super::plan::Setting;
 use super::refusal::Refusal;

@@ -1,6 +1,6 @@
 //! The entries of a journal, and the state that they add up to.
 
-use super::journal::JournalError;
+use super::journal_error::JournalError;
 use super::step::{Step, in_lines};
 use super::system::System;
 use serde::{Deserialize, Serialize};
