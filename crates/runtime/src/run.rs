@@ -3,7 +3,7 @@
 
 use crate::clock::Clock;
 use crate::control::{Control, Order};
-use crate::driver::{Driver, DriverError, Opened, QueueRequest};
+use crate::driver::{Driver, Opened, QueueRequest};
 use crate::handler::Handler;
 use crate::mailbox::Mailbox;
 use crate::options::{Options, Shutdown};
@@ -11,6 +11,7 @@ use crate::packet::Packet;
 use crate::protocol::Protocol;
 use crate::receive_queue::{MAX_INTAKE, ReceiveQueue, wake_all};
 use crate::report::Report;
+use crate::run_error::RunError;
 use crate::run_handle::RunHandle;
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
@@ -19,18 +20,17 @@ use crate::streams::Streams;
 use crate::tally::Blocks;
 use crate::worker::{Worker, panic_message};
 use crossbeam_utils::CachePadded;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
 use warmcore_costs::ExecutionModel;
-use warmcore_linux::{AffinityError, ProtocolThread, pin_to};
+use warmcore_linux::{ProtocolThread, pin_to};
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::{Layout, Waiting};
 use warmcore_scenario::chosen::Task;
 use warmcore_scenario::{Organisation, Parallelism, Scheduling};
-use warmcore_stack::{Config, Flow, OpenError, Pool};
+use warmcore_stack::{Config, Flow, Pool};
 use warmcore_units::{CpuId, StreamId};
 use warmcore_workload::{Key, Purpose};
 
@@ -40,54 +40,6 @@ const SEGMENTS: usize = 64;
 const FORWARDED: usize = 1024;
 /// How long workers may take to drain.
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
-
-/// Why a run could not start, or ended early.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// An option has a value that cannot be used.
-    #[error("`{field}` is {found}, expected {expected}")]
-    Option {
-        /// Name of the option.
-        field: &'static str,
-        /// Its value.
-        found: String,
-        /// What was expected.
-        expected: String,
-    },
-    /// The driver cannot be opened.
-    #[error(transparent)]
-    Driver(#[from] DriverError),
-    /// A worker cannot be pinned to its processor.
-    #[error("worker {worker} cannot be pinned to its cpu: {source}")]
-    Pin {
-        /// Number of the worker.
-        worker: usize,
-        /// The error.
-        source: AffinityError,
-    },
-    /// A stream cannot be opened.
-    #[error("stream {number} cannot be opened: {source}")]
-    Stream {
-        /// Index of the stream among those given.
-        number: usize,
-        /// The error.
-        source: OpenError,
-    },
-    /// The system has no memory, descriptors or threads for it.
-    #[error("cannot start a worker: {0}")]
-    System(#[from] io::Error),
-    /// A worker panicked outside the handler: in a driver, or in its other work.
-    #[error("worker {worker} panicked: {message}")]
-    Panicked {
-        /// Number of the worker.
-        worker: usize,
-        /// The panic's message.
-        message: String,
-    },
-    /// A handler panicked and asked to end the run.
-    #[error("a handler panicked and ended the run")]
-    Handler,
-}
 
 /// Runs `handler` on the packets of `driver`, with the streams of `flows` open, until `watch` returns.
 /// `watch` is called when all workers are running, and can follow and control them.
@@ -111,49 +63,6 @@ pub fn run<H: Handler>(
         &options.model,
         Run { options, layout, driver, flows, handler, watch },
     )
-}
-
-impl Options {
-    fn workers(&self) -> u32 {
-        u32::try_from(self.cpus.len()).unwrap_or(u32::MAX)
-    }
-
-    fn check(&self, flows: usize) -> Result<(), RunError> {
-        let fault = |field, found: String, expected: &str| {
-            Err(RunError::Option { field, found, expected: expected.to_owned() })
-        };
-        if self.cpus.is_empty() {
-            return fault("cpus", "empty".to_owned(), "at least one processor");
-        }
-        let mut distinct = self.cpus.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
-        if distinct.len() < self.cpus.len() {
-            return fault("cpus", format!("{:?}", self.cpus), "each processor once");
-        }
-        if flows > self.streams as usize {
-            return fault(
-                "streams",
-                self.streams.to_string(),
-                &format!("at least the {flows} that are opened"),
-            );
-        }
-        if self.stacks == 0 || self.stacks > self.streams {
-            let expected = format!("between 1 and {}, the number of streams", self.streams);
-            return fault("stacks", self.stacks.to_string(), &expected);
-        }
-        if self.capacity < self.workers() {
-            return fault("capacity", self.capacity.to_string(), "at least one packet for each worker");
-        }
-        if let Err(found) = self.scheduling.check() {
-            return Err(RunError::Option {
-                field: "scheduling",
-                found: found.found,
-                expected: found.expected,
-            });
-        }
-        Ok(())
-    }
 }
 
 /// Whether workers share no state that the policy or the cache residency depends on.
