@@ -50,10 +50,10 @@ impl Options {
         u32::try_from(self.cpus.len()).unwrap_or(u32::MAX)
     }
 
-    /// Checks them for a run with so many open `flows`.
+    /// Checks the options for a run that opens this many `flows`.
     ///
     /// # Errors
-    /// If one cannot be used.
+    /// If an option has a value that cannot be used.
     pub(crate) fn check(&self, flows: usize) -> Result<(), RunError> {
         let fault = |field, found: String, expected: &str| {
             Err(RunError::Option { field, found, expected: expected.to_owned() })
