@@ -121,13 +121,13 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     /// Another job for `cpu` to run after `running`, which it still holds: the job it would take next
     /// anyway, or very likely, since all processors are busy and more jobs wait than they will take next.
     /// This saves a driver from asking after each job. It reports the last job with [`finish`] and the ones
-    /// before it with [`finish_ahead`].
+    /// before it with [`finish_and_continue`].
     ///
     /// [`finish`]: Self::finish
-    /// [`finish_ahead`]: Self::finish_ahead
+    /// [`finish_and_continue`]: Self::finish_and_continue
     #[inline]
-    pub fn ahead(&mut self, cpu: CpuId, running: &W::Job) -> Option<W::Job> {
-        if let Some(next) = self.waiting.next_of_stack_ahead(running) {
+    pub fn prefetch(&mut self, cpu: CpuId, running: &W::Job) -> Option<W::Job> {
+        if let Some(next) = self.waiting.prefetch_of_stack(running) {
             return Some(next);
         }
         if W::HOLDS_STACK {
@@ -147,9 +147,9 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     }
 
     /// Reports that a processor has finished `finished` at `now` and continues with a job that it was
-    /// given [`ahead`](Self::ahead).
+    /// given [`prefetch`](Self::prefetch).
     #[inline]
-    pub fn finish_ahead(&mut self, finished: &W::Job, now: Nanos) {
+    pub fn finish_and_continue(&mut self, finished: &W::Job, now: Nanos) {
         self.policy.finished(now, now - finished.arrived());
     }
 

@@ -144,7 +144,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let now = self.shared.clock.now();
         let mut scheduler = self.shared.scheduler(self.id).lock();
         for (packet, ended) in self.unreported.drain(..) {
-            scheduler.finish_ahead(&packet, ended);
+            scheduler.finish_and_continue(&packet, ended);
         }
         drop(scheduler);
         self.publish_block(now);
@@ -202,13 +202,13 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let shared = self.shared;
         let mut scheduler = shared.scheduler(self.id).lock();
         for (packet, ended) in &self.unreported {
-            scheduler.finish_ahead(packet, *ended);
+            scheduler.finish_and_continue(packet, *ended);
         }
         self.receive_arrived(&mut scheduler, ended);
         self.current = scheduler.finish(self.id, last.thread, &last.packet, ended);
         if let Some(current) = &self.current {
             while self.prefetched.len() < MAX_PREFETCHED
-                && let Some(next) = scheduler.ahead(self.id, current)
+                && let Some(next) = scheduler.prefetch(self.id, current)
             {
                 self.prefetched.push_back(next);
             }
