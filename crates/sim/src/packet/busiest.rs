@@ -22,7 +22,7 @@ use warmcore_workload::{Arrival, Arrivals};
 /// How many servers of a kind are observed: the busiest ones.
 const OBSERVED: usize = 8;
 /// At this multiple of its highest rate a server is never idle.
-const BARELY_MORE: f64 = 1.05;
+const JUST_OVERLOADED: f64 = 1.05;
 
 /// The rate at which the busiest server of `host` keeps up; `None` if that is not below `whole`, the capacity
 /// of all processors together. `shares` are the streams' shares of the packets. `begins` starts a new,
@@ -42,23 +42,23 @@ pub(super) fn busiest<E>(
         return Ok(None);
     }
     let bound_at = |rate: PerSecond| -> Result<_, E> {
-        let mut arrivals = Paced { source: begins()?, scale: own.0 / rate.0 };
+        let mut arrivals = ScaledArrivals { source: begins()?, scale: own.0 / rate.0 };
         let observed = ServerObserver { host, feed: Feed::new(&mut arrivals), kinds: kinds.clone() };
         Ok(dispatch(host, observed).filter(|bound| bound.mean.0 < rate.0))
     };
     match bound_at(whole)? {
-        Some(roughly) => bound_at(roughly.mean * BARELY_MORE),
+        Some(roughly) => bound_at(roughly.mean * JUST_OVERLOADED),
         None => Ok(None),
     }
 }
 
 /// A source whose arrival times are scaled.
-struct Paced {
+struct ScaledArrivals {
     source: Box<dyn Arrivals>,
     scale: f64,
 }
 
-impl Arrivals for Paced {
+impl Arrivals for ScaledArrivals {
     fn fill(&mut self, block: &mut [Arrival]) -> usize {
         let filled = self.source.fill(block);
         block[..filled].iter_mut().for_each(|arrival| arrival.at = arrival.at * self.scale);

@@ -25,9 +25,9 @@ pub struct Capacity {
 
 /// From this fraction of the capacity on, a rate is near it: queues fluctuate so slowly that no usual run is
 /// long enough to know their mean.
-pub const NEAR: f64 = 0.9;
+pub const NEAR_CAPACITY: f64 = 0.9;
 /// From this fraction on, growing queues do not show that a host is saturated.
-const AT: f64 = 0.99;
+const AT_CAPACITY: f64 = 0.99;
 /// A rate certainly exceeds the capacity if it is this many half-widths above it: of hosts that just keep up,
 /// fewer than one in ten thousand is called saturated.
 const CERTAIN: f64 = 2.0;
@@ -53,10 +53,10 @@ impl Capacity {
         rate.0 < self.rate.mean.0 - CERTAIN * self.rate.half()
     }
 
-    /// Whether `rate` is [`NEAR`] the capacity or above it.
+    /// Whether `rate` is [`NEAR_CAPACITY`] the capacity or above it.
     #[must_use]
     pub fn is_near(&self, rate: PerSecond) -> bool {
-        rate.0 >= self.rate.mean.0 * NEAR
+        rate.0 >= self.rate.mean.0 * NEAR_CAPACITY
     }
 
     /// Whether `rate` is so close to the capacity that growing queues show nothing. Just below it, queue
@@ -64,7 +64,7 @@ impl Capacity {
     /// of the capacity, the queues of 11 in 30 points grew in every run.
     #[must_use]
     pub fn is_at(&self, rate: PerSecond) -> bool {
-        rate.0 > self.rate.mean.0 * AT && !self.is_exceeded_by(rate)
+        rate.0 > self.rate.mean.0 * AT_CAPACITY && !self.is_exceeded_by(rate)
     }
 
     /// How well the mean delay at `rate` is known, after a run that did not know the capacity ended as `ended`.

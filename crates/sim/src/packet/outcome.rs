@@ -38,7 +38,7 @@ pub enum Ended {
     Precise,
     /// The run reached its maximum number of packets before it was precise.
     Exhausted,
-    /// As [`Exhausted`](Self::Exhausted), at a rate [so near](crate::packet::capacity::NEAR) to the capacity
+    /// As [`Exhausted`](Self::Exhausted), at a rate [so near](crate::packet::capacity::NEAR_CAPACITY) to the capacity
     /// that queues fluctuate slowly. The host keeps up.
     NearCapacity,
     /// It is not known whether there is a steady state: the rate lies within the interval of the capacity, or

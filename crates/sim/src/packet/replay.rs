@@ -1,4 +1,4 @@
-//! Simulates a recorded trace. All of its packets count; none is left out as warm-up. Replaying it again
+//! Simulates a recorded trace. TraceTally of its packets count; none is left out as warm-up. Replaying it again
 //! gives the same result, and nothing shows how much another trace would differ, so the figures have no
 //! intervals.
 
@@ -13,13 +13,13 @@ use warmcore_workload::Arrivals;
 
 /// The outcome over all of `arrivals`. There must be at least one, the first at time 0.
 pub(super) fn replay(host: &SimulatedHost, arrivals: &mut dyn Arrivals) -> Outcome {
-    let mut all = All::new(host.shape);
+    let mut all = TraceTally::new(host.shape);
     trace(host, arrivals, u64::MAX, &mut |finished| all.push(&finished));
     all.outcome(host.shape.processors)
 }
 
 /// Sums over all packets.
-struct All {
+struct TraceTally {
     packets: u64,
     delay: f64,
     service: f64,
@@ -30,7 +30,7 @@ struct All {
     ended: Nanos,
 }
 
-impl All {
+impl TraceTally {
     fn new(shape: Shape) -> Self {
         Self {
             packets: 0,
