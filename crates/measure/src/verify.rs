@@ -123,8 +123,8 @@ impl Verification<'_> {
         let models = model_plan::models_to_try(self.plan);
         let monitor = Monitor::new(self.plan)?;
         let mut counters = Counters::open(self.source, monitor.cpus());
-        let once = |number: usize| self.once(models[number], &monitor, &mut counters, stop);
-        let tried = self.blocks.run(models.len(), stop, once);
+        let run = |number: usize| self.run_once(models[number], &monitor, &mut counters, stop);
+        let tried = self.blocks.run(models.len(), stop, run);
         let tried = tried.map_err(|error| match error {
             BlockError::Run(error) => error,
             BlockError::Interrupted => VerifyError::Interrupted,
@@ -133,7 +133,7 @@ impl Verification<'_> {
     }
 
     /// One run under `model`. Its changes are undone afterwards.
-    fn once(
+    fn run_once(
         &self,
         model: Model,
         monitor: &Monitor,

@@ -62,7 +62,7 @@ pub use on_cpu::OnCpu;
 pub use pci::{ParsePciAddressError, PciAddress};
 pub use processors::{Processor, Softnet};
 pub use rates::{CpuRates, InterruptRate, Rates, ThreadRate};
-pub use rivals::{Evidence, LinkFile, Rival, Undoes};
+pub use rivals::{Evidence, LinkFile, OverwrittenSettings, Rival};
 pub use sockets::Sockets;
 pub use threads::{Cpuset, Thread, ThreadKey};
 
