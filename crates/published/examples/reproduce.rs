@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{settings} settings in {:.1?}; {unsettled} points missed the precision", begun.elapsed());
     let reproduction = source().conclude(simulations, figures);
     for one in &reproduction.claims {
-        println!("{}\t{}\t{}\t{}", one.claim.id, one.claim.published, one.ours(), one.verdict);
+        println!("{}\t{}\t{}\t{}", one.claim.id, one.claim.published, one.our_values(), one.verdict);
     }
     println!("{:?}", Summary::new(&reproduction).verdicts);
     Ok(())

@@ -107,7 +107,7 @@ fn statement<E>(conclusion: &Conclusion, claims: &[Concluded<E>]) -> Option<Stat
     };
     let evidence = |one: &&Concluded<E>| {
         let says = one.claim.says;
-        format!("{says} Published: {}; ours: {} ({}).", one.claim.published, one.ours(), one.verdict)
+        format!("{says} Published: {}; ours: {} ({}).", one.claim.published, one.our_values(), one.verdict)
     };
     let holding = rests_on.iter().filter(|one| one.verdict == ClaimVerdict::Holds).count();
     let reason = format!("{holding} of the {} claims it rests on hold", rests_on.len());
@@ -144,7 +144,7 @@ fn all_claims<E: Evidence>(reproduction: &Reproduction<E>) -> Option<Section> {
             [
                 one.place.clone(),
                 one.claim.published.to_owned(),
-                one.ours(),
+                one.our_values(),
                 one.verdict.to_string(),
                 one.reason(),
             ],
@@ -198,7 +198,7 @@ fn found<E>(claims: &[&Concluded<E>]) -> Vec<String> {
         .map(|one| {
             let Concluded { claim, verdict, .. } = one;
             let says = claim.says.trim_end_matches('.');
-            let (ours, reason) = (one.ours(), one.reason());
+            let (ours, reason) = (one.our_values(), one.reason());
             unbroken(&format!("\"{says}\" {verdict}: published {}, ours {ours}. {reason}", claim.published))
         })
         .collect();
@@ -217,7 +217,7 @@ fn claims_of<E>(figure: &PublishedFigure, claims: &[&Concluded<E>]) -> Option<Ta
         let derivation =
             format!("{}. Accepted as stated: {}.", capitalised(one.claim.recipe), one.accepted());
         let claim = &one.claim;
-        row(claim.says, [claim.published.to_owned(), one.ours(), one.verdict.to_string(), derivation])
+        row(claim.says, [claim.published.to_owned(), one.our_values(), one.verdict.to_string(), derivation])
     };
     (!claims.is_empty()).then(|| Table {
         id: format!("claims-{}", figure.name),

@@ -108,7 +108,11 @@ fn every_figure_has_a_valid_section_and_claims_of_the_figures_asked_for() {
             "{}",
             concluded.claim.id
         );
-        assert!(!concluded.reason().is_empty() && !concluded.ours().is_empty(), "{}", concluded.claim.id);
+        assert!(
+            !concluded.reason().is_empty() && !concluded.our_values().is_empty(),
+            "{}",
+            concluded.claim.id
+        );
     }
     let summary = Summary::new(&reproduction);
     assert_eq!(summary.columns().unwrap().rows(), reproduction.claims.len());

@@ -106,7 +106,7 @@ fn a_source_of_a_few_lines_goes_through_the_whole_flow() {
     );
     assert_eq!(count(&reproduction.claims, ClaimVerdict::Differs), 1);
     let first = &reproduction.claims[0];
-    assert_eq!(first.ours(), "2.0 ± 0.2 to 5.5 ± 0.2 min, as stated at 2 of 3");
+    assert_eq!(first.our_values(), "2.0 ± 0.2 to 5.5 ± 0.2 min, as stated at 2 of 3");
     assert_eq!(
         (first.place.as_str(), first.reason().as_str()),
         ("§2, figure 1(a)", "Least at red, largest at green.")
