@@ -390,13 +390,13 @@ fn a_folded_section_opens() {
     let (_directory, address) = report();
     in_browser(Settings::default(), async |browser| {
         open(browser, &address).await?;
-        let claim = browser.find(Locator::Css("#ahead .claim")).await?;
+        let claim = browser.find(Locator::Css("#other-processor-counts .claim")).await?;
         assert!(!claim.is_displayed().await?);
-        click(browser, "#ahead summary").await?;
+        click(browser, "#other-processor-counts summary").await?;
         assert!(claim.is_displayed().await?);
-        let evidence = browser.find(Locator::Css("#ahead .evidence li")).await?;
+        let evidence = browser.find(Locator::Css("#other-processor-counts .evidence li")).await?;
         assert!(!evidence.is_displayed().await?);
-        click(browser, "#ahead .evidence summary").await?;
+        click(browser, "#other-processor-counts .evidence summary").await?;
         assert!(evidence.is_displayed().await?);
         Ok(())
     });

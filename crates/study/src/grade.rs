@@ -65,7 +65,7 @@ impl Findings {
         let effect = match region.over_default {
             _ if region.best == Combination::COMMON_DEFAULT => Effect::Default,
             Some(gain) => Effect::Gain([gain.least.gain, gain.most.gain]),
-            None => carried(advice),
+            None => capacity_gain(advice),
         };
         let among_best = frequency(&region.among_best, region.best);
         grade(&Evidence { effect, among_best, at_most_lost: region.at_most_lost, ..self.evidence(advice) })
@@ -77,7 +77,7 @@ impl Findings {
         let capacity = &advice.capacity;
         let effect = match capacity.best == Combination::COMMON_DEFAULT {
             true => Effect::Default,
-            false => carried(advice),
+            false => capacity_gain(advice),
         };
         let among_best = frequency(&capacity.among_best, capacity.best);
         grade(&Evidence { effect, among_best, at_most_lost: capacity.at_most_lost, ..self.evidence(advice) })
@@ -97,7 +97,7 @@ impl Findings {
 }
 
 /// How much more traffic is carried than by the common default.
-fn carried(advice: &Advice) -> Effect {
+fn capacity_gain(advice: &Advice) -> Effect {
     let ratio = advice.capacity.over_default;
     Effect::Gain([Estimate { mean: ratio.mean - 1.0, ..ratio }; 2])
 }

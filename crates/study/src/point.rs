@@ -122,7 +122,7 @@ impl NamedFigures {
             count("packets", outcome.map(|outcome| outcome.packets)),
             flag("precise", outcome.is_some_and(Outcome::is_precise)),
         ]);
-        Self(figures).and(Self::of_capture(result)).and(Self::of_end(result))
+        Self(figures).followed_by(Self::of_capture(result)).followed_by(Self::of_end(result))
     }
 
     /// The difference of its mean delay from that under `policy`; null if either is saturated.
@@ -165,14 +165,14 @@ impl NamedFigures {
 
     /// These figures, followed by `more`.
     #[must_use]
-    pub fn and(mut self, more: Self) -> Self {
+    pub fn followed_by(mut self, more: Self) -> Self {
         self.0.extend(more.0);
         self
     }
 
     /// How long the simulation took, which is not a property of the point.
     #[must_use]
-    pub fn and_wall_time(mut self, seconds: f64) -> Self {
+    pub fn with_wall_time(mut self, seconds: f64) -> Self {
         self.0.push(quantity("wall_seconds", "s", Some(seconds)));
         self
     }
@@ -184,8 +184,9 @@ impl NamedFigures {
 /// Never, as long as every column has its own name.
 pub fn columns(points: &[(PacketScenario, PointResult)]) -> Result<Columns, ColumnsError> {
     let scenarios: Vec<_> = points.iter().map(|(scenario, _)| NamedFigures::of_scenario(scenario)).collect();
-    let ends =
-        points.iter().map(|(_, result)| NamedFigures::of_capture(result).and(NamedFigures::of_end(result)));
+    let ends = points
+        .iter()
+        .map(|(_, result)| NamedFigures::of_capture(result).followed_by(NamedFigures::of_end(result)));
     let ends: Vec<_> = ends.collect();
     let outcomes: Vec<_> = points.iter().map(|(_, result)| (result.capacity, result.outcome)).collect();
     let mut columns = columns_of(&scenarios);

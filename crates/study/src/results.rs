@@ -6,7 +6,7 @@ use crate::costs::draw::BETWEEN_STUDIES;
 use crate::decide::{Advice, Gain, Ordinary, Region};
 use crate::grade::Quality;
 use crate::present::verdict::verdict;
-use crate::streams::WithMany;
+use crate::streams::ChoiceWithMoreStreams;
 use serde::Serialize;
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::document::Confidence;
@@ -63,7 +63,7 @@ pub struct Summary<'a> {
 struct StreamsSummary {
     streams: u32,
     /// For each region of the first advice.
-    choices: Vec<WithMany>,
+    choices: Vec<ChoiceWithMoreStreams>,
 }
 
 /// How the costs were measured.

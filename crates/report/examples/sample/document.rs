@@ -19,7 +19,7 @@ pub(crate) fn sample() -> Document {
                    the published table of 1994."
             .into(),
         verdict: verdict(),
-        sections: vec![capacity(), costs(), reload(), look_ahead(), words()],
+        sections: vec![capacity(), costs(), reload(), other_processor_counts(), words()],
         manifest: manifest(),
     }
 }
@@ -133,10 +133,10 @@ fn delay() -> Chart {
     }
 }
 
-fn look_ahead() -> Section {
+fn other_processor_counts() -> Section {
     Section {
-        heading: "Ahead: 64 processors".into(),
-        anchor: "ahead".into(),
+        heading: "On 64 processors".into(),
+        anchor: "other-processor-counts".into(),
         intro: vec!["Extrapolated from what two processors cost.".into()],
         blocks: vec![
             Block::Statements(vec![statement(

@@ -27,7 +27,7 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 /// The load of the reference runs, as a fraction of the throughput when packets come without end. Several
 /// packets are then handled at a time, which is cheaper; of the throughput with single packets it is about a
 /// quarter.
-const LIGHT: f64 = 0.1;
+const REFERENCE_LOAD: f64 = 0.1;
 /// Steps of the search for the cost of starting, which reaches a five-hundredth of its range.
 const STEPS: usize = 9;
 /// Precision of the simulations during the search.
@@ -75,7 +75,7 @@ impl RuntimeCosts {
         let disturbed = || CompareError::Disturbed("what the runtime costs");
         let at = |rate: Option<PerSecond>| PacketScenario { rate_per_s: rate, ..scenario.clone() };
         let without_end = repeat(testbed, &at(None))?.ok_or_else(disturbed)?;
-        let rate = PerSecond(without_end.throughput.0 * LIGHT);
+        let rate = PerSecond(without_end.throughput.0 * REFERENCE_LOAD);
         if rate.0 <= 0.0 {
             return Err(disturbed());
         }

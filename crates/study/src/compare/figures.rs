@@ -1,6 +1,6 @@
 //! The figures of a load, from measurement, the simulator, or the null model.
 
-use super::quiet::{Ran, quiet};
+use super::quiet::{ObservedRun, quiet};
 use warmcore_costs::Situation;
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
@@ -55,7 +55,7 @@ pub const LEAST: usize = 3;
 impl Repeated {
     /// Combines `runs`; `None` if there are none.
     #[must_use]
-    pub fn from_runs(runs: &[Ran<Observed>]) -> Option<Self> {
+    pub fn from_runs(runs: &[ObservedRun<Observed>]) -> Option<Self> {
         let counting = quiet(runs, LEAST);
         let first = counting.first()?;
         let mean = |of: fn(&Observed) -> Nanos| {
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_run_that_timed_no_packet_does_not_hide_the_others() {
-        let run = |stack: f64| Ran {
+        let run = |stack: f64| ObservedRun {
             outcome: Observed {
                 figures: figures(1_000.0, stack),
                 overhead: Estimate::new(Nanos(stack), Nanos::ZERO),

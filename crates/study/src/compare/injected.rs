@@ -5,7 +5,7 @@ use super::figures::{LoadFigures, Observed};
 use super::judge::Judgement::{self, Good, Off};
 use super::live::Testbed;
 use super::point::{Quantity, Source};
-use super::quiet::Ran;
+use super::quiet::ObservedRun;
 use super::{CompareError, Comparison, Loads, Request, compare_on};
 use warmcore_costs::profile::Measured;
 use warmcore_costs::{Profile, Situation};
@@ -14,12 +14,12 @@ use warmcore_sim::packet::simulate;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// The runtime's cost per packet on the simulated machine, if workers share a dispatcher.
-const SHARED: Nanos = Nanos(5e3);
+const COST_SHARED: Nanos = Nanos(5e3);
 /// The same if each worker decides alone.
-const ALONE: Nanos = Nanos(2e3);
+const COST_ALONE: Nanos = Nanos(2e3);
 
 fn deciding(scheduling: &Scheduling) -> Nanos {
-    if *scheduling == WIRED() { ALONE } else { SHARED }
+    if *scheduling == WIRED() { COST_ALONE } else { COST_SHARED }
 }
 
 /// A machine whose costs are known.
@@ -37,7 +37,7 @@ impl Simulated {
 }
 
 impl Testbed for Simulated {
-    fn run(&mut self, scenario: &PacketScenario) -> Result<Ran<Option<Observed>>, CompareError> {
+    fn run(&mut self, scenario: &PacketScenario) -> Result<ObservedRun<Option<Observed>>, CompareError> {
         self.runs += 1;
         let mut scenario = PacketScenario { seed: 1_000 + self.runs, ..scenario.clone() };
         let deciding = deciding(&scenario.scheduling);
@@ -60,7 +60,7 @@ impl Testbed for Simulated {
             let throughput = if rate.is_some() { outcome.throughput } else { result.capacity.rate.mean };
             Observed { figures, overhead: exactly(deciding), throughput }
         });
-        Ok(Ran { outcome: observed, disturbed: 0.0, near: true })
+        Ok(ObservedRun { outcome: observed, disturbed: 0.0, near: true })
     }
 }
 
@@ -118,7 +118,7 @@ fn predictions_with_the_true_costs_are_good() {
     let comparison = compared(Simulated::new(truth.clone()), &truth, &ways, Loads::Fractions(vec![0.2, 0.5]));
     // Each kind of dispatcher has its own costs.
     let costs: Vec<_> = comparison.costs.iter().map(|costs| (costs.alone, costs.deciding.mean)).collect();
-    assert_eq!(costs, [(true, ALONE), (false, SHARED)]);
+    assert_eq!(costs, [(true, COST_ALONE), (false, COST_SHARED)]);
     for costs in &comparison.costs {
         assert!((costs.starting.mean - costs.deciding.mean).0.abs() < 4e3, "{:?}", costs.starting);
     }

@@ -3,7 +3,7 @@
 use super::CompareError;
 use super::figures::{LoadFigures, Observed, Repeated};
 use super::nearness::Nearness;
-use super::quiet::Ran;
+use super::quiet::ObservedRun;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub trait Testbed {
     ///
     /// # Errors
     /// If it cannot be run.
-    fn run(&mut self, scenario: &PacketScenario) -> Result<Ran<Option<Observed>>, CompareError>;
+    fn run(&mut self, scenario: &PacketScenario) -> Result<ObservedRun<Option<Observed>>, CompareError>;
 }
 
 /// Runs `scenario` in [`ROUNDS`]; `None` if no run had a result.
@@ -68,9 +68,9 @@ pub struct ThisMachine<'a> {
 }
 
 impl Testbed for ThisMachine<'_> {
-    fn run(&mut self, scenario: &PacketScenario) -> Result<Ran<Option<Observed>>, CompareError> {
+    fn run(&mut self, scenario: &PacketScenario) -> Result<ObservedRun<Option<Observed>>, CompareError> {
         let Self { profile, base, nearness, timer } = self;
-        nearness.hold(|| {
+        nearness.run_near(|| {
             let span = Duration::from_secs_f64(scenario.live.seconds / ROUNDS as f64).max(SHORTEST);
             let packets = scenario.rate_per_s.map_or(f64::INFINITY, |rate| rate.0 * span.as_secs_f64());
             let mut setup = Setup::new(scenario, profile, base)?;
@@ -80,7 +80,7 @@ impl Testbed for ThisMachine<'_> {
             let disturbed = report.steady_after(warm_up).disturbed();
             let steady = steady(&report, warm_up);
             let outcome = (!steady.is_empty()).then(|| observed(&steady));
-            Ok(Ran { outcome, disturbed, near: true })
+            Ok(ObservedRun { outcome, disturbed, near: true })
         })
     }
 }

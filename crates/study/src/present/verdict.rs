@@ -37,7 +37,7 @@ pub fn verdict(findings: &Findings) -> ReportVerdict {
 
 /// The advice for all other numbers of processors.
 #[must_use]
-pub fn ahead(findings: &Findings) -> Vec<Statement> {
+pub fn other_processor_counts(findings: &Findings) -> Vec<Statement> {
     let on = |advice| format!("On {}, ", processors(findings, advice));
     findings.advice.iter().skip(1).flat_map(|advice| lines(findings, advice, &on(advice))).collect()
 }
