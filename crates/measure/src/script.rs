@@ -1,4 +1,4 @@
-//! The script of a run, and its outcome.
+//! The script of a run, and what it recorded.
 
 use crate::clock::{Ticks, Timer};
 use crate::pattern::Step;
@@ -26,7 +26,7 @@ pub(crate) enum BeforePacket {
 pub(crate) enum PoolUse {
     /// Never: each processor has its own pool.
     Own,
-    /// BeforePacket the packet acquires memory.
+    /// Before the packet acquires memory.
     WrittenBeforeAcquire,
     /// While the packet is at the top of the stack, before it releases memory.
     WrittenBeforeRelease,
@@ -100,7 +100,7 @@ impl Sample {
     }
 }
 
-/// The outcome of a run.
+/// What a run of a script recorded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ScriptRun {
     /// The timed packets; those of one consumer are in order.

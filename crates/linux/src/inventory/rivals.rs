@@ -23,7 +23,7 @@ pub struct Rival {
     pub setting: Option<String>,
 }
 
-/// The settings that a program overwrites although somebody else has set them.
+/// The settings of others that a program overwrites.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct OverwrittenSettings {
     /// The cpus of interrupts.

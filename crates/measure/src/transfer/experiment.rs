@@ -54,8 +54,8 @@ impl Experiment {
     }
 }
 
-/// Runs every model of `options` between the ends of `site`, with counters from `source`. `progress` is
-/// told how many runs are done, and of how many; repeated runs come on top.
+/// Runs every model of `options` between the ends of `site`, with counters from `source`. Calls
+/// `progress` with the numbers of finished and of planned runs; repeated runs are not planned.
 ///
 /// # Errors
 /// If the options cannot be used, an end fails, or `stop` is set. Even then nothing is left behind.

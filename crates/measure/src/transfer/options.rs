@@ -64,9 +64,10 @@ pub struct Options {
 
 /// Most connections: more than any machine needs in one comparison.
 const MAX_CONNECTIONS: u8 = 64;
-/// Length of a run in seconds. Below, the kernel's ticks are too coarse; nobody waits longer.
+/// Length of a run in seconds. For shorter runs the kernel's ticks are too coarse; an hour is more than any
+/// comparison needs.
 const WINDOW_SECONDS: std::ops::RangeInclusive<f64> = 0.2..=3600.0;
-/// Most blocks: nobody waits for more.
+/// Most blocks: more than any comparison needs.
 const MAX_BLOCKS: usize = 1000;
 
 impl Options {
