@@ -1,22 +1,30 @@
 //! A whole calibration: from a machine and a plan to a profile.
 
+mod curve;
+mod notes;
+pub(crate) mod plan;
+mod profile;
+pub(crate) mod progress;
+mod quantity;
+pub(crate) mod rounds;
+mod run_length;
+mod summary;
+
+use crate::caches::cold::{self, ColdState, Latency};
+use crate::caches::eviction::Evictor;
+use crate::caches::hierarchy::Hierarchy;
 use crate::clock::Timer;
-use crate::cold::{self, ColdState, Latency};
-use crate::curve::{self, CurveSetup};
 use crate::error::{CalibrateError, RunError};
-use crate::eviction::Evictor;
-use crate::hierarchy::Hierarchy;
-use crate::notes;
-use crate::plan::CalibrationPlan;
-use crate::profile;
-use crate::progress::{Observer, ProgressReporter};
-use crate::quantity::Quantity;
-use crate::rounds::{Rounds, RunCounts};
 use crate::run::RunContext;
 use chrono::Utc;
 use core::sync::atomic::AtomicBool;
+use curve::CurveSetup;
+use plan::CalibrationPlan;
+use progress::{Observer, ProgressReporter};
+use quantity::Quantity;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rounds::{Rounds, RunCounts};
 use std::time::{Duration, Instant};
 use warmcore_costs::profile::{Kind, Provenance};
 use warmcore_costs::{Intervening, Profile};

@@ -13,21 +13,31 @@
 //! With two processors each consumer prepares the packets of the other. With more, a third processor
 //! prepares all of them. With one, it does everything, and flushes the packet's lines.
 
-use crate::baton::{Alarm, Baton, RaiseUnlessDone};
-use crate::bench::{Bench, Protocol, Reception};
+pub(crate) mod baton;
+pub(crate) mod bench;
+mod consumers;
+pub(crate) mod handover;
+pub(crate) mod intervening;
+pub(crate) mod pattern;
+pub(crate) mod proximity;
+pub(crate) mod script;
+
+pub(crate) use consumers::LINK;
+
+use crate::caches::eviction::Evictor;
+use crate::caches::flush;
 use crate::clock::{self, Ticks, Timer};
-use crate::consumers::Consumers;
 use crate::error::RunError;
-use crate::eviction::Evictor;
-use crate::flush;
-use crate::handover::exchange;
-use crate::intervening::Workload;
-use crate::pattern::STREAMS;
-use crate::pattern::Step;
-use crate::proximity::Proximity;
-use crate::script::{BeforePacket, PoolUse, Sample, Script, ScriptRun};
+use baton::{Alarm, Baton, RaiseUnlessDone};
+use bench::{Bench, Protocol, Reception};
+use consumers::Consumers;
 use core::sync::atomic::AtomicBool;
+use handover::exchange;
+use intervening::Workload;
+use pattern::{STREAMS, Step};
+use proximity::Proximity;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use script::{BeforePacket, PoolUse, Sample, Script, ScriptRun};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 use warmcore_linux::{Snapshot, pin_to};

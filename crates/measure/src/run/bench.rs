@@ -5,10 +5,9 @@
 //! of variation, and an interval over runs that all shared one layout would be too narrow.
 
 use crate::clock::{self, Ticks};
-use crate::consumers::Consumers;
 use crate::error::RunError;
-use crate::pattern::{CONSUMERS, STREAMS};
-use crate::plan::LINK;
+use crate::run::consumers::{Consumers, LINK};
+use crate::run::pattern::{CONSUMERS, STREAMS};
 use core::hint::black_box;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -176,7 +175,7 @@ fn frame(stream: usize, payload: usize) -> Result<Vec<u8>, RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::{Step, TIMED_STREAM};
+    use crate::run::pattern::{Step, TIMED_STREAM};
     use rand::SeedableRng;
     use warmcore_costs::FrameLines;
 

@@ -6,16 +6,16 @@
 //! shares the measuring thread's processor and runs while that thread sleeps. In that case `x` is the
 //! time that really passed since the packet before, and values that sleeping cannot reach are left out.
 
+use crate::calibrate::plan::CalibrationPlan;
+use crate::calibrate::progress::ProgressReporter;
+use crate::calibrate::summary::{Run, RunMean, Series};
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
-use crate::intervening::Workload;
-use crate::pattern;
-use crate::plan::CalibrationPlan;
-use crate::progress::ProgressReporter;
-use crate::proximity::{PAUSE, Proximity};
 use crate::run::RunContext;
-use crate::script::{BeforePacket, PoolUse, Script, ScriptRun};
-use crate::summary::{Run, RunMean, Series};
+use crate::run::intervening::Workload;
+use crate::run::pattern;
+use crate::run::proximity::{PAUSE, Proximity};
+use crate::run::script::{BeforePacket, PoolUse, Script, ScriptRun};
 use core::sync::atomic::Ordering;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;

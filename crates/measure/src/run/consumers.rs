@@ -4,11 +4,13 @@
 //! Invariant: a frame that is [resident](FrameLines::Resident) is written before the run begins and
 //! never again, so that its lines stay in the caches of the one processor that reads it.
 
-use crate::pattern::STREAMS;
-use crate::pattern::Step;
-use crate::plan::LINK;
+use crate::run::pattern::{STREAMS, Step};
 use warmcore_costs::FrameLines;
 use warmcore_linux::ProtocolThread;
+use warmcore_stack::wire::LinkKind;
+
+/// The measured link: FDDI, as in Salehi 1994.
+pub(crate) const LINK: LinkKind = LinkKind::Fddi;
 
 /// A driver's buffer for one frame.
 #[repr(align(64))]
@@ -107,7 +109,7 @@ impl Consumers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::CONSUMERS;
+    use crate::run::pattern::CONSUMERS;
 
     #[test]
     fn resident_frames_lie_apart_and_are_never_written() {

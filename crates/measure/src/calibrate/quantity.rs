@@ -1,8 +1,8 @@
 //! The measured values: those of Salehi 1994, Table 2 and §5, for this machine's cache levels.
 
-use crate::hierarchy::Hierarchy;
-use crate::pattern::{self, CONSUMERS};
-use crate::script::{BeforePacket, PoolUse, Script};
+use crate::caches::hierarchy::Hierarchy;
+use crate::run::pattern::{self, CONSUMERS};
+use crate::run::script::{BeforePacket, PoolUse, Script};
 use core::fmt;
 use warmcore_costs::{Approach, Experiment, Packets, Situation, ThreadStack};
 
@@ -134,7 +134,7 @@ impl fmt::Display for Quantity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::CalibrationPlan;
+    use crate::calibrate::plan::CalibrationPlan;
     use std::collections::BTreeSet;
     use warmcore_topology::synthetic;
     use warmcore_units::CpuId;

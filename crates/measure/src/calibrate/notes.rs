@@ -1,11 +1,11 @@
 //! Notes for readers of the profile about how its values were measured, one sentence each.
 
+use crate::caches::cold::{ColdState, Latency};
+use crate::caches::flush;
+use crate::calibrate::curve::Curve;
+use crate::calibrate::plan::CalibrationPlan;
+use crate::calibrate::rounds::{Rounds, RunCounts};
 use crate::clock::Timer;
-use crate::cold::{ColdState, Latency};
-use crate::curve::Curve;
-use crate::flush;
-use crate::plan::CalibrationPlan;
-use crate::rounds::{Rounds, RunCounts};
 use warmcore_costs::{FrameLines, Measured};
 use warmcore_units::{CpuId, Nanos};
 

@@ -1,7 +1,7 @@
 //! Chooses the number of packets per run, so that the least number of rounds fits the budget.
 
-use crate::plan::CalibrationPlan;
-use crate::quantity::Quantity;
+use crate::calibrate::plan::CalibrationPlan;
+use crate::calibrate::quantity::Quantity;
 use std::collections::BTreeMap;
 use warmcore_units::Nanos;
 
@@ -47,7 +47,7 @@ pub(crate) fn packets_per_run(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hierarchy::Hierarchy;
+    use crate::caches::hierarchy::Hierarchy;
     use std::time::Duration;
     use warmcore_topology::synthetic;
     use warmcore_units::CpuId;

@@ -1,8 +1,8 @@
 //! The script of a run, and what it recorded.
 
 use crate::clock::{Ticks, Timer};
-use crate::pattern::Step;
-use crate::proximity::Readings;
+use crate::run::pattern::Step;
+use crate::run::proximity::Readings;
 use warmcore_costs::{Approach, Packets};
 use warmcore_linux::Disturbance;
 use warmcore_units::Nanos;
@@ -122,8 +122,8 @@ impl ScriptRun {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern;
-    use crate::plan::CalibrationPlan;
+    use crate::calibrate::plan::CalibrationPlan;
+    use crate::run::pattern;
     use warmcore_costs::Experiment;
 
     #[test]

@@ -1,13 +1,10 @@
 //! How much to measure, and where.
 
+use crate::run::LINK;
 use std::ffi::OsString;
 use std::time::Duration;
 use warmcore_costs::{FrameLines, Packets};
-use warmcore_stack::wire::LinkKind;
 use warmcore_units::CpuId;
-
-/// The measured link: FDDI, as in Salehi 1994.
-pub(crate) const LINK: LinkKind = LinkKind::Fddi;
 
 /// How much to measure, and where.
 #[derive(Clone, PartialEq, Debug)]

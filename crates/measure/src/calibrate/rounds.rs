@@ -8,16 +8,16 @@
 //! A value that has reached its target is left out of further rounds if its runs are expensive, which
 //! leaves time to the others. Cheap ones continue.
 
+use crate::calibrate::plan::CalibrationPlan;
+use crate::calibrate::progress::ProgressReporter;
+use crate::calibrate::quantity::Quantity;
+use crate::calibrate::run_length::{LEAST_PACKETS, packets_per_run};
+use crate::calibrate::summary::{Run, RunMean, Series};
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
-use crate::plan::CalibrationPlan;
-use crate::progress::ProgressReporter;
-use crate::proximity::{PAUSE, Proximity, Readings};
-use crate::quantity::Quantity;
 use crate::run::RunContext;
-use crate::run_length::{LEAST_PACKETS, packets_per_run};
-use crate::script::{Sample, ScriptRun};
-use crate::summary::{Run, RunMean, Series};
+use crate::run::proximity::{PAUSE, Proximity, Readings};
+use crate::run::script::{Sample, ScriptRun};
 use core::sync::atomic::Ordering;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;

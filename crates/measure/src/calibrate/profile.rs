@@ -1,8 +1,8 @@
 //! Turns measured values into the profile document.
 
-use crate::cold::ColdState;
-use crate::hierarchy::Hierarchy;
-use crate::quantity::{Quantity, State};
+use crate::caches::cold::ColdState;
+use crate::caches::hierarchy::Hierarchy;
+use crate::calibrate::quantity::{Quantity, State};
 use std::collections::BTreeMap;
 use warmcore_costs::profile::{ApproachTimes, FreeMemory, ReceiveTimes, Times};
 use warmcore_costs::{Approach, CacheLevel, Experiment, Measured, Situation, ThreadStack};
