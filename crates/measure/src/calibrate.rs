@@ -8,7 +8,7 @@ pub(crate) mod progress;
 mod quantity;
 pub(crate) mod rounds;
 mod run_length;
-mod summary;
+pub(crate) mod summary;
 
 use crate::caches::cold::{self, ColdState, Latency};
 use crate::caches::eviction::Evictor;

@@ -34,14 +34,15 @@
 //! all stores are done ([`clock`]).
 //!
 //! A **run** is 1,000 timed packets (fewer if evicting takes long). Its value is their mean, without
-//! the few that an interrupt hit ([`summary`](calibrate::summary)). A run in which a measuring thread was preempted, moved
-//! or took a page fault does not count. Every run has a new memory layout ([`bench`](run::bench)), and runs of all
-//! values are interleaved in shuffled rounds ([`rounds`](calibrate::rounds)), so that the interval of a value covers
-//! layout and drift. A run does not count either if the processors were not as far apart as usual,
-//! because hypervisors move them ([`proximity`](run::proximity)).
+//! the few that an interrupt hit ([`summary`](calibrate::summary)). A run in which a measuring thread
+//! was preempted, moved or took a page fault does not count. Every run has a new memory layout
+//! ([`bench`](run::bench)), and runs of all values are interleaved in shuffled rounds
+//! ([`rounds`](calibrate::rounds)), so that the interval of a value covers layout and drift. A run does
+//! not count either if the processors were not as far apart as usual, because hypervisors move them
+//! ([`proximity`](run::proximity)).
 //!
-//! A **cold state** is produced by walking through memory ([`eviction`](caches::eviction)) and verified by a witness
-//! ([`cold`](caches::cold)).
+//! A **cold state** is produced by walking through memory ([`eviction`](caches::eviction)) and verified
+//! by a witness ([`cold`](caches::cold)).
 //!
 //! # What must hold
 //!
