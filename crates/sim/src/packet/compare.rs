@@ -50,7 +50,7 @@ fn mean_delays(point: &Point) -> Result<Option<Replications>, PointError> {
     let precision = point.precision().fixed_length(PACKETS);
     let runs = (0..point.replications().max(REPLICATIONS))
         .into_par_iter()
-        .map(|replication| point.run(replication, precision, GrowthRule::Regardless))
+        .map(|replication| point.run(replication, precision, GrowthRule::Continue))
         .collect::<Result<Vec<_>, PointError>>()?;
     let saturated = runs.iter().all(|run| run.grows);
     Ok((!saturated).then(|| runs.iter().map(|run| run.outcome.delay.mean.0).collect()))

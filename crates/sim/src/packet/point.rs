@@ -6,7 +6,7 @@ use crate::packet::capacity::{Capacity, capacity_over, wanted};
 use crate::packet::host::{Shape, SimulatedHost};
 use crate::packet::outcome::Outcome;
 use crate::packet::replay::replay;
-use crate::packet::run::{GrowthRule, Observed, Precision, observe};
+use crate::packet::run::{GrowthRule, Precision, Replication, observe};
 use serde::{Deserialize, Serialize};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{ExecutionModel, Profile, Situation};
@@ -288,10 +288,10 @@ impl<'s> Point<'s> {
         &self,
         replication: u64,
         precision: Precision,
-        watch: GrowthRule,
-    ) -> Result<Observed, PointError> {
+        growth: GrowthRule,
+    ) -> Result<Replication, PointError> {
         let host = self.host(replication);
         let mut arrivals = self.traffic.source(self.rate, host.key)?;
-        Ok(observe(&host, &mut *arrivals, precision, watch, self.settled()))
+        Ok(observe(&host, &mut *arrivals, precision, growth, self.settled()))
     }
 }

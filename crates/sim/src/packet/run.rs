@@ -38,11 +38,11 @@ impl Precision {
 /// Simulates `host` under `arrivals`. The outcome is [`Ended::Unknown`] if queues grow, as they do on a
 /// saturated host.
 pub fn run(host: &SimulatedHost, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
-    observe(host, arrivals, precision, GrowthRule::Growth, 0).outcome
+    observe(host, arrivals, precision, GrowthRule::Stop, 0).outcome
 }
 
-/// The outcome of a run, with what is needed to combine it with other runs.
-pub(super) struct Observed {
+/// One run of a point: its outcome, and what is needed to combine it with other runs.
+pub(super) struct Replication {
     pub(super) outcome: Outcome,
     /// The delays after the warm-up.
     pub(super) delays: Histogram,
@@ -54,9 +54,9 @@ pub(super) struct Observed {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum GrowthRule {
     /// It ends.
-    Growth,
+    Stop,
     /// It goes on.
-    Regardless,
+    Continue,
 }
 
 /// One run. It is not judged before `settled` packets, and has no intervals if it ends before that.
@@ -64,11 +64,11 @@ pub(super) fn observe(
     host: &SimulatedHost,
     arrivals: &mut dyn Arrivals,
     precision: Precision,
-    watch: GrowthRule,
+    growth: GrowthRule,
     settled: u64,
-) -> Observed {
+) -> Replication {
     let settled = settled.max(host.shape.settled());
-    dispatch(host, Judged { host, feed: Feed::new(arrivals), precision, watch, settled })
+    dispatch(host, Judged { host, feed: Feed::new(arrivals), precision, growth, settled })
 }
 
 /// Simulates `host` until `packets` are finished or no more arrive, and calls `see` with each finished packet.
@@ -80,17 +80,17 @@ struct Judged<'a, 's> {
     host: &'a SimulatedHost<'a>,
     feed: Feed<'s>,
     precision: Precision,
-    watch: GrowthRule,
+    growth: GrowthRule,
     settled: u64,
 }
 
 impl SystemTask for Judged<'_, '_> {
-    type Output = Observed;
+    type Output = Replication;
 
     fn run<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         mut self,
         mut system: System<P, W, F>,
-    ) -> Observed {
+    ) -> Replication {
         let Precision { relative, max_packets, mean_gap } = self.precision;
         let mut tally = Tally::new(self.host.shape);
         let mut judgements = StoppingRule::new(relative, max_packets).not_before(self.settled);
@@ -101,7 +101,7 @@ impl SystemTask for Judged<'_, '_> {
             }
             tally.read(system.present());
             if tally.packets() == judgements.at() {
-                if self.watch == GrowthRule::Growth && tally.is_growing() {
+                if self.growth == GrowthRule::Stop && tally.is_growing() {
                     break Ended::Unknown;
                 }
                 match judgements.judge(tally.delay(mean_gap)) {
@@ -115,7 +115,7 @@ impl SystemTask for Judged<'_, '_> {
         tally.read(system.present());
         let outcome = tally.outcome(mean_gap, ended);
         let settled = outcome.packets >= self.settled || ended == Ended::NoMoreArrivals;
-        Observed {
+        Replication {
             outcome: if settled { outcome } else { outcome.without_intervals() },
             delays: tally.steady_delays(),
             grows: tally.is_growing(),
