@@ -21,7 +21,7 @@ use core::sync::atomic::AtomicBool;
 use curve::CurveSetup;
 use plan::CalibrationPlan;
 use progress::{Observer, ProgressReporter};
-use quantity::Quantity;
+use quantity::MeasuredValue;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rounds::{Rounds, RunCounts};
@@ -85,7 +85,7 @@ pub fn calibrate(
     let context = RunContext { cpus: &cpus, evictors: &evictors, stop, timer: &timer };
 
     report.begin("receive times", 0.75);
-    let quantities = Quantity::all(&hierarchy, cpus.len());
+    let quantities = MeasuredValue::all(&hierarchy, cpus.len());
     let costs: Vec<Nanos> = cold.iter().map(|state| state.cost).collect();
     let mut rounds = Rounds::new(&context, &timer, plan, quantities, &costs);
     rounds.complete(began + plan.budget, &mut rng, &mut report)?;

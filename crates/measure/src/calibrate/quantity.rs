@@ -17,7 +17,7 @@ pub(crate) enum State {
 
 /// One value to measure.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Quantity {
+pub(crate) enum MeasuredValue {
     /// The time of a packet.
     Receive { approach: Approach, situation: Situation, state: State },
     /// The additional time to acquire from a pool that was last written elsewhere.
@@ -29,7 +29,7 @@ pub(crate) enum Quantity {
 /// The situation of the fully cold times. Nothing migrates, because everything must be fetched anyway.
 const FULLY_COLD: Situation = Situation { experiment: Experiment::A1, thread_stack: ThreadStack::Cached };
 
-impl Quantity {
+impl MeasuredValue {
     /// All values that can be measured on this many processors with these levels.
     pub(crate) fn all(hierarchy: &Hierarchy, processors: usize) -> Vec<Self> {
         let depth = hierarchy.depth();
@@ -113,7 +113,7 @@ impl Quantity {
     }
 }
 
-impl fmt::Display for Quantity {
+impl fmt::Display for MeasuredValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Receive { approach, situation, state } => {
@@ -145,14 +145,14 @@ mod tests {
 
     #[test]
     fn salehi_1994_measures_24_pairs_two_fully_cold_times_and_two_overheads() {
-        let all = Quantity::all(&hierarchy(), 2);
+        let all = MeasuredValue::all(&hierarchy(), 2);
         assert_eq!(all.len(), 24 * 2 + 2 + 2);
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
     }
 
     #[test]
     fn every_cold_value_has_a_warmer_one() {
-        let all = Quantity::all(&hierarchy(), 2);
+        let all = MeasuredValue::all(&hierarchy(), 2);
         for quantity in &all {
             assert_eq!(quantity.warmer().is_some(), quantity.cold().is_some(), "{quantity}");
             assert!(quantity.warmer().is_none_or(|warmer| all.contains(&warmer)));
@@ -161,7 +161,7 @@ mod tests {
 
     #[test]
     fn one_processor_measures_only_what_does_not_migrate() {
-        let all = Quantity::all(&hierarchy(), 1);
+        let all = MeasuredValue::all(&hierarchy(), 1);
         let packets = CalibrationPlan::standard().packets();
         assert_eq!(all.len(), 2 * (2 * 2 + 1));
         assert!(all.iter().all(|quantity| !quantity.script(10, packets).stack_migrates));

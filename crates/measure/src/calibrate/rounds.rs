@@ -10,7 +10,7 @@
 
 use crate::calibrate::plan::CalibrationPlan;
 use crate::calibrate::progress::ProgressReporter;
-use crate::calibrate::quantity::Quantity;
+use crate::calibrate::quantity::MeasuredValue;
 use crate::calibrate::run_length::{LEAST_PACKETS, packets_per_run};
 use crate::calibrate::summary::{Run, RunMean, Series};
 use crate::clock::Timer;
@@ -58,7 +58,7 @@ impl From<RunCounts> for Runs {
 
 /// The runs of one value so far.
 struct Measurement {
-    quantity: Quantity,
+    quantity: MeasuredValue,
     series: Series,
     timed: u32,
     cost: Duration,
@@ -84,11 +84,11 @@ impl<'a> Rounds<'a> {
         context: &'a RunContext<'a>,
         timer: &'a Timer,
         plan: &'a CalibrationPlan,
-        quantities: Vec<Quantity>,
+        quantities: Vec<MeasuredValue>,
         cold_costs: &[Nanos],
     ) -> Self {
         let packets = packets_per_run(&quantities, cold_costs, plan);
-        let measurement = |quantity: Quantity| Measurement {
+        let measurement = |quantity: MeasuredValue| Measurement {
             quantity,
             series: Series::default(),
             timed: packets.get(&quantity.cold()).copied().unwrap_or(LEAST_PACKETS),
@@ -172,8 +172,8 @@ impl<'a> Rounds<'a> {
     /// The values that contradict each other.
     fn contradictory(&self) -> Vec<usize> {
         let values = self.values();
-        let estimate = |quantity: Option<Quantity>| values.get(&quantity?).map(Measured::estimate);
-        let contradicted = |quantity: &Quantity| -> Option<Quantity> {
+        let estimate = |quantity: Option<MeasuredValue>| values.get(&quantity?).map(Measured::estimate);
+        let contradicted = |quantity: &MeasuredValue| -> Option<MeasuredValue> {
             let warmer = quantity.warmer()?;
             let (cold, warm) = (estimate(Some(*quantity))?, estimate(Some(warmer))?);
             (cold.mean < warm.mean && !cold.agrees_with(&warm)).then_some(warmer)
@@ -249,7 +249,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// The values, with their intervals.
-    pub(crate) fn values(&self) -> BTreeMap<Quantity, Measured> {
+    pub(crate) fn values(&self) -> BTreeMap<MeasuredValue, Measured> {
         let value = |measurement: &Measurement| {
             Some((measurement.quantity, measurement.series.measured(self.plan.target, &self.proximity)?))
         };
@@ -291,7 +291,7 @@ impl<'a> Rounds<'a> {
 
 /// The mean time of a run's packets without overhead, or the difference of two such means; and how many
 /// packets were set aside.
-fn value_of(quantity: &Quantity, outcome: &ScriptRun, timer: &Timer) -> Option<(f64, usize)> {
+fn value_of(quantity: &MeasuredValue, outcome: &ScriptRun, timer: &Timer) -> Option<(f64, usize)> {
     let overhead = timer.overhead.mean * quantity.readings();
     let time = |sample: &Sample| (timer.nanos(sample.ticks as f64) - overhead).0;
     if quantity.is_difference() {
@@ -315,7 +315,7 @@ mod tests {
         let sample = |packet, ticks| Sample { ticks, intervened: 0, packet };
         let samples = vec![sample(64, 1500), sample(65, 1000), sample(66, 1500), sample(67, 1000)];
         let outcome = ScriptRun { samples, ..ScriptRun::default() };
-        let (difference, set_aside) = value_of(&Quantity::Acquire, &outcome, &timer).unwrap();
+        let (difference, set_aside) = value_of(&MeasuredValue::Acquire, &outcome, &timer).unwrap();
         assert!((difference - timer.nanos(500.0).0).abs() < 1e-9);
         assert_eq!(set_aside, 0);
     }

@@ -1,7 +1,7 @@
 //! Chooses the number of packets per run, so that the least number of rounds fits the budget.
 
 use crate::calibrate::plan::CalibrationPlan;
-use crate::calibrate::quantity::Quantity;
+use crate::calibrate::quantity::MeasuredValue;
 use std::collections::BTreeMap;
 use warmcore_units::Nanos;
 
@@ -16,7 +16,7 @@ const HOT_PACKET: Nanos = Nanos(1_500.0);
 /// budget. If full runs do not all fit, the states share a round's time evenly, except that none gets
 /// more than it needs.
 pub(crate) fn packets_per_run(
-    quantities: &[Quantity],
+    quantities: &[MeasuredValue],
     cold_costs: &[Nanos],
     plan: &CalibrationPlan,
 ) -> BTreeMap<Option<usize>, u32> {
@@ -52,9 +52,9 @@ mod tests {
     use warmcore_topology::synthetic;
     use warmcore_units::CpuId;
 
-    fn quantities() -> Vec<Quantity> {
+    fn quantities() -> Vec<MeasuredValue> {
         let machine = synthetic::virtual_machine(2);
-        Quantity::all(&Hierarchy::new(&machine, CpuId(0)).unwrap(), 2)
+        MeasuredValue::all(&Hierarchy::new(&machine, CpuId(0)).unwrap(), 2)
     }
 
     #[test]

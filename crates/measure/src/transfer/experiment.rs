@@ -2,7 +2,7 @@
 
 use super::error::TransferError;
 use super::figures::{Compared, Results, TransferFigures, compare};
-use super::options::Options;
+use super::options::TransferOptions;
 use super::run::{TransferCounts, run};
 use super::site::Site;
 use crate::blocks::{BlockError, BlockRun};
@@ -17,7 +17,7 @@ use warmcore_units::CpuId;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Experiment {
     /// The options of the comparison.
-    pub options: Options,
+    pub options: TransferOptions,
     /// Whether both ends of every connection are on this machine, so that its cpus work for both.
     pub is_on_one_machine: bool,
     /// The cpus on which time was counted.
@@ -60,7 +60,7 @@ impl Experiment {
 /// # Errors
 /// If the options cannot be used, an end fails, or `stop` is set. Even then nothing is left behind.
 pub fn experiment(
-    options: &Options,
+    options: &TransferOptions,
     site: &Site,
     source: &dyn Source,
     progress: &mut dyn FnMut(usize, usize),
@@ -97,7 +97,7 @@ pub fn experiment(
 
 /// Cpus on which time is counted. On a virtual wire all work is done where the ends run. Packets of
 /// another host may arrive on any cpu.
-fn counted_cpus(options: &Options, site: &Site) -> Vec<CpuId> {
+fn counted_cpus(options: &TransferOptions, site: &Site) -> Vec<CpuId> {
     let machine = match site {
         Site::Lab(_) => None,
         Site::Host(_) => Probe::new().machine().ok(),

@@ -51,7 +51,7 @@ pub use experiment::{Experiment, experiment};
 pub use figures::{Compared, Results, TransferFigures, compare};
 pub use host::Server;
 pub use instruction::SIZES;
-pub use options::{Direction, Load, Options};
+pub use options::{Direction, Load, TransferOptions};
 pub use placement::ConnectionPlacement;
 pub use run::{TransferCounts, WARM_UP, run};
 pub use running::RunningTransfer;

@@ -45,7 +45,7 @@ pub struct Load {
 
 /// A comparison of affinity models.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Options {
+pub struct TransferOptions {
     /// Number of connections at a time, each with its own two ends.
     pub connections: u8,
     /// The cpus over which connections are distributed in turn; no end runs elsewhere.
@@ -70,7 +70,7 @@ const WINDOW_SECONDS: std::ops::RangeInclusive<f64> = 0.2..=3600.0;
 /// Most blocks: more than any comparison needs.
 const MAX_BLOCKS: usize = 1000;
 
-impl Options {
+impl TransferOptions {
     /// Checks the options before anything is created.
     ///
     /// # Errors
@@ -132,9 +132,9 @@ impl Options {
 mod tests {
     use super::*;
 
-    fn valid_options() -> Options {
+    fn valid_options() -> TransferOptions {
         let load = Load { direction: Direction::Transmit, size: Bytes(4096), rate: None };
-        Options {
+        TransferOptions {
             connections: 2,
             cpus: vec![affinity::mask().unwrap().first().unwrap()],
             ends: Ends::Threads,
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn invalid_options_are_refused_by_name() {
         assert_eq!(valid_options().check(), Ok(()));
-        type Spoil = fn(&mut Options);
+        type Spoil = fn(&mut TransferOptions);
         let wrong: [(&str, Spoil); 9] = [
             ("connections", |options| options.connections = 0),
             ("size", |options| options.load.size = Bytes(63)),

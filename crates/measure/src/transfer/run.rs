@@ -1,7 +1,7 @@
 //! One run of one model: connections are opened, warm up, and are measured for a while.
 
 use super::error::TransferError;
-use super::options::Options;
+use super::options::TransferOptions;
 use super::placement::ConnectionPlacement;
 use super::running::RunningTransfer;
 use super::site::Site;
@@ -28,12 +28,12 @@ pub struct TransferCounts {
 }
 
 /// Runs `model` once. Time is counted on the cpus of `counters`. The caller has
-/// [checked](Options::check) the options.
+/// [checked](TransferOptions::check) the options.
 ///
 /// # Errors
 /// If an end fails, or `stop` is set. Even then nothing is left behind.
 pub fn run(
-    options: &Options,
+    options: &TransferOptions,
     site: &Site,
     counters: &mut Counters,
     model: Model,
@@ -46,23 +46,23 @@ pub fn run(
     transfer.wait(WARM_UP, stop)?;
 
     let probe = Probe::new();
-    let before = Progress::take(&mut transfer)?;
+    let before = EndCounts::take(&mut transfer)?;
     let (activity, meter) = (probe.activity(counters.cpus())?, Meter::start(counters.cpus(), &programs));
     let begun = counters.read();
     transfer.wait(options.window, stop)?;
     let (spent, counted) = (meter.stop(), counters.read().since(&begun));
-    let after = Progress::take(&mut transfer)?;
+    let after = EndCounts::take(&mut transfer)?;
     let activity = probe.activity(counters.cpus())?.since(&activity);
     Ok((after.since(&before, activity, counted), spent))
 }
 
 /// The counts of all ends at one moment.
-struct Progress {
+struct EndCounts {
     received: Vec<u64>,
     scheduled: Vec<SchedulerCounts>,
 }
 
-impl Progress {
+impl EndCounts {
     fn take(transfer: &mut RunningTransfer) -> Result<Self, TransferError> {
         Ok(Self { received: transfer.received()?, scheduled: transfer.scheduled()? })
     }
