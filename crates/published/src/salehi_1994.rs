@@ -2,7 +2,7 @@
 //! Figures 4 and 7 to 15, the statements about Table 2, and the claims of the text about them.
 //!
 //! ```text
-//! Options ──► SimulationPlan: which points ──► results ──► Simulations: the evidence
+//! ReproductionOptions ──► SimulationPlan: which points ──► results ──► Simulations: the evidence
 //! ```
 //!
 //! | module | holds |
@@ -40,7 +40,7 @@ pub mod source;
 
 pub use error::{KeepError, ReproduceError};
 pub use figure_name::FigureName;
-pub use options::Options;
+pub use options::ReproductionOptions;
 pub use plan::SimulationPlan;
 pub use reproduce::reproduce;
 pub use setting::CurveSetting;

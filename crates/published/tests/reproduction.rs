@@ -6,23 +6,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::profile::{ApproachTimes, Measured};
 use warmcore_costs::{Approach, Profile};
 use warmcore_published::salehi_1994::{
-    CurveSetting, FigureName, Options, ReproduceError, SimulationPlan, Simulations, columns, reproduce,
-    source,
+    CurveSetting, FigureName, ReproduceError, ReproductionOptions, SimulationPlan, Simulations, columns,
+    reproduce, source,
 };
 use warmcore_published::{ClaimVerdict, Reproduction, Summary, document};
 use warmcore_record::Manifest;
 use warmcore_scenario::{Parallelism, ProcessorPolicy, ProfileSource};
 use warmcore_units::Nanos;
 
-fn options(figures: &[FigureName]) -> Options {
-    Options { figures: Some(figures.iter().copied().collect::<BTreeSet<_>>()), ..Options::quick() }
+fn options(figures: &[FigureName]) -> ReproductionOptions {
+    ReproductionOptions {
+        figures: Some(figures.iter().copied().collect::<BTreeSet<_>>()),
+        ..ReproductionOptions::quick()
+    }
 }
 
-fn simulated(options: Options) -> Simulations {
+fn simulated(options: ReproductionOptions) -> Simulations {
     reproduce(options, |_| None, |_, _| Ok(()), |_, _| (), &AtomicBool::new(false)).expect("a sound profile")
 }
 
-fn reproduced(options: Options) -> Reproduction<Simulations> {
+fn reproduced(options: ReproductionOptions) -> Reproduction<Simulations> {
     let figures = options.wanted().map(FigureName::name).collect();
     source().conclude(simulated(options), figures)
 }
@@ -154,7 +157,7 @@ fn faster(factor: f64) -> Profile {
 fn another_machine_is_drawn_at_its_own_rates_and_not_judged() {
     let figures = [FigureName::Table2, FigureName::F12];
     let source = ProfileSource::File("mine.toml".into());
-    let reproduction = reproduced(Options { profile: faster(10.0), source, ..options(&figures) });
+    let reproduction = reproduced(ReproductionOptions { profile: faster(10.0), source, ..options(&figures) });
     assert!(reproduction.claims.iter().all(|concluded| concluded.verdict == ClaimVerdict::AnotherMachine));
     let wired = CurveSetting::new(Parallelism::Ips, ProcessorPolicy::WiredStreams);
     let curve = reproduction.evidence.get(wired).unwrap();
@@ -171,12 +174,14 @@ fn a_profile_of_one_processor_is_refused_before_anything_is_simulated() {
     let mut profile = Profile::sgi_challenge_xl();
     profile.free_memory = None;
     profile.times.locking.migrates.clear();
-    let refused = SimulationPlan::new(&Options { profile, ..options(&[FigureName::F12]) }).unwrap_err();
+    let refused =
+        SimulationPlan::new(&ReproductionOptions { profile, ..options(&[FigureName::F12]) }).unwrap_err();
     assert!(matches!(refused, ReproduceError::Profile(_)), "{refused}");
     let mut broken = Profile::sgi_challenge_xl();
     broken.times.locking.fully_cold.mean = Nanos(-1.0);
     let refused =
-        SimulationPlan::new(&Options { profile: broken, ..options(&[FigureName::F12]) }).unwrap_err();
+        SimulationPlan::new(&ReproductionOptions { profile: broken, ..options(&[FigureName::F12]) })
+            .unwrap_err();
     assert!(refused.to_string().contains(Approach::Locking.short().to_lowercase().as_str()), "{refused}");
 }
 
@@ -188,7 +193,7 @@ const FULL: &str = include_str!("salehi_1994_full.tsv");
 #[test]
 fn a_quick_run_contradicts_no_verdict_of_the_full_run() {
     let full: HashMap<&str, &str> = FULL.lines().filter_map(|line| line.split_once('\t')).collect();
-    let quick = reproduced(Options::quick());
+    let quick = reproduced(ReproductionOptions::quick());
     assert_eq!(quick.claims.len(), full.len());
     let differing: Vec<String> = quick
         .claims

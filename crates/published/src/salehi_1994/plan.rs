@@ -2,7 +2,7 @@
 
 use crate::salehi_1994::rates::{NEAR_CAPACITY, rates};
 use crate::salehi_1994::setting::CHECKSUMMED;
-use crate::salehi_1994::{CurveSetting, FigureName, Options, ReproduceError};
+use crate::salehi_1994::{CurveSetting, FigureName, ReproduceError, ReproductionOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use warmcore_costs::{Approach, ExecutionModel};
 use warmcore_scenario::{PacketScenario, Parallelism, ProcessorPolicy};
@@ -32,7 +32,7 @@ impl SimulationPlan {
     ///
     /// # Errors
     /// If the profile lacks what is needed, such as migration times.
-    pub fn new(options: &Options) -> Result<Self, ReproduceError> {
+    pub fn new(options: &ReproductionOptions) -> Result<Self, ReproduceError> {
         check(options)?;
         let overload = |setting: CurveSetting| simulate(&setting.overloaded(options), &options.profile);
         let best = overload(BEST)?.capacity.rate.mean;
@@ -76,7 +76,7 @@ fn points_of(
     setting: CurveSetting,
     capacity: PerSecond,
     best: PerSecond,
-    options: &Options,
+    options: &ReproductionOptions,
 ) -> impl Iterator<Item = (CurveSetting, PacketScenario)> {
     rates(capacity, best).into_iter().map(move |rate| {
         let near = rate.0 > capacity.0 * NEAR_CAPACITY;
@@ -85,7 +85,7 @@ fn points_of(
 }
 
 /// Refuses an unusable profile before anything is simulated.
-fn check(options: &Options) -> Result<(), ReproduceError> {
+fn check(options: &ReproductionOptions) -> Result<(), ReproduceError> {
     options.profile.check()?;
     for approach in Approach::ALL {
         ExecutionModel::new(&options.profile, approach, crate::salehi_1994::setting::PROCESSORS)?;

@@ -1,6 +1,8 @@
 //! Simulates a plan.
 
-use crate::salehi_1994::{CurveSetting, KeepError, Options, ReproduceError, SimulationPlan, Simulations};
+use crate::salehi_1994::{
+    CurveSetting, KeepError, ReproduceError, ReproductionOptions, SimulationPlan, Simulations,
+};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use warmcore_scenario::PacketScenario;
 use warmcore_sim::packet::{PointResult, simulate};
@@ -15,7 +17,7 @@ use warmcore_sim::sweep::{SweepError, sweep};
 /// # Errors
 /// If the profile cannot be used, `finished` fails, or `stop` is set.
 pub fn reproduce(
-    options: Options,
+    options: ReproductionOptions,
     known: impl Fn(&PacketScenario) -> Option<PointResult> + Sync,
     finished: impl Fn(&PacketScenario, &PointResult) -> Result<(), KeepError> + Sync,
     progress: impl Fn(usize, usize) + Sync,
@@ -47,7 +49,7 @@ pub fn reproduce(
 /// # Errors
 /// If their number differs.
 pub fn simulations(
-    options: Options,
+    options: ReproductionOptions,
     plan: &SimulationPlan,
     results: Vec<PointResult>,
 ) -> Result<Simulations, ReproduceError> {

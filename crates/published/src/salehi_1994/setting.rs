@@ -6,7 +6,7 @@ use warmcore_scenario::{
 use warmcore_units::PerSecond;
 use warmcore_workload::{Batch, BatchDistribution, Size};
 
-use crate::salehi_1994::Options;
+use crate::salehi_1994::ReproductionOptions;
 
 /// The host and the traffic of a curve.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -111,7 +111,12 @@ impl CurveSetting {
 
     /// The scenario of the point at `rate` packets per second.
     #[must_use]
-    pub fn scenario(&self, options: &Options, rate: PerSecond, max_packets: u64) -> PacketScenario {
+    pub fn scenario(
+        &self,
+        options: &ReproductionOptions,
+        rate: PerSecond,
+        max_packets: u64,
+    ) -> PacketScenario {
         let mut scenario = PacketScenario {
             seed: options.seed,
             profile: options.source.clone(),
@@ -131,7 +136,7 @@ impl CurveSetting {
 
     /// The scenario that only shows the capacity.
     #[must_use]
-    pub fn overloaded(&self, options: &Options) -> PacketScenario {
+    pub fn overloaded(&self, options: &ReproductionOptions) -> PacketScenario {
         self.scenario(options, OVERLOAD, RunLength::default().max_packets)
     }
 }

@@ -5,7 +5,7 @@
 //! the true interval is narrower, and whatever is decided by the computed one is decided.
 
 use crate::salehi_1994::rates::NEAR_CAPACITY;
-use crate::salehi_1994::{CurveSetting, Options, SimulationPlan};
+use crate::salehi_1994::{CurveSetting, ReproductionOptions, SimulationPlan};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use warmcore_sim::packet::{Ended, Outcome, PointResult};
@@ -16,7 +16,7 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 #[derive(Clone, PartialEq, Debug)]
 pub struct Simulations {
     /// The options, with the machine's costs.
-    pub options: Options,
+    pub options: ReproductionOptions,
     curves: BTreeMap<CurveSetting, Simulated>,
 }
 
@@ -45,7 +45,11 @@ const ENOUGH: usize = 8;
 
 impl Simulations {
     /// Collects the `results` of `plan`'s points, which are in the order of the points.
-    pub(crate) fn new(options: Options, plan: &SimulationPlan, results: Vec<PointResult>) -> Self {
+    pub(crate) fn new(
+        options: ReproductionOptions,
+        plan: &SimulationPlan,
+        results: Vec<PointResult>,
+    ) -> Self {
         let mut points: BTreeMap<CurveSetting, Vec<PointResult>> = BTreeMap::new();
         for ((setting, _), result) in plan.points.iter().zip(results) {
             points.entry(*setting).or_default().push(result);
