@@ -13,7 +13,7 @@ pub mod waiting;
 pub use waiting::{Layout, PacketQueues, StackQueues, StreamQueue, Waiting};
 
 use crate::policy::{Decision, Policy, Queues, Request, View};
-use observed::Observed;
+use observed::ObservedProcessors;
 use rand_core::Rng;
 use warmcore_units::{CpuId, Nanos, StackId, StreamId};
 
@@ -33,7 +33,7 @@ pub trait Job: Send {
 #[derive(Clone, Debug)]
 pub struct Dispatcher<P, W> {
     policy: P,
-    observed: Observed,
+    observed: ObservedProcessors,
     waiting: W,
 }
 
@@ -60,7 +60,11 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     /// A dispatcher with all processors idle and nothing waiting.
     #[must_use]
     pub fn new(policy: P, layout: &Layout) -> Self {
-        Self { policy, observed: Observed::idle(layout.processors), waiting: W::none(layout, P::QUEUES) }
+        Self {
+            policy,
+            observed: ObservedProcessors::idle(layout.processors),
+            waiting: W::none(layout, P::QUEUES),
+        }
     }
 
     /// Handles the arrival of `job`; `last` is the processor that last wrote its session lines. Returns

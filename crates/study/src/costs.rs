@@ -27,7 +27,7 @@ pub fn measure(
     observer: &mut Observer<'_>,
     stop: &AtomicBool,
 ) -> Result<Profile, CalibrateError> {
-    follow(machine, &plan(asked, seed), observer, stop)
+    calibrate_and_fit(machine, &plan(asked, seed), observer, stop)
 }
 
 /// The same with packets like those of a live run from memory: prepared before the run, and never written
@@ -45,7 +45,7 @@ pub fn measure_for_run(
 ) -> Result<Profile, CalibrateError> {
     let Packets { frames, payload_bytes, checksum, handler_bytes } = packets::of_run(live);
     let plan = CalibrationPlan { frames, payload_bytes, checksum, handler_bytes, ..plan(asked, seed) };
-    follow(machine, &plan, observer, stop)
+    calibrate_and_fit(machine, &plan, observer, stop)
 }
 
 fn plan(asked: &Calibration, seed: u64) -> CalibrationPlan {
@@ -61,7 +61,7 @@ fn plan(asked: &Calibration, seed: u64) -> CalibrationPlan {
     }
 }
 
-fn follow(
+fn calibrate_and_fit(
     machine: &Machine,
     plan: &CalibrationPlan,
     observer: &mut Observer<'_>,

@@ -32,7 +32,7 @@ pub mod streams;
 pub mod sweep;
 
 use decide::Advice;
-use predict::Progress;
+use predict::OnProgress;
 use predictions::{HostPredictions, PredictError};
 use std::sync::atomic::AtomicBool;
 use streams::ManyStreams;
@@ -69,7 +69,7 @@ pub fn conclude(
     study: &Study,
     profile: Profile,
     machine: Option<Machine>,
-    progress: Progress,
+    progress: OnProgress,
     stop: &AtomicBool,
 ) -> Result<Findings, PredictError> {
     let asked = &study.prediction;

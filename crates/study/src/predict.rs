@@ -17,7 +17,7 @@ use warmcore_sim::packet::{Capacity, Outcome, Point, PointError, highest_rate};
 use warmcore_units::{Estimate, PerSecond};
 
 /// Reports progress: the number of finished steps and their total.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+pub type OnProgress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Predicts what `asked` wants for machines like that of `profile`.
 ///
@@ -27,7 +27,7 @@ pub fn predict(
     profile: &Profile,
     asked: &Prediction,
     seed: u64,
-    progress: Progress,
+    progress: OnProgress,
     stop: &AtomicBool,
 ) -> Result<Vec<HostPredictions>, PredictError> {
     let mut hosts = Vec::new();
@@ -43,7 +43,7 @@ fn predict_host(
     asked: &Prediction,
     processors: u32,
     seed: u64,
-    progress: Progress,
+    progress: OnProgress,
     stop: &AtomicBool,
 ) -> Result<HostPredictions, PredictError> {
     let conditions = Conditions { profile, asked, processors, streams: processors, seed };

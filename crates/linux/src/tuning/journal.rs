@@ -17,7 +17,7 @@
 //! A directory has at most one *active* journal; a closed one is kept as the last one. The lock is a
 //! separate file, locked while values may change, and released when its process ends.
 
-use super::entries::{Content, Head, JournalEntry, Progress, line, parse};
+use super::entries::{Content, Head, JournalEntry, StepProgress, line, parse};
 use super::journal_error::JournalError;
 use super::step::Step;
 use super::system::{System, is_absent};
@@ -202,7 +202,7 @@ impl<'a> Journal<'a> {
         self.system
     }
 
-    pub(crate) fn steps(&self) -> &[(Step, Progress)] {
+    pub(crate) fn steps(&self) -> &[(Step, StepProgress)] {
         &self.content.steps
     }
 
@@ -215,7 +215,7 @@ impl<'a> Journal<'a> {
     pub(crate) fn add(&mut self, step: Step) -> Result<usize, JournalError> {
         self.append(JournalEntry::Step(step.clone()))?;
         self.system.sync(&self.path()).map_err(self.directory.failed("force the journal to the disk in"))?;
-        self.content.steps.push((step, Progress::default()));
+        self.content.steps.push((step, StepProgress::default()));
         Ok(self.content.steps.len() - 1)
     }
 

@@ -8,7 +8,7 @@ use warmcore_units::CpuId;
 
 /// The processors as the policy knows them.
 #[derive(Clone, Debug)]
-pub(super) struct Observed {
+pub(super) struct ObservedProcessors {
     idle: Recency,
     /// Packets in service or waiting, by processor.
     loads: Vec<u32>,
@@ -17,7 +17,7 @@ pub(super) struct Observed {
     waiting: u32,
 }
 
-impl Observed {
+impl ObservedProcessors {
     pub(super) fn idle(processors: u32) -> Self {
         let loads = vec![0; processors as usize];
         Self { idle: Recency::filled(processors), loads, busy: 0, waiting: 0 }
@@ -73,7 +73,7 @@ impl Observed {
     }
 }
 
-impl View for Observed {
+impl View for ObservedProcessors {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "made for a u32 of processors")]
     fn processors(&self) -> u32 {

@@ -97,7 +97,7 @@ impl RuntimeCosts {
         let half = |estimate: Estimate<Nanos>| estimate.half_width.unwrap_or(Nanos::INFINITY).0;
         let deciding = Estimate { mean: reference.overhead.mean.max(Nanos::ZERO), ..reference.overhead };
         let constant = profile.with_constant_time(stack.mean);
-        let starting = implied(delay.mean, deciding.mean, scenario, traffic, &constant)?;
+        let starting = implied_starting_cost(delay.mean, deciding.mean, scenario, traffic, &constant)?;
         let starting = Estimate::new(starting, Nanos(half(delay).hypot(half(stack))));
         let rate = scenario.rate_per_s.unwrap_or(PerSecond(f64::NAN));
         let alone = decides_alone(scenario, profile)?;
@@ -129,7 +129,7 @@ impl RuntimeCosts {
 }
 
 /// The cost of starting, if packets of a `constant` time have the mean `delay`.
-fn implied(
+fn implied_starting_cost(
     delay: Nanos,
     deciding: Nanos,
     scenario: &PacketScenario,

@@ -22,7 +22,7 @@ pub struct LoadFigures {
 
 /// The figures of one run.
 #[derive(Clone, Debug)]
-pub struct Observed {
+pub struct RunFigures {
     /// Its figures.
     pub figures: LoadFigures,
     /// What a packet that follows another costs its worker in addition to its time in the stack; not finite
@@ -55,10 +55,10 @@ pub const LEAST: usize = 3;
 impl Repeated {
     /// Combines `runs`; `None` if there are none.
     #[must_use]
-    pub fn from_runs(runs: &[ObservedRun<Observed>]) -> Option<Self> {
+    pub fn from_runs(runs: &[ObservedRun<RunFigures>]) -> Option<Self> {
         let counting = quiet(runs, LEAST);
         let first = counting.first()?;
-        let mean = |of: fn(&Observed) -> Nanos| {
+        let mean = |of: fn(&RunFigures) -> Nanos| {
             // A run in which almost all packets were disturbed may have timed none.
             let values = counting.iter().map(|ran| of(&ran.outcome).0).filter(|value| value.is_finite());
             let values: Vec<f64> = values.collect();
@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn a_run_that_timed_no_packet_does_not_hide_the_others() {
         let run = |stack: f64| ObservedRun {
-            outcome: Observed {
+            outcome: RunFigures {
                 figures: figures(1_000.0, stack),
                 overhead: Estimate::new(Nanos(stack), Nanos::ZERO),
                 throughput: PerSecond(1e6),
