@@ -150,8 +150,8 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         Some(next)
     }
 
-    /// Reports that a processor has finished `finished` at `now` and continues with a job that it was
-    /// given [`prefetch`](Self::prefetch).
+    /// Reports that a processor has finished `finished` at `now` and continues with a job that
+    /// [`prefetch`](Self::prefetch) gave it.
     #[inline]
     pub fn finish_and_continue(&mut self, finished: &W::Job, now: Nanos) {
         self.policy.finished(now, now - finished.arrived());

@@ -53,7 +53,7 @@ impl Capacity {
         rate.0 < self.rate.mean.0 - CERTAIN * self.rate.half()
     }
 
-    /// Whether `rate` is [`NEAR_CAPACITY`] the capacity or above it.
+    /// Whether `rate` is near the capacity ([`NEAR_CAPACITY`]) or above it.
     #[must_use]
     pub fn is_near(&self, rate: PerSecond) -> bool {
         rate.0 >= self.rate.mean.0 * NEAR_CAPACITY

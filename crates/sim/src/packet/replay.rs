@@ -1,4 +1,4 @@
-//! Simulates a recorded trace. TraceTally of its packets count; none is left out as warm-up. Replaying it again
+//! Simulates a recorded trace. All of its packets count; none is left out as warm-up. Replaying it again
 //! gives the same result, and nothing shows how much another trace would differ, so the figures have no
 //! intervals.
 
