@@ -1,3 +1,5 @@
+//! Packets that wait for a stack, which one processor at a time works on.
+
 use super::{FifoQueues, Layout, Waiting};
 use crate::dispatch::Job;
 use crate::policy::Queues;
