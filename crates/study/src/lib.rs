@@ -1,4 +1,4 @@
-//! The closed loop: measure, predict, decide, and say it.
+//! The closed loop: measure, predict, decide, and report.
 //!
 //! | module | step |
 //! |---|---|

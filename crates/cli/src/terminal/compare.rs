@@ -50,7 +50,7 @@ fn points(all: &[Compared]) -> Table {
             let measured =
                 point.figures().map_or_else(|| "not known".to_owned(), |figures| estimate(&figures.delay));
             let of_null = |quantity| error_words(point, quantity, PredictionModel::Null);
-            let of_model = |quantity| error_words(point, quantity, PredictionModel::Model);
+            let of_model = |quantity| error_words(point, quantity, PredictionModel::Caches);
             points.add_row([
                 compared.scheduling.to_string(),
                 load(point),
@@ -61,7 +61,7 @@ fn points(all: &[Compared]) -> Table {
                 of_null(JudgedQuantity::Delay),
                 of_null(JudgedQuantity::Stack),
                 point
-                    .judgement(PredictionModel::Model)
+                    .judgement(PredictionModel::Caches)
                     .map_or_else(|| "no".to_owned(), |verdict| verdict.to_string()),
             ]);
         }

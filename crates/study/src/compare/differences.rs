@@ -77,7 +77,7 @@ fn difference(scheduling: Scheduling, first: &ComparedPoint, other: &ComparedPoi
     Some(Difference {
         scheduling,
         rate: other.rate,
-        predicted: by(PredictionModel::Model)?,
+        predicted: by(PredictionModel::Caches)?,
         null: by(PredictionModel::Null),
         measured: between(first.figures()?, other.figures()?),
     })

@@ -85,12 +85,12 @@ fn compared(
 
 fn judged(comparison: &Comparison, quantity: JudgedQuantity) -> Vec<Option<Judgement>> {
     let points = comparison.compared.iter().flat_map(|compared| &compared.points);
-    points.map(|point| point.judged(quantity, PredictionModel::Model)).collect()
+    points.map(|point| point.judged(quantity, PredictionModel::Caches)).collect()
 }
 
 fn verdicts(comparison: &Comparison) -> Vec<Option<Judgement>> {
     let points = comparison.compared.iter().flat_map(|compared| &compared.points);
-    points.map(|point| point.judgement(PredictionModel::Model)).collect()
+    points.map(|point| point.judgement(PredictionModel::Caches)).collect()
 }
 
 /// `profile` with every time replaced by `change` of a hot and a cold time.

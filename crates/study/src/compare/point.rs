@@ -39,7 +39,7 @@ pub enum JudgedQuantity {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PredictionModel {
     /// The model of caches.
-    Model,
+    Caches,
     /// The same without the effects of caches.
     Null,
 }
@@ -82,7 +82,7 @@ impl ComparedPoint {
     #[must_use]
     pub const fn by(&self, source: PredictionModel) -> Option<&LoadFigures> {
         match source {
-            PredictionModel::Model => self.predicted.model.as_ref(),
+            PredictionModel::Caches => self.predicted.model.as_ref(),
             PredictionModel::Null => self.predicted.null.as_ref(),
         }
     }
@@ -154,7 +154,7 @@ impl ComparedPoint {
             "the machine was too busy with other work"
         } else if !self.is_modelled() {
             "workers use one stack at the same time, which is not modelled"
-        } else if self.by(PredictionModel::Model).is_none() {
+        } else if self.by(PredictionModel::Caches).is_none() {
             "packets come faster than they could be processed, as predicted"
         } else {
             return None;
@@ -165,8 +165,8 @@ impl ComparedPoint {
     /// The main cause of the difference in mean delay.
     #[must_use]
     pub fn term(&self) -> Option<Term> {
-        let (predicted, measured) = (self.by(PredictionModel::Model)?, self.figures()?);
-        let error = self.error(JudgedQuantity::Delay, PredictionModel::Model)?;
+        let (predicted, measured) = (self.by(PredictionModel::Caches)?, self.figures()?);
+        let error = self.error(JudgedQuantity::Delay, PredictionModel::Caches)?;
         if Judgement::new(error, JudgedQuantity::Delay.limit()) != Judgement::Off {
             return Some(Term::None);
         }
@@ -244,10 +244,10 @@ pub(super) mod tests {
     #[test]
     fn a_mean_is_not_good_where_the_stack_is_off() {
         let by_chance = point((1_000.0, 300.0), (1_000.0, 400.0));
-        assert_eq!(by_chance.judged(JudgedQuantity::Delay, PredictionModel::Model), Some(Judgement::Good));
-        assert_eq!(by_chance.judgement(PredictionModel::Model), Some(Judgement::Off));
+        assert_eq!(by_chance.judged(JudgedQuantity::Delay, PredictionModel::Caches), Some(Judgement::Good));
+        assert_eq!(by_chance.judgement(PredictionModel::Caches), Some(Judgement::Off));
         assert_eq!(
-            point((1_100.0, 380.0), (1_000.0, 400.0)).judgement(PredictionModel::Model),
+            point((1_100.0, 380.0), (1_000.0, 400.0)).judgement(PredictionModel::Caches),
             Some(Judgement::Good)
         );
     }
@@ -255,11 +255,13 @@ pub(super) mod tests {
     #[test]
     fn workers_in_one_stack_at_once_are_measured_and_not_judged() {
         let mut crowded = point((1_000.0, 1.0), (1_000.0, 1.0));
-        assert_eq!(crowded.judgement(PredictionModel::Model), Some(Judgement::Good));
+        assert_eq!(crowded.judgement(PredictionModel::Caches), Some(Judgement::Good));
         crowded.predicted.together = 0.2;
-        assert!(crowded.error(JudgedQuantity::Stack, PredictionModel::Model).is_some() && crowded.is_quiet());
+        assert!(
+            crowded.error(JudgedQuantity::Stack, PredictionModel::Caches).is_some() && crowded.is_quiet()
+        );
         assert_eq!(
-            (crowded.judgement(PredictionModel::Model), crowded.judgement(PredictionModel::Null)),
+            (crowded.judgement(PredictionModel::Caches), crowded.judgement(PredictionModel::Null)),
             (None, None)
         );
     }
@@ -268,9 +270,9 @@ pub(super) mod tests {
     fn a_busy_machine_is_measured_and_not_judged() {
         let mut noisy = point((1_000.0, 1.0), (1_000.0, 1.0));
         noisy.measured.as_mut().unwrap().disturbed = 0.3;
-        assert!(noisy.error(JudgedQuantity::Delay, PredictionModel::Model).is_some());
+        assert!(noisy.error(JudgedQuantity::Delay, PredictionModel::Caches).is_some());
         assert_eq!(
-            (noisy.judgement(PredictionModel::Model), noisy.judgement(PredictionModel::Null)),
+            (noisy.judgement(PredictionModel::Caches), noisy.judgement(PredictionModel::Null)),
             (None, None)
         );
     }

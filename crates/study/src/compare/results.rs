@@ -122,12 +122,12 @@ impl QuantitySummary {
             |figures: Option<&LoadFigures>| figures.map(|figures| Micros::new(quantity.value_in(figures)));
         let judged = |source| point.judged(quantity, source).map(|judgement| judgement.to_string());
         Self {
-            predicted: micros(point.by(PredictionModel::Model)),
+            predicted: micros(point.by(PredictionModel::Caches)),
             null: micros(point.by(PredictionModel::Null)),
             measured: micros(point.figures()),
-            error: point.error(quantity, PredictionModel::Model).map(Fraction::new),
+            error: point.error(quantity, PredictionModel::Caches).map(Fraction::new),
             null_error: point.error(quantity, PredictionModel::Null).map(Fraction::new),
-            judgement: judged(PredictionModel::Model),
+            judgement: judged(PredictionModel::Caches),
             null_judgement: judged(PredictionModel::Null),
         }
     }
@@ -145,17 +145,17 @@ impl PointSummary {
             memory: scheduling.memory.to_string(),
             load: point.load,
             rate_per_s: point.rate.0,
-            saturated: point.by(PredictionModel::Model).is_none(),
+            saturated: point.by(PredictionModel::Caches).is_none(),
             delay: QuantitySummary::new(point, JudgedQuantity::Delay),
             stack: QuantitySummary::new(point, JudgedQuantity::Stack),
             p99: QuantitySummary::new(point, JudgedQuantity::P99),
-            predicted_p50_us: median(point.by(PredictionModel::Model)),
+            predicted_p50_us: median(point.by(PredictionModel::Caches)),
             measured_p50_us: median(point.figures()),
-            judgement: verdict(PredictionModel::Model),
+            judgement: verdict(PredictionModel::Caches),
             null_judgement: verdict(PredictionModel::Null),
             not_judged: point.unjudged(),
             term: point.term().map(|term| term.to_string()),
-            predicted_situations: shares(point.by(PredictionModel::Model)),
+            predicted_situations: shares(point.by(PredictionModel::Caches)),
             measured_situations: shares(point.figures()),
             disturbed_packets: point.disturbed(),
             together: point.predicted.together,

@@ -62,7 +62,7 @@ pub(super) fn chart(
     let view = |(index, compared): (usize, &Compared)| View {
         picks: vec![index],
         series: vec![
-            series(compared, "predicted", Style::Curve, 0, |point| point.by(PredictionModel::Model)),
+            series(compared, "predicted", Style::Curve, 0, |point| point.by(PredictionModel::Caches)),
             series(compared, "null model", Style::Curve, 2, |point| point.by(PredictionModel::Null)),
             series(compared, "measured", Style::Points, 1, ComparedPoint::figures),
         ],

@@ -19,7 +19,7 @@ pub(super) fn section(comparison: &Comparison) -> Section {
             None => Cell::missing("not known"),
         };
         let cells = Situation::all().filter(|situation| situation.index() < 6).flat_map(|situation| {
-            [share(point.by(PredictionModel::Model), situation), share(point.figures(), situation)]
+            [share(point.by(PredictionModel::Caches), situation), share(point.figures(), situation)]
         });
         Some(Row::new(format!("{}, {}", compared.scheduling, load(point)), cells.collect()))
     };

@@ -32,9 +32,9 @@ pub fn headline(comparison: &Comparison) -> String {
     let points = || all.iter().flat_map(|compared| &compared.points);
     let count =
         |source, judgement| points().filter(|point| point.judgement(source) == Some(judgement)).count();
-    let judged = points().filter(|point| point.judgement(PredictionModel::Model).is_some()).count();
+    let judged = points().filter(|point| point.judgement(PredictionModel::Caches).is_some()).count();
     let [good, off, undecided] = [Judgement::Good, Judgement::Off, Judgement::Undecided]
-        .map(|judgement| count(PredictionModel::Model, judgement));
+        .map(|judgement| count(PredictionModel::Caches, judgement));
     if let Some(nothing) = nothing_judged(comparison) {
         return nothing;
     }
@@ -75,7 +75,7 @@ pub fn headline(comparison: &Comparison) -> String {
 pub fn nothing_judged(comparison: &Comparison) -> Option<String> {
     let points: Vec<&ComparedPoint> =
         comparison.compared.iter().flat_map(|compared| &compared.points).collect();
-    if points.iter().any(|point| point.judgement(PredictionModel::Model).is_some()) {
+    if points.iter().any(|point| point.judgement(PredictionModel::Caches).is_some()) {
         return None;
     }
     let reasons: Vec<&str> = points.iter().filter_map(|point| point.unjudged()).collect();
@@ -92,12 +92,12 @@ pub fn nothing_judged(comparison: &Comparison) -> Option<String> {
 fn statement(compared: &Compared) -> Statement {
     let share = |quantity: JudgedQuantity| {
         let judged =
-            || compared.points.iter().filter_map(|point| point.judged(quantity, PredictionModel::Model));
+            || compared.points.iter().filter_map(|point| point.judged(quantity, PredictionModel::Caches));
         let good = judged().filter(|&judgement| judgement == Judgement::Good).count();
         format!("{quantity} within {:.0}% at {good} of {}", quantity.limit() * 100.0, judged().count())
     };
     let evidence = compared.points.iter().map(|point| {
-        let error = |quantity| error_words(point, quantity, PredictionModel::Model);
+        let error = |quantity| error_words(point, quantity, PredictionModel::Caches);
         format!(
             "at {}: mean delay {}, time in the stack {}, 99th percentile {}",
             point.rate,
@@ -107,7 +107,7 @@ fn statement(compared: &Compared) -> Statement {
         )
     });
     let is_decided = |point: &ComparedPoint| {
-        point.judgement(PredictionModel::Model).is_some_and(|judgement| judgement != Judgement::Undecided)
+        point.judgement(PredictionModel::Caches).is_some_and(|judgement| judgement != Judgement::Undecided)
     };
     let all_decided = compared.points.iter().all(is_decided);
     Statement {

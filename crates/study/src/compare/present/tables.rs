@@ -57,12 +57,12 @@ fn error_row(compared: &Compared, point: &ComparedPoint) -> Row {
         format!("{}, {}", compared.scheduling, load(point)),
         vec![
             measured,
-            judged(point, JudgedQuantity::Delay, PredictionModel::Model),
-            judged(point, JudgedQuantity::Stack, PredictionModel::Model),
-            judged(point, JudgedQuantity::P99, PredictionModel::Model),
+            judged(point, JudgedQuantity::Delay, PredictionModel::Caches),
+            judged(point, JudgedQuantity::Stack, PredictionModel::Caches),
+            judged(point, JudgedQuantity::P99, PredictionModel::Caches),
             Cell::text(
                 point
-                    .judgement(PredictionModel::Model)
+                    .judgement(PredictionModel::Caches)
                     .map_or("not judged".to_owned(), |verdict| verdict.to_string()),
             ),
             judged(point, JudgedQuantity::Delay, PredictionModel::Null),

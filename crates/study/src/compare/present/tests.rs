@@ -72,7 +72,7 @@ fn where_nothing_can_be_judged_it_says_why_and_how_far_off_it_is_not() {
     assert_eq!(nothing_judged(&all).as_deref(), Some(expected));
     assert_eq!(headline(&all), expected);
     let words = |place: usize| {
-        error_words(&all.compared[0].points[place], JudgedQuantity::Delay, PredictionModel::Model)
+        error_words(&all.compared[0].points[place], JudgedQuantity::Delay, PredictionModel::Caches)
     };
     assert_eq!([words(0), words(1), words(2)], ["not judged", "not judged", "not known"]);
     assert_eq!(nothing_judged(&compared(&[(20, true), (60, false)])), None);
