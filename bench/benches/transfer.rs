@@ -18,7 +18,7 @@ use warmcore_linux::{CpuUsage, Meter, affinity};
 use warmcore_measure::Model;
 use warmcore_measure::blocks::{BlockDesign, BlockRun};
 use warmcore_measure::transfer::{
-    Controller, Direction, Ends, Load, Network, Options, Site, WARM_UP, run, serve_end,
+    Controller, Direction, Ends, Load, Network, Site, TransferOptions, WARM_UP, run, serve_end,
 };
 use warmcore_stats::Spread;
 use warmcore_stats::blocks::{ChangeVerdict, verdict};
@@ -83,8 +83,8 @@ fn measured() -> Result<(Vec<Vec<f64>>, bool), Failure> {
     Ok((efficiencies, disturbed * 2 <= all))
 }
 
-fn options() -> Result<Options, Failure> {
-    let options = Options {
+fn options() -> Result<TransferOptions, Failure> {
+    let options = TransferOptions {
         connections: CONNECTIONS,
         cpus: affinity::mask()?.iter().collect(),
         ends: Ends::Processes(vec![std::env::current_exe()?.into(), "end".into()]),

@@ -1,7 +1,7 @@
 //! Calls of the stack and nothing else, in a loop: what any runtime adds to.
 
 use crate::material::{self, PACKETS, delivered, touch};
-use crate::trial::{Entrant, Load, Meter, Outcome, Run, Trial};
+use crate::trial::{Entrant, Load, Meter, Run, Trial, TrialResult};
 use std::hint::black_box;
 use std::thread;
 use warmcore_runtime::driver::Prepared;
@@ -32,7 +32,7 @@ impl Entrant for Bare {
     }
 
     /// Every thread has streams of its own, as under wired streams.
-    fn run(&self, trial: &Trial) -> Outcome {
+    fn run(&self, trial: &Trial) -> TrialResult {
         let (frames, messages) = (material::frames()?, material::messages(trial.load)?);
         let (locking, independent) = (material::locking()?, material::independent(trial.workers)?);
         let shares: Vec<Vec<u32>> = (0..trial.workers)

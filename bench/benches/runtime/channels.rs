@@ -1,7 +1,7 @@
 //! Worker pools fed through `crossbeam-channel`.
 
 use crate::material::{self, Message, Record, delivered, send_all, together, touch};
-use crate::trial::{Entrant, Load, Meter, Outcome, Run, Trial};
+use crate::trial::{Entrant, Load, Meter, Run, Trial, TrialResult};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::thread;
 use warmcore_runtime::clock::Clock;
@@ -82,7 +82,7 @@ impl Entrant for Channels {
         self.feeding.suits(trial) && (trial.workers > 1 || self.sharing == Sharing::Sharded)
     }
 
-    fn run(&self, trial: &Trial) -> Outcome {
+    fn run(&self, trial: &Trial) -> TrialResult {
         let messages = material::messages(trial.load)?;
         let shop = Shop {
             frames: material::frames()?,

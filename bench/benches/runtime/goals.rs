@@ -29,12 +29,12 @@ pub(crate) struct Goal {
     says: String,
     /// In the rounds that count; there may be none.
     found: Option<Spread>,
-    verdict: Verdict,
+    verdict: GoalVerdict,
 }
 
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Verdict {
+enum GoalVerdict {
     Reached,
     NotReached,
     /// The machine was not quiet for long enough.
@@ -44,15 +44,15 @@ enum Verdict {
 impl Goal {
     /// A goal for the median of the rounds.
     fn new(trial: &Trial, says: String, found: Spread, reached: impl Fn(f64) -> bool) -> Self {
-        let verdict = if reached(found.median()) { Verdict::Reached } else { Verdict::NotReached };
+        let verdict = if reached(found.median()) { GoalVerdict::Reached } else { GoalVerdict::NotReached };
         Self { trial: trial.to_string(), says, found: Some(found), verdict }
     }
 
     pub(crate) fn print(&self) {
         let verdict = match self.verdict {
-            Verdict::Reached => "reached",
-            Verdict::NotReached => "NOT reached",
-            Verdict::NotJudged => "not judged",
+            GoalVerdict::Reached => "reached",
+            GoalVerdict::NotReached => "NOT reached",
+            GoalVerdict::NotJudged => "not judged",
         };
         print!("  {verdict:<11}  {}: {}", self.trial, self.says);
         match &self.found {
@@ -145,7 +145,7 @@ fn delay(standing: &Standing, ours: &Entry, name: &str) -> Option<Goal> {
     let trial = &standing.trial;
     let Some((peer, found)) = judged.max_by(|a, b| a.1.median().total_cmp(&b.1.median())) else {
         let says = format!("{name}, p99, times that of the best peer:");
-        return Some(Goal { trial: trial.to_string(), says, found: None, verdict: Verdict::NotJudged });
+        return Some(Goal { trial: trial.to_string(), says, found: None, verdict: GoalVerdict::NotJudged });
     };
     let says = format!("{name}, p99, times that of the best peer, {peer}:");
     Some(Goal::new(trial, says, found, |times| times <= 1.0))

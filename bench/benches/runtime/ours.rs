@@ -1,14 +1,14 @@
 //! Warmcore's runtime, with its memory driver.
 
 use crate::material::{self, SATURATED, SPAN, STREAMS, touch};
-use crate::trial::{Entrant, Load, Meter, Outcome, Run, Spent, Trial};
+use crate::trial::{Entrant, Load, Meter, Run, Spent, Trial, TrialResult};
 use crossbeam_utils::CachePadded;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_runtime::clock::Clock;
-use warmcore_runtime::{Context, Idle, Memory, Options, Overload, Shutdown, Watch, Work, run};
+use warmcore_runtime::{Context, Idle, Memory, Options, Overload, RunHandle, Shutdown, Work, run};
 use warmcore_scenario::{Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_stack::Delivery;
 use warmcore_units::Nanos;
@@ -112,13 +112,13 @@ impl Entrant for Warmcore {
         }
     }
 
-    fn run(&self, trial: &Trial) -> Outcome {
+    fn run(&self, trial: &Trial) -> TrialResult {
         let elsewhere: Elsewhere = Arc::new((0..trial.workers).map(|_| CachePadded::default()).collect());
         let options = self.options(trial, &elsewhere)?;
         let length = if trial.load == Load::Saturation { SATURATED } else { SPAN };
         let handler = |delivery: &Delivery<'_>, _: &mut Context<'_>| touch(delivery);
         let mut spent = None;
-        let watch = |_: &Watch<'_>| {
+        let watch = |_: &RunHandle<'_>| {
             let meter = Meter::start(trial);
             std::thread::sleep(Duration::from_nanos(length.0 as u64));
             spent = Some(meter.stop());

@@ -6,7 +6,7 @@
 //! that is not in the workers' time here, which is the server's best case.
 
 use crate::material::{self, Message, PAYLOAD, Record, SATURATED, STREAMS, read, send_all, together};
-use crate::trial::{Entrant, Load, Meter, Outcome, Run, Trial};
+use crate::trial::{Entrant, Load, Meter, Run, Trial, TrialResult};
 use socket2::{Domain, Protocol, Socket, Type};
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -40,7 +40,7 @@ impl Entrant for Sockets {
         true
     }
 
-    fn run(&self, trial: &Trial) -> Outcome {
+    fn run(&self, trial: &Trial) -> TrialResult {
         let mut servers = servers(trial.workers)?;
         let clients = clients(&mut servers)?;
         let clock = Clock::start();

@@ -2,7 +2,7 @@
 
 use crate::channels::Feeding;
 use crate::material::{self, Message, Record, STREAMS, delivered, send_all, together, touch};
-use crate::trial::{Entrant, Meter, Outcome, Run, Trial};
+use crate::trial::{Entrant, Meter, Run, Trial, TrialResult};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,7 +35,7 @@ impl Entrant for Tasks {
         self.feeding.suits(trial)
     }
 
-    fn run(&self, trial: &Trial) -> Outcome {
+    fn run(&self, trial: &Trial) -> TrialResult {
         let messages = material::messages(trial.load)?;
         let stacks = material::independent(STREAMS as usize)?;
         let shop = Arc::new(Shop { frames: material::frames()?, stacks, clock: Clock::start() });

@@ -71,7 +71,7 @@ pub(crate) struct Run {
     pub(crate) delays: Delays,
 }
 
-pub(crate) type Outcome = Result<Run, Box<dyn Error>>;
+pub(crate) type TrialResult = Result<Run, Box<dyn Error>>;
 
 /// Somebody who takes part.
 pub(crate) trait Entrant {
@@ -82,7 +82,7 @@ pub(crate) trait Entrant {
     fn takes_part(&self, trial: &Trial) -> bool;
 
     /// Does it.
-    fn run(&self, trial: &Trial) -> Outcome;
+    fn run(&self, trial: &Trial) -> TrialResult;
 }
 
 /// What a trial has taken.

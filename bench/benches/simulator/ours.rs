@@ -6,7 +6,7 @@ use std::time::Instant;
 use warmcore_costs::profile::Measured;
 use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_scenario::{Effects, Organisation, Parallelism, ProcessorPolicy, Scheduling};
-use warmcore_sim::packet::{Host, Precision, Shape, capacity, run};
+use warmcore_sim::packet::{Precision, Shape, SimulatedHost, capacity, run};
 use warmcore_units::{Nanos, PerSecond};
 use warmcore_workload::{Key, Poisson};
 
@@ -68,9 +68,9 @@ impl LoadedHost {
         }
     }
 
-    fn host(&self, key: Key) -> Host<'_> {
+    fn host(&self, key: Key) -> SimulatedHost<'_> {
         let Self { scheduling, shape, ref model, .. } = *self;
-        Host { shape, scheduling, model, effects: Effects::NONE, key }
+        SimulatedHost { shape, scheduling, model, effects: Effects::NONE, key }
     }
 
     /// Simulates `packets` Poisson packets at `load` of the capacity, all statistics on, and

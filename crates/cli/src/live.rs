@@ -25,7 +25,7 @@ use warmcore_costs::Profile;
 use warmcore_runtime::driver::DriverError;
 use warmcore_runtime::from_scenario::{usable_cores, weighs_costs};
 use warmcore_runtime::metrics::{Endpoint, text};
-use warmcore_runtime::{Report, RunError, Setup, SetupError, Watch};
+use warmcore_runtime::{Report, RunError, RunHandle, Setup, SetupError};
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{DriverKind, Live, PacketScenario, ProfileSource};
 use warmcore_topology::CpuSet;
@@ -159,7 +159,7 @@ fn attend(
             }
             let mut view = term.map(|term| View::new(term, &cpus, REFRESH));
             let ends = Instant::now() + length;
-            let is_over = |watch: &Watch<'_>| stop.load(Ordering::SeqCst) || watch.has_ended();
+            let is_over = |watch: &RunHandle<'_>| stop.load(Ordering::SeqCst) || watch.has_ended();
             while let Some(left) = ends.checked_duration_since(Instant::now())
                 && !is_over(watch)
             {

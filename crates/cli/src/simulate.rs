@@ -45,12 +45,12 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
         return crate::output::print(format!("{summary}{difference}").as_bytes());
     }
     let mut figures = NamedFigures::of_scenario(&scenario)
-        .and(NamedFigures::of_costs(profile, costs.chosen()))
-        .and(NamedFigures::of_result(&result));
+        .followed_by(NamedFigures::of_costs(profile, costs.chosen()))
+        .followed_by(NamedFigures::of_result(&result));
     if let Some(Against { policy, comparison }) = against {
-        figures = figures.and(NamedFigures::of_comparison(policy, comparison.as_ref()));
+        figures = figures.followed_by(NamedFigures::of_comparison(policy, comparison.as_ref()));
     }
-    let figures = figures.and_wall_time(seconds);
+    let figures = figures.with_wall_time(seconds);
     crate::output::print(json::pretty(&Versioned::new(SCHEMA, figures))?.as_bytes())
 }
 

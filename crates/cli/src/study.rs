@@ -15,7 +15,7 @@ use warmcore_costs::Profile;
 use warmcore_record::Existing;
 use warmcore_scenario::document::Checked;
 use warmcore_scenario::{ProfileSource, Study};
-use warmcore_study::predict::PredictError;
+use warmcore_study::predictions::PredictError;
 use warmcore_study::{Findings, conclude, present, results};
 use warmcore_topology::Machine;
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use warmcore_scenario::Process;
 use warmcore_scenario::document::Checked;
 use warmcore_study::point::NamedFigures;
-use warmcore_study::sweep::{Axes, Plan, Request, SweepError, Swept, present};
+use warmcore_study::sweep::{Axes, Request, SweepError, SweepPlan, Swept, present};
 use warmcore_units::PerSecond;
 
 const REQUEST: &str = "sweep.toml";
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     let (request, chosen) = request(arguments)?;
     let costs = ChosenProfile::read(&request.scenario, chosen)?;
     let profile = &costs.profile;
-    let plan = Plan::new(request.clone(), profile, Path::new(point::HERE)).map_err(point::explained)?;
+    let plan = SweepPlan::new(request.clone(), profile, Path::new(point::HERE)).map_err(point::explained)?;
     unused_options::check_unused(&arguments.point.scenario.given, &request.unused())?;
     let output = &arguments.output;
     if output.resume {

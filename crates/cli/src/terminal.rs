@@ -12,7 +12,7 @@ use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use core::fmt::Display;
 use warmcore_costs::profile::{Measured, Profile};
 use warmcore_costs::{Approach, Experiment, Situation, ThreadStack};
-use warmcore_record::document::{Statement, Verdict};
+use warmcore_record::document::{ReportVerdict, Statement};
 use warmcore_study::Findings;
 use warmcore_study::present::{scope::handover, verdict::verdict};
 use warmcore_units::Estimate;
@@ -88,8 +88,8 @@ pub(crate) fn summary(findings: &Findings) -> String {
 }
 
 /// The first lines of the report's page.
-fn brief(verdict: &Verdict) -> String {
-    let Verdict { headline, confidence, scope, .. } = verdict;
+fn brief(verdict: &ReportVerdict) -> String {
+    let ReportVerdict { headline, confidence, scope, .. } = verdict;
     let sure = confidence.as_ref().map_or_else(String::new, |of| format!(" {}.", of.level.in_words()));
     let mut text = format!("\n{headline}{sure}\n{scope}\n\n");
     for Statement { text: claim, confidence, .. } in &verdict.statements {
@@ -123,22 +123,23 @@ pub(crate) fn estimate<Q: Copy + Display + Into<f64>>(estimate: &Estimate<Q>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use warmcore_record::document::{Confidence, Level};
+    use warmcore_record::document::{Confidence, ConfidenceLevel};
 
     #[test]
     fn the_verdict_says_for_what_it_speaks_and_how_sure_it_is() {
-        let confidence = Confidence { level: Level::Moderate, reason: "the intervals touch".to_owned() };
+        let confidence =
+            Confidence { level: ConfidenceLevel::Moderate, reason: "the intervals touch".to_owned() };
         let statement = Statement {
             text: "At low loads, use MRU.".to_owned(),
             evidence: vec!["12%".to_owned()],
             confidence: confidence.clone(),
         };
-        let text = brief(&Verdict {
+        let text = brief(&ReportVerdict {
             headline: "Use MRU.".to_owned(),
             confidence: Some(confidence),
             scope: "This speaks for 2 cores.".to_owned(),
             statements: vec![statement],
-            ..Verdict::default()
+            ..ReportVerdict::default()
         });
         let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
         assert_eq!(

@@ -17,7 +17,8 @@ use warmcore_linux::net::privilege_missing;
 use warmcore_measure::Model;
 use warmcore_measure::blocks::BlockDesign;
 use warmcore_measure::transfer::{
-    Controller, Ends, Experiment, Load, Network, Options, Server, Site, TransferError, experiment, serve_end,
+    Controller, Ends, Experiment, Load, Network, Server, Site, TransferError, TransferOptions, experiment,
+    serve_end,
 };
 use warmcore_units::{Bytes, CpuId};
 
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &TransferArguments) -> miette::Result<()> {
 fn compare(arguments: &ComparisonArguments) -> miette::Result<()> {
     refuse_repeats("size", &arguments.sizes)?;
     let options = arguments.sizes.iter().map(|&size| options(arguments, Bytes(size)));
-    let options: Vec<Options> = options.collect::<miette::Result<_>>()?;
+    let options: Vec<TransferOptions> = options.collect::<miette::Result<_>>()?;
     for options in &options {
         options.check().map_err(|fault| explained(fault.into()))?;
     }
@@ -62,7 +63,11 @@ fn compare(arguments: &ComparisonArguments) -> miette::Result<()> {
 }
 
 /// One experiment after the other.
-fn experiments(options: &[Options], site: &Site, stop: &AtomicBool) -> miette::Result<Vec<Experiment>> {
+fn experiments(
+    options: &[TransferOptions],
+    site: &Site,
+    stop: &AtomicBool,
+) -> miette::Result<Vec<Experiment>> {
     each(options, |one, progress| {
         experiment(one, site, &Kernel::default(), progress, stop).map_err(explained)
     })
@@ -70,11 +75,11 @@ fn experiments(options: &[Options], site: &Site, stop: &AtomicBool) -> miette::R
 
 /// Calls `run` with each of `options` in turn, with one progress bar for all.
 pub(crate) fn each<T>(
-    options: &[Options],
-    mut run: impl FnMut(&Options, &mut dyn FnMut(usize, usize)) -> miette::Result<T>,
+    options: &[TransferOptions],
+    mut run: impl FnMut(&TransferOptions, &mut dyn FnMut(usize, usize)) -> miette::Result<T>,
 ) -> miette::Result<Vec<T>> {
     let bar = progress::bar("transferring");
-    let of_one = |(place, one): (usize, &Options)| {
+    let of_one = |(place, one): (usize, &TransferOptions)| {
         let mut tell = |done: usize, of: usize| {
             messages::detail(format_args!("run {done} of {of} done"));
             let done = place as f64 + done as f64 / of as f64;
@@ -87,7 +92,7 @@ pub(crate) fn each<T>(
     all
 }
 
-fn options(arguments: &ComparisonArguments, size: Bytes) -> miette::Result<Options> {
+fn options(arguments: &ComparisonArguments, size: Bytes) -> miette::Result<TransferOptions> {
     let default = if arguments.to.is_some() { &BETWEEN_HOSTS[..] } else { &OVER_WIRES };
     let models = if arguments.models.is_empty() { default } else { &arguments.models };
     let load = Load { direction: arguments.direction, size, rate: arguments.rate_mbps };
@@ -101,7 +106,7 @@ fn options(arguments: &ComparisonArguments, size: Bytes) -> miette::Result<Optio
     if models.iter().any(is_left_out) {
         messages::note("with one cpu the model `crossed` is left out: it keeps packets and programs apart");
     }
-    Ok(Options {
+    Ok(TransferOptions {
         connections: arguments.connections,
         ends: if arguments.threads { Ends::Threads } else { processes()? },
         load,

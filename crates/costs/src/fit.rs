@@ -7,7 +7,7 @@
 
 use crate::displacement::{Displacement, Intervening};
 use crate::execution::interpolate;
-use crate::profile::{CurvePoint, Level, Profile};
+use crate::profile::{CacheLevel, CurvePoint, Profile};
 use crate::situation::{Approach, Situation};
 use warmcore_units::Nanos;
 
@@ -88,7 +88,7 @@ fn narrowed((low, high): (f64, f64), centre: f64) -> (f64, f64) {
 pub struct SingleProcessor<'a> {
     /// `t_0 … t_n`.
     times: Vec<f64>,
-    levels: &'a [Level],
+    levels: &'a [CacheLevel],
 }
 
 impl<'a> SingleProcessor<'a> {

@@ -1,7 +1,7 @@
 //! The cost of a packet, depending on what it finds in cache.
 //!
 //! A [`Profile`] contains what was measured (or published) on one machine: receive times by
-//! [`Situation`], the cache [`Level`]s, and the footprint constants of the work that runs between
+//! [`Situation`], the cache [`CacheLevel`]s, and the footprint constants of the work that runs between
 //! packets. An [`ExecutionModel`] built from it computes a service time from a placement:
 //!
 //! ```text
@@ -22,6 +22,6 @@ pub mod situation;
 
 pub use displacement::{Displacement, Intervening};
 pub use execution::ExecutionModel;
-pub use profile::{FrameLines, Level, Measured, Packets, Profile};
+pub use profile::{CacheLevel, FrameLines, Measured, Packets, Profile};
 pub use residency::Residency;
 pub use situation::{Approach, Experiment, Situation, ThreadStack};

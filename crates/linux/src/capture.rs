@@ -13,7 +13,7 @@
 //! assert_eq!(Probe::fake(recording.tree()).machine(), seen);
 //! ```
 
-use crate::{Probe, fake};
+use crate::fake;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -90,18 +90,10 @@ fn addressed(text: &str) -> impl Iterator<Item = &str> {
     starts.filter_map(name)
 }
 
-impl Probe {
-    /// Returns this probe with a recording of everything it reads from now on.
-    #[must_use]
-    pub fn recorded(self) -> (Self, Recording) {
-        let recording = Recording::default();
-        (self.recording_into(recording.clone()), recording)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Probe;
     use warmcore_topology::synthetic;
 
     #[test]

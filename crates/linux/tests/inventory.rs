@@ -119,7 +119,7 @@ fn a_container_shows_its_limits_and_blind_spots() {
 #[test]
 fn an_offline_cpu_has_no_column_but_may_be_in_a_mask() {
     let inventory = inventory(&hosts::unplugged());
-    assert_eq!(inventory.apart.offline, set("3,5"));
+    assert_eq!(inventory.special_cpus.offline, set("3,5"));
     let cpus: Vec<u32> = inventory.processors.iter().map(|processor| processor.cpu.0).collect();
     assert_eq!(cpus, [0, 1, 2, 4, 6, 7]);
     let third = of_interface(&inventory, "eth0")[2];
@@ -182,7 +182,10 @@ fn steering_is_read_for_each_queue() {
 #[test]
 fn isolated_cpus_are_read_from_the_boot_option_and_from_cpusets() {
     let inventory = inventory(&hosts::isolated());
-    assert_eq!((&inventory.apart.isolated, &inventory.apart.nohz_full), (&set("4-7"), &set("4-7")));
+    assert_eq!(
+        (&inventory.special_cpus.isolated, &inventory.special_cpus.nohz_full),
+        (&set("4-7"), &set("4-7"))
+    );
     assert_eq!(inventory.threads.len(), 4);
     assert!(
         inventory.threads.iter().all(|thread| thread.allowed.as_ref().is_some_and(|cpus| cpus.len() == 1))

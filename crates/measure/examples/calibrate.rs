@@ -12,7 +12,7 @@ use std::time::Duration;
 use warmcore_costs::profile::ReceiveTimes;
 use warmcore_costs::{Approach, Experiment, Measured, Profile, ThreadStack};
 use warmcore_linux::Probe;
-use warmcore_measure::{Calibration, FrameLines, Plan, calibrate};
+use warmcore_measure::{Calibration, CalibrationPlan, FrameLines, calibrate};
 use warmcore_topology::Machine;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let first = measure(&machine, &plan)?;
     print(&first);
     if twice {
-        let again = Plan { seed: plan.seed + 1, ..plan };
+        let again = CalibrationPlan { seed: plan.seed + 1, ..plan };
         let second = measure(&machine, &again)?;
         print(&second);
         compare(&first.profile, &second.profile);
@@ -29,13 +29,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn arguments() -> Result<(Plan, bool), Box<dyn Error>> {
-    let mut plan = Plan::standard();
+fn arguments() -> Result<(CalibrationPlan, bool), Box<dyn Error>> {
+    let mut plan = CalibrationPlan::standard();
     let mut twice = false;
     let mut arguments = std::env::args_os().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.to_str() {
-            Some("--quick") => plan = Plan::quick(),
+            Some("--quick") => plan = CalibrationPlan::quick(),
             Some("--twice") => twice = true,
             Some("--resident") => plan.frames = FrameLines::Resident,
             Some("--payload") => {
@@ -53,7 +53,7 @@ fn arguments() -> Result<(Plan, bool), Box<dyn Error>> {
     Ok((plan, twice))
 }
 
-fn measure(machine: &Machine, plan: &Plan) -> Result<Calibration, Box<dyn Error>> {
+fn measure(machine: &Machine, plan: &CalibrationPlan) -> Result<Calibration, Box<dyn Error>> {
     let mut last = 0.0;
     let mut observer = |progress: warmcore_measure::Progress| {
         if progress.done >= last + 0.1 {

@@ -1,22 +1,30 @@
 //! A whole calibration: from a machine and a plan to a profile.
 
+mod curve;
+mod notes;
+pub(crate) mod plan;
+mod profile;
+pub(crate) mod progress;
+mod quantity;
+pub(crate) mod rounds;
+mod run_length;
+pub(crate) mod summary;
+
+use crate::caches::cold::{self, ColdState, Latency};
+use crate::caches::eviction::Evictor;
+use crate::caches::hierarchy::Hierarchy;
 use crate::clock::Timer;
-use crate::cold::{self, ColdState, Latency};
-use crate::curve::{self, CurveSetup};
 use crate::error::{CalibrateError, RunError};
-use crate::eviction::Evictor;
-use crate::hierarchy::Hierarchy;
-use crate::notes;
-use crate::plan::Plan;
-use crate::profile;
-use crate::progress::{Observer, ProgressReporter};
-use crate::quantity::Quantity;
-use crate::rounds::{Rounds, RunCounts};
 use crate::run::RunContext;
 use chrono::Utc;
 use core::sync::atomic::AtomicBool;
+use curve::CurveSetup;
+use plan::CalibrationPlan;
+use progress::{Observer, ProgressReporter};
+use quantity::MeasuredValue;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use rounds::{Rounds, RunCounts};
 use std::time::{Duration, Instant};
 use warmcore_costs::profile::{Kind, Provenance};
 use warmcore_costs::{Intervening, Profile};
@@ -58,7 +66,7 @@ const CONTRADICTION_SHARE: f64 = 0.25;
 /// See [`CalibrateError`]; with `stop` set, [`CalibrateError::Interrupted`] within moments.
 pub fn calibrate(
     machine: &Machine,
-    plan: &Plan,
+    plan: &CalibrationPlan,
     observer: &mut Observer<'_>,
     stop: &AtomicBool,
 ) -> Result<Calibration, CalibrateError> {
@@ -77,7 +85,7 @@ pub fn calibrate(
     let context = RunContext { cpus: &cpus, evictors: &evictors, stop, timer: &timer };
 
     report.begin("receive times", 0.75);
-    let quantities = Quantity::all(&hierarchy, cpus.len());
+    let quantities = MeasuredValue::all(&hierarchy, cpus.len());
     let costs: Vec<Nanos> = cold.iter().map(|state| state.cost).collect();
     let mut rounds = Rounds::new(&context, &timer, plan, quantities, &costs);
     rounds.complete(began + plan.budget, &mut rng, &mut report)?;
@@ -116,8 +124,8 @@ pub fn calibrate(
 }
 
 /// Refuses a payload that does not fit a frame of the measured link.
-fn check_payload(plan: &Plan) -> Result<(), CalibrateError> {
-    let (bytes, max) = (plan.payload_bytes, Plan::MAX_PAYLOAD_BYTES);
+fn check_payload(plan: &CalibrationPlan) -> Result<(), CalibrateError> {
+    let (bytes, max) = (plan.payload_bytes, CalibrationPlan::MAX_PAYLOAD_BYTES);
     if bytes > max { Err(CalibrateError::PayloadTooLong { bytes, max }) } else { Ok(()) }
 }
 
@@ -142,7 +150,7 @@ fn measure_levels(
     Ok(Levels { timer, latencies, cold })
 }
 
-fn provenance(plan: &Plan, notes: Vec<String>, rounds: &Rounds<'_>) -> Provenance {
+fn provenance(plan: &CalibrationPlan, notes: Vec<String>, rounds: &Rounds<'_>) -> Provenance {
     Provenance {
         kind: Kind::Measured,
         source: concat!("warmcore ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -156,7 +164,7 @@ fn provenance(plan: &Plan, notes: Vec<String>, rounds: &Rounds<'_>) -> Provenanc
 }
 
 /// The processors to measure on, no two of one core.
-fn choose(machine: &Machine, plan: &Plan) -> Result<Vec<CpuId>, CalibrateError> {
+fn choose(machine: &Machine, plan: &CalibrationPlan) -> Result<Vec<CpuId>, CalibrateError> {
     let usable = machine.usable_cores();
     let mut cpus = match &plan.cpus {
         None => usable.clone(),

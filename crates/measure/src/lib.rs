@@ -9,11 +9,11 @@
 //!
 //! ```no_run
 //! use std::sync::atomic::AtomicBool;
-//! use warmcore_measure::{Plan, calibrate};
+//! use warmcore_measure::{CalibrationPlan, calibrate};
 //!
 //! let machine = warmcore_linux::Probe::new().machine()?.machine;
 //! let stop = AtomicBool::new(false); // set it to end early
-//! let calibration = calibrate(&machine, &Plan::quick(), &mut |progress| println!("{progress:?}"), &stop)?;
+//! let calibration = calibrate(&machine, &CalibrationPlan::quick(), &mut |progress| println!("{progress:?}"), &stop)?;
 //! println!("{:?}", calibration.profile.times.locking.fully_cold);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -34,69 +34,49 @@
 //! all stores are done ([`clock`]).
 //!
 //! A **run** is 1,000 timed packets (fewer if evicting takes long). Its value is their mean, without
-//! the few that an interrupt hit ([`summary`]). A run in which a measuring thread was preempted, moved
-//! or took a page fault does not count. Every run has a new memory layout ([`bench`]), and runs of all
-//! values are interleaved in shuffled rounds ([`rounds`]), so that the interval of a value covers
-//! layout and drift. A run does not count either if the processors were not as far apart as usual,
-//! because hypervisors move them ([`proximity`]).
+//! the few that an interrupt hit ([`summary`](calibrate::summary)). A run in which a measuring thread
+//! was preempted, moved or took a page fault does not count. Every run has a new memory layout
+//! ([`bench`](run::bench)), and runs of all values are interleaved in shuffled rounds
+//! ([`rounds`](calibrate::rounds)), so that the interval of a value covers layout and drift. A run does
+//! not count either if the processors were not as far apart as usual, because hypervisors move them
+//! ([`proximity`](run::proximity)).
 //!
-//! A **cold state** is produced by walking through memory ([`eviction`]) and verified by a witness
-//! ([`cold`]).
+//! A **cold state** is produced by walking through memory ([`eviction`](caches::eviction)) and verified
+//! by a witness ([`cold`](caches::cold)).
 //!
 //! # What must hold
 //!
 //! * No two measuring threads share a core.
 //! * However a calibration ends, it leaves no thread and no program of the user's behind, and no thread
-//!   waits for another without end ([`baton`], [`Program`](warmcore_linux::Program)).
+//!   waits for another without end ([`baton`](run::baton), [`Program`](warmcore_linux::Program)).
 //! * A value that missed its target is marked, and the profile's notes say why. No value is made up or
 //!   silently left out.
-//! * `unsafe` is confined to reading the counter ([`clock`]), flushing lines ([`flush`]) and the
-//!   baton's state ([`baton`]).
+//! * `unsafe` is confined to reading the counter ([`clock`]), flushing lines ([`flush`](caches::flush)) and the
+//!   baton's state ([`baton`](run::baton)).
 
 #![allow(rustdoc::private_intra_doc_links)]
 
-mod baton;
-mod bench;
 pub mod blocks;
+mod caches;
 mod calibrate;
-mod chase;
 mod clock;
-mod cold;
-mod consumers;
 pub mod counts;
-mod curve;
 mod error;
-mod eviction;
-mod flush;
-mod handover;
-mod hierarchy;
-mod intervening;
 mod model;
-mod notes;
-mod pattern;
-mod plan;
-mod profile;
-mod progress;
-mod proximity;
-mod quantity;
-mod rounds;
 mod run;
-mod run_length;
-mod script;
-mod summary;
 pub mod transfer;
 pub mod verify;
 
+pub use caches::cold::{ColdState, Latency};
+pub use calibrate::plan::CalibrationPlan;
+pub use calibrate::progress::{Observer, Progress};
+pub use calibrate::rounds::RunCounts;
 pub use calibrate::{Calibration, calibrate};
 pub use clock::Timer;
-pub use cold::{ColdState, Latency};
 pub use counts::{Coverage, Cycles, PerUnit};
 pub use error::{CalibrateError, RunError};
-pub use handover::handover;
 pub use model::Model;
-pub use plan::Plan;
-pub use progress::{Observer, Progress};
-pub use proximity::Proximity;
-pub use rounds::RunCounts;
+pub use run::handover::handover;
+pub use run::proximity::Proximity;
 pub use warmcore_costs::FrameLines;
 pub use warmcore_linux::ProgramError;

@@ -13,21 +13,31 @@
 //! With two processors each consumer prepares the packets of the other. With more, a third processor
 //! prepares all of them. With one, it does everything, and flushes the packet's lines.
 
-use crate::baton::{Alarm, Baton, RaiseUnlessDone};
-use crate::bench::{Bench, Protocol, Reception};
+pub(crate) mod baton;
+pub(crate) mod bench;
+mod consumers;
+pub(crate) mod handover;
+pub(crate) mod intervening;
+pub(crate) mod pattern;
+pub(crate) mod proximity;
+pub(crate) mod script;
+
+pub(crate) use consumers::LINK;
+
+use crate::caches::eviction::Evictor;
+use crate::caches::flush;
 use crate::clock::{self, Ticks, Timer};
-use crate::consumers::Consumers;
 use crate::error::RunError;
-use crate::eviction::Evictor;
-use crate::flush;
-use crate::handover::exchange;
-use crate::intervening::Workload;
-use crate::pattern::Step;
-use crate::plan::PAIR;
-use crate::proximity::Proximity;
-use crate::script::{BeforePacket, Outcome, PoolUse, Sample, Script};
+use baton::{Alarm, Baton, RaiseUnlessDone};
+use bench::{Bench, Protocol, Reception};
+use consumers::Consumers;
 use core::sync::atomic::AtomicBool;
+use handover::exchange;
+use intervening::Workload;
+use pattern::{STREAMS, Step};
+use proximity::Proximity;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use script::{BeforePacket, PoolUse, Sample, Script, ScriptRun};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 use warmcore_linux::{Snapshot, pin_to};
@@ -67,7 +77,7 @@ impl RunContext<'_> {
         rng: &mut Xoshiro256PlusPlus,
         workload: Option<&mut Workload>,
         near: Proximity,
-    ) -> Result<Outcome, RunError> {
+    ) -> Result<ScriptRun, RunError> {
         let bench = Bench::new(script.approach, script.packets, rng)?;
         let Bench { protocol, pools, frames, state, consumers, spacers: _spacers } = bench;
         let shared = Shared {
@@ -103,8 +113,10 @@ impl RunContext<'_> {
 
 /// Joins the threads of a run. If one failed, its error is the error of the run; the error of a partner
 /// that only noticed is used last.
-fn join_threads(threads: Vec<ScopedJoinHandle<'_, Result<Outcome, RunError>>>) -> Result<Outcome, RunError> {
-    let mut total = Outcome::default();
+fn join_threads(
+    threads: Vec<ScopedJoinHandle<'_, Result<ScriptRun, RunError>>>,
+) -> Result<ScriptRun, RunError> {
+    let mut total = ScriptRun::default();
     let mut failure = None;
     for thread in threads {
         match thread.join().unwrap_or(Err(RunError::Panicked)) {
@@ -127,7 +139,7 @@ struct Shared<'a> {
     near: Proximity,
     protocol: Protocol,
     pools: Vec<Pool>,
-    frames: [Vec<u8>; PAIR],
+    frames: [Vec<u8>; STREAMS],
     state: HandlerState,
     /// Alternates between Prepare (even phases) and Receive (odd phases).
     baton: Baton<Consumers>,
@@ -140,7 +152,7 @@ struct Shared<'a> {
 
 impl Shared<'_> {
     /// Runs thread number `me` of the run.
-    fn run_thread(&self, me: usize, mut workload: Option<&mut Workload>) -> Result<Outcome, RunError> {
+    fn run_thread(&self, me: usize, mut workload: Option<&mut Workload>) -> Result<ScriptRun, RunError> {
         let watch = RaiseUnlessDone::new(&self.alarm);
         let _pinned = pin_to(self.context.cpus[me])?;
         let mut samples = self.script.empty_samples();
@@ -170,7 +182,11 @@ impl Shared<'_> {
         let disturbance = Snapshot::now().since(&before);
         let ended = self.exchange(me, 1)?;
         watch.done();
-        Ok(Outcome { samples, disturbance, exchanges: began.zip(ended).map(|(began, ended)| [began, ended]) })
+        Ok(ScriptRun {
+            samples,
+            disturbance,
+            exchanges: began.zip(ended).map(|(began, ended)| [began, ended]),
+        })
     }
 
     /// # Errors

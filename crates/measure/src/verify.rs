@@ -28,7 +28,7 @@ pub mod work;
 
 use crate::blocks::{BlockDesign, BlockError, BlockRun};
 use crate::model::Model;
-use findings::Findings;
+use findings::VerificationFindings;
 use model_plan::model_plan;
 use monitor::{Monitor, ResourceUse};
 use std::sync::atomic::AtomicBool;
@@ -103,7 +103,7 @@ pub enum VerifyError {
 
 /// The work of one run, and the resources it used.
 #[derive(Clone, Debug)]
-pub struct Observed {
+pub struct ObservedLoad {
     /// Work per second, in the unit of the [`Work`].
     pub rate: f64,
     /// Resources used.
@@ -115,7 +115,7 @@ impl Verification<'_> {
     ///
     /// # Errors
     /// If a change cannot be made or undone, or no work was done. Changes are undone first.
-    pub fn run(&self, stop: &AtomicBool) -> Result<Findings, VerifyError> {
+    pub fn run(&self, stop: &AtomicBool) -> Result<VerificationFindings, VerifyError> {
         if changes(steps(self.plan, self.system)?).is_empty() {
             return Err(VerifyError::AlreadyInForce);
         }
@@ -123,23 +123,23 @@ impl Verification<'_> {
         let models = model_plan::models_to_try(self.plan);
         let monitor = Monitor::new(self.plan)?;
         let mut counters = Counters::open(self.source, monitor.cpus());
-        let once = |number: usize| self.once(models[number], &monitor, &mut counters, stop);
-        let tried = self.blocks.run(models.len(), stop, once);
+        let run = |number: usize| self.run_once(models[number], &monitor, &mut counters, stop);
+        let tried = self.blocks.run(models.len(), stop, run);
         let tried = tried.map_err(|error| match error {
             BlockError::Run(error) => error,
             BlockError::Interrupted => VerifyError::Interrupted,
         })?;
-        Findings::new(&models, &tried, &self.work, &monitor, &counters).ok_or(VerifyError::Idle)
+        VerificationFindings::new(&models, &tried, &self.work, &monitor, &counters).ok_or(VerifyError::Idle)
     }
 
     /// One run under `model`. Its changes are undone afterwards.
-    fn once(
+    fn run_once(
         &self,
         model: Model,
         monitor: &Monitor,
         counters: &mut Counters,
         stop: &AtomicBool,
-    ) -> Result<(Observed, CpuUsage), VerifyError> {
+    ) -> Result<(ObservedLoad, CpuUsage), VerifyError> {
         let part = model_plan(self.plan, model);
         let steps = changes(steps(&part, self.system)?);
         if steps.is_empty() {
@@ -158,11 +158,11 @@ impl Verification<'_> {
         monitor: &Monitor,
         counters: &mut Counters,
         stop: &AtomicBool,
-    ) -> Result<(Observed, CpuUsage), VerifyError> {
+    ) -> Result<(ObservedLoad, CpuUsage), VerifyError> {
         sleep(SETTLE);
         let mut monitored = monitor.start(self.system, counters)?;
         let (rate, spent, counted) = self.work.run(part, self.system, self.time, stop, &mut monitored)?;
-        Ok((Observed { rate, resources: monitored.resources(&spent, counted)? }, spent))
+        Ok((ObservedLoad { rate, resources: monitored.resources(&spent, counted)? }, spent))
     }
 
     fn undo_changes(&self) -> Result<(), VerifyError> {
@@ -173,4 +173,4 @@ impl Verification<'_> {
 }
 
 /// The runs of one model.
-pub(crate) type ModelRuns = Vec<BlockRun<Observed>>;
+pub(crate) type ModelRuns = Vec<BlockRun<ObservedLoad>>;

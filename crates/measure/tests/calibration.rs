@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 use warmcore_costs::profile::Kind;
 use warmcore_costs::{Approach, Experiment, Measured, Packets, Situation};
 use warmcore_linux::Probe;
-use warmcore_measure::{CalibrateError, Calibration, FrameLines, Plan, ProgramError, calibrate};
+use warmcore_measure::{CalibrateError, Calibration, CalibrationPlan, FrameLines, ProgramError, calibrate};
 use warmcore_topology::Machine;
 use warmcore_units::CpuId;
 
 /// The smallest plan.
-fn least() -> Plan {
-    Plan {
+fn least() -> CalibrationPlan {
+    CalibrationPlan {
         budget: Duration::from_millis(1),
         t_of_x_budget: Duration::from_millis(50),
         packets_per_run: 10,
         least_runs: 2,
-        ..Plan::quick()
+        ..CalibrationPlan::quick()
     }
 }
 
@@ -38,7 +38,7 @@ fn machine() -> Option<(Machine, MutexGuard<'static, ()>)> {
 }
 
 /// The calibration; `None` if the machine was so busy that the result contradicts itself.
-fn measure(machine: &Machine, plan: &Plan) -> Option<Calibration> {
+fn measure(machine: &Machine, plan: &CalibrationPlan) -> Option<Calibration> {
     match calibrate(machine, plan, &mut |_| (), &AtomicBool::new(false)) {
         Ok(calibration) => Some(calibration),
         Err(CalibrateError::Contradiction(fault)) => {
@@ -99,7 +99,10 @@ fn every_value_of_salehi_1994_table_2_is_measured_with_an_interval() {
 fn the_profile_of_one_processor_says_what_was_not_measured() {
     let Some((machine, _alone)) = machine() else { return };
     let only = machine.usable_cores()[..1].to_vec();
-    let Some(calibration) = measure(&machine, &Plan { cpus: Some(only.clone()), ..least() }) else { return };
+    let Some(calibration) = measure(&machine, &CalibrationPlan { cpus: Some(only.clone()), ..least() })
+    else {
+        return;
+    };
     assert_eq!(calibration.cpus, only);
     let profile = calibration.profile;
     assert_eq!(profile.free_memory, None);
@@ -114,7 +117,7 @@ fn the_profile_of_one_processor_says_what_was_not_measured() {
 #[test]
 fn frames_may_be_resident_and_of_any_length_that_fits() {
     let Some((machine, _alone)) = machine() else { return };
-    let plan = Plan { frames: FrameLines::Resident, payload_bytes: 1400, ..least() };
+    let plan = CalibrationPlan { frames: FrameLines::Resident, payload_bytes: 1400, ..least() };
     let Some(calibration) = measure(&machine, &plan) else { return };
     let provenance = calibration.profile.provenance;
     assert_eq!(
@@ -130,8 +133,8 @@ fn frames_may_be_resident_and_of_any_length_that_fits() {
     assert!(notes.iter().any(|note| note.contains("prepared frames")), "{notes:?}");
     assert!(notes.iter().any(|note| note.contains("1400 bytes of payload")), "{notes:?}");
 
-    let max = Plan::MAX_PAYLOAD_BYTES;
-    let plan = Plan { payload_bytes: max + 1, ..least() };
+    let max = CalibrationPlan::MAX_PAYLOAD_BYTES;
+    let plan = CalibrationPlan { payload_bytes: max + 1, ..least() };
     let error = calibrate(&machine, &plan, &mut |_| (), &AtomicBool::new(false)).unwrap_err();
     assert!(matches!(error, CalibrateError::PayloadTooLong { bytes, .. } if bytes == max + 1), "{error}");
 }
@@ -140,7 +143,8 @@ fn frames_may_be_resident_and_of_any_length_that_fits() {
 fn a_program_of_the_users_can_intervene() {
     let Some((machine, _alone)) = machine() else { return };
     let program = ["sh", "-c", "while :; do :; done"].map(OsString::from).to_vec();
-    let plan = Plan { intervening: Some(program), t_of_x_budget: Duration::from_millis(500), ..least() };
+    let plan =
+        CalibrationPlan { intervening: Some(program), t_of_x_budget: Duration::from_millis(500), ..least() };
     let Some(calibration) = measure(&machine, &plan) else { return };
     let curve = calibration.profile.intervened.unwrap();
     assert!(curve.workload.contains("`sh`"), "{}", curve.workload);
@@ -150,7 +154,7 @@ fn a_program_of_the_users_can_intervene() {
 #[test]
 fn a_program_that_ends_at_once_is_an_error_that_names_it() {
     let Some((machine, _alone)) = machine() else { return };
-    let plan = Plan { intervening: Some(vec![OsString::from("true")]), ..least() };
+    let plan = CalibrationPlan { intervening: Some(vec![OsString::from("true")]), ..least() };
     let error = calibrate(&machine, &plan, &mut |_| (), &AtomicBool::new(false)).unwrap_err();
     let named =
         matches!(&error, CalibrateError::Program(ProgramError::Ended { program, .. }) if program == "true");
@@ -162,7 +166,8 @@ fn stopping_ends_promptly_and_leaves_no_thread() {
     let Some((machine, _alone)) = machine() else { return };
     let stop = AtomicBool::new(false);
     let stopped = thread::scope(|scope| {
-        let measuring = scope.spawn(|| calibrate(&machine, &Plan::standard(), &mut |_| (), &stop).map(drop));
+        let measuring =
+            scope.spawn(|| calibrate(&machine, &CalibrationPlan::standard(), &mut |_| (), &stop).map(drop));
         thread::sleep(Duration::from_millis(300));
         stop.store(true, Ordering::Relaxed);
         let stopped = Instant::now();
@@ -179,12 +184,12 @@ fn stopping_ends_promptly_and_leaves_no_thread() {
 fn an_unusable_processor_is_refused() {
     let Some((machine, _alone)) = machine() else { return };
     let absent = CpuId(60_000);
-    let plan = Plan { cpus: Some(vec![absent]), ..least() };
+    let plan = CalibrationPlan { cpus: Some(vec![absent]), ..least() };
     let error = calibrate(&machine, &plan, &mut |_| (), &AtomicBool::new(false)).unwrap_err();
     assert!(matches!(error, CalibrateError::UnusableProcessor { cpu, .. } if cpu == absent), "{error}");
     let error = calibrate(
         &machine,
-        &Plan { cpus: Some(Vec::new()), ..least() },
+        &CalibrationPlan { cpus: Some(Vec::new()), ..least() },
         &mut |_| (),
         &AtomicBool::new(false),
     );

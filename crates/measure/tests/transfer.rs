@@ -10,15 +10,15 @@ use warmcore_linux::fake::counters::{FakeCounter, FakeSource};
 use warmcore_linux::net::privilege_missing;
 use warmcore_measure::blocks::BlockDesign;
 use warmcore_measure::transfer::{
-    Direction, Ends, Experiment, Load, Network, Options, Server, Site, TransferError, TransferFigures,
-    experiment,
+    Direction, Ends, Experiment, Load, Network, Server, Site, TransferError, TransferFigures,
+    TransferOptions, experiment,
 };
 use warmcore_measure::{Cycles, Model};
 use warmcore_units::{Bytes, CpuId, PerSecond};
 
-fn options(models: &[Model]) -> Options {
+fn options(models: &[Model]) -> TransferOptions {
     let cpus: Vec<CpuId> = affinity::mask().expect("a mask").iter().take(2).collect();
-    Options {
+    TransferOptions {
         connections: 2,
         cpus,
         ends: Ends::Threads,
@@ -30,11 +30,11 @@ fn options(models: &[Model]) -> Options {
     }
 }
 
-fn tried(options: &Options, site: &Site) -> Result<Experiment, TransferError> {
+fn tried(options: &TransferOptions, site: &Site) -> Result<Experiment, TransferError> {
     counted(options, site, &Kernel::default())
 }
 
-fn counted(options: &Options, site: &Site, source: &dyn Source) -> Result<Experiment, TransferError> {
+fn counted(options: &TransferOptions, site: &Site, source: &dyn Source) -> Result<Experiment, TransferError> {
     let (mut seen, stop) = ((0, 0), AtomicBool::new(false));
     let result = experiment(options, site, source, &mut |done, of| seen = (done, of), &stop);
     if result.is_ok() {
@@ -78,7 +78,7 @@ fn every_model_moves_bytes_over_wires_of_its_own() {
 fn bytes_move_in_the_other_direction_with_small_writes_and_without_offloads() {
     let Some(site) = lab(2, false) else { return };
     let load = Load { direction: Direction::Receive, size: Bytes(64), rate: None };
-    let options = Options { load, ..options(&[Model::Full]) };
+    let options = TransferOptions { load, ..options(&[Model::Full]) };
     all_moved(&tried(&options, &site).unwrap_or_else(|error| panic!("{error}")));
 }
 
@@ -86,7 +86,7 @@ fn bytes_move_in_the_other_direction_with_small_writes_and_without_offloads() {
 fn a_rate_is_kept() {
     let Some(site) = lab(2, true) else { return };
     let load = Load { rate: Some(PerSecond(40e6)), size: Bytes::kib(4), direction: Direction::Transmit };
-    let experiment = tried(&Options { load, ..options(&[Model::Full]) }, &site).unwrap();
+    let experiment = tried(&TransferOptions { load, ..options(&[Model::Full]) }, &site).unwrap();
     for figures in &experiment.results[0].blocks {
         // A sender that was delayed catches up, so its rate may be above for a moment.
         assert!((1e6..160e6).contains(&figures.throughput), "{figures:?}");
@@ -111,7 +111,7 @@ fn another_host_is_an_end_and_needs_no_privilege() {
         let site = Site::Host(address);
         for direction in Direction::ALL {
             let load = Load { direction, size: Bytes::kib(16), rate: None };
-            let options = Options { load, ..options(&[Model::None, Model::ProcessOnly]) };
+            let options = TransferOptions { load, ..options(&[Model::None, Model::ProcessOnly]) };
             all_moved(&tried(&options, &site).unwrap_or_else(|error| panic!("{error}")));
         }
         let refused = tried(&options(&[Model::None, Model::Full]), &site).unwrap_err().to_string();

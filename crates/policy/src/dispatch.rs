@@ -13,7 +13,7 @@ pub mod waiting;
 pub use waiting::{Layout, PacketQueues, StackQueues, StreamQueue, Waiting};
 
 use crate::policy::{Decision, Policy, Queues, Request, View};
-use observed::Observed;
+use observed::ObservedProcessors;
 use rand_core::Rng;
 use warmcore_units::{CpuId, Nanos, StackId, StreamId};
 
@@ -33,7 +33,7 @@ pub trait Job: Send {
 #[derive(Clone, Debug)]
 pub struct Dispatcher<P, W> {
     policy: P,
-    observed: Observed,
+    observed: ObservedProcessors,
     waiting: W,
 }
 
@@ -60,7 +60,11 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     /// A dispatcher with all processors idle and nothing waiting.
     #[must_use]
     pub fn new(policy: P, layout: &Layout) -> Self {
-        Self { policy, observed: Observed::idle(layout.processors), waiting: W::none(layout, P::QUEUES) }
+        Self {
+            policy,
+            observed: ObservedProcessors::idle(layout.processors),
+            waiting: W::none(layout, P::QUEUES),
+        }
     }
 
     /// Handles the arrival of `job`; `last` is the processor that last wrote its session lines. Returns
@@ -121,13 +125,13 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
     /// Another job for `cpu` to run after `running`, which it still holds: the job it would take next
     /// anyway, or very likely, since all processors are busy and more jobs wait than they will take next.
     /// This saves a driver from asking after each job. It reports the last job with [`finish`] and the ones
-    /// before it with [`finish_ahead`].
+    /// before it with [`finish_and_continue`].
     ///
     /// [`finish`]: Self::finish
-    /// [`finish_ahead`]: Self::finish_ahead
+    /// [`finish_and_continue`]: Self::finish_and_continue
     #[inline]
-    pub fn ahead(&mut self, cpu: CpuId, running: &W::Job) -> Option<W::Job> {
-        if let Some(next) = self.waiting.next_of_stack_ahead(running) {
+    pub fn prefetch(&mut self, cpu: CpuId, running: &W::Job) -> Option<W::Job> {
+        if let Some(next) = self.waiting.prefetch_of_stack(running) {
             return Some(next);
         }
         if W::HOLDS_STACK {
@@ -146,10 +150,10 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         Some(next)
     }
 
-    /// Reports that a processor has finished `finished` at `now` and continues with a job that it was
-    /// given [`ahead`](Self::ahead).
+    /// Reports that a processor has finished `finished` at `now` and continues with a job that
+    /// [`prefetch`](Self::prefetch) gave it.
     #[inline]
-    pub fn finish_ahead(&mut self, finished: &W::Job, now: Nanos) {
+    pub fn finish_and_continue(&mut self, finished: &W::Job, now: Nanos) {
         self.policy.finished(now, now - finished.arrived());
     }
 

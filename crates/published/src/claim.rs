@@ -63,7 +63,7 @@ impl<E> Claim<E> {
 impl<E> Concluded<E> {
     /// Our values in words: `9.7 ± 0.1 to 31.0 ± 0.2 %, as stated at 3 of 5`.
     #[must_use]
-    pub fn ours(&self) -> String {
+    pub fn our_values(&self) -> String {
         let Some((least, greatest)) = self.finding.as_ref().and_then(Finding::extremes) else {
             return "not derived".to_owned();
         };

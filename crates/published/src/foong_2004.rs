@@ -18,5 +18,5 @@ pub mod claims;
 pub mod points;
 pub mod source;
 
-pub use points::{Affinity, Direction, Point, Runs};
-pub use source::{Measurements, source};
+pub use points::{Affinity, Direction, Measurements, Point, Runs};
+pub use source::source;

@@ -5,9 +5,9 @@
 use crate::claim::{Concluded, count};
 use crate::source::{Conclusion, Evidence, PublishedFigure, Reproduction, Source};
 use crate::verdict::{ClaimVerdict, rule};
-use warmcore_record::document::{Confidence, Level, Statement, Term};
+use warmcore_record::document::{Confidence, ConfidenceLevel, Statement, Term};
 use warmcore_record::table::{Cell, Row};
-use warmcore_record::{Block, Document, Manifest, Section, Table, Verdict as Answer};
+use warmcore_record::{Block, Document, Manifest, ReportVerdict, Section, Table};
 
 /// The report on `reproduction`, with its provenance.
 #[must_use]
@@ -40,10 +40,10 @@ fn section(anchor: &str, heading: &str, intro: &[impl ToString], blocks: Vec<Blo
 }
 
 /// The answer at the top: how many claims have each verdict, and which main conclusions hold.
-fn answer<E: Evidence>(reproduction: &Reproduction<E>) -> Answer {
+fn answer<E: Evidence>(reproduction: &Reproduction<E>) -> ReportVerdict {
     let Reproduction { source, evidence, claims, .. } = reproduction;
     let judged = evidence.is_comparable();
-    Answer {
+    ReportVerdict {
         headline: match judged {
             true => headline(source, claims),
             false => format!(
@@ -58,7 +58,7 @@ fn answer<E: Evidence>(reproduction: &Reproduction<E>) -> Answer {
             false => Vec::new(),
         },
         scope: format!("It applies to {} and to no other machine.", evidence.machine()),
-        ..Answer::default()
+        ..ReportVerdict::default()
     }
 }
 
@@ -101,13 +101,13 @@ fn statement<E>(conclusion: &Conclusion, claims: &[Concluded<E>]) -> Option<Stat
     let is_at_worst = |verdict: ClaimVerdict| rests_on.iter().all(|one| one.verdict <= verdict);
     let level = match () {
         () if rests_on.is_empty() => return None,
-        () if is_at_worst(ClaimVerdict::Holds) => Level::High,
-        () if is_at_worst(ClaimVerdict::HoldsPartly) => Level::Moderate,
-        () => Level::Low,
+        () if is_at_worst(ClaimVerdict::Holds) => ConfidenceLevel::High,
+        () if is_at_worst(ClaimVerdict::HoldsPartly) => ConfidenceLevel::Moderate,
+        () => ConfidenceLevel::Low,
     };
     let evidence = |one: &&Concluded<E>| {
         let says = one.claim.says;
-        format!("{says} Published: {}; ours: {} ({}).", one.claim.published, one.ours(), one.verdict)
+        format!("{says} Published: {}; ours: {} ({}).", one.claim.published, one.our_values(), one.verdict)
     };
     let holding = rests_on.iter().filter(|one| one.verdict == ClaimVerdict::Holds).count();
     let reason = format!("{holding} of the {} claims it rests on hold", rests_on.len());
@@ -144,7 +144,7 @@ fn all_claims<E: Evidence>(reproduction: &Reproduction<E>) -> Option<Section> {
             [
                 one.place.clone(),
                 one.claim.published.to_owned(),
-                one.ours(),
+                one.our_values(),
                 one.verdict.to_string(),
                 one.reason(),
             ],
@@ -198,7 +198,7 @@ fn found<E>(claims: &[&Concluded<E>]) -> Vec<String> {
         .map(|one| {
             let Concluded { claim, verdict, .. } = one;
             let says = claim.says.trim_end_matches('.');
-            let (ours, reason) = (one.ours(), one.reason());
+            let (ours, reason) = (one.our_values(), one.reason());
             unbroken(&format!("\"{says}\" {verdict}: published {}, ours {ours}. {reason}", claim.published))
         })
         .collect();
@@ -217,7 +217,7 @@ fn claims_of<E>(figure: &PublishedFigure, claims: &[&Concluded<E>]) -> Option<Ta
         let derivation =
             format!("{}. Accepted as stated: {}.", capitalised(one.claim.recipe), one.accepted());
         let claim = &one.claim;
-        row(claim.says, [claim.published.to_owned(), one.ours(), one.verdict.to_string(), derivation])
+        row(claim.says, [claim.published.to_owned(), one.our_values(), one.verdict.to_string(), derivation])
     };
     (!claims.is_empty()).then(|| Table {
         id: format!("claims-{}", figure.name),

@@ -2,7 +2,7 @@
 //! Figures 4 and 7 to 15, the statements about Table 2, and the claims of the text about them.
 //!
 //! ```text
-//! Options ──► Plan: which points ──► results ──► Simulations: the evidence
+//! ReproductionOptions ──► SimulationPlan: which points ──► results ──► Simulations: the evidence
 //! ```
 //!
 //! | module | holds |
@@ -15,6 +15,7 @@
 //! | [`rates`] | the rates at which a curve is simulated |
 //! | [`plan`] | the points of all figures, each once |
 //! | [`mod@reproduce`] | simulates the points: in parallel, can be interrupted and resumed |
+//! | [`mod@error`] | why the figures cannot be reproduced |
 //! | [`simulations`] | the results, in the form that the claims need |
 //! | [`latency`] | end-to-end latency (§6.3) from simulated delays |
 //! | [`charts`], [`columns`] | the results as charts, and as columns for other programs |
@@ -25,6 +26,7 @@ pub mod charts;
 pub mod claims;
 pub mod columns;
 pub mod curves;
+pub mod error;
 pub mod figure_name;
 pub mod figures;
 pub mod latency;
@@ -36,10 +38,11 @@ pub mod setting;
 pub mod simulations;
 pub mod source;
 
+pub use error::{KeepError, ReproduceError};
 pub use figure_name::FigureName;
-pub use options::Options;
-pub use plan::Plan;
-pub use reproduce::{KeepError, ReproduceError, reproduce};
-pub use setting::Setting;
+pub use options::ReproductionOptions;
+pub use plan::SimulationPlan;
+pub use reproduce::reproduce;
+pub use setting::CurveSetting;
 pub use simulations::Simulations;
 pub use source::source;

@@ -98,7 +98,7 @@ impl ClaimRow {
             places: tally.places(),
             as_stated: is_judged.then_some(tally.total().as_stated),
             undecided: is_judged.then_some(tally.total().undecided),
-            ours_in_words: concluded.ours(),
+            ours_in_words: concluded.our_values(),
             verdict: concluded.verdict.to_string(),
             reason: concluded.reason(),
             recipe: claim.recipe,

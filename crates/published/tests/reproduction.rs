@@ -6,22 +6,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use warmcore_costs::profile::{ApproachTimes, Measured};
 use warmcore_costs::{Approach, Profile};
 use warmcore_published::salehi_1994::{
-    FigureName, Options, Plan, ReproduceError, Setting, Simulations, columns, reproduce, source,
+    CurveSetting, FigureName, ReproduceError, ReproductionOptions, SimulationPlan, Simulations, columns,
+    reproduce, source,
 };
 use warmcore_published::{ClaimVerdict, Reproduction, Summary, document};
 use warmcore_record::Manifest;
 use warmcore_scenario::{Parallelism, ProcessorPolicy, ProfileSource};
 use warmcore_units::Nanos;
 
-fn options(figures: &[FigureName]) -> Options {
-    Options { figures: Some(figures.iter().copied().collect::<BTreeSet<_>>()), ..Options::quick() }
+fn options(figures: &[FigureName]) -> ReproductionOptions {
+    ReproductionOptions {
+        figures: Some(figures.iter().copied().collect::<BTreeSet<_>>()),
+        ..ReproductionOptions::quick()
+    }
 }
 
-fn simulated(options: Options) -> Simulations {
+fn simulated(options: ReproductionOptions) -> Simulations {
     reproduce(options, |_| None, |_, _| Ok(()), |_, _| (), &AtomicBool::new(false)).expect("a sound profile")
 }
 
-fn reproduced(options: Options) -> Reproduction<Simulations> {
+fn reproduced(options: ReproductionOptions) -> Reproduction<Simulations> {
     let figures = options.wanted().map(FigureName::name).collect();
     source().conclude(simulated(options), figures)
 }
@@ -35,7 +39,7 @@ fn service_times_at_capacity_are_the_published_ones() {
         (Parallelism::Ips, ProcessorPolicy::Mru, 57.4),
         (Parallelism::Ips, ProcessorPolicy::WiredStreams, 57.4),
     ] {
-        let service = reproduction.evidence.service(Setting::new(approach, policy)).unwrap();
+        let service = reproduction.evidence.service(CurveSetting::new(approach, policy)).unwrap();
         assert!((service.mean / published - 1.0).abs() <= 0.005, "{approach}, {policy}: {}", service.mean);
     }
     assert_eq!(document(&reproduction, Manifest::now("warmcore", "0")).validate(), Ok(()));
@@ -77,7 +81,7 @@ fn an_interrupted_and_resumed_run_gives_the_same_results() {
         |_, _| (),
         &AtomicBool::new(false),
     );
-    let all = Plan::new(&asked()).unwrap().scenarios().count();
+    let all = SimulationPlan::new(&asked()).unwrap().scenarios().count();
     assert_eq!(*anew.lock().unwrap() + saved.len(), all);
     assert_eq!(bytes(&resumed.unwrap()), bytes(&simulated(asked())));
 }
@@ -107,7 +111,11 @@ fn every_figure_has_a_valid_section_and_claims_of_the_figures_asked_for() {
             "{}",
             concluded.claim.id
         );
-        assert!(!concluded.reason().is_empty() && !concluded.ours().is_empty(), "{}", concluded.claim.id);
+        assert!(
+            !concluded.reason().is_empty() && !concluded.our_values().is_empty(),
+            "{}",
+            concluded.claim.id
+        );
     }
     let summary = Summary::new(&reproduction);
     assert_eq!(summary.columns().unwrap().rows(), reproduction.claims.len());
@@ -121,10 +129,10 @@ fn every_figure_has_a_valid_section_and_claims_of_the_figures_asked_for() {
 
 #[test]
 fn points_are_planned_once_and_shared_between_figures() {
-    let count = |figures: &[FigureName]| Plan::new(&options(figures)).unwrap().scenarios().count();
+    let count = |figures: &[FigureName]| SimulationPlan::new(&options(figures)).unwrap().scenarios().count();
     assert_eq!(count(&[FigureName::F7a, FigureName::F8a]), count(&[FigureName::F7a]));
     assert_eq!(count(&[FigureName::F15]), 0);
-    let plan = Plan::new(&options(&[FigureName::F7a, FigureName::F12])).unwrap();
+    let plan = SimulationPlan::new(&options(&[FigureName::F7a, FigureName::F12])).unwrap();
     let distinct: BTreeSet<String> = plan.scenarios().map(|s| serde_json::to_string(s).unwrap()).collect();
     assert_eq!(distinct.len(), plan.scenarios().count());
 }
@@ -149,9 +157,9 @@ fn faster(factor: f64) -> Profile {
 fn another_machine_is_drawn_at_its_own_rates_and_not_judged() {
     let figures = [FigureName::Table2, FigureName::F12];
     let source = ProfileSource::File("mine.toml".into());
-    let reproduction = reproduced(Options { profile: faster(10.0), source, ..options(&figures) });
+    let reproduction = reproduced(ReproductionOptions { profile: faster(10.0), source, ..options(&figures) });
     assert!(reproduction.claims.iter().all(|concluded| concluded.verdict == ClaimVerdict::AnotherMachine));
-    let wired = Setting::new(Parallelism::Ips, ProcessorPolicy::WiredStreams);
+    let wired = CurveSetting::new(Parallelism::Ips, ProcessorPolicy::WiredStreams);
     let curve = reproduction.evidence.get(wired).unwrap();
     assert!((curve.capacity.mean / (80.0 / 57.4e-6) - 1.0).abs() < 0.01, "{}", curve.capacity.mean);
     let last = curve.points.last().unwrap().rate.0;
@@ -166,11 +174,14 @@ fn a_profile_of_one_processor_is_refused_before_anything_is_simulated() {
     let mut profile = Profile::sgi_challenge_xl();
     profile.free_memory = None;
     profile.times.locking.migrates.clear();
-    let refused = Plan::new(&Options { profile, ..options(&[FigureName::F12]) }).unwrap_err();
+    let refused =
+        SimulationPlan::new(&ReproductionOptions { profile, ..options(&[FigureName::F12]) }).unwrap_err();
     assert!(matches!(refused, ReproduceError::Profile(_)), "{refused}");
     let mut broken = Profile::sgi_challenge_xl();
     broken.times.locking.fully_cold.mean = Nanos(-1.0);
-    let refused = Plan::new(&Options { profile: broken, ..options(&[FigureName::F12]) }).unwrap_err();
+    let refused =
+        SimulationPlan::new(&ReproductionOptions { profile: broken, ..options(&[FigureName::F12]) })
+            .unwrap_err();
     assert!(refused.to_string().contains(Approach::Locking.short().to_lowercase().as_str()), "{refused}");
 }
 
@@ -182,7 +193,7 @@ const FULL: &str = include_str!("salehi_1994_full.tsv");
 #[test]
 fn a_quick_run_contradicts_no_verdict_of_the_full_run() {
     let full: HashMap<&str, &str> = FULL.lines().filter_map(|line| line.split_once('\t')).collect();
-    let quick = reproduced(Options::quick());
+    let quick = reproduced(ReproductionOptions::quick());
     assert_eq!(quick.claims.len(), full.len());
     let differing: Vec<String> = quick
         .claims

@@ -6,7 +6,7 @@ use warmcore_published::{
     ValueAt, document,
 };
 use warmcore_record::columns::ColumnsError;
-use warmcore_record::document::Level;
+use warmcore_record::document::ConfidenceLevel;
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Column, Columns, Manifest, Table};
 
@@ -106,7 +106,7 @@ fn a_source_of_a_few_lines_goes_through_the_whole_flow() {
     );
     assert_eq!(count(&reproduction.claims, ClaimVerdict::Differs), 1);
     let first = &reproduction.claims[0];
-    assert_eq!(first.ours(), "2.0 ± 0.2 to 5.5 ± 0.2 min, as stated at 2 of 3");
+    assert_eq!(first.our_values(), "2.0 ± 0.2 to 5.5 ± 0.2 min, as stated at 2 of 3");
     assert_eq!(
         (first.place.as_str(), first.reason().as_str()),
         ("§2, figure 1(a)", "Least at red, largest at green.")
@@ -114,7 +114,11 @@ fn a_source_of_a_few_lines_goes_through_the_whole_flow() {
 
     let report = document(&reproduction, Manifest::now("test", "0"));
     assert_eq!(report.validate(), Ok(()));
-    assert_eq!(report.verdict.statements[0].confidence.level, Level::Low, "a claim it rests on is undecided");
+    assert_eq!(
+        report.verdict.statements[0].confidence.level,
+        ConfidenceLevel::Low,
+        "a claim it rests on is undecided"
+    );
     let page = warmcore_report::render(&report);
     for words in ["Watt 1776", "Kettles are useful.", "undecided", "Water was at 15 °C.", "What boils water."]
     {

@@ -254,8 +254,10 @@ impl Chart {
             for (j, series) in view.series.iter().enumerate() {
                 for (k, point) in series.points.iter().enumerate() {
                     let point_path = || format!("{path}.views[{i}].series[{j}].points[{k}]");
-                    self.x.validate(point.x).map_err(|fault| fault.below(point_path(), "x"))?;
-                    self.y.validate(point.y.mean).map_err(|fault| fault.below(point_path(), "y.mean"))?;
+                    self.x.validate(point.x).map_err(|fault| fault.into_fault(point_path(), "x"))?;
+                    self.y
+                        .validate(point.y.mean)
+                        .map_err(|fault| fault.into_fault(point_path(), "y.mean"))?;
                 }
             }
         }
@@ -283,30 +285,30 @@ impl Chart {
 }
 
 /// A value that does not fit its axis.
-struct Misplaced {
+struct OffAxis {
     found: f64,
     expected: String,
 }
 
-impl Misplaced {
-    fn below(self, path: String, field: &str) -> Fault {
+impl OffAxis {
+    fn into_fault(self, path: String, field: &str) -> Fault {
         Fault::new(format!("{path}.{field}"), self.found, self.expected)
     }
 }
 
 impl Axis {
     /// Checks that the axis can show `value`.
-    fn validate(&self, value: f64) -> Result<(), Misplaced> {
+    fn validate(&self, value: f64) -> Result<(), OffAxis> {
         match &self.scale {
-            _ if !value.is_finite() => Err(Misplaced { found: value, expected: "a finite number".into() }),
+            _ if !value.is_finite() => Err(OffAxis { found: value, expected: "a finite number".into() }),
             Scale::Log if value <= 0.0 => {
-                Err(Misplaced { found: value, expected: "positive, as the axis is logarithmic".into() })
+                Err(OffAxis { found: value, expected: "positive, as the axis is logarithmic".into() })
             }
             #[expect(clippy::cast_precision_loss, reason = "no axis has 2^53 categories")]
             Scale::Categories(names)
                 if value.fract() != 0.0 || value < 0.0 || value >= names.len() as f64 =>
             {
-                Err(Misplaced { found: value, expected: format!("an index of the {} names", names.len()) })
+                Err(OffAxis { found: value, expected: format!("an index of the {} names", names.len()) })
             }
             _ => Ok(()),
         }

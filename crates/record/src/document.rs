@@ -13,7 +13,7 @@ pub struct Document {
     /// One line under the title: which machine, which study.
     pub subtitle: String,
     /// The answer.
-    pub verdict: Verdict,
+    pub verdict: ReportVerdict,
     /// The evidence, in reading order.
     pub sections: Vec<Section>,
     /// Provenance of the figures.
@@ -22,7 +22,7 @@ pub struct Document {
 
 /// The answer to the question of the study, shown on the first screen.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct ReportVerdict {
     /// One sentence that a hurried reader can act on.
     pub headline: String,
     /// How sure the headline is; `None` if it claims nothing uncertain.
@@ -75,7 +75,7 @@ pub struct Statement {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Confidence {
     /// The degree of confidence.
-    pub level: Level,
+    pub level: ConfidenceLevel,
     /// Why, in words and numbers, such as `the intervals lie 14 half-widths apart, 20 replications`.
     pub reason: String,
 }
@@ -83,7 +83,7 @@ pub struct Confidence {
 /// A degree of confidence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Level {
+pub enum ConfidenceLevel {
     /// The figures do not decide it.
     Low,
     /// The figures favour the claim; another run might not.
@@ -92,7 +92,7 @@ pub enum Level {
     High,
 }
 
-impl Level {
+impl ConfidenceLevel {
     /// In words: `High confidence`.
     #[must_use]
     pub const fn in_words(self) -> &'static str {

@@ -25,7 +25,7 @@ pub mod table;
 pub use atomic_file::Existing;
 pub use chart::Chart;
 pub use columns::{Column, Columns, Values};
-pub use document::{Block, Document, Section, Verdict};
+pub use document::{Block, Document, ReportVerdict, Section};
 pub use journal::Journal;
 pub use manifest::Manifest;
 pub use table::Table;

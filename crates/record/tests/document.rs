@@ -2,7 +2,7 @@
 
 use warmcore_record::chart::{Axis, Chart, Choice, Point, Series, Style, Unit, View};
 use warmcore_record::table::{Cell, HeaderCell, Row};
-use warmcore_record::{Block, Document, Estimate, Manifest, Section, Table, Verdict};
+use warmcore_record::{Block, Document, Estimate, Manifest, ReportVerdict, Section, Table};
 
 fn chart() -> Chart {
     let points = vec![Point::new(1e3, Estimate::new(2e-6, 1e-8)), Point::new(1e4, Estimate::published(3e-6))];
@@ -43,7 +43,7 @@ fn document() -> Document {
     Document {
         title: "Where?".into(),
         subtitle: String::new(),
-        verdict: Verdict { headline: "There.".into(), ..Verdict::default() },
+        verdict: ReportVerdict { headline: "There.".into(), ..ReportVerdict::default() },
         sections: vec![Section {
             heading: "Delay".into(),
             anchor: "how-long".into(),

@@ -7,7 +7,7 @@ use crate::grid::{Grid, GridCell};
 use crate::legend::{Legend, LegendSeries};
 use askama::Template;
 use warmcore_record::chart::{Chart, Choice};
-use warmcore_record::document::{Confidence, Level, Statement, Term, Verdict};
+use warmcore_record::document::{Confidence, ConfidenceLevel, ReportVerdict, Statement, Term};
 use warmcore_record::{Block, Document, Manifest, Section};
 
 /// The whole page.
@@ -16,7 +16,7 @@ use warmcore_record::{Block, Document, Manifest, Section};
 pub(crate) struct Page<'a> {
     title: &'a str,
     subtitle: &'a str,
-    verdict: &'a Verdict,
+    verdict: &'a ReportVerdict,
     verdict_chart: Option<ChartPart<'a>>,
     sections: Vec<SectionPart<'a>>,
     manifest: &'a Manifest,
@@ -148,9 +148,9 @@ fn legend_groups<'a>(legend: &Legend<'a>) -> Vec<LegendGroup<'a>> {
 fn glance(confidence: &Confidence) -> (&'static str, &'static str, &'static str) {
     let level = confidence.level;
     let (class, dots) = match level {
-        Level::High => ("high", "●●●"),
-        Level::Moderate => ("moderate", "●●○"),
-        Level::Low => ("low", "●○○"),
+        ConfidenceLevel::High => ("high", "●●●"),
+        ConfidenceLevel::Moderate => ("moderate", "●●○"),
+        ConfidenceLevel::Low => ("low", "●○○"),
     };
     (class, dots, level.in_words())
 }

@@ -11,7 +11,7 @@ mod document;
 #[path = "browser/driver.rs"]
 mod driver;
 
-use driver::{Outcome, Settings, console, in_browser};
+use driver::{Settings, TestResult, console, in_browser};
 use fantoccini::{Client, Locator};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -48,7 +48,7 @@ async fn until(browser: &Client, expression: &str) {
 }
 
 /// Opens the report and waits until its charts are drawn.
-async fn open(browser: &Client, address: &str) -> Outcome {
+async fn open(browser: &Client, address: &str) -> TestResult {
     browser.goto(address).await?;
     until(browser, "document.documentElement.getAttribute('data-charts') === 'ready'").await;
     Ok(())
@@ -59,7 +59,7 @@ fn drawn(id: &str) -> String {
     format!("document.querySelectorAll('#{id} .plot .scatterlayer .trace').length")
 }
 
-async fn click(browser: &Client, css: &str) -> Outcome {
+async fn click(browser: &Client, css: &str) -> TestResult {
     // A click scrolls the element into view by itself; done first, nothing moves below the pointer.
     let scroll = format!(
         "document.querySelector({}).scrollIntoView({{block: 'center', behavior: 'instant'}})",
@@ -390,13 +390,13 @@ fn a_folded_section_opens() {
     let (_directory, address) = report();
     in_browser(Settings::default(), async |browser| {
         open(browser, &address).await?;
-        let claim = browser.find(Locator::Css("#ahead .claim")).await?;
+        let claim = browser.find(Locator::Css("#other-processor-counts .claim")).await?;
         assert!(!claim.is_displayed().await?);
-        click(browser, "#ahead summary").await?;
+        click(browser, "#other-processor-counts summary").await?;
         assert!(claim.is_displayed().await?);
-        let evidence = browser.find(Locator::Css("#ahead .evidence li")).await?;
+        let evidence = browser.find(Locator::Css("#other-processor-counts .evidence li")).await?;
         assert!(!evidence.is_displayed().await?);
-        click(browser, "#ahead .evidence summary").await?;
+        click(browser, "#other-processor-counts .evidence summary").await?;
         assert!(evidence.is_displayed().await?);
         Ok(())
     });

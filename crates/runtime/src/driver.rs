@@ -14,7 +14,7 @@ pub mod device;
 pub mod faults;
 pub mod memory;
 
-pub use faults::{Fault, Faulty};
+pub use faults::{Faulty, InjectedFault};
 pub use memory::Memory;
 
 use std::io;

@@ -11,9 +11,10 @@ use crate::driver::{Driver, DriverError, Memory};
 use crate::handler::{Context, Handler};
 use crate::options::{Idle, Options, Overload, Shutdown};
 use crate::report::Report;
-use crate::run::{RunError, run};
+use crate::run::run;
+use crate::run_error::RunError;
+use crate::run_handle::RunHandle;
 use crate::state::HandlerState;
-use crate::watch::Watch;
 use crate::work::{BuiltIn, Work};
 use core::hint::{black_box, spin_loop};
 use quanta::Instant;
@@ -128,7 +129,7 @@ impl Setup {
     ///
     /// # Errors
     /// See [`run`].
-    pub fn run(&mut self, watch: impl FnOnce(&Watch<'_>)) -> Result<Report, RunError> {
+    pub fn run(&mut self, watch: impl FnOnce(&RunHandle<'_>)) -> Result<Report, RunError> {
         run(&self.options, &mut self.driver, &self.flows, &self.handler, watch)
     }
 }

@@ -12,7 +12,7 @@
 //! | [`options`], [`from_scenario`] | the options of a run, and how they follow from a scenario |
 //! | [`mod@run`] | a run from start to end |
 //! | [`handler`], [`state`], [`work`] | the user's handler, its per-stream memory, and work between packets |
-//! | [`watch`] | follow a run while it lasts, pause it, open streams |
+//! | [`run_handle`] | follow a run while it lasts, pause it, open streams |
 //! | [`stopwatch`] | time in the stack, measured as a calibration measures it |
 //! | [`report`], [`tally`] | the results |
 //! | [`metrics`] | metrics for monitoring systems |
@@ -30,6 +30,8 @@ mod protocol;
 mod receive_queue;
 pub mod report;
 pub mod run;
+mod run_error;
+pub mod run_handle;
 mod scheduler;
 mod shared;
 mod stalls;
@@ -38,7 +40,6 @@ pub mod stopwatch;
 mod streams;
 mod sync;
 pub mod tally;
-pub mod watch;
 pub mod work;
 mod worker;
 
@@ -47,8 +48,9 @@ pub use from_scenario::{Setup, SetupError};
 pub use handler::{AfterPanic, Context, Handler};
 pub use options::{Idle, Options, Overload, Shutdown};
 pub use report::{Report, Steady, WARM_UP};
-pub use run::{RunError, decides_alone, run};
+pub use run::{decides_alone, run};
+pub use run_error::RunError;
+pub use run_handle::RunHandle;
 pub use state::HandlerState;
 pub use stopwatch::Stopwatch;
-pub use watch::Watch;
 pub use work::Work;

@@ -21,8 +21,8 @@ mod endpoint;
 
 pub use endpoint::{CONTENT_TYPE, Endpoint, EndpointError, address};
 
+use crate::run_handle::RunHandle;
 use crate::tally::{Block, PacketStats};
-use crate::watch::Watch;
 use prometheus::proto::{Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType};
 use prometheus::{Encoder, TextEncoder};
 use warmcore_costs::{Situation, ThreadStack};
@@ -32,10 +32,10 @@ use warmcore_units::{CpuId, Nanos};
 /// s). The underlying histogram has a bound at each.
 const BUCKETS: core::ops::RangeInclusive<i32> = 7..=30;
 
-/// Renders the metrics of the run that `watch` sees, with a worker on each of `cpus`.
+/// Renders the metrics of `run`, with a worker on each of `cpus`.
 #[must_use]
-pub fn text(watch: &Watch<'_>, cpus: &[CpuId]) -> String {
-    render(&watch.totals(), cpus, watch.elapsed())
+pub fn text(run: &RunHandle<'_>, cpus: &[CpuId]) -> String {
+    render(&run.totals(), cpus, run.elapsed())
 }
 
 /// Renders `totals`, one for each of `cpus`, after `elapsed`.

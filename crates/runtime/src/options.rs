@@ -1,5 +1,6 @@
 //! The options of a run.
 
+use crate::run_error::RunError;
 use crate::stopwatch::Stopwatch;
 use crate::work::Work;
 use core::fmt;
@@ -41,6 +42,54 @@ pub struct Options {
     pub stopwatch: Option<Stopwatch>,
     /// Seed of a policy's random choices.
     pub seed: u64,
+}
+
+impl Options {
+    /// The number of workers.
+    pub(crate) fn workers(&self) -> u32 {
+        u32::try_from(self.cpus.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Checks the options for a run that opens this many `flows`.
+    ///
+    /// # Errors
+    /// If an option has a value that cannot be used.
+    pub(crate) fn check(&self, flows: usize) -> Result<(), RunError> {
+        let fault = |field, found: String, expected: &str| {
+            Err(RunError::Option { field, found, expected: expected.to_owned() })
+        };
+        if self.cpus.is_empty() {
+            return fault("cpus", "empty".to_owned(), "at least one processor");
+        }
+        let mut distinct = self.cpus.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        if distinct.len() < self.cpus.len() {
+            return fault("cpus", format!("{:?}", self.cpus), "each processor once");
+        }
+        if flows > self.streams as usize {
+            return fault(
+                "streams",
+                self.streams.to_string(),
+                &format!("at least the {flows} that are opened"),
+            );
+        }
+        if self.stacks == 0 || self.stacks > self.streams {
+            let expected = format!("between 1 and {}, the number of streams", self.streams);
+            return fault("stacks", self.stacks.to_string(), &expected);
+        }
+        if self.capacity < self.workers() {
+            return fault("capacity", self.capacity.to_string(), "at least one packet for each worker");
+        }
+        if let Err(found) = self.scheduling.check() {
+            return Err(RunError::Option {
+                field: "scheduling",
+                found: found.found,
+                expected: found.expected,
+            });
+        }
+        Ok(())
+    }
 }
 
 /// What a worker does when it has no packet.

@@ -10,6 +10,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use warmcore_linux::net::{Bell, wait_readable};
 use warmcore_units::{CpuId, Nanos};
 
+/// Most frames that a worker takes from its queue at once.
+pub(crate) const MAX_INTAKE: usize = 32;
+
 /// A driver's queue behind a lock, with a hint that is read without the lock.
 pub(crate) struct ReceiveQueue {
     /// When the next frame is due, as the bits of a time in nanoseconds: the past if unknown, infinity if

@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The results of a run, and their statistics.
 
 use crate::tally::{BLOCK, Block, Blocks, Served};
 use core::ops::Range;
@@ -18,7 +18,7 @@ const BATCHES: usize = 20;
 /// the longest delay.
 pub const MIN_TAIL_PACKETS: f64 = 10.0;
 
-/// What came of a run.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// From the start of the workers to the end of the last one.

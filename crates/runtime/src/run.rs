@@ -3,35 +3,34 @@
 
 use crate::clock::Clock;
 use crate::control::{Control, Order};
-use crate::driver::{Driver, DriverError, Opened, QueueRequest};
+use crate::driver::{Driver, Opened, QueueRequest};
 use crate::handler::Handler;
 use crate::mailbox::Mailbox;
 use crate::options::{Options, Shutdown};
 use crate::packet::Packet;
 use crate::protocol::Protocol;
-use crate::receive_queue::{ReceiveQueue, wake_all};
+use crate::receive_queue::{MAX_INTAKE, ReceiveQueue, wake_all};
 use crate::report::Report;
+use crate::run_error::RunError;
+use crate::run_handle::RunHandle;
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::stalls::LastStall;
 use crate::streams::Streams;
 use crate::tally::Blocks;
-use crate::watch::Watch;
-use crate::worker::intake::INTAKE;
 use crate::worker::{Worker, panic_message};
 use crossbeam_utils::CachePadded;
-use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::Duration;
 use warmcore_costs::ExecutionModel;
-use warmcore_linux::{AffinityError, ProtocolThread, pin_to};
+use warmcore_linux::{ProtocolThread, pin_to};
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::{Layout, Waiting};
 use warmcore_scenario::chosen::Task;
 use warmcore_scenario::{Organisation, Parallelism, Scheduling};
-use warmcore_stack::{Config, Flow, OpenError, Pool};
+use warmcore_stack::{Config, Flow, Pool};
 use warmcore_units::{CpuId, StreamId};
 use warmcore_workload::{Key, Purpose};
 
@@ -41,54 +40,6 @@ const SEGMENTS: usize = 64;
 const FORWARDED: usize = 1024;
 /// How long workers may take to drain.
 const DRAIN_LIMIT: Duration = Duration::from_secs(10);
-
-/// Why a run could not start, or ended early.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// An option has a value that cannot be used.
-    #[error("`{field}` is {found}, expected {expected}")]
-    Option {
-        /// Name of the option.
-        field: &'static str,
-        /// Its value.
-        found: String,
-        /// What was expected.
-        expected: String,
-    },
-    /// The driver cannot be opened.
-    #[error(transparent)]
-    Driver(#[from] DriverError),
-    /// A worker cannot be pinned to its processor.
-    #[error("worker {worker} cannot be pinned to its cpu: {source}")]
-    Pin {
-        /// Number of the worker.
-        worker: usize,
-        /// The error.
-        source: AffinityError,
-    },
-    /// A stream cannot be opened.
-    #[error("stream {number} cannot be opened: {source}")]
-    Stream {
-        /// Index of the stream among those given.
-        number: usize,
-        /// The error.
-        source: OpenError,
-    },
-    /// The system has no memory, descriptors or threads for it.
-    #[error("cannot start a worker: {0}")]
-    System(#[from] io::Error),
-    /// A worker panicked outside the handler: in a driver, or in its other work.
-    #[error("worker {worker} panicked: {message}")]
-    Panicked {
-        /// Number of the worker.
-        worker: usize,
-        /// The panic's message.
-        message: String,
-    },
-    /// A handler panicked and asked to end the run.
-    #[error("a handler panicked and ended the run")]
-    Handler,
-}
 
 /// Runs `handler` on the packets of `driver`, with the streams of `flows` open, until `watch` returns.
 /// `watch` is called when all workers are running, and can follow and control them.
@@ -102,7 +53,7 @@ pub fn run<H: Handler>(
     driver: &mut dyn Driver,
     flows: &[Flow],
     handler: &H,
-    watch: impl FnOnce(&Watch<'_>),
+    watch: impl FnOnce(&RunHandle<'_>),
 ) -> Result<Report, RunError> {
     options.check(flows.len())?;
     let processors = options.workers();
@@ -112,49 +63,6 @@ pub fn run<H: Handler>(
         &options.model,
         Run { options, layout, driver, flows, handler, watch },
     )
-}
-
-impl Options {
-    fn workers(&self) -> u32 {
-        u32::try_from(self.cpus.len()).unwrap_or(u32::MAX)
-    }
-
-    fn check(&self, flows: usize) -> Result<(), RunError> {
-        let fault = |field, found: String, expected: &str| {
-            Err(RunError::Option { field, found, expected: expected.to_owned() })
-        };
-        if self.cpus.is_empty() {
-            return fault("cpus", "empty".to_owned(), "at least one processor");
-        }
-        let mut distinct = self.cpus.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
-        if distinct.len() < self.cpus.len() {
-            return fault("cpus", format!("{:?}", self.cpus), "each processor once");
-        }
-        if flows > self.streams as usize {
-            return fault(
-                "streams",
-                self.streams.to_string(),
-                &format!("at least the {flows} that are opened"),
-            );
-        }
-        if self.stacks == 0 || self.stacks > self.streams {
-            let expected = format!("between 1 and {}, the number of streams", self.streams);
-            return fault("stacks", self.stacks.to_string(), &expected);
-        }
-        if self.capacity < self.workers() {
-            return fault("capacity", self.capacity.to_string(), "at least one packet for each worker");
-        }
-        if let Err(found) = self.scheduling.check() {
-            return Err(RunError::Option {
-                field: "scheduling",
-                found: found.found,
-                expected: found.expected,
-            });
-        }
-        Ok(())
-    }
 }
 
 /// Whether workers share no state that the policy or the cache residency depends on.
@@ -193,7 +101,7 @@ struct Run<'r, H, F> {
     watch: F,
 }
 
-impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
+impl<H: Handler, F: FnOnce(&RunHandle<'_>)> Task for Run<'_, H, F> {
     type Job = Packet;
     type Output = Result<Report, RunError>;
 
@@ -223,7 +131,7 @@ impl<H: Handler, F: FnOnce(&Watch<'_>)> Task for Run<'_, H, F> {
             handler,
             schedulers,
             mailboxes: (0..workers)
-                .map(|_| Mailbox::new(if partitioned { FORWARDED.max(2 * INTAKE * workers) } else { 1 }))
+                .map(|_| Mailbox::new(if partitioned { FORWARDED.max(2 * MAX_INTAKE * workers) } else { 1 }))
                 .collect(),
             queues: queues.collect::<Result<_, _>>()?,
             prepared,
@@ -299,7 +207,7 @@ fn schedulers<P: Policy, W: Waiting<Job = Packet>>(
 fn run_workers<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
     shared: &Shared<'_, P, W, H>,
     options: &Options,
-    watch: impl FnOnce(&Watch<'_>),
+    watch: impl FnOnce(&RunHandle<'_>),
 ) -> Result<(), RunError> {
     let failure = Mutex::new(None);
     thread::scope(|scope| {
@@ -323,7 +231,7 @@ fn run_workers<P: Policy, W: Waiting<Job = Packet>, H: Handler>(
             shared.control.give(Order::Leave);
             return Err(RunError::System(error));
         }
-        let watched = Watch::new(shared);
+        let watched = RunHandle::new(shared);
         if watched.await_paused() {
             let now = shared.clock.now();
             shared.queues.iter().for_each(|queue| queue.begin(now));

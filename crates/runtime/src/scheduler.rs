@@ -96,16 +96,16 @@ impl<P: Policy, W: Waiting<Job = Packet>> Scheduler<P, W> {
 
     /// A further packet that `cpu` may prefetch while it processes `running`.
     #[inline]
-    pub(crate) fn ahead(&mut self, cpu: CpuId, running: &Assignment) -> Option<Assignment> {
-        let next = self.dispatcher.ahead(cpu, &running.packet)?;
+    pub(crate) fn prefetch(&mut self, cpu: CpuId, running: &Assignment) -> Option<Assignment> {
+        let next = self.dispatcher.prefetch(cpu, &running.packet)?;
         Some(self.assign(cpu, running.thread, next))
     }
 
     /// A worker finished `packet` at `now` and continues with the packet it prefetched.
     #[inline]
-    pub(crate) fn finish_ahead(&mut self, packet: &Packet, now: Nanos) {
+    pub(crate) fn finish_and_continue(&mut self, packet: &Packet, now: Nanos) {
         self.held -= 1;
-        self.dispatcher.finish_ahead(packet, now);
+        self.dispatcher.finish_and_continue(packet, now);
     }
 
     /// The idle worker that should poll for arrivals.

@@ -7,13 +7,12 @@ use crate::mailbox::Mailbox;
 use crate::options::{Idle, Overload};
 use crate::packet::{Frame, Packet};
 use crate::protocol::Protocol;
-use crate::receive_queue::ReceiveQueue;
+use crate::receive_queue::{MAX_INTAKE, ReceiveQueue};
 use crate::scheduler::Scheduler;
 use crate::stalls::LastStall;
 use crate::stopwatch::Stopwatch;
 use crate::streams::Streams;
 use crate::tally::Blocks;
-use crate::worker::intake::INTAKE;
 use crossbeam_utils::CachePadded;
 use std::sync::{Mutex, RwLock};
 use warmcore_linux::ProtocolThread;
@@ -61,7 +60,7 @@ impl<P: Policy, W: Waiting<Job = Packet>, H> Shared<'_, P, W, H> {
     /// Whether every other worker's mailbox has room for a full intake from each worker.
     #[inline]
     pub(crate) fn can_forward(&self, worker: CpuId) -> bool {
-        let needed = INTAKE * self.mailboxes.len();
+        let needed = MAX_INTAKE * self.mailboxes.len();
         let has_room = |mailbox: &Mailbox| mailbox.forwarded.capacity() - mailbox.forwarded.len() >= needed;
         self.schedulers.len() == 1
             || self

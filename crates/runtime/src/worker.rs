@@ -82,7 +82,7 @@ pub(crate) struct Worker<'f, 'a, P, W, H> {
 }
 
 /// The result of processing a packet.
-enum Outcome {
+enum Processed {
     /// With its time in the stack, if it was timed.
     Delivered(Option<Nanos>),
     Refused(DropReason),
@@ -144,7 +144,7 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let now = self.shared.clock.now();
         let mut scheduler = self.shared.scheduler(self.id).lock();
         for (packet, ended) in self.unreported.drain(..) {
-            scheduler.finish_ahead(&packet, ended);
+            scheduler.finish_and_continue(&packet, ended);
         }
         drop(scheduler);
         self.publish_block(now);
@@ -158,12 +158,12 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let outcome = self.process(&assignment);
         let ended = self.read_clock();
         match outcome {
-            Outcome::Delivered(stack) => {
+            Processed::Delivered(stack) => {
                 self.count(&assignment, begun, ended, stack);
                 self.shared.streams.processed(self.id, assignment.packet.stream);
             }
-            Outcome::Refused(reason) => self.tally.refused(reason),
-            Outcome::Panicked(message) => self.panicked(&assignment, &message),
+            Processed::Refused(reason) => self.tally.refused(reason),
+            Processed::Panicked(message) => self.panicked(&assignment, &message),
         }
         if self.tally.is_full(ended) {
             self.publish_block(ended);
@@ -202,13 +202,13 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
         let shared = self.shared;
         let mut scheduler = shared.scheduler(self.id).lock();
         for (packet, ended) in &self.unreported {
-            scheduler.finish_ahead(packet, *ended);
+            scheduler.finish_and_continue(packet, *ended);
         }
         self.receive_arrived(&mut scheduler, ended);
         self.current = scheduler.finish(self.id, last.thread, &last.packet, ended);
         if let Some(current) = &self.current {
             while self.prefetched.len() < MAX_PREFETCHED
-                && let Some(next) = scheduler.ahead(self.id, current)
+                && let Some(next) = scheduler.prefetch(self.id, current)
             {
                 self.prefetched.push_back(next);
             }
@@ -224,11 +224,11 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
 
     /// Passes the packet up the stack on its protocol thread, calls the handler, and sends the answer.
     #[inline]
-    fn process(&mut self, assignment: &Assignment) -> Outcome {
+    fn process(&mut self, assignment: &Assignment) -> Processed {
         let Assignment { packet, stack, thread, .. } = assignment;
         let shared = self.shared;
         if shared.streams.has_failed(packet.stream) {
-            return Outcome::Panicked(String::new());
+            return Processed::Panicked(String::new());
         }
         let watch = self.stopwatch();
         let protocol = protocol(&mut self.protocol, shared);
@@ -250,10 +250,10 @@ impl<'f, 'a, P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'f, 'a, P, 
                 if replied {
                     self.answer(packet);
                 }
-                Outcome::Delivered(time)
+                Processed::Delivered(time)
             }
-            Ok(Err(reason)) => Outcome::Refused(reason),
-            Err(panic) => Outcome::Panicked(panic_message(&*panic)),
+            Ok(Err(reason)) => Processed::Refused(reason),
+            Err(panic) => Processed::Panicked(panic_message(&*panic)),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Drivers without workers: which frames their queues deliver, when and how often.
 
 use warmcore_runtime::Memory;
-use warmcore_runtime::driver::{Bytes, Driver, Due, Fault, Faulty, Opened, QueueRequest};
+use warmcore_runtime::driver::{Bytes, Driver, Due, Faulty, InjectedFault, Opened, QueueRequest};
 use warmcore_stack::wire::classify;
 use warmcore_units::{Nanos, StreamId};
 
@@ -34,7 +34,7 @@ fn a_stream_arrives_on_the_queue_it_is_steered_to() {
 
 /// Polls a driver with `fault` at intervals. Returns each frame as its time of arrival and whether it
 /// is unchanged, and the counts of injected, withheld and lost frames.
-fn show(fault: Fault) -> (Vec<(Nanos, bool)>, u64, u64, u64) {
+fn show(fault: InjectedFault) -> (Vec<(Nanos, bool)>, u64, u64, u64) {
     const LIMIT: usize = 7;
     let mut driver = Faulty::new(memory(), fault, 3);
     let count = driver.count();
@@ -62,29 +62,37 @@ fn faults_are_injected_as_often_as_asked_and_are_counted() {
         let (mean, deviation) = (FRAMES as f64 * 0.1, (FRAMES as f64 * 0.09).sqrt());
         (injected as f64 - mean).abs() < 6.0 * deviation + 0.02 * mean
     };
-    let probable = [Fault::Duplicate(0.1), Fault::Corrupt(0.1), Fault::Drop(0.1)];
+    let probable = [InjectedFault::Duplicate(0.1), InjectedFault::Corrupt(0.1), InjectedFault::Drop(0.1)];
     for fault in probable {
         let (shown, injected, withheld, lost) = show(fault);
         assert!(is_a_tenth(injected), "{fault:?}: {injected} of {FRAMES}");
         let changed = shown.iter().filter(|(_, as_prepared)| !as_prepared).count() as u64;
-        assert_eq!(changed, if matches!(fault, Fault::Corrupt(_)) { injected } else { 0 }, "{fault:?}");
-        assert_eq!(lost, if matches!(fault, Fault::Drop(_)) { injected } else { 0 }, "{fault:?}");
-        assert!(withheld <= if matches!(fault, Fault::Duplicate(_)) { injected } else { 0 }, "{fault:?}");
+        assert_eq!(
+            changed,
+            if matches!(fault, InjectedFault::Corrupt(_)) { injected } else { 0 },
+            "{fault:?}"
+        );
+        assert_eq!(lost, if matches!(fault, InjectedFault::Drop(_)) { injected } else { 0 }, "{fault:?}");
+        assert!(
+            withheld <= if matches!(fault, InjectedFault::Duplicate(_)) { injected } else { 0 },
+            "{fault:?}"
+        );
     }
 }
 
 #[test]
 fn a_delayed_frame_arrives_in_time() {
     let by = Nanos::from_micros(30.0);
-    let (shown, injected, withheld, _) = show(Fault::Delay { probability: 1.0, by });
+    let (shown, injected, withheld, _) = show(InjectedFault::Delay { probability: 1.0, by });
     assert_eq!(shown[0].0, Nanos::from_micros(1.0) + by, "the first frame, received at the first poll");
     assert_eq!(injected, shown.len() as u64 + withheld);
 }
 
 #[test]
 fn the_same_seed_hits_the_same_frames() {
-    let stall = Fault::Stall { every: Nanos::from_micros(50.0), lasting: Nanos::from_micros(20.0) };
-    for fault in [Fault::Drop(0.2), Fault::Reorder(0.2), Fault::Duplicate(0.2), stall] {
+    let stall = InjectedFault::Stall { every: Nanos::from_micros(50.0), lasting: Nanos::from_micros(20.0) };
+    for fault in [InjectedFault::Drop(0.2), InjectedFault::Reorder(0.2), InjectedFault::Duplicate(0.2), stall]
+    {
         assert_eq!(show(fault), show(fault));
         assert!(show(fault).1 > 0, "{fault:?}");
     }

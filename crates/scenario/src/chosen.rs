@@ -10,7 +10,7 @@ use warmcore_costs::ExecutionModel;
 use warmcore_costs::residency::{Population, Residency, Sessions};
 use warmcore_costs::situation::{Experiment, Situation, ThreadStack};
 use warmcore_policy::dispatch::{Job, Layout, PacketQueues, StackQueues, StreamQueue, Waiting};
-use warmcore_policy::policies::adaptive::{Adaptive, CacheState, Costs, History, StackSharing};
+use warmcore_policy::policies::adaptive::{Adaptive, CacheState, History, ServiceTimes, StackSharing};
 use warmcore_policy::policies::{
     CentralQueue, HomeFirst, HomeStealing, JoinShortestQueue, LeastRecentlyUsed, MostRecentlyUsed, Patient,
     PowerOfTwo, WiredStreams,
@@ -96,7 +96,7 @@ impl Scheduling {
             Parallelism::Ips => StackSharing::Independent,
             Parallelism::Hybrid => StackSharing::PerProcessor,
         };
-        let costs = Costs::from_fn(|found, idle| model.receive_after(situation(found), idle));
+        let costs = ServiceTimes::from_fn(|found, idle| model.receive_after(situation(found), idle));
         Adaptive::new(processors, stacks, costs)
     }
 

@@ -13,7 +13,7 @@
 use rayon::prelude::*;
 use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_scenario::{Effects, Parallelism, ProcessorPolicy, Scheduling};
-use warmcore_sim::packet::{Host, Shape, capacity, trace};
+use warmcore_sim::packet::{Shape, SimulatedHost, capacity, trace};
 use warmcore_stats::paired;
 use warmcore_units::PerSecond;
 use warmcore_workload::{Batch, BatchDistribution, Key, Marks, Poisson, Popularity};
@@ -100,9 +100,15 @@ impl Setting {
         Self { approach, batch: Batch { mean, distribution }, model }
     }
 
-    fn host(&self, policy: ProcessorPolicy, key: Key) -> Host<'_> {
+    fn host(&self, policy: ProcessorPolicy, key: Key) -> SimulatedHost<'_> {
         let scheduling = Scheduling { approach: self.approach, policy, ..Scheduling::default() };
-        Host { shape: Shape::square(PROCESSORS), scheduling, model: &self.model, effects: Effects::NONE, key }
+        SimulatedHost {
+            shape: Shape::square(PROCESSORS),
+            scheduling,
+            model: &self.model,
+            effects: Effects::NONE,
+            key,
+        }
     }
 
     fn arrivals(&self, rate: f64, key: Key) -> Poisson {

@@ -33,8 +33,8 @@ pub mod system;
 mod tally;
 
 pub use capacity::{Capacity, capacity};
-pub use compare::{Comparison, compare};
-pub use host::{Host, Packet, Shape};
+pub use compare::{PairedComparison, compare};
+pub use host::{Packet, Shape, SimulatedHost};
 pub use outcome::{Ended, Outcome};
 pub use point::{Point, PointError, PointResult, highest_rate, simulate};
 pub use run::{Precision, run, trace};

@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_scenario::{Effects, Parallelism, ProcessorPolicy, Scheduling};
-use warmcore_sim::packet::{Finished, Host, Shape, trace};
+use warmcore_sim::packet::{Finished, Shape, SimulatedHost, trace};
 use warmcore_stats::paired;
 use warmcore_units::{Nanos, PerSecond};
 use warmcore_workload::BatchDistribution::{Deterministic, Geometric};
@@ -39,8 +39,13 @@ fn simulate(
 ) {
     let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), approach.costs(), PROCESSORS).unwrap();
     let scheduling = Scheduling { approach, policy, ..Scheduling::default() };
-    let host =
-        Host { shape: Shape::square(PROCESSORS), scheduling, model: &model, effects: Effects::NONE, key };
+    let host = SimulatedHost {
+        shape: Shape::square(PROCESSORS),
+        scheduling,
+        model: &model,
+        effects: Effects::NONE,
+        key,
+    };
     trace(&host, arrivals, packets, see);
 }
 

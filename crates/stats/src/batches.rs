@@ -124,7 +124,7 @@ impl<const K: usize> BatchMeans<K> {
         let (groups, fine) = (self.groups(cut, GROUPS), self.groups(cut, FINE_GROUPS));
         Steady {
             intervals: core::array::from_fn(|quantity| {
-                wider(Interval::from_observations(&column(&groups, quantity)), &column(&fine, quantity))
+                widened(Interval::from_observations(&column(&groups, quantity)), &column(&fine, quantity))
             }),
             warmup: cut as u64 * self.batch,
             observations: (self.sums.len() - cut) as u64 * self.batch,
@@ -143,7 +143,7 @@ impl<const K: usize> BatchMeans<K> {
         let Controlled { interval, slope } =
             controlled(&column(&groups, of), &column(&groups, control), expected);
         let corrected: Vec<f64> = fine.iter().map(|group| group[of] - slope * group[control]).collect();
-        wider(interval, &corrected)
+        widened(interval, &corrected)
     }
 
     /// The ratio of the means of quantities `of` and `over` over the steady part. For example, a
@@ -159,7 +159,7 @@ impl<const K: usize> BatchMeans<K> {
         let fine: Vec<f64> =
             pairs(self.groups(cut, FINE_GROUPS)).map(|(of, over)| of - ratio.mean * over).collect();
         let over = Interval::from_observations(&column(&self.groups(cut, GROUPS), over)).mean.abs();
-        wider(ratio, &fine.iter().map(|residual| residual / over).collect::<Vec<_>>())
+        widened(ratio, &fine.iter().map(|residual| residual / over).collect::<Vec<_>>())
     }
 
     /// The sums of every quantity over the steady part.
@@ -195,7 +195,7 @@ impl<const K: usize> BatchMeans<K> {
 
 /// `interval`, widened to the half-width that the correlation of the group means `fine` requires;
 /// infinite if there are too few groups.
-fn wider(interval: Interval, fine: &[f64]) -> Interval {
+fn widened(interval: Interval, fine: &[f64]) -> Interval {
     let correlated = if fine.len() < FINE_GROUPS { f64::INFINITY } else { of_correlated(fine).half_width };
     Interval { half_width: interval.half_width.max(correlated), ..interval }
 }

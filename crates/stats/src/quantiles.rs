@@ -107,7 +107,7 @@ impl Quantiles {
         }
         let bound = |group: usize| group * kept.len() / GROUPS;
         let groups = (0..GROUPS).map(|group| merged(&kept[bound(group)..bound(group + 1)]));
-        around(mean, &groups.map(|group| group.quantile(p)).collect::<Vec<_>>())
+        interval_around(mean, &groups.map(|group| group.quantile(p)).collect::<Vec<_>>())
     }
 
     fn kept(&self, warmup: u64) -> &[Histogram] {
@@ -121,7 +121,7 @@ impl Quantiles {
 #[must_use]
 pub fn across(runs: &[Histogram], p: f64) -> Interval {
     let own: Vec<f64> = runs.iter().map(|run| run.quantile(p)).collect();
-    around(merged(runs).quantile(p), &own)
+    interval_around(merged(runs).quantile(p), &own)
 }
 
 fn merged(histograms: &[Histogram]) -> Histogram {
@@ -133,7 +133,7 @@ fn merged(histograms: &[Histogram]) -> Histogram {
 /// The interval around `mean` from the quantiles of the parts. The distance between their mean and `mean` is
 /// the bias of a part's quantile, and counts as uncertainty. So does the bucket width: many values may be
 /// equal, as when packets never wait.
-fn around(mean: f64, parts: &[f64]) -> Interval {
+fn interval_around(mean: f64, parts: &[f64]) -> Interval {
     let interval = Interval::from_observations(parts);
     let spread = interval.half_width.hypot(interval.mean - mean);
     Interval { mean, half_width: spread + resolution(mean), ..interval }

@@ -12,7 +12,7 @@ pub struct Replications(Vec<f64>);
 
 /// A comparison of two alternatives that saw the same arrivals.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Comparison {
+pub struct PairedComparison {
     /// The mean of the differences, in the unit of the means.
     pub difference: Interval,
     /// The difference as a fraction of the other alternative's mean.
@@ -40,10 +40,10 @@ impl Replications {
     /// Compares with `other`, run by run: run `i` of both must have had the same arrivals. `None`
     /// unless both have the same number of runs.
     #[must_use]
-    pub fn against(&self, other: &Self) -> Option<Comparison> {
+    pub fn against(&self, other: &Self) -> Option<PairedComparison> {
         let difference = paired::difference(&self.0, &other.0)?;
         let ratio = ratio::of_means(self.0.iter().copied().zip(other.0.iter().copied()));
-        Some(Comparison { difference, relative: Interval { mean: ratio.mean - 1.0, ..ratio } })
+        Some(PairedComparison { difference, relative: Interval { mean: ratio.mean - 1.0, ..ratio } })
     }
 }
 

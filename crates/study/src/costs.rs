@@ -7,7 +7,7 @@ use crate::compare::packets;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use warmcore_costs::{Packets, Profile, fit};
-use warmcore_measure::{CalibrateError, Observer, Plan, calibrate};
+use warmcore_measure::{CalibrateError, CalibrationPlan, Observer, calibrate};
 use warmcore_scenario::{Calibration, Live};
 use warmcore_topology::Machine;
 
@@ -27,7 +27,7 @@ pub fn measure(
     observer: &mut Observer<'_>,
     stop: &AtomicBool,
 ) -> Result<Profile, CalibrateError> {
-    follow(machine, &plan(asked, seed), observer, stop)
+    calibrate_and_fit(machine, &plan(asked, seed), observer, stop)
 }
 
 /// The same with packets like those of a live run from memory: prepared before the run, and never written
@@ -44,26 +44,26 @@ pub fn measure_for_run(
     stop: &AtomicBool,
 ) -> Result<Profile, CalibrateError> {
     let Packets { frames, payload_bytes, checksum, handler_bytes } = packets::of_run(live);
-    let plan = Plan { frames, payload_bytes, checksum, handler_bytes, ..plan(asked, seed) };
-    follow(machine, &plan, observer, stop)
+    let plan = CalibrationPlan { frames, payload_bytes, checksum, handler_bytes, ..plan(asked, seed) };
+    calibrate_and_fit(machine, &plan, observer, stop)
 }
 
-fn plan(asked: &Calibration, seed: u64) -> Plan {
+fn plan(asked: &Calibration, seed: u64) -> CalibrationPlan {
     let words = &asked.intervening;
-    Plan {
+    CalibrationPlan {
         budget: Duration::from_secs_f64(asked.budget_s),
         t_of_x_budget: Duration::from_secs_f64(asked.intervening_budget_s),
         packets_per_run: asked.packets_per_run,
         target: asked.target,
         seed,
         intervening: (!words.is_empty()).then(|| words.iter().map(Into::into).collect()),
-        ..Plan::standard()
+        ..CalibrationPlan::standard()
     }
 }
 
-fn follow(
+fn calibrate_and_fit(
     machine: &Machine,
-    plan: &Plan,
+    plan: &CalibrationPlan,
     observer: &mut Observer<'_>,
     stop: &AtomicBool,
 ) -> Result<Profile, CalibrateError> {

@@ -6,15 +6,18 @@
 //! good ones at each of its rates, so that the advice changes only where the figures require it. Of those
 //! that are good throughout, the [simplest](simplicity) is named; the others are listed with it.
 
+mod among_best;
 mod border;
+mod choices;
 mod ordinary;
 
 pub use border::Border;
-pub use ordinary::{ORDINARY, Ordinary};
+pub use ordinary::Ordinary;
 
 use crate::costs::draw::BETWEEN_STUDIES;
-use crate::predict::HostPredictions;
-use crate::resample::Draw;
+use crate::predictions::HostPredictions;
+use among_best::{among_best, among_lowest};
+use choices::{Choice, borders, choices};
 use core::cmp::Ordering;
 use std::ops::RangeInclusive;
 use warmcore_scenario::{Combination, Organisation};
@@ -158,53 +161,6 @@ impl Advice {
     }
 }
 
-/// A curve that is among the best at several rates in a row.
-struct Choice {
-    rates: RangeInclusive<usize>,
-    best: usize,
-    /// All curves that are among the best at each of them.
-    good: Vec<usize>,
-}
-
-/// The smallest number of choices that cover all rates at which any combination keeps up.
-fn choices(host: &HostPredictions) -> Option<Vec<Choice>> {
-    let mut choices = Vec::new();
-    let mut from = 0;
-    while from < host.rates.len() {
-        let mut good = as_good_as_best(host, from);
-        if good.is_empty() {
-            break;
-        }
-        let mut to = from;
-        while to + 1 < host.rates.len() {
-            let next = as_good_as_best(host, to + 1);
-            let both: Vec<usize> = good.iter().copied().filter(|curve| next.contains(curve)).collect();
-            if both.is_empty() {
-                break;
-            }
-            good = both;
-            to += 1;
-        }
-        let best = simplest(host, &good, |curve| total_delay(host, curve, from..=to))?;
-        choices.push(Choice { rates: from..=to, best, good });
-        from = to + 1;
-    }
-    Some(choices)
-}
-
-/// The borders between `choices`, in ascending order. Each border is searched between the one before and the
-/// end of the next choice.
-fn borders(host: &HostPredictions, choices: &[Choice]) -> Vec<Border> {
-    let mut borders: Vec<Border> = Vec::new();
-    for pair in choices.windows(2) {
-        let [before, after] = [&pair[0], &pair[1]];
-        let above = borders.last().map_or(0, |last| host.rates.partition_point(|rate| rate.0 <= last.at.0));
-        let from = above.min(*before.rates.end());
-        borders.push(Border::between(host, before.best, after.best, from..=*after.rates.end()));
-    }
-    borders
-}
-
 /// The simulated rates between two rates; `None` if there is none.
 pub(crate) fn simulated_within(
     host: &HostPredictions,
@@ -214,17 +170,6 @@ pub(crate) fn simulated_within(
     let start = host.rates.partition_point(|rate| rate.0 < from.0);
     let end = host.rates.partition_point(|rate| rate.0 <= to.0).checked_sub(1)?;
     (start <= end).then_some(start..=end)
-}
-
-/// The curves whose delay at the given `rate` cannot be distinguished from the lowest.
-fn as_good_as_best(host: &HostPredictions, rate: usize) -> Vec<usize> {
-    let delay = |curve: &usize| Some((*curve, host.steady(*curve, rate)?.delay.mean.0));
-    let delays = (0..host.curves.len()).filter_map(|curve| delay(&curve));
-    let Some((lowest, _)) = delays.min_by(|a, b| a.1.total_cmp(&b.1)) else { return Vec::new() };
-    let is_good = |curve: &usize| {
-        host.delay_ratio(*curve, lowest, rate).is_some_and(|ratio| least(ratio) <= 1.0 + INDIFFERENT)
-    };
-    (0..host.curves.len()).filter(is_good).collect()
 }
 
 /// The lower end of an interval.
@@ -244,12 +189,6 @@ fn simplest(host: &HostPredictions, curves: &[usize], cost: impl Fn(usize) -> f6
         first.cmp(&second).then(cost(*a).total_cmp(&cost(*b)))
     };
     curves.iter().copied().min_by(order)
-}
-
-/// The sum of the logarithms of a curve's delays.
-fn total_delay(host: &HostPredictions, curve: usize, rates: RangeInclusive<usize>) -> f64 {
-    let outcomes = rates.filter_map(|rate| host.steady(curve, rate));
-    outcomes.map(|outcome| outcome.delay.mean.0.ln()).sum()
 }
 
 fn position(host: &HostPredictions, combination: Combination) -> Option<usize> {
@@ -309,41 +248,6 @@ fn region(host: &HostPredictions, rates: RangeInclusive<usize>, choice: &Choice)
 fn combinations(host: &HostPredictions, curves: &[usize], without: usize) -> Vec<Combination> {
     let others = curves.iter().filter(|&&curve| curve != without);
     others.map(|&curve| host.curves[curve].combination).collect()
-}
-
-/// For each combination, the fraction of draws in which its delay over all `rates` exceeds no other by more
-/// than [`INDIFFERENT`]. A combination that keeps up at more rates is better than one that keeps up at fewer.
-fn among_best(host: &HostPredictions, rates: RangeInclusive<usize>) -> Vec<(Combination, f64)> {
-    among_lowest(host, |curve, draw| {
-        let delay =
-            |rate: usize| Some((host.steady(curve, rate)?.delay.mean.0 * draw.delay(curve, rate)?).ln());
-        let delays: Vec<f64> = rates.clone().filter_map(delay).collect();
-        let saturated = rates.clone().count() - delays.len();
-        (saturated, delays.iter().sum::<f64>() / delays.len().max(1) as f64)
-    })
-}
-
-/// For each curve, the fraction of draws in which its cost is among the lowest. Costs are compared by the
-/// first number, then by the logarithm of the second.
-fn among_lowest(
-    host: &HostPredictions,
-    cost: impl Fn(usize, &Draw) -> (usize, f64),
-) -> Vec<(Combination, f64)> {
-    let mut times = vec![0_usize; host.curves.len()];
-    for draw in &host.draws {
-        let costs: Vec<(usize, f64)> = (0..host.curves.len()).map(|curve| cost(curve, draw)).collect();
-        let order = |a: &&(usize, f64), b: &&(usize, f64)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1));
-        let Some(lowest) = costs.iter().min_by(order) else { continue };
-        for (times, cost) in times.iter_mut().zip(&costs) {
-            *times += usize::from(cost.0 == lowest.0 && cost.1 <= lowest.1 + INDIFFERENT);
-        }
-    }
-    let part = |(curve, &times): (usize, &usize)| {
-        (times > 0).then(|| (host.curves[curve].combination, times as f64 / host.draws.len() as f64))
-    };
-    let mut parts: Vec<(Combination, f64)> = times.iter().enumerate().filter_map(part).collect();
-    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    parts
 }
 
 /// The smallest and the largest of `gains`.

@@ -1,8 +1,9 @@
-//! The closed loop: measure, predict, decide, and say it.
+//! The closed loop: measure, predict, decide, and report.
 //!
 //! | module | step |
 //! |---|---|
 //! | [`costs`] | what caches cost on this machine, measured |
+//! | [`predictions`] | what predictions are, with their intervals |
 //! | [`predict`] | every combination of policies at every load, simulated |
 //! | [`resample`] | how far all that moves with costs that are as likely as the measured |
 //! | [`decide`] | which combination to use in which region of load |
@@ -23,6 +24,7 @@ pub mod grade;
 pub mod placement;
 pub mod point;
 pub mod predict;
+pub mod predictions;
 pub mod present;
 pub mod resample;
 pub mod results;
@@ -30,7 +32,8 @@ pub mod streams;
 pub mod sweep;
 
 use decide::Advice;
-use predict::{HostPredictions, PredictError, Progress};
+use predict::OnProgress;
+use predictions::{HostPredictions, PredictError};
 use std::sync::atomic::AtomicBool;
 use streams::ManyStreams;
 use warmcore_costs::Profile;
@@ -66,7 +69,7 @@ pub fn conclude(
     study: &Study,
     profile: Profile,
     machine: Option<Machine>,
-    progress: Progress,
+    progress: OnProgress,
     stop: &AtomicBool,
 ) -> Result<Findings, PredictError> {
     let asked = &study.prediction;

@@ -10,7 +10,7 @@ use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns, Estimate};
 use warmcore_scenario::{PacketScenario, Process, ProcessorPolicy};
 use warmcore_sim::packet::columns::columns as outcome_columns;
-use warmcore_sim::packet::{Comparison, Outcome, PointResult};
+use warmcore_sim::packet::{Outcome, PairedComparison, PointResult};
 use warmcore_units::Nanos;
 use warmcore_workload::{Capture, Popularity};
 
@@ -122,14 +122,14 @@ impl NamedFigures {
             count("packets", outcome.map(|outcome| outcome.packets)),
             flag("precise", outcome.is_some_and(Outcome::is_precise)),
         ]);
-        Self(figures).and(Self::of_capture(result)).and(Self::of_end(result))
+        Self(figures).followed_by(Self::of_capture(result)).followed_by(Self::of_end(result))
     }
 
     /// The difference of its mean delay from that under `policy`; null if either is saturated.
     #[must_use]
-    pub fn of_comparison(policy: ProcessorPolicy, comparison: Option<&Comparison>) -> Self {
-        let micros = |of: fn(&Comparison) -> f64| comparison.map(|all| Nanos(of(all)).micros());
-        let plain = |of: fn(&Comparison) -> f64| comparison.map(of);
+    pub fn of_comparison(policy: ProcessorPolicy, comparison: Option<&PairedComparison>) -> Self {
+        let micros = |of: fn(&PairedComparison) -> f64| comparison.map(|all| Nanos(of(all)).micros());
+        let plain = |of: fn(&PairedComparison) -> f64| comparison.map(of);
         Self(vec![
             name("against", &policy),
             quantity("difference_us", "µs", micros(|all| all.difference.mean)),
@@ -164,14 +164,14 @@ impl NamedFigures {
 
     /// These figures, followed by `more`.
     #[must_use]
-    pub fn and(mut self, more: Self) -> Self {
+    pub fn followed_by(mut self, more: Self) -> Self {
         self.0.extend(more.0);
         self
     }
 
     /// How long the simulation took, which is not a property of the point.
     #[must_use]
-    pub fn and_wall_time(mut self, seconds: f64) -> Self {
+    pub fn with_wall_time(mut self, seconds: f64) -> Self {
         self.0.push(quantity("wall_seconds", "s", Some(seconds)));
         self
     }
@@ -183,8 +183,9 @@ impl NamedFigures {
 /// Never, as long as every column has its own name.
 pub fn columns(points: &[(PacketScenario, PointResult)]) -> Result<Columns, ColumnsError> {
     let scenarios: Vec<_> = points.iter().map(|(scenario, _)| NamedFigures::of_scenario(scenario)).collect();
-    let ends =
-        points.iter().map(|(_, result)| NamedFigures::of_capture(result).and(NamedFigures::of_end(result)));
+    let ends = points
+        .iter()
+        .map(|(_, result)| NamedFigures::of_capture(result).followed_by(NamedFigures::of_end(result)));
     let ends: Vec<_> = ends.collect();
     let outcomes: Vec<_> = points.iter().map(|(_, result)| (result.capacity, result.outcome)).collect();
     let mut columns = columns_of(&scenarios);

@@ -5,80 +5,19 @@
 //! does not depend on how many run at once.
 
 use crate::costs::draw::RATIOS_BETWEEN_STUDIES;
-use crate::decide::ORDINARY;
-use crate::resample::{self, DRAWS, Draw};
+use crate::predictions::{Curve, HostPredictions, ORDINARY_LOAD, PredictError};
+use crate::resample::{self, DRAWS};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use warmcore_costs::execution::IncompleteProfile;
+use warmcore_costs::Profile;
 use warmcore_costs::profile::Kind;
-use warmcore_costs::{Approach, ExecutionModel, Profile};
 use warmcore_scenario::packet::{RunLength, SETTLING_PACKETS};
-use warmcore_scenario::{Combination, Effects, PacketScenario, Prediction, Traffic};
-use warmcore_sim::packet::host::Host as SimulatedHost;
-use warmcore_sim::packet::{Capacity, Outcome, Point, PointError, Shape, highest_rate};
+use warmcore_scenario::{Combination, PacketScenario, Prediction, Traffic};
+use warmcore_sim::packet::{Capacity, Outcome, Point, PointError, highest_rate};
 use warmcore_units::{Estimate, PerSecond};
-use warmcore_workload::{ImpossibleArrivals, Key};
-
-/// The predictions for one number of processors.
-#[derive(Clone, PartialEq, Debug)]
-pub struct HostPredictions {
-    /// The number of processors. There are as many streams, and under IPS as many stacks.
-    pub processors: u32,
-    /// The arrival rates, ascending.
-    pub rates: Vec<PerSecond>,
-    /// Each combination's capacity and its points.
-    pub curves: Vec<Curve>,
-    /// The changes of the predictions with other costs that are as likely as the measured ones.
-    pub draws: Vec<Draw>,
-    /// How much a ratio may be off in another study: 95% half-width of its logarithm.
-    pub between_studies: f64,
-}
-
-/// One combination of policies at all rates.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Curve {
-    /// The combination.
-    pub combination: Combination,
-    /// The highest rate it keeps up with.
-    pub capacity: Capacity,
-    /// The outcome at each of the host's rates; `None` if the combination is saturated there.
-    pub points: Vec<Option<Outcome>>,
-}
-
-/// Why a prediction failed.
-#[derive(Debug, thiserror::Error)]
-pub enum PredictError {
-    /// The profile lacks costs that are needed.
-    #[error(transparent)]
-    Profile(#[from] IncompleteProfile),
-    /// Such arrivals are impossible.
-    #[error(transparent)]
-    Arrivals(#[from] ImpossibleArrivals),
-    /// A point cannot be simulated.
-    #[error(transparent)]
-    Point(#[from] PointError),
-    /// A rate that no combination keeps up with.
-    #[error(
-        "`prediction.rates_per_s` asks for {asked}, expected at most {best}: the capacity of the best \
-         combination ({combination}) on {processors} processors"
-    )]
-    AboveCapacity {
-        /// The rate.
-        asked: PerSecond,
-        /// The highest capacity.
-        best: PerSecond,
-        /// The combination that has it.
-        combination: Combination,
-        /// The number of processors.
-        processors: u32,
-    },
-    /// The user asked to stop.
-    #[error("interrupted")]
-    Interrupted,
-}
 
 /// Reports progress: the number of finished steps and their total.
-pub type Progress<'a> = &'a (dyn Fn(usize, usize) + Sync);
+pub type OnProgress<'a> = &'a (dyn Fn(usize, usize) + Sync);
 
 /// Predicts what `asked` wants for machines like that of `profile`.
 ///
@@ -88,7 +27,7 @@ pub fn predict(
     profile: &Profile,
     asked: &Prediction,
     seed: u64,
-    progress: Progress,
+    progress: OnProgress,
     stop: &AtomicBool,
 ) -> Result<Vec<HostPredictions>, PredictError> {
     let mut hosts = Vec::new();
@@ -104,7 +43,7 @@ fn predict_host(
     asked: &Prediction,
     processors: u32,
     seed: u64,
-    progress: Progress,
+    progress: OnProgress,
     stop: &AtomicBool,
 ) -> Result<HostPredictions, PredictError> {
     let conditions = Conditions { profile, asked, processors, streams: processors, seed };
@@ -143,13 +82,6 @@ fn predict_host(
         HostPredictions { processors, rates: rates.clone(), curves, draws: Vec::new(), between_studies };
     host.draws = resample::draws(profile, &host, seed, &drawn, stop)?;
     Ok(host)
-}
-
-impl HostPredictions {
-    /// The outcome of one curve at one rate, if it certainly has a steady state there.
-    pub(crate) fn steady(&self, curve: usize, rate: usize) -> Option<Outcome> {
-        self.curves[curve].points[rate].and_then(Outcome::steady)
-    }
 }
 
 /// What all points of a host have in common.
@@ -218,37 +150,6 @@ fn bounded(capacity: Capacity, rates: &[PerSecond], points: &[Option<Outcome>]) 
     Capacity { rate, ..capacity }
 }
 
-/// The costs of packets on this number of processors, under either approach.
-pub(crate) struct Models {
-    locking: ExecutionModel,
-    stacks: ExecutionModel,
-    processors: u32,
-}
-
-impl Models {
-    /// # Errors
-    /// If the profile lacks what is needed.
-    pub(crate) fn new(profile: &Profile, processors: u32) -> Result<Self, IncompleteProfile> {
-        let [locking, stacks] =
-            Approach::ALL.map(|approach| ExecutionModel::new(profile, approach, processors));
-        Ok(Self { locking: locking?, stacks: stacks?, processors })
-    }
-
-    /// A host scheduled by `combination`, with as many streams and stacks as processors.
-    pub(crate) fn host(&self, combination: Combination, key: Key) -> SimulatedHost<'_> {
-        SimulatedHost {
-            shape: Shape::square(self.processors),
-            scheduling: combination.into(),
-            model: match combination.approach {
-                Approach::Locking => &self.locking,
-                Approach::IndependentStacks => &self.stacks,
-            },
-            effects: Effects::NONE,
-            key,
-        }
-    }
-}
-
 /// The rates asked for. Otherwise from near idle to saturation of the best combination: three per decade
 /// below a tenth of its capacity, then every tenth, then its last few hundredths.
 fn rates(
@@ -268,7 +169,7 @@ fn rates(
         // Also rates just below the saturation of the other combinations.
         fractions.extend(capacities.iter().map(|capacity| capacity.rate.mean.0 / best.0 * 0.95));
         let default = combinations.iter().position(|&combination| combination == Combination::COMMON_DEFAULT);
-        fractions.extend(default.map(|default| capacities[default].rate.mean.0 / best.0 * ORDINARY));
+        fractions.extend(default.map(|default| capacities[default].rate.mean.0 / best.0 * ORDINARY_LOAD));
         fractions.sort_by(f64::total_cmp);
         fractions.dedup_by(|next, last| *next - *last < 0.02 * *last);
         return Ok(fractions.into_iter().map(|fraction| best * fraction).collect());
@@ -286,6 +187,7 @@ fn rates(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use warmcore_costs::Approach;
 
     fn asked(rates: &[f64]) -> Prediction {
         Prediction {

@@ -28,7 +28,7 @@ pub mod verdict;
 use crate::Findings;
 use crate::costs::draw::BETWEEN_STUDIES;
 use warmcore_costs::profile::Kind;
-use warmcore_record::{Block, Document, Manifest, Section, Verdict};
+use warmcore_record::{Block, Document, Manifest, ReportVerdict, Section};
 
 /// The report on `findings`, with its provenance.
 #[must_use]
@@ -44,8 +44,8 @@ pub fn document(findings: &Findings, manifest: Manifest) -> Document {
     Document {
         title: "On which processor should protocol work run?".to_owned(),
         subtitle: subject,
-        verdict: Verdict { chart: lead::chart(findings), ..verdict::verdict(findings) },
-        sections: ahead(findings)
+        verdict: ReportVerdict { chart: lead::chart(findings), ..verdict::verdict(findings) },
+        sections: other_processor_counts(findings)
             .into_iter()
             .chain([
                 question(),
@@ -61,19 +61,19 @@ pub fn document(findings: &Findings, manifest: Manifest) -> Document {
 }
 
 /// The advice for other numbers of processors, if the user asked for some.
-fn ahead(findings: &Findings) -> Option<Section> {
+fn other_processor_counts(findings: &Findings) -> Option<Section> {
     let counts: Vec<String> = findings.advice.iter().skip(1).map(|a| a.processors.to_string()).collect();
     let (last, others) = counts.split_last()?;
     let counts = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
     Some(Section {
-        heading: format!("Ahead: {counts} processors"),
-        anchor: "ahead".to_owned(),
+        heading: format!("On {counts} processors"),
+        anchor: "other-processor-counts".to_owned(),
         intro: vec![
             "The same costs on other numbers of processors, assuming that all are like those measured and as near to \
              each other."
                 .to_owned(),
         ],
-        blocks: vec![Block::Statements(verdict::ahead(findings))],
+        blocks: vec![Block::Statements(verdict::other_processor_counts(findings))],
         folded: true,
     })
 }
@@ -227,7 +227,7 @@ mod tests {
         let first = |view: usize| chart.views[view].series[0].points[0].y;
         assert!(first(1).mean > first(0).mean, "the 99th percentile is above the mean");
         let folded = |section: &&Section| section.folded;
-        let ahead: Vec<&Section> = document.sections.iter().filter(folded).collect();
-        assert!(ahead.iter().all(|section| matches!(&section.blocks[..], [Block::Statements(_)])));
+        let others: Vec<&Section> = document.sections.iter().filter(folded).collect();
+        assert!(others.iter().all(|section| matches!(&section.blocks[..], [Block::Statements(_)])));
     }
 }

@@ -8,14 +8,16 @@
 //! therefore includes both.
 
 use crate::costs::draw::draw;
-use crate::predict::{Curve, HostPredictions, Models, PredictError};
+use crate::predictions::{Curve, Draw, HostPredictions, NORMAL_95, PointMetric, PredictError};
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use warmcore_costs::Profile;
-use warmcore_scenario::Combination;
-use warmcore_sim::packet::{Finished, Outcome, trace};
-use warmcore_units::{Estimate, Nanos, PerSecond};
+use warmcore_costs::execution::IncompleteProfile;
+use warmcore_costs::{Approach, ExecutionModel, Profile};
+use warmcore_scenario::{Combination, Effects};
+use warmcore_sim::packet::host::SimulatedHost;
+use warmcore_sim::packet::{Finished, Outcome, Shape, trace};
+use warmcore_units::{Nanos, PerSecond};
 use warmcore_workload::random::Random;
 use warmcore_workload::{Key, Poisson, Purpose};
 
@@ -26,9 +28,6 @@ pub const DRAWS: usize = 40;
 /// few independent batches and is too narrow.
 pub const IMPRECISE: f64 = 0.1;
 
-/// Half the width of the interval that holds 95% of a normal distribution, in standard deviations.
-pub const NORMAL_95: f64 = 1.96;
-
 /// Packets of a short run that count. Before them: at least the first number of [`SETTLING`], and the second
 /// for each processor.
 const COUNTED: u64 = 2_500;
@@ -36,49 +35,6 @@ const SETTLING: (u64, u64) = (500, 4);
 
 /// The load that is offered to measure a host's capacity, as a multiple of it.
 const OVERLOAD: f64 = 3.0;
-
-/// How the predictions for a host change with other costs that are as likely as the measured ones.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Draw {
-    /// The factor of each curve's capacity.
-    pub capacities: Vec<f64>,
-    /// The factors of the figures of each curve at each rate; `None` if the combination is saturated, with
-    /// these costs or with the measured ones.
-    pub factors: Vec<Vec<Option<[f64; PointMetric::ALL.len()]>>>,
-}
-
-impl Draw {
-    /// The factor of a curve's mean delay at a rate.
-    pub(crate) fn delay(&self, curve: usize, rate: usize) -> Option<f64> {
-        Some(self.factors[curve][rate]?[PointMetric::Delay as usize])
-    }
-}
-
-/// A figure of the packets of one point.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PointMetric {
-    /// Their mean delay.
-    Delay,
-    /// The delay that 99% of the packets do not exceed.
-    P99,
-    /// Their mean time in service.
-    Service,
-}
-
-impl PointMetric {
-    /// All of them, in the order of a [`Draw`]'s factors.
-    pub const ALL: [Self; 3] = [Self::Delay, Self::P99, Self::Service];
-
-    /// This figure of `outcome`, with the half-width of the simulation alone.
-    #[must_use]
-    pub const fn simulated(self, outcome: &Outcome) -> Estimate<Nanos> {
-        match self {
-            Self::Delay => outcome.delay,
-            Self::P99 => outcome.quantiles.p99,
-            Self::Service => outcome.service,
-        }
-    }
-}
 
 /// The draws for `host`, predicted from `profile`. Calls `drawn` after each.
 ///
@@ -103,6 +59,37 @@ pub(crate) fn draws(
             Ok(moved(host, &measured, &replayed, &mut random))
         })
         .collect()
+}
+
+/// The costs of packets on this number of processors, under either approach.
+struct Models {
+    locking: ExecutionModel,
+    stacks: ExecutionModel,
+    processors: u32,
+}
+
+impl Models {
+    /// # Errors
+    /// If the profile lacks what is needed.
+    fn new(profile: &Profile, processors: u32) -> Result<Self, IncompleteProfile> {
+        let [locking, stacks] =
+            Approach::ALL.map(|approach| ExecutionModel::new(profile, approach, processors));
+        Ok(Self { locking: locking?, stacks: stacks?, processors })
+    }
+
+    /// A host scheduled by `combination`, with as many streams and stacks as processors.
+    fn host(&self, combination: Combination, key: Key) -> SimulatedHost<'_> {
+        SimulatedHost {
+            shape: Shape::square(self.processors),
+            scheduling: combination.into(),
+            model: match combination.approach {
+                Approach::Locking => &self.locking,
+                Approach::IndependentStacks => &self.stacks,
+            },
+            effects: Effects::NONE,
+            key,
+        }
+    }
 }
 
 /// The results of short runs for one curve.
@@ -220,73 +207,10 @@ fn relative_error(outcome: &Outcome, figure: PointMetric) -> f64 {
     if outcome.is_precise() { relative } else { relative.max(IMPRECISE) }
 }
 
-impl HostPredictions {
-    /// A figure of one curve at one rate, with the half-width from the simulation and the costs; `None` if it
-    /// is saturated.
-    pub(crate) fn figure(&self, figure: PointMetric, of: usize, rate: usize) -> Option<Estimate<Nanos>> {
-        let simulated = figure.simulated(self.curves[of].points[rate].as_ref()?);
-        if simulated.half_width.is_some_and(|half| !half.0.is_finite()) {
-            return Some(simulated);
-        }
-        let mean = simulated.mean.0;
-        let factors = self.draws.iter().filter_map(|draw| Some(draw.factors[of][rate]?[figure as usize]));
-        let Estimate { mean, half_width } = scattered(mean, factors);
-        Some(Estimate { mean: Nanos(mean), half_width: half_width.map(Nanos) })
-    }
-
-    /// Whether one curve keeps up with one rate under all drawn costs.
-    pub(crate) fn always_keeps_up(&self, of: usize, rate: usize) -> bool {
-        self.draws.iter().all(|draw| draw.factors[of][rate].is_some())
-    }
-
-    /// The mean delay of one curve as a multiple of another's at one rate; `None` where one of them is
-    /// saturated.
-    pub(crate) fn delay_ratio(&self, of: usize, over: usize, rate: usize) -> Option<Estimate<f64>> {
-        let delay = |curve: usize| Some(self.steady(curve, rate)?.delay.mean.0);
-        let factors =
-            self.draws.iter().filter_map(|draw| Some(draw.delay(of, rate)? / draw.delay(over, rate)?));
-        Some(scattered(delay(of)? / delay(over)?, factors))
-    }
-
-    /// The capacity of one curve as a multiple of another's.
-    pub(crate) fn capacity_ratio(&self, of: usize, over: usize) -> Estimate<f64> {
-        let rate = |curve: usize| self.curves[curve].capacity.rate.mean.0;
-        scattered(
-            rate(of) / rate(over),
-            self.draws.iter().map(|draw| draw.capacities[of] / draw.capacities[over]),
-        )
-    }
-
-    /// `ratio` with a half-width that includes the differences between studies of the machine.
-    pub(crate) fn in_another_study(&self, ratio: Estimate<f64>) -> Estimate<f64> {
-        let relative = ratio.relative_half_width().unwrap_or(0.0).hypot(self.between_studies);
-        Estimate::new(ratio.mean, ratio.mean * relative)
-    }
-
-    /// The capacity of one curve.
-    pub(crate) fn capacity(&self, of: usize) -> Estimate<PerSecond> {
-        let rate = scattered(
-            self.curves[of].capacity.rate.mean.0,
-            self.draws.iter().map(|draw| draw.capacities[of]),
-        );
-        Estimate { mean: PerSecond(rate.mean), half_width: rate.half_width.map(PerSecond) }
-    }
-}
-
-/// `mean` with the half-width given by the spread of `factors`; infinite with fewer than two.
-fn scattered(mean: f64, factors: impl Iterator<Item = f64>) -> Estimate<f64> {
-    let logarithms: Vec<f64> = factors.map(f64::ln).collect();
-    let count = logarithms.len() as f64;
-    let centre = logarithms.iter().sum::<f64>() / count;
-    let squares: f64 = logarithms.iter().map(|of| (of - centre).powi(2)).sum();
-    let deviation = if count < 2.0 { f64::INFINITY } else { (squares / (count - 1.0)).sqrt() };
-    Estimate::new(mean, mean * NORMAL_95 * deviation)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::PointMetric;
-    use crate::predict::{HostPredictions, predict};
+    use crate::predict::predict;
+    use crate::predictions::{HostPredictions, PointMetric};
     use std::sync::atomic::AtomicBool;
     use warmcore_costs::Profile;
     use warmcore_costs::profile::Measured;

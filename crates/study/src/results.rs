@@ -7,7 +7,7 @@ use crate::decide::{Advice, Gain, Ordinary, Region};
 use crate::grade::Quality;
 use crate::point::ended;
 use crate::present::verdict::verdict;
-use crate::streams::WithMany;
+use crate::streams::ChoiceWithMoreStreams;
 use serde::Serialize;
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::document::Confidence;
@@ -68,7 +68,7 @@ pub struct Summary<'a> {
 struct StreamsSummary {
     streams: u32,
     /// For each region of the first advice.
-    choices: Vec<WithMany>,
+    choices: Vec<ChoiceWithMoreStreams>,
 }
 
 /// How the costs were measured.
@@ -81,8 +81,9 @@ struct CostsSummary {
     /// Runs in all, and how many of them were disturbed.
     runs: u64,
     set_aside: u64,
-    /// Disturbed runs in which the processors were at another distance.
-    displaced: u64,
+    /// Runs set aside because the processors were at another distance.
+    #[serde(rename = "displaced")]
+    vcpu_moved_runs: u64,
     /// Time for a cache line to get from one processor to the other. If it differs from an earlier study, a
     /// hypervisor has moved the processors, and the costs are like those of another machine.
     handover_ns: Option<f64>,
@@ -149,7 +150,7 @@ impl<'a> Summary<'a> {
     /// The summary of `findings`.
     #[must_use]
     pub fn new(findings: &'a Findings) -> Self {
-        let Quality { costs, missed, on_disturbed, runs, set_aside, displaced, .. } =
+        let Quality { costs, missed, on_disturbed, runs, set_aside, vcpu_moved_runs, .. } =
             Quality::from_profile(&findings.profile);
         let provenance = &findings.profile.provenance;
         let verdict = verdict(findings);
@@ -165,7 +166,7 @@ impl<'a> Summary<'a> {
                 on_disturbed,
                 runs,
                 set_aside,
-                displaced,
+                vcpu_moved_runs,
                 handover_ns: provenance.handover.map(|time| time.0),
                 handover_range_ns: provenance.handover_range.map(|ends| ends.map(|time| time.0)),
                 between_studies: BETWEEN_STUDIES,

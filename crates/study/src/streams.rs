@@ -8,7 +8,8 @@
 
 use crate::decide::{Advice, INDIFFERENT, Region, simulated_within};
 use crate::grade::LITTLE;
-use crate::predict::{Conditions, HostPredictions, PredictError};
+use crate::predict::Conditions;
+use crate::predictions::{HostPredictions, PredictError};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -26,24 +27,24 @@ pub struct ManyStreams {
     /// The number of streams.
     pub streams: u32,
     /// How the choice changes in each region of the advice.
-    pub choices: Vec<WithMany>,
+    pub choices: Vec<ChoiceWithMoreStreams>,
 }
 
 /// How a region's choice changes with more streams.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum WithMany {
+pub enum ChoiceWithMoreStreams {
     /// At no rate of the region is another combination better by more than [`LITTLE`].
     Holds,
     /// At some rates another combination is.
-    Other(Other),
+    Other(BetterCombination),
     /// No predicted combination keeps up at any rate of the region.
     Nothing,
 }
 
 /// A combination that is better than a region's choice with more streams.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
-pub struct Other {
+pub struct BetterCombination {
     /// The combination that is best at most of those rates.
     pub best: Combination,
     /// The lowest and the highest of those rates.
@@ -137,22 +138,22 @@ struct Better {
 
 impl Delays<'_> {
     /// How the choice of `region` changes.
-    fn choice(&self, region: &Region) -> WithMany {
+    fn choice(&self, region: &Region) -> ChoiceWithMoreStreams {
         let combination = |of: usize| self.host.curves[self.curves[of]].combination;
         let best = (0..self.curves.len()).find(|&of| combination(of) == region.best);
         let rates = simulated_within(self.host, region.from, region.to);
-        let Some((best, rates)) = best.zip(rates) else { return WithMany::Nothing };
+        let Some((best, rates)) = best.zip(rates) else { return ChoiceWithMoreStreams::Nothing };
         if !rates.clone().any(|rate| self.delays.iter().any(|delays| delays[rate].mean().is_some())) {
-            return WithMany::Nothing;
+            return ChoiceWithMoreStreams::Nothing;
         }
         let better: Vec<Better> = rates.filter_map(|rate| self.better(best, rate)).collect();
         let times = |curve: usize| better.iter().filter(|better| better.curve == curve).count();
         let first = (0..self.curves.len()).rev().max_by_key(|&curve| times(curve));
         let (Some(first), Some(lowest), Some(highest)) = (first, better.first(), better.last()) else {
-            return WithMany::Holds;
+            return ChoiceWithMoreStreams::Holds;
         };
         let saved = better.iter().filter(|better| better.curve == first).filter_map(|better| better.saved);
-        WithMany::Other(Other {
+        ChoiceWithMoreStreams::Other(BetterCombination {
             best: combination(first),
             rates_per_s: [lowest, highest].map(|better| self.host.rates[better.rate]),
             at_most_saved: saved.max_by(|a, b| a.mean.total_cmp(&b.mean)),
@@ -224,8 +225,8 @@ mod tests {
             delays[other].fill(of_other);
             Delays { host: &host, curves: curves.clone(), delays }.choice(region)
         };
-        assert_eq!(choice(mean(99.0), mean(100.0)), WithMany::Holds);
-        let WithMany::Other(Other { best: found, rates_per_s, at_most_saved }) =
+        assert_eq!(choice(mean(99.0), mean(100.0)), ChoiceWithMoreStreams::Holds);
+        let ChoiceWithMoreStreams::Other(BetterCombination { best: found, rates_per_s, at_most_saved }) =
             choice(mean(50.0), mean(100.0))
         else {
             panic!("it holds")
@@ -234,14 +235,20 @@ mod tests {
         assert!(rates_per_s[0].0 >= region.from.0 && rates_per_s[1].0 <= region.to.0);
         let saved = at_most_saved.unwrap();
         assert!((saved.mean - 0.5).abs() < 1e-9 && saved.half_width.unwrap() > 0.0);
-        let WithMany::Other(saturated) = choice(mean(90.0), Delay::Saturated) else { panic!("it holds") };
+        let ChoiceWithMoreStreams::Other(saturated) = choice(mean(90.0), Delay::Saturated) else {
+            panic!("it holds")
+        };
         assert_eq!((saturated.best, saturated.at_most_saved), (found, None));
-        assert_eq!(choice(mean(90.0), Delay::Unknown), WithMany::Holds, "what is not known is not worse");
+        assert_eq!(
+            choice(mean(90.0), Delay::Unknown),
+            ChoiceWithMoreStreams::Holds,
+            "what is not known is not worse"
+        );
         let nobody = vec![vec![Delay::Saturated; host.rates.len()]; curves.len()];
         let delays = Delays { host: &host, curves: curves.clone(), delays: nobody };
         assert_eq!(
             delays.choice(region),
-            WithMany::Nothing,
+            ChoiceWithMoreStreams::Nothing,
             "what nothing keeps up with is no choice that holds"
         );
     }

@@ -31,7 +31,7 @@ use warmcore_units::PerSecond;
 
 /// A sweep whose points can all be simulated.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct SweepPlan {
     request: Request,
     /// The traffic of the request. A trace is used by every point.
     traffic: OpenTraffic,
@@ -61,7 +61,7 @@ pub enum SweepError {
     Interrupted,
 }
 
-impl Plan {
+impl SweepPlan {
     /// The points of `request` on a host with the costs of `profile`. Files named by the traffic are looked
     /// up in `base`.
     ///
@@ -160,7 +160,7 @@ impl Swept {
     /// The figures of each point, in order.
     pub fn figures(&self) -> impl Iterator<Item = NamedFigures> {
         self.points.iter().map(|(scenario, result)| {
-            NamedFigures::of_scenario(scenario).and(NamedFigures::of_result(result))
+            NamedFigures::of_scenario(scenario).followed_by(NamedFigures::of_result(result))
         })
     }
 

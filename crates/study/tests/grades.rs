@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
 use warmcore_costs::profile::{Measured, Runs};
-use warmcore_record::document::Level;
+use warmcore_record::document::ConfidenceLevel;
 use warmcore_scenario::Study;
 use warmcore_study::present::verdict::verdict;
 use warmcore_study::{Findings, conclude};
@@ -39,7 +39,7 @@ fn study(profile: Profile) -> Findings {
     conclude(&study, profile, None, &|_, _| (), &AtomicBool::new(false)).expect("it can be predicted")
 }
 
-fn levels(findings: &Findings) -> Vec<Level> {
+fn levels(findings: &Findings) -> Vec<ConfidenceLevel> {
     verdict(findings).statements.iter().map(|statement| statement.confidence.level).collect()
 }
 
@@ -50,10 +50,10 @@ fn a_clear_winner_on_a_quiet_machine_is_sure() {
         *time = Measured { half_width, runs: 40, disturbed: 0, missed_target: false, ..*time };
     };
     let mut profile = profile(quiet);
-    profile.provenance.runs = Some(Runs { made: 3_000, disturbed: 40, displaced: 0 });
+    profile.provenance.runs = Some(Runs { made: 3_000, disturbed: 40, vcpu_moved: 0 });
     let findings = study(profile);
     let reasons = || verdict(&findings).statements;
-    assert!(levels(&findings).contains(&Level::High), "{:#?}", reasons());
+    assert!(levels(&findings).contains(&ConfidenceLevel::High), "{:#?}", reasons());
 }
 
 #[test]
@@ -64,11 +64,11 @@ fn the_same_measured_in_a_busy_hour_is_not() {
     };
     let findings = study(profile(busy));
     assert!(
-        levels(&findings).iter().all(|level| *level == Level::Low),
+        levels(&findings).iter().all(|level| *level == ConfidenceLevel::Low),
         "{:#?}",
         verdict(&findings).statements
     );
-    assert_eq!(verdict(&findings).confidence.map(|confidence| confidence.level), Some(Level::Low));
+    assert_eq!(verdict(&findings).confidence.map(|confidence| confidence.level), Some(ConfidenceLevel::Low));
 }
 
 /// The verdict states the distance of the processors, and how the choices change with more streams.

@@ -6,7 +6,7 @@ use super::values::CpuRange;
 use super::{quantity, values, whole};
 use clap::Args;
 use std::net::{Ipv4Addr, SocketAddr};
-use warmcore_measure::Plan;
+use warmcore_measure::CalibrationPlan;
 use warmcore_scenario::{DriverKind, Live, Mode, OverloadRule, ShutdownRule};
 
 /// A scenario to be run on this machine.
@@ -80,7 +80,7 @@ pub(crate) struct LiveArguments {
     pub(crate) work_kib: Option<u32>,
 
     /// Bytes of data in a packet of the memory driver [default: 64]
-    #[arg(long, value_name = "BYTES", value_parser = whole::bytes::<u16>(0..=Plan::MAX_PAYLOAD_BYTES as u64))]
+    #[arg(long, value_name = "BYTES", value_parser = whole::bytes::<u16>(0..=CalibrationPlan::MAX_PAYLOAD_BYTES as u64))]
     pub(crate) payload: Option<u16>,
 
     /// Verify UDP checksums in software

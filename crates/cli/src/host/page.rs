@@ -4,7 +4,7 @@ use super::words;
 use crate::provenance::{PROGRAM, command};
 use warmcore_linux::inventory::{Interrupt, Inventory, Managed};
 use warmcore_record::document::{
-    Block, Confidence, Document, KeyFigure, Level, Section, Statement, Term, Verdict,
+    Block, Confidence, ConfidenceLevel, Document, KeyFigure, ReportVerdict, Section, Statement, Term,
 };
 use warmcore_record::manifest::{FactGroup, Manifest};
 use warmcore_record::table::{Cell, Row, Table};
@@ -32,7 +32,7 @@ pub(super) fn document(inventory: &Inventory) -> Document {
     }
 }
 
-fn verdict(inventory: &Inventory) -> Verdict {
+fn verdict(inventory: &Inventory) -> ReportVerdict {
     let figure = |count: usize, meaning: &str| KeyFigure {
         value: count.to_string(),
         half_width: String::new(),
@@ -43,9 +43,9 @@ fn verdict(inventory: &Inventory) -> Verdict {
     let statement = |text: String| Statement {
         text,
         evidence: Vec::new(),
-        confidence: Confidence { level: Level::High, reason: reason.clone() },
+        confidence: Confidence { level: ConfidenceLevel::High, reason: reason.clone() },
     };
-    Verdict {
+    ReportVerdict {
         headline: words::headline(inventory),
         figures: vec![
             figure(inventory.machine.cpus.len(), "cpus online"),
@@ -54,7 +54,7 @@ fn verdict(inventory: &Inventory) -> Verdict {
             figure(inventory.threads.len(), "busy threads"),
         ],
         statements: words::circumstances(inventory).into_iter().map(statement).collect(),
-        ..Verdict::default()
+        ..ReportVerdict::default()
     }
 }
 

@@ -128,11 +128,11 @@ pub(crate) fn steering(interface: &Interface) -> [String; 3] {
 
 /// What else matters before anything is placed: special cpus, rivals, limits; a sentence each.
 pub(crate) fn circumstances(inventory: &Inventory) -> Vec<String> {
-    let apart = &inventory.apart;
+    let special = &inventory.special_cpus;
     let sets = [
-        ("Offline", &apart.offline),
-        ("Isolated from the scheduler", &apart.isolated),
-        ("Without a timer tick", &apart.nohz_full),
+        ("Offline", &special.offline),
+        ("Isolated from the scheduler", &special.isolated),
+        ("Without a timer tick", &special.nohz_full),
     ];
     let mut said: Vec<String> = sets
         .iter()

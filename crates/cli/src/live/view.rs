@@ -5,7 +5,7 @@ use comfy_table::Table;
 use console::{Term, truncate_str};
 use std::time::{Duration, Instant};
 use warmcore_costs::{Situation, ThreadStack};
-use warmcore_runtime::Watch;
+use warmcore_runtime::RunHandle;
 use warmcore_runtime::tally::{BLOCK, Block, PacketStats};
 use warmcore_units::{CpuId, Nanos, PerSecond};
 
@@ -33,7 +33,7 @@ impl<'a> View<'a> {
     }
 
     /// Draws the run that `watch` sees, if it is time to.
-    pub(super) fn refresh(&mut self, watch: &Watch<'_>) {
+    pub(super) fn refresh(&mut self, watch: &RunHandle<'_>) {
         if self.drawn.elapsed() < self.refresh {
             return;
         }

@@ -14,7 +14,7 @@ use warmcore_linux::counters::{Event, Kernel};
 use warmcore_measure::Model;
 use warmcore_measure::blocks::BlockDesign;
 use warmcore_measure::transfer::{
-    self, Experiment, Load, Options, Results, TransferError, TransferFigures, experiment,
+    self, Experiment, Load, Results, TransferError, TransferFigures, TransferOptions, experiment,
 };
 use warmcore_published::foong_2004::{Affinity, Direction, Measurements, Point, Runs, source};
 use warmcore_units::Bytes;
@@ -78,8 +78,8 @@ pub(crate) fn run(arguments: &FoongArguments) -> miette::Result<()> {
 }
 
 /// The key of a point's runs in the journal.
-fn key(options: &Options) -> String {
-    let Options { connections, cpus, load, window, blocks, .. } = options;
+fn key(options: &TransferOptions) -> String {
+    let TransferOptions { connections, cpus, load, window, blocks, .. } = options;
     format!(
         "{} {} bytes\n{connections} connections on {cpus:?}\n{} blocks of {window:?}",
         load.direction.name(),
@@ -89,13 +89,13 @@ fn key(options: &Options) -> String {
 }
 
 /// An experiment for each direction and size.
-fn options(arguments: &FoongArguments) -> miette::Result<Vec<Options>> {
+fn options(arguments: &FoongArguments) -> miette::Result<Vec<TransferOptions>> {
     let (window, blocks) = if arguments.common.quick { QUICK } else { FULL };
     let mut sizes = if arguments.sizes.is_empty() { SIZES.to_vec() } else { arguments.sizes.clone() };
     sizes.sort_unstable();
     sizes.dedup();
     let (cpus, ends) = (usable_cpus()?, processes()?);
-    let of = |(direction, size)| Options {
+    let of = |(direction, size)| TransferOptions {
         connections: arguments.connections,
         cpus: cpus.clone(),
         ends: ends.clone(),

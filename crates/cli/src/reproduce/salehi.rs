@@ -6,16 +6,18 @@ use crate::checkpoint::Checkpoint;
 use crate::misuse::misuse;
 use crate::{documents, flags, interrupt, point, progress, provenance};
 use miette::miette;
-use warmcore_published::salehi_1994::{FigureName, Options, Plan, ReproduceError, reproduce, source};
+use warmcore_published::salehi_1994::{
+    FigureName, ReproduceError, ReproductionOptions, SimulationPlan, reproduce, source,
+};
 use warmcore_scenario::Traffic;
 
 pub(crate) fn run(arguments: &SalehiArguments) -> miette::Result<()> {
     let figures = figures(&source(), &arguments.common)?;
     let options = options(arguments, &figures)?;
     // What cannot be reproduced is refused before anything is written.
-    Plan::new(&options).map_err(explained)?;
+    SimulationPlan::new(&options).map_err(explained)?;
     let output = &arguments.common.output;
-    let Options { seed, precision, .. } = options;
+    let ReproductionOptions { seed, precision, .. } = options;
     let request = format!("figures {}\nseed {seed}\nprecision {precision}\n", figures.join(", "));
     let (folder, kept) = Checkpoint::open(output, &FILES, &options.profile, &Traffic::default(), &request)?;
     let stop = interrupt::catch()?;
@@ -27,13 +29,14 @@ pub(crate) fn run(arguments: &SalehiArguments) -> miette::Result<()> {
     bar.finish_and_clear();
     let simulations = simulations.map_err(explained)?;
 
-    let Options { profile, seed, .. } = &simulations.options;
+    let ReproductionOptions { profile, seed, .. } = &simulations.options;
     let manifest = provenance::of_simulation(profile, *seed, None);
     finish(&source().conclude(simulations, figures), manifest, &folder, output.json)
 }
 
-fn options(arguments: &SalehiArguments, figures: &[&str]) -> miette::Result<Options> {
-    let mut options = if arguments.common.quick { Options::quick() } else { Options::default() };
+fn options(arguments: &SalehiArguments, figures: &[&str]) -> miette::Result<ReproductionOptions> {
+    let mut options =
+        if arguments.common.quick { ReproductionOptions::quick() } else { ReproductionOptions::default() };
     if let Some(source) = &arguments.profile {
         options.source = source.clone();
         options.profile = documents::profile(source)?;

@@ -4,13 +4,13 @@ use crate::costs::ChosenProfile;
 use crate::terminal::{OF_THE_SIMULATION, estimate, parts, table};
 use warmcore_costs::Situation;
 use warmcore_scenario::{PacketScenario, ProcessorPolicy};
-use warmcore_sim::packet::{Comparison, Ended, Outcome, PointResult};
+use warmcore_sim::packet::{Ended, Outcome, PairedComparison, PointResult};
 use warmcore_units::{Estimate, Nanos};
 
 /// Another policy, and how it compares; no comparison if either is saturated.
 pub(super) struct Against {
     pub(super) policy: ProcessorPolicy,
-    pub(super) comparison: Option<Comparison>,
+    pub(super) comparison: Option<PairedComparison>,
 }
 
 /// The summary of `scenario` with these `costs`; simulating it took `seconds`.
@@ -38,7 +38,7 @@ pub(super) fn summary(
 /// How the mean delay differs from that under another policy, on the same packets.
 pub(super) fn difference(against: &Against) -> String {
     let Against { policy, comparison } = against;
-    let Some(Comparison { difference, relative }) = comparison else {
+    let Some(PairedComparison { difference, relative }) = comparison else {
         return format!("\nAgainst {policy} no difference can be given: one of the two is saturated.\n");
     };
     let [mean, half] = [difference.mean, difference.half_width].map(|nanos| Nanos(nanos.abs()));

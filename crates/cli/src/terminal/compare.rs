@@ -3,7 +3,7 @@
 use super::{estimate, table};
 use comfy_table::Table;
 use warmcore_study::compare::differences::{Difference, differences};
-use warmcore_study::compare::point::{Quantity, Source};
+use warmcore_study::compare::point::{JudgedQuantity, PredictionModel};
 use warmcore_study::compare::present::{error_words, headline, load, meaning_of_marks, percent};
 use warmcore_study::compare::{Compared, Comparison};
 
@@ -49,18 +49,20 @@ fn points(all: &[Compared]) -> Table {
         for point in &compared.points {
             let measured =
                 point.figures().map_or_else(|| "not known".to_owned(), |figures| estimate(&figures.delay));
-            let of_null = |quantity| error_words(point, quantity, Source::Null);
-            let of_model = |quantity| error_words(point, quantity, Source::Model);
+            let of_null = |quantity| error_words(point, quantity, PredictionModel::Null);
+            let of_model = |quantity| error_words(point, quantity, PredictionModel::Caches);
             points.add_row([
                 compared.scheduling.to_string(),
                 load(point),
                 measured,
-                of_model(Quantity::Delay),
-                of_model(Quantity::Stack),
-                of_model(Quantity::P99),
-                of_null(Quantity::Delay),
-                of_null(Quantity::Stack),
-                point.judgement(Source::Model).map_or_else(|| "no".to_owned(), |verdict| verdict.to_string()),
+                of_model(JudgedQuantity::Delay),
+                of_model(JudgedQuantity::Stack),
+                of_model(JudgedQuantity::P99),
+                of_null(JudgedQuantity::Delay),
+                of_null(JudgedQuantity::Stack),
+                point
+                    .judgement(PredictionModel::Caches)
+                    .map_or_else(|| "no".to_owned(), |verdict| verdict.to_string()),
             ]);
         }
     }

@@ -2,13 +2,13 @@
 
 use super::{counts, sentence, table};
 use warmcore_measure::counts::CountedResults;
-use warmcore_measure::verify::findings::{Changes, Conclusion, Findings, ModelFindings};
+use warmcore_measure::verify::findings::{Changes, Conclusion, ModelFindings, VerificationFindings};
 use warmcore_measure::verify::monitor::ResourceUse;
 use warmcore_stats::blocks::ChangeVerdict;
 use warmcore_units::PerSecond;
 
 /// The models, the control, and the conclusion about the plan.
-pub(crate) fn summary(findings: &Findings) -> String {
+pub(crate) fn summary(findings: &VerificationFindings) -> String {
     let rate = if findings.work.is_bits() { "Gbit/s" } else { "rate" };
     let mut table =
         table(["model", rate, "busy cpus", "cycles per bit", "against none", "per busy cpu", "visible"]);
@@ -24,7 +24,7 @@ pub(crate) fn summary(findings: &Findings) -> String {
     text + &format!("\n{}\n", conclusion(findings))
 }
 
-fn row(findings: &Findings, found: &ModelFindings) -> [String; 7] {
+fn row(findings: &VerificationFindings, found: &ModelFindings) -> [String; 7] {
     let scale = if findings.work.is_bits() { 1e-9 } else { 1.0 };
     let (rate, per_cpu, visible) = match &found.against_none {
         None => Default::default(),
@@ -60,7 +60,7 @@ fn changes_in_words(changes: &Changes) -> String {
 }
 
 /// What else was measured, and which runs were disturbed.
-fn noted(findings: &Findings) -> String {
+fn noted(findings: &VerificationFindings) -> String {
     let mut text = String::new();
     for found in &findings.models {
         let counted = |of: fn(&ResourceUse) -> Option<PerSecond>| {
@@ -90,7 +90,7 @@ fn noted(findings: &Findings) -> String {
 }
 
 /// What the processor counted, and where the number of cycles comes from.
-fn counted(findings: &Findings) -> String {
+fn counted(findings: &VerificationFindings) -> String {
     let is_bits = findings.work.is_bits();
     let cycles = if is_bits { sentence(&findings.cycles.to_string()) + "\n" } else { String::new() };
     let table = if findings.coverage.is_any() {
@@ -103,7 +103,7 @@ fn counted(findings: &Findings) -> String {
     format!("{table}{cycles}{}\n", findings.coverage)
 }
 
-fn conclusion(findings: &Findings) -> &'static str {
+fn conclusion(findings: &VerificationFindings) -> &'static str {
     match findings.conclusion() {
         Conclusion::Gain => {
             "The plan brings a gain here. Everything is as it was before: `warmcore host apply` makes it stay."

@@ -15,12 +15,12 @@ pub(super) struct Comparisons<'a> {
     to: Option<&'a str>,
     /// Whether virtual wires used segmentation offload.
     offloads: bool,
-    comparisons: Vec<Comparison>,
+    comparisons: Vec<TransferComparison>,
 }
 
 /// One of them.
 #[derive(Serialize)]
-struct Comparison {
+struct TransferComparison {
     size_bytes: u64,
     direction: &'static str,
     connections: u8,
@@ -82,11 +82,16 @@ struct Changed {
 impl<'a> Comparisons<'a> {
     pub(super) fn new(experiments: &[Experiment], offloads: bool, to: Option<&'a str>) -> Self {
         let offloads = offloads && to.is_none();
-        Self { schema: 1, to, offloads, comparisons: experiments.iter().map(Comparison::new).collect() }
+        Self {
+            schema: 1,
+            to,
+            offloads,
+            comparisons: experiments.iter().map(TransferComparison::new).collect(),
+        }
     }
 }
 
-impl Comparison {
+impl TransferComparison {
     fn new(experiment: &Experiment) -> Self {
         let Experiment { options, results, control, .. } = experiment;
         let of_place = |(place, results): (usize, &Results)| {

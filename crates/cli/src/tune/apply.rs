@@ -8,7 +8,9 @@ use crate::terminal::table;
 use crate::{interrupt, messages};
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::path::Path;
-use warmcore_linux::tuning::{Disk, JournalDirectory, Outcome, Proposal, Step, apply, changes, rivals, undo};
+use warmcore_linux::tuning::{
+    Disk, JournalDirectory, Proposal, Step, StepOutcome, apply, changes, rivals, undo,
+};
 
 pub(super) fn run(arguments: &ApplyArguments) -> miette::Result<()> {
     let document = plan::read(&arguments.plan)?;
@@ -87,16 +89,16 @@ pub(super) fn difference(document: &Document, proposals: &[Proposal]) -> String 
 }
 
 /// What was changed, and how to proceed.
-fn report(outcomes: &[(Step, Outcome)], arguments: &ApplyArguments, journal: &Path) -> String {
-    let made = outcomes.iter().filter(|(_, outcome)| *outcome != Outcome::Ended).count();
+fn report(outcomes: &[(Step, StepOutcome)], arguments: &ApplyArguments, journal: &Path) -> String {
+    let made = outcomes.iter().filter(|(_, outcome)| *outcome != StepOutcome::Ended).count();
     let mut text = format!("{} changed, each read back.\n", counted(made, "value"));
     for (step, outcome) in outcomes {
         match outcome {
-            Outcome::Applied => {}
-            Outcome::Pending(cpus) => {
+            StepOutcome::Applied => {}
+            StepOutcome::Pending(cpus) => {
                 text += &format!("{}: still handled on {cpus}; it moves when it comes next.\n", step.set);
             }
-            Outcome::Ended => text += &format!("{}: ended before it was placed.\n", step.set),
+            StepOutcome::Ended => text += &format!("{}: ended before it was placed.\n", step.set),
         }
     }
     let place = match &arguments.journal.journal {

@@ -1,6 +1,6 @@
 //! Plausibility checks of a profile, made before anything is computed from it.
 
-use super::{ApproachTimes, Level, Measured, Profile, ReceiveTimes};
+use super::{ApproachTimes, CacheLevel, Measured, Profile, ReceiveTimes};
 use crate::situation::{Approach, Experiment, ThreadStack};
 use warmcore_units::{Fault, Nanos};
 
@@ -47,7 +47,7 @@ impl Profile {
     }
 }
 
-fn check_levels(levels: &[Level]) -> Result<(), Fault> {
+fn check_levels(levels: &[CacheLevel]) -> Result<(), Fault> {
     if levels.is_empty() {
         return Err(Fault::new("levels", "empty", "at least one cache level"));
     }

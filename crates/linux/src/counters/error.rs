@@ -1,6 +1,5 @@
 //! Why an event was not counted, and how to mend it.
 
-use super::code::Code;
 use rustix::io::Errno;
 use std::io;
 use warmcore_units::CpuId;
@@ -40,8 +39,8 @@ pub enum CounterError {
 }
 
 impl CounterError {
-    pub(super) fn refused(code: Code, cpu: CpuId, answer: &io::Error) -> Self {
-        Self::Refused { code: code.name, cpu, answer: answer.to_string(), number: answer.raw_os_error() }
+    pub(super) fn refused(code: &'static str, cpu: CpuId, answer: &io::Error) -> Self {
+        Self::Refused { code, cpu, answer: answer.to_string(), number: answer.raw_os_error() }
     }
 }
 

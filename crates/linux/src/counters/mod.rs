@@ -161,7 +161,7 @@ impl Open {
         let code = source.processor().code(event)?;
         let open = |&cpu: &CpuId| match source.open(code, cpu) {
             Ok(counter) => Ok((cpu, counter)),
-            Err(answer) => Err(CounterError::refused(code, cpu, &answer)),
+            Err(answer) => Err(CounterError::refused(code.name, cpu, &answer)),
         };
         Ok(Self { code, on: cpus.iter().map(open).collect::<Result<_, _>>()? })
     }
@@ -169,7 +169,7 @@ impl Open {
     fn read(&mut self) -> Result<Vec<Reading>, CounterError> {
         let code = self.code;
         let read = |(cpu, counter): &mut (CpuId, Box<dyn Counter>)| {
-            counter.read().map_err(|answer| CounterError::refused(code, *cpu, &answer))
+            counter.read().map_err(|answer| CounterError::refused(code.name, *cpu, &answer))
         };
         self.on.iter_mut().map(read).collect()
     }

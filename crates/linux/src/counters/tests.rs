@@ -45,7 +45,7 @@ fn software_events_are_counted_on_a_cpu() {
     let mut switches = match open(Code::CONTEXT_SWITCHES) {
         Ok(switches) => switches,
         Err(error) => {
-            let why = CounterError::refused(Code::CONTEXT_SWITCHES, cpu, &error);
+            let why = CounterError::refused(Code::CONTEXT_SWITCHES.name, cpu, &error);
             return println!("skipped: {why}");
         }
     };
@@ -89,7 +89,7 @@ fn this_machine_counts_or_reports_the_error() {
 fn errors_of_the_system_are_explained() {
     let message = |number: i32| {
         let answer = io::Error::from_raw_os_error(number);
-        CounterError::refused(Code::CYCLES, CpuId(3), &answer).to_string()
+        CounterError::refused(Code::CYCLES.name, CpuId(3), &answer).to_string()
     };
     assert!(message(libc::EACCES).contains("to `cycles` on cpu3: it needs CAP_PERFMON"));
     assert!(message(libc::EPERM).contains("perf_event_paranoid"));

@@ -9,7 +9,7 @@ use warmcore_units::CpuId;
 
 /// A fake host whose `/proc` and `/sys` files can be written.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Host {
+pub struct FakeHost {
     /// Its cpus, caches and limits.
     pub machine: Machine,
     /// The generation of control groups.
@@ -89,7 +89,7 @@ pub fn mask(cpus: &CpuSet) -> String {
     (0..=words).rev().map(word).collect::<Vec<_>>().join(",")
 }
 
-impl Host {
+impl FakeHost {
     /// Creates a host with no devices and no threads, an hour after boot.
     #[must_use]
     pub fn new(machine: Machine) -> Self {

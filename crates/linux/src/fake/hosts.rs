@@ -15,7 +15,7 @@
 //! | [`crossed`] | the host of Foong, Fung & Newell 2004: two cpus, eight NICs, and every process on the cpu that does not take its interrupts |
 //! | [`bare`] | a kernel that shows cpus and nothing else |
 
-use super::{Device, Host, InterruptNaming, Nic, Thread, Tree, Vector, mask};
+use super::{Device, FakeHost, InterruptNaming, Nic, Thread, Tree, Vector, mask};
 use warmcore_topology::{CpuSet, Machine, synthetic};
 use warmcore_units::CpuId;
 
@@ -44,7 +44,7 @@ pub const ALL: [(&str, HostFn); 12] = [
 pub fn two_socket_server() -> Tree {
     let machine = synthetic::two_socket_server();
     let [first, second] = [0, 1].map(|node| on_node(&machine, node));
-    let mut host = Host::new(machine.clone());
+    let mut host = FakeHost::new(machine.clone());
     host.devices = vec![
         nic("0000:01:00.0", "eth1", 8, Some(0), &first),
         nic("0000:81:00.0", "eth0", 64, Some(1), &second),
@@ -66,7 +66,7 @@ pub fn two_socket_server() -> Tree {
 #[must_use]
 pub fn storage_server() -> Tree {
     let machine = synthetic::arm_server();
-    let mut host = Host::new(machine.clone());
+    let mut host = FakeHost::new(machine.clone());
     host.debugfs = true;
     let nvme = |number: u32| Device {
         address: format!("0000:0{}:00.0", number + 1),
@@ -84,7 +84,7 @@ pub fn storage_server() -> Tree {
 #[must_use]
 pub fn arm_server() -> Tree {
     let machine = synthetic::arm_server();
-    let mut host = Host::new(machine.clone());
+    let mut host = FakeHost::new(machine.clone());
     host.interrupt_naming = InterruptNaming::ByNumber;
     host.devices = vec![nic("0000:01:00.0", "eth0", 16, Some(0), &machine.online())];
     host.tree()
@@ -96,7 +96,7 @@ pub fn arm_server() -> Tree {
 pub fn container() -> Tree {
     let allowed: CpuSet = set([2, 5, 6]);
     let machine = synthetic::virtual_machine(8).limited_to(allowed.clone(), Some(1.5));
-    let mut host = Host::new(machine);
+    let mut host = FakeHost::new(machine);
     host.cgroup = super::Cgroup::V1InContainer;
     host.threads =
         vec![Thread { group: "/docker/0123".to_owned(), ..Thread::alone(1, "worker", 200_000, 5, &allowed) }];
@@ -115,7 +115,7 @@ pub fn container() -> Tree {
 pub fn unplugged() -> Tree {
     let offline: CpuSet = set([3, 5]);
     let machine = synthetic::virtual_machine(8).without(&offline);
-    let mut host = Host::new(machine.clone());
+    let mut host = FakeHost::new(machine.clone());
     host.devices = vec![nic("0000:00:04.0", "eth0", 4, None, &machine.online())];
     host.devices[0].vectors[2].allowed = set([3]);
     let mut tree = host.tree();
@@ -128,7 +128,7 @@ pub fn unplugged() -> Tree {
 #[must_use]
 pub fn hybrid_laptop() -> Tree {
     let machine = synthetic::hybrid_laptop();
-    let mut host = Host::new(machine);
+    let mut host = FakeHost::new(machine);
     host.devices = vec![nic("0000:02:00.0", "enp2s0", 4, None, &set(8..16))];
     let mut tree = host.tree();
     tree.put("sys/devices/cpu_core/cpus", "0-7");
@@ -141,7 +141,7 @@ pub fn hybrid_laptop() -> Tree {
 #[must_use]
 pub fn small_vm() -> Tree {
     let machine = synthetic::virtual_machine(2);
-    let mut host = Host::new(machine.clone());
+    let mut host = FakeHost::new(machine.clone());
     let vector = |action: &str, count| Vector {
         action: action.to_owned(),
         allowed: machine.online(),
@@ -171,7 +171,7 @@ pub fn small_vm() -> Tree {
 #[must_use]
 pub fn balanced() -> Tree {
     let machine = synthetic::virtual_machine(16);
-    let mut host = Host::new(machine.clone());
+    let mut host = FakeHost::new(machine.clone());
     host.devices = vec![nic("0000:00:04.0", "eth0", 8, None, &machine.online())];
     host.threads = vec![
         Thread::alone(801, "irqbalance", 40, 3, &machine.online()),
@@ -193,7 +193,7 @@ pub fn balanced() -> Tree {
 #[must_use]
 pub fn steered() -> Tree {
     let machine = synthetic::virtual_machine(8);
-    let mut host = Host::new(machine.clone());
+    let mut host = FakeHost::new(machine.clone());
     host.devices = vec![nic("0000:00:04.0", "eth0", 2, None, &machine.online())];
     let mut tree = host.tree();
     tree.put("proc/sys/net/core/rps_sock_flow_entries", 32_768);
@@ -212,7 +212,7 @@ pub fn steered() -> Tree {
 #[must_use]
 pub fn isolated() -> Tree {
     let machine = synthetic::virtual_machine(8);
-    let mut host = Host::new(machine);
+    let mut host = FakeHost::new(machine);
     host.devices = vec![nic("0000:00:04.0", "eth0", 4, None, &set(0..4))];
     let busy = |cpu: u32| Thread {
         pid: 900,
@@ -237,7 +237,7 @@ pub fn isolated() -> Tree {
 #[must_use]
 pub fn crossed() -> Tree {
     let machine = synthetic::virtual_machine(2);
-    let mut host = Host::new(machine);
+    let mut host = FakeHost::new(machine);
     let cpu = |number: u32| number / 4;
     let card = |number: u32| {
         nic(&format!("0000:00:1{number}.0"), &format!("eth{number}"), 1, None, &set([cpu(number)]))

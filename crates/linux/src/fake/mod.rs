@@ -2,7 +2,7 @@
 //! [`probe`](crate::probe) and [`inventory`](crate::inventory). The files can be probed in memory
 //! ([`Probe::fake`](crate::Probe::fake)) or from a directory.
 //!
-//! [`Tree::from_machine`] writes a [`Machine`] alone; a [`Host`] adds devices, interrupts, steering and
+//! [`Tree::from_machine`] writes a [`Machine`] alone; a [`FakeHost`] adds devices, interrupts, steering and
 //! threads, and [`hosts`] has one of each important kind. Its [`counters`] are not files. A
 //! [`FaultInjector`] makes changes to such a machine fail.
 //!
@@ -30,7 +30,7 @@ mod host;
 mod processes;
 
 pub use fault_injector::{FaultInjector, InjectedFault};
-pub use host::{Device, Host, InterruptNaming, Nic, Vector, mask};
+pub use host::{Device, FakeHost, InterruptNaming, Nic, Vector, mask};
 pub use processes::Thread;
 
 use std::collections::BTreeMap;

@@ -62,7 +62,7 @@ pub use on_cpu::OnCpu;
 pub use pci::{ParsePciAddressError, PciAddress};
 pub use processors::{Processor, Softnet};
 pub use rates::{CpuRates, InterruptRate, Rates, ThreadRate};
-pub use rivals::{Evidence, LinkFile, Rival, Undoes};
+pub use rivals::{Evidence, LinkFile, OverwrittenSettings, Rival};
 pub use sockets::Sockets;
 pub use threads::{Cpuset, Thread, ThreadKey};
 
@@ -89,7 +89,8 @@ pub struct Inventory {
     /// The cpus of each NUMA node that has any, in order of node number.
     pub nodes: Vec<CpuSet>,
     /// Cpus that need special treatment: offline, isolated, tickless or slow.
-    pub apart: SpecialCpus,
+    #[serde(rename = "apart")]
+    pub special_cpus: SpecialCpus,
     /// What each online cpu has done.
     pub processors: Vec<Processor>,
     /// Device interrupts.
@@ -183,7 +184,7 @@ impl Probe {
             conditions: self.host(),
             present: tree.cpus(PRESENT)?,
             nodes: nodes(tree)?,
-            apart: apart(tree, &online)?,
+            special_cpus: special_cpus(tree, &online)?,
             processors: processors::read(tree, &online, &table)?,
             blind_spots: blind_spot::find(&table, &interrupts, uptime),
             interrupts,
@@ -231,7 +232,7 @@ pub(crate) fn nodes(tree: &Tree) -> Result<Vec<CpuSet>, Malformed> {
     Ok(lists.filter(|cpus| !cpus.is_empty()).collect())
 }
 
-fn apart(tree: &Tree, online: &[CpuId]) -> Result<SpecialCpus, Malformed> {
+fn special_cpus(tree: &Tree, online: &[CpuId]) -> Result<SpecialCpus, Malformed> {
     let cpus = |file: &str| Ok(tree.cpus(file)?.unwrap_or_default());
     let mut isolated: CpuSet = cpus("sys/devices/system/cpu/isolated")?;
     isolated.extend(cpus("sys/fs/cgroup/cpuset.cpus.isolated")?.iter());

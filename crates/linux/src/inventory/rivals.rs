@@ -16,16 +16,16 @@ pub struct Rival {
     /// What it changes.
     pub changes: &'static str,
     /// Which settings of a plan it would undo.
-    pub undoes: Undoes,
+    pub undoes: OverwrittenSettings,
     /// How it was found.
     pub evidence: Vec<Evidence>,
     /// Its configuration, where that is one word: the profile of TuneD.
     pub setting: Option<String>,
 }
 
-/// The settings that a program overwrites although somebody else has set them.
+/// The settings of others that a program overwrites.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Undoes {
+pub struct OverwrittenSettings {
     /// The cpus of interrupts.
     pub interrupts: bool,
     /// The cpus of threads that it did not start.
@@ -63,44 +63,44 @@ impl fmt::Display for Evidence {
 }
 
 /// A program to look for.
-struct Known {
+struct KnownRival {
     name: &'static str,
     changes: &'static str,
-    undoes: Undoes,
+    undoes: OverwrittenSettings,
     /// Names of its processes, truncated to 15 characters as in the kernel.
     processes: &'static [&'static str],
     pid_files: &'static [&'static str],
     setting: Option<&'static str>,
 }
 
-const NOTHING: Undoes = Undoes { interrupts: false, threads: false };
+const NOTHING: OverwrittenSettings = OverwrittenSettings { interrupts: false, threads: false };
 
-const KNOWN: [Known; 8] = [
-    Known {
+const KNOWN: [KnownRival; 8] = [
+    KnownRival {
         name: "irqbalance",
         changes: "moves interrupts between cpus every ten seconds",
-        undoes: Undoes { interrupts: true, threads: false },
+        undoes: OverwrittenSettings { interrupts: true, threads: false },
         processes: &["irqbalance"],
         pid_files: &["run/irqbalance.pid", "run/irqbalance/irqbalance.pid"],
         setting: None,
     },
-    Known {
+    KnownRival {
         name: "tuned",
         changes: "sets interrupt and thread affinity, and the queues of interfaces, as its profile says",
-        undoes: Undoes { interrupts: true, threads: true },
+        undoes: OverwrittenSettings { interrupts: true, threads: true },
         processes: &["tuned"],
         pid_files: &["run/tuned/tuned.pid"],
         setting: Some("etc/tuned/active_profile"),
     },
-    Known {
+    KnownRival {
         name: "numad",
         changes: "moves processes between NUMA nodes",
-        undoes: Undoes { interrupts: false, threads: true },
+        undoes: OverwrittenSettings { interrupts: false, threads: true },
         processes: &["numad"],
         pid_files: &["run/numad.pid"],
         setting: None,
     },
-    Known {
+    KnownRival {
         name: "ananicy",
         changes: "changes priorities of processes by their names",
         undoes: NOTHING,
@@ -108,7 +108,7 @@ const KNOWN: [Known; 8] = [
         pid_files: &[],
         setting: None,
     },
-    Known {
+    KnownRival {
         name: "kubelet",
         changes: "gives containers cpusets, and takes cpus away from others",
         undoes: NOTHING,
@@ -116,7 +116,7 @@ const KNOWN: [Known; 8] = [
         pid_files: &[],
         setting: None,
     },
-    Known {
+    KnownRival {
         name: "dockerd",
         changes: "gives containers cpusets",
         undoes: NOTHING,
@@ -124,7 +124,7 @@ const KNOWN: [Known; 8] = [
         pid_files: &["run/docker.pid"],
         setting: None,
     },
-    Known {
+    KnownRival {
         name: "containerd",
         changes: "gives containers cpusets",
         undoes: NOTHING,
@@ -132,7 +132,7 @@ const KNOWN: [Known; 8] = [
         pid_files: &[],
         setting: None,
     },
-    Known {
+    KnownRival {
         name: "libvirtd",
         changes: "pins the threads of virtual machines",
         undoes: NOTHING,
@@ -145,7 +145,7 @@ const KNOWN: [Known; 8] = [
 /// Finds the known rivals on this machine. `processes` are the names of all processes.
 pub(crate) fn read(tree: &Tree, processes: &BTreeMap<u32, String>) -> Vec<Rival> {
     let units = tree.entries(UNITS, &|name| Some(name.strip_suffix(".service")?.to_owned()));
-    let rival = |known: &Known| {
+    let rival = |known: &KnownRival| {
         let with_name = processes.iter().filter(|(_, name)| known.processes.contains(&name.as_str()));
         let mut evidence: Vec<Evidence> = with_name.map(|(&pid, _)| Evidence::Process(pid)).collect();
         let unit = units.contains(known.name).then(|| format!("{}.service", known.name));

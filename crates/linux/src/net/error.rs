@@ -1,6 +1,6 @@
 //! Why a device cannot be opened, and why a frame cannot be sent.
 
-use super::{Interface, NamespaceError};
+use super::NamespaceError;
 use rustix::io::Errno;
 
 /// Why a device cannot be opened, or has stopped working. All but [`Kernel`](Self::Kernel) are
@@ -98,10 +98,10 @@ impl DeviceError {
     /// capabilities `needs`.
     pub(super) fn from_kernel(
         doing: &str,
-        interface: &Interface,
+        interface: &str,
         needs: &'static str,
     ) -> impl Fn(Errno) -> Self + use<> {
-        let (doing, name) = (format!("{doing} on `{}`", interface.name), interface.name.clone());
+        let (doing, name) = (format!("{doing} on `{interface}`"), interface.to_owned());
         move |source| match source {
             Errno::PERM | Errno::ACCESS => Self::Privilege { doing: doing.clone(), needs },
             Errno::NETDOWN => Self::Down { name: name.clone() },

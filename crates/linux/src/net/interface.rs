@@ -78,7 +78,7 @@ impl Interface {
     /// # Errors
     /// If the capability `CAP_NET_ADMIN` is missing, or the interface is gone.
     pub fn switch_offloads_off(&self) -> Result<(), DeviceError> {
-        let refused = DeviceError::from_kernel("switching offloads off", self, "CAP_NET_ADMIN");
+        let refused = DeviceError::from_kernel("switching offloads off", &self.name, "CAP_NET_ADMIN");
         let socket = query_socket().map_err(&refused)?;
         for command in SET_OFFLOADS {
             let mut words = [command, 0, 0, 0, 0, 0, 0, 0, 0];

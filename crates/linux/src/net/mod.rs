@@ -59,7 +59,7 @@ pub use datagrams::Datagrams;
 pub use error::{DeviceError, SendError};
 pub use filter::{Filter, Ports};
 pub use interface::Interface;
-pub use namespace::{Inside, Namespace, NamespaceError};
+pub use namespace::{EnteredNamespace, Namespace, NamespaceError};
 pub use packet::{Fanout, FanoutMode, PacketOptions, PacketSocket};
 pub use privilege::privilege_missing;
 pub use steering::SteerError;

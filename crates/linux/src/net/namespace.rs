@@ -58,13 +58,13 @@ impl Namespace {
     ///
     /// # Errors
     /// If the capability `CAP_SYS_ADMIN` is missing, unless the thread is already in this namespace.
-    pub fn enter(&self) -> Result<Inside, NamespaceError> {
+    pub fn enter(&self) -> Result<EnteredNamespace, NamespaceError> {
         let former = Self::current()?;
         let elsewhere = !self.is_same(&former);
         if elsewhere {
             self.move_into().map_err(failed("enter"))?;
         }
-        Ok(Inside { former: elsewhere.then_some(former), not_send: PhantomData })
+        Ok(EnteredNamespace { former: elsewhere.then_some(former), not_send: PhantomData })
     }
 
     /// Runs `work` in this namespace, on the calling thread.
@@ -106,14 +106,14 @@ fn make() -> Result<Namespace, NamespaceError> {
 /// Keeps the calling thread in a namespace until dropped.
 #[derive(Debug)]
 #[must_use = "the thread leaves the namespace as soon as the guard is dropped"]
-pub struct Inside {
+pub struct EnteredNamespace {
     /// The previous namespace, if it is a different one.
     former: Option<Namespace>,
     /// A guard belongs to the thread that created it and must be dropped there.
     not_send: PhantomData<*const ()>,
 }
 
-impl Drop for Inside {
+impl Drop for EnteredNamespace {
     fn drop(&mut self) {
         // Fails only if the capability was dropped meanwhile. Continuing in the wrong namespace
         // would be worse than a panic, except while the thread is already panicking.

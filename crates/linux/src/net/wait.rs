@@ -17,7 +17,7 @@ pub struct WaitError(Errno);
 /// ended and nothing was received.
 ///
 /// # Errors
-/// If the kernel cannot wait on so many, or one of them is not open.
+/// If there are more descriptors than the kernel can wait on, or one of them is not open.
 pub fn wait_readable(descriptors: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Result<usize, WaitError> {
     let mut polled: Vec<_> =
         descriptors.iter().map(|descriptor| PollFd::from_borrowed_fd(*descriptor, PollFlags::IN)).collect();

@@ -97,8 +97,11 @@ impl Probe {
         Self { tree: Tree::Fake(tree) }
     }
 
-    pub(crate) fn recording_into(self, recording: Recording) -> Self {
-        Self { tree: Tree::Recorded(Box::new(self.tree), recording) }
+    /// Returns this probe with a recording of everything it reads from now on.
+    #[must_use]
+    pub fn recorded(self) -> (Self, Recording) {
+        let recording = Recording::default();
+        (Self { tree: Tree::Recorded(Box::new(self.tree), recording.clone()) }, recording)
     }
 
     pub(crate) const fn tree(&self) -> &Tree {

@@ -1,7 +1,8 @@
 //! Applies the changes of a journal: all of them, or none.
 
 use super::interrupt::Interrupt;
-use super::journal::{Journal, JournalError};
+use super::journal::Journal;
+use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
 use super::plan::Setting;
 use super::refusal::Refusal;
@@ -23,7 +24,7 @@ const MOVE: Duration = Duration::from_millis(2);
 
 /// The result of a step.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum StepOutcome {
     /// The value is set.
     Applied,
     /// The value is set, but the interrupt is still handled on these cpus. Its controller moves it at
@@ -107,7 +108,10 @@ fn rolled_back(rollback: &Result<UndoReport, JournalError>) -> String {
 ///
 /// # Errors
 /// The first step that failed, and the result of the rollback.
-pub fn apply(mut journal: Journal<'_>, stop: &AtomicBool) -> Result<Vec<(Step, Outcome)>, Box<ApplyError>> {
+pub fn apply(
+    mut journal: Journal<'_>,
+    stop: &AtomicBool,
+) -> Result<Vec<(Step, StepOutcome)>, Box<ApplyError>> {
     match apply_all(&mut journal, stop) {
         Ok(outcomes) => {
             let steps = journal.steps().iter().map(|(step, _)| step.clone());
@@ -126,7 +130,7 @@ pub fn apply(mut journal: Journal<'_>, stop: &AtomicBool) -> Result<Vec<(Step, O
 type Failed = (usize, Problem);
 
 /// Applies every step. Returns the outcomes in the order of the journal.
-fn apply_all(journal: &mut Journal<'_>, stop: &AtomicBool) -> Result<Vec<Outcome>, Failed> {
+fn apply_all(journal: &mut Journal<'_>, stop: &AtomicBool) -> Result<Vec<StepOutcome>, Failed> {
     let mut outcomes = Vec::new();
     for _ in 0..ROUNDS {
         apply_rest(journal, stop, &mut outcomes)?;
@@ -144,7 +148,7 @@ fn apply_all(journal: &mut Journal<'_>, stop: &AtomicBool) -> Result<Vec<Outcome
 fn apply_rest(
     journal: &mut Journal<'_>,
     stop: &AtomicBool,
-    outcomes: &mut Vec<Outcome>,
+    outcomes: &mut Vec<StepOutcome>,
 ) -> Result<(), Failed> {
     for index in outcomes.len()..journal.steps().len() {
         let applied = match stop.load(Ordering::SeqCst) {
@@ -156,23 +160,23 @@ fn apply_rest(
     Ok(())
 }
 
-fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<Outcome, Problem> {
+fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<StepOutcome, Problem> {
     let (system, step) = (journal.system(), journal.steps()[index].0.clone());
     let place = match step.set.locate(system) {
-        Err(LocateError::Absent(_)) if may_end(&step) => return Ok(Outcome::Ended),
+        Err(LocateError::Absent(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         located => located?,
     };
     let wanted = step.set.wanted();
     let read = || place.read(system).map_err(|error| Refusal::from_error(&error));
     match read() {
-        Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(Outcome::Ended),
+        Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         now if now.as_ref() != Ok(&step.original) => return Err(Problem::Changed(place.shown(&now?))),
         _ => {}
     }
     journal.note_begun(index)?;
     let written = place.write(system, &place.text(&wanted)).map_err(|error| Refusal::from_error(&error));
     let reading = match written.and_then(|()| read()) {
-        Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(Outcome::Ended),
+        Err(Refusal::Vanished(_)) if may_end(&step) => return Ok(StepOutcome::Ended),
         reading => reading?,
     };
     if place.value(&reading).as_ref() != Some(&wanted) {
@@ -180,7 +184,7 @@ fn apply_step(journal: &mut Journal<'_>, index: usize) -> Result<Outcome, Proble
     }
     let outcome = match (&place, step.set.cpus()) {
         (Location::Interrupt(interrupt), Some(cpus)) => moved(interrupt, cpus, system)?,
-        _ => Outcome::Applied,
+        _ => StepOutcome::Applied,
     };
     journal.note_done(index, reading)?;
     Ok(outcome)
@@ -194,12 +198,12 @@ fn may_end(step: &Step) -> bool {
 
 /// Checks whether an interrupt is handled on the wanted cpus. Some controllers move it only at the next
 /// interrupt, which is no error; but if it has occurred since and has not moved, that is an error.
-fn moved(interrupt: &Interrupt, wanted: &CpuSet, system: &dyn System) -> Result<Outcome, Problem> {
+fn moved(interrupt: &Interrupt, wanted: &CpuSet, system: &dyn System) -> Result<StepOutcome, Problem> {
     let elsewhere =
         || interrupt.effective(system).filter(|effective| !effective.difference(wanted).is_empty());
     let before = interrupt.count(system);
     if elsewhere().is_none() {
-        return Ok(Outcome::Applied);
+        return Ok(StepOutcome::Applied);
     }
     sleep(MOVE);
     let after = interrupt.count(system);
@@ -207,11 +211,11 @@ fn moved(interrupt: &Interrupt, wanted: &CpuSet, system: &dyn System) -> Result<
         // The interrupt is moved while it is being handled: let the handler finish.
         sleep(MOVE);
         return match elsewhere() {
-            None => Ok(Outcome::Applied),
+            None => Ok(StepOutcome::Applied),
             Some(found) => Err(Problem::Unmoved { wanted: wanted.to_string(), found }),
         };
     }
-    Ok(elsewhere().map_or(Outcome::Applied, Outcome::Pending))
+    Ok(elsewhere().map_or(StepOutcome::Applied, StepOutcome::Pending))
 }
 
 /// Finds new threads of processes whose threads are all to be placed: threads that are not in the journal

@@ -1,6 +1,6 @@
 //! The entries of a journal, and the state that they add up to.
 
-use super::journal::JournalError;
+use super::journal_error::JournalError;
 use super::step::{Step, in_lines};
 use super::system::System;
 use serde::{Deserialize, Serialize};
@@ -73,7 +73,7 @@ struct JournalLine {
 
 /// The progress of a step.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Progress {
+pub(crate) struct StepProgress {
     /// Whether its value may have been written.
     pub(crate) begun: bool,
     /// The value that was read back afterwards.
@@ -89,7 +89,7 @@ pub struct Content {
     pub head: Head,
     /// Whether the changes were confirmed.
     pub confirmed: bool,
-    pub(crate) steps: Vec<(Step, Progress)>,
+    pub(crate) steps: Vec<(Step, StepProgress)>,
 }
 
 impl Head {
@@ -171,19 +171,19 @@ pub(crate) fn parse(text: &str, path: &Path) -> Result<Content, JournalError> {
 impl Content {
     /// Creates the contents of a new journal.
     pub(crate) fn new(head: Head, steps: Vec<Step>) -> Self {
-        let steps = steps.into_iter().map(|step| (step, Progress::default())).collect();
+        let steps = steps.into_iter().map(|step| (step, StepProgress::default())).collect();
         Self { head, confirmed: false, steps }
     }
 
     /// Applies an entry. Returns whether it is consistent with the earlier ones.
     fn take(&mut self, entry: JournalEntry) -> bool {
-        let mut note = |step: usize, note: &dyn Fn(&mut Progress)| {
+        let mut note = |step: usize, note: &dyn Fn(&mut StepProgress)| {
             self.steps.get_mut(step).map(|(_, progress)| note(progress)).is_some()
         };
         match entry {
             JournalEntry::Head(_) => false,
             JournalEntry::Step(step) => {
-                self.steps.push((step, Progress::default()));
+                self.steps.push((step, StepProgress::default()));
                 true
             }
             JournalEntry::Begun(step) => note(step, &|progress| progress.begun = true),

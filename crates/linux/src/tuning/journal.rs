@@ -17,7 +17,8 @@
 //! A directory has at most one *active* journal; a closed one is kept as the last one. The lock is a
 //! separate file, locked while values may change, and released when its process ends.
 
-use super::entries::{Content, Head, JournalEntry, Progress, line, parse};
+use super::entries::{Content, Head, JournalEntry, StepProgress, line, parse};
+use super::journal_error::JournalError;
 use super::step::Step;
 use super::system::{System, is_absent};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -30,53 +31,6 @@ const ACTIVE: &str = "active.journal";
 const LAST: &str = "last.journal";
 const UNFINISHED: &str = "active.journal.unfinished";
 const LOCK: &str = "lock";
-
-/// Why a journal cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum JournalError {
-    /// A file or the directory cannot be used.
-    #[error("cannot {step} `{}`: {source}", path.display())]
-    File {
-        /// The operation.
-        step: &'static str,
-        /// The file or directory.
-        path: PathBuf,
-        /// The error of the system.
-        source: io::Error,
-    },
-    /// Another process is applying or undoing a plan.
-    #[error("`{}` is locked: another process is applying or undoing a plan; wait until it has ended", path.display())]
-    InUse {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// An earlier plan is still applied.
-    #[error("a plan is applied already (`{}`): undo it with `warmcore host undo` first", path.display())]
-    Active {
-        /// The journal.
-        path: PathBuf,
-    },
-    /// A complete line is malformed.
-    #[error("{}:{line}: not a line of a journal: {problem}", path.display())]
-    Malformed {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The journal belongs to a different namespace or tree.
-    #[error("the plan was applied in another {what} ({there}; this one is {here}): undo it there")]
-    Elsewhere {
-        /// `network namespace`, for instance.
-        what: &'static str,
-        /// The one of the journal.
-        there: String,
-        /// That of this process.
-        here: String,
-    },
-}
 
 /// The directory of journals.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -248,7 +202,7 @@ impl<'a> Journal<'a> {
         self.system
     }
 
-    pub(crate) fn steps(&self) -> &[(Step, Progress)] {
+    pub(crate) fn steps(&self) -> &[(Step, StepProgress)] {
         &self.content.steps
     }
 
@@ -261,7 +215,7 @@ impl<'a> Journal<'a> {
     pub(crate) fn add(&mut self, step: Step) -> Result<usize, JournalError> {
         self.append(JournalEntry::Step(step.clone()))?;
         self.system.sync(&self.path()).map_err(self.directory.failed("force the journal to the disk in"))?;
-        self.content.steps.push((step, Progress::default()));
+        self.content.steps.push((step, StepProgress::default()));
         Ok(self.content.steps.len() - 1)
     }
 

@@ -6,7 +6,8 @@
 //! A value that somebody else has changed since is left alone, and the journal stays open. Undoing again,
 //! for example after the process was killed, restores the remaining values.
 
-use super::journal::{Journal, JournalError};
+use super::journal::Journal;
+use super::journal_error::JournalError;
 use super::location::{LocateError, Location};
 use super::plan::Setting;
 use super::refusal::Refusal;

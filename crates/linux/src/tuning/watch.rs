@@ -6,7 +6,8 @@
 //! neither do the changes.
 
 use super::entries::Content;
-use super::journal::{JournalDirectory, JournalError};
+use super::journal::JournalDirectory;
+use super::journal_error::JournalError;
 use super::system::Disk;
 use super::undo::{UndoReport, undo};
 use std::thread::sleep;

@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use warmcore_linux::tuning::JournalError;
 use warmcore_linux::tuning::apply::{ApplyError, Problem};
-use warmcore_linux::tuning::journal::JournalError;
 use warmcore_linux::tuning::watch::watch;
-use warmcore_linux::tuning::{Disk, Outcome, Plan, Refusal, Step, System, UndoOutcome, apply};
+use warmcore_linux::tuning::{Disk, Plan, Refusal, Step, StepOutcome, System, UndoOutcome, apply};
 use warmcore_topology::CpuSet;
 
 /// A fake kernel that deviates from plain success in one way.
@@ -95,14 +95,14 @@ impl System for Kernel {
     }
 }
 
-fn apply_with(scene: &Scene, deviation: Deviation) -> Result<Vec<(Step, Outcome)>, Box<ApplyError>> {
+fn apply_with(scene: &Scene, deviation: Deviation) -> Result<Vec<(Step, StepOutcome)>, Box<ApplyError>> {
     let kernel = Kernel { disk: scene.disk(), deviation, readings: Cell::new(0) };
     let journal = scene.journals.begin(&kernel, scene.steps(&plan()), false).unwrap();
     apply(journal, &AtomicBool::new(false))
 }
 
-fn pending(outcomes: &[(Step, Outcome)]) -> usize {
-    outcomes.iter().filter(|(_, outcome)| matches!(outcome, Outcome::Pending(_))).count()
+fn pending(outcomes: &[(Step, StepOutcome)]) -> usize {
+    outcomes.iter().filter(|(_, outcome)| matches!(outcome, StepOutcome::Pending(_))).count()
 }
 
 #[test]

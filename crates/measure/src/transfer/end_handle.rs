@@ -115,7 +115,7 @@ impl EndHandle {
     }
 
     /// Whether it runs on this machine.
-    pub(super) fn is_here(&self) -> bool {
+    pub(super) fn is_local(&self) -> bool {
         !matches!(self.kind, EndKind::Host)
     }
 

@@ -2,8 +2,8 @@
 
 use super::error::TransferError;
 use super::figures::{Compared, Results, TransferFigures, compare};
-use super::options::Options;
-use super::run::{Outcome, run};
+use super::options::TransferOptions;
+use super::run::{TransferCounts, run};
 use super::site::Site;
 use crate::blocks::{BlockError, BlockRun};
 use crate::counts::{Coverage, Cycles};
@@ -17,7 +17,7 @@ use warmcore_units::CpuId;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Experiment {
     /// The options of the comparison.
-    pub options: Options,
+    pub options: TransferOptions,
     /// Whether both ends of every connection are on this machine, so that its cpus work for both.
     pub is_on_one_machine: bool,
     /// The cpus on which time was counted.
@@ -54,13 +54,13 @@ impl Experiment {
     }
 }
 
-/// Runs every model of `options` between the ends of `site`, with counters from `source`. `progress` is
-/// told how many runs are done, and of how many; repeated runs come on top.
+/// Runs every model of `options` between the ends of `site`, with counters from `source`. Calls
+/// `progress` with the numbers of finished and of planned runs; repeated runs are not planned.
 ///
 /// # Errors
 /// If the options cannot be used, an end fails, or `stop` is set. Even then nothing is left behind.
 pub fn experiment(
-    options: &Options,
+    options: &TransferOptions,
     site: &Site,
     source: &dyn Source,
     progress: &mut dyn FnMut(usize, usize),
@@ -87,7 +87,8 @@ pub fn experiment(
     let (cycles, coverage) =
         (Cycles::new(counted.iter().copied(), clock), Coverage::new(&counters, &counted));
     let cpus = counters.cpus().to_vec();
-    let of = |(&model, runs): (_, &Vec<BlockRun<Outcome>>)| Results::new(model, runs, cpus.len(), cycles);
+    let of =
+        |(&model, runs): (_, &Vec<BlockRun<TransferCounts>>)| Results::new(model, runs, cpus.len(), cycles);
     let mut results: Vec<Results> = alternatives.iter().zip(&tried).map(of).collect();
     let control = results.pop().expect("the base is tried twice");
     let is_on_one_machine = matches!(site, Site::Lab(_));
@@ -96,7 +97,7 @@ pub fn experiment(
 
 /// Cpus on which time is counted. On a virtual wire all work is done where the ends run. Packets of
 /// another host may arrive on any cpu.
-fn counted_cpus(options: &Options, site: &Site) -> Vec<CpuId> {
+fn counted_cpus(options: &TransferOptions, site: &Site) -> Vec<CpuId> {
     let machine = match site {
         Site::Lab(_) => None,
         Site::Host(_) => Probe::new().machine().ok(),

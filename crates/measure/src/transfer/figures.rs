@@ -1,6 +1,6 @@
 //! Figures of runs, as in Foong, Fung & Newell 2004, their spread, and the differences between models.
 
-use super::run::Outcome;
+use super::run::TransferCounts;
 use crate::blocks::BlockRun;
 use crate::counts::{Cycles, PerUnit};
 use crate::model::Model;
@@ -40,7 +40,7 @@ pub struct TransferFigures {
 impl TransferFigures {
     /// The figures of a run on `cpus` cpus, with cycles determined by `cycles`.
     #[must_use]
-    pub fn new(tried: &BlockRun<Outcome>, cpus: usize, cycles: Cycles) -> Self {
+    pub fn new(tried: &BlockRun<TransferCounts>, cpus: usize, cycles: Cycles) -> Self {
         let BlockRun { outcome, spent, .. } = tried;
         let bits = outcome.bytes.iter().sum::<u64>() as f64 * 8.0;
         let (seconds, all) = (spent.time.secs(), spent.time * cpus as f64);
@@ -83,7 +83,7 @@ pub struct Results {
 impl Results {
     /// Computes the results of the runs of a `model`.
     #[must_use]
-    pub fn new(model: Model, runs: &[BlockRun<Outcome>], cpus: usize, cycles: Cycles) -> Self {
+    pub fn new(model: Model, runs: &[BlockRun<TransferCounts>], cpus: usize, cycles: Cycles) -> Self {
         Self {
             model,
             blocks: runs.iter().map(|run| TransferFigures::new(run, cpus, cycles)).collect(),
@@ -141,14 +141,14 @@ mod tests {
 
     const CLOCK: Cycles = Cycles::AtClock(PerSecond(3e9));
 
-    fn tried(bytes: u64, busy: f64) -> BlockRun<Outcome> {
+    fn tried(bytes: u64, busy: f64) -> BlockRun<TransferCounts> {
         let scheduled = SchedulerCounts { voluntary: 1, involuntary: 4, migrations: None };
         let activity = Activity { receive_softirqs: Some(10), rescheduling: None };
         let source = FakeSource::zen().with("cycles", FakeCounter::always_running(4_000_000_000));
         let mut counters = Counters::open(&source, &[CpuId(0), CpuId(1)]);
         let before = counters.read();
         let counted = counters.read().since(&before);
-        let outcome = Outcome { bytes: vec![bytes, bytes], scheduled, activity, counted };
+        let outcome = TransferCounts { bytes: vec![bytes, bytes], scheduled, activity, counted };
         let spent = CpuUsage {
             time: Nanos::from_secs(2.0),
             busy: Nanos::from_secs(busy),

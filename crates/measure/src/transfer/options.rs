@@ -46,7 +46,7 @@ pub struct Load {
 
 /// A comparison of affinity models.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Options {
+pub struct TransferOptions {
     /// Number of connections at a time, each with its own two ends.
     pub connections: u8,
     /// The cpus over which connections are distributed in turn; no end runs elsewhere.
@@ -70,7 +70,7 @@ const WINDOW_SECONDS: RangeInclusive<f64> = 0.2..=3600.0;
 /// Blocks: fewer give no interval, and nobody waits for more.
 pub const BLOCKS: RangeInclusive<u64> = 2..=1000;
 
-impl Options {
+impl TransferOptions {
     /// Checks the options before anything is created.
     ///
     /// # Errors
@@ -133,9 +133,9 @@ impl Options {
 mod tests {
     use super::*;
 
-    fn valid_options() -> Options {
+    fn valid_options() -> TransferOptions {
         let load = Load { direction: Direction::Transmit, size: Bytes(4096), rate: None };
-        Options {
+        TransferOptions {
             connections: 2,
             cpus: vec![affinity::mask().unwrap().first().unwrap()],
             ends: Ends::Threads,
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn invalid_options_are_refused_by_name() {
         assert_eq!(valid_options().check(), Ok(()));
-        type Spoil = fn(&mut Options);
+        type Spoil = fn(&mut TransferOptions);
         let wrong: [(&str, Spoil); 9] = [
             ("connections", |options| options.connections = 0),
             ("size", |options| options.load.size = Bytes(63)),

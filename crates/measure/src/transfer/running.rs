@@ -58,7 +58,7 @@ impl RunningTransfer {
 
     /// What the scheduler did to each end on this machine.
     pub(super) fn scheduled(&mut self) -> Result<Vec<SchedulerCounts>, TransferError> {
-        let here = self.ends().filter(|end| end.is_here());
+        let here = self.ends().filter(|end| end.is_local());
         here.map(|end| end.count().map(|count| count.scheduled)).collect()
     }
 

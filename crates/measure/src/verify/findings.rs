@@ -3,7 +3,7 @@
 
 use super::monitor::{Monitor, ResourceUse};
 use super::work::Work;
-use super::{ModelRuns, Observed};
+use super::{ModelRuns, ObservedLoad};
 use crate::blocks::BlockRun;
 use crate::counts::{Coverage, Cycles, PerUnit};
 use crate::model::Model;
@@ -15,7 +15,7 @@ use warmcore_stats::paired::{Change, change};
 
 /// The findings of a verification.
 #[derive(Clone, Debug)]
-pub struct Findings {
+pub struct VerificationFindings {
     /// The work that was measured.
     pub work: Work,
     /// The findings of each model, no affinity first.
@@ -86,7 +86,7 @@ pub enum Conclusion {
     Unsound,
 }
 
-impl Findings {
+impl VerificationFindings {
     /// Computes the findings of the runs in `tried`, by model. `models` begins with no affinity and its
     /// control. `None` with fewer than two blocks, or if no cpu was busy in one.
     pub(super) fn new(
@@ -196,11 +196,12 @@ impl Series {
         cycles: Cycles,
         against_none: Option<(Changes, ChangeVerdicts)>,
     ) -> ModelFindings {
-        let work = |run: &BlockRun<Observed>| run.outcome.rate * run.spent.time.secs();
-        let cost = |run: &BlockRun<Observed>| {
+        let work = |run: &BlockRun<ObservedLoad>| run.outcome.rate * run.spent.time.secs();
+        let cost = |run: &BlockRun<ObservedLoad>| {
             Some(cycles.of_run(&run.outcome.resources.counted, run.spent.busy)? / work(run))
         };
-        let counted = |run: &BlockRun<Observed>| PerUnit::of_run(&run.outcome.resources.counted, work(run));
+        let counted =
+            |run: &BlockRun<ObservedLoad>| PerUnit::of_run(&run.outcome.resources.counted, work(run));
         ModelFindings {
             model,
             cycles_per_bit: tried.iter().map(cost).collect::<Option<_>>().map(Spread),
@@ -235,13 +236,13 @@ mod tests {
             };
             let time = Nanos::from_secs(2.0);
             let spent = CpuUsage { time, busy: time * busy_cpus, ..CpuUsage::default() };
-            BlockRun { outcome: Observed { rate, resources }, spent, discarded: 0, disturbed: false }
+            BlockRun { outcome: ObservedLoad { rate, resources }, spent, discarded: 0, disturbed: false }
         };
         rates.map(run).to_vec()
     }
 
     /// On one cpu at 200 Hz.
-    fn findings_by(source: &FakeSource, rates: [f64; 5], busy_cpus: f64) -> Findings {
+    fn findings_by(source: &FakeSource, rates: [f64; 5], busy_cpus: f64) -> VerificationFindings {
         let mut counters = Counters::open(source, &[CpuId(0)]);
         let none = tried([100.0, 102.0, 98.0, 101.0, 99.0], 2.0, &mut counters);
         let again = tried([101.0, 100.0, 99.0, 102.0, 98.0], 2.0, &mut counters);
@@ -249,10 +250,11 @@ mod tests {
         let work = Work::Interfaces { names: vec!["a".to_owned()], load: None };
         let models = [Model::None, Model::None, Model::Full];
         let monitor = Monitor::at(PerSecond(200.0));
-        Findings::new(&models, &[none, again, full], &work, &monitor, &counters).expect("five blocks")
+        VerificationFindings::new(&models, &[none, again, full], &work, &monitor, &counters)
+            .expect("five blocks")
     }
 
-    fn findings(rates: [f64; 5], busy_cpus: f64) -> Findings {
+    fn findings(rates: [f64; 5], busy_cpus: f64) -> VerificationFindings {
         findings_by(&FakeSource::zen(), rates, busy_cpus)
     }
 

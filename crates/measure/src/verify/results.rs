@@ -1,7 +1,7 @@
 //! The results of a verification for other programs. Rates are per second. Changes are fractions: 0.3
 //! is 30% more.
 
-use super::findings::{Changes, Conclusion, Findings, ModelFindings};
+use super::findings::{Changes, Conclusion, ModelFindings, VerificationFindings};
 use super::monitor::ResourceUse;
 use crate::counts::{CountedResults, CoverageResults};
 use serde::Serialize;
@@ -85,7 +85,7 @@ pub struct ChangeResults {
     pub verdict: Option<&'static str>,
 }
 
-impl Findings {
+impl VerificationFindings {
     /// The results for other programs.
     #[must_use]
     pub fn results(&self) -> VerificationResults {

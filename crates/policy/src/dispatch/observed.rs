@@ -8,7 +8,7 @@ use warmcore_units::CpuId;
 
 /// The processors as the policy knows them.
 #[derive(Clone, Debug)]
-pub(super) struct Observed {
+pub(super) struct ObservedProcessors {
     idle: Recency,
     /// Packets in service or waiting, by processor.
     loads: Vec<u32>,
@@ -17,7 +17,7 @@ pub(super) struct Observed {
     waiting: u32,
 }
 
-impl Observed {
+impl ObservedProcessors {
     pub(super) fn idle(processors: u32) -> Self {
         let loads = vec![0; processors as usize];
         Self { idle: Recency::filled(processors), loads, busy: 0, waiting: 0 }
@@ -52,27 +52,28 @@ impl Observed {
     /// `cpu` has one packet more.
     #[inline]
     pub(super) fn more<P: Policy>(&mut self, cpu: CpuId, policy: &mut P) {
-        if !P::USES_LOAD {
-            return;
-        }
-        let load = &mut self.loads[cpu.index()];
-        *load += 1;
-        policy.loaded(cpu, *load);
+        self.change_load(cpu, policy, |load| load + 1);
     }
 
     /// `cpu` has one packet less.
     #[inline]
     pub(super) fn less<P: Policy>(&mut self, cpu: CpuId, policy: &mut P) {
+        self.change_load(cpu, policy, |load| load - 1);
+    }
+
+    /// Keeps the load of `cpu` and reports it to `policy`, if that uses loads.
+    #[inline]
+    fn change_load<P: Policy>(&mut self, cpu: CpuId, policy: &mut P, change: impl FnOnce(u32) -> u32) {
         if !P::USES_LOAD {
             return;
         }
         let load = &mut self.loads[cpu.index()];
-        *load -= 1;
+        *load = change(*load);
         policy.loaded(cpu, *load);
     }
 }
 
-impl View for Observed {
+impl View for ObservedProcessors {
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "made for a u32 of processors")]
     fn processors(&self) -> u32 {

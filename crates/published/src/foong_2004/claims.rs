@@ -196,7 +196,7 @@ mod tests {
         let claims = source().conclude(measurements, all).claims;
         claims
             .iter()
-            .map(|one| (one.claim.id, one.verdict, format!("{}; {}", one.ours(), one.reason())))
+            .map(|one| (one.claim.id, one.verdict, format!("{}; {}", one.our_values(), one.reason())))
             .collect()
     }
 

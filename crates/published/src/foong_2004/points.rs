@@ -1,4 +1,4 @@
-//! Measurements at one size and in one direction, under each affinity model.
+//! The measurements: points, each of one size and direction, under every affinity model.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
@@ -114,6 +114,15 @@ impl Runs {
         let known = interval.mean.is_finite() && interval.half_width.is_finite();
         known.then(|| Estimate::new(interval.mean, interval.half_width))
     }
+}
+
+/// All measurements of a machine.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Measurements {
+    /// The machine, in words.
+    pub machine: String,
+    /// Every size in both directions.
+    pub points: Vec<Point>,
 }
 
 /// Measurements at one size and in one direction.

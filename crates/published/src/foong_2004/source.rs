@@ -1,19 +1,10 @@
 //! Foong 2004 as data, and the evidence for its claims in a report.
 
-use super::points::{Affinity, Point, Quantity, Runs};
+use super::points::{Affinity, Measurements, Point, Quantity, Runs};
 use super::{charts, claims};
 use crate::{Conclusion, Evidence, PublishedFigure, Source};
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Block, Column, Columns};
-
-/// The measurements, and the machine.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Measurements {
-    /// The machine, in words.
-    pub machine: String,
-    /// Every size in both directions.
-    pub points: Vec<Point>,
-}
 
 /// Foong, Fung & Newell 2004.
 #[must_use]

@@ -131,7 +131,7 @@ fn against_rate(simulations: &Simulations, curves: &[Curve], from: f64) -> Vec<S
         let simulated = simulations.get(curve.setting)?;
         let enough = |result: &&PointResult| result.rate.0 >= from * simulated.capacity.mean;
         let points = simulated.points.iter().filter(enough).filter_map(|result| delay(simulated, result));
-        Some(looking(curve, Style::Line, points.collect()))
+        Some(series_of(curve, Style::Line, points.collect()))
     };
     curves.iter().filter_map(series).collect()
 }
@@ -169,13 +169,13 @@ fn by_processors(simulations: &Simulations, curves: Vec<Curve>) -> Vec<Series> {
         let point = Point::new(f64::from(curve.setting.processors), capacity);
         match series.iter_mut().find(|series| series.name == curve.name) {
             Some(series) => series.points.push(point),
-            None => series.push(looking(&curve, Style::Line, vec![point])),
+            None => series.push(series_of(&curve, Style::Line, vec![point])),
         }
     }
     series
 }
 
-fn looking(curve: &Curve, style: Style, points: Vec<Point>) -> Series {
+fn series_of(curve: &Curve, style: Style, points: Vec<Point>) -> Series {
     let look = Some(Look { colour: curve.colour, pattern: curve.pattern });
     Series { look, ..Series::new(curve.name.clone(), style, points) }
 }
@@ -190,7 +190,7 @@ fn latency(simulations: &Simulations, approach: warmcore_scenario::Parallelism) 
 }
 
 fn displacement(profile: &Profile) -> Vec<Series> {
-    let of_level = |level: &warmcore_costs::Level| {
+    let of_level = |level: &warmcore_costs::CacheLevel| {
         let displacement = Displacement::new(profile.intervening, level.geometry, 1);
         let point = |x: Nanos| Point::new(x.secs(), Estimate::published(displacement.fraction(x)));
         let grid = (0..=120).map(|step| Nanos(10_f64.powf(3.0 + f64::from(step) / 20.0)));

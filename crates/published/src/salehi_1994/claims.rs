@@ -16,8 +16,6 @@ use crate::Claim;
 use crate::salehi_1994::Simulations;
 use std::ops::RangeInclusive;
 
-pub(crate) use end_to_end::CHECKSUMMED;
-
 /// "The lower arrival rates".
 pub const LOW: RangeInclusive<f64> = 0.01..=0.25;
 /// "The broad range of arrival rates".

@@ -1,7 +1,7 @@
 //! The points for other programs, one row per point.
 
 use crate::salehi_1994::simulations::Simulated;
-use crate::salehi_1994::{Setting, Simulations};
+use crate::salehi_1994::{CurveSetting, Simulations};
 use std::collections::BTreeMap;
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::{Column, Columns};
@@ -13,7 +13,7 @@ use warmcore_workload::BatchDistribution;
 /// A point and the curve it belongs to.
 struct Row<'a> {
     figures: String,
-    setting: &'a Setting,
+    setting: &'a CurveSetting,
     curve: &'a Simulated,
     /// `None` for a setting of which only the capacity is needed.
     point: Option<&'a PointResult>,
@@ -38,7 +38,7 @@ pub fn points(simulations: &Simulations) -> Result<Columns, ColumnsError> {
 }
 
 fn rows(simulations: &Simulations) -> Vec<Row<'_>> {
-    let mut figures: BTreeMap<Setting, Vec<&str>> = BTreeMap::new();
+    let mut figures: BTreeMap<CurveSetting, Vec<&str>> = BTreeMap::new();
     for figure in simulations.options.wanted() {
         for curve in figure.curves() {
             let named = figures.entry(curve.setting).or_default();
@@ -56,13 +56,13 @@ fn rows(simulations: &Simulations) -> Vec<Row<'_>> {
         };
         points.into_iter().map(row).collect::<Vec<Row>>()
     };
-    simulations.settings().flat_map(|pair: (&Setting, &Simulated)| rows_of(pair)).collect()
+    simulations.settings().flat_map(|pair: (&CurveSetting, &Simulated)| rows_of(pair)).collect()
 }
 
 fn settings(rows: &[Row]) -> Vec<Column> {
     let text =
         |name: &str, of: &dyn Fn(&Row) -> String| Column::texts(name, rows.iter().map(|row| Some(of(row))));
-    let integer = |name: &str, of: fn(&Setting) -> u32| {
+    let integer = |name: &str, of: fn(&CurveSetting) -> u32| {
         Column::integers(name, rows.iter().map(|row| Some(i64::from(of(row.setting)))))
     };
     vec![

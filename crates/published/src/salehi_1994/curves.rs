@@ -1,6 +1,6 @@
 //! The curves each figure draws.
 
-use crate::salehi_1994::{FigureName, Setting};
+use crate::salehi_1994::{CurveSetting, FigureName};
 use warmcore_scenario::Organisation::{self, Global, PerProcessor};
 use warmcore_scenario::Parallelism::{self, Hybrid, Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{self, Lru, Mru, WiredStreams};
@@ -11,7 +11,7 @@ pub struct Curve {
     /// Its name in the legend.
     pub name: String,
     /// The setting that it shows.
-    pub setting: Setting,
+    pub setting: CurveSetting,
     /// The option of the figure's selector that shows it; 0 without a selector.
     pub option: usize,
     /// Colour, which stands for the first thing compared.
@@ -57,13 +57,13 @@ impl FigureName {
     }
 }
 
-fn curve(name: impl Into<String>, setting: Setting, colour: usize, pattern: usize) -> Curve {
+fn curve(name: impl Into<String>, setting: CurveSetting, colour: usize, pattern: usize) -> Curve {
     Curve { name: name.into(), setting, option: 0, colour, pattern }
 }
 
 fn policies(approach: Parallelism) -> Vec<Curve> {
     let policies = ProcessorPolicy::SALEHI_1994.into_iter().enumerate();
-    policies.map(|(i, policy)| curve(policy.to_string(), Setting::new(approach, policy), i, 0)).collect()
+    policies.map(|(i, policy)| curve(policy.to_string(), CurveSetting::new(approach, policy), i, 0)).collect()
 }
 
 /// The organisations of threads and free memory that figures 7(b) to 10(b) compare.
@@ -79,7 +79,7 @@ fn pools(approach: Parallelism) -> Vec<Curve> {
     let of_policy = |(option, policy)| {
         POOLS.into_iter().enumerate().map(move |(i, (name, threads, memory))| Curve {
             option,
-            ..curve(name, Setting::new(approach, policy).pools(threads, memory), i, 0)
+            ..curve(name, CurveSetting::new(approach, policy).pools(threads, memory), i, 0)
         })
     };
     policies.flat_map(of_policy).collect()
@@ -87,9 +87,9 @@ fn pools(approach: Parallelism) -> Vec<Curve> {
 
 fn affinity(approach: Parallelism) -> Vec<Curve> {
     vec![
-        curve("MRU", Setting::new(approach, Mru), 0, 0),
-        curve("Wired-Streams", Setting::new(approach, WiredStreams), 2, 0),
-        curve("LRU, global pools", Setting::new(approach, Lru).pools(Global, Global), 1, 0),
+        curve("MRU", CurveSetting::new(approach, Mru), 0, 0),
+        curve("Wired-Streams", CurveSetting::new(approach, WiredStreams), 2, 0),
+        curve("LRU, global pools", CurveSetting::new(approach, Lru).pools(Global, Global), 1, 0),
     ]
 }
 
@@ -97,7 +97,7 @@ fn alternatives() -> Vec<Curve> {
     let pairs = [(Locking, Mru), (Locking, WiredStreams), (Ips, Mru), (Ips, WiredStreams)];
     let named = |(approach, policy): (Parallelism, ProcessorPolicy)| {
         let (colour, pattern) = (policy as usize, usize::from(approach == Ips));
-        curve(format!("{approach}, {policy}"), Setting::new(approach, policy), colour, pattern)
+        curve(format!("{approach}, {policy}"), CurveSetting::new(approach, policy), colour, pattern)
     };
     pairs.into_iter().map(named).collect()
 }
@@ -105,7 +105,7 @@ fn alternatives() -> Vec<Curve> {
 fn batched(geometric: bool) -> Vec<Curve> {
     let of_approach = |(pattern, approach): (usize, Parallelism)| {
         BATCHES.into_iter().enumerate().map(move |(colour, mean)| {
-            let setting = Setting::new(approach, Mru).batches(mean, geometric);
+            let setting = CurveSetting::new(approach, Mru).batches(mean, geometric);
             curve(format!("{approach}, b = {mean}"), setting, colour, pattern)
         })
     };
@@ -113,17 +113,17 @@ fn batched(geometric: bool) -> Vec<Curve> {
 }
 
 /// The alternatives that figure 14 compares for packets of multiple-open streams.
-pub(crate) const fn ways() -> [(&'static str, Setting); 4] {
+pub(crate) const fn ways() -> [(&'static str, CurveSetting); 4] {
     [
-        ("Locking", Setting::new(Locking, Mru)),
-        ("IPS, single-open", Setting::new(Ips, Mru)),
-        ("Hybrid, first come first served", Setting::new(Hybrid, Mru)),
-        ("Hybrid, same stream first", Setting::new(Hybrid, Mru).same_stream_first()),
+        ("Locking", CurveSetting::new(Locking, Mru)),
+        ("IPS, single-open", CurveSetting::new(Ips, Mru)),
+        ("Hybrid, first come first served", CurveSetting::new(Hybrid, Mru)),
+        ("Hybrid, same stream first", CurveSetting::new(Hybrid, Mru).same_stream_first()),
     ]
 }
 
 fn hybrid() -> Vec<Curve> {
-    let of_way = |(colour, (name, setting)): (usize, (&'static str, Setting))| {
+    let of_way = |(colour, (name, setting)): (usize, (&'static str, CurveSetting))| {
         [1, 4].into_iter().enumerate().map(move |(pattern, mean)| {
             curve(format!("{name}, b = {mean}"), setting.batches(mean, true), colour, pattern)
         })
@@ -133,9 +133,9 @@ fn hybrid() -> Vec<Curve> {
 
 /// A single stream on `processors` processors, as in figure 15: the text names Wired-Streams for the Hybrid,
 /// and no policy for the others.
-pub(crate) const fn single_stream(approach: Parallelism, processors: u32) -> Setting {
+pub(crate) const fn single_stream(approach: Parallelism, processors: u32) -> CurveSetting {
     let policy = if matches!(approach, Hybrid) { WiredStreams } else { Mru };
-    Setting::new(approach, policy).host(processors, 1)
+    CurveSetting::new(approach, policy).host(processors, 1)
 }
 
 fn scaling() -> Vec<Curve> {

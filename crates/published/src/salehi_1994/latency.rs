@@ -6,7 +6,7 @@
 //! processor. Without it, `p_s` is the delay under LRU with global pools. Salehi 1994 does not say which
 //! policies it compared; these are the two extremes of its Table 1.
 
-use crate::salehi_1994::Setting;
+use crate::salehi_1994::CurveSetting;
 use crate::salehi_1994::simulations::{AtRate, Simulations};
 use std::ops::RangeInclusive;
 use warmcore_costs::{Approach, Situation};
@@ -28,9 +28,9 @@ pub fn reduction(
     load: RangeInclusive<f64>,
 ) -> Vec<AtRate> {
     let Some(best) = best_receive_time(simulations) else { return Vec::new() };
-    let without = Setting::new(approach, Lru).pools(Global, Global);
+    let without = CurveSetting::new(approach, Lru).pools(Global, Global);
     let with =
-        [Mru, WiredStreams].map(|policy| simulations.delays(Setting::new(approach, policy), 0.0..=1.0));
+        [Mru, WiredStreams].map(|policy| simulations.delays(CurveSetting::new(approach, policy), 0.0..=1.0));
     let at = |without: AtRate| {
         let with = with.iter().flatten().filter(|with| with.rate == without.rate);
         let with = with.min_by(|a, b| a.value.mean.total_cmp(&b.value.mean))?;

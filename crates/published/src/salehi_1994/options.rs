@@ -7,7 +7,7 @@ use warmcore_scenario::ProfileSource;
 
 /// The options of a reproduction.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Options {
+pub struct ReproductionOptions {
     /// The figures; `None` for all figures and every claim.
     pub figures: Option<BTreeSet<FigureName>>,
     /// What processing costs.
@@ -21,7 +21,7 @@ pub struct Options {
     pub precision: f64,
 }
 
-impl Default for Options {
+impl Default for ReproductionOptions {
     /// Everything, on the machine of Salehi 1994, to 1%.
     fn default() -> Self {
         Self {
@@ -34,7 +34,7 @@ impl Default for Options {
     }
 }
 
-impl Options {
+impl ReproductionOptions {
     /// Everything in seconds: the same points, with wider intervals.
     #[must_use]
     pub fn quick() -> Self {

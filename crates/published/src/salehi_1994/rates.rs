@@ -15,25 +15,26 @@ pub const NEAR_CAPACITY: f64 = 0.9;
 const LAST: f64 = 0.98;
 
 /// Rates closer than this fraction count as one.
-const APART: f64 = 0.015;
+const MIN_DISTANCE: f64 = 0.015;
 
 /// From an almost idle host, whose caches hold nothing of the protocol, decade by decade.
 const LOW: [f64; 9] = [1e-6, 1e-5, 1e-4, 1e-3, 3e-3, 0.01, 0.02, 0.035, 0.05];
 /// Then equal steps on a linear axis.
 const STEPS: (u32, f64) = (38, 0.025);
-const OWN: [f64; 5] = [0.8, 0.85, 0.89, 0.94, 0.97];
+/// Rates of a curve beside the grid, as fractions of its own capacity.
+const OF_OWN_CAPACITY: [f64; 5] = [0.8, 0.85, 0.89, 0.94, 0.97];
 
 /// The rates of a curve of this `capacity`, ascending. `best` is the capacity of the host's best curve, which
 /// scales the grid.
 #[must_use]
 pub fn rates(capacity: PerSecond, best: PerSecond) -> Vec<PerSecond> {
     let grid = LOW.into_iter().chain((3..=STEPS.0).map(|i| f64::from(i) * STEPS.1));
-    let best = rung(best.0);
-    let own_capacity = rung(capacity.0);
+    let best = nearest_fixed(best.0);
+    let own_capacity = nearest_fixed(capacity.0);
     let mut rates: Vec<f64> = grid.map(|fraction| three_digits(best * fraction)).collect();
-    for fraction in OWN {
+    for fraction in OF_OWN_CAPACITY {
         let rate = three_digits(own_capacity * fraction);
-        if rates.iter().all(|other| (rate / other - 1.0).abs() > APART) {
+        if rates.iter().all(|other| (rate / other - 1.0).abs() > MIN_DISTANCE) {
             rates.push(rate);
         }
     }
@@ -43,7 +44,7 @@ pub fn rates(capacity: PerSecond, best: PerSecond) -> Vec<PerSecond> {
 }
 
 /// The nearest of 100 fixed values per decade.
-fn rung(value: f64) -> f64 {
+fn nearest_fixed(value: f64) -> f64 {
     10_f64.powf((value.log10() * 100.0).round() / 100.0)
 }
 
@@ -75,7 +76,7 @@ mod tests {
         assert_eq!(of(64_010.0), of(64_011.3));
         let (low, high) = (of(64_000.0), of(77_600.0));
         let shared = low.iter().filter(|rate| high.contains(rate)).count();
-        assert!(shared + OWN.len() >= low.len(), "{shared} of {}", low.len());
+        assert!(shared + OF_OWN_CAPACITY.len() >= low.len(), "{shared} of {}", low.len());
     }
 
     #[test]

@@ -1,43 +1,12 @@
 //! Simulates a plan.
 
-use crate::salehi_1994::{Options, Plan, Setting, Simulations};
+use crate::salehi_1994::{
+    CurveSetting, KeepError, ReproduceError, ReproductionOptions, SimulationPlan, Simulations,
+};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use warmcore_costs::execution::IncompleteProfile;
 use warmcore_scenario::PacketScenario;
-use warmcore_sim::packet::{PointError, PointResult, simulate};
+use warmcore_sim::packet::{PointResult, simulate};
 use warmcore_sim::sweep::{SweepError, sweep};
-use warmcore_units::Fault;
-
-/// Why a finished point could not be saved.
-pub type KeepError = Box<dyn std::error::Error + Send + Sync>;
-
-/// Why the figures cannot be reproduced.
-#[derive(Debug, thiserror::Error)]
-pub enum ReproduceError {
-    /// The profile lacks costs that are needed.
-    #[error(transparent)]
-    Profile(#[from] IncompleteProfile),
-    /// The profile holds an invalid value.
-    #[error("the profile cannot be used: {0}")]
-    Fault(#[from] Fault),
-    /// A point could not be simulated.
-    #[error(transparent)]
-    Point(#[from] PointError),
-    /// A finished point could not be saved.
-    #[error("cannot save a finished point: {0}")]
-    Keep(KeepError),
-    /// The results do not belong to the plan.
-    #[error("{found} results were given, expected {expected}: one for each point of the plan")]
-    Results {
-        /// How many were given.
-        found: usize,
-        /// How many points the plan has.
-        expected: usize,
-    },
-    /// The user asked to stop.
-    #[error("interrupted")]
-    Interrupted,
-}
 
 /// Simulates what `options` ask for, in parallel.
 ///
@@ -48,18 +17,18 @@ pub enum ReproduceError {
 /// # Errors
 /// If the profile cannot be used, `finished` fails, or `stop` is set.
 pub fn reproduce(
-    options: Options,
+    options: ReproductionOptions,
     known: impl Fn(&PacketScenario) -> Option<PointResult> + Sync,
     finished: impl Fn(&PacketScenario, &PointResult) -> Result<(), KeepError> + Sync,
     progress: impl Fn(usize, usize) + Sync,
     stop: &AtomicBool,
 ) -> Result<Simulations, ReproduceError> {
-    let plan = Plan::new(&options)?;
+    let plan = SimulationPlan::new(&options)?;
     let (done, all) = (AtomicUsize::new(0), plan.points.len());
     let tell = || progress(1 + done.fetch_add(1, Ordering::Relaxed), all);
     let results = sweep(
         &plan.points,
-        |(_, scenario): &(Setting, PacketScenario)| known(scenario).inspect(|_| tell()),
+        |(_, scenario): &(CurveSetting, PacketScenario)| known(scenario).inspect(|_| tell()),
         |(_, scenario)| Ok(simulate(scenario, &options.profile)?),
         |(_, scenario), result| {
             finished(scenario, result).map_err(ReproduceError::Keep)?;
@@ -80,8 +49,8 @@ pub fn reproduce(
 /// # Errors
 /// If their number differs.
 pub fn simulations(
-    options: Options,
-    plan: &Plan,
+    options: ReproductionOptions,
+    plan: &SimulationPlan,
     results: Vec<PointResult>,
 ) -> Result<Simulations, ReproduceError> {
     if results.len() != plan.points.len() {

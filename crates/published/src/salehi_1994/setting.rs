@@ -6,11 +6,11 @@ use warmcore_scenario::{
 use warmcore_units::PerSecond;
 use warmcore_workload::{Batch, BatchDistribution, Size};
 
-use crate::salehi_1994::Options;
+use crate::salehi_1994::ReproductionOptions;
 
 /// The host and the traffic of a curve.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Setting {
+pub struct CurveSetting {
     /// Where packets are processed.
     pub scheduling: Scheduling,
     /// Mean number of packets in a batch.
@@ -34,7 +34,18 @@ pub const OVERLOAD: PerSecond = PerSecond(1e12);
 /// Nanoseconds to checksum a byte: 32 bytes per microsecond (§5).
 pub const CHECKSUM_NS_PER_BYTE: f64 = 1e3 / 32.0;
 
-impl Setting {
+/// The host whose checksum costs section 6.3 discusses, without checksums.
+pub(crate) const WITHOUT_CHECKSUM: CurveSetting = CurveSetting::new(Parallelism::Ips, ProcessorPolicy::Mru);
+/// Bytes of the small packet of section 6, and of the largest FDDI packet of section 6.3.
+pub(crate) const CHECKSUMMED_BYTES: [u16; 2] = [256, 4432];
+/// The same host without checksums, and when it checksums packets of these sizes.
+pub(crate) const CHECKSUMMED: [CurveSetting; 3] = [
+    WITHOUT_CHECKSUM,
+    WITHOUT_CHECKSUM.checksumming(CHECKSUMMED_BYTES[0]),
+    WITHOUT_CHECKSUM.checksumming(CHECKSUMMED_BYTES[1]),
+];
+
+impl CurveSetting {
     /// `policy` under `approach` with pools per processor, single packets and 8 processors.
     #[must_use]
     pub const fn new(approach: Parallelism, policy: ProcessorPolicy) -> Self {
@@ -100,7 +111,12 @@ impl Setting {
 
     /// The scenario of the point at `rate` packets per second.
     #[must_use]
-    pub fn scenario(&self, options: &Options, rate: PerSecond, max_packets: u64) -> PacketScenario {
+    pub fn scenario(
+        &self,
+        options: &ReproductionOptions,
+        rate: PerSecond,
+        max_packets: u64,
+    ) -> PacketScenario {
         let mut scenario = PacketScenario {
             seed: options.seed,
             profile: options.source.clone(),
@@ -120,7 +136,7 @@ impl Setting {
 
     /// The scenario that only shows the capacity.
     #[must_use]
-    pub fn overloaded(&self, options: &Options) -> PacketScenario {
+    pub fn overloaded(&self, options: &ReproductionOptions) -> PacketScenario {
         self.scenario(options, OVERLOAD, RunLength::default().max_packets)
     }
 }

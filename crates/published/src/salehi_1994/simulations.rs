@@ -5,7 +5,7 @@
 //! the true interval is narrower, and whatever is decided by the computed one is decided.
 
 use crate::salehi_1994::rates::NEAR_CAPACITY;
-use crate::salehi_1994::{Options, Plan, Setting};
+use crate::salehi_1994::{CurveSetting, ReproductionOptions, SimulationPlan};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use warmcore_sim::packet::{Ended, Outcome, PointResult};
@@ -16,8 +16,8 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 #[derive(Clone, PartialEq, Debug)]
 pub struct Simulations {
     /// The options, with the machine's costs.
-    pub options: Options,
-    curves: BTreeMap<Setting, Simulated>,
+    pub options: ReproductionOptions,
+    curves: BTreeMap<CurveSetting, Simulated>,
 }
 
 /// The results of one setting.
@@ -45,12 +45,16 @@ const ENOUGH: usize = 8;
 
 impl Simulations {
     /// Collects the `results` of `plan`'s points, which are in the order of the points.
-    pub(crate) fn new(options: Options, plan: &Plan, results: Vec<PointResult>) -> Self {
-        let mut points: BTreeMap<Setting, Vec<PointResult>> = BTreeMap::new();
+    pub(crate) fn new(
+        options: ReproductionOptions,
+        plan: &SimulationPlan,
+        results: Vec<PointResult>,
+    ) -> Self {
+        let mut points: BTreeMap<CurveSetting, Vec<PointResult>> = BTreeMap::new();
         for ((setting, _), result) in plan.points.iter().zip(results) {
             points.entry(*setting).or_default().push(result);
         }
-        let simulated = |(&setting, overloaded): (&Setting, &PointResult)| {
+        let simulated = |(&setting, overloaded): (&CurveSetting, &PointResult)| {
             (setting, Simulated::new(overloaded, points.remove(&setting).unwrap_or_default()))
         };
         let curves = plan.overloaded.iter().map(simulated).collect();
@@ -64,13 +68,13 @@ impl Simulations {
     }
 
     /// All settings with their results.
-    pub fn settings(&self) -> impl Iterator<Item = (&Setting, &Simulated)> {
+    pub fn settings(&self) -> impl Iterator<Item = (&CurveSetting, &Simulated)> {
         self.curves.iter()
     }
 
     /// Points below [`NEAR_CAPACITY`] without a steady state, or less precise than asked for. There should be
     /// none.
-    pub fn unsettled(&self) -> impl Iterator<Item = (&Setting, &PointResult)> {
+    pub fn unsettled(&self) -> impl Iterator<Item = (&CurveSetting, &PointResult)> {
         let asked = self.options.precision;
         let below =
             |curve: &Simulated, point: &PointResult| point.rate.0 <= NEAR_CAPACITY * curve.capacity.mean;
@@ -86,32 +90,37 @@ impl Simulations {
 
     /// The results of `setting`, if it was simulated.
     #[must_use]
-    pub fn get(&self, setting: Setting) -> Option<&Simulated> {
+    pub fn get(&self, setting: CurveSetting) -> Option<&Simulated> {
         self.curves.get(&setting)
     }
 
     /// The capacity in packets per second.
     #[must_use]
-    pub fn capacity(&self, setting: Setting) -> Option<Estimate<f64>> {
+    pub fn capacity(&self, setting: CurveSetting) -> Option<Estimate<f64>> {
         Some(self.get(setting)?.capacity)
     }
 
     /// Mean service time at the capacity, µs.
     #[must_use]
-    pub fn service(&self, setting: Setting) -> Option<Estimate<f64>> {
+    pub fn service(&self, setting: CurveSetting) -> Option<Estimate<f64>> {
         Some(self.get(setting)?.service)
     }
 
     /// Mean delay in µs at the rates within `load`, which is a range of fractions of the capacity.
     #[must_use]
-    pub fn delays(&self, setting: Setting, load: RangeInclusive<f64>) -> Vec<AtRate> {
+    pub fn delays(&self, setting: CurveSetting, load: RangeInclusive<f64>) -> Vec<AtRate> {
         self.get(setting).map_or_else(Vec::new, |curve| curve.against_rate(load, |outcome| outcome.delay))
     }
 
     /// By how many percent the mean delay under `setting` is below that under `other`, at each rate that both
     /// have within `load` of the smaller capacity.
     #[must_use]
-    pub fn reduction(&self, setting: Setting, other: Setting, load: RangeInclusive<f64>) -> Vec<AtRate> {
+    pub fn reduction(
+        &self,
+        setting: CurveSetting,
+        other: CurveSetting,
+        load: RangeInclusive<f64>,
+    ) -> Vec<AtRate> {
         let (Some(ours), Some(others)) = (self.get(setting), self.get(other)) else { return Vec::new() };
         let capacity = ours.capacity.mean.min(others.capacity.mean);
         let delay = |outcome: &Outcome| outcome.delay;
@@ -126,7 +135,7 @@ impl Simulations {
 
     /// The simulated rates of `setting` that exceed the capacity of `other`.
     #[must_use]
-    pub fn beyond(&self, setting: Setting, other: Setting) -> Vec<f64> {
+    pub fn beyond(&self, setting: CurveSetting, other: CurveSetting) -> Vec<f64> {
         let Some(capacity) = self.capacity(other) else { return Vec::new() };
         let rates = self.delays(setting, 0.0..=1.0).into_iter().map(|at| at.rate);
         rates.filter(|rate| *rate > capacity.mean).collect()

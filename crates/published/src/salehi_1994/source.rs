@@ -3,7 +3,7 @@
 use crate::salehi_1994::claims::{self, LOW};
 use crate::salehi_1994::figures::FIGURES;
 use crate::salehi_1994::simulations::{above, extremes};
-use crate::salehi_1994::{FigureName, Setting, Simulations, charts, columns};
+use crate::salehi_1994::{CurveSetting, FigureName, Simulations, charts, columns};
 use crate::{Conclusion, Evidence, Source, Value};
 use warmcore_record::columns::ColumnsError;
 use warmcore_record::document::KeyFigure;
@@ -144,14 +144,15 @@ impl Evidence for Simulations {
 
     fn key_figures(&self) -> Vec<KeyFigure> {
         let saved = |approach: Parallelism| {
-            let [mru, lru] = [Mru, Lru].map(|policy| Setting::new(approach, policy));
+            let [mru, lru] = [Mru, Lru].map(|policy| CurveSetting::new(approach, policy));
             let (_, most) = extremes(&self.reduction(mru, lru, LOW))?;
             let meaning =
                 format!("largest change of mean delay at light load, {approach}: MRU instead of LRU");
             Some(key_figure("−", most.value, meaning))
         };
         let gained = || {
-            let [locking, ips] = [Locking, Ips].map(|approach| self.capacity(Setting::new(approach, Mru)));
+            let [locking, ips] =
+                [Locking, Ips].map(|approach| self.capacity(CurveSetting::new(approach, Mru)));
             let meaning = "capacity of eight processors, IPS instead of Locking (MRU)";
             Some(key_figure("+", above(ips?, locking?), meaning.to_owned()))
         };

@@ -6,10 +6,10 @@
 use warmcore_record::chart::{
     Axis, Chart, Choice, Direction, Look, Mark, Point, Region, Series, Style, Unit, View,
 };
-use warmcore_record::document::{Action, Confidence, KeyFigure, Level, Statement, Term};
+use warmcore_record::document::{Action, Confidence, ConfidenceLevel, KeyFigure, Statement, Term};
 use warmcore_record::manifest::{FactGroup, Seed};
 use warmcore_record::table::{Cell, HeaderCell, Row};
-use warmcore_record::{Block, Document, Estimate, Manifest, Section, Table, Verdict};
+use warmcore_record::{Block, Document, Estimate, Manifest, ReportVerdict, Section, Table};
 
 /// The sample document.
 pub(crate) fn sample() -> Document {
@@ -19,12 +19,12 @@ pub(crate) fn sample() -> Document {
                    the published table of 1994."
             .into(),
         verdict: verdict(),
-        sections: vec![capacity(), costs(), reload(), look_ahead(), words()],
+        sections: vec![capacity(), costs(), reload(), other_processor_counts(), words()],
         manifest: manifest(),
     }
 }
 
-fn statement(text: &str, evidence: &[&str], level: Level, reason: &str) -> Statement {
+fn statement(text: &str, evidence: &[&str], level: ConfidenceLevel, reason: &str) -> Statement {
     Statement {
         text: text.into(),
         evidence: evidence.iter().map(ToString::to_string).collect(),
@@ -32,14 +32,14 @@ fn statement(text: &str, evidence: &[&str], level: Level, reason: &str) -> State
     }
 }
 
-fn verdict() -> Verdict {
-    Verdict {
+fn verdict() -> ReportVerdict {
+    ReportVerdict {
         headline:
             "Give each processor its own protocol stack and keep every stream on one; only when traffic \
                    is light, prefer the processor that worked last."
                 .into(),
         confidence: Some(Confidence {
-            level: Level::Moderate,
+            level: ConfidenceLevel::Moderate,
             reason: "the weakest of the claims below".into(),
         }),
         scope: "This speaks for a made-up receive path on a made-up machine with 8 processors.".into(),
@@ -72,19 +72,19 @@ fn verdict() -> Verdict {
                     "Mean delay 2.31 ± 0.02 µs, against 3.36 ± 0.03 µs for the worst (Locking, LRU, global pools).",
                     "Against the common default (Locking, Wired-Streams): 31 ± 2 % less.",
                 ],
-                Level::High,
+                ConfidenceLevel::High,
                 "The intervals lie 35 half-widths apart; 20 replications with common random numbers.",
             ),
             statement(
                 "From 20 k to 900 k packets/s: independent stacks, wired streams.",
                 &["Mean delay 1.62 ± 0.02 µs; the runner-up (independent stacks, MRU) takes 1.66 ± 0.02 µs."],
-                Level::Moderate,
+                ConfidenceLevel::Moderate,
                 "The intervals touch: another run may prefer the runner-up, which costs 2 % at most.",
             ),
             statement(
                 "A pool of threads per processor matters little once the load is high.",
                 &["Capacity with and without: 1 094 ± 12 k/s and 1 088 ± 14 k/s."],
-                Level::Low,
+                ConfidenceLevel::Low,
                 "The figures do not decide it.",
             ),
         ],
@@ -133,16 +133,16 @@ fn delay() -> Chart {
     }
 }
 
-fn look_ahead() -> Section {
+fn other_processor_counts() -> Section {
     Section {
-        heading: "Ahead: 64 processors".into(),
-        anchor: "ahead".into(),
+        heading: "On 64 processors".into(),
+        anchor: "other-processor-counts".into(),
         intro: vec!["Extrapolated from what two processors cost.".into()],
         blocks: vec![
             Block::Statements(vec![statement(
                 "On 64 processors independent stacks carry six times what one stack does.",
                 &["12.4 ± 0.4 M/s against 2.1 ± 0.3 M/s."],
-                Level::Low,
+                ConfidenceLevel::Low,
                 "Extrapolated from 2 processors.",
             )]),
             Block::Note(

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-pub(crate) type Outcome = Result<(), Box<dyn std::error::Error>>;
+pub(crate) type TestResult = Result<(), Box<dyn std::error::Error>>;
 
 /// The browser that a test needs.
 #[derive(Clone, Copy, Default)]
@@ -27,7 +27,7 @@ pub(crate) struct Settings {
 }
 
 /// Runs `test` in a browser with `settings`.
-pub(crate) fn in_browser(settings: Settings, test: impl AsyncFnOnce(&Client) -> Outcome) {
+pub(crate) fn in_browser(settings: Settings, test: impl AsyncFnOnce(&Client) -> TestResult) {
     if std::env::var_os("WARMCORE_SKIP_BROWSER").is_some_and(|value| value == "1") {
         println!("skipped: WARMCORE_SKIP_BROWSER is 1, no browser was tried");
         return;
@@ -168,7 +168,7 @@ pub(crate) async fn console(browser: &Client) -> Vec<String> {
 }
 
 /// Moves the mouse to `[x, y]` of the window, from a point beside it.
-pub(crate) async fn move_mouse(browser: &Client, place: &Value) -> Outcome {
+pub(crate) async fn move_mouse(browser: &Client, place: &Value) -> TestResult {
     let coordinate = |i: usize| place[i].as_f64().ok_or("a place is two numbers");
     let (x, y) = (coordinate(0)?, coordinate(1)?);
     let step = |x, y| PointerAction::MoveTo { duration: Some(Duration::from_millis(20)), x, y };

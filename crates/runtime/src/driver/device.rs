@@ -10,7 +10,7 @@
 mod queue;
 
 use super::{Driver, DriverError, Opened, Queue, QueueRequest};
-use crate::watch::{OpenStreamError, Watch};
+use crate::run_handle::{OpenStreamError, RunHandle};
 use hashbrown::HashSet;
 use queue::DeviceQueue;
 use std::net::Ipv4Addr;
@@ -79,20 +79,20 @@ pub struct NewSenders {
 impl NewSenders {
     /// Waits for up to `longest` and opens a stream for each new sender. Once no more streams can be
     /// opened, packets of other senders are refused and counted.
-    pub fn admit(&self, watch: &Watch<'_>, longest: Duration) {
+    pub fn admit(&self, run: &RunHandle<'_>, longest: Duration) {
         let until = Instant::now() + longest;
         let left = || until.saturating_duration_since(Instant::now());
         while !left().is_zero()
             && let Ok(flow) = self.announced.recv_timeout(left())
         {
-            let opened = watch.open(&flow);
+            let opened = run.open(&flow);
             self.open_flows.change(|flows| match opened {
                 Err(OpenStreamError::TooMany { .. }) => flows.is_full = true,
                 // A stack that refuses to open a flow also refuses its frames.
                 Ok(_) | Err(OpenStreamError::Refused(_)) => drop(flows.open.insert(flow.key())),
             });
             // The first frames are waiting, but the workers that polled for them may sleep again.
-            watch.resume();
+            run.resume();
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Drivers that wrap other drivers and inject the faults of networks and devices.
 //!
-//! A [`Faulty`] driver injects one [`Fault`] into the frames of another driver. For several faults,
+//! A [`Faulty`] driver injects one [`InjectedFault`] into the frames of another driver. For several faults,
 //! wrap one in the other. The frames hit depend only on a seed and the order of the frames. Every fault
 //! is [counted](Count), so that the totals of a run can be checked:
 //!
@@ -18,7 +18,7 @@ use warmcore_units::Nanos;
 
 /// A fault. Probabilities are per frame and independent.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Fault {
+pub enum InjectedFault {
     /// A frame is lost, with this probability.
     Drop(f64),
     /// A frame arrives twice, with this probability.
@@ -48,7 +48,7 @@ pub enum Fault {
 #[derive(Debug)]
 pub struct Faulty<D> {
     inner: D,
-    fault: Fault,
+    fault: InjectedFault,
     seed: u64,
     count: Arc<Count>,
 }
@@ -78,7 +78,7 @@ impl Count {
 impl<D> Faulty<D> {
     /// Injects `fault` into `inner`, at random from `seed`.
     #[must_use]
-    pub fn new(inner: D, fault: Fault, seed: u64) -> Self {
+    pub fn new(inner: D, fault: InjectedFault, seed: u64) -> Self {
         Self { inner, fault, seed, count: Arc::default() }
     }
 
@@ -91,19 +91,19 @@ impl<D> Faulty<D> {
     fn check(&self) -> Result<(), DriverError> {
         let refuse = |reason: String| Err(DriverError { driver: "faulty", reason });
         match self.fault {
-            Fault::Drop(probability)
-            | Fault::Duplicate(probability)
-            | Fault::Reorder(probability)
-            | Fault::Corrupt(probability)
-            | Fault::Delay { probability, .. }
+            InjectedFault::Drop(probability)
+            | InjectedFault::Duplicate(probability)
+            | InjectedFault::Reorder(probability)
+            | InjectedFault::Corrupt(probability)
+            | InjectedFault::Delay { probability, .. }
                 if !(0.0..=1.0).contains(&probability) =>
             {
                 refuse(format!("a probability of {probability}; expected one between 0 and 1"))
             }
-            Fault::Delay { by, .. } if !(by.0 >= 0.0 && by.0.is_finite()) => {
+            InjectedFault::Delay { by, .. } if !(by.0 >= 0.0 && by.0.is_finite()) => {
                 refuse(format!("a delay by {by}; expected a time of at least 0"))
             }
-            Fault::Stall { every, lasting }
+            InjectedFault::Stall { every, lasting }
                 if !(every.0 > 0.0 && lasting.0 > 0.0 && lasting.0.is_finite()) =>
             {
                 refuse(format!("a stall of {lasting} every {every}; expected times above 0"))
@@ -118,7 +118,8 @@ impl<D: Driver> Driver for Faulty<D> {
         self.check()?;
         let Opened { queues, prepared } = self.inner.open(request)?;
         // Only corruption needs the bytes of frames.
-        let shown = if matches!(self.fault, Fault::Corrupt(_)) { prepared.clone() } else { Vec::new() };
+        let shown =
+            if matches!(self.fault, InjectedFault::Corrupt(_)) { prepared.clone() } else { Vec::new() };
         let prepared_here: Arc<[_]> = shown.into();
         let around = |(number, queue)| -> Box<dyn super::Queue> {
             let seed = self.seed.wrapping_add(number as u64);

@@ -13,7 +13,7 @@ use warmcore_scenario::chosen::Task;
 use warmcore_scenario::{
     Effects, Organisation, Parallelism, ProcessorPolicy, QueueRule, Scheduling, Traffic,
 };
-use warmcore_sim::packet::{Finished, Host, Shape, trace};
+use warmcore_sim::packet::{Finished, Shape, SimulatedHost, trace};
 use warmcore_units::PerSecond;
 use warmcore_workload::arrivals::Arrival;
 use warmcore_workload::{Arrivals, Key, Purpose};
@@ -84,7 +84,7 @@ fn check(scheduling: Scheduling, rate: PerSecond) {
     assert_eq!(source.fill(&mut arrivals), PACKETS);
     let costs = scheduling.approach.costs();
     let model = ExecutionModel::new(&Profile::sgi_challenge_xl(), costs, SHAPE.processors).unwrap();
-    let host = Host { shape: SHAPE, scheduling, model: &model, effects: Effects::NONE, key };
+    let host = SimulatedHost { shape: SHAPE, scheduling, model: &model, effects: Effects::NONE, key };
     let mut finished = Vec::new();
     trace(&host, &mut Listed(&arrivals), u64::MAX, &mut |packet| finished.push(packet));
     assert!(finished.len() >= PACKETS, "{scheduling}: all packets are simulated");

@@ -6,15 +6,12 @@ use crate::driver::{Bytes, Incoming};
 use crate::handler::Handler;
 use crate::options::Overload;
 use crate::packet::{Frame, Packet};
-use crate::receive_queue::LockedQueue;
+use crate::receive_queue::{LockedQueue, MAX_INTAKE};
 use crate::scheduler::Scheduler;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
 use warmcore_stack::DropReason;
 use warmcore_units::{CpuId, Nanos};
-
-/// Most frames that a worker takes from its queue at once.
-pub(crate) const INTAKE: usize = 32;
 
 impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
     /// Receives what has arrived by `now` and lets the policy assign it, unless another worker has the
@@ -42,11 +39,11 @@ impl<P: Policy, W: Waiting<Job = Packet>, H: Handler> Worker<'_, '_, P, W, H> {
         self.admit_forwarded(scheduler);
         let room = shared.capacity.saturating_sub(scheduler.held()) as usize;
         let limit = match shared.overload {
-            Overload::Drop => INTAKE,
+            Overload::Drop => MAX_INTAKE,
             // Waits for room for many, rather than receiving one for each that leaves.
-            Overload::HoldBack if room < INTAKE.min(shared.capacity as usize / 2) => 0,
+            Overload::HoldBack if room < MAX_INTAKE.min(shared.capacity as usize / 2) => 0,
             Overload::HoldBack if !shared.can_forward(self.id) => 0,
-            Overload::HoldBack => INTAKE.min(room),
+            Overload::HoldBack => MAX_INTAKE.min(room),
         };
         if limit > 0 && shared.control.order() == Order::Run {
             queue.receive(now, limit, |incoming| self.classify_and_admit(scheduler, incoming));

@@ -18,7 +18,7 @@ use warmcore_linux::net::lab::{Lab, LinkOptions};
 use warmcore_linux::net::{Namespace, privilege_missing};
 use warmcore_linux::pin_to;
 use warmcore_runtime::from_scenario::usable_cores;
-use warmcore_runtime::{Report, Setup, Watch};
+use warmcore_runtime::{Report, RunHandle, Setup};
 use warmcore_scenario::{
     DriverKind, Live, PacketScenario, Parallelism, ProcessorPolicy, Scheduling, Traffic,
 };
@@ -72,7 +72,7 @@ fn scenario(driver: DriverKind, approach: Parallelism, address: Ipv4Addr, interf
 fn run(scenario: &PacketScenario, here: &Namespace, visit: impl FnOnce() + Send) -> RunOutcome {
     let mut setup = Setup::new(scenario, &Profile::sgi_challenge_xl(), Path::new(".")).unwrap();
     let new_senders = setup.new_senders.take().unwrap();
-    let attend = |watch: &Watch<'_>| {
+    let attend = |watch: &RunHandle<'_>| {
         thread::scope(|scope| {
             let visit = scope.spawn(|| {
                 let _pinned = pin_to(usable_cores().unwrap()[0]).unwrap();

@@ -3,23 +3,23 @@ use super::support::*;
 use rand::RngExt;
 use std::sync::atomic::Ordering;
 use warmcore_runtime::driver::faults::Count;
-use warmcore_runtime::driver::{Driver, Fault, Faulty, QueueRequest};
+use warmcore_runtime::driver::{Driver, Faulty, InjectedFault, QueueRequest};
 use warmcore_units::Nanos;
 
 /// One driver with every fault, and how often each was injected.
 struct AllFaults {
     driver: Box<dyn Driver>,
-    counts: Vec<(Fault, std::sync::Arc<Count>)>,
+    counts: Vec<(InjectedFault, std::sync::Arc<Count>)>,
 }
 
 fn all_faults(driver: Numbered, seed: u64) -> AllFaults {
     let faults = [
-        Fault::Corrupt(0.02),
-        Fault::Drop(0.05),
-        Fault::Delay { probability: 0.05, by: Nanos::from_micros(200.0) },
-        Fault::Stall { every: Nanos::from_micros(2_000.0), lasting: Nanos::from_micros(1_000.0) },
-        Fault::Reorder(0.05),
-        Fault::Duplicate(0.05),
+        InjectedFault::Corrupt(0.02),
+        InjectedFault::Drop(0.05),
+        InjectedFault::Delay { probability: 0.05, by: Nanos::from_micros(200.0) },
+        InjectedFault::Stall { every: Nanos::from_micros(2_000.0), lasting: Nanos::from_micros(1_000.0) },
+        InjectedFault::Reorder(0.05),
+        InjectedFault::Duplicate(0.05),
     ];
     let mut counts = Vec::new();
     let mut driver: Box<dyn Driver> = Box::new(driver);
@@ -32,7 +32,7 @@ fn all_faults(driver: Numbered, seed: u64) -> AllFaults {
 }
 
 impl AllFaults {
-    fn injected(&self, which: impl Fn(Fault) -> bool) -> u64 {
+    fn injected(&self, which: impl Fn(InjectedFault) -> bool) -> u64 {
         self.counts.iter().filter(|(fault, _)| which(*fault)).map(|(_, count)| count.injected()).sum()
     }
 
@@ -61,9 +61,9 @@ fn every_packet_is_accounted_for_with_faults() {
             });
         })
         .unwrap();
-        let duplicated = faults.injected(|fault| matches!(fault, Fault::Duplicate(_)));
-        let dropped = faults.injected(|fault| matches!(fault, Fault::Drop(_)));
-        let corrupted = faults.injected(|fault| matches!(fault, Fault::Corrupt(_)));
+        let duplicated = faults.injected(|fault| matches!(fault, InjectedFault::Duplicate(_)));
+        let dropped = faults.injected(|fault| matches!(fault, InjectedFault::Drop(_)));
+        let corrupted = faults.injected(|fault| matches!(fault, InjectedFault::Corrupt(_)));
         assert!(faults.injected(|_| true) > total / 10, "{scheduling}: there were faults");
         assert_eq!(report.lost, dropped, "{scheduling}");
         assert_eq!(
@@ -84,9 +84,9 @@ fn every_packet_is_accounted_for_with_faults() {
 #[test]
 fn a_stream_stays_in_order_through_losses_and_stalls() {
     let _lock = lock_processors();
-    let stall = Fault::Stall { every: Nanos::from_micros(500.0), lasting: Nanos::from_micros(300.0) };
+    let stall = InjectedFault::Stall { every: Nanos::from_micros(500.0), lasting: Nanos::from_micros(300.0) };
     for scheduling in every_scheduling().filter(promises_order).step_by(4) {
-        for fault in [Fault::Drop(0.1), stall] {
+        for fault in [InjectedFault::Drop(0.1), stall] {
             let driver = Numbered::new(5, 1_000);
             let log = DeliveryLog::new(&driver);
             let (offered, total) = (driver.offered.clone(), driver.total());
@@ -105,11 +105,11 @@ fn a_stream_stays_in_order_through_losses_and_stalls() {
 fn an_invalid_fault_is_refused() {
     let request = QueueRequest { queues: 1, steering: &[] };
     let impossible = [
-        Fault::Drop(-0.1),
-        Fault::Duplicate(1.1),
-        Fault::Reorder(f64::NAN),
-        Fault::Delay { probability: 0.1, by: Nanos(-1.0) },
-        Fault::Stall { every: Nanos(0.0), lasting: Nanos(1.0) },
+        InjectedFault::Drop(-0.1),
+        InjectedFault::Duplicate(1.1),
+        InjectedFault::Reorder(f64::NAN),
+        InjectedFault::Delay { probability: 0.1, by: Nanos(-1.0) },
+        InjectedFault::Stall { every: Nanos(0.0), lasting: Nanos(1.0) },
     ];
     for fault in impossible {
         let opened = Faulty::new(Numbered::new(1, 1), fault, 1).open(&request);

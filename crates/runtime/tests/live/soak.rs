@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use warmcore_runtime::driver::{Driver, Fault, Faulty};
+use warmcore_runtime::driver::{Driver, Faulty, InjectedFault};
 use warmcore_runtime::{Idle, Options, Overload, Shutdown};
 use warmcore_scenario::Scheduling;
 use warmcore_units::Nanos;
@@ -54,10 +54,12 @@ fn soak(scheduling: Scheduling, random: &mut Xoshiro256PlusPlus) {
         ..options(scheduling, streams)
     };
     let case = format!("{scheduling}, {driver:?}, {options:?}");
-    let dropping = Faulty::new(driver, Fault::Drop(random.random_range(0.0..0.1)), random.random());
-    let stall = Fault::Stall { every: Nanos::from_micros(2_000.0), lasting: Nanos::from_micros(500.0) };
+    let dropping = Faulty::new(driver, InjectedFault::Drop(random.random_range(0.0..0.1)), random.random());
+    let stall =
+        InjectedFault::Stall { every: Nanos::from_micros(2_000.0), lasting: Nanos::from_micros(500.0) };
     let stalling = Faulty::new(dropping, stall, random.random());
-    let doubling = Faulty::new(stalling, Fault::Duplicate(random.random_range(0.0..0.1)), random.random());
+    let doubling =
+        Faulty::new(stalling, InjectedFault::Duplicate(random.random_range(0.0..0.1)), random.random());
     let count = doubling.count();
     let mut driver: Box<dyn Driver> = Box::new(doubling);
     let until = random.random_range(total / 2..=total);

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use warmcore_costs::{ExecutionModel, Profile};
 use warmcore_runtime::{
-    AfterPanic, Context, Driver, Handler, Idle, Memory, Options, Overload, Report, RunError, Shutdown, Watch,
+    AfterPanic, Context, Driver, Handler, Idle, Memory, Options, Overload, Report, RunError, RunHandle,
+    Shutdown,
 };
 use warmcore_scenario::{Organisation, Parallelism, ProcessorPolicy, Scheduling};
 use warmcore_stack::{Delivery, Flow};
@@ -164,10 +165,10 @@ pub(crate) fn run(
     driver: &mut dyn Driver,
     flows: &[Flow],
     handler: &dyn Handler,
-    watch: impl FnOnce(&Watch<'_>),
+    watch: impl FnOnce(&RunHandle<'_>),
 ) -> Result<Report, RunError> {
     let mut watch = Some(watch);
-    let watch: &mut dyn FnMut(&Watch<'_>) = &mut |watched| {
+    let watch: &mut dyn FnMut(&RunHandle<'_>) = &mut |watched| {
         if let Some(watch) = watch.take() {
             watch(watched);
         }
@@ -195,7 +196,7 @@ pub(crate) fn ignoring(_: &Delivery<'_>, _: &mut Context<'_>) {}
 ///
 /// # Panics
 /// If that takes too long, or the run ends first.
-pub(crate) fn wait_until(watch: &Watch<'_>, mut done: impl FnMut() -> bool) {
+pub(crate) fn wait_until(watch: &RunHandle<'_>, mut done: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !done() {
         assert!(!watch.has_ended(), "the run ended early");

@@ -10,7 +10,7 @@ use crate::packet::capacity::wanted;
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
-use crate::packet::host::{Host, Packet};
+use crate::packet::host::{Packet, SimulatedHost};
 use crate::packet::run::next;
 use crate::packet::system::{Finished, System};
 use warmcore_policy::Policy;
@@ -22,7 +22,7 @@ use warmcore_workload::{Arrival, Arrivals};
 /// How many servers of a kind are observed: the busiest ones.
 const OBSERVED: usize = 8;
 /// At this multiple of its highest rate a server is never idle.
-const BARELY_MORE: f64 = 1.05;
+const JUST_OVERLOADED: f64 = 1.05;
 
 /// The rate at which the busiest server of `host` keeps up; `None` if that is not below `whole`, the capacity
 /// of all processors together. `shares` are the streams' shares of the packets. `begins` starts a new,
@@ -31,7 +31,7 @@ const BARELY_MORE: f64 = 1.05;
 /// # Errors
 /// If the source cannot be made.
 pub(super) fn busiest<E>(
-    host: &Host,
+    host: &SimulatedHost,
     shares: &[f64],
     begins: impl Fn() -> Result<Box<dyn Arrivals>, E>,
     [own, whole]: [PerSecond; 2],
@@ -42,23 +42,23 @@ pub(super) fn busiest<E>(
         return Ok(None);
     }
     let bound_at = |rate: PerSecond| -> Result<_, E> {
-        let mut arrivals = Paced { source: begins()?, scale: own.0 / rate.0 };
+        let mut arrivals = ScaledArrivals { source: begins()?, scale: own.0 / rate.0 };
         let observed = ServerObserver { host, feed: Feed::new(&mut arrivals), kinds: kinds.clone() };
         Ok(dispatch(host, observed).filter(|bound| bound.mean.0 < rate.0))
     };
     match bound_at(whole)? {
-        Some(roughly) => bound_at(roughly.mean * BARELY_MORE),
+        Some(roughly) => bound_at(roughly.mean * JUST_OVERLOADED),
         None => Ok(None),
     }
 }
 
 /// A source whose arrival times are scaled.
-struct Paced {
+struct ScaledArrivals {
     source: Box<dyn Arrivals>,
     scale: f64,
 }
 
-impl Arrivals for Paced {
+impl Arrivals for ScaledArrivals {
     fn fill(&mut self, block: &mut [Arrival]) -> usize {
         let filled = self.source.fill(block);
         block[..filled].iter_mut().for_each(|arrival| arrival.at = arrival.at * self.scale);
@@ -123,7 +123,7 @@ impl Server {
 
 /// Observes the service times of servers under arrivals.
 struct ServerObserver<'a, 's> {
-    host: &'a Host<'a>,
+    host: &'a SimulatedHost<'a>,
     feed: Feed<'s>,
     kinds: Vec<Servers>,
 }

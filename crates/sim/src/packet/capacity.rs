@@ -4,13 +4,12 @@
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
-use crate::packet::host::{Host, Packet, Shape};
-use crate::packet::outcome::Ended;
+use crate::packet::host::{Packet, Shape, SimulatedHost};
+use crate::packet::outcome::{Ended, nanos};
 use crate::packet::system::System;
 use serde::{Deserialize, Serialize};
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
-use warmcore_stats::Interval;
 use warmcore_stats::batches::BatchMeans;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::Arrivals;
@@ -26,9 +25,9 @@ pub struct Capacity {
 
 /// From this fraction of the capacity on, a rate is near it: queues fluctuate so slowly that no usual run is
 /// long enough to know their mean.
-pub const NEAR: f64 = 0.9;
+pub const NEAR_CAPACITY: f64 = 0.9;
 /// From this fraction on, growing queues do not show that a host is saturated.
-const AT: f64 = 0.99;
+const AT_CAPACITY: f64 = 0.99;
 /// A rate certainly exceeds the capacity if it is this many half-widths above it: of hosts that just keep up,
 /// fewer than one in ten thousand is called saturated.
 const CERTAIN: f64 = 2.0;
@@ -54,10 +53,10 @@ impl Capacity {
         rate.0 < self.rate.mean.0 - CERTAIN * self.rate.half()
     }
 
-    /// Whether `rate` is [`NEAR`] the capacity or above it.
+    /// Whether `rate` is near the capacity ([`NEAR_CAPACITY`]) or above it.
     #[must_use]
     pub fn is_near(&self, rate: PerSecond) -> bool {
-        rate.0 >= self.rate.mean.0 * NEAR
+        rate.0 >= self.rate.mean.0 * NEAR_CAPACITY
     }
 
     /// Whether `rate` is so close to the capacity that growing queues show nothing. Just below it, queue
@@ -65,7 +64,7 @@ impl Capacity {
     /// of the capacity, the queues of 11 in 30 points grew in every run.
     #[must_use]
     pub fn is_at(&self, rate: PerSecond) -> bool {
-        rate.0 > self.rate.mean.0 * AT && !self.is_exceeded_by(rate)
+        rate.0 > self.rate.mean.0 * AT_CAPACITY && !self.is_exceeded_by(rate)
     }
 
     /// How well the mean delay at `rate` is known, after a run that did not know the capacity ended as `ended`.
@@ -97,17 +96,17 @@ impl Capacity {
 /// Packets are offered twice as fast as they are processed, so that no processor and no stack runs dry. If
 /// streams have unequal rates, this is what the host processes under overload; the stacks or processors of
 /// its busiest streams keep up with less.
-pub fn capacity(host: &Host, arrivals: &mut dyn Arrivals) -> Capacity {
+pub fn capacity(host: &SimulatedHost, arrivals: &mut dyn Arrivals) -> Capacity {
     capacity_over(wanted(host.shape), host, arrivals)
 }
 
 /// As [`capacity`], from this many `packets`.
-pub(super) fn capacity_over(packets: u64, host: &Host, arrivals: &mut dyn Arrivals) -> Capacity {
+pub(super) fn capacity_over(packets: u64, host: &SimulatedHost, arrivals: &mut dyn Arrivals) -> Capacity {
     dispatch(host, Saturated { host, feed: Feed::new(arrivals), packets })
 }
 
 struct Saturated<'a, 's> {
-    host: &'a Host<'a>,
+    host: &'a SimulatedHost<'a>,
     feed: Feed<'s>,
     packets: u64,
 }
@@ -152,11 +151,6 @@ impl Saturated<'_, '_> {
 /// Packets needed to find the capacity of a host of this shape.
 pub(super) fn wanted(shape: Shape) -> u64 {
     PACKETS.0.max(PACKETS.1 * u64::from(shape.processors)).max(shape.settled())
-}
-
-/// An interval of observations in nanoseconds.
-pub(super) fn nanos(interval: Interval) -> Estimate<Nanos> {
-    Estimate::new(Nanos(interval.mean), Nanos(interval.half_width))
 }
 
 #[cfg(test)]

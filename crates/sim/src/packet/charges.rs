@@ -1,6 +1,6 @@
 //! What [`Effects`] (the extensions of the model) add to the service time of a packet.
 
-use crate::packet::host::{Host, Packet};
+use crate::packet::host::{Packet, SimulatedHost};
 use warmcore_scenario::{Effects, Parallelism};
 use warmcore_units::Nanos;
 use warmcore_workload::arrivals::Direction;
@@ -16,7 +16,7 @@ pub(super) struct Charges {
 }
 
 impl Charges {
-    pub(super) fn new(host: &Host) -> Self {
+    pub(super) fn new(host: &SimulatedHost) -> Self {
         let mut effects = host.effects;
         if host.scheduling.approach != Parallelism::Locking {
             // A stack works on one packet at a time, so nobody waits for a lock.

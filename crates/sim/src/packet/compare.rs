@@ -2,11 +2,11 @@
 //! do to both cancels out, so the interval of the difference is far narrower than those of the two delays.
 
 use crate::packet::point::{Point, PointError};
-use crate::packet::run::{GrowthRule, Precision};
+use crate::packet::run::GrowthRule;
 use rayon::prelude::*;
 use warmcore_costs::Profile;
 use warmcore_scenario::{Mixing, OpenTraffic, PacketScenario, Process, Scheduling};
-pub use warmcore_stats::replications::Comparison;
+pub use warmcore_stats::replications::PairedComparison;
 use warmcore_stats::{Interval, Replications};
 use warmcore_units::Fault;
 
@@ -27,7 +27,7 @@ pub fn compare(
     other: Scheduling,
     traffic: &OpenTraffic,
     profile: &Profile,
-) -> Result<Option<Comparison>, PointError> {
+) -> Result<Option<PairedComparison>, PointError> {
     if matches!(scenario.traffic.process, Process::Trace(_)) {
         let expected = "a random arrival process: a trace is a single run, so nothing shows how much other runs \
                         would differ";
@@ -48,18 +48,18 @@ fn mean_delays(point: &Point) -> Result<Option<Replications>, PointError> {
     if point.exceeds(&point.capacity()?) {
         return Ok(None);
     }
-    let precision = Precision { relative: Precision::UNREACHABLE, max_packets: PACKETS, ..point.precision() };
+    let precision = point.precision().fixed_length(PACKETS);
     let runs = (0..point.replications().max(REPLICATIONS))
         .into_par_iter()
-        .map(|replication| point.run(replication, precision, GrowthRule::Regardless))
+        .map(|replication| point.run(replication, precision, GrowthRule::Continue))
         .collect::<Result<Vec<_>, PointError>>()?;
     let saturated = runs.iter().all(|run| run.grows);
     Ok((!saturated).then(|| runs.iter().map(|run| run.outcome.delay.mean.0).collect()))
 }
 
-fn without_intervals(comparison: Comparison) -> Comparison {
+fn without_intervals(comparison: PairedComparison) -> PairedComparison {
     let open = |interval| Interval { half_width: f64::INFINITY, ..interval };
-    Comparison { difference: open(comparison.difference), relative: open(comparison.relative) }
+    PairedComparison { difference: open(comparison.difference), relative: open(comparison.relative) }
 }
 
 #[cfg(test)]
@@ -72,7 +72,7 @@ mod tests {
         PacketScenario { rate_per_s: Some(PerSecond(rate)), ..PacketScenario::default() }
     }
 
-    fn against(scenario: &PacketScenario, policy: ProcessorPolicy) -> Option<Comparison> {
+    fn against(scenario: &PacketScenario, policy: ProcessorPolicy) -> Option<PairedComparison> {
         let other = Scheduling { policy, ..scenario.scheduling };
         compare(scenario, other, &scenario.traffic.generated().unwrap(), &Profile::sgi_challenge_xl())
             .unwrap()

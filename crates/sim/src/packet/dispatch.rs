@@ -2,7 +2,7 @@
 //! time in a packet's path.
 
 use crate::packet::features::{Extended, General, ModelFeatures, Small};
-use crate::packet::host::{Host, Packet};
+use crate::packet::host::{Packet, SimulatedHost};
 use crate::packet::system::System;
 use warmcore_policy::Policy;
 use warmcore_policy::dispatch::Waiting;
@@ -21,12 +21,12 @@ pub trait SystemTask {
 }
 
 /// Runs `task` on a system of `host`.
-pub fn dispatch<T: SystemTask>(host: &Host, task: T) -> T::Output {
+pub fn dispatch<T: SystemTask>(host: &SimulatedHost, task: T) -> T::Output {
     host.scheduling.choose(host.shape.processors, host.model, WithItsFeatures { host, task })
 }
 
 struct WithItsFeatures<'a, T> {
-    host: &'a Host<'a>,
+    host: &'a SimulatedHost<'a>,
     task: T,
 }
 

@@ -7,7 +7,7 @@
 //! | [`Extended`] | everything |
 
 use crate::completions::{Completions, FEW, Few, Pending};
-use crate::packet::host::Host;
+use crate::packet::host::SimulatedHost;
 use core::fmt::Debug;
 use warmcore_scenario::{Effects, Organisation};
 use warmcore_units::CpuId;
@@ -36,7 +36,7 @@ pub struct Extended;
 
 impl Small {
     /// Whether these features suffice for `host`.
-    pub(super) fn is_enough(host: &Host) -> bool {
+    pub(super) fn is_enough(host: &SimulatedHost) -> bool {
         let own = Organisation::PerProcessor;
         host.effects == Effects::NONE
             && host.shape.processors as usize <= FEW
@@ -47,7 +47,7 @@ impl Small {
 
 impl General {
     /// Whether these features suffice for `host`.
-    pub(super) fn is_enough(host: &Host) -> bool {
+    pub(super) fn is_enough(host: &SimulatedHost) -> bool {
         host.effects == Effects::NONE
     }
 }

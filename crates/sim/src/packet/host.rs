@@ -10,7 +10,7 @@ use warmcore_workload::arrivals::Direction;
 
 /// A host, and how it runs protocol work.
 #[derive(Clone, Copy, Debug)]
-pub struct Host<'a> {
+pub struct SimulatedHost<'a> {
     /// Its numbers of processors, streams and stacks.
     pub shape: Shape,
     /// Where packets are processed.
@@ -23,7 +23,7 @@ pub struct Host<'a> {
     pub key: Key,
 }
 
-impl Host<'_> {
+impl SimulatedHost<'_> {
     /// Which streams, stacks and processors belong together.
     #[must_use]
     pub fn layout(&self) -> Layout {

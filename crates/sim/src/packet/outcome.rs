@@ -1,6 +1,5 @@
 //! The result of a run.
 
-use crate::packet::capacity::nanos;
 use serde::{Deserialize, Serialize};
 use warmcore_costs::Situation;
 use warmcore_stats::Interval;
@@ -39,7 +38,7 @@ pub enum Ended {
     Precise,
     /// The run reached its maximum number of packets before it was precise.
     Exhausted,
-    /// As [`Exhausted`](Self::Exhausted), at a rate [so near](crate::packet::capacity::NEAR) to the capacity
+    /// As [`Exhausted`](Self::Exhausted), at a rate [so near](crate::packet::capacity::NEAR_CAPACITY) to the capacity
     /// that queues fluctuate slowly. The host keeps up.
     NearCapacity,
     /// It is not known whether there is a steady state: the rate lies within the interval of the capacity, or
@@ -118,4 +117,9 @@ impl Outcome {
     pub fn is_precise(&self) -> bool {
         self.ended == Ended::Precise
     }
+}
+
+/// An interval of observations in nanoseconds.
+pub(super) fn nanos(interval: Interval) -> Estimate<Nanos> {
+    Estimate::new(Nanos(interval.mean), Nanos(interval.half_width))
 }

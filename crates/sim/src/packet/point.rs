@@ -3,10 +3,10 @@
 use crate::completions::CLOCK_RESOLUTION;
 use crate::packet::busiest::busiest;
 use crate::packet::capacity::{Capacity, capacity_over, wanted};
-use crate::packet::host::{Host, Shape};
+use crate::packet::host::{Shape, SimulatedHost};
 use crate::packet::outcome::Outcome;
 use crate::packet::replay::replay;
-use crate::packet::run::{GrowthRule, Observed, Precision, observe};
+use crate::packet::run::{GrowthRule, Precision, Replication, observe};
 use serde::{Deserialize, Serialize};
 use warmcore_costs::execution::IncompleteProfile;
 use warmcore_costs::{ExecutionModel, Profile, Situation};
@@ -241,8 +241,8 @@ impl<'s> Point<'s> {
         forgotten.max(self.shape.settled())
     }
 
-    fn host(&self, replication: u64) -> Host<'_> {
-        Host {
+    fn host(&self, replication: u64) -> SimulatedHost<'_> {
+        SimulatedHost {
             shape: self.shape,
             scheduling: self.scenario.scheduling,
             model: &self.model,
@@ -288,10 +288,10 @@ impl<'s> Point<'s> {
         &self,
         replication: u64,
         precision: Precision,
-        watch: GrowthRule,
-    ) -> Result<Observed, PointError> {
+        growth: GrowthRule,
+    ) -> Result<Replication, PointError> {
         let host = self.host(replication);
         let mut arrivals = self.traffic.source(self.rate, host.key)?;
-        Ok(observe(&host, &mut *arrivals, precision, watch, self.settled()))
+        Ok(observe(&host, &mut *arrivals, precision, growth, self.settled()))
     }
 }

@@ -2,7 +2,7 @@
 //! gives the same result, and nothing shows how much another trace would differ, so the figures have no
 //! intervals.
 
-use crate::packet::host::{Host, Shape};
+use crate::packet::host::{Shape, SimulatedHost};
 use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome};
 use crate::packet::run::trace;
 use crate::packet::system::Finished;
@@ -12,14 +12,14 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::Arrivals;
 
 /// The outcome over all of `arrivals`. There must be at least one, the first at time 0.
-pub(super) fn replay(host: &Host, arrivals: &mut dyn Arrivals) -> Outcome {
-    let mut all = All::new(host.shape);
+pub(super) fn replay(host: &SimulatedHost, arrivals: &mut dyn Arrivals) -> Outcome {
+    let mut all = TraceTally::new(host.shape);
     trace(host, arrivals, u64::MAX, &mut |finished| all.push(&finished));
     all.outcome(host.shape.processors)
 }
 
 /// Sums over all packets.
-struct All {
+struct TraceTally {
     packets: u64,
     delay: f64,
     service: f64,
@@ -30,7 +30,7 @@ struct All {
     ended: Nanos,
 }
 
-impl All {
+impl TraceTally {
     fn new(shape: Shape) -> Self {
         Self {
             packets: 0,

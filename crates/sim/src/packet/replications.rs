@@ -1,7 +1,7 @@
 //! Combines independent runs of one point.
 
 use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome};
-use crate::packet::run::Observed;
+use crate::packet::run::Replication;
 use warmcore_stats::quantiles::across;
 use warmcore_stats::{Interval, Replications};
 use warmcore_units::{Estimate, Nanos, PerSecond};
@@ -12,7 +12,7 @@ pub(super) const ENOUGH: usize = 10;
 
 /// The combined outcome of `runs`, equally weighted; `None` without runs. It is precise if the half-width of
 /// the mean delay is at most `relative` times the mean.
-pub(super) fn combined(runs: Vec<Observed>, relative: f64) -> Option<Outcome> {
+pub(super) fn combined(runs: Vec<Replication>, relative: f64) -> Option<Outcome> {
     let (outcomes, delays): (Vec<Outcome>, Vec<_>) =
         runs.into_iter().map(|run| (run.outcome, run.delays)).unzip();
     let &first = outcomes.first()?;
@@ -86,7 +86,7 @@ mod tests {
     use warmcore_costs::Situation;
 
     /// A run of a mean delay of 100 ns ± 10 ns.
-    fn run(ended: Ended) -> Observed {
+    fn run(ended: Ended) -> Replication {
         let delay = Estimate::new(Nanos(100.0), Nanos(10.0));
         let outcome = Outcome {
             delay,
@@ -100,7 +100,7 @@ mod tests {
             packets: 1,
             ended,
         };
-        Observed { outcome, delays: warmcore_stats::histogram::Histogram::default(), grows: false }
+        Replication { outcome, delays: warmcore_stats::histogram::Histogram::default(), grows: false }
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::completions::NEVER;
 use crate::packet::dispatch::{SystemTask, dispatch};
 use crate::packet::features::ModelFeatures;
 use crate::packet::feed::Feed;
-use crate::packet::host::{Host, Packet};
+use crate::packet::host::{Packet, SimulatedHost};
 use crate::packet::outcome::{Ended, Outcome};
 use crate::packet::system::{Finished, System};
 use crate::packet::tally::Tally;
@@ -27,14 +27,22 @@ pub struct Precision {
     pub mean_gap: Option<Nanos>,
 }
 
-/// Simulates `host` under `arrivals`. The outcome is [`Ended::Unknown`] if queues grow, as they do on a
-/// saturated host.
-pub fn run(host: &Host, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
-    observe(host, arrivals, precision, GrowthRule::Growth, 0).outcome
+impl Precision {
+    /// The same for runs of exactly `packets`, however precise they are before.
+    pub(super) const fn fixed_length(self, packets: u64) -> Self {
+        // No half-width is negative.
+        Self { relative: -1.0, max_packets: packets, ..self }
+    }
 }
 
-/// The outcome of a run, with what is needed to combine it with other runs.
-pub(super) struct Observed {
+/// Simulates `host` under `arrivals`. The outcome is [`Ended::Unknown`] if queues grow, as they do on a
+/// saturated host.
+pub fn run(host: &SimulatedHost, arrivals: &mut dyn Arrivals, precision: Precision) -> Outcome {
+    observe(host, arrivals, precision, GrowthRule::Stop, 0).outcome
+}
+
+/// One run of a point: its outcome, and what is needed to combine it with other runs.
+pub(super) struct Replication {
     pub(super) outcome: Outcome,
     /// The delays after the warm-up.
     pub(super) delays: Histogram,
@@ -46,48 +54,43 @@ pub(super) struct Observed {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum GrowthRule {
     /// It ends.
-    Growth,
+    Stop,
     /// It goes on.
-    Regardless,
+    Continue,
 }
 
 /// One run. It is not judged before `settled` packets, and has no intervals if it ends before that.
 pub(super) fn observe(
-    host: &Host,
+    host: &SimulatedHost,
     arrivals: &mut dyn Arrivals,
     precision: Precision,
-    watch: GrowthRule,
+    growth: GrowthRule,
     settled: u64,
-) -> Observed {
+) -> Replication {
     let settled = settled.max(host.shape.settled());
-    dispatch(host, Judged { host, feed: Feed::new(arrivals), precision, watch, settled })
+    dispatch(host, Judged { host, feed: Feed::new(arrivals), precision, growth, settled })
 }
 
 /// Simulates `host` until `packets` are finished or no more arrive, and calls `see` with each finished packet.
-pub fn trace(host: &Host, arrivals: &mut dyn Arrivals, packets: u64, see: &mut dyn FnMut(Finished)) {
+pub fn trace(host: &SimulatedHost, arrivals: &mut dyn Arrivals, packets: u64, see: &mut dyn FnMut(Finished)) {
     dispatch(host, Traced { feed: Feed::new(arrivals), packets, see });
 }
 
 struct Judged<'a, 's> {
-    host: &'a Host<'a>,
+    host: &'a SimulatedHost<'a>,
     feed: Feed<'s>,
     precision: Precision,
-    watch: GrowthRule,
+    growth: GrowthRule,
     settled: u64,
 }
 
-impl Precision {
-    /// A precision that no interval reaches, for runs that only their number of packets ends.
-    pub(super) const UNREACHABLE: f64 = -1.0;
-}
-
 impl SystemTask for Judged<'_, '_> {
-    type Output = Observed;
+    type Output = Replication;
 
     fn run<P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures>(
         mut self,
         mut system: System<P, W, F>,
-    ) -> Observed {
+    ) -> Replication {
         let Precision { relative, max_packets, mean_gap } = self.precision;
         let mut tally = Tally::new(self.host.shape);
         let mut judgements = StoppingRule::new(relative, max_packets).not_before(self.settled);
@@ -98,7 +101,7 @@ impl SystemTask for Judged<'_, '_> {
             }
             tally.read(system.present());
             if tally.packets() == judgements.at() {
-                if self.watch == GrowthRule::Growth && tally.is_growing() {
+                if self.growth == GrowthRule::Stop && tally.is_growing() {
                     break Ended::Unknown;
                 }
                 match judgements.judge(tally.delay(mean_gap)) {
@@ -112,7 +115,7 @@ impl SystemTask for Judged<'_, '_> {
         tally.read(system.present());
         let outcome = tally.outcome(mean_gap, ended);
         let settled = outcome.packets >= self.settled || ended == Ended::NoMoreArrivals;
-        Observed {
+        Replication {
             outcome: if settled { outcome } else { outcome.without_intervals() },
             delays: tally.steady_delays(),
             grows: tally.is_growing(),

@@ -4,7 +4,7 @@ use crate::packet::capacity::Capacity;
 use crate::packet::outcome::{Ended, Outcome};
 use crate::packet::point::{Point, PointError};
 use crate::packet::replications::{ENOUGH, combined};
-use crate::packet::run::{GrowthRule, Observed, Precision};
+use crate::packet::run::{GrowthRule, Precision, Replication};
 use rayon::prelude::*;
 use std::ops::Range;
 use warmcore_scenario::Mixing;
@@ -56,15 +56,15 @@ impl Point<'_> {
         if growing == AllGrow::MeansSaturated {
             return Ok(None);
         }
-        let runs = self.replicate(0..self.replications(), alone, GrowthRule::Regardless)?;
+        let runs = self.replicate(0..self.replications(), alone, GrowthRule::Continue)?;
         Ok(combined(runs, precision.relative).map(|outcome| Outcome { ended: Ended::Unknown, ..outcome }))
     }
 
     /// Runs that all have the maximum length. A heavy-tailed run that looks precise earlier has only seen few
     /// of the events that matter.
     fn runs_without_intervals(&self, growing: AllGrow) -> Result<Option<Outcome>, PointError> {
-        let precision = Precision { relative: Precision::UNREACHABLE, ..self.precision() };
-        let outcome = self.long_runs(precision, growing)?;
+        let precision = self.precision();
+        let outcome = self.long_runs(precision.fixed_length(precision.max_packets), growing)?;
         Ok(outcome.map(|outcome| Outcome { ended: Ended::HeavyTailed, ..outcome.without_intervals() }))
     }
 
@@ -76,11 +76,11 @@ impl Point<'_> {
         let each =
             PHASE_PACKETS.0.max(PHASE_PACKETS.1 * self.settled()).max(drained).min(precision.max_packets);
         let most = precision.max_packets.saturating_mul(self.replications()) / each;
-        let short = Precision { relative: Precision::UNREACHABLE, max_packets: each, ..precision };
+        let short = precision.fixed_length(each);
         let mut judgements = StoppingRule::new(precision.relative, most).first_at(PHASES);
         let mut runs = Vec::new();
         loop {
-            let more = self.replicate(runs.len() as u64..judgements.at(), short, GrowthRule::Regardless)?;
+            let more = self.replicate(runs.len() as u64..judgements.at(), short, GrowthRule::Continue)?;
             runs.extend(more);
             if growing == AllGrow::MeansSaturated && runs.iter().all(|run| run.grows) {
                 return Ok(None);
@@ -100,29 +100,26 @@ impl Point<'_> {
 
     /// One run per replication. `None` if the queues of all of them grow; fewer than [`CONFIRMING`] are
     /// confirmed by more.
-    fn settled_runs(&self, precision: Precision) -> Result<Option<Vec<Observed>>, PointError> {
+    fn settled_runs(&self, precision: Precision) -> Result<Option<Vec<Replication>>, PointError> {
         let asked = 0..self.replications();
-        let runs = self.replicate(asked.clone(), precision, GrowthRule::Growth)?;
+        let runs = self.replicate(asked.clone(), precision, GrowthRule::Stop)?;
         if !runs.iter().any(|run| run.grows) {
             return Ok(Some(runs));
         }
         if runs.iter().all(|run| run.grows)
-            && self
-                .replicate(asked.end..CONFIRMING, precision, GrowthRule::Growth)?
-                .iter()
-                .all(|run| run.grows)
+            && self.replicate(asked.end..CONFIRMING, precision, GrowthRule::Stop)?.iter().all(|run| run.grows)
         {
             return Ok(None);
         }
-        self.replicate(asked, precision, GrowthRule::Regardless).map(Some)
+        self.replicate(asked, precision, GrowthRule::Continue).map(Some)
     }
 
     fn replicate(
         &self,
         replications: Range<u64>,
         precision: Precision,
-        watch: GrowthRule,
-    ) -> Result<Vec<Observed>, PointError> {
-        replications.into_par_iter().map(|replication| self.run(replication, precision, watch)).collect()
+        growth: GrowthRule,
+    ) -> Result<Vec<Replication>, PointError> {
+        replications.into_par_iter().map(|replication| self.run(replication, precision, growth)).collect()
     }
 }

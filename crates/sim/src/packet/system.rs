@@ -4,7 +4,7 @@
 use crate::completions::{Pending, on_clock};
 use crate::packet::charges::Charges;
 use crate::packet::features::{ModelFeatures, PerCpu};
-use crate::packet::host::{Host, Packet};
+use crate::packet::host::{Packet, SimulatedHost};
 use std::collections::VecDeque;
 use warmcore_costs::residency::{PacketPlacement, Residency};
 use warmcore_costs::{ExecutionModel, Situation};
@@ -61,7 +61,7 @@ pub struct System<'a, P, W, F: ModelFeatures> {
     present: u64,
     staleness: Nanos,
     /// Completions that the policy does not know of yet, in order of time.
-    unseen: VecDeque<Unseen>,
+    unreported: VecDeque<UnreportedCompletion>,
 }
 
 /// What a processor is doing. Valid only while its completion is pending.
@@ -77,7 +77,7 @@ struct Running {
 
 /// A completion that the policy does not know of yet.
 #[derive(Clone, Copy, Debug)]
-struct Unseen {
+struct UnreportedCompletion {
     /// When the policy will know.
     at: Nanos,
     cpu: CpuId,
@@ -87,7 +87,7 @@ struct Unseen {
 impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W, F> {
     /// A `host` that has processed nothing yet. Its shape must have passed
     /// [`Shape::check`](crate::packet::Shape::check).
-    pub fn new(policy: P, host: &Host<'a>) -> Self {
+    pub fn new(policy: P, host: &SimulatedHost<'a>) -> Self {
         let processors = host.shape.processors;
         let nothing = Running {
             packet: Packet::new(Nanos::ZERO, warmcore_units::StreamId(0)),
@@ -108,7 +108,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
             completions: F::Pending::none(processors),
             present: 0,
             staleness: host.effects.staleness(),
-            unseen: VecDeque::new(),
+            unreported: VecDeque::new(),
         }
     }
 
@@ -119,9 +119,9 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     pub fn next_event(&self) -> Nanos {
         let (_, completion) = self.completions.first();
         if F::EFFECTS
-            && let Some(unseen) = self.unseen.front()
+            && let Some(unreported) = self.unreported.front()
         {
-            return Nanos(completion.0.min(unseen.at.0));
+            return Nanos(completion.0.min(unreported.at.0));
         }
         completion
     }
@@ -147,8 +147,8 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     #[inline(always)]
     pub fn step(&mut self) -> Option<Finished> {
         let (cpu, now) = self.completions.first();
-        if F::EFFECTS && self.unseen.front().is_some_and(|unseen| unseen.at.0 <= now.0) {
-            let seen = self.unseen.pop_front()?;
+        if F::EFFECTS && self.unreported.front().is_some_and(|unreported| unreported.at.0 <= now.0) {
+            let seen = self.unreported.pop_front()?;
             self.see(seen);
             return None;
         }
@@ -171,7 +171,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
                 if let Some(change) = change {
                     self.report(cpu, change, now);
                 }
-                self.go_on(cpu, thread, next, now);
+                self.continue_with(cpu, thread, next, now);
             }
             Next::Stop => {
                 if F::SHARING {
@@ -191,7 +191,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     #[inline]
     fn report(&mut self, cpu: CpuId, change: Change, now: Nanos) {
         if F::EFFECTS && self.staleness.0 > 0.0 {
-            self.unseen.push_back(Unseen { at: now + self.staleness, cpu, change });
+            self.unreported.push_back(UnreportedCompletion { at: now + self.staleness, cpu, change });
         } else {
             self.dispatcher.observe(cpu, change);
         }
@@ -200,8 +200,8 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
     /// The policy learns what happened some time ago. A processor that turns out to be idle takes the next
     /// packet from its queue: the policy queued it there while it believed the processor to be busy.
     #[cold]
-    fn see(&mut self, seen: Unseen) {
-        let Unseen { at, cpu, change } = seen;
+    fn see(&mut self, seen: UnreportedCompletion) {
+        let UnreportedCompletion { at, cpu, change } = seen;
         self.dispatcher.observe(cpu, change);
         if change == Change::Idle
             && let Some(next) = self.dispatcher.take_over(cpu)
@@ -234,7 +234,7 @@ impl<'a, P: Policy, W: Waiting<Job = Packet>, F: ModelFeatures> System<'a, P, W,
 
     /// `thread`, which has just finished a packet on `cpu`, continues with `packet`.
     #[inline(always)]
-    fn go_on(&mut self, cpu: CpuId, thread: ThreadId, packet: Packet, now: Nanos) {
+    fn continue_with(&mut self, cpu: CpuId, thread: ThreadId, packet: Packet, now: Nanos) {
         let situation = self.situation(cpu, thread, &packet);
         let bare = self.model.receive_hot(situation);
         let ends = self.serve(

@@ -1,8 +1,7 @@
 //! Statistics over the packets finished so far.
 
-use crate::packet::capacity::nanos;
 use crate::packet::host::Shape;
-use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome};
+use crate::packet::outcome::{DelayQuantiles, Ended, Fairness, Outcome, nanos};
 use crate::packet::system::Finished;
 use warmcore_costs::Situation;
 use warmcore_stats::batches::BatchMeans;

@@ -4,7 +4,7 @@ use crate::listed::{finished, first};
 use crate::machines::{model, one_time};
 use warmcore_costs::Profile;
 use warmcore_scenario::{Effects, PacketScenario, Parallelism, ProcessorPolicy, Scheduling, Stacks, Traffic};
-use warmcore_sim::packet::{Finished, Host, Shape, highest_rate};
+use warmcore_sim::packet::{Finished, Shape, SimulatedHost, highest_rate};
 use warmcore_units::{Estimate, Nanos, PerSecond};
 use warmcore_workload::{Key, Popularity};
 
@@ -87,7 +87,7 @@ fn longest_delay(approach: Parallelism, policy: ProcessorPolicy, load: f64) -> N
     let scenario = scenario(approach, policy, 1.0);
     let capacity = estimated(&scenario, &profile).mean;
     let key = Key { seed: 5, point: 0, replication: 0 };
-    let host = Host {
+    let host = SimulatedHost {
         shape: Shape { processors: PROCESSORS, streams: STREAMS, stacks: STACKS },
         scheduling: scenario.scheduling,
         model: &model(&profile, approach, PROCESSORS),

@@ -10,7 +10,7 @@ use warmcore_costs::{ExecutionModel, Profile, Situation};
 use warmcore_scenario::{
     Effects, Organisation, Parallelism, ProcessorPolicy, QueueRule, Scheduling, ThreadOrder,
 };
-use warmcore_sim::packet::{Host, Shape};
+use warmcore_sim::packet::{Shape, SimulatedHost};
 use warmcore_units::{Nanos, StreamId};
 use warmcore_workload::{Arrival, Direction, Key};
 
@@ -50,9 +50,9 @@ impl Case {
         model(&self.profile, self.scheduling.approach, self.shape.processors)
     }
 
-    pub(crate) fn host<'m>(&self, model: &'m ExecutionModel) -> Host<'m> {
+    pub(crate) fn host<'m>(&self, model: &'m ExecutionModel) -> SimulatedHost<'m> {
         let key = Key { seed: self.seed, point: 0, replication: 0 };
-        Host { shape: self.shape, scheduling: self.scheduling, model, effects: self.effects, key }
+        SimulatedHost { shape: self.shape, scheduling: self.scheduling, model, effects: self.effects, key }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Arrivals from a list.
 
-use warmcore_sim::packet::{Finished, Host, trace};
+use warmcore_sim::packet::{Finished, SimulatedHost, trace};
 use warmcore_workload::{Arrival, Arrivals};
 
 /// A source that yields a list and then ends.
@@ -25,7 +25,7 @@ impl Arrivals for Listed<'_> {
 }
 
 /// Simulates `arrivals`; returns the packets in the order in which they finish.
-pub(crate) fn finished(host: &Host, arrivals: &[Arrival]) -> Vec<Finished> {
+pub(crate) fn finished(host: &SimulatedHost, arrivals: &[Arrival]) -> Vec<Finished> {
     let mut all = Vec::new();
     trace(host, &mut Listed::new(arrivals), u64::MAX, &mut |packet| all.push(packet));
     all

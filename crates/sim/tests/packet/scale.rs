@@ -6,7 +6,7 @@ use crate::machines::{model, one_time};
 use crate::recursion::{customers, in_order, recursion, simulated};
 use std::collections::HashSet;
 use warmcore_scenario::{Effects, Parallelism, ProcessorPolicy, QueueRule, Scheduling};
-use warmcore_sim::packet::{Host, Shape};
+use warmcore_sim::packet::{Shape, SimulatedHost};
 use warmcore_units::{Nanos, PerSecond};
 use warmcore_workload::{Arrival, Key, Poisson};
 
@@ -47,7 +47,13 @@ fn every_way_to_run_them_finishes_all() {
                 if scheduling.check().is_err() {
                     continue;
                 }
-                let host = Host { shape: SHAPE, scheduling, model: &model, effects: Effects::NONE, key: KEY };
+                let host = SimulatedHost {
+                    shape: SHAPE,
+                    scheduling,
+                    model: &model,
+                    effects: Effects::NONE,
+                    key: KEY,
+                };
                 let packets = finished(&host, &arrivals);
                 let different: HashSet<(u64, u32)> = packets
                     .iter()

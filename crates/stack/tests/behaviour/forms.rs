@@ -14,7 +14,7 @@ const STACKS: u32 = 2;
 const SEGMENTS: usize = 3;
 
 /// The result of receiving a frame in one form.
-pub(crate) type Outcome = Result<(StreamId, Vec<u8>), DropReason>;
+pub(crate) type Delivery = Result<(StreamId, Vec<u8>), DropReason>;
 
 pub(crate) struct Forms {
     config: Config,
@@ -67,7 +67,7 @@ impl Forms {
 
     /// Receives `frame` in every form and asserts what must hold after any frame: the forms agree, no
     /// reference is left inside, the pool is full, and the classifier gives the same answer.
-    pub(crate) fn receive(&self, frame: &[u8]) -> Outcome {
+    pub(crate) fn receive(&self, frame: &[u8]) -> Delivery {
         let serial = self.serial.receive(&self.pool, frame, |d| (d.stream, d.payload.to_vec()));
         let locking = self.locking.receive(&self.pool, frame, |d| (d.stream, d.payload.to_vec()));
         let independent =
@@ -124,7 +124,7 @@ impl Forms {
 
     /// A delivered frame must classify to its stream. A dropped frame must either fail to classify for
     /// the same reason, or be dropped for a reason that headers alone cannot show.
-    fn assert_classified(&self, frame: &[u8], outcome: &Outcome) {
+    fn assert_classified(&self, frame: &[u8], outcome: &Delivery) {
         let key = classify(self.config.link, frame);
         assert_eq!(key, Flow::parse(self.config.link, frame).map(|flow| flow.key()));
         match (outcome, key) {

@@ -27,7 +27,7 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 /// The load of the reference runs, as a fraction of the throughput when packets come without end. Several
 /// packets are then handled at a time, which is cheaper; of the throughput with single packets it is about a
 /// quarter.
-const LIGHT: f64 = 0.1;
+const REFERENCE_LOAD: f64 = 0.1;
 /// Steps of the search for the cost of starting, which reaches a five-hundredth of its range.
 const STEPS: usize = 9;
 /// Precision of the simulations during the search.
@@ -75,7 +75,7 @@ impl RuntimeCosts {
         let disturbed = || CompareError::Disturbed("what the runtime costs");
         let at = |rate: Option<PerSecond>| PacketScenario { rate_per_s: rate, ..scenario.clone() };
         let without_end = repeat(testbed, &at(None))?.ok_or_else(disturbed)?;
-        let rate = PerSecond(without_end.throughput.0 * LIGHT);
+        let rate = PerSecond(without_end.throughput.0 * REFERENCE_LOAD);
         if rate.0 <= 0.0 {
             return Err(disturbed());
         }
@@ -97,7 +97,7 @@ impl RuntimeCosts {
         let half = |estimate: Estimate<Nanos>| estimate.half_width.unwrap_or(Nanos::INFINITY).0;
         let deciding = Estimate { mean: reference.overhead.mean.max(Nanos::ZERO), ..reference.overhead };
         let constant = profile.with_constant_time(stack.mean);
-        let starting = implied(delay.mean, deciding.mean, scenario, traffic, &constant)?;
+        let starting = implied_starting_cost(delay.mean, deciding.mean, scenario, traffic, &constant)?;
         let starting = Estimate::new(starting, Nanos(half(delay).hypot(half(stack))));
         let rate = scenario.rate_per_s.unwrap_or(PerSecond(f64::NAN));
         let alone = decides_alone(scenario, profile)?;
@@ -129,7 +129,7 @@ impl RuntimeCosts {
 }
 
 /// The cost of starting, if packets of a `constant` time have the mean `delay`.
-fn implied(
+fn implied_starting_cost(
     delay: Nanos,
     deciding: Nanos,
     scenario: &PacketScenario,

@@ -2,7 +2,7 @@
 
 use super::Compared;
 use super::judge::{Judgement, relative};
-use super::point::{ComparedPoint, Quantity, Source};
+use super::point::{ComparedPoint, JudgedQuantity, PredictionModel};
 use warmcore_scenario::Scheduling;
 use warmcore_units::{Estimate, PerSecond};
 
@@ -71,13 +71,14 @@ fn difference(scheduling: Scheduling, first: &ComparedPoint, other: &ComparedPoi
     if !(first.is_judged() && other.is_judged()) {
         return None;
     }
-    let between = |one, other| relative(Quantity::Delay.value_in(other), Quantity::Delay.value_in(one));
+    let between =
+        |one, other| relative(JudgedQuantity::Delay.value_in(other), JudgedQuantity::Delay.value_in(one));
     let by = |source| Some(between(first.by(source)?, other.by(source)?));
     Some(Difference {
         scheduling,
         rate: other.rate,
-        predicted: by(Source::Model)?,
-        null: by(Source::Null),
+        predicted: by(PredictionModel::Caches)?,
+        null: by(PredictionModel::Null),
         measured: between(first.figures()?, other.figures()?),
     })
 }

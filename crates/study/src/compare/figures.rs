@@ -1,6 +1,6 @@
 //! The figures of a load, from measurement, the simulator, or the null model.
 
-use super::quiet::{Ran, quiet};
+use super::quiet::{ObservedRun, quiet};
 use warmcore_costs::Situation;
 use warmcore_stats::Interval;
 use warmcore_units::{Estimate, Nanos, PerSecond};
@@ -22,7 +22,7 @@ pub struct LoadFigures {
 
 /// The figures of one run.
 #[derive(Clone, Debug)]
-pub struct Observed {
+pub struct RunFigures {
     /// Its figures.
     pub figures: LoadFigures,
     /// What a packet that follows another costs its worker in addition to its time in the stack; not finite
@@ -55,10 +55,10 @@ pub const LEAST: usize = 3;
 impl Repeated {
     /// Combines `runs`; `None` if there are none.
     #[must_use]
-    pub fn from_runs(runs: &[Ran<Observed>]) -> Option<Self> {
+    pub fn from_runs(runs: &[ObservedRun<RunFigures>]) -> Option<Self> {
         let counting = quiet(runs, LEAST);
         let first = counting.first()?;
-        let mean = |of: fn(&Observed) -> Nanos| {
+        let mean = |of: fn(&RunFigures) -> Nanos| {
             // A run in which almost all packets were disturbed may have timed none.
             let values = counting.iter().map(|ran| of(&ran.outcome).0).filter(|value| value.is_finite());
             let values: Vec<f64> = values.collect();
@@ -95,8 +95,8 @@ mod tests {
 
     #[test]
     fn a_run_that_timed_no_packet_does_not_hide_the_others() {
-        let run = |stack: f64| Ran {
-            outcome: Observed {
+        let run = |stack: f64| ObservedRun {
+            outcome: RunFigures {
                 figures: figures(1_000.0, stack),
                 overhead: Estimate::new(Nanos(stack), Nanos::ZERO),
                 throughput: PerSecond(1e6),

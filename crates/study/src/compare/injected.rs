@@ -1,11 +1,11 @@
 //! Errors that a comparison must detect. They are put into the prediction or into the measurement. The
 //! measurement is simulated with known costs, so that only the injected error separates the two.
 
-use super::figures::{LoadFigures, Observed};
+use super::figures::{LoadFigures, RunFigures};
 use super::judge::Judgement::{self, Good, Off};
 use super::live::Testbed;
-use super::point::{Quantity, Source};
-use super::quiet::Ran;
+use super::point::{JudgedQuantity, PredictionModel};
+use super::quiet::ObservedRun;
 use super::{CompareError, Comparison, Loads, Request, compare_on};
 use warmcore_costs::profile::Measured;
 use warmcore_costs::{Profile, Situation};
@@ -14,12 +14,12 @@ use warmcore_sim::packet::simulate;
 use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// The runtime's cost per packet on the simulated machine, if workers share a dispatcher.
-const SHARED: Nanos = Nanos(5e3);
+const COST_SHARED: Nanos = Nanos(5e3);
 /// The same if each worker decides alone.
-const ALONE: Nanos = Nanos(2e3);
+const COST_ALONE: Nanos = Nanos(2e3);
 
 fn deciding(scheduling: &Scheduling) -> Nanos {
-    if *scheduling == WIRED() { ALONE } else { SHARED }
+    if *scheduling == WIRED() { COST_ALONE } else { COST_SHARED }
 }
 
 /// A machine whose costs are known.
@@ -37,7 +37,7 @@ impl Simulated {
 }
 
 impl Testbed for Simulated {
-    fn run(&mut self, scenario: &PacketScenario) -> Result<Ran<Option<Observed>>, CompareError> {
+    fn run(&mut self, scenario: &PacketScenario) -> Result<ObservedRun<Option<RunFigures>>, CompareError> {
         self.runs += 1;
         let mut scenario = PacketScenario { seed: 1_000 + self.runs, ..scenario.clone() };
         let deciding = deciding(&scenario.scheduling);
@@ -58,9 +58,9 @@ impl Testbed for Simulated {
                 situations: outcome.situations.map(|packets| packets as f64 / all as f64),
             };
             let throughput = if rate.is_some() { outcome.throughput } else { result.capacity.rate.mean };
-            Observed { figures, overhead: exactly(deciding), throughput }
+            RunFigures { figures, overhead: exactly(deciding), throughput }
         });
-        Ok(Ran { outcome: observed, disturbed: 0.0, near: true })
+        Ok(ObservedRun { outcome: observed, disturbed: 0.0, near: true })
     }
 }
 
@@ -83,14 +83,14 @@ fn compared(
     compare_on(&mut machine, &request, &traffic, profile, |_| ()).unwrap()
 }
 
-fn judged(comparison: &Comparison, quantity: Quantity) -> Vec<Option<Judgement>> {
+fn judged(comparison: &Comparison, quantity: JudgedQuantity) -> Vec<Option<Judgement>> {
     let points = comparison.compared.iter().flat_map(|compared| &compared.points);
-    points.map(|point| point.judged(quantity, Source::Model)).collect()
+    points.map(|point| point.judged(quantity, PredictionModel::Caches)).collect()
 }
 
 fn verdicts(comparison: &Comparison) -> Vec<Option<Judgement>> {
     let points = comparison.compared.iter().flat_map(|compared| &compared.points);
-    points.map(|point| point.judgement(Source::Model)).collect()
+    points.map(|point| point.judgement(PredictionModel::Caches)).collect()
 }
 
 /// `profile` with every time replaced by `change` of a hot and a cold time.
@@ -118,7 +118,7 @@ fn predictions_with_the_true_costs_are_good() {
     let comparison = compared(Simulated::new(truth.clone()), &truth, &ways, Loads::Fractions(vec![0.2, 0.5]));
     // Each kind of dispatcher has its own costs.
     let costs: Vec<_> = comparison.costs.iter().map(|costs| (costs.alone, costs.deciding.mean)).collect();
-    assert_eq!(costs, [(true, ALONE), (false, SHARED)]);
+    assert_eq!(costs, [(true, COST_ALONE), (false, COST_SHARED)]);
     for costs in &comparison.costs {
         assert!((costs.starting.mean - costs.deciding.mean).0.abs() < 4e3, "{:?}", costs.starting);
     }
@@ -133,7 +133,7 @@ fn a_profile_of_a_slower_machine_is_caught_at_every_load() {
     let truth = Profile::sgi_challenge_xl();
     let slower = changed(truth.clone(), |_, time| time * 1.5);
     let comparison = compared(Simulated::new(truth), &slower, &[WIRED()], Loads::Fractions(vec![0.2, 0.5]));
-    assert_eq!(judged(&comparison, Quantity::Stack), [Some(Off); 2]);
+    assert_eq!(judged(&comparison, JudgedQuantity::Stack), [Some(Off); 2]);
     assert_eq!(verdicts(&comparison), [Some(Off); 2]);
 }
 
@@ -146,7 +146,7 @@ fn a_profile_that_is_off_by_15_per_cent_is_caught() {
         let other = changed(truth.clone(), |_, time| time * factor);
         let machine = Simulated::new(truth.clone());
         let comparison = compared(machine, &other, &[WIRED()], Loads::Fractions(vec![0.5]));
-        assert_eq!(judged(&comparison, Quantity::Stack), [Some(Off)], "{factor}");
+        assert_eq!(judged(&comparison, JudgedQuantity::Stack), [Some(Off)], "{factor}");
         assert_eq!(verdicts(&comparison), [Some(Off)], "{factor}");
     }
 }
@@ -161,7 +161,7 @@ fn an_error_of_15_per_cent_is_undecided_where_costs_are_hardly_better_known() {
         receive.hot.half_width = Some(receive.hot.mean * 0.08);
     }
     let comparison = compared(Simulated::new(truth), &vague, &[WIRED()], Loads::Fractions(vec![0.5]));
-    assert_eq!(judged(&comparison, Quantity::Stack), [Some(Judgement::Undecided)]);
+    assert_eq!(judged(&comparison, JudgedQuantity::Stack), [Some(Judgement::Undecided)]);
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn the_null_model_is_off_where_caches_decide() {
     let truth = Profile::sgi_challenge_xl();
     let rates = Loads::Rates(vec![PerSecond(100.0)]);
     let comparison = compared(Simulated::new(truth.clone()), &truth, &[WIRED()], rates);
-    assert_eq!(comparison.compared[0].points[0].judgement(Source::Null), Some(Off));
+    assert_eq!(comparison.compared[0].points[0].judgement(PredictionModel::Null), Some(Off));
 }
 
 #[test]
@@ -193,5 +193,5 @@ fn another_order_of_waiting_is_caught() {
     assert_ne!(verdicts(&right), [Some(Off)]);
     let wrong = compared(machine(QueueRule::SameStreamFirst), &truth, &hybrid, loads);
     assert_eq!(verdicts(&wrong), [Some(Off)]);
-    assert_eq!(judged(&wrong, Quantity::P99), [Some(Off)]);
+    assert_eq!(judged(&wrong, JudgedQuantity::P99), [Some(Off)]);
 }

@@ -1,9 +1,9 @@
 //! The source of measured figures: runs on this machine or, in tests, a simulation of them.
 
 use super::CompareError;
-use super::figures::{LoadFigures, Observed, Repeated};
+use super::figures::{LoadFigures, Repeated, RunFigures};
 use super::nearness::Nearness;
-use super::quiet::Ran;
+use super::quiet::ObservedRun;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -14,20 +14,20 @@ use warmcore_runtime::{Report, Steady, WARM_UP};
 use warmcore_scenario::PacketScenario;
 use warmcore_units::Nanos;
 
-/// Runs of a load. Together they last as long as the scenario says, and each at least `SHORTEST`.
+/// Runs of a load. Together they last as long as the scenario says, and each at least `SHORTEST_RUN`.
 pub const ROUNDS: usize = 5;
 /// A shorter run would hardly be more than its beginning.
-const SHORTEST: Duration = Duration::from_millis(120);
+const SHORTEST_RUN: Duration = Duration::from_millis(120);
 /// In a run with many packets, one packet in this many is timed.
-const SPARSE: u32 = 11;
+const TIMED_ONE_IN: u32 = 11;
 /// The number of packets that counts as many.
-const MANY: f64 = 20_000.0;
+const MANY_PACKETS: f64 = 20_000.0;
 /// Mean packets per stream before a run counts.
 const SETTLING: f64 = 5.0;
 /// The longest time to wait for them.
 const LONGEST_WARM_UP: Nanos = Nanos(2e9);
 /// With fewer undisturbed packets than this, disturbed packets count as well.
-const ENOUGH: u64 = 20;
+const MIN_UNDISTURBED: u64 = 20;
 
 /// Something to run scenarios on.
 pub trait Testbed {
@@ -36,7 +36,7 @@ pub trait Testbed {
     ///
     /// # Errors
     /// If it cannot be run.
-    fn run(&mut self, scenario: &PacketScenario) -> Result<Ran<Option<Observed>>, CompareError>;
+    fn run(&mut self, scenario: &PacketScenario) -> Result<ObservedRun<Option<RunFigures>>, CompareError>;
 }
 
 /// Runs `scenario` in [`ROUNDS`]; `None` if no run had a result.
@@ -68,19 +68,20 @@ pub struct ThisMachine<'a> {
 }
 
 impl Testbed for ThisMachine<'_> {
-    fn run(&mut self, scenario: &PacketScenario) -> Result<Ran<Option<Observed>>, CompareError> {
+    fn run(&mut self, scenario: &PacketScenario) -> Result<ObservedRun<Option<RunFigures>>, CompareError> {
         let Self { profile, base, nearness, timer } = self;
-        nearness.hold(|| {
-            let span = Duration::from_secs_f64(scenario.live.seconds / ROUNDS as f64).max(SHORTEST);
+        nearness.run_near(|| {
+            let span = Duration::from_secs_f64(scenario.live.seconds / ROUNDS as f64).max(SHORTEST_RUN);
             let packets = scenario.rate_per_s.map_or(f64::INFINITY, |rate| rate.0 * span.as_secs_f64());
             let mut setup = Setup::new(scenario, profile, base)?;
-            setup.options.stopwatch = Some(timer.stopwatch(if packets < MANY { 1 } else { SPARSE }));
+            setup.options.stopwatch =
+                Some(timer.stopwatch(if packets < MANY_PACKETS { 1 } else { TIMED_ONE_IN }));
             let warm_up = warm_up(scenario);
             let report = setup.run(|_| thread::sleep(span + Duration::from_secs_f64(warm_up.secs())))?;
             let disturbed = report.steady_after(warm_up).disturbed();
             let steady = steady(&report, warm_up);
             let outcome = (!steady.is_empty()).then(|| observed(&steady));
-            Ok(Ran { outcome, disturbed, near: true })
+            Ok(ObservedRun { outcome, disturbed, near: true })
         })
     }
 }
@@ -96,13 +97,13 @@ fn warm_up(scenario: &PacketScenario) -> Nanos {
 
 fn steady(report: &Report, warm_up: Nanos) -> Steady {
     let steady = report.steady_after(warm_up);
-    if steady.total().clean.packets() < ENOUGH { report.steady_or_all(warm_up) } else { steady }
+    if steady.total().clean.packets() < MIN_UNDISTURBED { report.steady_or_all(warm_up) } else { steady }
 }
 
-fn observed(steady: &Steady) -> Observed {
+fn observed(steady: &Steady) -> RunFigures {
     let total = steady.total();
     let all = total.clean.packets() as f64;
-    Observed {
+    RunFigures {
         figures: LoadFigures {
             delay: steady.delay(),
             p50: steady.quantile(0.5),

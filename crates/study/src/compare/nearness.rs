@@ -6,7 +6,7 @@
 //! measured, or the usual one if the profile does not say.
 
 use super::CompareError;
-use super::quiet::Ran;
+use super::quiet::ObservedRun;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -63,7 +63,7 @@ impl<'a> Nearness<'a> {
     }
 
     /// The reference distance: the profile's, or the median of all measurements.
-    fn that_counts(&self) -> Proximity {
+    fn reference_distance(&self) -> Proximity {
         Proximity {
             reference: self.reference.or_else(|| self.readings.get(self.readings.len() / 2).copied()),
         }
@@ -74,32 +74,33 @@ impl<'a> Nearness<'a> {
     ///
     /// # Errors
     /// If the run fails, or the user stops.
-    pub fn hold<T>(
+    pub fn run_near<T>(
         &mut self,
-        mut run: impl FnMut() -> Result<Ran<T>, CompareError>,
-    ) -> Result<Ran<T>, CompareError> {
+        mut run: impl FnMut() -> Result<ObservedRun<T>, CompareError>,
+    ) -> Result<ObservedRun<T>, CompareError> {
         let mut attempt = 1;
         loop {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(CompareError::Interrupted);
             }
-            let before = self.come_near()?;
+            let before = self.wait_until_near()?;
             let ran = run()?;
             let after = self.measure_distance()?;
-            let held = self.that_counts().matches(before.zip(after).map(|(before, after)| [before, after]));
+            let held =
+                self.reference_distance().matches(before.zip(after).map(|(before, after)| [before, after]));
             if held || attempt == ATTEMPTS || self.wait_left.is_zero() {
-                return Ok(Ran { near: held, ..ran });
+                return Ok(ObservedRun { near: held, ..ran });
             }
             attempt += 1;
         }
     }
 
     /// Waits until the processors are near, for a limited time.
-    fn come_near(&mut self) -> Result<Option<f64>, CompareError> {
+    fn wait_until_near(&mut self) -> Result<Option<f64>, CompareError> {
         let since = Instant::now();
         loop {
             let reading = self.measure_distance()?;
-            let held = self.that_counts().matches(reading.map(|reading| [reading; 2]));
+            let held = self.reference_distance().matches(reading.map(|reading| [reading; 2]));
             if held || since.elapsed() >= self.wait_left || self.stop.load(Ordering::Relaxed) {
                 self.wait_left = self.wait_left.saturating_sub(since.elapsed());
                 return Ok(reading);

@@ -9,7 +9,7 @@ use warmcore_units::{Estimate, Nanos, PerSecond};
 
 /// The largest share of time in a stack, used by others at the same time, that can be neglected. At a fifth,
 /// packets were measured to take a fifth longer than in turns.
-pub const TOGETHER: f64 = 0.05;
+pub const NEGLIGIBLE_SHARE_TOGETHER: f64 = 0.05;
 
 /// One load, predicted and measured.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct ComparedPoint {
 
 /// The quantities that are judged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Quantity {
+pub enum JudgedQuantity {
     /// The mean delay.
     Delay,
     /// The mean time in stack and handler.
@@ -37,9 +37,9 @@ pub enum Quantity {
 
 /// The models that predict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
+pub enum PredictionModel {
     /// The model of caches.
-    Model,
+    Caches,
     /// The same without the effects of caches.
     Null,
 }
@@ -55,7 +55,7 @@ pub enum Term {
     Waiting,
 }
 
-impl Quantity {
+impl JudgedQuantity {
     /// The largest error of a good prediction.
     #[must_use]
     pub const fn limit(self) -> f64 {
@@ -80,10 +80,10 @@ impl Quantity {
 impl ComparedPoint {
     /// The prediction of `source`, unless it predicts saturation.
     #[must_use]
-    pub const fn by(&self, source: Source) -> Option<&LoadFigures> {
+    pub const fn by(&self, source: PredictionModel) -> Option<&LoadFigures> {
         match source {
-            Source::Model => self.predicted.model.as_ref(),
-            Source::Null => self.predicted.null.as_ref(),
+            PredictionModel::Caches => self.predicted.model.as_ref(),
+            PredictionModel::Null => self.predicted.null.as_ref(),
         }
     }
 
@@ -95,7 +95,7 @@ impl ComparedPoint {
 
     /// The prediction of `source` divided by the measurement, minus one, with its interval.
     #[must_use]
-    pub fn error(&self, quantity: Quantity, source: Source) -> Option<Estimate<f64>> {
+    pub fn error(&self, quantity: JudgedQuantity, source: PredictionModel) -> Option<Estimate<f64>> {
         Some(relative(quantity.value_in(self.by(source)?), quantity.value_in(self.figures()?)))
     }
 
@@ -108,7 +108,7 @@ impl ComparedPoint {
     /// Whether this load is modelled. It is not if workers use one stack at the same time.
     #[must_use]
     pub fn is_modelled(&self) -> bool {
-        self.predicted.together <= TOGETHER
+        self.predicted.together <= NEGLIGIBLE_SHARE_TOGETHER
     }
 
     /// Whether prediction and measurement can be compared.
@@ -131,7 +131,7 @@ impl ComparedPoint {
 
     /// Whether `quantity` is predicted within its limit; `None` if that cannot be judged.
     #[must_use]
-    pub fn judged(&self, quantity: Quantity, source: Source) -> Option<Judgement> {
+    pub fn judged(&self, quantity: JudgedQuantity, source: PredictionModel) -> Option<Judgement> {
         let error = self.error(quantity, source).filter(|_| self.is_judged())?;
         Some(Judgement::new(error, quantity.limit()))
     }
@@ -139,8 +139,8 @@ impl ComparedPoint {
     /// Whether the prediction is good: both the mean delay and the time in the stack are, since otherwise a
     /// right mean is right by chance. `None` if that cannot be judged.
     #[must_use]
-    pub fn judgement(&self, source: Source) -> Option<Judgement> {
-        Some(self.judged(Quantity::Delay, source)?.and(self.judged(Quantity::Stack, source)?))
+    pub fn judgement(&self, source: PredictionModel) -> Option<Judgement> {
+        Some(self.judged(JudgedQuantity::Delay, source)?.and(self.judged(JudgedQuantity::Stack, source)?))
     }
 
     /// Why the prediction cannot be judged; `None` if it can.
@@ -154,7 +154,7 @@ impl ComparedPoint {
             "the machine was too busy with other work"
         } else if !self.is_modelled() {
             "workers use one stack at the same time, which is not modelled"
-        } else if self.by(Source::Model).is_none() {
+        } else if self.by(PredictionModel::Caches).is_none() {
             "packets come faster than they could be processed, as predicted"
         } else {
             return None;
@@ -165,9 +165,9 @@ impl ComparedPoint {
     /// The main cause of the difference in mean delay.
     #[must_use]
     pub fn term(&self) -> Option<Term> {
-        let (predicted, measured) = (self.by(Source::Model)?, self.figures()?);
-        let error = self.error(Quantity::Delay, Source::Model)?;
-        if Judgement::new(error, Quantity::Delay.limit()) != Judgement::Off {
+        let (predicted, measured) = (self.by(PredictionModel::Caches)?, self.figures()?);
+        let error = self.error(JudgedQuantity::Delay, PredictionModel::Caches)?;
+        if Judgement::new(error, JudgedQuantity::Delay.limit()) != Judgement::Off {
             return Some(Term::None);
         }
         let stack = (predicted.stack.mean - measured.stack.mean).0;
@@ -176,7 +176,7 @@ impl ComparedPoint {
     }
 }
 
-impl fmt::Display for Quantity {
+impl fmt::Display for JudgedQuantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Delay => "mean delay",
@@ -244,25 +244,36 @@ pub(super) mod tests {
     #[test]
     fn a_mean_is_not_good_where_the_stack_is_off() {
         let by_chance = point((1_000.0, 300.0), (1_000.0, 400.0));
-        assert_eq!(by_chance.judged(Quantity::Delay, Source::Model), Some(Judgement::Good));
-        assert_eq!(by_chance.judgement(Source::Model), Some(Judgement::Off));
-        assert_eq!(point((1_100.0, 380.0), (1_000.0, 400.0)).judgement(Source::Model), Some(Judgement::Good));
+        assert_eq!(by_chance.judged(JudgedQuantity::Delay, PredictionModel::Caches), Some(Judgement::Good));
+        assert_eq!(by_chance.judgement(PredictionModel::Caches), Some(Judgement::Off));
+        assert_eq!(
+            point((1_100.0, 380.0), (1_000.0, 400.0)).judgement(PredictionModel::Caches),
+            Some(Judgement::Good)
+        );
     }
 
     #[test]
     fn workers_in_one_stack_at_once_are_measured_and_not_judged() {
         let mut crowded = point((1_000.0, 1.0), (1_000.0, 1.0));
-        assert_eq!(crowded.judgement(Source::Model), Some(Judgement::Good));
+        assert_eq!(crowded.judgement(PredictionModel::Caches), Some(Judgement::Good));
         crowded.predicted.together = 0.2;
-        assert!(crowded.error(Quantity::Stack, Source::Model).is_some() && crowded.is_quiet());
-        assert_eq!((crowded.judgement(Source::Model), crowded.judgement(Source::Null)), (None, None));
+        assert!(
+            crowded.error(JudgedQuantity::Stack, PredictionModel::Caches).is_some() && crowded.is_quiet()
+        );
+        assert_eq!(
+            (crowded.judgement(PredictionModel::Caches), crowded.judgement(PredictionModel::Null)),
+            (None, None)
+        );
     }
 
     #[test]
     fn a_busy_machine_is_measured_and_not_judged() {
         let mut noisy = point((1_000.0, 1.0), (1_000.0, 1.0));
         noisy.measured.as_mut().unwrap().disturbed = 0.3;
-        assert!(noisy.error(Quantity::Delay, Source::Model).is_some());
-        assert_eq!((noisy.judgement(Source::Model), noisy.judgement(Source::Null)), (None, None));
+        assert!(noisy.error(JudgedQuantity::Delay, PredictionModel::Caches).is_some());
+        assert_eq!(
+            (noisy.judgement(PredictionModel::Caches), noisy.judgement(PredictionModel::Null)),
+            (None, None)
+        );
     }
 }

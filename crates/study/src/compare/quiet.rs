@@ -9,7 +9,7 @@ pub const QUIET: f64 = 0.1;
 
 /// The outcome of a run, and its circumstances.
 #[derive(Clone, Debug)]
-pub struct Ran<T> {
+pub struct ObservedRun<T> {
     /// The outcome.
     pub outcome: T,
     /// The share of packets that arrived while a worker was kept from running.
@@ -18,22 +18,22 @@ pub struct Ran<T> {
     pub near: bool,
 }
 
-impl<T> Ran<T> {
+impl<T> ObservedRun<T> {
     fn is_quiet(&self) -> bool {
         self.near && self.disturbed <= QUIET
     }
 }
 
-impl<T> Ran<Option<T>> {
+impl<T> ObservedRun<Option<T>> {
     /// The run, if it has an outcome.
-    pub(super) fn non_empty(self) -> Option<Ran<T>> {
+    pub(super) fn non_empty(self) -> Option<ObservedRun<T>> {
         let Self { outcome, disturbed, near } = self;
-        Some(Ran { outcome: outcome?, disturbed, near })
+        Some(ObservedRun { outcome: outcome?, disturbed, near })
     }
 }
 
 /// The quiet ones of `runs`, if there are at least `least`; otherwise all.
-pub(super) fn quiet<T>(runs: &[Ran<T>], least: usize) -> Vec<&Ran<T>> {
+pub(super) fn quiet<T>(runs: &[ObservedRun<T>], least: usize) -> Vec<&ObservedRun<T>> {
     let quiet: Vec<_> = runs.iter().filter(|ran| ran.is_quiet()).collect();
     if quiet.len() >= least { quiet } else { runs.iter().collect() }
 }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     fn counting(runs: &[(f64, f64, bool)]) -> Vec<f64> {
-        let ran = |&(outcome, disturbed, near): &(f64, f64, bool)| Ran { outcome, disturbed, near };
+        let ran = |&(outcome, disturbed, near): &(f64, f64, bool)| ObservedRun { outcome, disturbed, near };
         let runs: Vec<_> = runs.iter().map(ran).collect();
         quiet(&runs, 2).into_iter().map(|ran| ran.outcome).collect()
     }

@@ -3,7 +3,7 @@
 use super::costs::RuntimeCosts;
 use super::differences::{Difference, differences};
 use super::figures::LoadFigures;
-use super::point::{ComparedPoint, Quantity, Source};
+use super::point::{ComparedPoint, JudgedQuantity, PredictionModel};
 use super::{Compared, Comparison};
 use serde::Serialize;
 use warmcore_costs::Situation;
@@ -118,18 +118,18 @@ impl Fraction {
 }
 
 impl QuantitySummary {
-    fn new(point: &ComparedPoint, quantity: Quantity) -> Self {
+    fn new(point: &ComparedPoint, quantity: JudgedQuantity) -> Self {
         let micros =
             |figures: Option<&LoadFigures>| figures.map(|figures| Micros::new(quantity.value_in(figures)));
         let judged = |source| point.judged(quantity, source).map(|judgement| judgement.to_string());
         Self {
-            predicted: micros(point.by(Source::Model)),
-            null: micros(point.by(Source::Null)),
+            predicted: micros(point.by(PredictionModel::Caches)),
+            null: micros(point.by(PredictionModel::Null)),
             measured: micros(point.figures()),
-            error: point.error(quantity, Source::Model).map(Fraction::new),
-            null_error: point.error(quantity, Source::Null).map(Fraction::new),
-            judgement: judged(Source::Model),
-            null_judgement: judged(Source::Null),
+            error: point.error(quantity, PredictionModel::Caches).map(Fraction::new),
+            null_error: point.error(quantity, PredictionModel::Null).map(Fraction::new),
+            judgement: judged(PredictionModel::Caches),
+            null_judgement: judged(PredictionModel::Null),
         }
     }
 }
@@ -146,17 +146,17 @@ impl PointSummary {
             memory: scheduling.memory.to_string(),
             load: point.load,
             rate_per_s: point.rate.0,
-            saturated: point.by(Source::Model).is_none(),
-            delay: QuantitySummary::new(point, Quantity::Delay),
-            stack: QuantitySummary::new(point, Quantity::Stack),
-            p99: QuantitySummary::new(point, Quantity::P99),
-            predicted_p50_us: median(point.by(Source::Model)),
+            saturated: point.by(PredictionModel::Caches).is_none(),
+            delay: QuantitySummary::new(point, JudgedQuantity::Delay),
+            stack: QuantitySummary::new(point, JudgedQuantity::Stack),
+            p99: QuantitySummary::new(point, JudgedQuantity::P99),
+            predicted_p50_us: median(point.by(PredictionModel::Caches)),
             measured_p50_us: median(point.figures()),
-            judgement: verdict(Source::Model),
-            null_judgement: verdict(Source::Null),
+            judgement: verdict(PredictionModel::Caches),
+            null_judgement: verdict(PredictionModel::Null),
             not_judged: point.unjudged(),
             term: point.term().map(|term| term.to_string()),
-            predicted_situations: shares(point.by(Source::Model)),
+            predicted_situations: shares(point.by(PredictionModel::Caches)),
             measured_situations: shares(point.figures()),
             disturbed_share: point.measured.as_ref().map(|measured| measured.disturbed),
             together: point.predicted.together,

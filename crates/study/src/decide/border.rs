@@ -1,7 +1,7 @@
 //! Where one region of load ends and the next begins.
 
 use crate::costs::draw::BETWEEN_STUDIES;
-use crate::predict::HostPredictions;
+use crate::predictions::HostPredictions;
 use core::ops::RangeInclusive;
 use serde::Serialize;
 use warmcore_units::PerSecond;
@@ -59,7 +59,7 @@ fn leads(
     draw: Option<usize>,
 ) -> Vec<Option<f64>> {
     /// The lead if only one of the two keeps up.
-    const BY_FAR: f64 = 1.0;
+    const LEAD_WITHOUT_RIVAL: f64 = 1.0;
     let delay = |curve: usize, rate: usize| {
         let predicted = host.steady(curve, rate)?.delay.mean.0;
         let factor = draw.map_or(Some(1.0), |draw| host.draws[draw].delay(curve, rate))?;
@@ -67,8 +67,8 @@ fn leads(
     };
     let lead = |rate: usize| match (delay(before, rate), delay(after, rate)) {
         (Some(before), Some(after)) => Some(before - after),
-        (None, Some(_)) => Some(BY_FAR),
-        (Some(_), None) => Some(-BY_FAR),
+        (None, Some(_)) => Some(LEAD_WITHOUT_RIVAL),
+        (Some(_), None) => Some(-LEAD_WITHOUT_RIVAL),
         (None, None) => None,
     };
     rates.map(lead).collect()

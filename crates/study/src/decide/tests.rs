@@ -1,5 +1,5 @@
 use super::*;
-use crate::predict::Curve;
+use crate::predictions::{Curve, Draw};
 use rand_distr::{Distribution, StandardNormal};
 use warmcore_costs::Approach;
 use warmcore_scenario::ProcessorPolicy;

@@ -10,7 +10,8 @@ use warmcore_linux::tuning::rivals;
 pub(super) fn check_visible(picture: &Inventory) -> Result<(), Unplaceable> {
     let limits = &picture.machine.limits;
     // A process started by the system may not run on isolated cpus, but still sees the whole host.
-    let missing = picture.machine.online().difference(&limits.allowed).difference(&picture.apart.isolated);
+    let missing =
+        picture.machine.online().difference(&limits.allowed).difference(&picture.special_cpus.isolated);
     if let Some(sign) = picture.container.first() {
         return Err(Unplaceable::Restricted(format!("this is a container ({sign})")));
     }

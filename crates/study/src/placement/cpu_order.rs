@@ -99,7 +99,7 @@ fn masks(picture: &Inventory) -> Vec<CpuSet> {
     threads.sort_by_key(|thread| thread.key);
     let mut interfaces: Vec<_> = picture.interfaces.iter().collect();
     interfaces.sort_by_key(|interface| &interface.name);
-    let apart = &picture.apart;
+    let special = &picture.special_cpus;
 
     let mut masks: Vec<CpuSet> = own.iter().map(|of| interrupts::handling_cpus(of)).collect();
     masks.extend(threads.iter().map(|of| [of.last_cpu].into_iter().collect()));
@@ -111,6 +111,6 @@ fn masks(picture: &Inventory) -> Vec<CpuSet> {
     }
     masks.extend(picture.cpusets.iter().map(|of| of.cpus.clone()));
     masks.extend(picture.default_affinity.clone());
-    masks.extend([&apart.isolated, &apart.nohz_full, &apart.slow].map(Clone::clone));
+    masks.extend([&special.isolated, &special.nohz_full, &special.slow].map(Clone::clone));
     masks
 }

@@ -50,11 +50,11 @@ impl CpuPool {
         let places = cpu_order::places(picture, goal);
         let pool_cpu = |cpu: &Cpu| {
             let CpuPlace { cache, core, smt_index } = places[&cpu.id];
-            let slow = picture.apart.slow.contains(cpu.id);
+            let slow = picture.special_cpus.slow.contains(cpu.id);
             (cpu.id, PoolCpu { node: cpu.node, cache, smt_index, core, id: cpu.id, slow })
         };
-        let mut reserved = picture.apart.isolated.clone();
-        reserved.extend(picture.apart.nohz_full.iter());
+        let mut reserved = picture.special_cpus.isolated.clone();
+        reserved.extend(picture.special_cpus.nohz_full.iter());
         Self { cpus: picture.machine.cpus.iter().map(pool_cpu).collect(), reserved }
     }
 

@@ -3,8 +3,7 @@
 use super::shading::shading;
 use crate::Findings;
 use crate::decide::Advice;
-use crate::predict::{Curve, HostPredictions};
-use crate::resample::PointMetric;
+use crate::predictions::{Curve, HostPredictions, PointMetric};
 use warmcore_record::chart::{Axis, Choice, Look, Point, Scale, Series, Style, Unit, View};
 use warmcore_record::{Block, Chart, Section};
 use warmcore_scenario::{Combination, Organisation};

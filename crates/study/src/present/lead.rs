@@ -5,7 +5,7 @@ use super::phrases::in_brief;
 use super::shading::shading;
 use crate::Findings;
 use crate::decide::Advice;
-use crate::predict::HostPredictions;
+use crate::predictions::HostPredictions;
 use warmcore_record::Chart;
 use warmcore_record::chart::{Axis, Look, Series, Unit, View};
 use warmcore_scenario::Combination;

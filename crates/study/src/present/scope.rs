@@ -3,7 +3,7 @@
 use super::phrases::in_brief;
 use crate::Findings;
 use crate::grade::percent;
-use crate::streams::{Other, WithMany};
+use crate::streams::{BetterCombination, ChoiceWithMoreStreams};
 use warmcore_costs::profile::{Kind, Profile};
 use warmcore_units::Nanos;
 
@@ -32,10 +32,10 @@ pub fn scope(findings: &Findings) -> String {
 fn distance(profile: &Profile) -> Option<String> {
     let time = handover(profile)?;
     let elsewhere =
-        profile.provenance.runs.filter(|runs| runs.displaced > 0).map_or_else(String::new, |runs| {
+        profile.provenance.runs.filter(|runs| runs.vcpu_moved > 0).map_or_else(String::new, |runs| {
             format!(
                 "; in {} of {} runs it took longer or shorter, and these are left out",
-                runs.displaced, runs.made
+                runs.vcpu_moved, runs.made
             )
         });
     Some(format!(
@@ -68,9 +68,11 @@ fn many_streams(findings: &Findings) -> Option<String> {
         .iter()
         .zip(regions)
         .filter_map(|(choice, region)| match choice {
-            WithMany::Other(other) => Some(another(other)),
-            WithMany::Nothing => Some(format!("nothing keeps up from {} to {}", region.from, region.to)),
-            WithMany::Holds => None,
+            ChoiceWithMoreStreams::Other(other) => Some(another(other)),
+            ChoiceWithMoreStreams::Nothing => {
+                Some(format!("nothing keeps up from {} to {}", region.from, region.to))
+            }
+            ChoiceWithMoreStreams::Holds => None,
         })
         .collect();
     let streams = many.streams;
@@ -82,7 +84,9 @@ fn many_streams(findings: &Findings) -> Option<String> {
 }
 
 /// What is better with more streams, at which rates, and by how much.
-fn another(Other { best, rates_per_s: [low, high], at_most_saved }: &Other) -> String {
+fn another(
+    BetterCombination { best, rates_per_s: [low, high], at_most_saved }: &BetterCombination,
+) -> String {
     let by = at_most_saved.map_or_else(
         || "keep up with more".to_owned(),
         |saved| {

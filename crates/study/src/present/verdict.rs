@@ -11,7 +11,7 @@ use crate::present::headline::{confidence, headline};
 use crate::present::phrases::{factor, in_brief, ordinary_load, processors, saved};
 use crate::present::scope::scope;
 use warmcore_costs::profile::Kind;
-use warmcore_record::document::{KeyFigure, Statement, Verdict};
+use warmcore_record::document::{KeyFigure, ReportVerdict, Statement};
 use warmcore_scenario::Combination;
 use warmcore_units::{Estimate, PerSecond};
 
@@ -20,24 +20,24 @@ const LINES: usize = 3;
 
 /// The verdict on `findings`, for the first number of processors.
 #[must_use]
-pub fn verdict(findings: &Findings) -> Verdict {
+pub fn verdict(findings: &Findings) -> ReportVerdict {
     let Some(advice) = findings.advice.first() else {
-        return Verdict { headline: "Nothing was predicted.".to_owned(), ..Verdict::default() };
+        return ReportVerdict { headline: "Nothing was predicted.".to_owned(), ..ReportVerdict::default() };
     };
-    Verdict {
+    ReportVerdict {
         headline: headline(findings, advice),
         confidence: confidence(findings, advice),
         scope: scope(findings),
         figures: key_figures(advice),
         statements: lines(findings, advice, ""),
         actions: actions(findings),
-        ..Verdict::default()
+        ..ReportVerdict::default()
     }
 }
 
 /// The advice for all other numbers of processors.
 #[must_use]
-pub fn ahead(findings: &Findings) -> Vec<Statement> {
+pub fn other_processor_counts(findings: &Findings) -> Vec<Statement> {
     let on = |advice| format!("On {}, ", processors(findings, advice));
     findings.advice.iter().skip(1).flat_map(|advice| lines(findings, advice, &on(advice))).collect()
 }

@@ -3,7 +3,7 @@
 use super::Swept;
 use core::cmp::Ordering;
 use warmcore_record::chart::{Axis, Choice, Look, Point, Series, Style, Unit, View};
-use warmcore_record::document::{Confidence, Level, Statement, Verdict};
+use warmcore_record::document::{Confidence, ConfidenceLevel, ReportVerdict, Statement};
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Chart, Document, Manifest, Section, Table};
 use warmcore_scenario::PacketScenario;
@@ -26,12 +26,12 @@ pub fn document(swept: &Swept, costs: &str, manifest: Manifest) -> Document {
 }
 
 /// Which curves have the highest capacity, on each host.
-fn verdict(swept: &Swept) -> Verdict {
+fn verdict(swept: &Swept) -> ReportVerdict {
     let statements: Vec<Statement> =
         hosts(swept).iter().filter_map(|host| most_capable(swept, host)).collect();
     let headline =
         statements.first().map_or_else(|| "Nothing was simulated.".to_owned(), |first| first.text.clone());
-    Verdict { headline, statements, ..Verdict::default() }
+    ReportVerdict { headline, statements, ..ReportVerdict::default() }
 }
 
 fn most_capable(swept: &Swept, host: &ViewHost) -> Option<Statement> {
@@ -53,7 +53,7 @@ fn most_capable(swept: &Swept, host: &ViewHost) -> Option<Statement> {
             most.mean
         ),
         evidence: ranked.iter().map(|(name, rate)| format!("{name}: {rate}")).collect(),
-        confidence: Confidence { level: Level::High, reason: reason.to_owned() },
+        confidence: Confidence { level: ConfidenceLevel::High, reason: reason.to_owned() },
     })
 }
 

@@ -20,8 +20,8 @@ fn axes() -> Axes {
     }
 }
 
-fn planned(request: Request) -> Result<Plan, PointError> {
-    Plan::new(request, &Profile::sgi_challenge_xl(), Path::new(""))
+fn planned(request: Request) -> Result<SweepPlan, PointError> {
+    SweepPlan::new(request, &Profile::sgi_challenge_xl(), Path::new(""))
 }
 
 fn swept(request: Request) -> Swept {

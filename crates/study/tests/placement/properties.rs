@@ -41,7 +41,7 @@ fn wrong(picture: &Inventory, goal: Goal, set: &Setting) -> Option<&'static str>
                     && Some(of.id.actions.join(",")) == *action
             };
             let managed = picture.interrupts.iter().find(is_meant).map(|of| of.managed);
-            let isolated = !cpus.intersection(&picture.apart.isolated).is_empty();
+            let isolated = !cpus.intersection(&picture.special_cpus.isolated).is_empty();
             match managed {
                 None => Some("nobody's interrupt"),
                 Some(Managed::Yes) => Some("managed"),
@@ -49,7 +49,9 @@ fn wrong(picture: &Inventory, goal: Goal, set: &Setting) -> Option<&'static str>
                 _ => None,
             }
         }
-        Setting::RpsCpus { .. } if !cpus.intersection(&picture.apart.isolated).is_empty() => Some("isolated"),
+        Setting::RpsCpus { .. } if !cpus.intersection(&picture.special_cpus.isolated).is_empty() => {
+            Some("isolated")
+        }
         _ => None,
     }
 }

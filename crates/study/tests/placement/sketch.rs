@@ -2,7 +2,7 @@
 
 use super::hosts;
 use proptest::prelude::*;
-use warmcore_linux::fake::{Cgroup, Device, Host, InterruptNaming, Nic, Tree, Vector, mask};
+use warmcore_linux::fake::{Cgroup, Device, FakeHost, InterruptNaming, Nic, Tree, Vector, mask};
 use warmcore_topology::{CpuSet, Machine, synthetic};
 use warmcore_units::CpuId;
 
@@ -25,7 +25,7 @@ impl Sketch {
     /// The host's files.
     pub(crate) fn tree(&self) -> Tree {
         let all = self.machine.online();
-        let mut host = Host::new(self.machine.clone());
+        let mut host = FakeHost::new(self.machine.clone());
         host.debugfs = true;
         host.cgroup = Cgroup::V2;
         host.interrupt_naming = InterruptNaming::ByDevice;

@@ -98,7 +98,7 @@ impl XdpInterface {
     pub fn attach(name: &str, filter: &Filter, mode: AttachMode) -> Result<Self, DeviceError> {
         filter.check()?;
         let interface = Interface::find(name)?.require_up()?;
-        let refused = DeviceError::from_kernel("loading an XDP program", &interface, NEEDS);
+        let refused = DeviceError::from_kernel("loading an XDP program", &interface.name, NEEDS);
         let map = kernel::create_socket_map(interface.queues).map_err(&refused)?;
         let several_buffers = interface.longest_frame() > socket::LONGEST_IN_ONE_BUFFER;
         let instructions = program::assemble(filter, map.as_raw_fd());
@@ -159,6 +159,6 @@ fn attach(
     attached.map_err(|error| match error {
         Errno::BUSY | Errno::EXIST => DeviceError::ProgramPresent { interface: interface.name.clone() },
         Errno::RANGE => DeviceError::MtuTooLarge { interface: interface.name.clone(), mtu: interface.mtu },
-        error => DeviceError::from_kernel("attaching an XDP program", interface, NEEDS)(error),
+        error => DeviceError::from_kernel("attaching an XDP program", &interface.name, NEEDS)(error),
     })
 }

@@ -83,7 +83,7 @@ impl XdpSocket {
             Errno::INVAL if attachment.several_buffers => {
                 DeviceError::MtuTooLarge { interface: interface.name.clone(), mtu: interface.mtu }
             }
-            error => DeviceError::from_kernel("opening an AF_XDP socket", interface, NEEDS)(error),
+            error => DeviceError::from_kernel("opening an AF_XDP socket", &interface.name, NEEDS)(error),
         })
     }
 

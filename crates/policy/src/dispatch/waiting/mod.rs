@@ -92,7 +92,7 @@ pub trait Waiting: Send {
     fn next_of_stack(&mut self, finished: &Self::Job) -> Option<Self::Job>;
 
     /// The job that must follow `running` on its processor in any case.
-    fn next_of_stack_ahead(&mut self, running: &Self::Job) -> Option<Self::Job> {
+    fn prefetch_of_stack(&mut self, running: &Self::Job) -> Option<Self::Job> {
         let _ = running;
         None
     }

@@ -1,3 +1,5 @@
+//! Packets that wait for processors, where any processor can work on any packet.
+
 use super::{FifoQueues, Layout, Waiting};
 use crate::dispatch::Job;
 use crate::policy::Queues;

@@ -1,3 +1,5 @@
+//! Packets that wait for a stack, which one processor at a time works on.
+
 use super::{FifoQueues, Layout, Waiting};
 use crate::dispatch::Job;
 use crate::policy::Queues;
@@ -89,7 +91,7 @@ impl<J: Job> Waiting for StackQueues<J> {
     }
 
     #[inline]
-    fn next_of_stack_ahead(&mut self, running: &J) -> Option<J> {
+    fn prefetch_of_stack(&mut self, running: &J) -> Option<J> {
         let stack = self.stack_of(running);
         self.stacks[stack].backlog.pop_front()
     }

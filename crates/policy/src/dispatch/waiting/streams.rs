@@ -1,3 +1,5 @@
+//! A queue of packets in order of arrival, from which the next packet of a stream can be taken.
+
 use super::packets::Places;
 use super::{Layout, Waiting};
 use crate::dispatch::Job;

@@ -1,6 +1,6 @@
 //! The longest delay that the shadow simulation counts.
 
-use super::costs::Costs;
+use super::service_times::ServiceTimes;
 use warmcore_units::Nanos;
 
 /// The longest delay that is counted. A strategy whose queues only grow is bad enough with this delay,
@@ -12,8 +12,8 @@ impl DelayCap {
     /// The cap in units of the shortest service time.
     const PACKETS: u32 = 500;
 
-    pub(super) fn from_costs(costs: &Costs) -> Self {
-        Self(costs.hottest() * f64::from(Self::PACKETS))
+    pub(super) fn from_service_times(times: &ServiceTimes) -> Self {
+        Self(times.hottest() * f64::from(Self::PACKETS))
     }
 
     /// How many packets may wait for `processors` processors: the last of them waits for about the cap.

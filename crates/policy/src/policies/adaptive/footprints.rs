@@ -1,6 +1,6 @@
 //! Which processor last wrote which lines in the shadow simulation.
 
-use super::costs::{CacheState, History, StackSharing};
+use super::service_times::{CacheState, History, StackSharing};
 use crate::policy::Request;
 use alloc::vec::Vec;
 use warmcore_units::CpuId;

@@ -34,18 +34,18 @@
 //! overload, are bounded.
 
 mod completions;
-mod costs;
 mod delay_cap;
 mod delays;
 mod footprints;
 mod queues;
 mod recent;
+mod service_times;
 mod shadow;
 mod stealing;
 mod strategy;
 mod wired;
 
-pub use costs::{CacheState, Costs, History, StackSharing};
+pub use service_times::{CacheState, History, ServiceTimes, StackSharing};
 pub use strategy::Strategy;
 
 use crate::load_order::LoadOrder;
@@ -71,13 +71,13 @@ pub struct Adaptive {
 const FIRST: CpuId = CpuId(0);
 
 impl Adaptive {
-    /// A policy for `processors` processors with such `stacks` and `costs`.
+    /// A policy for `processors` processors with such `stacks` and service `times`.
     #[must_use]
-    pub fn new(processors: u32, stacks: StackSharing, costs: Costs) -> Self {
+    pub fn new(processors: u32, stacks: StackSharing, times: ServiceTimes) -> Self {
         Self {
-            gather_limit: costs.cold_to_hot(),
+            gather_limit: times.cold_to_hot(),
             may_leave_home: stacks != StackSharing::Independent,
-            shadow: ShadowSimulation::new(stacks, processors, costs),
+            shadow: ShadowSimulation::new(stacks, processors, times),
             loads: LoadOrder::idle(processors),
         }
     }
@@ -149,8 +149,8 @@ mod tests {
 
     /// Hot packets take 100 ns and cold ones 1000. A session from elsewhere adds 30, and writing history
     /// lines adds 20, wherever they are.
-    pub(super) fn costs() -> Costs {
-        Costs::from_fn(|found, idle| {
+    pub(super) fn service_times() -> ServiceTimes {
+        ServiceTimes::from_fn(|found, idle| {
             let base = if idle.0 < 500.0 { 100.0 } else { 1_000.0 };
             let session = if found.session_here { 0.0 } else { 30.0 };
             let history = if found.history == History::Unwritten { 0.0 } else { 20.0 };
@@ -165,7 +165,7 @@ mod tests {
 
     /// The policy after four blocks of `traffic`, whose packets all join the queues of their stacks.
     fn after(traffic: fn(u32) -> Vec<(f64, u32)>, stacks: StackSharing) -> Adaptive {
-        let mut policy = Adaptive::new(4, stacks, costs());
+        let mut policy = Adaptive::new(4, stacks, service_times());
         let packets = traffic(4 * BLOCK);
         packets.into_iter().for_each(|(now, stream)| policy.joined(request(Nanos(now), stream)));
         policy

@@ -1,9 +1,9 @@
 //! The simulated host under [`Strategy::Recent`](super::Strategy::Recent).
 
 use super::completions::Completions;
-use super::costs::{Costs, StackSharing};
 use super::delay_cap::DelayCap;
 use super::footprints::{Entries, Footprints};
+use super::service_times::{ServiceTimes, StackSharing};
 use crate::policy::Request;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, Nanos};
@@ -43,7 +43,7 @@ impl RecentHost {
 
     /// Handles the arrival of a packet; returns its delay.
     #[inline]
-    pub(super) fn arrive(&mut self, request: &Request, costs: &Costs) -> Nanos {
+    pub(super) fn arrive(&mut self, request: &Request, times: &ServiceTimes) -> Nanos {
         let now = request.now;
         while let Some(cpu) = self.busy.first_by(now, &self.ends) {
             self.busy.remove_first();
@@ -53,7 +53,7 @@ impl RecentHost {
         let before = self.ends[cpu.index()];
         let start = now.max(before);
         let found = self.footprints.visit(request, cpu);
-        let end = self.limit.cap_end(now, start + costs.time(found, start - before));
+        let end = self.limit.cap_end(now, start + times.get(found, start - before));
         self.ends[cpu.index()] = end;
         if was_idle {
             self.busy.push(cpu, end);
@@ -88,14 +88,14 @@ impl RecentHost {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{costs, request};
+    use super::super::tests::{request, service_times};
     use super::*;
     use proptest::prelude::*;
 
     const PROCESSORS: u32 = 3;
 
     fn host(stacks: StackSharing) -> RecentHost {
-        RecentHost::new(stacks, PROCESSORS, DelayCap::from_costs(&costs()))
+        RecentHost::new(stacks, PROCESSORS, DelayCap::from_service_times(&service_times()))
     }
 
     /// The same delays by linear search: the idle processor that finished last, or the processor that
@@ -109,7 +109,7 @@ mod tests {
             let (before, cpu) = ends[at];
             let start = now.max(before);
             let found = footprints.visit(&request(Nanos(now), stream), CpuId(cpu));
-            ends[at].0 = start + costs().time(found, Nanos(start - before)).0;
+            ends[at].0 = start + service_times().get(found, Nanos(start - before)).0;
             ends[at].0 - now
         });
         packets.collect()
@@ -121,7 +121,7 @@ mod tests {
             let mut now = 0.0;
             let packets: Vec<_> = steps.into_iter().map(|(gap, stream)| { now += gap; (now, stream) }).collect();
             let mut host = host(StackSharing::Shared);
-            let delays = packets.iter().map(|&(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
+            let delays = packets.iter().map(|&(now, stream)| host.arrive(&request(Nanos(now), stream), &service_times()).0);
             prop_assert_eq!(delays.collect::<Vec<_>>(), searched(&packets));
         }
     }
@@ -130,7 +130,7 @@ mod tests {
     fn packets_of_one_stack_follow_each_other_and_others_do_not_wait() {
         let mut host = host(StackSharing::Independent);
         let delays = [(0.0, 1), (10.0, 1), (20.0, 2), (5_000.0, 1)]
-            .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
+            .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &service_times()).0);
         // The last packet goes to the processor of stream 1, which finished later than that of stream 2.
         assert_eq!(delays, [1_050.0, 1_140.0, 1_050.0, 1_000.0]);
     }

@@ -1,9 +1,9 @@
 //! The shadow simulation: what delay the arriving packets would have under each strategy.
 
-use super::costs::{Costs, StackSharing};
 use super::delay_cap::DelayCap;
 use super::delays::{Delays, ShadowPacket};
 use super::recent::RecentHost;
+use super::service_times::{ServiceTimes, StackSharing};
 use super::stealing::StealingHost;
 use super::strategy::{SavingsLedger, Strategy};
 use super::wired::{WiredHost, Wiring};
@@ -12,7 +12,7 @@ use crate::policy::Request;
 /// Simulates the three strategies on the same packets.
 #[derive(Clone, Debug)]
 pub(super) struct ShadowSimulation {
-    costs: Costs,
+    times: ServiceTimes,
     first: WiredHost,
     recent: RecentHost,
     homes: Homes,
@@ -40,8 +40,8 @@ const BLOCK_PER_PROCESSOR: u32 = 128;
 pub(super) const BLOCK: u32 = 1_024;
 
 impl ShadowSimulation {
-    pub(super) fn new(stacks: StackSharing, processors: u32, costs: Costs) -> Self {
-        let limit = DelayCap::from_costs(&costs);
+    pub(super) fn new(stacks: StackSharing, processors: u32, times: ServiceTimes) -> Self {
+        let limit = DelayCap::from_service_times(&times);
         let wired = |wiring| WiredHost::new(wiring, stacks, processors, limit);
         Self {
             first: wired(Wiring::First),
@@ -50,7 +50,7 @@ impl ShadowSimulation {
                 StackSharing::Independent => Homes::Wired(wired(Wiring::Homes)),
                 _ => Homes::Stealing(StealingHost::new(stacks, processors, limit)),
             },
-            costs,
+            times,
             delays: Delays::default(),
             block: BLOCK.max(processors.saturating_mul(BLOCK_PER_PROCESSOR)),
             strategy: Strategy::default(),
@@ -65,13 +65,13 @@ impl ShadowSimulation {
     /// Simulates the arrival of a packet on all three hosts.
     #[inline]
     pub(super) fn arrive(&mut self, request: &Request) {
-        let (costs, delays) = (&self.costs, &mut self.delays);
-        let gathered = self.first.arrive(request, costs);
-        let recent = self.recent.arrive(request, costs);
+        let (times, delays) = (&self.times, &mut self.delays);
+        let gathered = self.first.arrive(request, times);
+        let recent = self.recent.arrive(request, times);
         let packet = ShadowPacket { request: *request, gathered, recent };
         match &mut self.homes {
-            Homes::Wired(host) => delays.add(&packet, host.arrive(request, costs)),
-            Homes::Stealing(host) => host.arrive(&packet, costs, delays),
+            Homes::Wired(host) => delays.add(&packet, host.arrive(request, times)),
+            Homes::Stealing(host) => host.arrive(&packet, times, delays),
         }
         if delays.packets >= self.block {
             self.compare();
@@ -88,7 +88,7 @@ impl ShadowSimulation {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::super::tests::{costs, request};
+    use super::super::tests::{request, service_times};
     use super::*;
     use alloc::vec::Vec;
     use warmcore_units::Nanos;
@@ -123,7 +123,7 @@ pub(super) mod tests {
     /// Within two blocks of the change, although queues are left over from an overload.
     #[test]
     fn the_strategy_follows_the_load() {
-        let mut shadow = ShadowSimulation::new(StackSharing::PerProcessor, 4, costs());
+        let mut shadow = ShadowSimulation::new(StackSharing::PerProcessor, 4, service_times());
         assert_eq!(shadow.strategy(), Strategy::Home);
         let mut now = 0.0;
         for _ in 0..3 {

@@ -1,11 +1,11 @@
 //! The simulated host under [`Strategy::Home`](super::Strategy::Home), with stealing.
 
 use super::completions::Completions;
-use super::costs::{Costs, StackSharing};
 use super::delay_cap::DelayCap;
 use super::delays::{Delays, ShadowPacket};
 use super::footprints::Footprints;
 use super::queues::ShadowQueues;
+use super::service_times::{ServiceTimes, StackSharing};
 use crate::Recency;
 use crate::policy::Request;
 use alloc::vec::Vec;
@@ -42,12 +42,12 @@ impl StealingHost {
 
     /// Handles an arrival, and adds to `delays` the packets that have started since the last one.
     #[inline]
-    pub(super) fn arrive(&mut self, packet: &ShadowPacket, costs: &Costs, delays: &mut Delays) {
+    pub(super) fn arrive(&mut self, packet: &ShadowPacket, times: &ServiceTimes, delays: &mut Delays) {
         let now = packet.request.now;
-        self.advance(now, costs, delays);
+        self.advance(now, times, delays);
         if let Some(cpu) = self.idle_for(&packet.request) {
             self.idle.remove(cpu.0);
-            delays.add(packet, self.start(&packet.request, cpu, now, costs));
+            delays.add(packet, self.start(&packet.request, cpu, now, times));
             self.busy.push(cpu, self.ends[cpu.index()]);
         } else if self.queues.join(packet.request.home, *packet).is_err() {
             delays.add(packet, self.limit.cap_delay(Nanos::INFINITY));
@@ -65,11 +65,11 @@ impl StealingHost {
 
     /// Advances to `now`: processors finish packets and start waiting ones.
     #[inline]
-    fn advance(&mut self, now: Nanos, costs: &Costs, delays: &mut Delays) {
+    fn advance(&mut self, now: Nanos, times: &ServiceTimes, delays: &mut Delays) {
         while let Some(cpu) = self.busy.first_by(now, &self.ends) {
             if let Some(packet) = self.queues.take(cpu) {
                 let start = self.ends[cpu.index()];
-                delays.add(&packet, self.start(&packet.request, cpu, start, costs));
+                delays.add(&packet, self.start(&packet.request, cpu, start, times));
             } else {
                 self.busy.remove_first();
                 self.idle.push(cpu.0);
@@ -79,9 +79,9 @@ impl StealingHost {
 
     /// Starts the packet of `request` on `cpu` at `start`; returns its delay.
     #[inline]
-    fn start(&mut self, request: &Request, cpu: CpuId, start: Nanos, costs: &Costs) -> Nanos {
+    fn start(&mut self, request: &Request, cpu: CpuId, start: Nanos, times: &ServiceTimes) -> Nanos {
         let found = self.footprints.visit(request, cpu);
-        let end = start + costs.time(found, start - self.ends[cpu.index()]);
+        let end = start + times.get(found, start - self.ends[cpu.index()]);
         self.ends[cpu.index()] = end;
         self.limit.cap_delay(end - request.now)
     }
@@ -89,7 +89,7 @@ impl StealingHost {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{costs, request};
+    use super::super::tests::{request, service_times};
     use super::*;
     use alloc::collections::VecDeque;
     use core::cmp::Reverse;
@@ -98,7 +98,11 @@ mod tests {
     const PROCESSORS: usize = 3;
 
     fn host() -> StealingHost {
-        StealingHost::new(StackSharing::Shared, PROCESSORS as u32, DelayCap::from_costs(&costs()))
+        StealingHost::new(
+            StackSharing::Shared,
+            PROCESSORS as u32,
+            DelayCap::from_service_times(&service_times()),
+        )
     }
 
     fn packet(now: f64, stream: u32) -> ShadowPacket {
@@ -109,7 +113,7 @@ mod tests {
     fn simulated(packets: &[(f64, u32)]) -> Vec<(u32, f64)> {
         let (mut host, mut delays) = (host(), Delays::default());
         let after = packets.iter().map(|&(now, stream)| {
-            host.arrive(&packet(now, stream), &costs(), &mut delays);
+            host.arrive(&packet(now, stream), &service_times(), &mut delays);
             (delays.packets, delays.sums[2])
         });
         after.collect()
@@ -144,7 +148,7 @@ mod tests {
 
         fn start(&mut self, cpu: usize, start: f64, (arrived, stream): (f64, u32)) {
             let found = self.footprints.visit(&request(Nanos(arrived), stream), CpuId::from(cpu));
-            let end = start + costs().time(found, Nanos(start - self.ended[cpu])).0;
+            let end = start + service_times().get(found, Nanos(start - self.ended[cpu])).0;
             self.running[cpu] = Some(end);
             self.started = (self.started.0 + 1, self.started.1 + (end - arrived));
         }
@@ -227,13 +231,13 @@ mod tests {
         let (mut host, mut delays) = (host(), Delays::default());
         let most = DelayCap::max_waiting(PROCESSORS as u32);
         for _ in 0..most + 103 {
-            host.arrive(&packet(0.0, 1), &costs(), &mut delays);
+            host.arrive(&packet(0.0, 1), &service_times(), &mut delays);
         }
         // Three packets in service, and a hundred that found the queues full.
-        let limit = DelayCap::from_costs(&costs()).cap_delay(Nanos::INFINITY).0;
+        let limit = DelayCap::from_service_times(&service_times()).cap_delay(Nanos::INFINITY).0;
         assert_eq!(delays.packets, 103);
         assert_eq!(delays.sums[2], 1_050.0 + 2.0 * 1_030.0 + 100.0 * limit);
-        host.arrive(&packet(1e9, 1), &costs(), &mut delays);
+        host.arrive(&packet(1e9, 1), &service_times(), &mut delays);
         assert_eq!(delays.packets, most + 104);
     }
 }

@@ -1,8 +1,8 @@
 //! A simulated host whose streams are wired to processors.
 
-use super::costs::{Costs, StackSharing};
 use super::delay_cap::DelayCap;
 use super::footprints::Footprints;
+use super::service_times::{ServiceTimes, StackSharing};
 use crate::policy::Request;
 use alloc::vec::Vec;
 use warmcore_units::{CpuId, Nanos};
@@ -39,7 +39,7 @@ impl WiredHost {
 
     /// Handles the arrival of a packet; returns its delay.
     #[inline]
-    pub(super) fn arrive(&mut self, request: &Request, costs: &Costs) -> Nanos {
+    pub(super) fn arrive(&mut self, request: &Request, times: &ServiceTimes) -> Nanos {
         let now = request.now;
         let cpu = match self.wiring {
             Wiring::Homes => request.home,
@@ -48,18 +48,18 @@ impl WiredHost {
         let end = &mut self.ends[cpu.index()];
         let start = now.max(*end);
         let found = self.footprints.visit(request, cpu);
-        *end = self.limit.cap_end(now, start + costs.time(found, start - *end));
+        *end = self.limit.cap_end(now, start + times.get(found, start - *end));
         *end - now
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{costs, request};
+    use super::super::tests::{request, service_times};
     use super::*;
 
     fn host(wiring: Wiring, stacks: StackSharing) -> WiredHost {
-        WiredHost::new(wiring, stacks, 4, DelayCap::from_costs(&costs()))
+        WiredHost::new(wiring, stacks, 4, DelayCap::from_service_times(&service_times()))
     }
 
     #[test]
@@ -67,7 +67,7 @@ mod tests {
         let mut host = host(Wiring::Homes, StackSharing::PerProcessor);
         // The first packet on a processor is cold and writes history: 1000 + 20.
         let delays = [(0.0, 1), (10.0, 2), (20.0, 1), (5_000.0, 1)]
-            .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
+            .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &service_times()).0);
         assert_eq!(delays, [1_020.0, 1_020.0, 1_100.0, 1_000.0]);
     }
 
@@ -75,7 +75,7 @@ mod tests {
     fn on_one_processor_packets_wait_for_all_streams() {
         let mut host = host(Wiring::First, StackSharing::PerProcessor);
         let delays = [(0.0, 1), (10.0, 1), (20.0, 2)]
-            .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &costs()).0);
+            .map(|(now, stream)| host.arrive(&request(Nanos(now), stream), &service_times()).0);
         assert_eq!(delays, [1_020.0, 1_110.0, 1_220.0]);
     }
 }

@@ -5,7 +5,7 @@ use super::derive::{each, largest, percent, places, rate, value};
 use super::locking::{APPROACHES, LOST};
 use crate::salehi_1994::curves::{BATCHES, ways};
 use crate::salehi_1994::simulations::{AtRate, above, below, ratio};
-use crate::salehi_1994::{Setting, Simulations};
+use crate::salehi_1994::{CurveSetting, Simulations};
 use crate::{Claim, Finding, Reading};
 use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{self, Mru, WiredStreams};
@@ -120,7 +120,7 @@ fn batched_ips() -> Vec<Claim<Simulations>> {
             derive: |e| {
                 let gain = |mean| {
                     let [locking, ips] =
-                        APPROACHES.map(|a| e.capacity(Setting::new(a, Mru).batches(mean, false)));
+                        APPROACHES.map(|a| e.capacity(CurveSetting::new(a, Mru).batches(mean, false)));
                     Some((format!("b = {mean}"), above(ips?, locking?)))
                 };
                 places(
@@ -142,8 +142,9 @@ fn batched_ips() -> Vec<Claim<Simulations>> {
             recipe: "mean delay with equal against geometric batches, IPS, MRU, for b = 2, 4, 8 at all \
                      rates from 1 to 90% of capacity",
             derive: |e| {
-                let pair =
-                    |mean| [false, true].map(|geometric| Setting::new(Ips, Mru).batches(mean, geometric));
+                let pair = |mean| {
+                    [false, true].map(|geometric| CurveSetting::new(Ips, Mru).batches(mean, geometric))
+                };
                 let worse = BATCHES.map(|mean| {
                     let [equal, geometric] = pair(mean);
                     (format!("b = {mean}"), e.reduction(equal, geometric, BROAD))
@@ -169,7 +170,7 @@ fn hybrid() -> Vec<Claim<Simulations>> {
             the text leaves the rule open",
             derive: |e| {
                 let [_, (_, ips), ..] = ways();
-                let loss = |(rule, way, b): (&str, Setting, u32)| {
+                let loss = |(rule, way, b): (&str, CurveSetting, u32)| {
                     let [hybrid, ips] = [way, ips].map(|way| e.capacity(way.batches(b, true)));
                     Some((format!("{rule}, b = {b}"), below(hybrid?, ips?)))
                 };
@@ -229,7 +230,7 @@ fn burst_response(e: &Simulations) -> Option<Finding> {
     let [(_, locking), ..] = ways();
     let theirs = growth(e, locking);
     let capacity = e.capacity(locking.batches(4, true))?.mean;
-    let more = |(rule, way, _): (&'static str, Setting, u32)| {
+    let more = |(rule, way, _): (&'static str, CurveSetting, u32)| {
         let pair = |at: AtRate| {
             let other = theirs.iter().find(|other| other.rate == at.rate)?;
             Some(AtRate { value: above(at.value, other.value), ..at })
@@ -249,32 +250,33 @@ fn burst_response(e: &Simulations) -> Option<Finding> {
 
 /// By how many percent delay under IPS is below that under Locking.
 fn over_locking(e: &Simulations, policy: ProcessorPolicy) -> Vec<AtRate> {
-    e.reduction(Setting::new(Ips, policy), Setting::new(Locking, policy), BROAD)
+    e.reduction(CurveSetting::new(Ips, policy), CurveSetting::new(Locking, policy), BROAD)
 }
 
 fn capacity_gain(e: &Simulations, policy: ProcessorPolicy) -> Option<Finding> {
-    let [locking, ips] = APPROACHES.map(|approach| e.capacity(Setting::new(approach, policy)));
+    let [locking, ips] = APPROACHES.map(|approach| e.capacity(CurveSetting::new(approach, policy)));
     value(above(ips?, locking?), format!("{} against {}.", rate(ips?.mean), rate(locking?.mean)))
 }
 
 /// By how many percent delay under Locking is below that under IPS, for all batch sizes.
 fn robustness(e: &Simulations, geometric: bool) -> Option<Finding> {
     let lower = BATCHES.map(|mean| {
-        let [locking, ips] = APPROACHES.map(|approach| Setting::new(approach, Mru).batches(mean, geometric));
+        let [locking, ips] =
+            APPROACHES.map(|approach| CurveSetting::new(approach, Mru).batches(mean, geometric));
         (format!("b = {mean}"), e.reduction(locking, ips, BROAD))
     });
     each(lower, "")
 }
 
 /// The variants of the Hybrid, by queue rule and mean batch size.
-fn hybrids() -> [(&'static str, Setting, u32); 4] {
+fn hybrids() -> [(&'static str, CurveSetting, u32); 4] {
     let [.., (_, fifo), (_, same)] = ways();
     let [first, stream] = ["first come first served", "same stream first"];
     [(first, fifo, 1), (first, fifo, 4), (stream, same, 1), (stream, same, 4)]
 }
 
 /// The factor by which mean delay grows from b = 1 to b = 4, at each rate that both have.
-fn growth(e: &Simulations, way: Setting) -> Vec<AtRate> {
+fn growth(e: &Simulations, way: CurveSetting) -> Vec<AtRate> {
     let [single, batched] = [1, 4].map(|b| e.delays(way.batches(b, true), 0.0..=1.0));
     let pair = |at: AtRate| {
         let other = single.iter().find(|other| other.rate == at.rate)?;
@@ -285,7 +287,7 @@ fn growth(e: &Simulations, way: Setting) -> Vec<AtRate> {
 
 /// By how many percent the mean delay of `hybrid` is below the lower one of Locking and IPS, both with
 /// batches of `b`, at the rates of IPS's broad range.
-fn under_both(e: &Simulations, hybrid: Setting, b: u32) -> Vec<AtRate> {
+fn under_both(e: &Simulations, hybrid: CurveSetting, b: u32) -> Vec<AtRate> {
     let [(_, locking), (_, ips), ..] = ways();
     let [ours, locking] = [hybrid, locking.batches(b, true)].map(|way| e.delays(way, 0.0..=1.0));
     let at_rate = |delays: &[AtRate], rate: f64| delays.iter().find(|at| at.rate == rate).map(|at| at.value);

@@ -1,7 +1,7 @@
 //! Steps that recipes are made of.
 
 use crate::salehi_1994::simulations::{AtRate, above, extremes, ratio};
-use crate::salehi_1994::{Setting, Simulations};
+use crate::salehi_1994::{CurveSetting, Simulations};
 use crate::{Finding, Value, ValueAt};
 use warmcore_sim::packet::Outcome;
 use warmcore_units::{Estimate, PerSecond};
@@ -63,7 +63,7 @@ pub(super) fn from_rate(differences: &[AtRate]) -> Option<f64> {
 }
 
 /// Mean waiting time, in mean service times, at each rate of `setting` up to `load` times its capacity.
-pub(super) fn waiting(simulations: &Simulations, setting: Setting, load: f64) -> Vec<AtRate> {
+pub(super) fn waiting(simulations: &Simulations, setting: CurveSetting, load: f64) -> Vec<AtRate> {
     let Some(curve) = simulations.get(setting) else { return Vec::new() };
     let against = |of: fn(&Outcome) -> _| curve.against_rate(0.0..=load, of);
     let both = against(|outcome| outcome.delay).into_iter().zip(against(|outcome| outcome.service));

@@ -5,13 +5,14 @@ use super::BROAD;
 use super::derive::{each, largest, minus, places, rate, value};
 use super::locking::APPROACHES;
 use crate::salehi_1994::latency::{MULTIPLES, best_receive_time, reduction};
+use crate::salehi_1994::setting::{CHECKSUMMED_BYTES, WITHOUT_CHECKSUM};
 use crate::salehi_1994::simulations::{AtRate, above, extremes};
-use crate::salehi_1994::{Setting, Simulations};
+use crate::salehi_1994::{CurveSetting, Simulations};
 use crate::{Claim, Finding, Reading, Value, ValueAt};
 use std::ops::RangeInclusive;
 use warmcore_scenario::Organisation::Global;
-use warmcore_scenario::Parallelism::{self, Ips};
-use warmcore_scenario::ProcessorPolicy::{Lru, Mru, WiredStreams};
+use warmcore_scenario::Parallelism;
+use warmcore_scenario::ProcessorPolicy::{Lru, WiredStreams};
 use warmcore_units::Estimate;
 
 const F11: &[&str] = &["11a", "11b"];
@@ -19,13 +20,6 @@ const F11B: &[&str] = &["11b"];
 
 /// The rates at which delays are known precisely.
 const UP_TO_90: RangeInclusive<f64> = 0.0..=0.9;
-
-const PLAIN: Setting = Setting::new(Ips, Mru);
-/// Bytes of the small packet of section 6, and of the largest FDDI packet of section 6.3.
-const SIZES: [u16; 2] = [256, 4432];
-/// The same host when it checksums packets of these sizes.
-pub(crate) const CHECKSUMMED: [Setting; 3] =
-    [PLAIN, PLAIN.checksumming(SIZES[0]), PLAIN.checksumming(SIZES[1])];
 
 pub(super) fn claims() -> Vec<Claim<Simulations>> {
     [latency(), significance(), capacity(), checksum()].concat()
@@ -122,8 +116,8 @@ fn capacity() -> Vec<Claim<Simulations>> {
         Locking and IPS",
         derive: |e| {
             let gain = |approach| {
-                let with = e.capacity(Setting::new(approach, WiredStreams))?;
-                let without = e.capacity(Setting::new(approach, Lru).pools(Global, Global))?;
+                let with = e.capacity(CurveSetting::new(approach, WiredStreams))?;
+                let without = e.capacity(CurveSetting::new(approach, Lru).pools(Global, Global))?;
                 Some((approach.to_string(), above(with, without)))
             };
             let [locking, ips] = APPROACHES.map(gain);
@@ -145,7 +139,7 @@ fn checksum() -> Vec<Claim<Simulations>> {
             unit: "µs",
             recipe: "service time at capacity of packets of 256 bytes with checksumming, minus that \
             without (IPS, MRU)",
-            derive: |e| value(checksumming(e, SIZES[0])?, "32 bytes per microsecond."),
+            derive: |e| value(checksumming(e, CHECKSUMMED_BYTES[0])?, "32 bytes per microsecond."),
             contradicts: None,
         },
         Claim {
@@ -158,7 +152,7 @@ fn checksum() -> Vec<Claim<Simulations>> {
             unit: "µs",
             recipe: "service time at capacity of packets of 4432 bytes with checksumming, minus that \
             without (IPS, MRU)",
-            derive: |e| value(checksumming(e, SIZES[1])?, "32 bytes per microsecond."),
+            derive: |e| value(checksumming(e, CHECKSUMMED_BYTES[1])?, "32 bytes per microsecond."),
             contradicts: None,
         },
         Claim {
@@ -172,7 +166,7 @@ fn checksum() -> Vec<Claim<Simulations>> {
             recipe: "the same, divided by the best receive time of Table 2",
             derive: |e| {
                 let best = best_receive_time(e)?;
-                let time = checksumming(e, SIZES[1])?;
+                let time = checksumming(e, CHECKSUMMED_BYTES[1])?;
                 let value_of =
                     Estimate { mean: time.mean / best, half_width: time.half_width.map(|half| half / best) };
                 value(value_of, format!("Divided by {best:.1} µs."))
@@ -221,5 +215,5 @@ fn checksumming(e: &Simulations, bytes: u16) -> Option<Estimate<f64>> {
     if !e.is_published_machine() {
         return None;
     }
-    Some(minus(e.service(PLAIN.checksumming(bytes))?, e.service(PLAIN)?))
+    Some(minus(e.service(WITHOUT_CHECKSUM.checksumming(bytes))?, e.service(WITHOUT_CHECKSUM)?))
 }

@@ -5,16 +5,16 @@ use super::derive::{
 };
 use super::{BROAD, HIGH, LOW};
 use crate::salehi_1994::simulations::{AtRate, above, extremes, ratio};
-use crate::salehi_1994::{Setting, Simulations};
+use crate::salehi_1994::{CurveSetting, Simulations};
 use crate::{Claim, Finding, Reading};
 use warmcore_scenario::Parallelism;
 use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{self, Lru, Mru, WiredStreams};
 use warmcore_units::Estimate;
 
-const MRU: Setting = Setting::new(Locking, Mru);
-const LRU: Setting = Setting::new(Locking, Lru);
-const WIRED: Setting = Setting::new(Locking, WiredStreams);
+const MRU: CurveSetting = CurveSetting::new(Locking, Mru);
+const LRU: CurveSetting = CurveSetting::new(Locking, Lru);
+const WIRED: CurveSetting = CurveSetting::new(Locking, WiredStreams);
 
 const F7A: &[&str] = &["7a"];
 const F8A: &[&str] = &["8a"];
@@ -91,7 +91,7 @@ fn idle() -> Vec<Claim<Simulations>> {
             unit: "%",
             recipe: "mean delay at the lowest rate against the least mean delay at any rate, for the three policies",
             derive: |e| {
-                let risen = policies(|policy| rise(e, Setting::new(Locking, policy)))?;
+                let risen = policies(|policy| rise(e, CurveSetting::new(Locking, policy)))?;
                 places(risen, "")
             },
             contradicts: None,
@@ -106,7 +106,8 @@ fn idle() -> Vec<Claim<Simulations>> {
             unit: "µs",
             recipe: "mean delay at the lowest rate simulated, for the three policies",
             derive: |e| {
-                let idle = |policy| Some(e.delays(Setting::new(Locking, policy), 0.0..=1.0).first()?.value);
+                let idle =
+                    |policy| Some(e.delays(CurveSetting::new(Locking, policy), 0.0..=1.0).first()?.value);
                 places(policies(idle)?, "")
             },
             contradicts: None,
@@ -276,7 +277,7 @@ fn policies(of: impl Fn(ProcessorPolicy) -> Option<Estimate<f64>>) -> Option<Vec
 }
 
 /// By how many percent the delay at the lowest rate exceeds the least delay.
-fn rise(e: &Simulations, setting: Setting) -> Option<Estimate<f64>> {
+fn rise(e: &Simulations, setting: CurveSetting) -> Option<Estimate<f64>> {
     let delays = e.delays(setting, 0.0..=1.0);
     let (least, _) = extremes(&delays)?;
     Some(above(delays.first()?.value, least.value))

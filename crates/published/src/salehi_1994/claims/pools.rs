@@ -4,7 +4,7 @@ use super::BROAD;
 use super::derive::{each, minus, percent, rate, rates, value};
 use super::locking::APPROACHES;
 use crate::salehi_1994::simulations::{above, extremes};
-use crate::salehi_1994::{Setting, Simulations};
+use crate::salehi_1994::{CurveSetting, Simulations};
 use crate::{Claim, Finding, Reading};
 use warmcore_scenario::Organisation::{Global, PerProcessor};
 use warmcore_scenario::Parallelism::{Ips, Locking};
@@ -89,7 +89,7 @@ fn locking_capacities() -> Vec<Claim<Simulations>> {
             recipe: "what a global pool adds to the mean service time at capacity, in percent of what acquiring and \
             releasing add when both find the lines elsewhere, MRU; nine in ten packets count as every packet",
             derive: |e| {
-                let own = Setting::new(Locking, Mru);
+                let own = CurveSetting::new(Locking, Mru);
                 let added = minus(e.service(own.pools(PerProcessor, Global))?, e.service(own)?);
                 let pool = e.options.profile.free_memory.as_ref()?;
                 let both = (pool.acquire.mean.0 + pool.release.mean.0) / 1e3;
@@ -202,7 +202,7 @@ fn both() -> Vec<Claim<Simulations>> {
                  all rates from 1 to 90% of capacity",
         derive: |e| {
             let gains = APPROACHES.map(|approach| {
-                let own = Setting::new(approach, Mru);
+                let own = CurveSetting::new(approach, Mru);
                 e.reduction(own, own.pools(Global, Global), BROAD)
             });
             each(["Locking", "IPS"].into_iter().zip(gains), "")
@@ -219,7 +219,7 @@ fn pool_gain(
     memory: Organisation,
 ) -> Option<Finding> {
     let gain = |policy: ProcessorPolicy| {
-        let own = Setting::new(approach, policy);
+        let own = CurveSetting::new(approach, policy);
         e.reduction(own, own.pools(threads, memory), BROAD)
     };
     let because = extremes(&gain(Lru)).map_or_else(String::new, |(least, most)| {
@@ -235,14 +235,14 @@ fn capacity_gain(
     threads: Organisation,
     memory: Organisation,
 ) -> Option<Finding> {
-    let own = Setting::new(approach, Mru);
+    let own = CurveSetting::new(approach, Mru);
     let (with, without) = (e.capacity(own)?, e.capacity(own.pools(threads, memory))?);
     value(above(with, without), format!("{} against {}.", rate(with.mean), rate(without.mean)))
 }
 
 /// Threads alone per processor against memory alone per processor.
 fn threads_over_memory(e: &Simulations, approach: Parallelism) -> Option<Finding> {
-    let own = Setting::new(approach, Mru);
+    let own = CurveSetting::new(approach, Mru);
     let [threads, memory] = [own.pools(PerProcessor, Global), own.pools(Global, PerProcessor)];
     rates(&e.reduction(threads, memory, BROAD), "")
 }

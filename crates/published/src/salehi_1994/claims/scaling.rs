@@ -3,7 +3,7 @@
 use super::derive::{apart, percent, places, value};
 use crate::salehi_1994::curves::{HOSTS, SCALING, single_stream};
 use crate::salehi_1994::simulations::{above, ratio};
-use crate::salehi_1994::{Setting, Simulations};
+use crate::salehi_1994::{CurveSetting, Simulations};
 use crate::{Claim, Finding, Reading, Value, ValueAt};
 use warmcore_scenario::Parallelism::{self, Hybrid, Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{Mru, WiredStreams};
@@ -124,7 +124,7 @@ fn other_hosts() -> Vec<Claim<Simulations>> {
         half to twice as much counts as similar. The text says \"in all cases\": each host is a case",
         derive: |e| {
             let gains = |n| {
-                let of = |approach, policy| e.capacity(Setting::new(approach, policy).host(n, n));
+                let of = |approach, policy| e.capacity(CurveSetting::new(approach, policy).host(n, n));
                 let gain = |a: Option<Estimate<f64>>, b: Option<Estimate<f64>>| Some(above(a?, b?));
                 Some([
                     ("Wired-Streams over MRU", gain(of(Locking, WiredStreams), of(Locking, Mru))?),

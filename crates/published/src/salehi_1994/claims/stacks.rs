@@ -3,14 +3,14 @@
 use super::BROAD;
 use super::derive::{apart, crossover, each, from_rate, largest, places, rate, value, waiting};
 use crate::salehi_1994::simulations::ratio;
-use crate::salehi_1994::{Setting, Simulations};
+use crate::salehi_1994::{CurveSetting, Simulations};
 use crate::{Claim, Finding, Reading};
 use warmcore_scenario::Parallelism::{Ips, Locking};
 use warmcore_scenario::ProcessorPolicy::{Lru, Mru, WiredStreams};
 
-const MRU: Setting = Setting::new(Ips, Mru);
-const LRU: Setting = Setting::new(Ips, Lru);
-const WIRED: Setting = Setting::new(Ips, WiredStreams);
+const MRU: CurveSetting = CurveSetting::new(Ips, Mru);
+const LRU: CurveSetting = CurveSetting::new(Ips, Lru);
+const WIRED: CurveSetting = CurveSetting::new(Ips, WiredStreams);
 
 const F9A: &[&str] = &["9a"];
 const F10A: &[&str] = &["10a"];
@@ -74,7 +74,7 @@ fn work_conservation() -> Vec<Claim<Simulations>> {
                      (Locking is work-conserving)",
         derive: |e| {
             let last = |setting| waiting(e, setting, 0.81).last().copied();
-            let (ips, locking) = (last(MRU)?, last(Setting::new(Locking, Mru))?);
+            let (ips, locking) = (last(MRU)?, last(CurveSetting::new(Locking, Mru))?);
             value(
                 ratio(ips.value, locking.value),
                 format!(

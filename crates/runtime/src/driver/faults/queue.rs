@@ -3,7 +3,7 @@
 //! Frames that are not passed on at once are copied and kept in the order in which they will be. Never
 //! more than `limit` are passed on, and times of arrival never decrease.
 
-use super::{Count, Fault};
+use super::{Count, InjectedFault};
 use crate::driver::{Bytes, Due, Incoming, Prepared, Queue};
 use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -19,7 +19,7 @@ const OVERTAKEN_WITHIN: Nanos = Nanos(1e6);
 
 pub(super) struct FaultyQueue {
     inner: Box<dyn Queue>,
-    fault: Fault,
+    fault: InjectedFault,
     state: State,
 }
 
@@ -70,7 +70,7 @@ impl Pending {
 impl FaultyQueue {
     pub(super) fn new(
         inner: Box<dyn Queue>,
-        fault: Fault,
+        fault: InjectedFault,
         seed: u64,
         prepared: Arc<[Prepared]>,
         count: Arc<Count>,
@@ -93,7 +93,7 @@ impl FaultyQueue {
 
     /// Draws when the next stall begins: exponentially distributed, with mean `every` after `now`.
     fn plan_stall(&mut self, now: Nanos) {
-        if let Fault::Stall { every, .. } = self.fault {
+        if let InjectedFault::Stall { every, .. } = self.fault {
             let uniform: f64 = self.state.random.random();
             self.state.until = now - every * (1.0 - uniform).ln();
         }
@@ -101,7 +101,7 @@ impl FaultyQueue {
 
     /// Whether the queue is stalled at `now`.
     fn is_stalled(&mut self, now: Nanos) -> bool {
-        let Fault::Stall { lasting, .. } = self.fault else { return false };
+        let InjectedFault::Stall { lasting, .. } = self.fault else { return false };
         if now < self.state.until {
             return self.state.stalled;
         }
@@ -155,32 +155,37 @@ impl State {
     }
 
     /// Handles a received frame. Returns whether it was passed on at once.
-    fn pass(&mut self, fault: Fault, incoming: Incoming<'_>, sink: &mut dyn FnMut(Incoming<'_>)) -> bool {
+    fn pass(
+        &mut self,
+        fault: InjectedFault,
+        incoming: Incoming<'_>,
+        sink: &mut dyn FnMut(Incoming<'_>),
+    ) -> bool {
         let Incoming { at, bytes } = incoming;
         match fault {
-            Fault::Drop(probability) if self.draw(probability) => {
+            InjectedFault::Drop(probability) if self.draw(probability) => {
                 self.dropped += 1;
                 return false;
             }
-            Fault::Delay { probability, by } if self.draw(probability) => {
+            InjectedFault::Delay { probability, by } if self.draw(probability) => {
                 self.hold_back(at + by, bytes);
                 return false;
             }
-            Fault::Reorder(probability) if self.pending.is_empty() && self.draw(probability) => {
+            InjectedFault::Reorder(probability) if self.pending.is_empty() && self.draw(probability) => {
                 self.hold_back(at + OVERTAKEN_WITHIN, bytes);
                 return false;
             }
-            Fault::Reorder(_) => {
+            InjectedFault::Reorder(_) => {
                 self.show(incoming, sink);
                 if let Some(overtaken) = self.pending.front_mut() {
                     overtaken.at = at;
                 }
             }
-            Fault::Duplicate(probability) if self.draw(probability) => {
+            InjectedFault::Duplicate(probability) if self.draw(probability) => {
                 self.show(incoming, sink);
                 self.hold_back(at, bytes);
             }
-            Fault::Corrupt(probability) if self.draw(probability) => {
+            InjectedFault::Corrupt(probability) if self.draw(probability) => {
                 let copy = self.corrupted(bytes);
                 self.show(Incoming { at, bytes: Bytes::Borrowed(&copy) }, sink);
             }

@@ -5,10 +5,10 @@
 
 use warmcore_costs::{Experiment, Situation, ThreadStack};
 use warmcore_policy::policies::Adaptive;
-use warmcore_policy::policies::adaptive::{Costs, History, StackSharing, Strategy};
+use warmcore_policy::policies::adaptive::{History, ServiceTimes, StackSharing, Strategy};
 use warmcore_policy::{Policy, Request};
 use warmcore_scenario::Parallelism;
-use warmcore_sim::packet::Host;
+use warmcore_sim::packet::SimulatedHost;
 
 /// The shadow simulation of an adaptive policy that is never asked for a processor.
 #[derive(Debug)]
@@ -17,13 +17,13 @@ pub(crate) struct Verdicts {
 }
 
 impl Verdicts {
-    pub(crate) fn new(host: &Host) -> Self {
+    pub(crate) fn new(host: &SimulatedHost) -> Self {
         let stacks = match host.scheduling.approach {
             Parallelism::Locking => StackSharing::Shared,
             Parallelism::Ips => StackSharing::Independent,
             Parallelism::Hybrid => StackSharing::PerProcessor,
         };
-        let costs = Costs::from_fn(|found, idle| {
+        let costs = ServiceTimes::from_fn(|found, idle| {
             let experiment = match (found.session_here, found.history) {
                 (true, History::Unwritten) => Experiment::A1,
                 (true, History::Here) => Experiment::A2,

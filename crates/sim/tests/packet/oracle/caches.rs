@@ -3,7 +3,7 @@
 
 use warmcore_costs::{Experiment, Situation, ThreadStack};
 use warmcore_scenario::Parallelism;
-use warmcore_sim::packet::{Host, Packet};
+use warmcore_sim::packet::{Packet, SimulatedHost};
 use warmcore_units::{CpuId, Nanos, StackId, ThreadId};
 use warmcore_workload::Direction;
 
@@ -37,7 +37,7 @@ impl Log {
     }
 
     /// Records `start` and returns the situation that it finds.
-    pub(crate) fn start(&mut self, host: &Host, start: Start) -> Situation {
+    pub(crate) fn start(&mut self, host: &SimulatedHost, start: Start) -> Situation {
         let here = |last: Option<CpuId>| is_here(host, start.cpu, last);
         // A multiple-open stream has a session in each stack, and each stack has its own processor (§6.5).
         let session_here =
@@ -79,7 +79,7 @@ impl Log {
     }
 
     /// Records that `cpu` accesses the pool. Returns whether the pool's lines must migrate.
-    pub(crate) fn access_pool(&mut self, host: &Host, cpu: CpuId) -> bool {
+    pub(crate) fn access_pool(&mut self, host: &SimulatedHost, cpu: CpuId) -> bool {
         let here = is_here(host, cpu, self.pool.last().copied());
         self.pool.push(cpu);
         !here
@@ -92,7 +92,7 @@ const fn is_received(start: &Start) -> bool {
 
 /// Whether data last written by `last` is in the cache of `cpu`. Data that nobody has written yet counts as
 /// elsewhere, unless there is only one processor.
-fn is_here(host: &Host, cpu: CpuId, last: Option<CpuId>) -> bool {
+fn is_here(host: &SimulatedHost, cpu: CpuId, last: Option<CpuId>) -> bool {
     match last {
         Some(last) => last == cpu,
         None => host.shape.processors == 1,

@@ -1,7 +1,7 @@
 //! What a packet costs besides its path through the stack, and who holds which lock.
 
 use warmcore_scenario::Parallelism;
-use warmcore_sim::packet::{Host, Packet};
+use warmcore_sim::packet::{Packet, SimulatedHost};
 use warmcore_units::{Nanos, StreamId};
 use warmcore_workload::Direction;
 
@@ -22,7 +22,7 @@ impl Locks {
     /// processor `continues` from another packet, or comes from other work.
     pub(crate) fn service(
         &mut self,
-        host: &Host,
+        host: &SimulatedHost,
         packet: &Packet,
         path: Nanos,
         continues: bool,

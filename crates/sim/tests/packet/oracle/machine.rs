@@ -9,12 +9,12 @@ use super::policies::{self, Chooser, home_of, stack_of};
 use warmcore_costs::Situation;
 use warmcore_policy::Request;
 use warmcore_scenario::{Organisation, Parallelism, ProcessorPolicy, QueueRule, ThreadOrder};
-use warmcore_sim::packet::{Finished, Host, Packet};
+use warmcore_sim::packet::{Finished, Packet, SimulatedHost};
 use warmcore_units::{CpuId, Nanos, StackId, StreamId, ThreadId};
 use warmcore_workload::Arrival;
 
 /// Processes `arrivals` on `host`; returns the packets in the order in which they finish.
-pub(crate) fn process(host: &Host, arrivals: &[Arrival]) -> Vec<Finished> {
+pub(crate) fn process(host: &SimulatedHost, arrivals: &[Arrival]) -> Vec<Finished> {
     let mut machine = Machine::new(host);
     for arrival in arrivals {
         let &Arrival { at, stream, packets, bytes, direction } = arrival;
@@ -38,7 +38,7 @@ fn shown(time: Nanos) -> Nanos {
 }
 
 struct Machine<'h> {
-    host: &'h Host<'h>,
+    host: &'h SimulatedHost<'h>,
     chooser: Chooser,
     log: Log,
     jobs: Vec<Option<Job>>,
@@ -101,7 +101,7 @@ impl Event {
 }
 
 impl<'h> Machine<'h> {
-    fn new(host: &'h Host<'h>) -> Self {
+    fn new(host: &'h SimulatedHost<'h>) -> Self {
         let processors = host.shape.processors;
         Self {
             host,

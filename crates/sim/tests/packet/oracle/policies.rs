@@ -5,7 +5,7 @@ use warmcore_policy::Request;
 use warmcore_policy::assignment::hashed;
 use warmcore_policy::policies::adaptive::Strategy;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
-use warmcore_sim::packet::{Host, Packet};
+use warmcore_sim::packet::{Packet, SimulatedHost};
 use warmcore_units::{CpuId, StackId};
 use warmcore_workload::Purpose;
 use warmcore_workload::random::Random;
@@ -44,7 +44,7 @@ pub(crate) enum Place {
 }
 
 impl Chooser {
-    pub(crate) fn new(host: &Host) -> Self {
+    pub(crate) fn new(host: &SimulatedHost) -> Self {
         let all: Vec<CpuId> = (0..host.shape.processors).map(CpuId).collect();
         Self {
             policy: host.scheduling.policy,
@@ -191,7 +191,7 @@ impl Chooser {
 }
 
 /// The stack that processes `packet`, if it does not depend on the processor.
-pub(crate) fn stack_of(host: &Host, packet: &Packet) -> Option<StackId> {
+pub(crate) fn stack_of(host: &SimulatedHost, packet: &Packet) -> Option<StackId> {
     match host.scheduling.approach {
         Parallelism::Locking => Some(StackId(0)),
         Parallelism::Ips => Some(StackId(assigned(host, packet, host.shape.stacks))),
@@ -200,7 +200,7 @@ pub(crate) fn stack_of(host: &Host, packet: &Packet) -> Option<StackId> {
 }
 
 /// The processor to which the stream of `packet` (under IPS: its stack) is assigned.
-pub(crate) fn home_of(host: &Host, packet: &Packet) -> CpuId {
+pub(crate) fn home_of(host: &SimulatedHost, packet: &Packet) -> CpuId {
     let processors = host.shape.processors;
     match (host.scheduling.approach, stack_of(host, packet)) {
         (Parallelism::Ips, Some(stack)) => CpuId(stack.0 % processors),
@@ -209,7 +209,7 @@ pub(crate) fn home_of(host: &Host, packet: &Packet) -> CpuId {
 }
 
 /// The place of the packet's stream among `places`: assigned in turn, or by its hash.
-fn assigned(host: &Host, packet: &Packet, places: u32) -> u32 {
+fn assigned(host: &SimulatedHost, packet: &Packet, places: u32) -> u32 {
     if host.scheduling.policy.hashes() {
         hashed(host.shape.streams, places)[packet.stream.index()]
     } else {

@@ -7,7 +7,7 @@ use statrs::distribution::{Binomial, DiscreteCDF};
 use std::ops::RangeInclusive;
 use warmcore_costs::Profile;
 use warmcore_scenario::{Effects, Parallelism, ProcessorPolicy, Scheduling};
-use warmcore_sim::packet::{Host, Outcome, Precision, Shape, run};
+use warmcore_sim::packet::{Outcome, Precision, Shape, SimulatedHost, run};
 use warmcore_units::{Estimate, PerSecond};
 use warmcore_workload::{Batch, Key, Marks, Poisson, Popularity};
 
@@ -42,7 +42,7 @@ impl Queue {
     fn outcome(&self, replication: u64) -> Outcome {
         let key = Key { seed: 94, point: self.point, replication };
         let model = model(&self.profile, self.approach, self.servers);
-        let host = Host {
+        let host = SimulatedHost {
             shape: Shape::square(self.servers),
             scheduling: Scheduling { approach: self.approach, policy: self.policy, ..Scheduling::default() },
             model: &model,

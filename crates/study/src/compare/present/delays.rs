@@ -1,7 +1,7 @@
 //! Delays in charts: lines are predicted, markers measured.
 
 use crate::compare::figures::LoadFigures;
-use crate::compare::point::{ComparedPoint, Source};
+use crate::compare::point::{ComparedPoint, PredictionModel};
 use crate::compare::{Compared, Comparison};
 use warmcore_record::chart::{Axis, Choice, Look, Point, Series, Style, Unit, View};
 use warmcore_record::{Block, Chart, Section};
@@ -62,8 +62,8 @@ pub(super) fn chart(
     let view = |(index, compared): (usize, &Compared)| View {
         picks: vec![index],
         series: vec![
-            series(compared, "predicted", Style::Curve, 0, |point| point.by(Source::Model)),
-            series(compared, "null model", Style::Curve, 2, |point| point.by(Source::Null)),
+            series(compared, "predicted", Style::Curve, 0, |point| point.by(PredictionModel::Caches)),
+            series(compared, "null model", Style::Curve, 2, |point| point.by(PredictionModel::Null)),
             series(compared, "measured", Style::Points, 1, ComparedPoint::figures),
         ],
         ..View::default()

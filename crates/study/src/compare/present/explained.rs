@@ -3,7 +3,7 @@
 use super::words::{in_micros, load};
 use crate::compare::costs::RuntimeCosts;
 use crate::compare::figures::LoadFigures;
-use crate::compare::point::Source;
+use crate::compare::point::PredictionModel;
 use crate::compare::{Compared, Comparison};
 use core::iter;
 use warmcore_costs::Situation;
@@ -19,7 +19,7 @@ pub(super) fn section(comparison: &Comparison) -> Section {
             None => Cell::missing("not known"),
         };
         let cells = Situation::all().filter(|situation| situation.index() < 6).flat_map(|situation| {
-            [share(point.by(Source::Model), situation), share(point.figures(), situation)]
+            [share(point.by(PredictionModel::Caches), situation), share(point.figures(), situation)]
         });
         Some(Row::new(format!("{}, {}", compared.scheduling, load(point)), cells.collect()))
     };

@@ -4,15 +4,15 @@ use super::delays::chart;
 use super::words::{error_words, is_noisy};
 use crate::compare::differences::{Difference, LIMIT, differences};
 use crate::compare::judge::Judgement;
-use crate::compare::point::{ComparedPoint, Quantity, Source};
+use crate::compare::point::{ComparedPoint, JudgedQuantity, PredictionModel};
 use crate::compare::{Compared, Comparison};
 use std::collections::BTreeSet;
 use warmcore_costs::Profile;
-use warmcore_record::document::{Confidence, Level, Statement, Verdict};
+use warmcore_record::document::{Confidence, ConfidenceLevel, ReportVerdict, Statement};
 
-pub(super) fn verdict(comparison: &Comparison, profile: &Profile) -> Verdict {
+pub(super) fn verdict(comparison: &Comparison, profile: &Profile) -> ReportVerdict {
     let all = &comparison.compared;
-    Verdict {
+    ReportVerdict {
         headline: headline(comparison),
         scope: format!(
             "This speaks for the runtime and the user-space receive path of Warmcore on this machine, predicted with the \
@@ -21,7 +21,7 @@ pub(super) fn verdict(comparison: &Comparison, profile: &Profile) -> Verdict {
         ),
         chart: Some(chart(all, "mean", "mean packet delay", |figures| figures.delay)),
         statements: all.iter().map(statement).chain(choice(all)).collect(),
-        ..Verdict::default()
+        ..ReportVerdict::default()
     }
 }
 
@@ -32,9 +32,9 @@ pub fn headline(comparison: &Comparison) -> String {
     let points = || all.iter().flat_map(|compared| &compared.points);
     let count =
         |source, judgement| points().filter(|point| point.judgement(source) == Some(judgement)).count();
-    let judged = points().filter(|point| point.judgement(Source::Model).is_some()).count();
+    let judged = points().filter(|point| point.judgement(PredictionModel::Caches).is_some()).count();
     let [good, off, undecided] = [Judgement::Good, Judgement::Off, Judgement::Undecided]
-        .map(|judgement| count(Source::Model, judgement));
+        .map(|judgement| count(PredictionModel::Caches, judgement));
     if let Some(nothing) = nothing_judged(comparison) {
         return nothing;
     }
@@ -42,9 +42,9 @@ pub fn headline(comparison: &Comparison) -> String {
         "{good} of {judged} predictions are good: mean delay within {:.0}% and time in the stack within {:.0}% of \
              what was measured. {off} are not, and {undecided} are undecided. Without a model of caches, {} would be \
              good.",
-        Quantity::Delay.limit() * 100.0,
-        Quantity::Stack.limit() * 100.0,
-        count(Source::Null, Judgement::Good),
+        JudgedQuantity::Delay.limit() * 100.0,
+        JudgedQuantity::Stack.limit() * 100.0,
+        count(PredictionModel::Null, Judgement::Good),
     );
     let noisy = points().filter(|point| is_noisy(point)).count();
     if noisy > 0 {
@@ -75,7 +75,7 @@ pub fn headline(comparison: &Comparison) -> String {
 pub fn nothing_judged(comparison: &Comparison) -> Option<String> {
     let points: Vec<&ComparedPoint> =
         comparison.compared.iter().flat_map(|compared| &compared.points).collect();
-    if points.iter().any(|point| point.judgement(Source::Model).is_some()) {
+    if points.iter().any(|point| point.judgement(PredictionModel::Caches).is_some()) {
         return None;
     }
     let reasons: Vec<&str> = points.iter().filter_map(|point| point.unjudged()).collect();
@@ -90,36 +90,37 @@ pub fn nothing_judged(comparison: &Comparison) -> Option<String> {
 
 /// The statement about one scheduling.
 fn statement(compared: &Compared) -> Statement {
-    let share = |quantity: Quantity| {
-        let judged = || compared.points.iter().filter_map(|point| point.judged(quantity, Source::Model));
+    let share = |quantity: JudgedQuantity| {
+        let judged =
+            || compared.points.iter().filter_map(|point| point.judged(quantity, PredictionModel::Caches));
         let good = judged().filter(|&judgement| judgement == Judgement::Good).count();
         format!("{quantity} within {:.0}% at {good} of {}", quantity.limit() * 100.0, judged().count())
     };
     let evidence = compared.points.iter().map(|point| {
-        let error = |quantity| error_words(point, quantity, Source::Model);
+        let error = |quantity| error_words(point, quantity, PredictionModel::Caches);
         format!(
             "at {}: mean delay {}, time in the stack {}, 99th percentile {}",
             point.rate,
-            error(Quantity::Delay),
-            error(Quantity::Stack),
-            error(Quantity::P99)
+            error(JudgedQuantity::Delay),
+            error(JudgedQuantity::Stack),
+            error(JudgedQuantity::P99)
         )
     });
     let is_decided = |point: &ComparedPoint| {
-        point.judgement(Source::Model).is_some_and(|judgement| judgement != Judgement::Undecided)
+        point.judgement(PredictionModel::Caches).is_some_and(|judgement| judgement != Judgement::Undecided)
     };
     let all_decided = compared.points.iter().all(is_decided);
     Statement {
         text: format!(
             "{}: {}, {}, {}.",
             compared.scheduling,
-            share(Quantity::Delay),
-            share(Quantity::Stack),
-            share(Quantity::P99)
+            share(JudgedQuantity::Delay),
+            share(JudgedQuantity::Stack),
+            share(JudgedQuantity::P99)
         ),
         evidence: evidence.collect(),
         confidence: Confidence {
-            level: if all_decided { Level::High } else { Level::Low },
+            level: if all_decided { ConfidenceLevel::High } else { ConfidenceLevel::Low },
             reason: "high where every load could be judged and is decided: a prediction counts as within a limit only \
                      if the whole interval of its error is"
                 .to_owned(),
@@ -148,7 +149,11 @@ fn choice(all: &[Compared]) -> Option<Statement> {
         ),
         evidence: Vec::new(),
         confidence: Confidence {
-            level: if decided.len() == differences.len() { Level::High } else { Level::Low },
+            level: if decided.len() == differences.len() {
+                ConfidenceLevel::High
+            } else {
+                ConfidenceLevel::Low
+            },
             reason: "whether prediction and clock can tell the ways apart at every rate".to_owned(),
         },
     })

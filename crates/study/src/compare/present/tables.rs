@@ -3,7 +3,7 @@
 use super::words::{error_words, in_micros, load, meaning_of_marks, percent};
 use crate::compare::Compared;
 use crate::compare::differences::{Difference, LIMIT, differences};
-use crate::compare::point::{ComparedPoint, Quantity, Source, Term};
+use crate::compare::point::{ComparedPoint, JudgedQuantity, PredictionModel, Term};
 use core::iter;
 use warmcore_record::table::{Cell, Row};
 use warmcore_record::{Block, Section, Table};
@@ -13,8 +13,8 @@ pub(super) fn errors(all: &[Compared]) -> Section {
         all.iter().flat_map(|compared| compared.points.iter().map(move |point| error_row(compared, point)));
     let left_out = "Packets that arrived while the machine kept a worker from running, or shortly after, \
                     are left out of the measurement.";
-    let [delay, stack, p99] =
-        [Quantity::Delay, Quantity::Stack, Quantity::P99].map(|quantity| quantity.limit() * 100.0);
+    let [delay, stack, p99] = [JudgedQuantity::Delay, JudgedQuantity::Stack, JudgedQuantity::P99]
+        .map(|quantity| quantity.limit() * 100.0);
     Section {
         heading: "How far off each prediction is".to_owned(),
         anchor: "errors".to_owned(),
@@ -57,15 +57,17 @@ fn error_row(compared: &Compared, point: &ComparedPoint) -> Row {
         format!("{}, {}", compared.scheduling, load(point)),
         vec![
             measured,
-            judged(point, Quantity::Delay, Source::Model),
-            judged(point, Quantity::Stack, Source::Model),
-            judged(point, Quantity::P99, Source::Model),
+            judged(point, JudgedQuantity::Delay, PredictionModel::Caches),
+            judged(point, JudgedQuantity::Stack, PredictionModel::Caches),
+            judged(point, JudgedQuantity::P99, PredictionModel::Caches),
             Cell::text(
-                point.judgement(Source::Model).map_or("not judged".to_owned(), |verdict| verdict.to_string()),
+                point
+                    .judgement(PredictionModel::Caches)
+                    .map_or("not judged".to_owned(), |verdict| verdict.to_string()),
             ),
-            judged(point, Quantity::Delay, Source::Null),
-            judged(point, Quantity::Stack, Source::Null),
-            judged(point, Quantity::P99, Source::Null),
+            judged(point, JudgedQuantity::Delay, PredictionModel::Null),
+            judged(point, JudgedQuantity::Stack, PredictionModel::Null),
+            judged(point, JudgedQuantity::P99, PredictionModel::Null),
             Cell::text(term),
             Cell::text(format!("{:.0}%", point.disturbed() * 100.0)),
         ],
@@ -73,7 +75,7 @@ fn error_row(compared: &Compared, point: &ComparedPoint) -> Row {
 }
 
 /// An error and its judgement.
-fn judged(point: &ComparedPoint, quantity: Quantity, source: Source) -> Cell {
+fn judged(point: &ComparedPoint, quantity: JudgedQuantity, source: PredictionModel) -> Cell {
     let words = error_words(point, quantity, source);
     match point.judged(quantity, source) {
         Some(judgement) => Cell::text(format!("{words}: {judgement}")),

@@ -4,7 +4,7 @@ use super::*;
 use crate::compare::Compared;
 use crate::compare::costs::RuntimeCosts;
 use crate::compare::point::tests::point;
-use crate::compare::point::{Quantity, Source};
+use crate::compare::point::{JudgedQuantity, PredictionModel};
 use warmcore_record::table::Row;
 use warmcore_record::{Block, Section};
 use warmcore_scenario::Scheduling;
@@ -71,7 +71,9 @@ fn where_nothing_can_be_judged_it_says_why_and_how_far_off_it_is_not() {
                     not as near as the prediction takes them to be.";
     assert_eq!(nothing_judged(&all).as_deref(), Some(expected));
     assert_eq!(headline(&all), expected);
-    let words = |place: usize| error_words(&all.compared[0].points[place], Quantity::Delay, Source::Model);
+    let words = |place: usize| {
+        error_words(&all.compared[0].points[place], JudgedQuantity::Delay, PredictionModel::Caches)
+    };
     assert_eq!([words(0), words(1), words(2)], ["not judged", "not judged", "not known"]);
     assert_eq!(nothing_judged(&compared(&[(20, true), (60, false)])), None);
 }

@@ -1,7 +1,7 @@
 //! How errors and loads are written, and the meaning of the marks beside them.
 
 use crate::compare::Compared;
-use crate::compare::point::{ComparedPoint, Quantity, Source, TOGETHER};
+use crate::compare::point::{ComparedPoint, JudgedQuantity, NEGLIGIBLE_SHARE_TOGETHER, PredictionModel};
 use crate::compare::quiet::QUIET;
 use warmcore_measure::Proximity;
 use warmcore_units::{Estimate, Nanos};
@@ -26,7 +26,7 @@ pub fn percent(error: &Estimate<f64>) -> String {
 /// The error of a prediction in words; empty if the point cannot be judged, because the error would say
 /// nothing about the prediction.
 #[must_use]
-pub fn error_words(point: &ComparedPoint, quantity: Quantity, source: Source) -> String {
+pub fn error_words(point: &ComparedPoint, quantity: JudgedQuantity, source: PredictionModel) -> String {
     match point.error(quantity, source) {
         None => "not known".to_owned(),
         Some(_) if !point.is_judged() => "not judged".to_owned(),
@@ -66,7 +66,7 @@ pub fn meaning_of_marks(all: &[Compared]) -> Vec<String> {
             "{TOGETHER_MARK} For more than {:.0}% of the time that a packet is in the stack, other workers are predicted to \
             be in it too. Its lines and locks then move between processors while they are used: packets take longer, by about that \
             share, than in the calibration, in which workers take turns. That is not modelled, and not judged.",
-            TOGETHER * 100.0
+            NEGLIGIBLE_SHARE_TOGETHER * 100.0
         )
     });
     meaning_of_apart(all).into_iter().chain(noisy).chain(together).collect()

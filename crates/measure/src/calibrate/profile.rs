@@ -1,17 +1,17 @@
 //! Turns measured values into the profile document.
 
-use crate::cold::ColdState;
-use crate::hierarchy::Hierarchy;
-use crate::quantity::{Quantity, State};
+use crate::caches::cold::ColdState;
+use crate::caches::hierarchy::Hierarchy;
+use crate::calibrate::quantity::{MeasuredValue, State};
 use std::collections::BTreeMap;
 use warmcore_costs::profile::{ApproachTimes, FreeMemory, ReceiveTimes, Times};
-use warmcore_costs::{Approach, Experiment, Level, Measured, Situation, ThreadStack};
+use warmcore_costs::{Approach, CacheLevel, Experiment, Measured, Situation, ThreadStack};
 
-type Values = BTreeMap<Quantity, Measured>;
+type Values = BTreeMap<MeasuredValue, Measured>;
 
 /// The levels of the profile, each with the evidence that it can be made cold.
-pub(crate) fn levels(hierarchy: &Hierarchy, cold: &[ColdState]) -> Vec<Level> {
-    let level = |(index, level): (usize, &warmcore_topology::UnifiedLevel)| Level {
+pub(crate) fn levels(hierarchy: &Hierarchy, cold: &[ColdState]) -> Vec<CacheLevel> {
+    let level = |(index, level): (usize, &warmcore_topology::UnifiedLevel)| CacheLevel {
         name: hierarchy.name(index),
         geometry: level.geometry,
         shared_by: u32::try_from(level.cores).unwrap_or(u32::MAX),
@@ -37,7 +37,7 @@ fn approach_times(approach: Approach, hierarchy: &Hierarchy, values: &Values) ->
         Experiment::ALL.into_iter().filter_map(times).collect()
     };
     Some(ApproachTimes {
-        fully_cold: *values.get(&Quantity::fully_cold(approach, hierarchy))?,
+        fully_cold: *values.get(&MeasuredValue::fully_cold(approach, hierarchy))?,
         cached: by_experiment(ThreadStack::Cached),
         migrates: by_experiment(ThreadStack::Migrates),
     })
@@ -49,14 +49,17 @@ fn receive_times(
     hierarchy: &Hierarchy,
     values: &Values,
 ) -> Option<ReceiveTimes> {
-    let in_state = |state| values.get(&Quantity::Receive { approach, situation, state }).copied();
+    let in_state = |state| values.get(&MeasuredValue::Receive { approach, situation, state }).copied();
     let cold = (0..hierarchy.depth().saturating_sub(1)).map(|level| in_state(State::Cold(level)));
     Some(ReceiveTimes { hot: in_state(State::Hot)?, cold: cold.collect::<Option<_>>()? })
 }
 
 /// The overheads of a free-memory pool, if they were measured.
 pub(crate) fn free_memory(values: &Values) -> Option<FreeMemory> {
-    Some(FreeMemory { acquire: *values.get(&Quantity::Acquire)?, release: *values.get(&Quantity::Release)? })
+    Some(FreeMemory {
+        acquire: *values.get(&MeasuredValue::Acquire)?,
+        release: *values.get(&MeasuredValue::Release)?,
+    })
 }
 
 #[cfg(test)]
@@ -71,7 +74,7 @@ mod tests {
 
     fn values(processors: usize) -> Values {
         let value = Measured::published(Nanos(100.0));
-        Quantity::all(&hierarchy(), processors).into_iter().map(|quantity| (quantity, value)).collect()
+        MeasuredValue::all(&hierarchy(), processors).into_iter().map(|quantity| (quantity, value)).collect()
     }
 
     #[test]
@@ -96,7 +99,7 @@ mod tests {
     #[test]
     fn a_missing_fully_cold_time_is_noticed() {
         let mut values = values(2);
-        values.remove(&Quantity::fully_cold(Approach::Locking, &hierarchy()));
+        values.remove(&MeasuredValue::fully_cold(Approach::Locking, &hierarchy()));
         assert_eq!(times(&hierarchy(), &values), None);
     }
 }

@@ -5,9 +5,9 @@
 //! of variation, and an interval over runs that all shared one layout would be too narrow.
 
 use crate::clock::{self, Ticks};
-use crate::consumers::Consumers;
 use crate::error::RunError;
-use crate::plan::{LINK, PAIR};
+use crate::run::consumers::{Consumers, LINK};
+use crate::run::pattern::{CONSUMERS, STREAMS};
 use core::hint::black_box;
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -38,7 +38,7 @@ impl Protocol {
     /// history lines.
     fn new(approach: Approach, verify_udp_checksum: bool) -> Result<Self, RunError> {
         let config = Config { link: LINK, verify_udp_checksum };
-        let flows = (0..PAIR).map(flow);
+        let flows = (0..STREAMS).map(flow);
         match approach {
             Approach::Locking => {
                 let mut stack = LockingStack::new(config);
@@ -48,7 +48,7 @@ impl Protocol {
                 Ok(Self::Locking(Box::new(stack)))
             }
             Approach::IndependentStacks => {
-                let mut stacks = IndependentStacks::new(PAIR, config);
+                let mut stacks = IndependentStacks::new(CONSUMERS, config);
                 for flow in flows {
                     stacks.open(SHARED_STACK, &flow)?;
                 }
@@ -125,7 +125,7 @@ pub(crate) struct Bench {
     /// One pool for each consumer, because the experiments are not about the pools' lines.
     pub(crate) pools: Vec<Pool>,
     /// A valid frame of each stream.
-    pub(crate) frames: [Vec<u8>; PAIR],
+    pub(crate) frames: [Vec<u8>; STREAMS],
     /// Memory that the handler of each stream touches.
     pub(crate) state: HandlerState,
     /// Moved into the baton when the run starts.
@@ -150,16 +150,16 @@ impl Bench {
         space(rng);
         let protocol = Protocol::new(approach, packets.checksum)?;
         space(rng);
-        let pools = (0..PAIR).map(|_| Pool::new(SEGMENTS)).collect();
+        let pools = (0..CONSUMERS).map(|_| Pool::new(SEGMENTS)).collect();
         let frames = [frame(0, packets.payload_bytes)?, frame(1, packets.payload_bytes)?];
         let mut consumers = Consumers::default();
-        for _ in 0..PAIR {
+        for _ in 0..CONSUMERS {
             space(rng);
             let thread = ProtocolThread::new(rng.random_range(0..ProtocolThread::POSITIONS))?;
             consumers.add(&frames, packets.frames, thread);
         }
         space(rng);
-        let state = HandlerState::new(PAIR, packets.handler_bytes);
+        let state = HandlerState::new(STREAMS, packets.handler_bytes);
         Ok(Self { protocol, pools, frames, state, consumers, spacers })
     }
 }
@@ -175,7 +175,7 @@ fn frame(stream: usize, payload: usize) -> Result<Vec<u8>, RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern::{Step, TIMED_STREAM};
+    use crate::run::pattern::{Step, TIMED_STREAM};
     use rand::SeedableRng;
     use warmcore_costs::FrameLines;
 
@@ -195,7 +195,7 @@ mod tests {
             for packets in every_kind_of_packets() {
                 let mut bench = Bench::new(approach, packets, &mut rng).unwrap();
                 for stream in [TIMED_STREAM, 1, 1, TIMED_STREAM] {
-                    for consumer in 0..PAIR {
+                    for consumer in 0..CONSUMERS {
                         let step = Step { consumer, stream };
                         bench.consumers.write_packet(step, &bench.frames);
                         bench.consumers.zero_stack(consumer);

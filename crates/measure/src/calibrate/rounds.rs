@@ -8,16 +8,16 @@
 //! A value that has reached its target is left out of further rounds if its runs are expensive, which
 //! leaves time to the others. Cheap ones continue.
 
+use crate::calibrate::plan::CalibrationPlan;
+use crate::calibrate::progress::ProgressReporter;
+use crate::calibrate::quantity::MeasuredValue;
+use crate::calibrate::run_length::{LEAST_PACKETS, packets_per_run};
+use crate::calibrate::summary::{Run, RunMean, Series};
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
-use crate::plan::Plan;
-use crate::progress::ProgressReporter;
-use crate::proximity::{PAUSE, Proximity, Readings};
-use crate::quantity::Quantity;
 use crate::run::RunContext;
-use crate::run_length::{LEAST_PACKETS, packets_per_run};
-use crate::script::{Outcome, Sample};
-use crate::summary::{Run, RunMean, Series};
+use crate::run::proximity::{PAUSE, Proximity, Readings};
+use crate::run::script::{Sample, ScriptRun};
 use core::sync::atomic::Ordering;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -43,7 +43,7 @@ pub struct RunCounts {
     pub disturbed_runs: u64,
     /// Runs that were set aside because the processors were not as far apart as in the others: a
     /// hypervisor had moved one of them.
-    pub displaced_runs: u64,
+    pub vcpu_moved_runs: u64,
     /// Timed packets.
     pub packets: u64,
     /// Packets that were set aside because an interrupt hit them.
@@ -52,13 +52,13 @@ pub struct RunCounts {
 
 impl From<RunCounts> for Runs {
     fn from(tally: RunCounts) -> Self {
-        Self { made: tally.runs, disturbed: tally.disturbed_runs, displaced: tally.displaced_runs }
+        Self { made: tally.runs, disturbed: tally.disturbed_runs, vcpu_moved: tally.vcpu_moved_runs }
     }
 }
 
 /// The runs of one value so far.
 struct Measurement {
-    quantity: Quantity,
+    quantity: MeasuredValue,
     series: Series,
     timed: u32,
     cost: Duration,
@@ -69,7 +69,7 @@ struct Measurement {
 pub(crate) struct Rounds<'a> {
     context: &'a RunContext<'a>,
     timer: &'a Timer,
-    plan: &'a Plan,
+    plan: &'a CalibrationPlan,
     measurements: Vec<Measurement>,
     /// The distance of the processors at which runs count.
     pub(crate) proximity: Proximity,
@@ -83,12 +83,12 @@ impl<'a> Rounds<'a> {
     pub(crate) fn new(
         context: &'a RunContext<'a>,
         timer: &'a Timer,
-        plan: &'a Plan,
-        quantities: Vec<Quantity>,
+        plan: &'a CalibrationPlan,
+        quantities: Vec<MeasuredValue>,
         cold_costs: &[Nanos],
     ) -> Self {
         let packets = packets_per_run(&quantities, cold_costs, plan);
-        let measurement = |quantity: Quantity| Measurement {
+        let measurement = |quantity: MeasuredValue| Measurement {
             quantity,
             series: Series::default(),
             timed: packets.get(&quantity.cold()).copied().unwrap_or(LEAST_PACKETS),
@@ -172,8 +172,8 @@ impl<'a> Rounds<'a> {
     /// The values that contradict each other.
     fn contradictory(&self) -> Vec<usize> {
         let values = self.values();
-        let estimate = |quantity: Option<Quantity>| values.get(&quantity?).map(Measured::estimate);
-        let contradicted = |quantity: &Quantity| -> Option<Quantity> {
+        let estimate = |quantity: Option<MeasuredValue>| values.get(&quantity?).map(Measured::estimate);
+        let contradicted = |quantity: &MeasuredValue| -> Option<MeasuredValue> {
             let warmer = quantity.warmer()?;
             let (cold, warm) = (estimate(Some(*quantity))?, estimate(Some(warmer))?);
             (cold.mean < warm.mean && !cold.agrees_with(&warm)).then_some(warmer)
@@ -249,7 +249,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// The values, with their intervals.
-    pub(crate) fn values(&self) -> BTreeMap<Quantity, Measured> {
+    pub(crate) fn values(&self) -> BTreeMap<MeasuredValue, Measured> {
         let value = |measurement: &Measurement| {
             Some((measurement.quantity, measurement.series.measured(self.plan.target, &self.proximity)?))
         };
@@ -259,15 +259,15 @@ impl<'a> Rounds<'a> {
     /// The counts so far.
     pub(crate) fn tally(&self) -> RunCounts {
         let runs = self.measurements.iter().flat_map(|measurement| measurement.series.runs());
-        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
-        RunCounts { displaced_runs: (displaced.count() + self.aborted.len()) as u64, ..self.tally }
+        let moved = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
+        RunCounts { vcpu_moved_runs: (moved.count() + self.aborted.len()) as u64, ..self.tally }
     }
 
-    /// Hand-over times of runs that were set aside as displaced.
-    pub(crate) fn displaced(&self) -> Vec<f64> {
+    /// Hand-over times of runs that were set aside because a virtual processor had moved.
+    pub(crate) fn vcpu_moved_handovers(&self) -> Vec<f64> {
         let runs = self.measurements.iter().flat_map(|measurement| measurement.series.runs());
-        let displaced = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
-        displaced.filter_map(|run| run.readings).flatten().chain(self.aborted.iter().copied()).collect()
+        let moved = runs.filter(|run| !run.disturbed && !self.proximity.matches(run.readings));
+        moved.filter_map(|run| run.readings).flatten().chain(self.aborted.iter().copied()).collect()
     }
 
     /// Packets of a run for each cold state (`None` is hot), as they were at the end.
@@ -291,12 +291,12 @@ impl<'a> Rounds<'a> {
 
 /// The mean time of a run's packets without overhead, or the difference of two such means; and how many
 /// packets were set aside.
-fn value_of(quantity: &Quantity, outcome: &Outcome, timer: &Timer) -> Option<(f64, usize)> {
+fn value_of(quantity: &MeasuredValue, outcome: &ScriptRun, timer: &Timer) -> Option<(f64, usize)> {
     let overhead = timer.overhead.mean * quantity.readings();
     let time = |sample: &Sample| (timer.nanos(sample.ticks as f64) - overhead).0;
     if quantity.is_difference() {
         let (with, without): (Vec<&Sample>, _) =
-            outcome.samples.iter().partition(|sample| Quantity::found_pool_written(sample));
+            outcome.samples.iter().partition(|sample| sample.pool_written());
         let with = RunMean::new(with.into_iter().map(time).collect())?;
         let without = RunMean::new(without.into_iter().map(time).collect())?;
         return Some((with.mean - without.mean, with.set_aside + without.set_aside));
@@ -314,8 +314,8 @@ mod tests {
         let timer = Timer::calibrate();
         let sample = |packet, ticks| Sample { ticks, intervened: 0, packet };
         let samples = vec![sample(64, 1500), sample(65, 1000), sample(66, 1500), sample(67, 1000)];
-        let outcome = Outcome { samples, ..Outcome::default() };
-        let (difference, set_aside) = value_of(&Quantity::Acquire, &outcome, &timer).unwrap();
+        let outcome = ScriptRun { samples, ..ScriptRun::default() };
+        let (difference, set_aside) = value_of(&MeasuredValue::Acquire, &outcome, &timer).unwrap();
         assert!((difference - timer.nanos(500.0).0).abs() < 1e-9);
         assert_eq!(set_aside, 0);
     }

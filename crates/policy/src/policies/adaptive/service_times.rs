@@ -63,13 +63,13 @@ const ONE: u64 = 1.0_f64.to_bits();
 /// holds times for 0 ns and for powers of two nanoseconds; between them they are interpolated linearly. A
 /// case that cannot occur may be NaN.
 #[derive(Clone, Debug)]
-pub struct Costs {
+pub struct ServiceTimes {
     /// After 0, 1, 2, 4, … ns.
     rows: Vec<[f64; CacheState::COUNT]>,
     coldest: f64,
 }
 
-impl Costs {
+impl ServiceTimes {
     /// Tabulates `time`: the service time of a packet by cache state and idle time.
     #[must_use]
     pub fn from_fn(time: impl Fn(CacheState, Nanos) -> Nanos) -> Self {
@@ -82,7 +82,7 @@ impl Costs {
     /// The service time of a packet that finds `found` after its processor was idle for `idle`.
     #[must_use]
     #[inline]
-    pub fn time(&self, found: CacheState, idle: Nanos) -> Nanos {
+    pub fn get(&self, found: CacheState, idle: Nanos) -> Nanos {
         let column = found.index();
         let (row, place) = position(idle);
         let [low, high] = [row, row + 1].map(|row| self.rows[row.min(OCTAVES + 1)][column]);
@@ -92,7 +92,7 @@ impl Costs {
     /// The shortest service time.
     #[must_use]
     pub fn hottest(&self) -> Nanos {
-        self.time(CacheState::WARMEST, Nanos::ZERO)
+        self.get(CacheState::WARMEST, Nanos::ZERO)
     }
 
     /// The longest service time divided by the shortest.
@@ -133,19 +133,19 @@ mod tests {
         #[test]
         fn tabled_times_are_near_the_exact_ones(exponent in -2.0_f64..12.0, case in 0..CacheState::COUNT) {
             let (found, idle) = (CacheState::all()[case], Nanos(10_f64.powf(exponent)));
-            let costs = Costs::from_fn(curved);
-            let error = costs.time(found, idle) - curved(found, idle);
+            let times = ServiceTimes::from_fn(curved);
+            let error = times.get(found, idle) - curved(found, idle);
             prop_assert!((-0.2..=1e-9).contains(&error.0), "{error} at {idle}");
         }
     }
 
     #[test]
     fn both_ends_of_the_table_are_exact_and_times_are_constant_beyond_it() {
-        let costs = Costs::from_fn(curved);
-        assert_eq!(costs.hottest(), curved(CacheState::WARMEST, Nanos::ZERO));
+        let times = ServiceTimes::from_fn(curved);
+        assert_eq!(times.hottest(), curved(CacheState::WARMEST, Nanos::ZERO));
         let last = curved(CacheState::WARMEST, Nanos((1_u64 << OCTAVES) as f64));
         for idle in [Nanos((1_u64 << OCTAVES) as f64), Nanos(1e300), Nanos::INFINITY] {
-            assert_eq!(costs.time(CacheState::WARMEST, idle), last);
+            assert_eq!(times.get(CacheState::WARMEST, idle), last);
         }
     }
 }

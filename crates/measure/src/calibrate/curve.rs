@@ -6,16 +6,16 @@
 //! shares the measuring thread's processor and runs while that thread sleeps. In that case `x` is the
 //! time that really passed since the packet before, and values that sleeping cannot reach are left out.
 
+use crate::calibrate::plan::CalibrationPlan;
+use crate::calibrate::progress::ProgressReporter;
+use crate::calibrate::summary::{Run, RunMean, Series};
 use crate::clock::Timer;
 use crate::error::{CalibrateError, RunError};
-use crate::intervening::Workload;
-use crate::pattern;
-use crate::plan::Plan;
-use crate::progress::ProgressReporter;
-use crate::proximity::{PAUSE, Proximity};
 use crate::run::RunContext;
-use crate::script::{BeforePacket, Outcome, PoolUse, Script};
-use crate::summary::{Run, RunMean, Series};
+use crate::run::intervening::Workload;
+use crate::run::pattern;
+use crate::run::proximity::{PAUSE, Proximity};
+use crate::run::script::{BeforePacket, PoolUse, Script, ScriptRun};
 use core::sync::atomic::Ordering;
 use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -61,7 +61,7 @@ pub(crate) struct Curve {
 pub(crate) struct CurveSetup<'a> {
     pub(crate) context: &'a RunContext<'a>,
     pub(crate) timer: &'a Timer,
-    pub(crate) plan: &'a Plan,
+    pub(crate) plan: &'a CalibrationPlan,
     /// The distance of the processors at which runs count.
     pub(crate) proximity: &'a Proximity,
 }
@@ -73,7 +73,7 @@ enum Work {
 }
 
 impl Work {
-    fn new(plan: &Plan, context: &RunContext<'_>) -> Result<Self, CalibrateError> {
+    fn new(plan: &CalibrationPlan, context: &RunContext<'_>) -> Result<Self, CalibrateError> {
         match &plan.intervening {
             None => Ok(Self::Builtin(Box::new(Workload::new(plan.seed)?))),
             Some(arguments) => {
@@ -115,11 +115,11 @@ impl Point {
         (RUN_LENGTH / self.x).clamp(1.0, MAX_PACKETS) as u32
     }
 
-    fn is_known(&self, plan: &Plan, proximity: &Proximity) -> bool {
+    fn is_known(&self, plan: &CalibrationPlan, proximity: &Proximity) -> bool {
         self.series.is_known(plan.least_runs, plan.target, proximity)
     }
 
-    fn add(&mut self, outcome: &Outcome, timer: &Timer, disturbed: bool) {
+    fn add(&mut self, outcome: &ScriptRun, timer: &Timer, disturbed: bool) {
         let time = |ticks: u64| (timer.nanos(ticks as f64) - timer.overhead.mean).0;
         let times = outcome.samples.iter().map(|sample| time(sample.ticks)).collect();
         if let Some(run) = RunMean::new(times) {
@@ -133,7 +133,7 @@ impl Point {
     }
 
     /// The measured point, at the time that really passed.
-    fn measured(&self, plan: &Plan, proximity: &Proximity) -> Option<CurvePoint> {
+    fn measured(&self, plan: &CalibrationPlan, proximity: &Proximity) -> Option<CurvePoint> {
         let passed = self.passed.measured(plan.target, proximity)?;
         Some(CurvePoint { x: passed.mean, time: self.series.measured(plan.target, proximity)? })
     }

@@ -4,10 +4,13 @@
 //! Invariant: a frame that is [resident](FrameLines::Resident) is written before the run begins and
 //! never again, so that its lines stay in the caches of the one processor that reads it.
 
-use crate::pattern::Step;
-use crate::plan::{LINK, PAIR};
+use crate::run::pattern::{STREAMS, Step};
 use warmcore_costs::FrameLines;
 use warmcore_linux::ProtocolThread;
+use warmcore_stack::wire::LinkKind;
+
+/// The measured link: FDDI, as in Salehi 1994.
+pub(crate) const LINK: LinkKind = LinkKind::Fddi;
 
 /// A driver's buffer for one frame.
 #[repr(align(64))]
@@ -30,12 +33,12 @@ enum Buffers {
     /// One buffer, into which every packet is written ([`FrameLines::Written`]).
     Written(Box<Buffer>),
     /// One for each stream, with its frame in it ([`FrameLines::Resident`]).
-    Resident([Box<Buffer>; PAIR]),
+    Resident([Box<Buffer>; STREAMS]),
 }
 
 impl Buffers {
     /// Creates the buffers of one consumer. Resident frames are written here.
-    fn new(frames: &[Vec<u8>; PAIR], lines: FrameLines) -> Self {
+    fn new(frames: &[Vec<u8>; STREAMS], lines: FrameLines) -> Self {
         match lines {
             FrameLines::Written => Self::Written(Buffer::new()),
             FrameLines::Resident => Self::Resident(frames.each_ref().map(|frame| {
@@ -70,7 +73,7 @@ pub(crate) struct Consumers {
 
 impl Consumers {
     /// Adds a consumer: its thread, and buffers for `frames`, one of each stream.
-    pub(crate) fn add(&mut self, frames: &[Vec<u8>; PAIR], lines: FrameLines, thread: ProtocolThread) {
+    pub(crate) fn add(&mut self, frames: &[Vec<u8>; STREAMS], lines: FrameLines, thread: ProtocolThread) {
         self.consumers.push(Consumer { buffers: Buffers::new(frames, lines), thread });
     }
 
@@ -83,7 +86,7 @@ impl Consumers {
 
     /// Writes a packet into the buffer of its consumer, as the network interface does. Does nothing for
     /// resident frames.
-    pub(crate) fn write_packet(&mut self, step: Step, frames: &[Vec<u8>; PAIR]) {
+    pub(crate) fn write_packet(&mut self, step: Step, frames: &[Vec<u8>; STREAMS]) {
         if let Buffers::Written(buffer) = &mut self.consumers[step.consumer].buffers {
             buffer.write(&frames[step.stream]);
         }
@@ -106,18 +109,19 @@ impl Consumers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::pattern::CONSUMERS;
 
     #[test]
     fn resident_frames_lie_apart_and_are_never_written() {
         let frames = [vec![1; 100], vec![2; 100]];
         let unlike = frames.clone().map(|frame| vec![0; frame.len()]);
         let mut consumers = Consumers::default();
-        for _ in 0..PAIR {
+        for _ in 0..CONSUMERS {
             let thread = ProtocolThread::new(0).unwrap();
             consumers.add(&frames, FrameLines::Resident, thread);
         }
         let mut lines = Vec::new();
-        for consumer in 0..PAIR {
+        for consumer in 0..CONSUMERS {
             assert_eq!(consumers.written_buffer(consumer), None);
             for (stream, expected) in frames.iter().enumerate() {
                 let step = Step { consumer, stream };
@@ -129,6 +133,6 @@ mod tests {
         }
         lines.sort_unstable();
         lines.dedup();
-        assert_eq!(lines.len(), PAIR * PAIR);
+        assert_eq!(lines.len(), CONSUMERS * STREAMS);
     }
 }

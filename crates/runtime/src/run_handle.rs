@@ -16,7 +16,7 @@ use warmcore_stack::{Flow, OpenError};
 use warmcore_units::{Nanos, StreamId};
 
 /// A handle to a running run.
-pub struct Watch<'a> {
+pub struct RunHandle<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) control: &'a Control,
     pub(crate) mailboxes: &'a [Mailbox],
@@ -26,7 +26,7 @@ pub struct Watch<'a> {
     pub(crate) protocol: &'a RwLock<Protocol>,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> RunHandle<'a> {
     pub(crate) fn new<P, W, H>(shared: &'a Shared<'a, P, W, H>) -> Self {
         let Shared { clock, control, mailboxes, queues, blocks, streams, protocol, .. } = shared;
         Self { clock, control, mailboxes, queues, blocks, streams, protocol }

@@ -7,12 +7,17 @@
 
 use warmcore_costs::Experiment;
 
+/// Streams of every experiment.
+pub(crate) const STREAMS: usize = 2;
+/// The most consumers of an experiment.
+pub(crate) const CONSUMERS: usize = 2;
+
 /// One packet of a pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Step {
-    /// The consumer that receives it, 0 or 1, each on its own processor.
+    /// The consumer that receives it, below [`CONSUMERS`]; each has its own processor.
     pub(crate) consumer: usize,
-    /// The stream it belongs to, 0 or 1.
+    /// The stream it belongs to, below [`STREAMS`].
     pub(crate) stream: usize,
 }
 

@@ -1,6 +1,6 @@
 //! Computes a run's mean from its timed packets, and a value with its interval from runs.
 
-use crate::proximity::{Proximity, Readings};
+use crate::run::proximity::{Proximity, Readings};
 use warmcore_costs::Measured;
 use warmcore_stats::Interval;
 use warmcore_units::Nanos;

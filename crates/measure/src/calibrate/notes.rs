@@ -1,11 +1,11 @@
 //! Notes for readers of the profile about how its values were measured, one sentence each.
 
+use crate::caches::cold::{ColdState, Latency};
+use crate::caches::flush;
+use crate::calibrate::curve::Curve;
+use crate::calibrate::plan::CalibrationPlan;
+use crate::calibrate::rounds::{Rounds, RunCounts};
 use crate::clock::Timer;
-use crate::cold::{ColdState, Latency};
-use crate::curve::Curve;
-use crate::flush;
-use crate::plan::Plan;
-use crate::rounds::{Rounds, RunCounts};
 use warmcore_costs::{FrameLines, Measured};
 use warmcore_units::{CpuId, Nanos};
 
@@ -20,7 +20,7 @@ const MAX_HANDOVER_LOADS: f64 = 8.0;
 
 /// All notes, most interesting first.
 pub(crate) fn all(
-    plan: &Plan,
+    plan: &CalibrationPlan,
     cpus: &[CpuId],
     timer: &Timer,
     cold: &[ColdState],
@@ -38,7 +38,7 @@ pub(crate) fn all(
     notes.extend(missed(plan, &values));
     let tally = rounds.tally();
     notes.push(disturbances(&tally));
-    notes.extend(displaced(&tally, rounds.proximity.reference, &rounds.displaced()));
+    notes.extend(vcpu_moved(&tally, rounds.proximity.reference, &rounds.vcpu_moved_handovers()));
     notes.extend(relied_on_disturbed(rounds.relying_on_disturbed()));
     notes.extend(left_out(&curve.left_out, plan.intervening.is_some()));
     notes
@@ -76,7 +76,7 @@ fn frame_lines(frames: FrameLines) -> Option<String> {
     })
 }
 
-fn payload(plan: &Plan) -> String {
+fn payload(plan: &CalibrationPlan) -> String {
     let checksums = if plan.checksum { "were verified in software" } else { "were not verified" };
     format!("packets carried {} bytes of payload, and UDP checksums {checksums}", plan.payload_bytes)
 }
@@ -109,7 +109,7 @@ fn time_source(timer: &Timer, values: &[Measured]) -> String {
     note
 }
 
-fn packets(plan: &Plan, cold: &[ColdState], rounds: &Rounds<'_>) -> Vec<String> {
+fn packets(plan: &CalibrationPlan, cold: &[ColdState], rounds: &Rounds<'_>) -> Vec<String> {
     let full = plan.packets_per_run;
     let fewer = |(state, packets): (Option<usize>, u32)| {
         let state = match state {
@@ -123,7 +123,7 @@ fn packets(plan: &Plan, cold: &[ColdState], rounds: &Rounds<'_>) -> Vec<String> 
     rounds.packets().into_iter().filter_map(fewer).collect()
 }
 
-fn missed(plan: &Plan, values: &[Measured]) -> Option<String> {
+fn missed(plan: &CalibrationPlan, values: &[Measured]) -> Option<String> {
     let missed = values.iter().filter(|value| value.missed_target).count();
     let target = 100.0 * plan.target;
     (missed > 0).then(|| {
@@ -141,12 +141,12 @@ fn disturbances(tally: &RunCounts) -> String {
     )
 }
 
-fn displaced(tally: &RunCounts, reference: Option<f64>, displaced: &[f64]) -> Option<String> {
+fn vcpu_moved(tally: &RunCounts, reference: Option<f64>, handovers: &[f64]) -> Option<String> {
     let reference = Nanos(reference?);
-    let worst = displaced.iter().copied().map(Nanos).max_by(Nanos::total_cmp)?;
-    let RunCounts { runs, displaced_runs, .. } = tally;
+    let worst = handovers.iter().copied().map(Nanos).max_by(Nanos::total_cmp)?;
+    let RunCounts { runs, vcpu_moved_runs, .. } = tally;
     Some(format!(
-        "{displaced_runs} of {runs} runs were set aside or aborted because the processors were not as far apart as in the others: a hand-over between them took up to {worst} instead of {reference}, as when a hypervisor moves virtual processors apart"
+        "{vcpu_moved_runs} of {runs} runs were set aside or aborted because the processors were not as far apart as in the others: a hand-over between them took up to {worst} instead of {reference}, as when a hypervisor moves virtual processors apart"
     ))
 }
 
@@ -199,7 +199,7 @@ mod tests {
         assert!(frame_lines(FrameLines::Resident).is_some_and(|note| note.contains("only read")));
         let alone = processors(&[CpuId(3)], FrameLines::Resident);
         assert!(alone.contains("stayed") && !alone.contains("flushed"), "{alone}");
-        let plan = Plan { payload_bytes: 1024, checksum: true, ..Plan::standard() };
+        let plan = CalibrationPlan { payload_bytes: 1024, checksum: true, ..CalibrationPlan::standard() };
         let note = payload(&plan);
         assert_eq!(
             note,
@@ -211,9 +211,9 @@ mod tests {
     fn a_missed_target_is_counted() {
         let hit = Measured::published(Nanos(1.0));
         let miss = Measured { missed_target: true, ..hit };
-        let note = missed(&Plan::standard(), &[hit, miss, hit]).unwrap();
+        let note = missed(&CalibrationPlan::standard(), &[hit, miss, hit]).unwrap();
         assert_eq!(note, "1 of 3 values missed the target of a half-width of 1% of the mean");
-        assert_eq!(missed(&Plan::standard(), &[hit]), None);
+        assert_eq!(missed(&CalibrationPlan::standard(), &[hit]), None);
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! Measures the time of a hand-over: how long a cache line takes from one processor to another. This
 //! shows the distance between them.
 
-use crate::baton::{Alarm, Baton};
 use crate::clock::{self, Ticks, Timer};
 use crate::error::RunError;
+use crate::run::baton::{Alarm, Baton};
 use core::sync::atomic::AtomicBool;
 use std::thread;
 use warmcore_linux::pin_to;

@@ -12,9 +12,9 @@
 //! in their second level (one here has room for some 100 KiB of code in 1 MiB), so that four sizes of
 //! the instruction cache displace code from both levels at once.
 //!
-//! The size of the walk is not assumed: [`crate::cold`] tries sizes and verifies them.
+//! The size of the walk is not assumed: [`crate::caches::cold`] tries sizes and verifies them.
 
-use crate::hierarchy::Hierarchy;
+use crate::caches::hierarchy::Hierarchy;
 use core::hint::black_box;
 use warmcore_linux::{CodeBlock, CodeBlockError, MappingError, Pages, Region};
 use warmcore_units::Bytes;

@@ -1,9 +1,8 @@
 //! The measured values: those of Salehi 1994, Table 2 and §5, for this machine's cache levels.
 
-use crate::hierarchy::Hierarchy;
-use crate::pattern;
-use crate::plan::PAIR;
-use crate::script::{BeforePacket, PoolUse, Sample, Script};
+use crate::caches::hierarchy::Hierarchy;
+use crate::run::pattern::{self, CONSUMERS};
+use crate::run::script::{BeforePacket, PoolUse, Script};
 use core::fmt;
 use warmcore_costs::{Approach, Experiment, Packets, Situation, ThreadStack};
 
@@ -18,7 +17,7 @@ pub(crate) enum State {
 
 /// One value to measure.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) enum Quantity {
+pub(crate) enum MeasuredValue {
     /// The time of a packet.
     Receive { approach: Approach, situation: Situation, state: State },
     /// The additional time to acquire from a pool that was last written elsewhere.
@@ -30,7 +29,7 @@ pub(crate) enum Quantity {
 /// The situation of the fully cold times. Nothing migrates, because everything must be fetched anyway.
 const FULLY_COLD: Situation = Situation { experiment: Experiment::A1, thread_stack: ThreadStack::Cached };
 
-impl Quantity {
+impl MeasuredValue {
     /// All values that can be measured on this many processors with these levels.
     pub(crate) fn all(hierarchy: &Hierarchy, processors: usize) -> Vec<Self> {
         let depth = hierarchy.depth();
@@ -39,7 +38,7 @@ impl Quantity {
             !situation.experiment.migrates() && situation.thread_stack == ThreadStack::Cached
         };
         let situations: Vec<Situation> =
-            Situation::all().filter(|situation| processors >= PAIR || alone(situation)).collect();
+            Situation::all().filter(|situation| processors >= CONSUMERS || alone(situation)).collect();
         let mut all = Vec::new();
         for approach in Approach::ALL {
             for &situation in &situations {
@@ -47,7 +46,7 @@ impl Quantity {
             }
             all.push(Self::fully_cold(approach, hierarchy));
         }
-        if processors >= PAIR {
+        if processors >= CONSUMERS {
             all.extend([Self::Acquire, Self::Release]);
         }
         all
@@ -112,14 +111,9 @@ impl Quantity {
     pub(crate) const fn readings(&self) -> f64 {
         if matches!(self, Self::Release) { 2.0 } else { 1.0 }
     }
-
-    /// For values that are a difference: whether `sample` found its pool's lines written elsewhere.
-    pub(crate) const fn found_pool_written(sample: &Sample) -> bool {
-        sample.pool_written()
-    }
 }
 
-impl fmt::Display for Quantity {
+impl fmt::Display for MeasuredValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Receive { approach, situation, state } => {
@@ -140,7 +134,7 @@ impl fmt::Display for Quantity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Plan;
+    use crate::calibrate::plan::CalibrationPlan;
     use std::collections::BTreeSet;
     use warmcore_topology::synthetic;
     use warmcore_units::CpuId;
@@ -151,14 +145,14 @@ mod tests {
 
     #[test]
     fn salehi_1994_measures_24_pairs_two_fully_cold_times_and_two_overheads() {
-        let all = Quantity::all(&hierarchy(), 2);
+        let all = MeasuredValue::all(&hierarchy(), 2);
         assert_eq!(all.len(), 24 * 2 + 2 + 2);
         assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
     }
 
     #[test]
     fn every_cold_value_has_a_warmer_one() {
-        let all = Quantity::all(&hierarchy(), 2);
+        let all = MeasuredValue::all(&hierarchy(), 2);
         for quantity in &all {
             assert_eq!(quantity.warmer().is_some(), quantity.cold().is_some(), "{quantity}");
             assert!(quantity.warmer().is_none_or(|warmer| all.contains(&warmer)));
@@ -167,8 +161,8 @@ mod tests {
 
     #[test]
     fn one_processor_measures_only_what_does_not_migrate() {
-        let all = Quantity::all(&hierarchy(), 1);
-        let packets = Plan::standard().packets();
+        let all = MeasuredValue::all(&hierarchy(), 1);
+        let packets = CalibrationPlan::standard().packets();
         assert_eq!(all.len(), 2 * (2 * 2 + 1));
         assert!(all.iter().all(|quantity| !quantity.script(10, packets).stack_migrates));
         assert!(all.iter().all(|q| q.script(10, packets).pattern.iter().all(|step| step.consumer == 0)));

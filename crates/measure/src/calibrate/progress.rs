@@ -9,7 +9,7 @@ pub struct Progress {
     pub done: f64,
 }
 
-/// The function that is told the progress. It is called between runs, never during one.
+/// Receives the progress. It is called between runs, never during one.
 pub type Observer<'a> = dyn FnMut(Progress) + 'a;
 
 /// Converts the progress of a stage to that of the whole calibration.

@@ -8,11 +8,11 @@
 //! Code has its own witness, a short piece of straight code, timed hot and after eviction. How fast
 //! code streams from each level is not known beforehand, so its times are reported but not judged.
 
-use crate::chase::Chain;
+use crate::caches::chase::Chain;
+use crate::caches::eviction::{Evictor, walk_sizes};
+use crate::caches::hierarchy::Hierarchy;
 use crate::clock::{self, Ticks, Timer};
 use crate::error::CalibrateError;
-use crate::eviction::{Evictor, walk_sizes};
-use crate::hierarchy::Hierarchy;
 use core::sync::atomic::{AtomicBool, Ordering};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::time::Instant;

@@ -1,8 +1,8 @@
-//! The script of a run, and its outcome.
+//! The script of a run, and what it recorded.
 
 use crate::clock::{Ticks, Timer};
-use crate::pattern::Step;
-use crate::proximity::Readings;
+use crate::run::pattern::Step;
+use crate::run::proximity::Readings;
 use warmcore_costs::{Approach, Packets};
 use warmcore_linux::Disturbance;
 use warmcore_units::Nanos;
@@ -26,7 +26,7 @@ pub(crate) enum BeforePacket {
 pub(crate) enum PoolUse {
     /// Never: each processor has its own pool.
     Own,
-    /// BeforePacket the packet acquires memory.
+    /// Before the packet acquires memory.
     WrittenBeforeAcquire,
     /// While the packet is at the top of the stack, before it releases memory.
     WrittenBeforeRelease,
@@ -100,9 +100,9 @@ impl Sample {
     }
 }
 
-/// The outcome of a run.
+/// What a run of a script recorded.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Outcome {
+pub(crate) struct ScriptRun {
     /// The timed packets; those of one consumer are in order.
     pub(crate) samples: Vec<Sample>,
     /// Disturbances of the threads by the kernel.
@@ -112,7 +112,7 @@ pub(crate) struct Outcome {
     pub(crate) exchanges: Option<[Ticks; 2]>,
 }
 
-impl Outcome {
+impl ScriptRun {
     /// The hand-over times in nanoseconds.
     pub(crate) fn readings(&self, timer: &Timer) -> Readings {
         self.exchanges.map(|exchanges| exchanges.map(|ticks| timer.nanos(ticks as f64).0))
@@ -122,8 +122,8 @@ impl Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pattern;
-    use crate::plan::Plan;
+    use crate::calibrate::plan::CalibrationPlan;
+    use crate::run::pattern;
     use warmcore_costs::Experiment;
 
     #[test]
@@ -137,7 +137,7 @@ mod tests {
                 before: BeforePacket::Nothing,
                 pool: PoolUse::Own,
                 timed: 999,
-                packets: Plan::standard().packets(),
+                packets: CalibrationPlan::standard().packets(),
             };
             let timed = (0..script.length()).filter(|&packet| script.is_timed(packet)).count();
             assert!((999..999 + pattern.len()).contains(&timed), "{experiment}: {timed}");

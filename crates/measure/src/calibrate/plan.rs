@@ -1,19 +1,14 @@
 //! How much to measure, and where.
 
+use crate::run::LINK;
 use std::ffi::OsString;
 use std::time::Duration;
 use warmcore_costs::{FrameLines, Packets};
-use warmcore_stack::wire::LinkKind;
 use warmcore_units::CpuId;
-
-/// The most consumers, and the most streams, of an experiment.
-pub(crate) const PAIR: usize = 2;
-/// The measured link: FDDI, as in Salehi 1994.
-pub(crate) const LINK: LinkKind = LinkKind::Fddi;
 
 /// How much to measure, and where.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Plan {
+pub struct CalibrationPlan {
     /// Time budget for the receive times and the free-memory overheads together.
     pub budget: Duration,
     /// Time budget for t(x).
@@ -30,7 +25,7 @@ pub struct Plan {
     pub checksum: bool,
     /// Whether frames are written anew for each packet or stay in the caches.
     pub frames: FrameLines,
-    /// Bytes of payload of a measured packet, at most [`Plan::MAX_PAYLOAD_BYTES`]. The payload is read
+    /// Bytes of payload of a measured packet, at most [`CalibrationPlan::MAX_PAYLOAD_BYTES`]. The payload is read
     /// only if checksums are verified.
     pub payload_bytes: usize,
     /// Bytes of its stream's own memory that the handler of each measured packet reads and writes.
@@ -42,7 +37,7 @@ pub struct Plan {
     pub cpus: Option<Vec<CpuId>>,
 }
 
-impl Plan {
+impl CalibrationPlan {
     /// The most payload of one frame of the measured link (FDDI, as in Salehi 1994).
     pub const MAX_PAYLOAD_BYTES: usize = LINK.max_payload();
 

@@ -1,8 +1,8 @@
 //! The intervening work of a measurement: the runtime's built-in other work, run for a given time.
 
-use crate::baton::Alarm;
 use crate::clock::{self, Ticks, Timer};
 use crate::error::{CalibrateError, RunError};
+use crate::run::baton::Alarm;
 use warmcore_runtime::Work;
 use warmcore_runtime::work::BuiltIn;
 

@@ -1,10 +1,12 @@
 //! Chooses the number of packets per run, so that the least number of rounds fits the budget.
 
-use crate::plan::{PAIR, Plan};
-use crate::quantity::Quantity;
+use crate::calibrate::plan::CalibrationPlan;
+use crate::calibrate::quantity::MeasuredValue;
 use std::collections::BTreeMap;
 use warmcore_units::Nanos;
 
+/// A run that compares two kinds of packets, as those of the pools do, has one of each.
+const FEWEST_COMPARED: u32 = 2;
 /// Fewest packets of a run.
 pub(crate) const LEAST_PACKETS: u32 = 10;
 /// A hot packet with its hand-over takes less than this.
@@ -14,9 +16,9 @@ const HOT_PACKET: Nanos = Nanos(1_500.0);
 /// budget. If full runs do not all fit, the states share a round's time evenly, except that none gets
 /// more than it needs.
 pub(crate) fn packets_per_run(
-    quantities: &[Quantity],
+    quantities: &[MeasuredValue],
     cold_costs: &[Nanos],
-    plan: &Plan,
+    plan: &CalibrationPlan,
 ) -> BTreeMap<Option<usize>, u32> {
     /// Fraction of the budget that the least number of rounds may take.
     const SHARE: f64 = 0.8;
@@ -35,7 +37,7 @@ pub(crate) fn packets_per_run(
     for (position, (state, demand)) in by_demand.into_iter().enumerate() {
         let granted = demand.min(remaining / (states - position) as f64);
         remaining -= granted;
-        let full = plan.packets_per_run.max(PAIR as u32);
+        let full = plan.packets_per_run.max(FEWEST_COMPARED);
         let fitting = (f64::from(full) * granted / demand).round() as u32;
         packets.insert(state, fitting.clamp(LEAST_PACKETS.min(full), full));
     }
@@ -45,26 +47,26 @@ pub(crate) fn packets_per_run(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hierarchy::Hierarchy;
+    use crate::caches::hierarchy::Hierarchy;
     use std::time::Duration;
     use warmcore_topology::synthetic;
     use warmcore_units::CpuId;
 
-    fn quantities() -> Vec<Quantity> {
+    fn quantities() -> Vec<MeasuredValue> {
         let machine = synthetic::virtual_machine(2);
-        Quantity::all(&Hierarchy::new(&machine, CpuId(0)).unwrap(), 2)
+        MeasuredValue::all(&Hierarchy::new(&machine, CpuId(0)).unwrap(), 2)
     }
 
     #[test]
     fn runs_are_full_where_the_budget_allows() {
-        let plan = Plan { budget: Duration::from_secs(100_000), ..Plan::standard() };
+        let plan = CalibrationPlan { budget: Duration::from_secs(100_000), ..CalibrationPlan::standard() };
         let packets = packets_per_run(&quantities(), &[Nanos(15e3), Nanos(300e3), Nanos(6e6)], &plan);
         assert!(packets.values().all(|&packets| packets == plan.packets_per_run), "{packets:?}");
     }
 
     #[test]
     fn expensive_states_get_fewer_packets_and_cheap_ones_all_of_theirs() {
-        for plan in [Plan::standard(), Plan::quick()] {
+        for plan in [CalibrationPlan::standard(), CalibrationPlan::quick()] {
             let costs = [Nanos(15e3), Nanos(300e3), Nanos(6e6)];
             let packets = packets_per_run(&quantities(), &costs, &plan);
             assert_eq!(packets[&None], plan.packets_per_run);
@@ -76,7 +78,7 @@ mod tests {
 
     #[test]
     fn no_budget_still_measures_something() {
-        let plan = Plan { budget: Duration::ZERO, ..Plan::quick() };
+        let plan = CalibrationPlan { budget: Duration::ZERO, ..CalibrationPlan::quick() };
         let packets = packets_per_run(&quantities(), &[Nanos(15e3), Nanos(300e3), Nanos(6e6)], &plan);
         assert!(packets.values().all(|&packets| packets == LEAST_PACKETS));
     }
