@@ -7,7 +7,7 @@ use core::fmt;
 use serde::Serialize;
 use std::sync::Mutex;
 use std::time::Instant;
-use warmcore_dispatch::{Dispatcher, Rule, Turn};
+use warmcore_dispatch::{Binding, Dispatcher, Turn};
 
 /// Bytes that belong to a key.
 const STATE: usize = 64 << 10;
@@ -22,7 +22,7 @@ struct State {
     moves: u64,
 }
 
-/// What came of a rule.
+/// The result of a binding.
 #[derive(Serialize)]
 pub(crate) struct Moves {
     name: &'static str,
@@ -44,13 +44,13 @@ impl fmt::Display for Moves {
     }
 }
 
-/// The default rule, which keeps keys where they were, beside one queue from which anybody takes.
+/// Dynamic binding, which prefers the worker at home, beside static binding, which never moves a key.
 pub(crate) fn measure() -> Vec<Moves> {
-    let all = [("ours", Rule::default()), ("ours, one window", Rule::Window { window: 256 })];
+    let all = [("ours", Binding::Dynamic), ("ours, static", Binding::Static)];
     let mut rounds: Vec<Vec<Moves>> = all.iter().map(|_| Vec::new()).collect();
     for _ in 0..3 {
-        for ((name, rule), rounds) in all.iter().zip(&mut rounds) {
-            rounds.push(run(name, *rule));
+        for ((name, binding), rounds) in all.iter().zip(&mut rounds) {
+            rounds.push(run(name, *binding));
         }
     }
     rounds
@@ -62,7 +62,7 @@ pub(crate) fn measure() -> Vec<Moves> {
         .collect()
 }
 
-fn run(name: &'static str, rule: Rule) -> Moves {
+fn run(name: &'static str, binding: Binding) -> Moves {
     let state = |_| Mutex::new(State { bytes: vec![1; STATE], worker: 0, moves: 0 });
     let states: Vec<Mutex<State>> = (0..KEYS).map(state).collect();
     let handle = |turn: &Turn<'_, usize, ()>, (): ()| {
@@ -77,7 +77,7 @@ fn run(name: &'static str, rule: Rule) -> Moves {
     let begun = Instant::now();
     Dispatcher::<usize, ()>::builder()
         .workers(WORKERS)
-        .rule(rule)
+        .binding(binding)
         .scope(handle, |dispatcher| {
             let mut random = Random::new();
             for _ in 0..EVENTS {

@@ -4,10 +4,6 @@ use crate::WORKERS;
 use crate::case::{Case, Event};
 use std::sync::Arc;
 use std::thread;
-use warmcore_dispatch::prefetch;
-
-/// Events between one that is looked at and the one that is handled.
-const AHEAD: usize = 8;
 
 /// Whose an event is where workers have keys: as even a split as there is, whatever the keys are.
 pub(crate) fn worker_of(event: Event) -> usize {
@@ -17,15 +13,6 @@ pub(crate) fn worker_of(event: Event) -> usize {
 /// No queue, no other thread.
 pub(crate) fn inline(case: &Arc<Case>) {
     case.events().iter().for_each(|&event| case.handle(event));
-}
-
-/// The same, with a look at an event that comes soon before each.
-pub(crate) fn looking_ahead(case: &Arc<Case>) {
-    let events = case.events();
-    for (index, &event) in events.iter().enumerate() {
-        events.get(index + AHEAD).into_iter().for_each(|&soon| prefetch(case.handled(soon)));
-        case.handle(event);
-    }
 }
 
 /// Two threads that know their events from the beginning.

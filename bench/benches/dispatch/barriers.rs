@@ -35,7 +35,7 @@ pub(crate) fn measure(traffic: &Traffic, handler: Handler, events: usize, rounds
         run(&case);
         Run { seconds: begun.elapsed().as_secs_f64(), violations: case.violations() }
     };
-    let both = |_| [one(&|case| ours::with_sequential(case, EVERY)), one(&|case| ours::elastic(case))];
+    let both = |_| [one(&|case| ours::with_sequential(case, EVERY)), one(&|case| ours::dynamic(case))];
     let runs: Vec<[Run; 2]> = (0..rounds).map(both).collect();
     let rates = |which: usize| Spread(runs.iter().map(|run| events as f64 / run[which].seconds).collect());
     let (with_per_s, without_per_s) = (rates(0), rates(1));

@@ -78,14 +78,10 @@ impl Contestant for Here {
 pub(crate) fn here() -> Vec<Box<dyn Contestant>> {
     let all = [
         Here { name: "inline, one thread", role: Role::Yardstick, run: bare::inline },
-        Here { name: "inline, looking ahead", role: Role::Yardstick, run: bare::looking_ahead },
         Here { name: "split by key, no queue", role: Role::Yardstick, run: bare::split },
-        Here { name: "ours", role: Role::Ours, run: ours::elastic },
+        Here { name: "ours", role: Role::Ours, run: ours::dynamic },
         Here { name: "ours, 64 at once", role: Role::Variant, run: ours::in_batches },
-        Here { name: "ours, looking ahead", role: Role::Variant, run: ours::looking_ahead },
-        Here { name: "ours, sharded", role: Role::Variant, run: ours::sharded },
-        Here { name: "ours, bound", role: Role::Variant, run: ours::bound },
-        Here { name: "ours, one window", role: Role::Variant, run: ours::window },
+        Here { name: "ours, static", role: Role::Variant, run: ours::fixed },
         Here { name: "crossbeam, by event", role: Role::Peer, run: channels::crossbeam_by_event },
         Here { name: "crossbeam, 64 at once", role: Role::Peer, run: channels::crossbeam_in_batches },
         Here { name: "std sync_channel", role: Role::Peer, run: channels::sync_channel },

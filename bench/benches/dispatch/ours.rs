@@ -1,43 +1,22 @@
-//! This crate, under each rule: bounded, metrics on, an event at a time but where it says otherwise.
+//! This crate, under each binding: bounded, counts on, one event at a time but where it says otherwise.
 
 use crate::case::{Case, Event};
 use crate::{BATCH, WORKERS};
 use std::sync::Arc;
-use warmcore_dispatch::{Dispatcher, LookAhead, Rule, Turn, prefetch};
+use warmcore_dispatch::{Binding, Dispatcher, Turn};
 
-pub(crate) fn elastic(case: &Arc<Case>) {
-    run(case, Rule::default());
+pub(crate) fn dynamic(case: &Arc<Case>) {
+    run(case, Binding::Dynamic);
 }
 
-pub(crate) fn sharded(case: &Arc<Case>) {
-    run(case, Rule::Sharded);
+pub(crate) fn fixed(case: &Arc<Case>) {
+    run(case, Binding::Static);
 }
 
-pub(crate) fn bound(case: &Arc<Case>) {
-    run(case, Rule::Bound { queues: 4 });
-}
-
-pub(crate) fn window(case: &Arc<Case>) {
-    run(case, Rule::Window { window: 256 });
-}
-
-fn run(case: &Case, rule: Rule) {
+fn run(case: &Case, binding: Binding) {
     let handle = |_: &Turn<'_, u32, Event>, event: Event| case.handle(event);
-    let builder = Dispatcher::<u32, Event>::builder().workers(WORKERS).rule(rule);
+    let builder = Dispatcher::<u32, Event>::builder().workers(WORKERS).binding(binding);
     let done = builder.scope(handle, |dispatcher| {
-        for &event in case.events() {
-            dispatcher.dispatch(event.key, event).expect("it is open");
-        }
-    });
-    done.expect("workers can be started");
-}
-
-/// The first with handlers that are shown what comes.
-pub(crate) fn looking_ahead(case: &Arc<Case>) {
-    let ask = |_: Option<&u32>, event: &Event| prefetch(case.handled(*event));
-    let handle = |_: &Turn<'_, u32, Event>, event: Event| case.handle(event);
-    let builder = Dispatcher::<u32, Event>::builder().workers(WORKERS);
-    let done = builder.scope(LookAhead(ask, handle), |dispatcher| {
         for &event in case.events() {
             dispatcher.dispatch(event.key, event).expect("it is open");
         }

@@ -2,10 +2,9 @@
 
 use crate::error::{DispatchError, Refusals};
 use crate::handle::Handle;
-use crate::label::Tagged;
 use core::hash::Hash;
 
-/// Events on their way, collected by queue, that are put in together: cheaper by far than one by one.
+/// Collects events that are put in together, which is cheaper than one by one.
 ///
 /// Those of a key stay in order. Until it is [flushed](Self::flush), events may be in or not; what the same
 /// thread dispatches otherwise goes before those that are not. One that is dropped is flushed, and what
@@ -28,38 +27,29 @@ use core::hash::Hash;
 #[must_use = "events in it go nowhere until it is full or flushed"]
 pub struct Batch<'a, K: Eq + Hash + Clone, E> {
     handle: &'a Handle<K, E>,
-    /// By queue.
-    parts: Box<[Part<K, E>]>,
-    /// Events that are put into a queue together.
+    events: Vec<(K, E)>,
     size: usize,
 }
 
-/// Events for one queue, with their keys and what these are tagged with.
-pub(crate) type Part<K, E> = Vec<(u32, K, E)>;
+impl<K: Eq + Hash + Clone, E> core::fmt::Debug for Batch<'_, K, E> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Batch").field("events", &self.events.len()).finish_non_exhaustive()
+    }
+}
 
 impl<'a, K: Eq + Hash + Clone, E> Batch<'a, K, E> {
     pub(crate) fn new(handle: &'a Handle<K, E>, size: usize) -> Self {
-        let size = size.max(1);
-        let parts = handle.0.queues.iter().map(|_| Vec::with_capacity(size)).collect();
-        Self { handle, parts, size }
+        Self { handle, events: Vec::new(), size: size.max(1) }
     }
 
-    /// Dispatches `event`, which touches what `key` stands for: it is put in when as many as the batch's
-    /// size are there for the same queue.
+    /// Adds `event`, which touches what `key` stands for. When the batch has its size, all of it is put in.
     ///
     /// # Errors
     /// As [`Handle::dispatch`], with all events that were to be put in now and could not.
     #[inline]
     pub fn dispatch(&mut self, key: K, event: E) -> Result<(), DispatchError<Vec<E>>> {
-        let (Tagged { tag, key, .. }, queue) = self.handle.0.tagged(key);
-        let part = &mut self.parts[queue];
-        part.push((tag, key, event));
-        if part.len() < self.size {
-            return Ok(());
-        }
-        let mut refused = Refusals::none();
-        self.handle.0.put_part(queue, part, &mut refused);
-        refused.result()
+        self.events.push((key, event));
+        if self.events.len() < self.size { Ok(()) } else { self.flush() }
     }
 
     /// Puts in all that is left.
@@ -68,8 +58,10 @@ impl<'a, K: Eq + Hash + Clone, E> Batch<'a, K, E> {
     /// As [`Handle::dispatch`], with all events that could not be put in.
     pub fn flush(&mut self) -> Result<(), DispatchError<Vec<E>>> {
         let mut refused = Refusals::none();
-        for (queue, part) in self.parts.iter_mut().enumerate() {
-            self.handle.0.put_part(queue, part, &mut refused);
+        for (key, event) in self.events.drain(..) {
+            if let Err(error) = self.handle.dispatch(key, event) {
+                refused.add(error);
+            }
         }
         refused.result()
     }

@@ -1,17 +1,17 @@
 //! How a dispatcher is built, and how its workers start.
 
+use crate::caught::{caught, drop_caught};
 use crate::dispatcher::Dispatcher;
 use crate::error::BuildError;
 use crate::handle::Handle;
 use crate::handler::Handler;
-use crate::options::{Idle, OnPanic, Overload, Rule};
+use crate::options::{Binding, Idle, OnPanic, Overload};
 use crate::report::PanicReport;
 use crate::shared::{Settings, Shared};
 use crate::sync::{Arc, Scope, scope, spawn, spawn_scoped};
 use crate::worker::Worker;
 use core::hash::Hash;
 use std::num::NonZeroUsize;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread::available_parallelism;
 
 /// How a dispatcher is to be.
@@ -41,24 +41,28 @@ impl OnStart {
     }
 }
 
-/// Room in a queue, if nothing is said.
-const CAPACITY: usize = 8192;
-/// Events that a worker keeps aside, likewise.
-const ASIDE: usize = 65_536;
+/// Room for events, if nothing is said.
+const CAPACITY: usize = 8_192;
+/// Room for what handlers dispatch beyond that, likewise.
+const FOLLOW_UPS: usize = 65_536;
+/// The most strands.
+const MOST_STRANDS: usize = 1 << 20;
+/// The most workers: what a mask of workers and the ready bits are sized for.
+const MOST_WORKERS: usize = 4_096;
 
 impl Default for Builder {
     fn default() -> Self {
         Self {
             workers: available_parallelism().map_or(1, NonZeroUsize::get),
             settings: Settings {
-                rule: Rule::default(),
+                binding: Binding::default(),
+                strands: None,
                 capacity: CAPACITY,
                 overload: Overload::default(),
                 on_panic: OnPanic::default(),
                 idle: Idle::default(),
-                partition_bits: None,
                 key_limit: None,
-                aside: ASIDE,
+                follow_ups: FOLLOW_UPS,
             },
             name: "dispatch".to_owned(),
             on_start: OnStart::default(),
@@ -73,13 +77,21 @@ impl Builder {
         Self { workers, ..self }
     }
 
-    /// How events come to queues, and queues to workers.
+    /// Which worker may handle the events of a key.
     #[must_use]
-    pub fn rule(self, rule: Rule) -> Self {
-        Self { settings: Settings { rule, ..self.settings }, ..self }
+    pub fn binding(self, binding: Binding) -> Self {
+        Self { settings: Settings { binding, ..self.settings }, ..self }
     }
 
-    /// Events that each queue has room for, rounded up to a power of two; 8,192 by default.
+    /// Ordered queues to which keys hash, rounded up to a power of two; by default 64 for each worker, and at least 1,024.
+    /// Keys that share one wait for each other's events while all workers are busy.
+    #[must_use]
+    pub fn strands(self, strands: usize) -> Self {
+        Self { settings: Settings { strands: Some(strands), ..self.settings }, ..self }
+    }
+
+    /// Events that there is room for, all in all; 8,192 by default. Producers can fill a quarter of it, or 16 places if
+    /// that is more, with events of one strand: a key that is stuck does not take the room of all others.
     #[must_use]
     pub fn capacity(self, capacity: usize) -> Self {
         Self { settings: Settings { capacity, ..self.settings }, ..self }
@@ -103,14 +115,6 @@ impl Builder {
         Self { settings: Settings { idle, ..self.settings }, ..self }
     }
 
-    /// Keys are told apart by so many bits of their hash only, as hardware would: some different keys
-    /// then run one after the other, which is counted as
-    /// [false conflicts](crate::Metrics::false_conflicts). By default all keys are told apart.
-    #[must_use]
-    pub fn partition_bits(self, bits: u32) -> Self {
-        Self { settings: Settings { partition_bits: Some(bits), ..self.settings }, ..self }
-    }
-
     /// Of each key, so many events may wait at most, so that one that comes too often does not take all
     /// the room; the rule for [`Overload`] holds for more. Those of several keys, or none, do not count.
     /// By default there is no such limit. With one, keys of waiting events are looked up.
@@ -119,12 +123,11 @@ impl Builder {
         Self { settings: Settings { key_limit: Some(events), ..self.settings }, ..self }
     }
 
-    /// Where handlers dispatch what there is no room for, each worker keeps so many events aside at most,
-    /// if overload [blocks](Overload::Block); 65,536 by default. More are given back as
-    /// [full](crate::DispatchError::Full).
+    /// Handlers may dispatch so many events beyond the capacity; 65,536 by default. More are given back as
+    /// [full](crate::DispatchError::Full), or shed.
     #[must_use]
-    pub fn aside(self, events: usize) -> Self {
-        Self { settings: Settings { aside: events, ..self.settings }, ..self }
+    pub fn follow_ups(self, events: usize) -> Self {
+        Self { settings: Settings { follow_ups: events, ..self.settings }, ..self }
     }
 
     /// What its threads are called.
@@ -152,11 +155,11 @@ impl Builder {
         H: Handler<K, E> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        let mut dispatcher = Dispatcher { handle: Arc::new(self.handle()?), threads: Vec::new() };
+        let mut dispatcher = Dispatcher { handle: self.handle()?, threads: Vec::new() };
         for me in 0..self.workers {
             let (handle, handler) = (dispatcher.handle.clone(), handler.clone());
             let on_start = self.on_start.clone();
-            let run = move || work(me, &*handle, &*handler, &on_start);
+            let run = move || work(me, &handle, &*handler, &on_start);
             // Those that were started end with the dispatcher.
             let thread = spawn(format!("{}-{me}", self.name), run);
             dispatcher.threads.push(thread.map_err(|error| BuildError::NoThread(error.to_string()))?);
@@ -205,22 +208,22 @@ impl Builder {
         thread.map_err(|error| BuildError::NoThread(error.to_string()))
     }
 
-    fn handle<K: Eq + Hash + Clone, E>(&self) -> Result<Handle<K, E>, BuildError> {
-        let Settings { capacity, partition_bits, key_limit, .. } = self.settings;
-        if self.workers == 0 {
-            return Err(BuildError::NoWorkers);
+    fn handle<K, E>(&self) -> Result<Handle<K, E>, BuildError> {
+        let Settings { capacity, strands, key_limit, .. } = self.settings;
+        if !(1..=MOST_WORKERS).contains(&self.workers) {
+            return Err(BuildError::Workers(self.workers));
         }
-        if !(2..=1 << 31).contains(&capacity) {
+        if !(1..=1 << 31).contains(&capacity) {
             return Err(BuildError::Capacity(capacity));
         }
-        if let Some(bits) = partition_bits.filter(|bits| !(1..=26).contains(bits)) {
-            return Err(BuildError::PartitionBits(bits));
+        if let Some(strands) = strands.filter(|strands| !(1..=MOST_STRANDS).contains(strands)) {
+            return Err(BuildError::Strands(strands));
         }
         if key_limit == Some(0) {
             return Err(BuildError::KeyLimit);
         }
-        let settings = Settings { capacity: capacity.next_power_of_two(), ..self.settings };
-        Ok(Handle(Shared::new(self.workers, settings)))
+        let settings = Settings { strands: strands.map(usize::next_power_of_two), ..self.settings };
+        Ok(Handle(Arc::new(Shared::new(self.workers, settings))))
     }
 }
 
@@ -230,10 +233,13 @@ where
     K: Eq + Hash + Clone,
     H: Handler<K, E>,
 {
-    match catch_unwind(AssertUnwindSafe(|| on_start.call(me))) {
+    handle.0.work_here(me);
+    match caught(|| on_start.call(me)) {
         Ok(()) => Worker::new(me, handle, handler).run(),
         Err(panic) => {
-            handle.0.reports.add(PanicReport::new(Vec::new(), &*panic));
+            let message = PanicReport::<K>::message_of(&*panic);
+            drop_caught(panic);
+            handle.0.reports.add(PanicReport { keys: Vec::new(), message });
             handle.0.abort();
         }
     }
@@ -245,7 +251,7 @@ struct Open<'a, K: Eq + Hash + Clone, E>(&'a Handle<K, E>);
 impl<K: Eq + Hash + Clone, E> Drop for Open<'_, K, E> {
     fn drop(&mut self) {
         // What handlers dispatch meanwhile belongs to it.
-        self.0.wait_idle();
+        let _ = self.0.wait_idle();
         self.0.close();
     }
 }

@@ -2,31 +2,43 @@
 
 use crate::builder::Builder;
 use crate::handle::Handle;
-use crate::sync::{Arc, JoinHandle};
-use core::hash::Hash;
+use crate::sync::JoinHandle;
 use core::ops::Deref;
 
 /// Dispatches events with keys of type `K` to handlers: those with the same key one after the other,
 /// in order, and all others in parallel. See the [crate's documentation](crate), and [`Handle`] for
 /// what it does.
 ///
-/// It can be shared between threads. Events that one thread dispatches, or that are dispatched one
-/// after the other, are in that order; events with different keys never wait for each other.
+/// Events that one thread dispatches, or that are dispatched one after the other, are in that order.
 ///
-/// When it is dropped, it is [closed](Handle::close), and what was dispatched before is handled.
-pub struct Dispatcher<K: Eq + Hash + Clone, E> {
-    pub(crate) handle: Arc<Handle<K, E>>,
+/// When it is dropped, it is [closed](Handle::close), and what was dispatched before is handled. A handler may drop it
+/// too: then nobody waits for that.
+pub struct Dispatcher<K, E> {
+    pub(crate) handle: Handle<K, E>,
     pub(crate) threads: Vec<JoinHandle<()>>,
 }
 
-impl<K: Eq + Hash + Clone, E> Dispatcher<K, E> {
+impl<K, E> core::fmt::Debug for Dispatcher<K, E> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.handle.fmt(f)
+    }
+}
+
+impl<K, E> Dispatcher<K, E> {
     /// What a dispatcher is built with.
     #[must_use]
     pub fn builder() -> Builder {
         Builder::default()
     }
 
+    /// A handle to dispatch from elsewhere.
+    #[must_use]
+    pub fn handle(&self) -> Handle<K, E> {
+        self.handle.clone()
+    }
+
     /// Closes, lets what runs finish, and drops everything else; how many events that were.
+    #[must_use]
     pub fn abort(mut self) -> u64 {
         self.handle.0.abort();
         self.join();
@@ -34,14 +46,15 @@ impl<K: Eq + Hash + Clone, E> Dispatcher<K, E> {
     }
 
     fn join(&mut self) {
-        for thread in self.threads.drain(..) {
-            // Handlers that panic are caught.
+        let is_worker = self.handle.0.worker_here().is_some();
+        for thread in self.threads.drain(..).filter(|_| !is_worker) {
+            // Handlers' panics are caught.
             let _ = thread.join();
         }
     }
 }
 
-impl<K: Eq + Hash + Clone, E> Deref for Dispatcher<K, E> {
+impl<K, E> Deref for Dispatcher<K, E> {
     type Target = Handle<K, E>;
 
     #[inline]
@@ -50,9 +63,9 @@ impl<K: Eq + Hash + Clone, E> Deref for Dispatcher<K, E> {
     }
 }
 
-impl<K: Eq + Hash + Clone, E> Drop for Dispatcher<K, E> {
+impl<K, E> Drop for Dispatcher<K, E> {
     fn drop(&mut self) {
-        self.close();
+        self.handle.close();
         self.join();
     }
 }

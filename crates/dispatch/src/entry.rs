@@ -1,58 +1,36 @@
-//! An event on its way into queues.
+//! What stands in a strand.
 
-use crate::error::DispatchError;
-use crate::label::{Tagged, Touched};
-use crate::ring::Refused;
+use crate::admit::Arrival;
+use crate::joint::Joint;
+use crate::sync::Arc;
 
-/// An event on its way into queues.
-pub(crate) enum Entry<K, E> {
-    /// Into one.
-    Plain { queue: usize, label: Plain<K>, event: E },
-    /// Into those of several keys.
-    Keys { touched: Touched<K>, queues: Box<[usize]>, event: E },
-    /// Into all.
-    Sequential { event: E },
+/// An event on its way, with the hash that orders it. Entries with equal hashes run one after the other.
+pub(crate) struct Entry<K, E> {
+    pub(crate) hash: u64,
+    /// When it was dispatched, by the processor's clock, if it is one of the sample; otherwise 0.
+    pub(crate) came: u64,
+    pub(crate) work: Work<K, E>,
 }
 
-/// What an event touches that stands in one queue.
-pub(crate) enum Plain<K> {
-    Key(Tagged<K>),
-    Unordered,
+/// What is to be done.
+pub(crate) enum Work<K, E> {
+    /// An event with one key.
+    Keyed(K, E),
+    /// The freshest event of a key, which is kept in the strand's table of keys.
+    Freshest(K),
+    /// An event without a key.
+    Unordered(E),
+    /// One of the keys of an event with several.
+    Part(Arc<Joint<K, E>>),
 }
 
 impl<K, E> Entry<K, E> {
-    pub(crate) fn into_event(self) -> E {
-        match self {
-            Self::Plain { event, .. } | Self::Keys { event, .. } | Self::Sequential { event } => event,
-        }
-    }
-
-    /// It could not be put in, and is given back.
-    pub(crate) fn refused(self, why: Why) -> DispatchError<E> {
-        let event = self.into_event();
-        match why {
-            Why::Full(_) => DispatchError::Full(event),
-            Why::KeyFull(_) => DispatchError::KeyFull(event),
-            Why::Closed => DispatchError::Closed(event),
-        }
-    }
-}
-
-/// Why something could not be put in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Why {
-    /// This queue has no room.
-    Full(usize),
-    /// The key, which belongs to this queue, has as many events as it may.
-    KeyFull(usize),
-    Closed,
-}
-
-impl Why {
-    pub(crate) fn of(refused: Refused, queue: usize) -> Self {
-        match refused {
-            Refused::Full => Self::Full(queue),
-            Refused::Closed => Self::Closed,
+    /// What was to be dispatched, if it is an event with a key that could not come in.
+    pub(crate) fn into_arrival(self) -> Arrival<K, E> {
+        match self.work {
+            Work::Keyed(key, event) => Arrival::Keyed { hash: self.hash, key, event },
+            Work::Unordered(event) => Arrival::Unordered { event },
+            Work::Freshest(_) | Work::Part(_) => unreachable!("these always come in"),
         }
     }
 }

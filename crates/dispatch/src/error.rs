@@ -57,15 +57,15 @@ impl<E> Refusals<E> {
 /// A dispatcher cannot be built so.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BuildError {
-    /// There is nobody to handle events.
-    #[error("a dispatcher of no workers; expected at least one")]
-    NoWorkers,
-    /// Queues need some room.
-    #[error("queues for {0} events; expected at least 2, and at most 2^31")]
+    /// Nobody would handle events, or too many would.
+    #[error("a dispatcher of {0} workers; expected 1 to 4096")]
+    Workers(usize),
+    /// No event could ever come in, or too many.
+    #[error("a capacity of {0} events; expected 1 to 2^31")]
     Capacity(usize),
-    /// A key is told apart by some bits.
-    #[error("keys told apart by {0} bits; expected 1 to 26")]
-    PartitionBits(u32),
+    /// Keys need strands.
+    #[error("{0} strands; expected 1 to 2^20")]
+    Strands(usize),
     /// No event could ever come in.
     #[error("a limit of 0 events for each key; expected at least 1")]
     KeyLimit,
@@ -73,3 +73,10 @@ pub enum BuildError {
     #[error("cannot start a worker: {0}")]
     NoThread(String),
 }
+
+/// A handler was to wait for its own end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error(
+    "a handler cannot wait until all handlers of its dispatcher have ended; expected a call from another thread"
+)]
+pub struct WaitsForItself;

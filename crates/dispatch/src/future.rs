@@ -1,9 +1,10 @@
 //! Dispatching where there may be no room, without blocking a thread.
 
-use crate::entry::{Entry, Why};
+use crate::admit::{Arrival, Why};
 use crate::error::DispatchError;
 use crate::options::Overload;
 use crate::shared::Shared;
+use crate::waiters::Place;
 use core::future::Future;
 use core::hash::Hash;
 use core::pin::Pin;
@@ -14,17 +15,38 @@ use core::task::{Context, Poll};
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Dispatching<'a, K, E> {
     shared: &'a Shared<K, E>,
-    entry: Option<Entry<K, E>>,
+    arrival: Option<Arrival<K, E>>,
+    /// Where its task waits: for what, and as which of those who do.
+    waits: Option<(Why, Place)>,
 }
 
 impl<'a, K, E> Dispatching<'a, K, E> {
-    pub(crate) const fn new(shared: &'a Shared<K, E>, entry: Entry<K, E>) -> Self {
-        Self { shared, entry: Some(entry) }
+    pub(crate) const fn new(shared: &'a Shared<K, E>, arrival: Arrival<K, E>) -> Self {
+        Self { shared, arrival: Some(arrival), waits: None }
+    }
+
+    /// The task waits no longer.
+    fn forget(&mut self) {
+        if let Some((why, place)) = self.waits.take() {
+            self.shared.room_of(why).forget(place);
+        }
+    }
+}
+
+impl<K, E> core::fmt::Debug for Dispatching<'_, K, E> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Dispatching").field("waits", &self.waits.map(|(why, _)| why)).finish_non_exhaustive()
     }
 }
 
 // Nothing in it is ever pinned: the event moves out.
 impl<K, E> Unpin for Dispatching<'_, K, E> {}
+
+impl<K, E> Drop for Dispatching<'_, K, E> {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
 
 impl<K: Eq + Hash + Clone, E> Future for Dispatching<'_, K, E> {
     type Output = Result<(), DispatchError<E>>;
@@ -34,26 +56,31 @@ impl<K: Eq + Hash + Clone, E> Future for Dispatching<'_, K, E> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let shared = self.shared;
         loop {
-            let entry = self.entry.take().expect("it is not polled after it was ready");
-            let (why, entry) = match shared.try_put(entry) {
+            let arrival = self.arrival.take().expect("it is not polled after it was ready");
+            let (why, arrival) = match shared.try_dispatch(arrival) {
                 Ok(()) => return Poll::Ready(Ok(())),
                 Err(refused) => refused,
             };
-            let (queue, overload) = match why {
-                Why::Full(queue) | Why::KeyFull(queue) => (queue, shared.settings.overload),
-                Why::Closed => return Poll::Ready(Err(entry.refused(why))),
-            };
-            match overload {
-                Overload::Reject => return Poll::Ready(Err(entry.refused(why))),
+            match shared.settings.overload {
+                _ if why == Why::Closed => return Poll::Ready(Err(arrival.refused(why))),
+                Overload::Reject => return Poll::Ready(Err(arrival.refused(why))),
                 Overload::Shed => {
-                    shared.shed_at(queue);
+                    shared.shed();
                     return Poll::Ready(Ok(()));
                 }
-                Overload::Block if !shared.room_comes(queue, why, &entry, context.waker()) => {
-                    self.entry = Some(entry);
-                    return Poll::Pending;
-                }
-                Overload::Block => self.entry = Some(entry),
+                Overload::Block => {}
+            }
+            // Another reason is another place.
+            if self.waits.is_some_and(|(before, _)| before != why) {
+                self.forget();
+            }
+            let mut place = self.waits.map(|(_, place)| place);
+            let is_so =
+                shared.room_of(why).leave(&mut place, context.waker(), || shared.may_try(why, &arrival));
+            self.waits = place.map(|place| (why, place));
+            self.arrival = Some(arrival);
+            if !is_so {
+                return Poll::Pending;
             }
         }
     }

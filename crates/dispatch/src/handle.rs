@@ -1,29 +1,43 @@
 //! By which events are dispatched, from wherever that is.
 
+use crate::admit::Arrival;
 use crate::batch::Batch;
-use crate::counters::Metrics;
-use crate::error::DispatchError;
+use crate::counters::Stats;
+use crate::error::{DispatchError, WaitsForItself};
 use crate::future::Dispatching;
 use crate::report::PanicReport;
-use crate::shared::Shared;
-use crate::sync::Ordering;
+use crate::shared::{ABORTED, Shared};
+use crate::sync::Arc;
 use core::hash::Hash;
 use core::time::Duration;
 use std::time::Instant;
 
-/// Dispatches events: a [`Dispatcher`](crate::Dispatcher) or what a [scope](crate::Builder::scope) has
-/// instead of one, and, in handlers, a [`Turn`](crate::Turn).
+/// Dispatches events. It can be cloned and sent anywhere; it does not keep the dispatcher open.
 ///
-/// A handler that dispatches never waits: where there is no room and the dispatcher
-/// [blocks](crate::Overload::Block), the event is kept aside and put in later, in order.
-pub struct Handle<K, E>(pub(crate) Shared<K, E>);
+/// A handler that dispatches never waits for room, in whichever dispatcher: what it dispatches comes in beyond
+/// the capacity, up to [`Builder::follow_ups`](crate::Builder::follow_ups) events.
+pub struct Handle<K, E>(pub(crate) Arc<Shared<K, E>>);
 
 /// What came of an attempt to [drain](Handle::drain) within some time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Drained {
-    /// Events that were not handled when the time had passed; those that stand in several queues are
-    /// counted once for each.
+    /// Events that were not handled when the time had passed.
     pub left: u64,
+}
+
+impl<K, E> Clone for Handle<K, E> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
+
+impl<K, E> core::fmt::Debug for Handle<K, E> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Handle")
+            .field("workers", &self.0.attended.len())
+            .field("events", &self.0.bound.events())
+            .finish_non_exhaustive()
+    }
 }
 
 impl<K: Eq + Hash + Clone, E> Handle<K, E> {
@@ -33,17 +47,27 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
     /// If the dispatcher is closed; or if there is no room and it [rejects](crate::Overload::Reject).
     #[inline]
     pub fn dispatch(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
-        self.0.dispatch(key, event)
+        self.0.dispatch(self.0.keyed(key, event))
+    }
+
+    /// The same, but never waits: where there is no room, the event is given back, whatever
+    /// [`Overload`](crate::Overload) says.
+    ///
+    /// # Errors
+    /// If the dispatcher is closed, or there is no room.
+    #[inline]
+    pub fn try_dispatch(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
+        self.0.try_dispatch(self.0.keyed(key, event)).map_err(|(why, arrival)| arrival.refused(why))
     }
 
     /// The same for an asynchronous task, which waits for room without blocking its thread.
     pub fn dispatch_async(&self, key: K, event: E) -> Dispatching<'_, K, E> {
-        Dispatching::new(&self.0, self.0.entry(key, event))
+        Dispatching::new(&self.0, self.0.keyed(key, event))
     }
 
     /// Dispatches `event`, which touches what `key` stands for, and of which only the freshest counts: if
     /// another that was dispatched in this way waits for the same key, this one takes its place, and
-    /// the other is dropped and [counted](Metrics::superseded).
+    /// the other is dropped and [counted](Stats::superseded).
     ///
     /// The place is that of the first: it is before what was dispatched otherwise for this key since
     /// then. Where all events of a key are of this kind, they are handled in order.
@@ -51,12 +75,7 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
     /// # Errors
     /// As [`dispatch`](Self::dispatch).
     pub fn dispatch_freshest(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
-        self.0.dispatch_freshest(key, event)
-    }
-
-    /// Collects events that are dispatched together, as soon as there are `size` for the same queue.
-    pub fn batch(&self, size: usize) -> Batch<'_, K, E> {
-        Batch::new(self, size)
+        self.0.dispatch(self.0.freshest(key, event))
     }
 
     /// Dispatches `event`, which touches nothing that others touch.
@@ -64,7 +83,7 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
     /// # Errors
     /// As [`dispatch`](Self::dispatch).
     pub fn dispatch_unordered(&self, event: E) -> Result<(), DispatchError<E>> {
-        self.0.dispatch_unordered(event)
+        self.0.dispatch(Arrival::Unordered { event })
     }
 
     /// Dispatches `event`, which touches all of `keys`: it runs when all events before it that touch any
@@ -73,7 +92,7 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
     /// # Errors
     /// As [`dispatch`](Self::dispatch).
     pub fn dispatch_keys(&self, keys: impl IntoIterator<Item = K>, event: E) -> Result<(), DispatchError<E>> {
-        self.0.dispatch_keys(keys, event)
+        self.0.dispatch(self.0.several(keys, event))
     }
 
     /// Dispatches `event`, which runs alone: everything that was dispatched before has finished, and
@@ -83,16 +102,23 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
     /// # Errors
     /// As [`dispatch`](Self::dispatch).
     pub fn dispatch_sequential(&self, event: E) -> Result<(), DispatchError<E>> {
-        self.0.dispatch_sequential(event)
+        self.0.dispatch(Arrival::Sequential { event })
     }
 
+    /// Collects events, to dispatch `size` of them together.
+    pub fn batch(&self, size: usize) -> Batch<'_, K, E> {
+        Batch::new(self, size)
+    }
+}
+
+impl<K, E> Handle<K, E> {
     /// Waits until everything that was dispatched has been handled, and everything that handlers have
     /// dispatched. Others may go on dispatching.
     ///
-    /// # Panics
-    /// If a handler calls it, which would wait for itself.
-    pub fn wait_idle(&self) {
-        self.wait_until_quiet(None);
+    /// # Errors
+    /// If a handler of this dispatcher calls it, which would wait for itself.
+    pub fn wait_idle(&self) -> Result<(), WaitsForItself> {
+        self.wait_until_quiet(None)
     }
 
     /// Nothing more can be dispatched, not by handlers either. What was dispatched is handled.
@@ -102,20 +128,25 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
 
     /// Closes, and waits until everything has been handled, but not for longer than `longest`.
     ///
-    /// # Panics
-    /// If a handler calls it, which would wait for itself.
-    pub fn drain(&self, longest: Duration) -> Drained {
+    /// # Errors
+    /// If a handler of this dispatcher calls it, which would wait for itself.
+    pub fn drain(&self, longest: Duration) -> Result<Drained, WaitsForItself> {
         self.close();
-        self.wait_until_quiet(Some(longest));
-        Drained { left: self.0.pending() }
+        self.wait_until_quiet(Some(longest))?;
+        Ok(Drained { left: self.0.bound.events() })
+    }
+
+    /// Closes, and lets what runs finish: nothing else is handled. What waits is dropped with the dispatcher.
+    pub fn abort(&self) {
+        self.0.abort();
     }
 
     /// What has happened so far.
     #[must_use]
-    pub fn metrics(&self) -> Metrics {
-        let mut metrics = Metrics { depth: self.0.pending(), ..Metrics::default() };
-        self.0.counters.iter().for_each(|counters| counters.add_to(&mut metrics));
-        metrics
+    pub fn stats(&self) -> Stats {
+        let mut stats = Stats { depth: self.0.bound.events(), ..Stats::default() };
+        self.0.counters.iter().for_each(|counters| counters.add_to(&mut stats));
+        stats
     }
 
     /// The handlers that have panicked since the last time, oldest first; the last 64 of them.
@@ -124,11 +155,14 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
         self.0.reports.take()
     }
 
-    fn wait_until_quiet(&self, longest: Option<Duration>) {
+    fn wait_until_quiet(&self, longest: Option<Duration>) -> Result<(), WaitsForItself> {
         let shared = &self.0;
-        assert!(shared.handler_here().is_none(), "a handler cannot wait until all handlers have ended");
+        if shared.worker_here().is_some() {
+            return Err(WaitsForItself);
+        }
         let since = Instant::now();
         let left = || longest.map(|longest| longest.saturating_sub(since.elapsed()));
-        shared.quiet.wait_for(left, || shared.is_quiet() || shared.aborted.load(Ordering::SeqCst));
+        shared.quiet.wait_for(left, || shared.is_quiet() || shared.has(ABORTED));
+        Ok(())
     }
 }

@@ -1,136 +1,38 @@
-//! Events that stand in several queues at once, and run when they have come to the front of all.
+//! Events with several keys.
 //!
-//! They are put into the queues one after the other under a lock that only they take, so that any
-//! two of them are in the same order in every queue where both are: they cannot wait for each other
-//! in a circle. The last queue in which one comes to the front is where it runs; the others hold
-//! what it touches until it has.
+//! Such an event has a part in the strand of each key, behind all that was dispatched before with this key. A part
+//! **arrives** when its key is free, and holds the key from then on. The worker whose part arrives last runs the
+//! event and releases all keys.
+//!
+//! The parts of one event are placed under a lock that only such events take. So any two of them are in the same order
+//! at every key that both touch, and cannot wait for each other in a circle.
 
-use crate::label::Touched;
-use crate::sync::{AtomicBool, AtomicU32, AtomicU64, Mutex, Ordering};
+use crate::sync::{AtomicU32, Mutex, Ordering};
 
-/// An event that touches several partitions.
-#[derive(Debug)]
-pub(crate) struct KeySet<K, E> {
-    pub(crate) touched: Touched<K>,
-    /// The queues it stands in, and where.
-    pub(crate) parts: Box<[Part]>,
-    meeting: Meeting<E>,
-}
-
-/// One queue that a joint event stands in.
-#[derive(Debug)]
-pub(crate) struct Part {
-    pub(crate) queue: usize,
-    position: AtomicU64,
-}
-
-/// An event that runs alone: it stands in all queues.
-#[derive(Debug)]
-pub(crate) struct Barrier<E> {
-    meeting: Meeting<E>,
-}
-
-#[derive(Debug)]
-struct Meeting<E> {
-    expected: u32,
+/// An event with several keys.
+pub(crate) struct Joint<K, E> {
+    /// The keys, each once, in the order in which they were given.
+    pub(crate) keys: Box<[K]>,
+    /// The hashes of the keys, each once.
+    pub(crate) hashes: Box<[u64]>,
+    pub(crate) came: u64,
     arrived: AtomicU32,
-    /// Whether it never runs.
-    withdrawn: AtomicBool,
     event: Mutex<Option<E>>,
 }
 
-impl<E> Meeting<E> {
-    fn new(expected: usize, event: E) -> Self {
-        Self {
-            expected: expected as u32,
-            arrived: AtomicU32::new(0),
-            withdrawn: AtomicBool::new(false),
-            event: Mutex::new(Some(event)),
-        }
+impl<K, E> Joint<K, E> {
+    pub(crate) fn new(keys: Box<[K]>, hashes: Box<[u64]>, came: u64, event: E) -> Self {
+        Self { keys, hashes, came, arrived: AtomicU32::new(0), event: Mutex::new(Some(event)) }
     }
 
-    /// It has come to the front of one more queue; whether that was the last one.
-    fn arrive(&self) -> bool {
-        // Whoever comes last sees what was done before the others came.
-        self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.expected
-    }
-
-    fn is_withdrawn(&self) -> bool {
-        self.withdrawn.load(Ordering::Acquire)
-    }
-
-    fn withdraw(&self) -> Option<E> {
-        self.withdrawn.store(true, Ordering::Release);
-        self.take()
-    }
-
-    fn take(&self) -> Option<E> {
-        crate::lock(&self.event).take()
-    }
-}
-
-impl<K, E> KeySet<K, E> {
-    /// `queues` are those of the keys, each once.
-    pub(crate) fn new(touched: Touched<K>, queues: impl Iterator<Item = usize>, event: E) -> Self {
-        let part = |queue| Part { queue, position: AtomicU64::new(0) };
-        let parts: Box<[Part]> = queues.map(part).collect();
-        let meeting = Meeting::new(parts.len(), event);
-        Self { touched, parts, meeting }
-    }
-
-    /// In `queue`, at `position`, none of its keys is touched by anyone before it; whether that is
-    /// so everywhere now.
-    pub(crate) fn arrive(&self, queue: usize, position: u64) -> bool {
-        if let Some(part) = self.parts.iter().find(|part| part.queue == queue) {
-            part.position.store(position, Ordering::Relaxed);
-        }
-        self.meeting.arrive()
-    }
-
-    /// The event; `None` if it was withdrawn.
-    pub(crate) fn take(&self) -> Option<E> {
-        self.meeting.take()
-    }
-
-    /// It could not be put into all its queues: it never runs.
-    pub(crate) fn withdraw(&self) -> Option<E> {
-        self.meeting.withdraw()
-    }
-
-    pub(crate) fn is_withdrawn(&self) -> bool {
-        self.meeting.is_withdrawn()
-    }
-}
-
-impl Part {
-    /// Where it stands, once it has arrived.
-    pub(crate) fn position(&self) -> u64 {
-        self.position.load(Ordering::Relaxed)
-    }
-}
-
-impl<E> Barrier<E> {
-    pub(crate) fn new(queues: usize, event: E) -> Self {
-        Self { meeting: Meeting::new(queues, event) }
-    }
-
-    /// Everything before it in one more queue has finished; whether that is so everywhere now.
+    /// The key of one more part is held; whether all are.
     pub(crate) fn arrive(&self) -> bool {
-        self.meeting.arrive()
+        // Whoever arrives last sees what handlers of the other keys did.
+        self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.hashes.len() as u32
     }
 
-    /// Whether it never runs.
-    pub(crate) fn is_withdrawn(&self) -> bool {
-        self.meeting.is_withdrawn()
-    }
-
-    /// The event; `None` if it was withdrawn.
+    /// The event, for the one who asks first.
     pub(crate) fn take(&self) -> Option<E> {
-        self.meeting.take()
-    }
-
-    /// It could not be put into all queues: it never runs.
-    pub(crate) fn withdraw(&self) -> Option<E> {
-        self.meeting.withdraw()
+        crate::lock(&self.event).take()
     }
 }

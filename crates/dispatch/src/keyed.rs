@@ -25,21 +25,27 @@ impl<K, E> Default for Keyed<K, E> {
     }
 }
 
+impl<K, E> Keyed<K, E> {
+    /// Takes out all events.
+    pub(crate) fn clear(&mut self) -> Vec<E> {
+        core::mem::take(&mut self.waiting).into_iter().filter_map(|(_, waiting)| waiting.freshest).collect()
+    }
+}
+
 impl<K: Eq + Hash + Clone, E> Keyed<K, E> {
     /// How many events of `key` wait.
     pub(crate) fn events(&self, key: &K) -> u64 {
         self.waiting.get(key).map_or(0, |waiting| waiting.events)
     }
 
+    /// Whether an event of `key` waits that a fresher one replaces.
+    pub(crate) fn has_freshest(&self, key: &K) -> bool {
+        self.waiting.get(key).is_some_and(|waiting| waiting.freshest.is_some())
+    }
+
     /// Puts `event` in the place of the freshest of `key` that waits, which is given back.
-    ///
-    /// # Errors
-    /// With `event`, if none waits.
-    pub(crate) fn replace(&mut self, key: &K, event: E) -> Result<E, E> {
-        match self.waiting.get_mut(key).and_then(|waiting| waiting.freshest.as_mut()) {
-            Some(freshest) => Ok(core::mem::replace(freshest, event)),
-            None => Err(event),
-        }
+    pub(crate) fn replace(&mut self, key: &K, event: E) -> Option<E> {
+        self.waiting.get_mut(key).and_then(|waiting| waiting.freshest.replace(event))
     }
 
     /// An event of `key` is there, kept here if it is one that can be replaced.

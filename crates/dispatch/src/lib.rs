@@ -31,101 +31,77 @@
 //! | that is [unordered](Handle::dispatch_unordered) | any time |
 //! | that is [sequential](Handle::dispatch_sequential) | alone: after all before it, before all after it |
 //!
-//! How events come to queues and queues to workers is a [`Rule`]. Memory is bounded, and there is a rule
-//! for [`Overload`]; a handler that [panics](OnPanic) harms nobody else; [`Metrics`] are cheap enough to be
-//! always on. An idle key costs nothing: where there is a table of keys at all, it holds those of which something
-//! waits.
-//!
-//! Events may be dispatched in [batches](Batch), and by [futures](Dispatching); they may be handled in
-//! [runs](Runs), be [shown](LookAhead) to the handler before their turn, have [results](Request), or be
-//! [closures](Job).
+//! Memory is bounded, and there is a rule for [`Overload`]; a handler that [panics](OnPanic) harms nobody else; [`Stats`]
+//! are always on. Events may be dispatched in [batches](Batch), and by [futures](Dispatching); they may be handled in
+//! [runs](Runs), have [results](Request), or be [closures](Job). An idle key costs nothing.
 //!
 //! # How it works
 //!
-//! | module | what it is |
+//! Keys hash to strands, which are ordered queues; workers take strands that have something to do, and claim one event at a
+//! time. `docs/design.md` says why order holds, and why nothing waits or is forgotten.
+//!
+//! | module | holds |
 //! |---|---|
-//! | [`ring`] | a bounded ring, into which many put and from which those who hold a lock take in any order |
-//! | [`queue`] | a ring, and which of its events may run now; the associative search is in `queue::search` |
-//! | [`put`] | how events come in, and what becomes of them where there is no room |
-//! | [`keyed`] | keys that have something waiting, for limits and the freshest events |
-//! | [`joint`] | events that stand in several queues, and run when they are at the front of all |
-//! | [`ready`] | which queues may have something: a bit for each |
-//! | [`seats`] | where workers sleep, and how they are woken |
+//! | [`strand`], [`entry`] | an ordered queue of the events of some keys |
+//! | [`ready`], [`sleepers`] | which strands have something to do, and which workers sleep |
 //! | [`worker`] | a worker's life |
-//! | [`room`] | where those wait for whom there is no room, or who wait for the end |
-//!
-//! # What must hold
-//!
-//! * Events with a key in common are handled in the order in which they were dispatched, and never two
-//!   at once.
-//! * Every event that was taken in is handled exactly once, or counted as dropped.
-//! * As long as something can run, somebody runs it, or is on the way.
-//! * `unsafe` is confined to [`ring`] and [`queue`].
+//! | [`admit`], [`bound`], [`waiters`] | how events come in, whether there is room, and those who wait for it |
+//! | [`joint`], [`gate`] | events with several keys, and events that run alone |
+//! | [`keyed`] | keys that have something waiting, for limits and the freshest events |
+//! | [`shared`], [`discard`] | what all of them share, and what is dropped after an abort |
 
 #![allow(rustdoc::private_intra_doc_links)]
 
-mod aside;
+mod admit;
 mod batch;
+mod bound;
 mod builder;
+mod caught;
 mod completion;
 mod counters;
+mod discard;
 mod dispatcher;
 mod entry;
 mod error;
 mod future;
+mod gate;
 mod handle;
 mod handler;
 mod job;
 mod joint;
 mod keyed;
-mod label;
 #[cfg(all(test, loom))]
 mod model;
 mod options;
 mod poisoned;
-mod put;
-mod queue;
 #[cfg(all(test, not(loom)))]
 mod random;
 mod ready;
 mod report;
-mod ring;
-mod room;
-mod seats;
 mod shared;
+mod sleepers;
+mod strand;
 mod sync;
-#[cfg(all(test, not(any(loom, shuttle))))]
-mod tests;
+mod waiters;
 mod worker;
 
 pub use batch::Batch;
 pub use builder::Builder;
 pub use completion::{Completing, Completion, NotHandled, Request};
-pub use counters::{Metrics, Times};
+pub use counters::{Stats, Times};
 pub use dispatcher::Dispatcher;
-pub use error::{BuildError, DispatchError};
+pub use error::{BuildError, DispatchError, WaitsForItself};
 pub use future::Dispatching;
 pub use handle::{Drained, Handle};
-pub use handler::{Handler, LookAhead, Runs, Turn};
+pub use handler::{Handler, Runs, Turn};
 pub use job::Job;
-pub use options::{Idle, OnPanic, Overload, Rule};
+pub use options::{Binding, Idle, OnPanic, Overload};
 pub use report::PanicReport;
-pub use ring::prefetch;
 
 /// Takes a lock. What it guards is whole at all times: whoever panics does so elsewhere.
 #[inline]
 fn lock<T>(mutex: &sync::Mutex<T>) -> sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-/// The same, if nobody else has it.
-#[inline]
-fn try_lock<T>(mutex: &sync::Mutex<T>) -> Option<sync::MutexGuard<'_, T>> {
-    match mutex.try_lock() {
-        Ok(guard) => Some(guard),
-        Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-        Err(std::sync::TryLockError::WouldBlock) => None,
-    }
 }
 
 #[cfg(doctest)]

@@ -10,11 +10,13 @@ pub(crate) struct Poisoned<K> {
     keys: Mutex<HashSet<K>>,
 }
 
-impl<K: Eq + Hash + Clone> Poisoned<K> {
+impl<K> Poisoned<K> {
     pub(crate) fn none() -> Self {
         Self { any: AtomicBool::new(false), keys: Mutex::new(HashSet::new()) }
     }
+}
 
+impl<K: Eq + Hash + Clone> Poisoned<K> {
     /// Events that touch `keys` are not handled any more.
     pub(crate) fn add<'k>(&self, keys: impl Iterator<Item = &'k K>)
     where

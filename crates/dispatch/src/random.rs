@@ -19,7 +19,7 @@ mod soak;
 #[cfg(not(shuttle))]
 mod watchdog;
 
-use crate::sync::{Arc, Ordering, Thread, current, park, spawn};
+use crate::sync::{Arc, Thread, current, park, spawn};
 use crate::{DispatchError, Dispatcher, Handle, Handler, Turn};
 use core::pin::pin;
 use core::task::{Context, Poll};
@@ -56,15 +56,6 @@ impl<const RUNS: bool> Handler<u64, Event> for Visitor<RUNS> {
             self.handle(turn, event);
         }
     }
-
-    const PREPARES: bool = true;
-
-    fn prepare(&self, key: Option<&u64>, event: &Event) {
-        self.0.show(event, key.copied());
-        if self.0.planned(event).panics {
-            std::panic::resume_unwind(Box::new("as planned, which nobody is to note"));
-        }
-    }
 }
 
 /// Runs `plan` to its end, and checks what has become of every event.
@@ -80,17 +71,17 @@ fn run(plan: Plan) {
         builder.build(Visitor::<false>(ledger.clone()))
     };
     let dispatcher = dispatcher.expect("what is planned is possible");
-    let handle = dispatcher.handle.clone();
+    let handle = dispatcher.handle();
     produce(&handle, &ledger);
     let discarded = end(dispatcher, &ledger);
     // What a handler's panic has stopped is still there.
     let discarded = discarded + handle.0.discard();
-    let (metrics, reports) = (handle.metrics(), handle.panics().len());
-    ledger.close_the_books(&Totals { metrics, reports, discarded, aborted: is_aborted(&handle) });
+    let (stats, reports) = (handle.stats(), handle.panics().len());
+    ledger.close_the_books(&Totals { stats, reports, discarded, aborted: is_aborted(&handle) });
 }
 
 /// Lets all producers dispatch what they are to, and waits for them.
-fn produce(handle: &Arc<Handle<u64, Event>>, ledger: &Arc<Ledger>) {
+fn produce(handle: &Handle<u64, Event>, ledger: &Arc<Ledger>) {
     let start = |source| {
         let (handle, ledger) = (handle.clone(), ledger.clone());
         spawn(format!("producer-{source}"), move || follow(&handle, &ledger, source))
@@ -107,7 +98,7 @@ fn end(dispatcher: Dispatcher<u64, Event>, ledger: &Ledger) -> u64 {
         End::Drop => {}
         End::Abort => return dispatcher.abort(),
         End::Drain(longest) => {
-            let left = dispatcher.drain(longest).left;
+            let left = dispatcher.drain(longest).expect("it is no handler").left;
             let is_so = left == 0 || !is_patient(longest) || is_aborted(&dispatcher);
             ledger.demand(is_so, || format!("{left} are left by a patient drain"));
         }
@@ -116,7 +107,7 @@ fn end(dispatcher: Dispatcher<u64, Event>, ledger: &Ledger) -> u64 {
 }
 
 fn is_aborted(handle: &Handle<u64, Event>) -> bool {
-    handle.0.aborted.load(Ordering::SeqCst)
+    handle.0.has(crate::shared::ABORTED)
 }
 
 /// Does what is planned of `source`.
@@ -126,12 +117,12 @@ fn follow(handle: &Handle<u64, Event>, ledger: &Arc<Ledger>, source: usize) {
             Step::One(id) => dispatch(handle, ledger, *id),
             Step::Batch { size, ids } => dispatch_batch(handle, ledger, *size, ids),
             Step::WaitIdle => {
-                handle.wait_idle();
+                handle.wait_idle().expect("it is no handler");
                 ledger.demand_that_all_is_settled(source, is_aborted(handle));
             }
             Step::Close => handle.close(),
             Step::Drain(longest) => {
-                handle.drain(*longest);
+                handle.drain(*longest).expect("it is no handler");
                 if is_patient(*longest) {
                     ledger.demand_that_all_is_settled(source, is_aborted(handle));
                 }

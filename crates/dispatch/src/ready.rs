@@ -1,50 +1,62 @@
-//! Which queues may have something to do: a bit for each.
-//!
-//! A bit is set after something was put into the queue, and cleared by a worker that finds nothing it
-//! could claim. The worker then looks at the queue's `tail` once more, and the producer moved `tail`
-//! before it looked at the bit, both sequentially consistent: so at least one of them sees the other,
-//! and a queue with something in it that nobody attends has its bit set. The bit is cleared under the
-//! lock of the queue; what changes in a queue other than at its tail changes under that lock too, and
-//! the bit is set after it.
+//! Which strands may have something to do: a bit for each, in words of the worker where the strand is at home.
 
 use crate::sync::{AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
 
 const BITS: usize = u64::BITS as usize;
 
-pub(crate) struct Ready(Box<[CachePadded<AtomicU64>]>);
+pub(crate) struct Ready {
+    /// By worker.
+    words: Box<[CachePadded<Box<[AtomicU64]>>]>,
+}
 
 impl Ready {
-    pub(crate) fn new(queues: usize) -> Self {
-        Self((0..queues.div_ceil(BITS)).map(|_| CachePadded::new(AtomicU64::new(0))).collect())
+    pub(crate) fn new(workers: usize, strands: usize) -> Self {
+        let words = strands.div_ceil(workers).div_ceil(BITS);
+        let of_worker = |_| CachePadded::new((0..words).map(|_| AtomicU64::new(0)).collect());
+        Self { words: (0..workers).map(of_worker).collect() }
     }
 
-    /// Whether it was not set before.
+    /// The worker at home at `strand`.
     #[inline]
-    pub(crate) fn set(&self, queue: usize) -> bool {
-        let word = &self.0[queue / BITS];
-        word.load(Ordering::SeqCst) & bit(queue) == 0
-            && word.fetch_or(bit(queue), Ordering::SeqCst) & bit(queue) == 0
+    pub(crate) fn home(&self, strand: usize) -> usize {
+        strand % self.words.len()
     }
 
+    /// There may be something to do in `strand`.
     #[inline]
-    pub(crate) fn clear(&self, queue: usize) {
-        self.0[queue / BITS].fetch_and(!bit(queue), Ordering::SeqCst);
+    pub(crate) fn set(&self, strand: usize) {
+        let place = strand / self.words.len();
+        self.words[self.home(strand)][place / BITS].fetch_or(bit(place), Ordering::SeqCst);
     }
 
-    /// The queues whose bits are set.
-    pub(crate) fn queues(&self) -> impl Iterator<Item = usize> {
-        self.0.iter().enumerate().flat_map(|(index, word)| {
-            let mut bits = word.load(Ordering::SeqCst);
-            core::iter::from_fn(move || {
-                let low = (bits != 0).then(|| bits.trailing_zeros() as usize)?;
+    /// Takes a strand of `worker` that has something to do: the next one after `last`, in turn.
+    #[inline]
+    pub(crate) fn take(&self, worker: usize, last: usize) -> Option<usize> {
+        let (words, workers) = (&self.words[worker], self.words.len());
+        let first = (last / workers + 1) % (words.len() * BITS);
+        for step in 0..=words.len() {
+            let index = (first / BITS + step) % words.len();
+            // The first word is looked at twice: from the place on, and at the end up to it.
+            let from = if step == 0 { u64::MAX << (first % BITS) } else { u64::MAX };
+            let mut bits = words[index].load(Ordering::SeqCst) & from;
+            while bits != 0 {
+                let low = bits.trailing_zeros() as usize;
+                if words[index].fetch_and(!bit(low), Ordering::SeqCst) & bit(low) != 0 {
+                    return Some((index * BITS + low) * workers + worker);
+                }
                 bits &= bits - 1;
-                Some(index * BITS + low)
-            })
-        })
+            }
+        }
+        None
+    }
+
+    /// Whether any strand of `worker` has something to do.
+    pub(crate) fn any(&self, worker: usize) -> bool {
+        self.words[worker].iter().any(|word| word.load(Ordering::SeqCst) != 0)
     }
 }
 
-const fn bit(queue: usize) -> u64 {
-    1 << (queue % BITS)
+const fn bit(place: usize) -> u64 {
+    1 << (place % BITS)
 }

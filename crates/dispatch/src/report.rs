@@ -16,10 +16,11 @@ pub struct PanicReport<K> {
 }
 
 impl<K> PanicReport<K> {
-    pub(crate) fn new(keys: Vec<K>, panic: &(dyn core::any::Any + Send)) -> Self {
+    /// What `panic` says.
+    pub(crate) fn message_of(panic: &(dyn core::any::Any + Send)) -> String {
         let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
         let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
-        Self { keys, message: said.unwrap_or_else(|| "a panic without words".to_owned()) }
+        said.unwrap_or_else(|| "a panic without a message".to_owned())
     }
 }
 

@@ -1,114 +1,83 @@
 //! What workers and those who dispatch share.
 
-use crate::aside::Aside;
-use crate::counters::{Counters, Sample};
-use crate::entry::{Entry, Plain, Why};
-use crate::keyed::Keyed;
-use crate::label::{ALL, NOTHING, Seen};
-use crate::options::{Idle, OnPanic, Overload, Rule};
+use crate::admit::Why;
+use crate::bound::Bound;
+use crate::counters::Counters;
+use crate::gate::Gate;
+use crate::options::{Binding, Idle, OnPanic, Overload};
 use crate::poisoned::Poisoned;
-use crate::queue::{Queue, QueueRule};
 use crate::ready::Ready;
 use crate::report::Reports;
-use crate::room::Room;
-use crate::seats::Seats;
-use crate::sync::{AtomicBool, AtomicU32, Clock, HashBuilder, Mutex, Ordering, fence};
-use crate::worker::searches;
-use core::hash::Hash;
-use core::task::Waker;
+use crate::sleepers::Sleepers;
+use crate::strand::{Pushed, Strand};
+use crate::sync::{AtomicU32, Clock, HashBuilder, Mutex, Ordering, fence};
+use crate::waiters::Waiters;
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 
-/// An event waits no longer than this, by what its queue's events took lately, before a worker that
-/// has nothing else to do is called to help.
-pub(crate) const PATIENCE_NS: u64 = 2_000;
+/// Nothing more can be dispatched.
+pub(crate) const CLOSED: u32 = 1;
+/// Nothing more is handled.
+pub(crate) const ABORTED: u32 = 2;
+/// A sequential event waits or runs.
+pub(crate) const SHUT: u32 = 4;
 
-/// Events that take less are done sooner by one worker alone than by several at one queue, who take from each
-/// other's caches what they share.
-const WORTH_SHARING_NS: u32 = 500;
+/// A worker that attends no strand.
+pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// Who waits for room is told of it by a worker that has nothing to do where what would find room takes so long: to
-/// wake somebody takes tens of microseconds.
-pub(crate) const WORTH_COMING_NS: u64 = 500_000;
-/// By a worker that could take part where others are, only where it takes so long: to take part costs less than to wake
-/// somebody often, and more than to wake somebody who then brings enough for long.
-pub(crate) const WORTH_MUCH_NS: u64 = 2_000_000;
+/// Events that take longer are worth waking another worker for at once: to wake one costs tens of microseconds.
+const WORTH_WAKING_NS: u32 = 1_000;
+
+/// Producers may fill a quarter of the capacity with events of one strand, and so many anyway.
+const LEAST_SHARE: usize = 16;
+
+/// Groups of those who wait for room in a strand.
+const GROUPS: usize = 16;
 
 /// Everything that a dispatcher is made of, but for its threads and its handler.
 pub(crate) struct Shared<K, E> {
-    pub(crate) queues: Box<[CachePadded<Lane<K, E>>]>,
+    pub(crate) strands: Box<[Strand<K, E>]>,
     pub(crate) ready: Ready,
-    pub(crate) seats: Seats,
+    pub(crate) bound: Bound,
+    /// Events of one strand that producers may have waiting.
+    pub(crate) share: usize,
+    pub(crate) gate: Gate<K, E>,
+    pub(crate) sleepers: Sleepers,
     pub(crate) settings: Settings,
-    /// Searches without success before a worker sleeps.
-    pub(crate) searches: u32,
     pub(crate) hasher: HashBuilder,
     pub(crate) clock: Clock,
     pub(crate) counters: Box<[CachePadded<Counters>]>,
-    /// Held while an event is put into several queues.
+    /// The strand where each worker is, or [`NOWHERE`].
+    pub(crate) attended: Box<[CachePadded<AtomicU32>]>,
+    /// What an event took lately, in nanoseconds.
+    pub(crate) pace: CachePadded<AtomicU32>,
+    /// Held while the parts of an event with several keys are placed.
     pub(crate) joint: Mutex<()>,
-    /// What handlers dispatched that found no room, by worker.
-    pub(crate) aside: Box<[CachePadded<Aside<K, E>>]>,
-    pub(crate) closed: AtomicBool,
-    pub(crate) aborted: AtomicBool,
+    /// `CLOSED`, `ABORTED`, `SHUT`.
+    pub(crate) flags: CachePadded<AtomicU32>,
     pub(crate) poisoned: Poisoned<K>,
     pub(crate) reports: Reports<K>,
+    /// Whoever waits for room in the dispatcher.
+    pub(crate) room: Waiters,
+    /// Whoever waits for room in a strand, or of a key.
+    pub(crate) strand_room: [Waiters; GROUPS],
     /// Whoever waits until nothing is left.
-    pub(crate) quiet: Room,
-}
-
-/// A queue, and what is known of it.
-pub(crate) struct Lane<K, E> {
-    pub(crate) queue: Queue<K, E>,
-    /// What an event took lately, in nanoseconds.
-    pub(crate) pace: AtomicU32,
-    pub(crate) room: Room,
-    pub(crate) samples: Sample,
-    /// Of keys that are looked up.
-    pub(crate) keyed: Mutex<Keyed<K, E>>,
-}
-
-impl<K: Eq, E> Lane<K, E> {
-    /// Those who wait for room are told by those who work when so many events are left: they should come before the
-    /// workers have nothing to do, and not more often than that needs.
-    fn low(&self) -> u64 {
-        (self.queue.ring().capacity() as u64).div_ceil(4)
-    }
-
-    /// Whether there is so much room that those who wait for some are to be told by those who work.
-    fn has_much_room(&self) -> bool {
-        self.queue.ring().len() <= self.low()
-    }
-
-    /// Whether there is room for what takes so many nanoseconds. There is wherever there is much.
-    fn has_room(&self, nanos: u64) -> bool {
-        let ring = self.queue.ring();
-        let capacity = ring.capacity() as u64;
-        let events = nanos / u64::from(self.pace.load(Ordering::Relaxed).max(1));
-        ring.len() + events.clamp(1, capacity - self.low()) <= capacity
-    }
-
-    /// Whether there is less room than that, as far as is known without looking at what producers write.
-    #[inline]
-    pub(crate) fn is_filling(&self) -> bool {
-        self.queue.ring().has_more_than(self.low())
-    }
+    pub(crate) quiet: Waiters,
 }
 
 /// What was chosen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    pub(crate) rule: Rule,
+    pub(crate) binding: Binding,
+    pub(crate) strands: Option<usize>,
     pub(crate) capacity: usize,
     pub(crate) overload: Overload,
     pub(crate) on_panic: OnPanic,
     pub(crate) idle: Idle,
-    /// Bits by which keys are told apart; all of the key, if `None`.
-    pub(crate) partition_bits: Option<u32>,
     /// Events of one key that may wait.
     pub(crate) key_limit: Option<u64>,
-    /// Events that a worker keeps aside for its handlers.
-    pub(crate) aside: usize,
+    /// Events that handlers may dispatch beyond the capacity.
+    pub(crate) follow_ups: usize,
 }
 
 #[cfg(loom)]
@@ -119,235 +88,211 @@ loom::thread_local! {
 
 #[cfg(not(loom))]
 crate::sync::thread_local! {
-    /// The dispatcher whose handler runs on this thread, by address, and the worker.
+    /// The dispatcher whose worker this thread is, by address, and the worker.
     static HANDLING: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-impl<K: Eq + Hash + Clone, E> Shared<K, E> {
+/// Whether this thread is a worker of any dispatcher.
+#[inline]
+pub(crate) fn is_worker() -> bool {
+    HANDLING.with(Cell::get).0 != 0
+}
+
+impl<K, E> Shared<K, E> {
     pub(crate) fn new(workers: usize, settings: Settings) -> Self {
-        let Settings { rule, capacity, .. } = settings;
-        let queues = rule.queues(workers);
-        let window = rule.window().unwrap_or(capacity) as u64;
-        let lane = |index| {
-            let exact = settings.partition_bits.is_none();
-            let rule = QueueRule { index, window, shared: rule.shares(), exact };
-            CachePadded::new(Lane {
-                queue: Queue::new(capacity, rule),
-                pace: AtomicU32::new(PATIENCE_NS as u32 / 2),
-                room: Room::default(),
-                samples: Sample::new(capacity),
-                keyed: Mutex::new(Keyed::default()),
-            })
-        };
+        let strands = settings.strands.unwrap_or_else(|| default_strands(workers));
+        let follow_ups = if settings.overload == Overload::Block { settings.follow_ups } else { 0 };
+        let nowhere = |_| CachePadded::new(AtomicU32::new(NOWHERE));
         Self {
-            queues: (0..queues).map(lane).collect(),
-            ready: Ready::new(queues),
-            seats: Seats::new(workers),
+            strands: (0..strands).map(|_| Strand::default()).collect(),
+            ready: Ready::new(workers, strands),
+            bound: Bound::new(workers, settings.capacity, follow_ups),
+            share: (settings.capacity / 4).max(LEAST_SHARE),
+            gate: Gate::new(),
+            sleepers: Sleepers::new(workers),
             settings,
-            searches: searches(),
             hasher: HashBuilder::default(),
             clock: Clock::new(),
             counters: (0..workers).map(|_| CachePadded::new(Counters::default())).collect(),
+            attended: (0..workers).map(nowhere).collect(),
+            pace: CachePadded::new(AtomicU32::new(WORTH_WAKING_NS / 2)),
             joint: Mutex::new(()),
-            aside: (0..workers).map(|_| CachePadded::new(Aside::new())).collect(),
-            closed: AtomicBool::new(false),
-            aborted: AtomicBool::new(false),
+            flags: CachePadded::new(AtomicU32::new(0)),
             poisoned: Poisoned::none(),
             reports: Reports::new(),
-            quiet: Room::default(),
+            room: Waiters::default(),
+            strand_room: core::array::from_fn(|_| Waiters::default()),
+            quiet: Waiters::default(),
         }
     }
 
-    /// The worker at home at `queue`.
+    /// The strand of what has this hash.
     #[inline]
-    pub(crate) fn home(&self, queue: usize) -> usize {
-        queue % self.seats.workers()
+    pub(crate) fn strand_of(&self, hash: u64) -> usize {
+        (hash >> 32) as usize & (self.strands.len() - 1)
     }
 
-    /// There may be something to do in `queue`, which touches `tag`.
+    /// Whether one of `flags` is set.
     #[inline]
-    pub(crate) fn announce(&self, queue: usize, tag: u32) {
-        if self.ready.set(queue) {
-            self.rouse(queue, tag);
-        }
+    pub(crate) fn has(&self, flags: u32) -> bool {
+        self.flags.load(Ordering::SeqCst) & flags != 0
     }
 
-    /// There may be something to do in `queue` again, in which nothing could be done, so that nobody came
-    /// though it was announced.
-    pub(crate) fn reopen(&self, queue: usize) {
-        self.ready.set(queue);
-        // Whoever falls asleep looks at what is touched after, and a fence: one of both sees the other.
-        fence(Ordering::SeqCst);
-        self.rouse(queue, NOTHING);
-    }
-
-    /// Wakes somebody for `queue`, in which there is something that touches `tag`, if nobody is up.
+    /// Something was pushed into `strand`.
     #[inline]
-    fn rouse(&self, queue: usize, tag: u32) {
-        if !self.settings.rule.moves() {
-            self.seats.wake_exactly(self.home(queue));
-        } else if self.seats.could_wake() {
-            self.call(queue, tag);
+    pub(crate) fn pushed(&self, strand: usize, pushed: Pushed) {
+        match pushed {
+            Pushed::Scheduled => self.announce(strand),
+            // Its worker comes to it; somebody is to see to it if that takes long.
+            Pushed::Already if self.settings.binding == Binding::Dynamic => self.have_it_watched(strand),
+            Pushed::Already => {}
         }
     }
 
-    /// Wakes somebody for `queue`, if that is worth the while: not if a worker that is there already
-    /// must finish first, or will come to it soon; and if it does not, somebody sees that soon.
-    #[cold]
-    fn call(&self, queue: usize, tag: u32) {
-        let lane = &self.queues[queue];
-        let touched = lane.queue.touched();
-        let helps = || touched != tag && touched != ALL && (self.is_late(queue) || !self.seats.is_watched());
-        if touched == NOTHING || self.settings.rule.shares() && helps() {
-            self.seats.wake(self.home(queue));
-        }
-    }
-
-    /// Whether what is in `queue` would wait too long for one worker.
+    /// There may be something to do in `strand`, which nobody attends.
     #[inline]
-    pub(crate) fn is_late(&self, queue: usize) -> bool {
-        let lane = &self.queues[queue];
-        lane.queue.ring().len() * u64::from(lane.pace.load(Ordering::Relaxed)) >= PATIENCE_NS
-    }
-
-    /// Whether several workers are to serve `queue` at once.
-    #[inline]
-    pub(crate) fn is_shared(&self, queue: usize) -> bool {
-        match self.settings.rule {
-            Rule::Window { .. } => true,
-            Rule::Elastic { .. } => self.queues[queue].pace.load(Ordering::Relaxed) >= WORTH_SHARING_NS,
-            Rule::Sharded | Rule::Bound { .. } => false,
-        }
-    }
-
-    /// An event was dropped that belonged to `queue`.
-    pub(crate) fn shed_at(&self, queue: usize) {
-        self.counters[self.home(queue)].shed();
-    }
-
-    /// Whether there is room for `entry` now, in `queue`, where there was none, and `why`; `waker` is woken when
-    /// there is, if not.
-    pub(crate) fn room_comes(&self, queue: usize, why: Why, entry: &Entry<K, E>, waker: &Waker) -> bool {
-        self.queues[queue].room.leave(waker, || self.may_try(why, entry))
-    }
-
-    /// Whether it is worth the while to try again with `entry`, which could not be put in, and `why`: there
-    /// is room, or never will be.
-    pub(crate) fn may_try(&self, why: Why, entry: &Entry<K, E>) -> bool {
-        let has_room = match (why, entry) {
-            (Why::KeyFull(queue), Entry::Plain { label: Plain::Key(key), .. }) => {
-                let events = crate::lock(&self.queues[queue].keyed).events(&key.key);
-                self.settings.key_limit.is_none_or(|limit| events <= limit / 2)
-            }
-            (Why::Full(queue) | Why::KeyFull(queue), _) => self.queues[queue].has_room(WORTH_COMING_NS),
-            (Why::Closed, _) => true,
-        };
-        has_room || self.closed.load(Ordering::SeqCst)
-    }
-
-    /// Tells those who wait for room in `queue`, if there is much, or may be some for their key. Until then, somebody
-    /// who has nothing to do is to look whether there is enough.
-    #[inline]
-    pub(crate) fn tell_of_room(&self, queue: usize) {
-        let lane = &self.queues[queue];
-        if !lane.room.is_awaited() {
-            return;
-        }
-        if self.settings.key_limit.is_some() || lane.has_much_room() {
-            lane.room.tell();
-        } else if self.settings.rule.moves() && self.seats.could_wake() && !self.seats.is_watched() {
-            self.seats.wake(self.home(queue));
-        }
-    }
-
-    /// Tells those who wait for room, wherever there is some for what takes so many nanoseconds. For a worker that has
-    /// nothing to do: they may bring something for it too.
-    pub(crate) fn tell_of_room_anywhere(&self, nanos: u64) {
-        for lane in &self.queues {
-            if lane.room.is_awaited() && lane.has_room(nanos) {
-                lane.room.tell();
+    pub(crate) fn announce(&self, strand: usize) {
+        self.ready.set(strand);
+        let home = self.ready.home(strand);
+        if self.settings.binding == Binding::Static {
+            self.sleepers.wake_exactly(home);
+        } else if self.sleepers.could_wake() {
+            let is_long = || self.pace.load(Ordering::Relaxed) >= WORTH_WAKING_NS;
+            if self.sleepers.all_sleep() || !self.sleepers.is_watched() || is_long() {
+                self.sleepers.wake(home);
             }
         }
     }
 
-    /// The worker whose handler runs on this thread, if it is one of this dispatcher.
+    /// Wakes somebody if all that do not work sleep for good: whoever works may be stuck.
     #[inline]
-    pub(crate) fn handler_here(&self) -> Option<usize> {
+    pub(crate) fn have_it_watched(&self, strand: usize) {
+        if self.sleepers.could_wake() && !self.sleepers.is_watched() {
+            self.sleepers.wake(self.ready.home(strand));
+        }
+    }
+
+    /// Those who wait for room in `strand`.
+    #[inline]
+    pub(crate) fn room_in(&self, strand: usize) -> &Waiters {
+        &self.strand_room[strand % GROUPS]
+    }
+
+    /// Whether what this thread dispatches comes in whatever a strand holds, or waits of its key.
+    #[inline]
+    pub(crate) fn comes_in_anyway(&self) -> bool {
+        is_worker() && self.settings.overload == Overload::Block
+    }
+
+    /// An event was dropped for want of room.
+    pub(crate) fn shed(&self) {
+        self.counters[0].shed();
+    }
+
+    /// Where those wait who were refused.
+    pub(crate) fn room_of(&self, why: Why) -> &Waiters {
+        match why {
+            Why::StrandFull(strand) | Why::KeyFull(strand) => self.room_in(strand),
+            Why::Full | Why::Closed => &self.room,
+        }
+    }
+
+    /// The worker that this thread is, if it is one of this dispatcher.
+    #[inline]
+    pub(crate) fn worker_here(&self) -> Option<usize> {
         let (dispatcher, worker) = HANDLING.with(Cell::get);
         (dispatcher == core::ptr::from_ref(self).addr()).then_some(worker)
     }
 
-    /// The calling thread is `worker`, and handles events from now on.
-    pub(crate) fn handle_here(&self, worker: usize) {
+    /// The calling thread is `worker` from now on.
+    pub(crate) fn work_here(&self, worker: usize) {
         HANDLING.with(|here| here.set((core::ptr::from_ref(self).addr(), worker)));
-        self.seats.sit(worker);
+        self.sleepers.register(worker);
     }
 
     /// Nothing more can be dispatched.
     pub(crate) fn close(&self) {
-        // Workers that see it closed and empty end: nothing may come in any more by then.
-        self.queues.iter().for_each(|lane| lane.queue.ring().close());
-        self.closed.store(true, Ordering::SeqCst);
-        self.queues.iter().for_each(|lane| lane.room.tell());
-        self.seats.wake_all();
+        self.flags.fetch_or(CLOSED, Ordering::SeqCst);
+        self.tell_everybody();
     }
 
-    /// Nothing more is handled; what waits is left in the queues.
+    /// Nothing more is handled; what waits stays where it is.
     pub(crate) fn abort(&self) {
-        self.aborted.store(true, Ordering::SeqCst);
-        self.close();
+        self.flags.fetch_or(CLOSED | ABORTED, Ordering::SeqCst);
+        self.tell_everybody();
+    }
+
+    fn tell_everybody(&self) {
+        self.room.tell();
+        self.strand_room.iter().for_each(Waiters::tell);
         self.quiet.tell();
+        self.sleepers.wake_all();
     }
 
-    /// Takes out all that waits; how many events that were.
-    pub(crate) fn discard(&self) -> u64 {
-        let mut discarded = 0;
-        for lane in &self.queues {
-            lane.queue.clear(|label, event| match label {
-                Seen::Key(_) | Seen::Unordered => {
-                    discarded += u64::from(self.begin(lane, label, event).is_some());
-                }
-                Seen::Keys(set) => discarded += u64::from(set.withdraw().is_some()),
-                Seen::Sequential(barrier) => discarded += u64::from(barrier.withdraw().is_some()),
-            });
-        }
-        for aside in &self.aside {
-            discarded += aside.discard();
-        }
-        discarded
+    /// Whether everything that was dispatched so far has been handled, and all that handlers have dispatched.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.bound.events() == 0
     }
 
-    /// The event with this plain `label` that is to be handled now: `event`, which stood in the queue, or
-    /// that which is kept for its key.
-    #[inline]
-    pub(crate) fn begin(&self, lane: &Lane<K, E>, label: Seen<'_, K, E>, event: Option<E>) -> Option<E> {
-        match label {
-            Seen::Key(key) if key.freshest || self.settings.key_limit.is_some() => {
-                let kept = crate::lock(&lane.keyed).leave(key.key, key.freshest);
-                event.or(kept)
-            }
-            _ => event,
+    /// Whether it is closed, and nothing is left. Whoever dispatches admits first and looks whether it is closed after.
+    pub(crate) fn is_over(&self) -> bool {
+        self.has(CLOSED) && {
+            fence(Ordering::SeqCst);
+            self.is_quiet()
+        }
+    }
+
+    /// Whether a sequential event may run now.
+    pub(crate) fn is_gate_due(&self) -> bool {
+        self.has(SHUT) && {
+            fence(Ordering::SeqCst);
+            self.bound.in_strands() == 0
+        }
+    }
+
+    /// Wakes a worker for the sequential event, if it may run now.
+    pub(crate) fn see_to_gate(&self) {
+        if self.is_gate_due() {
+            self.sleepers.wake(0);
+        }
+    }
+
+    /// An event was finished by somebody who is no worker, or its admission is taken back.
+    pub(crate) fn finish_elsewhere(&self, count: u64) {
+        self.bound.finish_elsewhere(count);
+        self.see_to_gate();
+        self.tell_of_room();
+        self.tell_if_quiet();
+    }
+
+    /// Tells those who wait for room, if there is some.
+    pub(crate) fn tell_of_room(&self) {
+        if self.room.is_awaited() && self.bound.has_room() {
+            self.room.tell();
+        }
+    }
+
+    /// Tells those who wait until nothing is left, if that is so; and workers that may end now.
+    pub(crate) fn tell_if_quiet(&self) {
+        if self.quiet.is_awaited() && self.is_quiet() {
+            self.quiet.tell();
+        }
+        if self.is_over() {
+            self.sleepers.wake_all();
         }
     }
 
     /// Whether an event that touches `keys` is not to be handled.
     #[inline]
-    pub(crate) fn is_poisoned(&self, keys: &[K]) -> bool {
+    pub(crate) fn is_poisoned(&self, keys: &[K]) -> bool
+    where
+        K: Eq + core::hash::Hash + Clone,
+    {
         self.poisoned.any() && keys.iter().any(|key| self.poisoned.has(key))
     }
+}
 
-    /// Events that are in, those that run among them; each of those that stand in several queues as
-    /// often.
-    pub(crate) fn pending(&self) -> u64 {
-        self.queues.iter().map(|lane| lane.queue.ring().len()).sum()
-    }
-
-    /// Whether everything that was dispatched so far has been handled, and all that handlers have
-    /// dispatched.
-    pub(crate) fn is_quiet(&self) -> bool {
-        let tails = || self.queues.iter().map(|lane| lane.queue.ring().tail()).sum::<u64>();
-        let before = tails();
-        // If nothing came in between, all queues were empty at one time.
-        self.pending() == 0 && self.aside.iter().all(|aside| aside.is_empty()) && tails() == before
-    }
+/// Strands for so many workers: enough that keys seldom share one, and few enough to stay in caches.
+fn default_strands(workers: usize) -> usize {
+    if crate::sync::CHECKED { 4 } else { (workers * 64).next_power_of_two().clamp(1_024, 4_096) }
 }

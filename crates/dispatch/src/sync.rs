@@ -8,8 +8,10 @@
 //!   atomic operations are sequentially consistent: it finds what is wrong with an algorithm, and never an
 //!   order of memory that is too weak. That is for loom, Miri and the thread sanitizer.
 
-#[cfg(not(loom))]
-mod cell;
+#[cfg(any(loom, shuttle))]
+mod checked_lock;
+#[cfg(not(any(loom, shuttle)))]
+mod lock;
 #[cfg(not(any(loom, shuttle)))]
 mod real;
 #[cfg(any(loom, miri))]
@@ -21,6 +23,10 @@ mod under_loom;
 #[cfg(shuttle)]
 mod under_shuttle;
 
+#[cfg(any(loom, shuttle))]
+pub(crate) use checked_lock::{Guard, Lock};
+#[cfg(not(any(loom, shuttle)))]
+pub(crate) use lock::{Guard, Lock};
 #[cfg(not(any(loom, shuttle)))]
 pub(crate) use real::*;
 // Loom has no scopes; its models start their workers themselves.

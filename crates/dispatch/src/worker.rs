@@ -1,204 +1,176 @@
-//! A worker: it binds to a queue, claims events, handles and releases them, and stays while there are
-//! more.
+//! A worker: it takes a strand that has something to do, attends it for a while, and goes on to the next.
 //!
 //! ```text
-//!             found ┌─ attend: claim ─► handle ─► release and claim ─┐
-//!  search ──────────┤    ▲                                │ more     │ nothing, or others wait
-//!    ▲  │ nothing   │    └────────────────────────────────┘          │
-//!    │  ▼           └────────────────────────────────────────────────┤
-//!  rest: look again, sleep                                           │
-//!    ▲───────────────────────────────────────────────────────────────┘
+//!  take a strand ─► claim ─► handle ─► release, claim the next ─┐
+//!     ▲      │ none   ▲                          │ more        │ nothing, or the turn is over
+//!     │      ▼        └──────────────────────────┘             │
+//!     │    idle: search again, help, sleep                     │
+//!     └────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! | module | holds |
-//! |---|---|
-//! | [`search`], [`patience`] | where it goes, and how often to queues that others attend |
-//! | [`extent`] | how much it takes at once, and how long it stays |
-//! | [`run`] | handlers, by event or by key, and their panics |
-//! | [`rest`] | what it does that finds nothing |
+//! It takes strands that are at home here first, and others' when there are none (under
+//! [`Binding::Dynamic`]). An idle worker **helps**: where another has not got on for a while, it attends the same strand,
+//! and claims events of other keys.
 
-use crate::counters::Claimed;
+mod idle;
+mod run;
+
 use crate::handle::Handle;
 use crate::handler::Handler;
-use crate::label::{ALL, MUCH, NOTHING};
-use crate::queue::{Claim, Found};
-use crate::shared::{Lane, Shared};
-use crate::sync::Ordering;
+use crate::options::Binding;
+use crate::shared::{ABORTED, NOWHERE, Shared};
+use crate::strand::{Claimed, Front};
+use crate::sync::{Guard, Ordering};
 use core::hash::Hash;
-use extent::Stay;
-use patience::{Patience, Standstill};
-pub(crate) use rest::searches;
 
-mod extent;
-mod patience;
-mod rest;
-mod run;
-mod search;
+/// A worker goes on to the next strand after about so many nanoseconds.
+const TURN_NS: u32 = 50_000;
+/// And after so many events.
+const MOST_EVENTS: u32 = 256;
+
+/// A worker that always has something to do looks so often whether others are stuck.
+const TURNS_BETWEEN_LOOKS: u32 = 1_024;
 
 pub(crate) struct Worker<'a, K, E, H> {
     me: usize,
     handle: &'a Handle<K, E>,
     shared: &'a Shared<K, E>,
     handler: &'a H,
-    claim: Claim,
-    /// Events of a key that are handled together.
-    together: Vec<E>,
-    patience: Patience,
-    standstill: Standstill,
-    /// Whether it was woken, and has found nothing since.
-    called: bool,
-    /// Sleeps that nobody has ended, since it found something.
-    naps: u32,
-    /// The queue attended last.
+    /// The strand that was taken last.
     last: usize,
-    /// The last look at the clock.
-    looked: u64,
+    /// Events with the same key, which are handled together.
+    together: Vec<E>,
+    /// Strands attended so far.
+    turns: u32,
+    /// Naps in a row that nobody has ended.
+    naps: u32,
+    /// Searches without success before it sleeps.
+    searches: u32,
+    /// Where the others were at the last look.
+    seen: Box<[(u32, u64)]>,
 }
 
 impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     pub(crate) fn new(me: usize, handle: &'a Handle<K, E>, handler: &'a H) -> Self {
+        let shared = &*handle.0;
+        let seen = vec![(NOWHERE, 0); shared.attended.len()].into();
         Self {
             me,
             handle,
-            shared: &handle.0,
+            shared,
             handler,
-            claim: Claim::default(),
-            together: Vec::new(),
-            patience: Patience::default(),
-            standstill: Standstill::new(handle.0.queues.len()),
-            called: false,
-            naps: 0,
             last: me,
-            looked: 0,
+            together: Vec::new(),
+            turns: 0,
+            naps: 0,
+            searches: idle::searches(),
+            seen,
         }
     }
 
     /// Works until the dispatcher is closed and empty, or aborted.
     pub(crate) fn run(mut self) {
-        self.shared.handle_here(self.me);
-        let mut fruitless = 0_u32;
+        let shared = self.shared;
+        let mut fruitless = 0;
+        // Every worker begins as one that searches.
+        let mut searches = true;
         while !self.is_over() {
-            fruitless = if self.search(fruitless) {
-                (self.called, self.naps) = (false, 0);
-                0
-            } else {
-                self.rest(fruitless.saturating_add(1))
-            };
-        }
-        self.shared.seats.wake_all();
-    }
-
-    fn is_over(&self) -> bool {
-        let shared = self.shared;
-        shared.aborted.load(Ordering::Relaxed)
-            || shared.closed.load(Ordering::SeqCst) && shared.pending() == 0 && !self.has_aside()
-    }
-
-    /// Whether what its handlers dispatched waits for room.
-    #[inline]
-    fn has_aside(&self) -> bool {
-        self.shared.aside[self.me].has_any()
-    }
-
-    /// Handles what it can of a queue; whether there was anything.
-    fn attend(&mut self, queue: usize) -> bool {
-        let shared = self.shared;
-        let lane = &*shared.queues[queue];
-        let note = |found: &Found<K, E>| settle(shared, queue, lane, found);
-        let limit = self.limit(queue, lane);
-        let Some(mut found) = lane.queue.try_claim(&mut self.claim, limit, note) else { return false };
-        if self.claim.is_empty() && found.joint.is_none() {
-            // What stood here for an event that ran elsewhere may be gone now.
-            shared.tell_of_room(queue);
-            self.tell_if_quiet();
-            return false;
-        }
-        let alone = shared.seats.begin(self.me);
-        self.looked = shared.clock.raw();
-        let mut rebound = self.last != queue;
-        self.last = queue;
-        if alone && shared.seats.could_wake() && self.others_wait(queue) {
-            shared.seats.wake(shared.home(queue));
-        }
-        let mut stay = Stay::default();
-        loop {
-            let Found { conflicts, false_conflicts, .. } = found;
-            self.help_wanted(queue, lane, found.more);
-            if let Some(joint) = found.joint.take() {
-                self.run_joint(joint);
-            }
-            let (events, taken) = self.run_claim(lane);
-            let away = shared.home(queue) != self.me;
-            let claimed = Claimed { events, conflicts, false_conflicts, away, rebound };
-            shared.counters[self.me].claimed(claimed);
-            rebound = false;
-            let leave = shared.aborted.load(Ordering::Relaxed)
-                || stay.is_over(taken, lane) && self.others_wait(queue);
-            if self.has_aside() {
-                shared.put_aside(self.me);
-            }
-            if leave {
-                if lane.queue.release(&mut self.claim) {
-                    shared.announce(queue, NOTHING);
+            if let Some(strand) = self.take() {
+                if core::mem::take(&mut searches) {
+                    self.begin();
                 }
-                shared.tell_of_room(queue);
-                break;
-            }
-            let limit = self.limit(queue, lane);
-            found = lane.queue.turn(&mut self.claim, limit, note);
-            shared.tell_of_room(queue);
-            if self.claim.is_empty() && found.joint.is_none() {
-                break;
-            }
-        }
-        shared.seats.end(self.me);
-        self.tell_if_quiet();
-        true
-    }
-
-    /// Tells those who wait for it, if nothing is left.
-    fn tell_if_quiet(&self) {
-        let shared = self.shared;
-        let closed = || shared.closed.load(Ordering::SeqCst);
-        if (shared.quiet.is_awaited() || closed()) && shared.is_quiet() {
-            shared.quiet.tell();
-            if closed() {
-                shared.seats.wake_all();
+                fruitless = 0;
+                self.last = strand;
+                self.attend(strand, shared.strands[strand].enter());
+                self.turns = self.turns.wrapping_add(1);
+                if self.turns.is_multiple_of(TURNS_BETWEEN_LOOKS)
+                    && let Some((stuck, front)) = self.find_stuck()
+                {
+                    self.attend(stuck, front);
+                }
+            } else if !self.run_alone() {
+                if !core::mem::replace(&mut searches, true) {
+                    shared.sleepers.end(self.me);
+                }
+                fruitless = self.rest(fruitless);
             }
         }
+        self.tell();
+        // The others may be over too.
+        shared.sleepers.wake_all();
     }
 
-    /// Whether a queue other than `queue` has something that can be done.
-    fn others_wait(&self, queue: usize) -> bool {
+    /// Stops searching, having found something. The last who does wakes another if there is more: nobody was woken for
+    /// that as long as somebody searched.
+    fn begin(&self) {
         let shared = self.shared;
-        shared.ready.queues().any(|other| other != queue && shared.queues[other].queue.touched() != ALL)
+        let is_last = shared.sleepers.begin(self.me);
+        if is_last && shared.settings.binding == Binding::Dynamic {
+            let mut workers = 0..shared.attended.len();
+            if let Some(home) = workers.find(|&worker| shared.ready.any(worker)) {
+                shared.have_it_watched(home);
+            }
+        }
     }
 
-    /// Calls another worker to `queue` if there is more than this one can do soon.
+    /// Whether there is nothing left to do for ever.
+    fn is_over(&self) -> bool {
+        self.shared.has(ABORTED) || self.shared.is_over()
+    }
+
+    /// A strand that has something to do.
     #[inline]
-    fn help_wanted(&self, queue: usize, lane: &Lane<K, E>, more: bool) {
-        let shared = self.shared;
-        if more
-            && shared.is_shared(queue)
-            && shared.seats.could_wake()
-            && lane.queue.touched() == MUCH
-            && shared.is_late(queue)
-        {
-            shared.seats.wake(shared.home(queue));
-        }
+    fn take(&self) -> Option<usize> {
+        let (ready, workers) = (&self.shared.ready, self.shared.attended.len());
+        let others = if self.shared.settings.binding == Binding::Dynamic { workers } else { 1 };
+        (0..others).find_map(|step| ready.take((self.me + step) % workers, self.last))
     }
-}
 
-/// Sees to the bit of `queue`, after something was `found` there and while nobody else can look. What
-/// changes in a queue later, other than at its tail, is announced later too.
-#[inline]
-fn settle<K: Eq, E>(shared: &Shared<K, E>, queue: usize, lane: &Lane<K, E>, found: &Found<K, E>) {
-    if found.more {
-        shared.ready.set(queue);
-    } else {
-        shared.ready.clear(queue);
-        if lane.queue.ring().tail() != found.tail {
-            shared.ready.set(queue);
+    /// Handles events of `strand` until it has none that may run, or the turn is over; how many.
+    fn attend(&mut self, strand: usize, mut front: Guard<'a, Front<K, E>>) -> u32 {
+        let (shared, me) = (self.shared, self.me);
+        let queue = &shared.strands[strand];
+        shared.attended[me].store(strand as u32, Ordering::Relaxed);
+        let pace = shared.pace.load(Ordering::Relaxed);
+        let turn = (TURN_NS / pace.max(1)).clamp(1, MOST_EVENTS);
+        let mut handled = 0;
+        loop {
+            if handled >= turn || shared.has(ABORTED) {
+                if queue.leave_early(front) {
+                    shared.ready.set(strand);
+                }
+                break;
+            }
+            let Some(Claimed { entry, refilled }) = queue.claim(&mut front) else {
+                match queue.leave(front) {
+                    Ok(()) => break,
+                    Err(more) => front = more,
+                }
+                continue;
+            };
+            if refilled && front.has_more() && shared.settings.binding == Binding::Dynamic {
+                shared.have_it_watched(strand);
+            }
+            if shared.room_in(strand).may_be_awaited() && queue.count(&front) <= shared.share / 2 {
+                shared.room_in(strand).tell();
+            }
+            let hash = entry.hash;
+            let ended = self.run_entry(strand, entry, front);
+            handled += ended.events;
+            front = if ended.holds_key { queue.come_back() } else { queue.release(hash) };
+        }
+        shared.attended[me].store(NOWHERE, Ordering::Relaxed);
+        shared.counters[me].attended(handled.into(), shared.ready.home(strand) != me);
+        self.tell_of_room_in(strand);
+        handled
+    }
+
+    /// Tells those who wait for room in `strand`. The lock of its back, which both sides have taken, orders this after they
+    /// have said that they wait, or their look after there was room.
+    fn tell_of_room_in(&self, strand: usize) {
+        let waiters = self.shared.room_in(strand);
+        if waiters.may_be_awaited() {
+            waiters.tell();
         }
     }
 }

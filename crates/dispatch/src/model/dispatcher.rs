@@ -1,10 +1,10 @@
 //! Whole dispatchers, with workers that live as they do, from the first event to the close.
 
-use super::{apart, shared, shared_with_a_limit};
+use super::{shared, shared_with_a_limit};
 use crate::handle::Handle;
 use crate::shared::Shared;
 use crate::worker::Worker;
-use crate::{Handler, Overload, Rule, Runs, Turn};
+use crate::{Binding, Handler, Runs, Turn};
 use core::time::Duration;
 use loom::sync::Arc;
 use loom::thread::{self, JoinHandle};
@@ -23,7 +23,7 @@ fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
 
 /// A dispatcher and its workers.
 struct Whole {
-    handle: Arc<Handle<u32, u32>>,
+    handle: Handle<u32, u32>,
     workers: Vec<JoinHandle<()>>,
     seen: Seen,
 }
@@ -41,13 +41,16 @@ fn in_runs(seen: Seen) -> impl Handler<u32, u32> {
 
 impl Whole {
     fn start<H: Handler<u32, u32> + 'static>(shared: Shared<u32, u32>, handler: fn(Seen) -> H) -> Self {
-        let handle = Arc::new(Handle(shared));
+        let handle = Handle(Arc::new(shared));
         let seen = Seen::default();
         let work = |me| {
-            let (handle, seen) = (Arc::clone(&handle), seen.clone());
-            thread::spawn(move || Worker::new(me, &*handle, &handler(seen)).run())
+            let (handle, seen) = (handle.clone(), seen.clone());
+            thread::spawn(move || {
+                handle.0.work_here(me);
+                Worker::new(me, &handle, &handler(seen)).run();
+            })
         };
-        let workers = (0..handle.0.seats.workers()).map(work).collect();
+        let workers = (0..handle.0.attended.len()).map(work).collect();
         Self { handle, workers, seen }
     }
 
@@ -68,13 +71,13 @@ impl Whole {
 /// Dispatches what `put` does, waits until all is quiet, and closes; `expected` is handled, in any order.
 fn dispatcher(
     preemptions: usize,
-    rule: Rule,
+    binding: Binding,
     workers: usize,
     put: impl Fn(&Handle<u32, u32>) + Sync + Send + 'static,
     expected: &'static [u32],
 ) {
     check(preemptions, move || {
-        let whole = Whole::start(shared(rule, workers, Overload::Block), one_by_one);
+        let whole = Whole::start(shared(binding, workers), one_by_one);
         put(&whole.handle);
         let mut seen = whole.wait_idle();
         seen.sort_unstable();
@@ -87,16 +90,27 @@ fn dispatcher(
 #[test]
 fn a_dispatcher_with_one_worker_and_little_room() {
     let put = |handle: &Handle<u32, u32>| (1..=3).for_each(|event| handle.dispatch(7, event).unwrap());
-    dispatcher(2, Rule::Sharded, 1, put, &[1, 2, 3]);
+    dispatcher(2, Binding::Static, 1, put, &[1, 2, 3]);
 }
 
 #[test]
-fn a_dispatcher_with_a_window() {
+fn a_dispatcher_with_two_workers() {
     let put = |handle: &Handle<u32, u32>| {
         handle.dispatch(7, 1).unwrap();
         handle.dispatch_unordered(2).unwrap();
     };
-    dispatcher(1, Rule::Window { window: 2 }, 2, put, &[1, 2]);
+    dispatcher(1, Binding::Dynamic, 2, put, &[1, 2]);
+}
+
+/// Keys of one strand or of two, as they hash.
+#[test]
+fn a_dispatcher_with_an_event_of_several_keys() {
+    let put = |handle: &Handle<u32, u32>| {
+        handle.dispatch(1, 1).unwrap();
+        handle.dispatch_keys([1, 2, 3], 2).unwrap();
+        handle.dispatch(2, 3).unwrap();
+    };
+    dispatcher(1, Binding::Dynamic, 2, put, &[1, 2, 3]);
 }
 
 #[test]
@@ -106,7 +120,7 @@ fn a_dispatcher_with_an_event_that_runs_alone() {
         handle.dispatch_sequential(2).unwrap();
         handle.dispatch_unordered(3).unwrap();
     };
-    dispatcher(1, Rule::Elastic { queues: 1, window: 2 }, 2, put, &[1, 2, 3]);
+    dispatcher(1, Binding::Dynamic, 2, put, &[1, 2, 3]);
 }
 
 #[test]
@@ -116,21 +130,21 @@ fn a_dispatcher_with_a_batch() {
         (1..=3).for_each(|event| batch.dispatch(7, event).unwrap());
         batch.flush().unwrap();
     };
-    dispatcher(2, Rule::Sharded, 1, put, &[1, 2, 3]);
+    dispatcher(2, Binding::Static, 1, put, &[1, 2, 3]);
 }
 
 /// The last one is handled, in any case, and those before it are handled before it or superseded.
 #[test]
 fn a_dispatcher_of_the_freshest() {
     check(2, || {
-        let whole = Whole::start(shared(Rule::Sharded, 1, Overload::Block), one_by_one);
+        let whole = Whole::start(shared(Binding::Static, 1), one_by_one);
         (1..=3).for_each(|event| whole.handle.dispatch_freshest(7, event).unwrap());
         let seen = whole.wait_idle();
         assert!(seen.is_sorted() && seen.last() == Some(&3), "{seen:?}");
         whole.handle.close();
-        let handle = Arc::clone(&whole.handle);
+        let handle = whole.handle.clone();
         let handled = whole.join().len() as u64;
-        assert_eq!(handled + handle.metrics().superseded, 3);
+        assert_eq!(handled + handle.stats().superseded, 3);
     });
 }
 
@@ -138,9 +152,9 @@ fn a_dispatcher_of_the_freshest() {
 #[test]
 fn what_comes_while_it_is_closed_is_handled_or_comes_back() {
     check(2, || {
-        let whole = Whole::start(shared(Rule::Sharded, 1, Overload::Block), one_by_one);
+        let whole = Whole::start(shared(Binding::Static, 1), one_by_one);
         let producer = thread::spawn({
-            let handle = Arc::clone(&whole.handle);
+            let handle = whole.handle.clone();
             move || handle.dispatch(7, 1).is_ok()
         });
         whole.handle.close();
@@ -153,7 +167,7 @@ fn what_comes_while_it_is_closed_is_handled_or_comes_back() {
 #[test]
 fn who_waits_for_a_key_to_have_fewer_events_is_told() {
     check(2, || {
-        let whole = Whole::start(shared_with_a_limit(Overload::Block), one_by_one);
+        let whole = Whole::start(shared_with_a_limit(), one_by_one);
         (1..=3).for_each(|event| whole.handle.dispatch(7, event).unwrap());
         whole.handle.close();
         assert_eq!(whole.join(), [1, 2, 3]);
@@ -163,7 +177,7 @@ fn who_waits_for_a_key_to_have_fewer_events_is_told() {
 #[test]
 fn a_dispatcher_of_runs() {
     check(2, || {
-        let whole = Whole::start(shared(Rule::Sharded, 1, Overload::Block), in_runs);
+        let whole = Whole::start(shared(Binding::Static, 1), in_runs);
         (1..=3).for_each(|event| whole.handle.dispatch(7, event).unwrap());
         assert_eq!(whole.wait_idle(), [1, 2, 3]);
         whole.handle.close();
@@ -171,33 +185,36 @@ fn a_dispatcher_of_runs() {
     });
 }
 
-/// Two workers, each with a queue of its own.
 #[test]
 fn an_event_that_runs_alone_is_after_all_before_it_and_before_all_after_it() {
     check(1, || {
-        let whole = Whole::start(shared(Rule::Sharded, 2, Overload::Block), one_by_one);
-        let [one, other] = apart(&whole.handle.0);
-        whole.handle.dispatch(one, 1).unwrap();
+        let whole = Whole::start(shared(Binding::Dynamic, 2), one_by_one);
+        whole.handle.dispatch(1, 1).unwrap();
         whole.handle.dispatch_sequential(2).unwrap();
-        whole.handle.dispatch(other, 3).unwrap();
+        whole.handle.dispatch(2, 3).unwrap();
         whole.handle.close();
         assert_eq!(whole.join(), [1, 2, 3]);
     });
 }
 
-/// A worker may have seen it at the head of the first queue, and sleep.
+/// A handler dispatches what there is no room for, and it is seen by whoever waits until all is quiet.
 #[test]
-fn what_follows_an_event_that_came_back_and_was_to_run_alone_is_handled() {
+fn what_follows_is_handled_before_all_is_quiet() {
+    fn twice(seen: Seen) -> impl Handler<u32, u32> {
+        move |turn: &Turn<'_, u32, u32>, event| {
+            if event < 3 {
+                turn.dispatch(9, event + 2).unwrap();
+            }
+            seen.lock().unwrap().push(event);
+        }
+    }
     check(2, || {
-        let shared = shared(Rule::Bound { queues: 2 }, 1, Overload::Block);
-        let [key, _] = apart(&shared);
-        shared.queues[1].queue.ring().close();
-        let whole = Whole::start(shared, one_by_one);
-        whole.handle.dispatch(key, 1).unwrap();
-        assert!(whole.handle.dispatch_sequential(2).is_err());
-        whole.handle.dispatch(key, 3).unwrap();
-        assert_eq!(whole.wait_idle(), [1, 3]);
+        let whole = Whole::start(shared(Binding::Dynamic, 1), twice);
+        (1..=2).for_each(|event| whole.handle.dispatch(7, event).unwrap());
+        let mut seen = whole.wait_idle();
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2, 3, 4]);
         whole.handle.close();
-        assert_eq!(whole.join(), [1, 3]);
+        whole.join();
     });
 }

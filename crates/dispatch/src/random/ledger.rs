@@ -8,7 +8,7 @@ mod times;
 
 use super::plan::{Plan, Planned, Touches};
 use crate::sync::{Arc, AtomicBool, AtomicU32};
-use crate::{Metrics, OnPanic};
+use crate::{OnPanic, Stats};
 // What is noted is no step of its own.
 use core::sync::atomic::{AtomicU32 as Note, AtomicU64 as Count, Ordering::Relaxed};
 use std::sync::Mutex;
@@ -87,7 +87,7 @@ pub(super) struct Visit {
 /// What a dispatcher says itself.
 #[derive(Debug)]
 pub(super) struct Totals {
-    pub(super) metrics: Metrics,
+    pub(super) stats: Stats,
     /// Panics that were reported.
     pub(super) reports: usize,
     pub(super) discarded: u64,
@@ -159,21 +159,6 @@ impl Ledger {
         if !is_so {
             self.faults.lock().expect("nobody panics there").push(fault());
         }
-    }
-
-    /// A handler is shown `event`, which has this `key`, before it handles it.
-    pub(super) fn show(&self, event: &Event, key: Option<u64>) {
-        let planned = self.planned(event);
-        let is_so = match planned.touches {
-            Touches::Key(planned) => key == Some(planned),
-            Touches::Nothing => key.is_none(),
-            // One key, where all of a set are the same; it is shown as such then.
-            Touches::Keys(ref keys) => key.is_some_and(|key| keys.contains(&key)),
-            Touches::Freshest(_) | Touches::All => false,
-        };
-        self.demand(is_so, || format!("{planned:?} is shown with {key:?}"));
-        let fate = self.fates[event.id].load(Relaxed);
-        self.demand(fate == UNDER_WAY, || format!("{planned:?} is shown when {fate} has become of it"));
     }
 
     /// A handler begins with `event`, of which it is told that it touches `told`.
@@ -280,18 +265,18 @@ impl Ledger {
     pub(super) fn close_the_books(&self, totals: &Totals) {
         let count = |fate: u32| self.fates.iter().filter(|is| is.load(Relaxed) == fate).count() as u64;
         let of = |fate: Fate| count(fate as u32);
-        let Totals { metrics, reports, discarded, aborted } = totals;
+        let Totals { stats, reports, discarded, aborted } = totals;
         let lost = self.lost.load(Relaxed);
         let equal = |what: &str, seen: u64, said: u64| {
             self.demand(seen == said, || format!("{what}: {seen} were seen, and {said} said"));
         };
         equal("events under way at the end", count(UNDER_WAY), 0);
-        equal("panics", of(Fate::Panicked), metrics.panics);
+        equal("panics", of(Fate::Panicked), stats.panics);
         equal("reports of panics", of(Fate::Panicked).min(64), *reports as u64);
-        equal("handled", of(Fate::Handled) + of(Fate::Panicked) + lost + metrics.poisoned, metrics.events);
-        let dropped = metrics.poisoned + metrics.shed + metrics.superseded + discarded + lost;
+        equal("handled", of(Fate::Handled) + of(Fate::Panicked) + lost + stats.poisoned, stats.events);
+        let dropped = stats.poisoned + stats.shed + stats.superseded + discarded + lost;
         equal("dropped", of(Fate::Dropped), dropped);
-        let left = (*discarded, metrics.depth);
+        let left = (*discarded, stats.depth);
         self.demand(left == (0, 0) || *aborted, || format!("{left:?} were discarded, or are left in queues"));
         let faults = self.faults.lock().expect("nobody panics there");
         assert!(faults.is_empty(), "{faults:#?}\n{totals:?}\n{:#?}", self.plan);

@@ -2,7 +2,7 @@
 
 mod shape;
 
-use crate::{Builder, Dispatcher, Idle, OnPanic, Overload, Rule};
+use crate::{Binding, Builder, Dispatcher, Idle, OnPanic, Overload};
 use core::ops::RangeInclusive;
 use core::time::Duration;
 use rand::seq::IndexedRandom;
@@ -14,14 +14,14 @@ use shape::Shape;
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) workers: usize,
-    pub(super) rule: Rule,
+    pub(super) binding: Binding,
+    pub(super) strands: usize,
     pub(super) capacity: usize,
     pub(super) overload: Overload,
     pub(super) on_panic: OnPanic,
     pub(super) idle: Idle,
-    pub(super) partition_bits: Option<u32>,
     pub(super) key_limit: Option<u64>,
-    pub(super) aside: usize,
+    pub(super) follow_ups: usize,
     /// Whether events of a key are handled together.
     pub(super) runs: bool,
     pub(super) keys: u64,
@@ -89,7 +89,7 @@ pub(super) struct Size {
     pub(super) events: RangeInclusive<u64>,
     pub(super) keys: RangeInclusive<u64>,
     pub(super) capacity: RangeInclusive<usize>,
-    pub(super) window: RangeInclusive<usize>,
+    pub(super) strands: RangeInclusive<usize>,
     /// The part of events whose handler panics, at most.
     pub(super) panics: f64,
     /// Whether producers close, or wait until all is quiet, in between.
@@ -122,27 +122,19 @@ impl Plan {
     }
 
     fn settings(random: &mut impl Rng, size: &Size) -> Self {
-        let window = random.random_range(size.window.clone());
-        let queues = random.random_range(1..=2);
         let producers = random.random_range(size.producers.clone());
-        let rules = [
-            Rule::Sharded,
-            Rule::Bound { queues },
-            Rule::Window { window },
-            Rule::Elastic { queues, window },
-        ];
         let overloads = [Overload::Block, Overload::Block, Overload::Reject, Overload::Shed];
         let ends = [End::Drop, End::Drain(drain(random)), End::Abort];
         Self {
             workers: random.random_range(size.workers.clone()),
-            rule: one(random, &rules),
+            binding: one(random, &[Binding::Dynamic, Binding::Dynamic, Binding::Static]),
+            strands: random.random_range(size.strands.clone()),
             capacity: random.random_range(size.capacity.clone()),
             overload: one(random, &overloads),
             on_panic: one(random, &[OnPanic::Skip, OnPanic::Poison, OnPanic::Stop]),
             idle: if random.random_bool(0.1) { Idle::Spin } else { Idle::Sleep },
-            partition_bits: random.random_bool(0.2).then(|| random.random_range(1..=2)),
             key_limit: random.random_bool(0.2).then(|| random.random_range(1..=4)),
-            aside: if random.random_bool(0.2) { random.random_range(0..=2) } else { usize::MAX },
+            follow_ups: if random.random_bool(0.2) { random.random_range(0..=2) } else { usize::MAX },
             runs: random.random_bool(0.3),
             keys: random.random_range(size.keys.clone()),
             events: Vec::new(),
@@ -223,26 +215,17 @@ impl Plan {
     pub(super) fn builder(&self) -> Builder {
         let builder = Dispatcher::<u64, u64>::builder()
             .workers(self.workers)
-            .rule(self.rule)
+            .binding(self.binding)
+            .strands(self.strands)
             .capacity(self.capacity)
             .overload(self.overload)
             .on_panic(self.on_panic)
             .idle(self.idle)
-            .aside(self.aside);
-        let builder = match self.partition_bits {
-            Some(bits) => builder.partition_bits(bits),
-            None => builder,
-        };
+            .follow_ups(self.follow_ups);
         match self.key_limit {
             Some(events) => builder.key_limit(events),
             None => builder,
         }
-    }
-
-    /// Whether handlers dispatch anything.
-    #[cfg(shuttle)]
-    pub(super) fn has_follows(&self) -> bool {
-        self.events.iter().any(|event| !event.follows.is_empty())
     }
 }
 

@@ -15,7 +15,7 @@ const SMALL: Size = Size {
     events: 1..=12,
     keys: 1..=3,
     capacity: 2..=4,
-    window: 1..=4,
+    strands: 1..=4,
     panics: 0.3,
     interludes: true,
 };
@@ -26,7 +26,7 @@ const LARGE: Size = Size {
     events: 200..=2_000,
     keys: 1..=20,
     capacity: 2..=64,
-    window: 1..=64,
+    strands: 1..=4,
     panics: 0.02,
     interludes: true,
 };

@@ -20,7 +20,7 @@ const SIZE: Size = Size {
     events: 2_000..=20_000,
     keys: 1..=16,
     capacity: 2..=16,
-    window: 1..=16,
+    strands: 1..=4,
     panics: 0.01,
     interludes: false,
 };

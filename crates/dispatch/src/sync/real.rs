@@ -1,6 +1,5 @@
 //! The standard library's threads, and the processor's clock.
 
-pub(crate) use super::cell::UnsafeCell;
 #[cfg(miri)]
 pub(crate) use super::still::Clock;
 pub(crate) use core::hint::spin_loop;

@@ -9,7 +9,6 @@
 //! Who parks is woken by another or never, so that a lost wake-up shows as a deadlock.
 
 pub(crate) use super::still::Clock;
-pub(crate) use loom::cell::UnsafeCell;
 pub(crate) use loom::hint::spin_loop;
 pub(crate) use loom::sync::atomic::{Ordering, fence};
 pub(crate) use loom::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -57,8 +56,8 @@ macro_rules! atomic {
 }
 
 atomic!(AtomicBool, bool, []);
-atomic!(AtomicU32, u32, [fetch_add, fetch_sub]);
-atomic!(AtomicU64, u64, [fetch_add, fetch_and, fetch_or]);
+atomic!(AtomicU32, u32, [fetch_add, fetch_sub, fetch_and, fetch_or]);
+atomic!(AtomicU64, u64, [fetch_add, fetch_sub, fetch_and, fetch_or]);
 
 impl AtomicU64 {
     pub(crate) fn compare_exchange_weak(

@@ -6,7 +6,6 @@
 //! Shuttle knows no time. Its clock counts steps. A nap lasts until others have had a turn; or, if naps do
 //! not end, until the sleeper is woken, so that a wake-up that is lost shows as a deadlock.
 
-pub(crate) use super::cell::UnsafeCell;
 pub(crate) use shuttle::hint::spin_loop;
 pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
 pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};

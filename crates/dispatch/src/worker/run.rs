@@ -1,167 +1,228 @@
-//! Running what was claimed: each event by its handler, whose panics are caught.
+//! Handling what was claimed. Whatever users' code does, panics are caught here.
 
 use super::Worker;
-use crate::counters::{Claimed, Sample};
+use crate::caught::{caught, drop_caught};
+use crate::entry::{Entry, Work};
 use crate::handler::{Handler, Turn};
-use crate::label::{NOTHING, Seen};
+use crate::joint::Joint;
 use crate::options::OnPanic;
-use crate::queue::Joint;
 use crate::report::PanicReport;
-use crate::shared::Lane;
-use crate::sync::Ordering;
-use core::cell::{Cell, RefCell};
+use crate::strand::Front;
+use crate::sync::{Arc, Guard, Ordering};
+use core::any::Any;
 use core::hash::Hash;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use core::mem::needs_drop;
+use core::slice::from_ref;
+
+/// What became of an entry.
+pub(super) struct Ended {
+    /// Events that were handled, or skipped.
+    pub(super) events: u32,
+    /// Whether its key is held on.
+    pub(super) holds_key: bool,
+}
 
 impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
-    /// Handles all events of the claim, however many of them panic; how many, and how many nanoseconds it took
-    /// since the last time.
+    /// Handles the event of `entry`, or a run of events that begins with it, without the lock of the strand.
     #[inline]
-    pub(super) fn run_claim(&mut self, lane: &Lane<K, E>) -> (u64, u64) {
-        let events = self.claim.len() as u64;
-        if events == 0 {
-            return (0, 0);
-        }
-        if H::PREPARES {
-            // Whatever is wrong with an event shows when it is handled.
-            let _ = catch_unwind(AssertUnwindSafe(|| self.prepare(lane)));
-        }
-        while let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.run_events(lane))) {
-            let keys = lane.queue.last_label(&self.claim).map_or(&[][..], |label| label.key());
-            self.panicked(keys, &*panic);
-        }
-        let now = self.shared.clock.raw();
-        let taken = self.shared.clock.delta_as_nanos(self.looked, now);
-        self.looked = now;
-        let (each, before) = (taken / events, u64::from(lane.pace.load(Ordering::Relaxed)));
-        let pace = if each > 4 * before { each } else { (3 * before + each) / 4 };
-        lane.pace.store(pace.clamp(1, u64::from(u32::MAX)) as u32, Ordering::Relaxed);
-        (events, taken)
-    }
-
-    /// Shows the handler what it will handle. All at once: what it asks for comes while it asks for more.
-    #[inline]
-    fn prepare(&self, lane: &Lane<K, E>) {
-        lane.queue.look(&self.claim).for_each(|(key, event)| self.handler.prepare(key, event));
-    }
-
-    #[inline]
-    fn run_events(&mut self, lane: &Lane<K, E>) {
-        if H::RUNS { self.run_by_key(lane) } else { self.run_one_by_one(lane) }
-    }
-
-    #[inline]
-    fn run_one_by_one(&mut self, lane: &Lane<K, E>) {
-        let (me, handle, shared, handler) = (self.me, self.handle, self.shared, self.handler);
-        let run = |position, keys: &[K], event| {
-            let turn = Turn { handle, keys, worker: me };
-            if Sample::takes(position) {
-                timed(&turn, lane, position, 1, || handler.handle(&turn, event));
-            } else {
-                handler.handle(&turn, event);
+    pub(super) fn run_entry(
+        &mut self,
+        strand: usize,
+        entry: Entry<K, E>,
+        front: Guard<'_, Front<K, E>>,
+    ) -> Ended {
+        let Entry { hash, came, work } = entry;
+        match work {
+            Work::Keyed(key, event) if H::RUNS => {
+                return self.run_together(strand, (hash, key, event), came, front);
             }
-        };
-        // While the keys are claimed, nobody else poisons them; and whatever panics here comes here again.
-        if self.claim.is_keyed() && shared.settings.key_limit.is_none() && !shared.poisoned.any() {
-            return lane.queue.run_keyed(&mut self.claim, |position, key, event| {
-                run(position, core::slice::from_ref(key), event);
-            });
+            Work::Keyed(key, event) => {
+                drop(front);
+                if self.shared.settings.key_limit.is_some() {
+                    drop(self.leave_table(strand, &key, false));
+                }
+                self.handle(from_ref(&key), event, came);
+                drop_key(key);
+            }
+            Work::Freshest(key) => {
+                drop(front);
+                if let Some(event) = self.leave_table(strand, &key, true) {
+                    self.handle(from_ref(&key), event, came);
+                }
+                drop_key(key);
+            }
+            Work::Unordered(event) => {
+                drop(front);
+                self.handle(&[], event, came);
+            }
+            Work::Part(joint) => {
+                drop(front);
+                return self.arrive(joint);
+            }
         }
-        lane.queue.run(&mut self.claim, |position, label, event| {
-            let Some(event) = shared.begin(lane, label, event) else { return };
-            if shared.is_poisoned(label.key()) {
-                shared.counters[me].skipped_poisoned();
+        self.finished(1);
+        Ended { events: 1, holds_key: false }
+    }
+
+    /// A part of an event with several keys has come to its key.
+    #[cold]
+    fn arrive(&self, joint: Arc<Joint<K, E>>) -> Ended {
+        let runs = joint.arrive();
+        if runs {
+            if let Some(event) = joint.take() {
+                self.handle(&joint.keys, event, joint.came);
+            }
+            for &hash in &joint.hashes {
+                let strand = self.shared.strand_of(hash);
+                if self.shared.strands[strand].release_from_outside(hash) {
+                    self.shared.announce(strand);
+                }
+                self.tell_of_room_in(strand);
+            }
+        }
+        drop_caught(joint);
+        if runs {
+            self.finished(1);
+        }
+        Ended { events: u32::from(runs), holds_key: true }
+    }
+
+    /// The key of a counted event, which is handled from now on: the event, if the table `has_it`.
+    #[cold]
+    fn leave_table(&self, strand: usize, key: &K, has_it: bool) -> Option<E> {
+        let left = caught(|| self.shared.strands[strand].back().keyed.leave(key, has_it));
+        left.unwrap_or_else(|panic| {
+            self.panicked(&[], panic);
+            None
+        })
+    }
+
+    /// Handles a run of events with the same key.
+    fn run_together(
+        &mut self,
+        strand: usize,
+        (hash, key, event): (u64, K, E),
+        came: u64,
+        mut front: Guard<'_, Front<K, E>>,
+    ) -> Ended {
+        let mut others = Vec::new();
+        front.take_run(hash, |entry| matches!(entry.work, Work::Keyed(..)), |entry| others.push(entry));
+        drop(front);
+        let events = 1 + others.len() as u32;
+        let mut run = Run { key, events: core::mem::take(&mut self.together) };
+        run.events.push(event);
+        for entry in others {
+            let Work::Keyed(key, event) = entry.work else { unreachable!("only such entries are taken") };
+            // Hashes that agree do not make keys the same.
+            let is_same = caught(|| key == run.key).unwrap_or(false);
+            if !is_same {
+                self.handle_run(strand, &mut run, came);
+                drop_key(core::mem::replace(&mut run.key, key));
             } else {
-                run(position, label.key(), event);
+                drop_key(key);
+            }
+            run.events.push(event);
+        }
+        self.handle_run(strand, &mut run, came);
+        drop_key(run.key);
+        self.together = run.events;
+        self.finished(events.into());
+        Ended { events, holds_key: false }
+    }
+
+    fn handle_run(&self, strand: usize, run: &mut Run<K, E>, came: u64) {
+        if self.shared.settings.key_limit.is_some() {
+            (0..run.events.len()).for_each(|_| drop(self.leave_table(strand, &run.key, false)));
+        }
+        let (keys, count) = (from_ref(&run.key), run.events.len() as u64);
+        self.guarded(keys, count, came, |handler, turn| handler.handle_run(turn, run.events.drain(..)));
+        // What a skipped run leaves; a handler's panic has dropped the rest.
+        drop_caught(run.events.drain(..));
+        run.events.clear();
+    }
+
+    #[inline]
+    pub(super) fn handle(&self, keys: &[K], event: E, came: u64) {
+        self.guarded(keys, 1, came, |handler, turn| handler.handle(turn, event));
+    }
+
+    /// Calls the handler for so many events, unless their keys are poisoned.
+    #[inline]
+    fn guarded(&self, keys: &[K], events: u64, came: u64, handle: impl FnOnce(&H, &Turn<'_, K, E>)) {
+        let (shared, counters) = (self.shared, &self.shared.counters[self.me]);
+        let turn = Turn { handle: self.handle, keys, worker: self.me };
+        let result = caught(|| {
+            if shared.is_poisoned(keys) {
+                counters.skipped_poisoned(events);
+                // What is skipped is dropped here, where a panic is caught.
+                drop(handle);
+            } else if came == 0 {
+                handle(self.handler, &turn);
+            } else {
+                self.timed(came, events, || handle(self.handler, &turn));
             }
         });
+        if let Err(panic) = result {
+            self.panicked(keys, panic);
+        }
     }
 
-    fn run_by_key(&mut self, lane: &Lane<K, E>) {
-        let (me, handle, shared, handler) = (self.me, self.handle, self.shared, self.handler);
-        let (events, sampled) = (RefCell::new(&mut self.together), Cell::new(None));
-        let gather = |position, label: Seen<'_, K, E>, event| {
-            events.borrow_mut().extend(shared.begin(lane, label, event));
-            if Sample::takes(position) {
-                sampled.set(Some(position));
-            }
-        };
-        let run = |label: Seen<'_, K, E>| {
-            let mut events = events.borrow_mut();
-            let turn = Turn { handle, keys: label.key(), worker: me };
-            let run = events.len();
-            if shared.is_poisoned(turn.keys) {
-                (0..events.drain(..).count()).for_each(|_| shared.counters[me].skipped_poisoned());
-            } else if let Some(position) = sampled.take() {
-                timed(&turn, lane, position, run as u64, || handler.handle_run(&turn, events.drain(..)));
-            } else {
-                handler.handle_run(&turn, events.drain(..));
-            }
-        };
-        lane.queue.run_by_key(&mut self.claim, gather, run);
-    }
-
+    /// Handles a sampled event by the clock.
     #[cold]
-    pub(super) fn run_joint(&mut self, joint: Joint<K, E>) {
-        let shared = self.shared;
-        match joint {
-            Joint::Keys(set) => {
-                if let Some(event) = set.take() {
-                    self.handle_one(&set.touched.keys, event);
-                }
-                for part in &set.parts {
-                    shared.queues[part.queue].queue.finish_joint(part.position());
-                    shared.tell_of_room(part.queue);
-                    shared.announce(part.queue, NOTHING);
-                }
-            }
-            Joint::Alone(barrier) => {
-                if let Some(event) = barrier.take() {
-                    self.handle_one(&[], event);
-                }
-                for queue in 0..shared.queues.len() {
-                    shared.queues[queue].queue.finish_alone();
-                    shared.tell_of_room(queue);
-                    shared.reopen(queue);
-                }
-            }
-        }
-        self.looked = shared.clock.raw();
+    fn timed(&self, came: u64, events: u64, handle: impl FnOnce()) {
+        let clock = &self.shared.clock;
+        let began = clock.raw();
+        handle();
+        let ended = clock.raw();
+        let service = clock.delta_as_nanos(began, ended) / events.max(1);
+        self.shared.counters[self.me].timed(clock.delta_as_nanos(came.min(began), began), service);
+        let before = u64::from(self.shared.pace.load(Ordering::Relaxed));
+        let pace = if service > 4 * before { service } else { (3 * before + service) / 4 };
+        self.shared.pace.store(pace.clamp(1, u64::from(u32::MAX)) as u32, Ordering::Relaxed);
     }
 
-    fn handle_one(&self, keys: &[K], event: E) {
-        let shared = self.shared;
-        shared.counters[self.me].claimed(Claimed { events: 1, ..Claimed::default() });
-        if shared.is_poisoned(keys) {
-            return shared.counters[self.me].skipped_poisoned();
-        }
-        let turn = Turn { handle: self.handle, keys, worker: self.me };
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.handler.handle(&turn, event))) {
-            self.panicked(keys, &*panic);
+    /// So many events have ended.
+    #[inline]
+    pub(super) fn finished(&self, events: u64) {
+        let is_time = self.shared.bound.finish(self.me, events);
+        if is_time && self.shared.room.may_be_awaited() && self.shared.bound.has_much_room() {
+            self.shared.tell_of_room();
         }
     }
 
     #[cold]
-    fn panicked(&self, keys: &[K], panic: &(dyn core::any::Any + Send)) {
+    fn panicked(&self, keys: &[K], panic: Box<dyn Any + Send>) {
         let shared = self.shared;
         shared.counters[self.me].panicked();
-        let keys = || keys.iter();
-        shared.reports.add(PanicReport::new(keys().cloned().collect(), panic));
+        let message = PanicReport::<K>::message_of(&*panic);
+        drop_caught(panic);
+        // To clone a key may panic too.
+        let report = caught(|| keys.to_vec()).unwrap_or_else(|panic| {
+            drop_caught(panic);
+            Vec::new()
+        });
+        shared.reports.add(PanicReport { keys: report, message });
         match shared.settings.on_panic {
             OnPanic::Skip => {}
-            OnPanic::Poison => shared.poisoned.add(keys()),
+            OnPanic::Poison => {
+                if let Err(panic) = caught(|| shared.poisoned.add(keys.iter())) {
+                    drop_caught(panic);
+                }
+            }
             OnPanic::Stop => shared.abort(),
         }
     }
 }
 
-/// Handles a sampled event by the clock, with others if it is one of a run of `events`.
-#[cold]
-fn timed<K, E>(turn: &Turn<'_, K, E>, lane: &Lane<K, E>, position: u64, events: u64, handle: impl FnOnce()) {
-    let clock = &turn.handle.0.clock;
-    let began = clock.raw();
-    handle();
-    let ended = clock.raw();
-    let wait = clock.delta_as_nanos(lane.samples.when(position), began);
-    turn.handle.0.counters[turn.worker].timed(wait, clock.delta_as_nanos(began, ended) / events);
+/// Events of one key, to be handled together.
+struct Run<K, E> {
+    key: K,
+    events: Vec<E>,
+}
+
+#[inline]
+fn drop_key<K>(key: K) {
+    if needs_drop::<K>() {
+        drop_caught(key);
+    }
 }

@@ -1,14 +1,14 @@
 //! Closures as events, and results.
 
-use crate::RULES;
+use crate::BINDINGS;
 use std::sync::atomic::{AtomicU64, Ordering};
 use warmcore_dispatch::{Completion, Dispatcher, Job, NotHandled, Overload, Request, Turn};
 
 #[test]
 fn closures_run_in_the_order_of_their_keys_and_may_borrow() {
-    for rule in RULES {
+    for rule in BINDINGS {
         let last: Vec<AtomicU64> = (0..5).map(|_| AtomicU64::new(0)).collect();
-        let sums = Dispatcher::<u64, Job<'_, u64>>::builder().workers(2).rule(rule);
+        let sums = Dispatcher::<u64, Job<'_, u64>>::builder().workers(2).binding(rule);
         let more = sums.scope(Job::run, |dispatcher| {
             for number in 1..=1_000 {
                 for (key, last) in last.iter().enumerate() {
@@ -22,7 +22,7 @@ fn closures_run_in_the_order_of_their_keys_and_may_borrow() {
             // One that dispatches another, which comes after all of these.
             let last = &last;
             let sum = move || last.iter().map(|last| last.load(Ordering::Relaxed)).sum::<u64>();
-            dispatcher.wait_idle();
+            dispatcher.wait_idle().unwrap();
             let sum = dispatcher.submit(2, move |turn| turn.submit(3, move |_| sum()).unwrap());
             let sum = sum.unwrap().wait().unwrap().wait();
             assert_eq!(dispatcher.panics(), []);
@@ -83,6 +83,6 @@ fn who_waits_for_an_event_that_is_not_handled_is_told() {
         .collect();
     (0..10).for_each(|_| told.send(()).unwrap());
     let shed = answers.into_iter().map(Completion::wait).filter(Result::is_err).count();
-    assert_eq!(shed as u64, shedding.metrics().shed);
+    assert_eq!(shed as u64, shedding.stats().shed);
     assert!(shed >= 7, "{shed}");
 }

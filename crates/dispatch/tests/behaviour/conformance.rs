@@ -4,7 +4,7 @@
 //! The simulator's rules know events of one key. For an event of several or of all, their driver here waits until
 //! everything has ended, and lets it run before the next arrives: the log allows that too.
 
-use crate::{RULES, builder};
+use crate::{BINDINGS, builder};
 use core::cmp::Reverse;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -237,14 +237,14 @@ fn the_simulators_dispatcher_and_this_one_obey_the_order_of_the_log() {
     assert_eq!(check(&log, &simulated(LeastRecentlyUsed, &log, &mut random)), Ok(()));
     assert_eq!(check(&log, &simulated(WiredStreams, &log, &mut random)), Ok(()));
     assert_eq!(check(&log, &simulated(HomeStealing::new(PROCESSORS), &log, &mut random)), Ok(()));
-    for rule in RULES {
+    for rule in BINDINGS {
         let happened = Mutex::new(Vec::new());
         let handle = |_: &Turn<'_, u32, usize>, number: usize| {
             happened.lock().unwrap().push(Happened::Began(number));
             (0..log[number].takes as u64 / 100).for_each(|_| core::hint::spin_loop());
             happened.lock().unwrap().push(Happened::Ended(number));
         };
-        let workers = builder().workers(PROCESSORS as usize).rule(rule).capacity(64);
+        let workers = builder().workers(PROCESSORS as usize).binding(rule).capacity(64);
         workers.scope(handle, |handle| log.iter().for_each(|event| dispatch(handle, event))).unwrap();
         assert_eq!(check(&log, &happened.into_inner().unwrap()), Ok(()), "{rule:?}");
     }

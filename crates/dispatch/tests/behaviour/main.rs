@@ -1,6 +1,5 @@
 //! What a dispatcher promises, on real threads.
 
-mod ahead;
 mod completions;
 mod conformance;
 mod ends;
@@ -9,18 +8,14 @@ mod memory;
 mod order;
 mod overload;
 mod panics;
+mod promises;
 mod runs;
 
-use warmcore_dispatch::{Builder, Dispatcher, Rule};
+use warmcore_dispatch::{Binding, Builder, Dispatcher};
 
-/// Every rule, with queues so few and small that keys meet in them.
-pub(crate) const RULES: [Rule; 4] = [
-    Rule::Sharded,
-    Rule::Bound { queues: 2 },
-    Rule::Window { window: 32 },
-    Rule::Elastic { queues: 2, window: 32 },
-];
+pub(crate) const BINDINGS: [Binding; 2] = [Binding::Dynamic, Binding::Static];
 
 pub(crate) fn builder() -> Builder {
-    Dispatcher::<u64, u64>::builder()
+    // So few strands that keys meet in them.
+    Dispatcher::<u64, u64>::builder().strands(2)
 }

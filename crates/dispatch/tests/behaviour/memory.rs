@@ -2,7 +2,7 @@
 //! touch it. Miri and the thread sanitizer see whether it does; without them, what one of two has added
 //! at the same time is lost.
 
-use crate::{RULES, builder};
+use crate::{BINDINGS, builder};
 use std::cell::UnsafeCell;
 use warmcore_dispatch::{Handle, Turn};
 
@@ -62,7 +62,7 @@ fn dispatch(handle: &Handle<u64, Box<u64>>, number: u64) -> [u64; KEYS as usize]
 
 #[test]
 fn what_a_key_stands_for_needs_no_lock() {
-    for rule in RULES {
+    for rule in BINDINGS {
         let plain = Plain::new();
         let handle = |turn: &Turn<'_, u64, Box<u64>>, amount: Box<u64>| {
             let is_sequential = turn.keys().next().is_none();
@@ -70,7 +70,7 @@ fn what_a_key_stands_for_needs_no_lock() {
             turn.keys().chain(all).for_each(|&key| plain.add(key, *amount));
         };
         let plain = &plain;
-        let dispatched = builder().workers(3).rule(rule).capacity(8).scope(handle, |handle| {
+        let dispatched = builder().workers(3).binding(rule).capacity(8).scope(handle, |handle| {
             let produce = |producer| {
                 let numbers = (0..EVENTS).filter(move |number| number % PRODUCERS == producer);
                 numbers
@@ -81,7 +81,7 @@ fn what_a_key_stands_for_needs_no_lock() {
                 let producers = [0, 1].map(|producer| scope.spawn(move || produce(producer)));
                 producers.map(|producer| producer.join().unwrap())
             });
-            handle.wait_idle();
+            handle.wait_idle().unwrap();
             let expected: Vec<u64> = (0..KEYS as usize).map(|key| sums[0][key] + sums[1][key]).collect();
             // Whoever has waited until all is quiet sees what was done.
             assert_eq!(plain.sums(), expected, "{rule:?}");

@@ -1,9 +1,9 @@
 //! Order, exactly once, and never two with the same key at a time.
 
-use crate::{RULES, builder};
+use crate::{BINDINGS, builder};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use warmcore_dispatch::{Idle, Rule, Turn};
+use warmcore_dispatch::{Binding, Idle, Turn};
 
 /// What is checked of each key.
 #[derive(Default)]
@@ -22,17 +22,17 @@ impl Partition {
     }
 }
 
-fn keyed(rule: Rule, workers: usize, keys: u64, events: u64, capacity: usize) {
+fn keyed(rule: Binding, workers: usize, keys: u64, events: u64, capacity: usize) {
     let partitions: Vec<Partition> = (0..keys).map(|_| Partition::default()).collect();
     let handle =
         |turn: &Turn<'_, u64, u64>, number: u64| partitions[*turn.key().unwrap() as usize].handle(number);
-    let builder = builder().workers(workers).rule(rule).capacity(capacity);
+    let builder = builder().workers(workers).binding(rule).capacity(capacity);
     let panics = builder
         .scope(handle, |dispatcher| {
             for event in 0..events {
                 dispatcher.dispatch(event % keys, event / keys).unwrap();
             }
-            dispatcher.wait_idle();
+            dispatcher.wait_idle().unwrap();
             dispatcher.panics()
         })
         .unwrap();
@@ -43,7 +43,7 @@ fn keyed(rule: Rule, workers: usize, keys: u64, events: u64, capacity: usize) {
 
 #[test]
 fn events_of_a_key_are_handled_in_order_and_one_at_a_time() {
-    for rule in RULES {
+    for rule in BINDINGS {
         for keys in [1, 3, 64] {
             keyed(rule, 2, keys, 200_000, 64);
         }
@@ -52,21 +52,21 @@ fn events_of_a_key_are_handled_in_order_and_one_at_a_time() {
 
 #[test]
 fn with_more_workers_than_processors_and_tiny_queues_as_well() {
-    for rule in RULES {
+    for rule in BINDINGS {
         keyed(rule, 8, 16, 50_000, 2);
     }
 }
 
 #[test]
 fn several_threads_may_dispatch() {
-    for rule in RULES {
+    for rule in BINDINGS {
         const PRODUCERS: u64 = 3;
         const EVENTS: u64 = 50_000;
         // A key belongs to one producer, so that there is an order to be kept.
         let partitions: Vec<Partition> = (0..4 * PRODUCERS).map(|_| Partition::default()).collect();
         let handle =
             |turn: &Turn<'_, u64, u64>, number: u64| partitions[*turn.key().unwrap() as usize].handle(number);
-        let panics = builder().workers(2).rule(rule).capacity(32).scope(handle, |dispatcher| {
+        let panics = builder().workers(2).binding(rule).capacity(32).scope(handle, |dispatcher| {
             std::thread::scope(|scope| {
                 for producer in 0..PRODUCERS {
                     scope.spawn(move || {
@@ -76,7 +76,7 @@ fn several_threads_may_dispatch() {
                     });
                 }
             });
-            dispatcher.wait_idle();
+            dispatcher.wait_idle().unwrap();
             dispatcher.panics()
         });
         assert_eq!(panics.unwrap(), [], "{rule:?}");
@@ -88,7 +88,7 @@ fn several_threads_may_dispatch() {
 #[test]
 fn a_sequential_event_runs_alone_between_what_was_before_and_what_comes_after() {
     const EVERY: u64 = 100;
-    for rule in RULES {
+    for rule in BINDINGS {
         let handled = AtomicU64::new(0);
         let running = AtomicU64::new(0);
         let handle = |turn: &Turn<'_, u64, u64>, number: u64| {
@@ -100,7 +100,7 @@ fn a_sequential_event_runs_alone_between_what_was_before_and_what_comes_after() 
             handled.fetch_add(1, Ordering::SeqCst);
             running.fetch_sub(1, Ordering::SeqCst);
         };
-        let panics = builder().workers(4).rule(rule).capacity(64).scope(handle, |dispatcher| {
+        let panics = builder().workers(4).binding(rule).capacity(64).scope(handle, |dispatcher| {
             for event in 0..30_000 {
                 if event % EVERY == 0 {
                     dispatcher.dispatch_sequential(event).unwrap();
@@ -108,7 +108,7 @@ fn a_sequential_event_runs_alone_between_what_was_before_and_what_comes_after() 
                     dispatcher.dispatch(event % 17, event).unwrap();
                 }
             }
-            dispatcher.wait_idle();
+            dispatcher.wait_idle().unwrap();
             dispatcher.panics()
         });
         assert_eq!(panics.unwrap(), [], "{rule:?}");
@@ -130,7 +130,7 @@ fn mixes_of_events_obey_their_partial_order() {
     };
     const KEYS: u64 = 12;
     const EVENTS: u64 = 20_000;
-    for rule in RULES {
+    for rule in BINDINGS {
         let partitions: Vec<Partition> = (0..KEYS).map(|_| Partition::default()).collect();
         // What each event touches, and its number at each of those.
         let mut numbers = vec![0; KEYS as usize];
@@ -139,7 +139,7 @@ fn mixes_of_events_obey_their_partial_order() {
             touched.iter().for_each(|&(key, number)| partitions[key as usize].handle(number));
             handled.fetch_add(1, Ordering::Relaxed);
         };
-        let panics = builder().workers(3).rule(rule).capacity(32).scope(handle, |dispatcher| {
+        let panics = builder().workers(3).binding(rule).capacity(32).scope(handle, |dispatcher| {
             for _ in 0..EVENTS {
                 let mut keys: Vec<u64> = match random(100) {
                     0..60 => vec![random(KEYS)],
@@ -161,7 +161,7 @@ fn mixes_of_events_obey_their_partial_order() {
                     _ => dispatcher.dispatch_keys(keys, touched).unwrap(),
                 }
             }
-            dispatcher.wait_idle();
+            dispatcher.wait_idle().unwrap();
             dispatcher.panics()
         });
         assert_eq!(panics.unwrap(), [], "{rule:?}, seed {seed}");
@@ -182,17 +182,16 @@ fn no_key_waits_for_another_because_they_share_a_queue() {
             go_on.store(true, Ordering::SeqCst);
         }
     };
-    let one_queue = Rule::Window { window: 256 };
-    for (rule, quick, first) in [(one_queue, 0, 1), (Rule::default(), 0, 1), (one_queue, 20_000, 99)] {
+    for (quick, first) in [(0, 1), (20_000, 99)] {
         began.store(false, Ordering::SeqCst);
         go_on.store(false, Ordering::SeqCst);
         builder()
             .workers(2)
-            .rule(rule)
+            .strands(1)
             .scope(handle, |dispatcher| {
                 // After these, one event more does not look as if it were to wait for long.
                 (0..quick).for_each(|key| dispatcher.dispatch(1_000 + key, 0).unwrap());
-                dispatcher.wait_idle();
+                dispatcher.wait_idle().unwrap();
                 // Both sleep by then, as long as nobody wakes them.
                 std::thread::sleep(Duration::from_millis(20));
                 dispatcher.dispatch(0, 0).unwrap();

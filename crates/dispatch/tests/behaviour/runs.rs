@@ -1,6 +1,6 @@
 //! Handlers of runs, and events that are dispatched in batches.
 
-use crate::{RULES, builder};
+use crate::{BINDINGS, builder};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::vec::Drain;
@@ -28,19 +28,19 @@ impl Ledger {
 
 #[test]
 fn runs_hold_events_of_one_key_in_order() {
-    for rule in RULES {
+    for rule in BINDINGS {
         let ledger = Ledger::default();
         let handle = Runs(|turn: &Turn<'_, u64, u64>, events: Drain<'_, u64>| {
             assert!(!events.as_slice().is_empty());
             ledger.take(*turn.key().unwrap(), events);
         });
-        let metrics = builder().workers(2).rule(rule).capacity(256).scope(handle, |dispatcher| {
+        let stats = builder().workers(2).binding(rule).capacity(256).scope(handle, |dispatcher| {
             (0..70_000).for_each(|event| dispatcher.dispatch(event % KEYS, event / KEYS).unwrap());
-            dispatcher.wait_idle();
+            dispatcher.wait_idle().unwrap();
             assert_eq!(dispatcher.panics(), []);
-            dispatcher.metrics()
+            dispatcher.stats()
         });
-        assert_eq!((ledger.handled(), metrics.unwrap().events), (70_000, 70_000), "{rule:?}");
+        assert_eq!((ledger.handled(), stats.unwrap().events), (70_000, 70_000), "{rule:?}");
     }
 }
 
@@ -67,8 +67,7 @@ fn what_waits_comes_together() {
             all_are_in.wait();
         }
     };
-    let one = warmcore_dispatch::Rule::Sharded;
-    builder().workers(1).rule(one).on_start(begin).scope(handle, dispatch).unwrap();
+    builder().workers(1).strands(1).on_start(begin).scope(handle, dispatch).unwrap();
     let seen = seen.into_inner().unwrap();
     let of = |keys: &[u64]| -> Vec<Vec<u64>> {
         seen.iter().filter(|(of, _)| of == keys).map(|(_, events)| events.clone()).collect()
@@ -77,26 +76,26 @@ fn what_waits_comes_together() {
     assert_eq!(of(&[1]).concat(), [1, 3, 5]);
     assert_eq!(of(&[2]).concat(), [2, 4]);
     assert_eq!(of(&[]).concat(), [7, 8]);
-    // The first claim has four of them, as nothing is known of what they take.
-    assert_eq!((&of(&[1])[0], &of(&[2])[0]), (&vec![1, 3], &vec![2, 4]), "{seen:?}");
+    assert_eq!((&of(&[1])[0], &of(&[2])[0]), (&vec![1, 3, 5], &vec![2, 4]), "{seen:?}");
 }
 
 #[test]
 fn a_run_that_panics_is_lost_and_the_next_one_is_not() {
-    for rule in RULES {
+    for rule in BINDINGS {
         let handled = AtomicU64::new(0);
         let handle = Runs(|turn: &Turn<'_, u64, u64>, events: Drain<'_, u64>| {
             assert_ne!(turn.key(), Some(&3));
             handled.fetch_add(events.count() as u64, Ordering::Relaxed);
         });
-        let reports = builder().workers(2).rule(rule).on_panic(OnPanic::Poison).scope(handle, |dispatcher| {
-            (0..7_000).for_each(|event| dispatcher.dispatch(event % KEYS, event).unwrap());
-            dispatcher.wait_idle();
-            let metrics = dispatcher.metrics();
-            assert_eq!(metrics.events, 7_000);
-            assert!(metrics.poisoned < 1_000);
-            dispatcher.panics()
-        });
+        let reports =
+            builder().workers(2).binding(rule).on_panic(OnPanic::Poison).scope(handle, |dispatcher| {
+                (0..7_000).for_each(|event| dispatcher.dispatch(event % KEYS, event).unwrap());
+                dispatcher.wait_idle().unwrap();
+                let stats = dispatcher.stats();
+                assert_eq!(stats.events, 7_000);
+                assert!(stats.poisoned < 1_000);
+                dispatcher.panics()
+            });
         assert_eq!(reports.unwrap().len(), 1, "{rule:?}");
         assert_eq!(handled.into_inner(), 6_000, "{rule:?}");
     }
@@ -104,13 +103,13 @@ fn a_run_that_panics_is_lost_and_the_next_one_is_not() {
 
 #[test]
 fn batches_keep_the_order_of_each_key() {
-    for rule in RULES {
+    for rule in BINDINGS {
         for (capacity, size) in [(4, 3), (64, 32), (16, 200)] {
             let ledger = Ledger::default();
             let handle = |turn: &Turn<'_, u64, u64>, number: u64| {
                 ledger.take(*turn.key().unwrap(), [number].into_iter());
             };
-            let scope = builder().workers(2).rule(rule).capacity(capacity).scope(handle, |dispatcher| {
+            let scope = builder().workers(2).binding(rule).capacity(capacity).scope(handle, |dispatcher| {
                 let mut batch = dispatcher.batch(size);
                 for event in 0..35_000 {
                     batch.dispatch(event % KEYS, event / KEYS).unwrap();
@@ -120,7 +119,7 @@ fn batches_keep_the_order_of_each_key() {
                     }
                 }
                 drop(batch);
-                dispatcher.wait_idle();
+                dispatcher.wait_idle().unwrap();
                 dispatcher.panics()
             });
             assert_eq!(scope.unwrap(), [], "{rule:?}");
@@ -147,7 +146,7 @@ fn a_batch_gives_back_what_cannot_come_in() {
         assert_eq!(batch.flush(), Ok(()));
         *gate.lock().unwrap() = true;
         opened.notify_all();
-        dispatcher.wait_idle();
+        dispatcher.wait_idle().unwrap();
         dispatcher.close();
         batch.dispatch(1, 99).unwrap();
         assert_eq!(batch.flush(), Err(DispatchError::Closed(vec![99])));

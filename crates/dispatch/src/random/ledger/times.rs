@@ -1,8 +1,7 @@
 //! When events were dispatched. What one thread has dispatched before another began to dispatch is before it, in
 //! whichever threads that was.
 //!
-//! That holds of what producers dispatch. What handlers do may be kept aside meanwhile; and of events of which
-//! only the freshest counts, one has the place of another.
+//! That holds of what handlers dispatch too. Only of events of which the freshest counts, one has the place of another.
 
 use crate::random::plan::{Plan, Planned, Touches};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +12,6 @@ pub(super) struct Times {
     /// By event.
     began: Box<[AtomicU64]>,
     ended: Box<[AtomicU64]>,
-    producers: usize,
     /// By key, when the last of those began to be dispatched that were handled.
     keys: Box<[AtomicU64]>,
     /// The same of all events.
@@ -29,7 +27,6 @@ impl Times {
             now: AtomicU64::new(0),
             began: times(plan.events.len()),
             ended: times(plan.events.len()),
-            producers: plan.producers,
             keys: times(plan.keys as usize),
             any: AtomicU64::new(0),
             alone: AtomicU64::new(0),
@@ -56,7 +53,7 @@ impl Times {
     /// Whether the event `id`, which is handled now, was dispatched after all that were handled and are before
     /// it, or with them.
     pub(super) fn is_in_order(&self, id: usize, planned: &Planned, keys: &[u64]) -> bool {
-        if planned.source >= self.producers || matches!(planned.touches, Touches::Freshest(_)) {
+        if matches!(planned.touches, Touches::Freshest(_)) {
             return true;
         }
         let time = |of: &[AtomicU64]| of[id].load(Ordering::Relaxed);

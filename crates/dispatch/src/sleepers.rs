@@ -1,4 +1,4 @@
-//! Where workers sleep, and how they are woken.
+//! Which workers work, search or sleep, and how sleepers are woken.
 //!
 //! A worker **works** on claims, **searches** for some, or **sleeps**. Whoever puts something into a
 //! queue that was empty wakes a sleeper only if nobody searches; a worker that ends a search with
@@ -22,8 +22,8 @@ use crossbeam_utils::CachePadded;
 use std::sync::OnceLock;
 use warmcore_policy::Recency;
 
-pub(crate) struct Seats {
-    seats: Box<[CachePadded<Seat>]>,
+pub(crate) struct Sleepers {
+    workers: Box<[CachePadded<Worker>]>,
     /// Who sleeps, by how recently they worked.
     asleep: Mutex<Recency>,
     sleepers: CachePadded<AtomicU32>,
@@ -32,7 +32,7 @@ pub(crate) struct Seats {
     searchers: CachePadded<AtomicU32>,
 }
 
-struct Seat {
+struct Worker {
     asleep: AtomicBool,
     /// Whether it looks around again soon, if it sleeps. Changed with those who sleep.
     watches: AtomicBool,
@@ -40,11 +40,11 @@ struct Seat {
     thread: OnceLock<Thread>,
 }
 
-impl Seats {
+impl Sleepers {
     /// For so many workers, who all begin by searching.
     pub(crate) fn new(workers: usize) -> Self {
-        let seat = |_| {
-            CachePadded::new(Seat {
+        let worker = |_| {
+            CachePadded::new(Worker {
                 asleep: AtomicBool::new(false),
                 watches: AtomicBool::new(false),
                 working: AtomicBool::new(false),
@@ -52,7 +52,7 @@ impl Seats {
             })
         };
         Self {
-            seats: (0..workers).map(seat).collect(),
+            workers: (0..workers).map(worker).collect(),
             asleep: Mutex::new(Recency::empty(workers as u32)),
             sleepers: CachePadded::new(AtomicU32::new(0)),
             watchers: CachePadded::new(AtomicU32::new(0)),
@@ -60,25 +60,21 @@ impl Seats {
         }
     }
 
-    pub(crate) fn workers(&self) -> usize {
-        self.seats.len()
-    }
-
     /// The calling thread is the worker `me`.
-    pub(crate) fn sit(&self, me: usize) {
-        let _ = self.seats[me].thread.set(current());
+    pub(crate) fn register(&self, me: usize) {
+        let _ = self.workers[me].thread.set(current());
     }
 
-    /// Whether `worker` has claims in hand.
-    #[inline]
-    pub(crate) fn works(&self, worker: usize) -> bool {
-        self.seats[worker].working.load(Ordering::Relaxed)
+    /// Whether a worker other than `me` works.
+    pub(crate) fn is_another_busy(&self, me: usize) -> bool {
+        let mut others = self.workers.iter().enumerate().filter(|&(worker, _)| worker != me);
+        others.any(|(_, other)| other.working.load(Ordering::SeqCst))
     }
 
     /// Whether `worker` sleeps.
     #[inline]
     pub(crate) fn sleeps(&self, worker: usize) -> bool {
-        self.seats[worker].asleep.load(Ordering::SeqCst)
+        self.workers[worker].asleep.load(Ordering::SeqCst)
     }
 
     /// Whether somebody sleeps and nobody searches, so that somebody might be woken.
@@ -87,10 +83,15 @@ impl Seats {
         self.searchers.load(Ordering::SeqCst) == 0 && self.sleepers.load(Ordering::SeqCst) > 0
     }
 
-    /// Whether somebody searches or sleeps. Soon out of date.
+    /// Whether no worker works or searches.
     #[inline]
-    pub(crate) fn is_anyone_idle(&self) -> bool {
-        self.searchers.load(Ordering::Relaxed) + self.sleepers.load(Ordering::Relaxed) > 0
+    pub(crate) fn all_sleep(&self) -> bool {
+        self.sleepers.load(Ordering::SeqCst) as usize == self.workers.len()
+    }
+
+    /// Whether any worker works.
+    pub(crate) fn is_anyone_busy(&self) -> bool {
+        self.workers.iter().any(|worker| worker.working.load(Ordering::SeqCst))
     }
 
     /// Whether one of those who sleep looks around again soon.
@@ -102,7 +103,7 @@ impl Seats {
     /// `me`, who searched, has found something; whether nobody else searches now.
     #[inline]
     pub(crate) fn begin(&self, me: usize) -> bool {
-        self.seats[me].working.store(true, Ordering::Relaxed);
+        self.workers[me].working.store(true, Ordering::Relaxed);
         self.searchers.fetch_sub(1, Ordering::SeqCst) == 1
     }
 
@@ -110,7 +111,7 @@ impl Seats {
     #[inline]
     pub(crate) fn end(&self, me: usize) {
         self.searchers.fetch_add(1, Ordering::SeqCst);
-        self.seats[me].working.store(false, Ordering::Relaxed);
+        self.workers[me].working.store(false, Ordering::Relaxed);
     }
 
     /// Wakes `preferred` if it sleeps, or else the one that fell asleep last, to search.
@@ -143,7 +144,7 @@ impl Seats {
 
     fn rouse(&self, asleep: &mut Recency, worker: u32) {
         self.rise(asleep, worker);
-        if let Some(thread) = self.seats[worker as usize].thread.get() {
+        if let Some(thread) = self.workers[worker as usize].thread.get() {
             thread.unpark();
         }
     }
@@ -153,23 +154,23 @@ impl Seats {
         asleep.remove(worker);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
         self.searchers.fetch_add(1, Ordering::SeqCst);
-        let seat = &self.seats[worker as usize];
-        if seat.watches.load(Ordering::Relaxed) {
+        let this = &self.workers[worker as usize];
+        if this.watches.load(Ordering::Relaxed) {
             self.watchers.fetch_sub(1, Ordering::SeqCst);
         }
-        seat.asleep.store(false, Ordering::Release);
+        this.asleep.store(false, Ordering::Release);
     }
 
     /// `me`, who searches, sleeps, unless `awake` finds a reason not to: until it is woken, or for
     /// `longest` at most. It searches again then. Whether somebody has woken it.
     #[cold]
     pub(crate) fn sleep(&self, me: usize, longest: Option<Duration>, awake: impl FnOnce() -> bool) -> bool {
-        let seat = &self.seats[me];
+        let this = &self.workers[me];
         {
             let mut asleep = crate::lock(&self.asleep);
-            seat.asleep.store(true, Ordering::SeqCst);
+            this.asleep.store(true, Ordering::SeqCst);
             asleep.push(me as u32);
-            seat.watches.store(longest.is_some(), Ordering::Relaxed);
+            this.watches.store(longest.is_some(), Ordering::Relaxed);
             self.watchers.fetch_add(u32::from(longest.is_some()), Ordering::SeqCst);
             self.sleepers.fetch_add(1, Ordering::SeqCst);
             self.searchers.fetch_sub(1, Ordering::SeqCst);
@@ -178,10 +179,10 @@ impl Seats {
         fence(Ordering::SeqCst);
         if !awake() {
             match longest {
-                Some(longest) if seat.asleep.load(Ordering::Acquire) => park_timeout(longest),
+                Some(longest) if this.asleep.load(Ordering::Acquire) => park_timeout(longest),
                 Some(_) => {}
                 None => {
-                    while seat.asleep.load(Ordering::Acquire) {
+                    while this.asleep.load(Ordering::Acquire) {
                         park();
                     }
                 }
@@ -205,10 +206,10 @@ mod tests {
     #[test]
     fn every_nap_lasts_though_nobody_ended_the_last_one() {
         const NAP: Duration = Duration::from_millis(10);
-        let seats = Seats::new(1);
-        seats.sit(0);
+        let sleepers = Sleepers::new(1);
+        sleepers.register(0);
         let begun = Instant::now();
-        let woken = (0..10).filter(|_| seats.sleep(0, Some(NAP), || false)).count();
+        let woken = (0..10).filter(|_| sleepers.sleep(0, Some(NAP), || false)).count();
         assert_eq!(woken, 0);
         assert!(begun.elapsed() >= 8 * NAP, "{:?}", begun.elapsed());
     }

@@ -1,0 +1,166 @@
+//! How many events are in a dispatcher, and whether there is room for more.
+//!
+//! Producers share one count of what they have admitted. Each worker counts for itself what its handlers have admitted
+//! and what it has finished, so that workers and producers write no line in common. What is in is the difference of
+//! the sums. Counts only grow.
+
+use crate::sync::{AtomicU64, Ordering};
+use crossbeam_utils::CachePadded;
+
+pub(crate) struct Bound {
+    producers: CachePadded<Producers>,
+    workers: Box<[CachePadded<Flow>]>,
+    /// Finished by others than workers: by futures, and admissions that were taken back.
+    elsewhere: CachePadded<AtomicU64>,
+    /// Events that wait behind a sequential one, and the sequential ones.
+    deferred: CachePadded<AtomicU64>,
+    capacity: u64,
+    follow_ups: u64,
+    /// Events after which a worker looks whether somebody waits for room: a power of two.
+    often: u64,
+}
+
+struct Producers {
+    admitted: AtomicU64,
+    /// `admitted` may grow so far, as of the last look at the workers.
+    limit: AtomicU64,
+}
+
+/// What one worker has counted. Nobody else writes.
+#[derive(Default)]
+struct Flow {
+    admitted: AtomicU64,
+    finished: AtomicU64,
+}
+
+impl Bound {
+    pub(crate) fn new(workers: usize, capacity: usize, follow_ups: usize) -> Self {
+        let producers = Producers { admitted: AtomicU64::new(0), limit: AtomicU64::new(capacity as u64) };
+        Self {
+            producers: CachePadded::new(producers),
+            workers: (0..workers).map(|_| CachePadded::new(Flow::default())).collect(),
+            elsewhere: CachePadded::new(AtomicU64::new(0)),
+            deferred: CachePadded::new(AtomicU64::new(0)),
+            capacity: capacity as u64,
+            follow_ups: follow_ups as u64,
+            often: ((capacity / (8 * workers)).max(1) as u64).next_power_of_two(),
+        }
+    }
+
+    /// Admits an event of a thread that is no worker. Each admission has a number of its own.
+    #[inline]
+    pub(crate) fn admit(&self) -> Option<u64> {
+        let Producers { admitted, limit } = &*self.producers;
+        let mut number = admitted.load(Ordering::Relaxed);
+        while number < limit.load(Ordering::Relaxed) || number < self.look() {
+            match admitted.compare_exchange_weak(number, number + 1, Ordering::SeqCst, Ordering::Relaxed) {
+                Ok(_) => return Some(number),
+                Err(other) => number = other,
+            }
+        }
+        None
+    }
+
+    /// The limit, as it is now.
+    #[cold]
+    fn look(&self) -> u64 {
+        let finished = self.finished();
+        let used = self.admitted_by_workers() + self.deferred.load(Ordering::SeqCst);
+        let limit = (self.capacity + finished).saturating_sub(used);
+        self.producers.limit.store(limit, Ordering::Relaxed);
+        limit
+    }
+
+    /// Admits an event that a handler dispatches on `worker`, or on a worker of another dispatcher: beyond the capacity
+    /// too. `None` if that is beyond what follow-ups may take.
+    #[inline]
+    pub(crate) fn admit_follow_up(&self, worker: Option<usize>) -> Option<u64> {
+        if !self.has_room_for_follow_up() {
+            return None;
+        }
+        Some(match worker {
+            Some(worker) => add(&self.workers[worker].admitted, 1),
+            None => self.producers.admitted.fetch_add(1, Ordering::SeqCst),
+        })
+    }
+
+    /// Admits an event that was deferred, on `worker`; its number.
+    pub(crate) fn admit_deferred(&self, worker: usize) -> u64 {
+        let number = add(&self.workers[worker].admitted, 1);
+        self.deferred.fetch_sub(1, Ordering::SeqCst);
+        number
+    }
+
+    /// An event waits behind a sequential one, or is one.
+    pub(crate) fn defer(&self) {
+        self.deferred.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// So many deferred events have ended or are gone.
+    pub(crate) fn end_deferred(&self, count: u64) {
+        self.deferred.fetch_sub(count, Ordering::SeqCst);
+    }
+
+    /// `worker` has finished so many; whether it is time to look who waits for room.
+    #[inline]
+    pub(crate) fn finish(&self, worker: usize, count: u64) -> bool {
+        let before = add(&self.workers[worker].finished, count);
+        (before ^ (before + count)) >= self.often
+    }
+
+    /// Somebody else has finished so many, or takes back their admission.
+    pub(crate) fn finish_elsewhere(&self, count: u64) {
+        self.elsewhere.fetch_add(count, Ordering::SeqCst);
+    }
+
+    /// What `worker` has finished so far.
+    pub(crate) fn finished_by(&self, worker: usize) -> u64 {
+        self.workers[worker].finished.load(Ordering::Relaxed)
+    }
+
+    fn finished(&self) -> u64 {
+        let by_workers: u64 = self.workers.iter().map(|flow| flow.finished.load(Ordering::SeqCst)).sum();
+        by_workers + self.elsewhere.load(Ordering::SeqCst)
+    }
+
+    fn admitted_by_workers(&self) -> u64 {
+        self.workers.iter().map(|flow| flow.admitted.load(Ordering::SeqCst)).sum()
+    }
+
+    /// Events in strands, those that run among them. If this is 0, then all were empty at one time: what has finished is
+    /// counted first, and counts only grow.
+    pub(crate) fn in_strands(&self) -> u64 {
+        let finished = self.finished();
+        let admitted = self.producers.admitted.load(Ordering::SeqCst) + self.admitted_by_workers();
+        admitted.saturating_sub(finished)
+    }
+
+    /// All events that are in.
+    pub(crate) fn events(&self) -> u64 {
+        // Before those in strands: what moves there from here is counted twice, not left out.
+        self.deferred.load(Ordering::SeqCst) + self.in_strands()
+    }
+
+    /// Whether there is room for one more.
+    pub(crate) fn has_room(&self) -> bool {
+        self.events() < self.capacity
+    }
+
+    /// Whether a handler may dispatch one more.
+    pub(crate) fn has_room_for_follow_up(&self) -> bool {
+        self.events() < self.capacity.saturating_add(self.follow_ups)
+    }
+
+    /// Whether a quarter of the capacity is free.
+    pub(crate) fn has_much_room(&self) -> bool {
+        self.events() <= self.capacity - self.capacity.div_ceil(4)
+    }
+}
+
+/// Adds to a count that nobody else writes; what it was.
+#[inline]
+fn add(count: &AtomicU64, more: u64) -> u64 {
+    let before = count.load(Ordering::Relaxed);
+    count.store(before + more, Ordering::Release);
+    before
+}

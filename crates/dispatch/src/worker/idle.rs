@@ -1,0 +1,116 @@
+//! What a worker does that finds nothing: it runs a sequential event, looks again, helps one that is stuck, and sleeps.
+
+use super::Worker;
+use crate::handler::Handler;
+use crate::options::{Binding, Idle};
+use crate::shared::{NOWHERE, SHUT};
+use crate::strand::Front;
+use crate::sync::{CHECKED, Guard, Ordering, spin_loop, yield_now};
+use core::hash::Hash;
+use core::time::Duration;
+use std::thread::available_parallelism;
+
+/// Searches without success before a worker sleeps, or one that never does yields its processor.
+const SEARCHES: u32 = 2_000;
+/// Searches after a nap that nobody has ended: those who work are not to be disturbed by it.
+const AFTER_NAP: u32 = 2;
+/// The shortest nap while others work. At its end, a worker looks whether they are stuck.
+const NAP: Duration = Duration::from_millis(1);
+/// A nap is doubled so often, if nobody was stuck: each costs more than many events take.
+const DOUBLINGS: u32 = 2;
+
+/// Searches without success that workers make before they sleep: next to none where there is one processor,
+/// on which nothing comes while they search.
+pub(crate) fn searches() -> u32 {
+    let is_one = || available_parallelism().is_ok_and(|processors| processors.get() == 1);
+    if CHECKED || is_one() { AFTER_NAP } else { SEARCHES }
+}
+
+impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
+    /// Idle step after `fruitless` failed searches; returns the updated count.
+    pub(super) fn rest(&mut self, fruitless: u32) -> u32 {
+        let shared = self.shared;
+        if fruitless == 0 {
+            self.tell();
+        }
+        if fruitless < self.searches {
+            spin_loop();
+            return fruitless + 1;
+        }
+        self.tell();
+        if let Some((strand, front)) = self.find_stuck() {
+            self.begin();
+            self.attend(strand, front);
+            shared.sleepers.end(self.me);
+        }
+        if shared.settings.idle == Idle::Spin {
+            yield_now();
+            return self.searches / 2;
+        }
+        let naps = shared.settings.binding == Binding::Dynamic && shared.sleepers.is_another_busy(self.me);
+        let longest = naps.then(|| NAP * (1 << self.naps.min(DOUBLINGS)));
+        let woken = shared.sleepers.sleep(self.me, longest, || self.has_reason_to_stay());
+        self.naps = if woken { 0 } else { self.naps.saturating_add(1) };
+        if woken { 0 } else { self.searches - AFTER_NAP.min(self.searches) }
+    }
+
+    /// Whether not to fall asleep: somebody may have looked for a sleeper before this one was to be seen.
+    fn has_reason_to_stay(&self) -> bool {
+        let shared = self.shared;
+        let mut places = 0..shared.attended.len();
+        let any_ready = match shared.settings.binding {
+            Binding::Static => shared.ready.any(self.me),
+            Binding::Dynamic => places.any(|worker| shared.ready.any(worker)),
+        };
+        any_ready || shared.is_gate_due() || self.is_over()
+    }
+
+    /// Tells those who wait for room, or for the end, if what they wait for is so.
+    pub(super) fn tell(&self) {
+        self.shared.tell_of_room();
+        self.shared.tell_if_quiet();
+    }
+
+    /// The strand of a worker that has not got on since the last look, if nobody else is at its front.
+    pub(super) fn find_stuck(&mut self) -> Option<(usize, Guard<'a, Front<K, E>>)> {
+        let (shared, me) = (self.shared, self.me);
+        if shared.settings.binding == Binding::Static {
+            return None;
+        }
+        let mut stuck = None;
+        for worker in (0..shared.attended.len()).filter(|&worker| worker != me) {
+            let strand = shared.attended[worker].load(Ordering::Relaxed);
+            let now = (strand, shared.bound.finished_by(worker));
+            let is_stuck = core::mem::replace(&mut self.seen[worker], now) == now && strand != NOWHERE;
+            if is_stuck && stuck.is_none() {
+                stuck =
+                    shared.strands[strand as usize].try_enter_to_help().map(|front| (strand as usize, front));
+            }
+        }
+        stuck
+    }
+
+    /// Runs a sequential event, if one may run now.
+    pub(super) fn run_alone(&self) -> bool {
+        let shared = self.shared;
+        if !shared.has(SHUT) {
+            return false;
+        }
+        let event = {
+            let mut gate = shared.gate.lock();
+            // Nothing is admitted while the gate is shut, but by those who take it back.
+            if gate.runs || !shared.is_gate_due() {
+                return false;
+            }
+            let Some(event) = gate.next.take() else { return false };
+            gate.runs = true;
+            event
+        };
+        self.handle(&[], event, 0);
+        shared.open_gate(self.me);
+        shared.bound.end_deferred(1);
+        shared.counters[self.me].attended(1, false);
+        self.tell();
+        true
+    }
+}
