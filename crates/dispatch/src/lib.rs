@@ -2,21 +2,15 @@
 //! other, in order, and all others in parallel. Handlers need no locks for what their key stands for.
 //!
 //! ```
-//! use warmcore_dispatch::{Dispatcher, Turn};
-//! use std::sync::atomic::{AtomicU64, Ordering};
+//! use warmcore_dispatch::Dispatcher;
 //!
-//! let balances: Vec<AtomicU64> = (0..10).map(|_| AtomicU64::new(0)).collect();
-//! let deposit = |turn: &Turn<'_, usize, u64>, amount: u64| {
-//!     let balance = &balances[*turn.key().unwrap()];
-//!     // Nobody else touches this account now.
-//!     balance.store(balance.load(Ordering::Relaxed) + amount, Ordering::Relaxed);
-//! };
-//! Dispatcher::<usize, u64>::builder().workers(2).scope(deposit, |bank| {
-//!     for amount in 0..1_000 {
-//!         bank.dispatch(amount as usize % 10, amount).unwrap();
-//!     }
-//! })?;
-//! assert_eq!(balances[3].load(Ordering::Relaxed), (0..100).map(|n| 10 * n + 3).sum());
+//! let bank = Dispatcher::<u32, i64>::builder()
+//!     .state(|_: &u32| 0)
+//!     .build(|balance: &mut i64, amount: i64| *balance += amount)?;
+//! for amount in 0..1_000 {
+//!     bank.dispatch(amount as u32 % 10, amount).unwrap();
+//! }
+//! assert_eq!(bank.into_states()[&3], (0..100).map(|n| 10 * n + 3).sum());
 //! # Ok::<(), warmcore_dispatch::BuildError>(())
 //! ```
 //!
@@ -33,7 +27,7 @@
 //!
 //! Memory is bounded, and there is a rule for [`Overload`]; a handler that [panics](OnPanic) harms nobody else; [`Stats`]
 //! are always on. Events may be dispatched in [batches](Batch), and by [futures](Dispatching); they may be handled in
-//! [runs](Runs), have [results](Request), or be [closures](Job). An idle key costs nothing.
+//! [runs](Runs), with the [state](Builder::state) of their key, have [results](Request), or be [closures](Job). An idle key costs nothing.
 //!
 //! # How it works
 //!
@@ -47,6 +41,7 @@
 //! | [`worker`] | a worker's life |
 //! | [`admit`], [`bound`], [`waiters`] | how events come in, whether there is room, and those who wait for it |
 //! | [`joint`], [`gate`] | events with several keys, and events that run alone |
+//! | [`state`] | the state of each key |
 //! | [`keyed`] | keys that have something waiting, for limits and the freshest events |
 //! | [`shared`], [`discard`] | what all of them share, and what is dropped after an abort |
 
@@ -80,6 +75,7 @@ mod ready;
 mod report;
 mod shared;
 mod sleepers;
+mod state;
 mod strand;
 mod sync;
 mod waiters;
@@ -97,6 +93,7 @@ pub use handler::{Handler, Runs, Turn};
 pub use job::Job;
 pub use options::{Binding, Idle, OnPanic, Overload};
 pub use report::PanicReport;
+pub use state::{StateBuilder, StatefulDispatcher};
 
 /// Takes a lock. What it guards is whole at all times: whoever panics does so elsewhere.
 #[inline]

@@ -10,6 +10,7 @@ mod overload;
 mod panics;
 mod promises;
 mod runs;
+mod states;
 
 use warmcore_dispatch::{Binding, Builder, Dispatcher};
 
