@@ -25,7 +25,7 @@ const PACKETS_PER_ROUND: u32 = 2_000;
 fn main() {
     // Without this argument it runs as a test: one round, only to show that it works.
     let rounds = if std::env::args().any(|argument| argument == "--bench") { ROUNDS } else { 1 };
-    Provenance::read(&["warmcore-stack", "smoltcp"]).print();
+    let mut provenance = Provenance::read(&["warmcore-stack", "smoltcp"]);
     println!(
         "{rounds} interleaved rounds of {PACKETS_PER_ROUND} packets; median [quartiles] of the rounds\n"
     );
@@ -34,6 +34,9 @@ fn main() {
             compare(payload, verify_udp_checksum, rounds);
         }
     }
+    // Last, because it includes the load after the benchmark.
+    provenance.finish();
+    provenance.print();
 }
 
 /// Measures all receivers with one kind of frame and prints a table.
