@@ -20,8 +20,8 @@ const MAX_OTHERS_PERCENT: f64 = 5.0;
 /// The least number of such rounds.
 const MIN_QUIET_ROUNDS: usize = 3;
 
-/// One of a contender's figures.
-type Figure = fn(&ContenderResult) -> &Spread;
+/// Selects one measure of a result.
+type Measure = fn(&ContenderResult) -> &Spread;
 
 /// A goal and the measured value.
 #[derive(Serialize)]
@@ -125,22 +125,22 @@ fn at_equal_load(results: &TrialResults) -> Vec<Goal> {
 /// Packets per second of processor time, compared with the best contender of `role`: of the workers alone,
 /// and with the sender.
 fn processor_time(results: &TrialResults, ours: &ContenderResult, name: &str, role: Role) -> Vec<Goal> {
-    let figures: [(_, Figure); 2] = [
+    let measures: [(_, Measure); 2] = [
         ("worker-second", |result| &result.per_worker_second),
         ("CPU-second", |result| &result.per_cpu_second),
     ];
     let kind = if role == Role::Prefilled { "prefilled peer" } else { "peer" };
-    let goal = |(unit, figure): (&str, Figure)| {
+    let goal = |(unit, measure): (&str, Measure)| {
         let ratios = of_role(results, role).map(|peer| {
-            let ratio = figure(ours).with(figure(peer), |ours, theirs| ours / theirs);
+            let ratio = measure(ours).with(measure(peer), |ours, theirs| ours / theirs);
             (peer.name.as_str(), ratio)
         });
         let (peer, measured) = ratios.min_by(|a, b| a.1.median().total_cmp(&b.1.median()))?;
         let description =
-            format!("{name}: packets per {unit} at least those of the best {kind}, {peer}; ratio:");
+            format!("{name}: packets per {unit} at least those of the best {kind} ({peer}), ratio");
         Some(Goal::new(&results.trial, description, measured, |times| times >= 1.0))
     };
-    figures.into_iter().filter_map(goal).collect()
+    measures.into_iter().filter_map(goal).collect()
 }
 
 /// 99th percentile of the delay, compared with the best peer, in rounds that were quiet for both. Peers that
@@ -159,7 +159,7 @@ fn delay(results: &TrialResults, ours: &ContenderResult, name: &str) -> Option<G
             verdict: GoalVerdict::NotJudged,
         });
     };
-    let description = format!("{name}: p99 delay at most that of the best peer, {peer}; ratio:");
+    let description = format!("{name}: p99 delay at most that of the best peer ({peer}), ratio");
     Some(Goal::new(trial, description, measured, |times| times <= 1.0))
 }
 
