@@ -18,11 +18,11 @@ help:
 	@echo '                         mutants that tests must notice'
 	@echo 'make audit               licences and known vulnerabilities of every dependency; builds the auditor'
 	@echo 'make docs                the book, in target/book; builds mdBook'
-	@echo 'make bench               the receive path against its peer, in one run'
-	@echo 'make bench-sim           the packet simulator against its peers, in one run'
-	@echo 'make bench-runtime       the live runtime against its peers, in one run'
-	@echo 'make bench-transfer      bulk transfers against iperf3, on the same wires in one run; needs root'
-	@echo 'make bench-dispatch      the dispatch queue against its peers, in one run; ARGS=--quick for a first look'
+	@echo 'make bench               compare the receive path with smoltcp'
+	@echo 'make bench-sim           compare the packet simulator with other simulators'
+	@echo 'make bench-runtime       compare the live runtime with its peers'
+	@echo 'make bench-transfer      compare bulk transfers with iperf3 on the same wires; needs root'
+	@echo 'make bench-dispatch      compare the dispatch queue with its peers; ARGS=--quick for a first look'
 
 study:
 	@scripts/install-toolchain

@@ -1,5 +1,5 @@
-//! What one arrival of each source costs, in nanoseconds: the least of many timings, so that what
-//! else runs on the machine does not count.
+//! The cost of one arrival from each source, in nanoseconds. It is the least of many timings, which excludes
+//! most disturbance by other programs.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -14,7 +14,7 @@ const KEY: Key = Key { seed: 1, point: 0, replication: 0 };
 const RATE: PerSecond = PerSecond(1e6);
 const BLOCK: usize = 256;
 
-/// The nanoseconds that one arrival costs.
+/// The cost of one arrival from `source`, in nanoseconds.
 fn cost(source: &mut dyn Arrivals) -> f64 {
     const BLOCKS: u32 = 400;
     let mut block = [Arrival::default(); BLOCK];

@@ -1,8 +1,8 @@
-//! `warmcore transfer` against iperf3, on the same virtual wires in the same run: bits for each second in
-//! which a cpu was busy. Both make two connections between two processes each, and take turns in blocks;
-//! ours comes twice in each.
+//! Compares `warmcore transfer` with iperf3 on the same virtual wires: bits per busy cpu-second. Both use two
+//! connections, each between two processes, and take turns in blocks. Warmcore runs twice in each block: the
+//! A/A difference is the noise floor.
 //!
-//! What iperf3 has moved is what its wires have received, of which headers are less than 0.2%.
+//! The bytes moved by iperf3 are those that its wires received; less than 0.2% of them are headers.
 
 use std::error::Error;
 use std::fs;
@@ -30,7 +30,7 @@ const SIZE: Bytes = Bytes::kib(64);
 const WINDOW: Duration = Duration::from_secs(2);
 const BLOCKS: BlockDesign = BlockDesign { count: 8, max_foreign: 0.05, repeats: 2 };
 
-/// What takes turns. 128 KiB is what iperf3 writes by itself.
+/// The alternatives of a block. 128 KiB is iperf3's default write size.
 const ALTERNATIVES: [&str; 4] = ["warmcore", "iperf3, 64 KiB", "iperf3, 128 KiB", "warmcore again"];
 
 type Failure = Box<dyn Error>;
@@ -57,12 +57,11 @@ fn main() -> Result<ExitCode, Failure> {
     Ok(report(&efficiencies, is_quiet))
 }
 
-/// Bits per busy cpu-second of each alternative, by block; and whether other programs left most runs
-/// alone.
+/// Bits per busy cpu-second by alternative and block, and whether most runs were undisturbed by other programs.
 fn measured() -> Result<(Vec<Vec<f64>>, bool), Failure> {
     let options = options()?;
     let site = Site::Lab(Network::new(CONNECTIONS, true)?);
-    let Site::Lab(network) = &site else { unreachable!("it was made so") };
+    let Site::Lab(network) = &site else { unreachable!("the site is a lab") };
     let stop = AtomicBool::new(false);
     let mut counters = Counters::open(&Kernel::default(), &options.cpus);
     let once = |alternative: usize| match alternative {
@@ -77,7 +76,7 @@ fn measured() -> Result<(Vec<Vec<f64>>, bool), Failure> {
     let tried = tried.map_err(|error| error.to_string())?;
     let disturbed = tried.iter().flatten().filter(|run| run.disturbed).count();
     let all = BLOCKS.count * ALTERNATIVES.len();
-    println!("{disturbed} of {all} runs count though other programs disturbed them");
+    println!("{disturbed} of {all} runs were disturbed by other programs and are included");
     let efficiency = |run: &BlockRun<u64>| run.outcome as f64 * 8.0 / run.spent.busy.secs();
     let efficiencies = tried.iter().map(|runs| runs.iter().map(efficiency).collect()).collect();
     Ok((efficiencies, disturbed * 2 <= all))
@@ -97,28 +96,28 @@ fn options() -> Result<TransferOptions, Failure> {
     Ok(options)
 }
 
-/// What iperf3 moves in a window, and what that takes. It is ended while it still sends, which it would
-/// complain of.
+/// The bytes that iperf3 moves in a window, and the processor time used. iperf3 is killed while it still sends,
+/// so its complaints on stderr are discarded.
 fn iperf3(network: &Network, cpus: &[CpuId], size: &str) -> Result<(u64, CpuUsage), Failure> {
     let mut programs = Programs(Vec::new());
     for link in &network.links {
         let address = link.far.address.to_string();
         let server = programs.start(&network.far, &["-s", "-1", "--forceflush", "-B", &address])?;
-        listens(server)?;
+        wait_listening(server)?;
         let seconds = (WINDOW + WARM_UP * 10).as_secs_f64().ceil().to_string();
         programs.start(&network.near, &["-c", &address, "-l", size, "-t", &seconds])?;
     }
-    // It talks to its server for a while before it sends.
+    // The client negotiates with its server before it sends.
     sleep(WARM_UP * 3);
-    let numbers: Vec<u32> = programs.0.iter().map(Child::id).collect();
+    let pids: Vec<u32> = programs.0.iter().map(Child::id).collect();
     let before = received(network)?;
-    let meter = Meter::start(cpus, &numbers);
+    let meter = Meter::start(cpus, &pids);
     sleep(WINDOW);
     let spent = meter.stop();
     Ok((received(network)? - before, spent))
 }
 
-/// Programs that end with this.
+/// Child processes that are killed when this is dropped.
 struct Programs(Vec<Child>);
 
 impl Programs {
@@ -139,12 +138,12 @@ impl Drop for Programs {
     }
 }
 
-/// Waits until a server says that it does. What it says later is not read, and fits its pipe.
-fn listens(server: &mut Child) -> Result<(), Failure> {
-    let said = server.stdout.as_mut().ok_or("iperf3 says nothing")?;
-    let mut lines = BufReader::new(said).lines();
+/// Waits until an iperf3 server reports that it is listening. Its later output is not read, and fits the pipe.
+fn wait_listening(server: &mut Child) -> Result<(), Failure> {
+    let output = server.stdout.as_mut().ok_or("the output of iperf3 is not piped")?;
+    let mut lines = BufReader::new(output).lines();
     let listening = lines.any(|line| line.is_ok_and(|line| line.contains("listening")));
-    if listening { Ok(()) } else { Err("the server of iperf3 has ended".into()) }
+    if listening { Ok(()) } else { Err("the iperf3 server exited before it listened".into()) }
 }
 
 /// Bytes that the far ends of all wires have received.
@@ -157,27 +156,27 @@ fn received(network: &Network) -> Result<u64, Failure> {
     Ok(table.lines().filter_map(bytes).sum())
 }
 
-/// Prints medians and ratios; fails if ours is less, and that can be told.
+/// Prints medians and ratios. Fails if warmcore was shown to move fewer bits per busy cpu-second than iperf3.
 fn report(efficiencies: &[Vec<f64>], is_quiet: bool) -> ExitCode {
     println!(
-        "\nGbit per busy cpu-second, two connections: median [least, greatest], and ours over it [95% interval]"
+        "\nGbit per busy cpu-second, two connections: median [least, greatest]; ratio of warmcore to it [95% interval]"
     );
     let over = |values: &[f64]| change(&efficiencies[0], values);
     let mut is_less = false;
     for (name, values) in ALTERNATIVES.iter().zip(efficiencies) {
         print!("{name:16} {:.2}", Spread(values.clone()).map(|bits| bits * 1e-9));
-        let Some((ours, itself)) = over(values).zip(over(&efficiencies[3])) else {
+        let Some((ours, noise)) = over(values).zip(over(&efficiencies[3])) else {
             println!("   unknown");
             continue;
         };
         println!("   {:.3} [{:.3}, {:.3}]", 1.0 + ours.mean, 1.0 + ours.low, 1.0 + ours.high);
-        is_less |= name.starts_with("iperf3") && verdict(&ours, &itself) == ChangeVerdict::Less;
+        is_less |= name.starts_with("iperf3") && verdict(&ours, &noise) == ChangeVerdict::Less;
     }
     match (is_quiet, is_less) {
         (false, _) => println!("not judged: other programs disturbed most runs"),
-        (true, true) => println!("ours moves fewer bits per busy cpu-second than iperf3"),
+        (true, true) => println!("warmcore moves fewer bits per busy cpu-second than iperf3"),
         (true, false) => {
-            println!("ours moves no fewer bits per busy cpu-second than iperf3, as far as can be told");
+            println!("warmcore was not shown to move fewer bits per busy cpu-second than iperf3");
         }
     }
     if is_quiet && is_less { ExitCode::FAILURE } else { ExitCode::SUCCESS }

@@ -1,10 +1,10 @@
-//! What benchmarks have in common. Only they import this room.
+//! Code that the benchmarks share. Nothing else imports this package.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`provenance`] | the machine, and the versions of what ran on it: [`Provenance`] |
-//! | [`program`] | a peer in a process of its own: [`Program`] |
-//! | [`results`] | where figures are written |
+//! | [`provenance`] | the machine, and the versions of the software measured: [`Provenance`] |
+//! | [`program`] | a peer that runs in its own process: [`Program`] |
+//! | [`results`] | where results are written |
 
 pub mod program;
 pub mod provenance;

@@ -1,5 +1,5 @@
-//! A peer in a process of its own, which answers one question after another, so that neither its start
-//! nor what it loads is part of any measurement. Questions and answers are lines.
+//! A peer that runs in its own process and answers requests, so that starting it and loading its code are
+//! not measured. Each request and each answer is one line of text.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
@@ -8,125 +8,125 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-/// A process that answers.
+/// A child process that answers requests.
 #[derive(Debug)]
 pub struct Program {
     name: String,
-    patience: Duration,
+    timeout: Duration,
     process: Child,
-    /// `None` once the process has been told to end.
-    questions: Option<ChildStdin>,
+    /// `None` once the process's input has been closed.
+    requests: Option<ChildStdin>,
     answers: Receiver<io::Result<String>>,
 }
 
-/// A program could not be asked.
+/// A program could not be started or gave no usable answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
-    /// It cannot be started: most likely it is not installed.
+    /// It cannot be started; most likely it is not installed.
     #[error("cannot start {}: {source}", program.display())]
     Absent {
-        /// What was to be started.
+        /// The program's path.
         program: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// It cannot be reached or heard any more.
-    #[error("{name} cannot be talked to: {source}")]
+    /// Writing to it or reading from it failed.
+    #[error("cannot communicate with {name}: {source}")]
     Broken {
-        /// What a table calls it.
+        /// Its name in tables.
         name: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// It has ended.
-    #[error("{name} ended where an answer was expected; its own message is above")]
+    /// It exited before it answered.
+    #[error("{name} exited before it answered; its own message is above")]
     Ended {
-        /// What a table calls it.
+        /// Its name in tables.
         name: String,
     },
-    /// It has not answered for so long that it never will, and was ended.
-    #[error("{name} did not answer within {} s, and was ended", patience.as_secs())]
-    Stuck {
-        /// What a table calls it.
+    /// It did not answer in time and was killed.
+    #[error("{name} did not answer within {timeout:?} and was killed")]
+    TimedOut {
+        /// Its name in tables.
         name: String,
-        /// How long it was waited for.
-        patience: Duration,
+        /// The longest time an answer may take.
+        timeout: Duration,
     },
-    /// It has said something else.
-    #[error("{name} answers `{answer}`; expected {expected}")]
-    Unclear {
-        /// What a table calls it.
+    /// Its answer has the wrong form.
+    #[error("{name} answered `{answer}`; expected {expected}")]
+    Unexpected {
+        /// Its name in tables.
         name: String,
-        /// What it said.
+        /// Its answer.
         answer: String,
-        /// What would have been right.
+        /// What the answer should contain.
         expected: &'static str,
     },
 }
 
 impl Program {
-    /// Starts `command`, which a table calls `name` and whose answers are waited for so long.
+    /// Starts `command`. Tables call it `name`; each answer must come within `timeout`.
     ///
     /// # Errors
     /// If it cannot be started ([`ProgramError::Absent`]).
-    pub fn start(name: &str, command: &mut Command, patience: Duration) -> Result<Self, ProgramError> {
+    pub fn start(name: &str, command: &mut Command, timeout: Duration) -> Result<Self, ProgramError> {
         let started = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut process = started
             .map_err(|source| ProgramError::Absent { program: command.get_program().into(), source })?;
-        let questions = process.stdin.take();
-        let output = process.stdout.take().expect("its output is a pipe");
-        let (said, answers) = channel();
-        // Ends with the process, or when nobody listens any more.
-        thread::spawn(move || BufReader::new(output).lines().try_for_each(|line| said.send(line)));
-        Ok(Self { name: name.to_owned(), patience, process, questions, answers })
+        let requests = process.stdin.take();
+        let output = process.stdout.take().expect("stdout is piped");
+        let (lines, answers) = channel();
+        // Ends when the process closes its output or the receiver is dropped.
+        thread::spawn(move || BufReader::new(output).lines().try_for_each(|line| lines.send(line)));
+        Ok(Self { name: name.to_owned(), timeout, process, requests, answers })
     }
 
-    /// Its process.
+    /// The process identifier.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Says a line, and waits for the one that answers it.
+    /// Sends one line and waits for the line that answers it.
     ///
     /// # Errors
-    /// If it has ended, is stuck, or cannot be reached.
-    pub fn ask(&mut self, question: &str) -> Result<String, ProgramError> {
-        let questions = self.questions.as_mut().expect("it is told to end when dropped");
-        match writeln!(questions, "{question}") {
+    /// If it has exited, does not answer in time, or cannot be written to or read from.
+    pub fn ask(&mut self, request: &str) -> Result<String, ProgramError> {
+        let requests = self.requests.as_mut().expect("its input is open until it is dropped");
+        match writeln!(requests, "{request}") {
             Ok(()) => self.listen(),
             Err(source) => Err(ProgramError::Broken { name: self.name.clone(), source }),
         }
     }
 
-    /// Waits for a line that it says unasked.
+    /// Waits for a line that it prints without a request.
     ///
     /// # Errors
-    /// If it has ended, is stuck, or cannot be heard.
+    /// If it has exited, prints nothing in time, or cannot be read from.
     pub fn listen(&mut self) -> Result<String, ProgramError> {
         let name = || self.name.clone();
-        match self.answers.recv_timeout(self.patience) {
+        match self.answers.recv_timeout(self.timeout) {
             Ok(Ok(line)) => Ok(line),
             Ok(Err(source)) => Err(ProgramError::Broken { name: name(), source }),
             Err(RecvTimeoutError::Disconnected) => Err(ProgramError::Ended { name: name() }),
             Err(RecvTimeoutError::Timeout) => {
                 let _ = self.process.kill();
-                Err(ProgramError::Stuck { name: name(), patience: self.patience })
+                Err(ProgramError::TimedOut { name: name(), timeout: self.timeout })
             }
         }
     }
 
-    /// What to say of an `answer` that is not what was `expected`.
+    /// The error for an `answer` that is not what was `expected`.
     #[must_use]
     pub fn unclear(&self, answer: &str, expected: &'static str) -> ProgramError {
-        ProgramError::Unclear { name: self.name.clone(), answer: answer.to_owned(), expected }
+        ProgramError::Unexpected { name: self.name.clone(), answer: answer.to_owned(), expected }
     }
 }
 
 impl Drop for Program {
-    /// Ends the process by closing its input, and waits for it.
+    /// Closes the process's input, which ends it, and waits for it to exit.
     fn drop(&mut self) {
-        self.questions = None;
+        self.requests = None;
         let _ = self.process.wait();
     }
 }
@@ -138,26 +138,27 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[test]
-    fn a_question_has_the_answer_that_follows_it() {
+    fn each_request_gets_the_next_answer() {
         let mut echo = Program::start("cat", &mut Command::new("cat"), LONG).unwrap();
         assert_eq!(echo.ask("1 2").unwrap(), "1 2");
         assert_eq!(echo.ask("3").unwrap(), "3");
     }
 
     #[test]
-    fn who_has_ended_is_told_from_who_is_not_there() {
+    fn exited_and_missing_programs_give_different_errors() {
         let mut ended = Program::start("true", &mut Command::new("true"), LONG).unwrap();
         assert!(matches!(ended.listen(), Err(ProgramError::Ended { .. })));
-        let absent = Program::start("nobody", &mut Command::new("/no/such/program"), LONG);
+        let absent = Program::start("missing", &mut Command::new("/no/such/program"), LONG);
         assert!(matches!(absent, Err(ProgramError::Absent { .. })));
     }
 
     #[test]
-    fn who_is_stuck_is_ended() {
+    fn a_program_that_does_not_answer_is_killed() {
         let mut sleep = Command::new("sleep");
         let mut stuck = Program::start("sleep", sleep.arg("3600"), Duration::from_millis(10)).unwrap();
-        assert!(matches!(stuck.listen(), Err(ProgramError::Stuck { .. })));
-        // Does not wait for an hour.
+        let error = stuck.listen().unwrap_err();
+        assert_eq!(error.to_string(), "sleep did not answer within 10ms and was killed");
+        // Returns at once, not after an hour.
         drop(stuck);
     }
 }

@@ -1,4 +1,4 @@
-//! The machine a benchmark ran on, and the versions of what it ran.
+//! The machine that a benchmark ran on, and the versions of the software it measured.
 
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -6,22 +6,23 @@ use std::fs::read_to_string;
 use std::process::Command;
 use std::thread::available_parallelism;
 
-/// What a figure must be read with.
+/// The circumstances under which results were measured.
 #[derive(Serialize)]
 pub struct Provenance {
     machine: String,
     processors: usize,
     system: String,
     compiler: String,
-    /// Of what is measured and of its peers, by name.
+    /// Versions of the measured packages and of their peers, by name.
     versions: BTreeMap<String, String>,
-    /// Runnable threads over the last minute, before the benchmark and after it.
+    /// Load average over one minute, before and after the benchmark.
     load_before: String,
     load_after: String,
 }
 
 impl Provenance {
-    /// As it is now, at the beginning. `packages` are those of this workspace's build that are measured.
+    /// Records the machine at the start of a benchmark, and the versions of the measured `packages` from
+    /// `Cargo.lock`.
     #[must_use]
     pub fn read(packages: &[&str]) -> Self {
         let information = read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -30,25 +31,25 @@ impl Provenance {
         Self {
             machine: model.map_or("unknown", |(_, name)| name).to_owned(),
             processors: available_parallelism().map_or(1, usize::from),
-            system: said_by("uname", "-sr"),
-            compiler: said_by("rustc", "--version"),
+            system: output_of("uname", "-sr"),
+            compiler: output_of("rustc", "--version"),
             versions: packages.iter().map(version).collect(),
             load_before: load(),
             load_after: String::new(),
         }
     }
 
-    /// Something else is measured too.
+    /// Adds the version of a peer that is not in `Cargo.lock`.
     pub fn add(&mut self, name: &str, version: &str) {
         self.versions.insert(name.to_owned(), version.to_owned());
     }
 
-    /// The benchmark is over.
+    /// Records the load at the end of the benchmark.
     pub fn finish(&mut self) {
         self.load_after = load();
     }
 
-    /// Prints it in two lines.
+    /// Prints two lines: the machine with its load, and the versions.
     pub fn print(&self) {
         let Self { machine, processors, system, load_before, load_after, .. } = self;
         println!(
@@ -64,8 +65,8 @@ fn load() -> String {
     load.split(' ').next().unwrap_or_default().to_owned()
 }
 
-/// What `program` prints when asked with `option`.
-fn said_by(program: &str, option: &str) -> String {
+/// What `program` prints when run with `option`.
+fn output_of(program: &str, option: &str) -> String {
     let output = Command::new(program).arg(option).output();
     output.map_or_else(
         |_| "unknown".to_owned(),
@@ -73,7 +74,7 @@ fn said_by(program: &str, option: &str) -> String {
     )
 }
 
-/// The version of a package that this workspace is built with.
+/// The version of `package` in `Cargo.lock`.
 #[must_use]
 pub fn locked_version(package: &str) -> &'static str {
     let lock = include_str!("../../Cargo.lock");
@@ -86,13 +87,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_package_of_this_workspace_has_its_version() {
+    fn the_version_of_a_package_is_read_from_the_lock_file() {
         assert_eq!(locked_version("warmcore-bench"), env!("CARGO_PKG_VERSION"));
         assert_eq!(locked_version("no-such-package"), "unknown");
     }
 
     #[test]
-    fn what_is_added_is_written_beside_what_is_built() {
+    fn added_versions_are_written_beside_locked_ones() {
         let mut provenance = Provenance::read(&["serde"]);
         provenance.add("another", "7.1");
         let written = serde_json::to_value(&provenance).unwrap();

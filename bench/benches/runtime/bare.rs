@@ -1,7 +1,7 @@
-//! Calls of the stack and nothing else, in a loop: what any runtime adds to.
+//! Plain calls of the stack in a loop: the baseline without a runtime.
 
-use crate::material::{self, PACKETS, delivered, touch};
-use crate::trial::{Entrant, Load, Meter, Run, Trial, TrialResult};
+use crate::contender::{Contender, Load, Meter, Run, RunResult, Trial};
+use crate::fixture::{self, PACKETS, delivered, touch};
 use std::hint::black_box;
 use std::thread;
 use warmcore_runtime::driver::Prepared;
@@ -9,16 +9,16 @@ use warmcore_runtime::tally::Delays;
 use warmcore_stack::Pool;
 use warmcore_units::StackId;
 
-/// Which form of the stack is called.
+/// The form of the stack that is called.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Bare {
-    /// A stack for each thread.
+    /// One stack per thread.
     Independent,
-    /// One that all threads receive in.
+    /// One stack, shared by all threads.
     Locking,
 }
 
-impl Entrant for Bare {
+impl Contender for Bare {
     fn name(&self) -> String {
         match self {
             Self::Independent => "bare call, independent stacks",
@@ -27,14 +27,14 @@ impl Entrant for Bare {
         .to_owned()
     }
 
-    fn takes_part(&self, trial: &Trial) -> bool {
+    fn supports(&self, trial: &Trial) -> bool {
         trial.load == Load::Saturation
     }
 
-    /// Every thread has streams of its own, as under wired streams.
-    fn run(&self, trial: &Trial) -> TrialResult {
-        let (frames, messages) = (material::frames()?, material::messages(trial.load)?);
-        let (locking, independent) = (material::locking()?, material::independent(trial.workers)?);
+    /// Each thread processes its own streams, as under Wired-Streams.
+    fn run(&self, trial: &Trial) -> RunResult {
+        let (frames, messages) = (fixture::frames()?, fixture::messages(trial.load)?);
+        let (locking, independent) = (fixture::locking()?, fixture::independent(trial.workers)?);
         let shares: Vec<Vec<u32>> = (0..trial.workers)
             .map(|worker| {
                 let own = messages.iter().filter(|message| message.stream.index() % trial.workers == worker);
@@ -46,25 +46,25 @@ impl Entrant for Bare {
             for (worker, share) in shares.iter().enumerate() {
                 let (frames, locking, independent) = (&frames, &locking, &independent);
                 scope.spawn(move || {
-                    trial.settle(worker).expect("the processor is there");
+                    trial.pin_worker(worker).expect("the processor is usable");
                     let pool = Pool::new(4);
                     let stack = StackId::from(worker);
                     match self {
-                        Self::Locking => each(frames, share, |frame| {
+                        Self::Locking => receive_all(frames, share, |frame| {
                             delivered(locking.receive(&pool, frame, |delivery| touch(&delivery)));
                         }),
-                        Self::Independent => each(frames, share, |frame| {
+                        Self::Independent => receive_all(frames, share, |frame| {
                             delivered(independent.receive(stack, &pool, frame, |delivery| touch(&delivery)));
                         }),
                     }
                 });
             }
         });
-        Ok(Run { packets: PACKETS as u64, lost: 0, spent: meter.stop(), delays: Delays::default() })
+        Ok(Run { packets: PACKETS as u64, lost: 0, used: meter.stop(), delays: Delays::default() })
     }
 }
 
-fn each(frames: &[Prepared], share: &[u32], mut receive: impl FnMut(&[u8])) {
+fn receive_all(frames: &[Prepared], share: &[u32], mut receive: impl FnMut(&[u8])) {
     for &stream in share {
         receive(black_box(&frames[stream as usize].bytes));
     }

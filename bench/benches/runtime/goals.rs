@@ -1,34 +1,35 @@
-//! What the runtime is to reach, and whether it does: computed from the rounds, never asserted.
+//! Performance goals of the runtime. Each is judged by the measured rounds; a missed goal does not fail the
+//! benchmark.
 
 use crate::bare::Bare;
-use crate::contest::{Entry, Role, Standing};
-use crate::ours::{Between, Warmcore};
-use crate::trial::{Entrant, Load, Trial};
+use crate::comparison::{ContenderResult, Role, TrialResults};
+use crate::contender::{Contender, Load, Trial};
+use crate::ours::{IdleMode, Warmcore};
 use serde::Serialize;
 use warmcore_scenario::{Parallelism, ProcessorPolicy};
 use warmcore_stats::Spread;
 
-/// Worker time that the runtime may add to a packet at saturation, in nanoseconds.
-const OVERHEAD: f64 = 150.0;
-/// Times the throughput of Locking under MRU that IPS under Wired-Streams is to have.
-const ADVANTAGE: f64 = 1.5;
+/// The most worker time that the runtime may add to a packet at saturation, in nanoseconds.
+const MAX_OVERHEAD: f64 = 150.0;
+/// The least throughput of IPS under Wired-Streams, as a multiple of that of Locking under MRU.
+const MIN_SPEEDUP: f64 = 1.5;
 
-/// Percent of the processors' time that other programs may have in a round whose delays are judged.
-const QUIET: f64 = 5.0;
-/// Such rounds that a judgement needs.
-const ENOUGH: usize = 3;
+/// In a round whose delays are judged, other programs used less than this share of the processors' time,
+/// in percent.
+const MAX_OTHERS_PERCENT: f64 = 5.0;
+/// The least number of such rounds.
+const MIN_QUIET_ROUNDS: usize = 3;
 
-/// One of an entrant's figures.
-type Figure = fn(&Entry) -> &Spread;
+/// Selects one measure of a result.
+type Measure = fn(&ContenderResult) -> &Spread;
 
-/// A goal and what was found.
+/// A goal and the measured value.
 #[derive(Serialize)]
 pub(crate) struct Goal {
     trial: String,
-    /// What is to be reached.
-    says: String,
-    /// In the rounds that count; there may be none.
-    found: Option<Spread>,
+    description: String,
+    /// Over the rounds that are judged; `None` if there are too few.
+    measured: Option<Spread>,
     verdict: GoalVerdict,
 }
 
@@ -37,15 +38,15 @@ pub(crate) struct Goal {
 enum GoalVerdict {
     Reached,
     NotReached,
-    /// The machine was not quiet for long enough.
+    /// No peer reached the rate in enough quiet rounds.
     NotJudged,
 }
 
 impl Goal {
-    /// A goal for the median of the rounds.
-    fn new(trial: &Trial, says: String, found: Spread, reached: impl Fn(f64) -> bool) -> Self {
-        let verdict = if reached(found.median()) { GoalVerdict::Reached } else { GoalVerdict::NotReached };
-        Self { trial: trial.to_string(), says, found: Some(found), verdict }
+    /// A goal that is judged by the median of the rounds.
+    fn new(trial: &Trial, description: String, measured: Spread, reached: impl Fn(f64) -> bool) -> Self {
+        let verdict = if reached(measured.median()) { GoalVerdict::Reached } else { GoalVerdict::NotReached };
+        Self { trial: trial.to_string(), description, measured: Some(measured), verdict }
     }
 
     pub(crate) fn print(&self) {
@@ -54,111 +55,122 @@ impl Goal {
             GoalVerdict::NotReached => "NOT reached",
             GoalVerdict::NotJudged => "not judged",
         };
-        print!("  {verdict:<11}  {}: {}", self.trial, self.says);
-        match &self.found {
-            Some(found) => println!(" {found:.2} ({} rounds)", found.0.len()),
-            None => println!(" fewer than {ENOUGH} rounds were quiet"),
+        print!("  {verdict:<11}  {}: {}", self.trial, self.description);
+        match &self.measured {
+            Some(measured) => println!(" {measured:.2} ({} rounds)", measured.0.len()),
+            None => println!(" no peer that reached the rate has {MIN_QUIET_ROUNDS} quiet rounds"),
         }
     }
 }
 
-/// All goals, trial by trial.
-pub(crate) fn goals(standings: &[Standing]) -> Vec<Goal> {
-    let of_trial = |standing: &Standing| match standing.trial.load {
-        Load::Saturation => at_saturation(standing),
-        Load::Rate(_) => at_equal_load(standing),
+/// The goals of every trial.
+pub(crate) fn goals(trials: &[TrialResults]) -> Vec<Goal> {
+    let of_trial = |results: &TrialResults| match results.trial.load {
+        Load::Saturation => at_saturation(results),
+        Load::Rate(_) => at_equal_load(results),
     };
-    standings.iter().flat_map(of_trial).collect()
+    trials.iter().flat_map(of_trial).collect()
 }
 
 fn ours(
-    standing: &Standing,
+    results: &TrialResults,
     approach: Parallelism,
     policy: ProcessorPolicy,
-    between: Between,
-) -> Option<&Entry> {
-    standing.get(&Warmcore { approach, policy, between }.name())
+    idle_mode: IdleMode,
+) -> Option<&ContenderResult> {
+    results.get(&Warmcore { approach, policy, idle_mode }.name())
 }
 
-fn wired(standing: &Standing, between: Between) -> Option<&Entry> {
-    ours(standing, Parallelism::Ips, ProcessorPolicy::WiredStreams, between)
+fn wired(results: &TrialResults, idle_mode: IdleMode) -> Option<&ContenderResult> {
+    ours(results, Parallelism::Ips, ProcessorPolicy::WiredStreams, idle_mode)
 }
 
-fn at_saturation(standing: &Standing) -> Vec<Goal> {
-    let trial = &standing.trial;
-    let Some(wired) = wired(standing, Between::Poll) else { return Vec::new() };
+fn at_saturation(results: &TrialResults) -> Vec<Goal> {
+    let trial = &results.trial;
+    let Some(wired) = wired(results, IdleMode::Poll) else { return Vec::new() };
     let mut goals = Vec::new();
-    if let Some(bare) = standing.get(&Bare::Independent.name()) {
-        let found = wired.worker_ns.with(&bare.worker_ns, |ours, bare| ours - bare);
-        let says = format!("IPS wired adds at most {OVERHEAD:.0} ns of a worker to the bare call:");
-        goals.push(Goal::new(trial, says, found, |added| added <= OVERHEAD));
+    if let Some(bare) = results.get(&Bare::Independent.name()) {
+        let measured = wired.worker_ns.with(&bare.worker_ns, |ours, bare| ours - bare);
+        let description =
+            format!("IPS wired adds at most {MAX_OVERHEAD:.0} ns of worker time to the bare call:");
+        goals.push(Goal::new(trial, description, measured, |added| added <= MAX_OVERHEAD));
     }
-    if let Some(mru) = ours(standing, Parallelism::Locking, ProcessorPolicy::Mru, Between::Poll)
+    if let Some(mru) = ours(results, Parallelism::Locking, ProcessorPolicy::Mru, IdleMode::Poll)
         && trial.workers > 1
     {
-        let found = wired.rate.with(&mru.rate, |wired, mru| wired / mru);
-        let says = format!("IPS wired has at least {ADVANTAGE} times the throughput of Locking MRU:");
-        goals.push(Goal::new(trial, says, found, |times| times >= ADVANTAGE));
+        let measured = wired.rate.with(&mru.rate, |wired, mru| wired / mru);
+        let description =
+            format!("throughput of IPS wired is at least {MIN_SPEEDUP} times that of Locking MRU:");
+        goals.push(Goal::new(trial, description, measured, |times| times >= MIN_SPEEDUP));
     }
-    for role in [Role::Peer, Role::Filled] {
-        goals.extend(processor_time(standing, wired, "IPS wired, polling", role));
+    for role in [Role::Peer, Role::Prefilled] {
+        goals.extend(processor_time(results, wired, "IPS wired, polling", role));
     }
     goals
 }
 
-/// The processor time, and the delays of those that were at the load.
-fn at_equal_load(standing: &Standing) -> Vec<Goal> {
-    let modes = [(Between::Sleep, "IPS wired, sleeping"), (Between::Work, "IPS wired, other work")];
-    let known = modes.into_iter().filter_map(|(between, name)| Some((wired(standing, between)?, name)));
-    known
+/// Goals for processor time and for delay.
+fn at_equal_load(results: &TrialResults) -> Vec<Goal> {
+    let modes = [(IdleMode::Sleep, "IPS wired, sleeping"), (IdleMode::Work, "IPS wired, other work")];
+    let measured = modes.into_iter().filter_map(|(idle_mode, name)| Some((wired(results, idle_mode)?, name)));
+    measured
         .flat_map(|(ours, name)| {
-            let mut goals = processor_time(standing, ours, name, Role::Peer);
-            goals.extend(delay(standing, ours, name));
+            let mut goals = processor_time(results, ours, name, Role::Peer);
+            goals.extend(delay(results, ours, name));
             goals
         })
         .collect()
 }
 
-/// Packets per second of processor time at least those of each peer, of the workers alone and with
-/// the sender.
-fn processor_time(standing: &Standing, ours: &Entry, name: &str, role: Role) -> Vec<Goal> {
-    let figures: [(_, Figure); 2] =
-        [("worker-second", |entry| &entry.per_worker_second), ("CPU-second", |entry| &entry.per_cpu_second)];
-    let whom = if role == Role::Filled { "peer that need not receive" } else { "peer" };
-    let goal = |(unit, figure): (&str, Figure)| {
-        let ratios = of_role(standing, role).map(|peer| {
-            let ratio = figure(ours).with(figure(peer), |ours, theirs| ours / theirs);
+/// Packets per second of processor time, compared with the best contender of `role`: of the workers alone,
+/// and with the sender.
+fn processor_time(results: &TrialResults, ours: &ContenderResult, name: &str, role: Role) -> Vec<Goal> {
+    let measures: [(_, Measure); 2] = [
+        ("worker-second", |result| &result.per_worker_second),
+        ("CPU-second", |result| &result.per_cpu_second),
+    ];
+    let kind = if role == Role::Prefilled { "prefilled peer" } else { "peer" };
+    let goal = |(unit, measure): (&str, Measure)| {
+        let ratios = of_role(results, role).map(|peer| {
+            let ratio = measure(ours).with(measure(peer), |ours, theirs| ours / theirs);
             (peer.name.as_str(), ratio)
         });
-        let (peer, found) = ratios.min_by(|a, b| a.1.median().total_cmp(&b.1.median()))?;
-        let says = format!("{name}, packets per {unit}, times those of the best {whom}, {peer}:");
-        Some(Goal::new(&standing.trial, says, found, |times| times >= 1.0))
+        let (peer, measured) = ratios.min_by(|a, b| a.1.median().total_cmp(&b.1.median()))?;
+        let description =
+            format!("{name}: packets per {unit} at least those of the best {kind} ({peer}), ratio");
+        Some(Goal::new(&results.trial, description, measured, |times| times >= 1.0))
     };
-    figures.into_iter().filter_map(goal).collect()
+    measures.into_iter().filter_map(goal).collect()
 }
 
-/// The 99th percentile at most that of each peer, in rounds that were quiet for both.
-fn delay(standing: &Standing, ours: &Entry, name: &str) -> Option<Goal> {
-    let peers = || of_role(standing, Role::Peer).filter(|peer| peer.loaded);
+/// 99th percentile of the delay, compared with the best peer, in rounds that were quiet for both. Peers that
+/// did not reach the rate are left out.
+fn delay(results: &TrialResults, ours: &ContenderResult, name: &str) -> Option<Goal> {
+    let peers = || of_role(results, Role::Peer).filter(|peer| peer.loaded);
     let ratios = peers().filter_map(|peer| Some((peer.name.as_str(), quiet_ratios(ours, peer)?)));
-    let judged = ratios.filter(|(_, ratios)| ratios.0.len() >= ENOUGH);
-    let trial = &standing.trial;
-    let Some((peer, found)) = judged.max_by(|a, b| a.1.median().total_cmp(&b.1.median())) else {
-        let says = format!("{name}, p99, times that of the best peer:");
-        return Some(Goal { trial: trial.to_string(), says, found: None, verdict: GoalVerdict::NotJudged });
+    let judged = ratios.filter(|(_, ratios)| ratios.0.len() >= MIN_QUIET_ROUNDS);
+    let trial = &results.trial;
+    let Some((peer, measured)) = judged.max_by(|a, b| a.1.median().total_cmp(&b.1.median())) else {
+        let description = format!("{name}: p99 delay at most that of the best peer:");
+        return Some(Goal {
+            trial: trial.to_string(),
+            description,
+            measured: None,
+            verdict: GoalVerdict::NotJudged,
+        });
     };
-    let says = format!("{name}, p99, times that of the best peer, {peer}:");
-    Some(Goal::new(trial, says, found, |times| times <= 1.0))
+    let description = format!("{name}: p99 delay at most that of the best peer ({peer}), ratio");
+    Some(Goal::new(trial, description, measured, |times| times <= 1.0))
 }
 
-/// Round by round, how many times the p99 of `peer` ours is, of quiet rounds.
-fn quiet_ratios(ours: &Entry, peer: &Entry) -> Option<Spread> {
+/// The ratio of our 99th percentile to that of `peer`, in each quiet round.
+fn quiet_ratios(ours: &ContenderResult, peer: &ContenderResult) -> Option<Spread> {
     let others = ours.others_percent.with(&peer.others_percent, f64::max);
     let ratios = ours.p99_us.as_ref()?.with(peer.p99_us.as_ref()?, |ours, theirs| ours / theirs);
-    let quiet = ratios.0.iter().zip(&others.0).filter(|(_, others)| **others < QUIET);
+    let quiet = ratios.0.iter().zip(&others.0).filter(|(_, others)| **others < MAX_OTHERS_PERCENT);
     Some(Spread(quiet.map(|(&ratio, _)| ratio).collect()))
 }
 
-fn of_role(standing: &Standing, role: Role) -> impl Iterator<Item = &Entry> {
-    standing.entries.iter().filter(move |entry| entry.role == role)
+fn of_role(results: &TrialResults, role: Role) -> impl Iterator<Item = &ContenderResult> {
+    results.contenders.iter().filter(move |result| result.role == role)
 }

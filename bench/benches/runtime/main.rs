@@ -1,42 +1,43 @@
-//! The runtime beside its peers: what processing a packet costs at saturation, and what delay a
-//! packet has at equal load.
+//! Compares the runtime with its peers: processor time per packet at saturation, and packet delay at
+//! equal load.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`trial`] | what is asked of everybody, and how processor time is taken |
-//! | [`material`] | the frames, streams, stacks and arrival times that are the same for all |
-//! | [`bare`], [`ours`] | the stack without a runtime, and with ours |
+//! | [`contender`] | the interface of a benchmarked system, and how its processor time is measured |
+//! | [`fixture`] | the frames, streams, stacks and arrival times, identical for all contenders |
+//! | [`bare`], [`ours`] | the stack without a runtime, and with Warmcore's |
 //! | [`channels`], [`tasks`], [`sockets`] | the peers |
-//! | [`contest`], [`goals`] | the tables, and what they say of the goals |
+//! | [`comparison`], [`goals`] | the tables, and whether the goals are reached |
 //!
-//! Everything runs in interleaved rounds, so that a disturbance of the machine meets all alike;
-//! ratios are taken within each round.
+//! Contenders run in interleaved rounds, so that a disturbance of the machine affects all of them alike.
+//! Ratios are taken within each round.
 //!
-//! **Processor time.** Each trial is steered by one thread. With peers it is the sender too, and
-//! its time is told apart from that of all others, the workers. Our memory driver needs no sender:
-//! its workers take packets in themselves, and that is in their time. So peers are spared what
-//! sending costs, at saturation also the interference of a sender where their channels are filled
-//! before the clock starts, and clocks: below saturation everybody reads one, at saturation ours alone.
+//! **Processor time.** One thread controls each trial. With a peer it is also the sender, and its
+//! processor time is reported separately from the workers'. Warmcore's memory driver needs no sender:
+//! its workers take packets in themselves, and their time includes it. This favours the peers in three
+//! ways. Their worker time excludes sending. At saturation, the prefilled ones also run without a sender
+//! beside them. And only Warmcore reads a clock at saturation; below it every contender does.
 //!
-//! **Delay** counts from the scheduled arrival to the return of the handler, all packets of a run
-//! included. Where another program takes a processor away, that is what it shows: delays are judged
-//! in rounds in which others had little of the processors, and the tables say what they had.
+//! **Delay** is the time from the scheduled arrival to the return of the handler, over all packets of a
+//! run. It includes the time during which another program held the processor. Delays are therefore
+//! judged only in rounds in which other programs used little of the processors; the tables show how
+//! much they used.
 //!
-//! Run with `make bench-runtime`. Figures are printed, and written to `target/bench/runtime.json`.
-//! Arguments are words: only what has all of them in its description is measured, and no file written:
+//! Run with `make bench-runtime`. Results are printed and written to `target/bench/runtime.json`.
+//! Arguments are words: cases whose description lacks one of them are skipped, and no file is written:
 //! `cargo bench -p warmcore-bench --bench runtime -- warmcore saturation`.
 
 mod bare;
 mod channels;
-mod contest;
+mod comparison;
+mod contender;
+mod fixture;
 mod goals;
-mod material;
 mod ours;
 mod sockets;
 mod tasks;
-mod trial;
 
-use contest::{Contest, Standing};
+use comparison::{Comparison, TrialResults};
 use goals::{Goal, goals};
 use serde::Serialize;
 use std::error::Error;
@@ -50,18 +51,18 @@ const ROUNDS: u64 = 7;
 struct Results {
     provenance: Provenance,
     rounds: u64,
-    standings: Vec<Standing>,
+    trials: Vec<TrialResults>,
     goals: Vec<Goal>,
 }
 
 fn main() -> ExitCode {
-    // Without this argument the program runs as a test, which shows only that it works.
+    // Without this argument it runs as a test: one round, only to show that it works.
     let rounds = if std::env::args().any(|argument| argument == "--bench") { ROUNDS } else { 1 };
     let words: Vec<String> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).collect();
     let outcome = measure(rounds, &words).and_then(|results| {
         report(&results);
-        // A part of the figures does not replace all of them.
+        // Partial results do not overwrite the full ones.
         if words.is_empty() { Ok(results::write("runtime", &results)?) } else { Ok(()) }
     });
     match outcome {
@@ -75,21 +76,21 @@ fn main() -> ExitCode {
 
 fn measure(rounds: u64, words: &[String]) -> Result<Results, Box<dyn Error>> {
     let mut provenance = Provenance::read(&["warmcore-runtime", "crossbeam-channel", "tokio", "socket2"]);
-    let mut contest = Contest::new(words.to_vec())?;
-    (0..rounds).try_for_each(|_| contest.round())?;
+    let mut comparison = Comparison::new(words.to_vec())?;
+    (0..rounds).try_for_each(|_| comparison.round())?;
     provenance.finish();
-    let standings = contest.standings();
-    let goals = goals(&standings);
-    Ok(Results { provenance, rounds, standings, goals })
+    let trials = comparison.results();
+    let goals = goals(&trials);
+    Ok(Results { provenance, rounds, trials, goals })
 }
 
 /// Prints the results.
 fn report(results: &Results) {
     results.provenance.print();
-    let (streams, payload) = (material::STREAMS, material::PAYLOAD);
+    let (streams, payload) = (fixture::STREAMS, fixture::PAYLOAD);
     println!("{streams} streams, {payload} bytes of data in a packet, UDP checksum not verified");
     println!("{} interleaved rounds; median [least, greatest] of the rounds\n", results.rounds);
-    results.standings.iter().for_each(Standing::print);
+    results.trials.iter().for_each(TrialResults::print);
     println!("goals, by the median of the rounds:");
     results.goals.iter().for_each(Goal::print);
 }

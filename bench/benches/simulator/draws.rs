@@ -1,11 +1,11 @@
-//! Random intervals and services, the same for every peer written in Rust.
+//! Random interarrival and service times, the same for every peer written in Rust.
 
 use crate::queue::{Queue, Service};
 use rand::SeedableRng;
 use rand_distr::{Distribution, Exp1};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// A source of what [`Queue`] leaves to chance, in mean service times.
+/// Draws the interarrival and service times of a [`Queue`], in mean service times.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
     random: Xoshiro256PlusPlus,
@@ -25,7 +25,7 @@ impl Draws {
         self.exponential() * self.mean_interval
     }
 
-    /// How long a customer is served.
+    /// The service time of a customer.
     #[inline]
     pub(crate) fn service(&mut self) -> f64 {
         match self.service {

@@ -1,7 +1,7 @@
-//! The packet model with the published costs: its own rate, beside the peers' in the same round,
-//! and how a packet's cost grows with processors and streams.
+//! The packet model with the published costs: its rate relative to the peers' in the same round, and how the
+//! time per packet grows with processors and streams.
 
-use crate::contest::Standing;
+use crate::comparison::QueueResults;
 use crate::ours::LoadedHost;
 use crate::queue::{SERVERS, Service};
 use serde::Serialize;
@@ -11,18 +11,18 @@ use warmcore_stats::Spread;
 const APPROACHES: [Parallelism; 2] = [Parallelism::Locking, Parallelism::Ips];
 const LOADS: [f64; 2] = [0.8, 0.5];
 const PACKETS: u64 = 2_000_000;
-/// So many that setting up a million streams weighs little.
+/// Enough that setting up a million streams takes a small part of the run.
 const PACKETS_OF_SWEEP: u64 = 4_000_000;
 
-/// The least ratio to the plain event loop: 25 million packets per second where it does
-/// 15 million customers of M/M/8.
-const GOAL: f64 = 25.0 / 15.0;
+/// The least rate relative to the plain event loop: 25 million packets per second on a machine where the loop
+/// simulates 15 million customers of M/M/8.
+const MIN_RATIO: f64 = 25.0 / 15.0;
 
-/// Processors and streams of the sweep.
+/// Numbers of processors and streams in the sweep.
 const SIZES: [(u32, u32); 7] =
     [(1, 1), (8, 8), (64, 64), (1024, 1024), (8, 1_000_000), (64, 1_000_000), (1024, 1_000_000)];
 
-/// One host at one load, in every round.
+/// One host at one load, and its rates so far.
 pub(crate) struct Point {
     host: LoadedHost,
     approach: Parallelism,
@@ -34,9 +34,9 @@ pub(crate) struct Point {
     rates: Vec<f64>,
 }
 
-/// What has come of a [`Point`].
+/// The result of a [`Point`].
 #[derive(Serialize)]
-pub(crate) struct Measured {
+pub(crate) struct PointResult {
     approach: String,
     policy: String,
     processors: u32,
@@ -45,8 +45,8 @@ pub(crate) struct Measured {
     packets: u64,
     /// Packets per second.
     rate: Spread,
-    /// How many times the rate of each peer at M/M/8 under the same load.
-    times: Vec<(String, Spread)>,
+    /// The rate relative to that of each peer on M/M/8 under the same load.
+    ratios: Vec<(String, Spread)>,
 }
 
 /// Locking and IPS under MRU and Wired-Streams, on eight processors at each load.
@@ -83,57 +83,59 @@ impl Point {
         Self { host, approach, policy, processors, streams, load, packets, rates: Vec::new() }
     }
 
-    /// Simulates it once more.
+    /// Runs the simulation once and records its rate.
     pub(crate) fn round(&mut self, round: u64) {
         let (seconds, _) = self.host.simulate(self.load, self.packets, round);
         self.rates.push(self.packets as f64 / seconds);
     }
 
-    /// What has come out, beside the peers' results where there are any.
-    pub(crate) fn measured(&self, standings: &[Standing]) -> Measured {
+    /// The result, with ratios to the peers where `results` has the same load.
+    pub(crate) fn result(&self, results: &[QueueResults]) -> PointResult {
         let rate = Spread(self.rates.clone());
-        let same = |standing: &&Standing| {
-            standing.queue.service == Service::Exponential && standing.queue.load == self.load
+        let same = |results: &&QueueResults| {
+            results.queue.service == Service::Exponential && results.queue.load == self.load
         };
-        let peers = standings.iter().find(same).map(|standing| &standing.entries);
-        let times = peers.into_iter().flatten().map(|entry| (entry.peer.clone(), rate.over(&entry.rate)));
-        Measured {
+        let peers = results.iter().find(same).map(|results| &results.peers);
+        let ratios = peers.into_iter().flatten().map(|result| (result.peer.clone(), rate.over(&result.rate)));
+        PointResult {
             approach: self.approach.to_string(),
             policy: self.policy.to_string(),
             processors: self.processors,
             streams: self.streams,
             load: self.load,
             packets: self.packets,
-            times: times.collect(),
+            ratios: ratios.collect(),
             rate,
         }
     }
 }
 
-/// Prints the rate of each point of [`published`], and whether the goal is reached.
-pub(crate) fn print_published(points: &[Measured]) {
+/// Prints the rate of each point of [`published`] and whether the goal is reached.
+pub(crate) fn print_published(points: &[PointResult]) {
     println!("full packet model with the published costs on {SERVERS} processors");
-    println!("how many times the rate of each peer at M/M/{SERVERS} under the same load:");
-    for Measured { approach, policy, load, rate, times, .. } in points {
+    println!("rates, and their ratios to that of each peer on M/M/{SERVERS} under the same load:");
+    for PointResult { approach, policy, load, rate, ratios, .. } in points {
         println!(
             "  {approach}, {policy} at {:.0}%: {:.3} M packets/s",
             load * 100.0,
             rate.map(|rate| rate / 1e6)
         );
-        for (peer, times) in times {
-            println!("    {peer:<34} {:>24}", format!("{times:.2}"));
+        for (peer, ratio) in ratios {
+            println!("    {peer:<34} {:>24}", format!("{ratio:.2}"));
         }
     }
-    let yardsticks = points.iter().filter_map(|point| point.times.first());
-    let least = yardsticks.map(|(_, times)| times.median()).fold(f64::INFINITY, f64::min);
-    let verdict = if least >= GOAL { "reached" } else { "missed" };
-    println!("  goal {verdict}: at least {GOAL:.2} times the loop; the slowest point is {least:.2} times\n");
+    let baselines = points.iter().filter_map(|point| point.ratios.first());
+    let least = baselines.map(|(_, ratio)| ratio.median()).fold(f64::INFINITY, f64::min);
+    let verdict = if least >= MIN_RATIO { "reached" } else { "missed" };
+    println!(
+        "  goal {verdict}: at least {MIN_RATIO:.2} times the loop's rate; the slowest point is {least:.2} times\n"
+    );
 }
 
-/// Prints what a packet costs at each point of [`sweep`].
-pub(crate) fn print_sweep(points: &[Measured]) {
-    println!("cost of a packet under MRU at 80%, setting up included; IPS has a stack for each stream");
-    for Measured { approach, processors, streams, rate, .. } in points {
+/// Prints the time per packet at each point of [`sweep`].
+pub(crate) fn print_sweep(points: &[PointResult]) {
+    println!("time per packet under MRU at 80% load, including set-up; IPS has one stack per stream");
+    for PointResult { approach, processors, streams, rate, .. } in points {
         let nanos = format!("{:.1}", rate.map(|rate| 1e9 / rate));
         println!("  {approach:<8} {processors:>5} processors {streams:>8} streams {nanos:>24} ns");
     }

@@ -1,5 +1,5 @@
-//! The yardstick: the event loop one writes first, with the standard library's binary heap; and
-//! the same with the one improvement that such a heap invites.
+//! The baseline: a plain event loop on the standard library's binary heap; and a variant that replaces events
+//! in place.
 
 use crate::draws::Draws;
 use crate::peer::{Peer, PeerError, Run};
@@ -11,9 +11,9 @@ use std::time::Instant;
 
 /// An event loop over a [`BinaryHeap`].
 pub(crate) enum HeapLoop {
-    /// Takes the next event out and puts what follows from it in.
+    /// Pops the next event and pushes the one that follows from it.
     Plain,
-    /// Replaces the next event by what follows from it, where it stands.
+    /// Overwrites the next event at the top of the heap with the one that follows from it.
     InPlace,
 }
 
@@ -21,7 +21,7 @@ impl Peer for HeapLoop {
     fn name(&self) -> String {
         match self {
             Self::Plain => "plain binary-heap event loop".to_owned(),
-            Self::InPlace => "the same, events replaced in place".to_owned(),
+            Self::InPlace => "the same, replacing events in place".to_owned(),
         }
     }
 
@@ -40,7 +40,7 @@ impl Peer for HeapLoop {
     }
 }
 
-/// The servers, the line before them, and what is going to happen.
+/// The servers, their queue, and the pending events.
 struct Bank {
     draws: Draws,
     events: BinaryHeap<Event>,
@@ -48,24 +48,24 @@ struct Bank {
     idle: u32,
 }
 
-/// Something that happens at a time.
+/// An event and its time.
 struct Event {
     at: f64,
-    what: What,
+    kind: EventKind,
 }
 
-enum What {
+enum EventKind {
     Arrival,
-    /// Of the customer that arrived then.
+    /// The departure of the customer that arrived at `arrived`.
     Departure {
         arrived: f64,
     },
 }
 
 impl Bank {
-    /// All servers are idle, and the first customer is on its way.
+    /// An empty system with the first arrival scheduled.
     fn new(mut draws: Draws) -> Self {
-        let first = Event { at: draws.interval(), what: What::Arrival };
+        let first = Event { at: draws.interval(), kind: EventKind::Arrival };
         Self { draws, events: BinaryHeap::from([first]), waiting: VecDeque::new(), idle: SERVERS }
     }
 
@@ -73,11 +73,11 @@ impl Bank {
     fn serve(mut self, customers: u64) -> f64 {
         let (mut served, mut sojourn) = (0, 0.0);
         while served < customers
-            && let Some(Event { at: now, what }) = self.events.pop()
+            && let Some(Event { at: now, kind }) = self.events.pop()
         {
-            match what {
-                What::Arrival => self.arrive(now),
-                What::Departure { arrived } => {
+            match kind {
+                EventKind::Arrival => self.arrive(now),
+                EventKind::Departure { arrived } => {
                     served += 1;
                     sojourn += now - arrived;
                     self.depart(now);
@@ -87,23 +87,24 @@ impl Bank {
         sojourn / served as f64
     }
 
-    /// What [`Self::serve`] does.
+    /// Does the same as [`Self::serve`], replacing events in place.
     fn serve_in_place(mut self, customers: u64) -> f64 {
         let (mut served, mut sojourn) = (0, 0.0);
         while served < customers {
             let Some(mut next) = self.events.peek_mut() else { break };
             let now = next.at;
-            match next.what {
-                What::Arrival => {
+            match next.kind {
+                EventKind::Arrival => {
                     next.at = now + self.draws.interval();
                     drop(next);
-                    self.seat(now);
+                    self.admit(now);
                 }
-                What::Departure { arrived } => {
+                EventKind::Departure { arrived } => {
                     served += 1;
                     sojourn += now - arrived;
                     if let Some(arrived) = self.waiting.pop_front() {
-                        *next = Event { at: now + self.draws.service(), what: What::Departure { arrived } };
+                        *next =
+                            Event { at: now + self.draws.service(), kind: EventKind::Departure { arrived } };
                     } else {
                         PeekMut::pop(next);
                         self.idle += 1;
@@ -116,12 +117,12 @@ impl Bank {
 
     fn arrive(&mut self, now: f64) {
         let at = now + self.draws.interval();
-        self.events.push(Event { at, what: What::Arrival });
-        self.seat(now);
+        self.events.push(Event { at, kind: EventKind::Arrival });
+        self.admit(now);
     }
 
-    /// Whoever arrives now is served if a server is idle, and waits otherwise.
-    fn seat(&mut self, now: f64) {
+    /// Serves the customer that arrives now if a server is idle; queues it otherwise.
+    fn admit(&mut self, now: f64) {
         if self.idle > 0 {
             self.idle -= 1;
             self.start(now, now);
@@ -139,12 +140,12 @@ impl Bank {
 
     fn start(&mut self, now: f64, arrived: f64) {
         let at = now + self.draws.service();
-        self.events.push(Event { at, what: What::Departure { arrived } });
+        self.events.push(Event { at, kind: EventKind::Departure { arrived } });
     }
 }
 
 impl Ord for Event {
-    /// The greatest event is the earliest, since the heap yields the greatest first.
+    /// Earlier events compare greater, because the heap pops the greatest first.
     fn cmp(&self, other: &Self) -> Ordering {
         other.at.total_cmp(&self.at)
     }

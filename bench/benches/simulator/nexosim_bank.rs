@@ -1,6 +1,5 @@
-//! nexosim, with source, line and servers in one model that schedules its own events: no
-//! message crosses from one model to another, so this is the fastest form it has of this queue.
-//! Its executor is the single-threaded one.
+//! nexosim on its single-threaded executor. Arrivals, queue and servers are one model that schedules its own
+//! events. No message passes between models, which makes this its fastest form of this queue.
 
 use crate::draws::Draws;
 use crate::peer::{Peer, PeerError, Run};
@@ -13,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// A mean service time on nexosim's clock, whose grain is a nanosecond.
+/// The mean service time on nexosim's clock, which has a resolution of one nanosecond.
 const SERVICE: Duration = Duration::from_millis(1);
 
-/// The peer.
+/// The nexosim simulator as a peer.
 pub(crate) struct Nexosim {
     pub(crate) version: &'static str,
 }
@@ -37,14 +36,14 @@ impl Peer for Nexosim {
     }
 }
 
-/// Builds the bench and runs it until its last customer has left.
+/// Builds the model and runs it until its last customer has left.
 fn run(draws: Draws, customers: u64) -> Result<Run, SimulationError> {
     let mailbox = Mailbox::new();
-    let mut bench = SimInit::with_num_threads(1);
-    let total = QuerySource::new().connect(Bank::total_sojourn, &mailbox).register(&mut bench);
-    let bench = bench.add_model(NewBank { draws, customers }, mailbox, "bank");
+    let mut model = SimInit::with_num_threads(1);
+    let total = QuerySource::new().connect(Bank::total_sojourn, &mailbox).register(&mut model);
+    let model = model.add_model(NewBank { draws, customers }, mailbox, "bank");
     let start = Instant::now();
-    let mut simulation = bench.init(MonotonicTime::EPOCH)?;
+    let mut simulation = model.init(MonotonicTime::EPOCH)?;
     simulation.run()?;
     let seconds = start.elapsed().as_secs_f64();
     let sojourn = simulation.process_query(&total, ())?;
@@ -52,7 +51,7 @@ fn run(draws: Draws, customers: u64) -> Result<Run, SimulationError> {
     Ok(Run { customers, seconds, mean_sojourn })
 }
 
-/// What a bank is made from.
+/// The prototype from which nexosim builds a [`Bank`].
 struct NewBank {
     draws: Draws,
     customers: u64,
@@ -63,7 +62,7 @@ impl ProtoModel for NewBank {
 
     fn build(self, _: &mut BuildContext<Self>) -> (Bank, Draws) {
         let bank = Bank {
-            to_come: self.customers,
+            remaining: self.customers,
             idle: SERVERS,
             waiting: VecDeque::new(),
             sojourn: Duration::ZERO,
@@ -72,15 +71,15 @@ impl ProtoModel for NewBank {
     }
 }
 
-/// The servers and the line before them; its environment is what is left to chance.
+/// The servers and their queue. Its environment holds the random draws.
 #[derive(Serialize, Deserialize)]
 struct Bank {
-    /// Customers that have not arrived yet.
-    to_come: u64,
+    /// Customers whose arrival is not scheduled yet.
+    remaining: u64,
     idle: u32,
-    /// When they arrived.
+    /// Arrival times of the waiting customers.
     waiting: VecDeque<MonotonicTime>,
-    /// The sum over all customers that have left.
+    /// The sum of the sojourn times of all customers that have left.
     sojourn: Duration,
 }
 
@@ -88,12 +87,12 @@ struct Bank {
 impl Bank {
     #[nexosim(init)]
     async fn init(&mut self, context: &Context<Self>, draws: &mut Draws) {
-        self.expect_next(context, draws);
+        self.schedule_arrival(context, draws);
     }
 
     #[nexosim(schedulable)]
     fn arrive(&mut self, (): (), context: &Context<Self>, draws: &mut Draws) {
-        self.expect_next(context, draws);
+        self.schedule_arrival(context, draws);
         let now = context.time();
         if self.idle > 0 {
             self.idle -= 1;
@@ -116,22 +115,27 @@ impl Bank {
         self.sojourn
     }
 
-    fn expect_next(&mut self, context: &Context<Self>, draws: &mut Draws) {
-        if self.to_come > 0 {
-            self.to_come -= 1;
+    fn schedule_arrival(&mut self, context: &Context<Self>, draws: &mut Draws) {
+        if self.remaining > 0 {
+            self.remaining -= 1;
             let interval = on_clock(draws.interval());
-            context.schedule_event(interval, schedulable!(Self::arrive), ()).expect("an arrival lies ahead");
+            context
+                .schedule_event(interval, schedulable!(Self::arrive), ())
+                .expect("the arrival is in the future");
         }
     }
 }
 
-/// A server takes on the customer that arrived at `arrived`.
+/// Starts to serve the customer that arrived at `arrived`.
 fn start(arrived: MonotonicTime, context: &Context<Bank>, draws: &mut Draws) {
     let service = on_clock(draws.service());
-    context.schedule_event(service, schedulable!(Bank::depart), arrived).expect("a departure lies ahead");
+    context
+        .schedule_event(service, schedulable!(Bank::depart), arrived)
+        .expect("the departure is in the future");
 }
 
-/// A time in mean services on nexosim's clock, which takes no event for the present instant.
+/// Converts mean service times to nexosim's clock. At least one nanosecond, because nexosim accepts no event
+/// at the current time.
 fn on_clock(services: f64) -> Duration {
     SERVICE.mul_f64(services).max(Duration::from_nanos(1))
 }

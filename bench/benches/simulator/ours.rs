@@ -1,4 +1,4 @@
-//! Our packet simulator: the one place in this benchmark that calls it.
+//! Warmcore's packet simulator. Nothing else in this benchmark calls it.
 
 use crate::peer::{Peer, PeerError, Run};
 use crate::queue::{Queue, SERVERS, Service};
@@ -20,7 +20,7 @@ pub(crate) struct LoadedHost {
 }
 
 impl LoadedHost {
-    /// A host with the costs of the published profile; under IPS with a stack for each stream.
+    /// A host with the costs of the published profile; under IPS it has one stack per stream.
     pub(crate) fn published(
         approach: Parallelism,
         policy: ProcessorPolicy,
@@ -29,13 +29,13 @@ impl LoadedHost {
     ) -> Self {
         let mut loaded = Self::new(&Profile::sgi_challenge_xl(), approach, policy, processors, streams);
         let key = Key { seed: 0, point: 0, replication: 0 };
-        // Only the order of packets counts when their times are not looked at.
+        // The capacity depends only on the order of packets, so any rate will do.
         let mut packets = Poisson::new(PerSecond(1.0), streams, key).expect("there is a stream");
         loaded.capacity = capacity(&loaded.host(key), &mut packets).rate.mean;
         loaded
     }
 
-    /// A host on which every packet takes `service`, whatever it finds in cache.
+    /// A host on which every packet takes `service`, whatever is in the cache.
     fn constant(service: Nanos, processors: u32) -> Self {
         let mut profile = Profile::sgi_challenge_xl();
         for times in [&mut profile.times.locking, &mut profile.times.independent_stacks] {
@@ -73,24 +73,24 @@ impl LoadedHost {
         SimulatedHost { shape, scheduling, model, effects: Effects::NONE, key }
     }
 
-    /// Simulates `packets` Poisson packets at `load` of the capacity, all statistics on, and
-    /// tells the seconds it took and the mean delay.
+    /// Simulates `packets` Poisson packets at `load` times the capacity, with all statistics on. Returns the
+    /// elapsed seconds and the mean delay.
     pub(crate) fn simulate(&self, load: f64, packets: u64, seed: u64) -> (f64, Nanos) {
         let key = Key { seed, point: 1, replication: 0 };
-        // Never precise enough to end before `packets`.
+        // A precision that is never reached, so that the run does not stop before `packets`.
         let precision = Precision { relative: f64::MIN_POSITIVE, max_packets: packets, mean_gap: None };
         let start = Instant::now();
         let arrivals = Poisson::new(self.capacity * load, self.shape.streams, key);
         let mut arrivals = arrivals.expect("there are streams and a rate");
         let outcome = run(&self.host(key), &mut arrivals, precision);
         let seconds = start.elapsed().as_secs_f64();
-        assert_eq!(outcome.packets, packets, "no packet is left out");
+        assert_eq!(outcome.packets, packets, "every packet is simulated");
         (seconds, outcome.delay.mean)
     }
 }
 
-/// The full packet model as a peer: where every packet takes equally long, Locking under MRU is
-/// M/D/c, and the state of all caches is kept all the same.
+/// The full packet model as a peer. Where every packet takes equally long, Locking under MRU is M/D/c; the
+/// model still keeps the state of all caches.
 pub(crate) struct PacketModel {
     host: LoadedHost,
 }
@@ -112,7 +112,7 @@ impl Peer for PacketModel {
         3_000_000
     }
 
-    fn knows(&self, service: Service) -> bool {
+    fn supports(&self, service: Service) -> bool {
         service == Service::Constant
     }
 

@@ -1,4 +1,4 @@
-//! What a peer is: a simulator that is handed a queue and tells how fast it was through with it.
+//! The interface of a peer: a simulator that simulates a queue and reports how long it took.
 
 use crate::queue::{Queue, Service};
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ pub(crate) struct Run {
     pub(crate) customers: u64,
     /// Wall-clock time of the simulation alone, in seconds.
     pub(crate) seconds: f64,
-    /// Their mean time from arrival to the end of service, in mean service times.
+    /// Mean time from arrival to the end of service, in mean service times.
     pub(crate) mean_sojourn: f64,
 }
 
@@ -25,33 +25,33 @@ impl Run {
 /// A peer could not be measured.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PeerError {
-    /// It runs in a process of its own, which is not there or has ended.
+    /// Its process could not be started or gave no usable answer.
     #[error("{0}; `scripts/install-bench-peers sim` installs the peers")]
     Program(#[from] ProgramError),
-    /// It gave up.
+    /// It reported an error.
     #[error("{peer} failed: {reason}")]
     Failed { peer: String, reason: String },
-    /// It has not simulated the queue that it was asked for.
+    /// Its mean disagrees with theory, so it has not simulated the requested queue.
     #[error(
         "{peer} on {queue}: the mean sojourn time is {mean:.4} mean service times, expected {exact:.4} \
          to within {tolerance:.4}"
     )]
-    OtherQueue { peer: String, queue: Queue, mean: f64, exact: f64, tolerance: f64 },
+    WrongMean { peer: String, queue: Queue, mean: f64, exact: f64, tolerance: f64 },
 }
 
 /// A simulator of [`Queue`]s, on one thread.
 pub(crate) trait Peer {
-    /// What a table calls it, with its version.
+    /// Its name in tables, with its version.
     fn name(&self) -> String;
 
-    /// Customers it simulates in about a quarter of a second.
+    /// Customers that it simulates in about a quarter of a second.
     fn customers(&self) -> u64;
 
-    /// Whether it can simulate a queue with such service.
-    fn knows(&self, _service: Service) -> bool {
+    /// Whether it can simulate a queue with this kind of service.
+    fn supports(&self, _service: Service) -> bool {
         true
     }
 
-    /// Simulates `customers` customers of `queue`, from the empty system on.
+    /// Simulates `customers` customers of `queue`, starting with an empty system.
     fn simulate(&mut self, queue: Queue, customers: u64, seed: u64) -> Result<Run, PeerError>;
 }

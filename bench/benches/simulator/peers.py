@@ -1,9 +1,8 @@
 """SimPy and Ciw as peers of the packet benchmark.
 
-Started with the name of a peer. First says its versions, then answers each line that asks for a
-queue with a line that says how long its simulation took and what its mean sojourn time was. Time
-within the simulation is counted in mean service times; only the simulation is timed. All lines
-are JSON.
+The argument is the name of the peer. Prints its versions first. Then each input line describes a queue,
+and the answer is one line with the elapsed time of the simulation and the mean sojourn time. The time
+unit of the simulation is the mean service time; only the simulation is timed. All lines are JSON.
 """
 
 import json
@@ -15,7 +14,7 @@ from importlib.metadata import version
 
 
 def simpy_runner():
-    """SimPy in the form of its bank example: a process for each customer, a shared resource."""
+    """SimPy as in its bank example: one process per customer, and a shared resource."""
     import simpy
 
     def simulate(servers, arrivals, exponential, customers, seed):
@@ -47,7 +46,7 @@ def simpy_runner():
 
 
 def ciw_runner():
-    """Ciw's own network of one node, run until enough customers have finished."""
+    """A Ciw network of one node, run until enough customers have finished."""
     import ciw
 
     def simulate(servers, arrivals, exponential, customers, seed):

@@ -1,4 +1,4 @@
-//! Peers written in Python, each in a process of its own that simulates one queue after another.
+//! Peers written in Python. Each runs in its own process and simulates one queue after another.
 
 use crate::peer::{Peer, PeerError, Run};
 use crate::queue::{Queue, SERVERS, Service};
@@ -8,17 +8,17 @@ use std::process::Command;
 use std::time::Duration;
 use warmcore_bench::{Program, results};
 
-/// How long an answer may take.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// The longest time an answer may take.
+const TIMEOUT: Duration = Duration::from_secs(600);
 
-/// A Python process with one simulator in it.
+/// A Python process that runs one simulator.
 pub(crate) struct Python {
     name: String,
     customers: u64,
     process: Program,
 }
 
-/// What a worker says first.
+/// The first line that a process prints.
 #[derive(Deserialize)]
 struct Versions {
     python: String,
@@ -26,7 +26,7 @@ struct Versions {
 }
 
 impl Python {
-    /// SimPy, Team SimPy's process-based simulator.
+    /// SimPy, a process-based simulator.
     pub(crate) fn simpy() -> Result<Self, PeerError> {
         Self::start("SimPy", 25_000)
     }
@@ -40,14 +40,14 @@ impl Python {
         let interpreter = results::target().join("bench-peers/bin/python");
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/simulator/peers.py");
         let mut command = Command::new(interpreter);
-        let mut process = Program::start(name, command.args([script, &name.to_lowercase()]), PATIENCE)?;
-        let Versions { python, version } = understood(name, &process.listen()?)?;
+        let mut process = Program::start(name, command.args([script, &name.to_lowercase()]), TIMEOUT)?;
+        let Versions { python, version } = parse(name, &process.listen()?)?;
         Ok(Self { name: format!("{name} {version} (Python {python})"), customers, process })
     }
 }
 
-/// What `peer` means by a line.
-fn understood<T: DeserializeOwned>(peer: &str, line: &str) -> Result<T, PeerError> {
+/// Parses a JSON line from `peer`.
+fn parse<T: DeserializeOwned>(peer: &str, line: &str) -> Result<T, PeerError> {
     let failed =
         |error: serde_json::Error| PeerError::Failed { peer: peer.to_owned(), reason: error.to_string() };
     serde_json::from_str(line).map_err(failed)
@@ -71,6 +71,6 @@ impl Peer for Python {
             "seed": seed,
         });
         let answer = self.process.ask(&question.to_string())?;
-        understood(&self.name, &answer)
+        parse(&self.name, &answer)
     }
 }

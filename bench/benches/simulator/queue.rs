@@ -1,7 +1,7 @@
-//! The queue that all peers simulate, and what theory says of it.
+//! The queues that the peers simulate, and their exact mean sojourn times.
 //!
-//! Eight servers take customers from one common line, first come first served; arrivals are
-//! Poisson. Time is counted in mean service times.
+//! Eight servers share one queue, first come, first served; arrivals are Poisson. Times are in mean service
+//! times.
 
 use serde::Serialize;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
 /// Servers of every queue in the comparison.
 pub(crate) const SERVERS: u32 = 8;
 
-/// How long customers are served.
+/// The distribution of service times.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Service {
@@ -26,7 +26,7 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Every queue of the comparison.
+    /// The queues of the comparison.
     pub(crate) const ALL: [Self; 4] = [
         Self { service: Service::Exponential, load: 0.8 },
         Self { service: Service::Constant, load: 0.8 },
@@ -34,7 +34,7 @@ impl Queue {
         Self { service: Service::Constant, load: 0.5 },
     ];
 
-    /// Customers that arrive in one mean service time.
+    /// Mean number of arrivals in one mean service time.
     pub(crate) fn arrivals(self) -> f64 {
         f64::from(SERVERS) * self.load
     }
@@ -62,8 +62,8 @@ impl fmt::Display for Queue {
     }
 }
 
-/// The probability that a customer of M/M/c has to wait (Erlang 1917), by way of the recursion
-/// for the probability that M/M/c/c is full.
+/// The probability that a customer of M/M/c has to wait (Erlang 1917), computed from the recursion for the
+/// probability that M/M/c/c is full.
 fn erlang_c(servers: u32, offered: f64) -> f64 {
     let blocked = (1..=servers).fold(1.0, |blocked, server| {
         let carried = offered * blocked;
@@ -72,10 +72,10 @@ fn erlang_c(servers: u32, offered: f64) -> f64 {
     blocked / (1.0 - offered / f64::from(servers) * (1.0 - blocked))
 }
 
-/// The mean number of customers in M/D/c, waiting or served (Crommelin 1932): whoever is in
-/// service now has left one service time later, and nobody else has. So the distribution a
-/// service time later is that of those now waiting plus the new arrivals; repeated from the
-/// empty system until it has settled.
+/// The mean number of customers in M/D/c, waiting or in service (Crommelin 1932). After one service time,
+/// exactly the customers now in service have left. So the state one service time later is the number now
+/// waiting plus the arrivals in between. Iterates this from the empty system until the distribution is
+/// stationary.
 fn customers_in_constant_service(servers: u32, offered: f64) -> f64 {
     const STATES: usize = 256;
     const SERVICE_TIMES: usize = 400;
@@ -96,7 +96,7 @@ fn customers_in_constant_service(servers: u32, offered: f64) -> f64 {
     system.iter().enumerate().map(|(customers, probability)| customers as f64 * probability).sum()
 }
 
-/// The probabilities of 0, 1, 2, … events where `mean` are expected.
+/// The Poisson probabilities of 0, 1, 2, … events with this `mean`.
 fn poisson(mean: f64, counts: usize) -> Vec<f64> {
     let next = |probability: &f64, count: usize| *probability * mean / count as f64;
     let mut probabilities = vec![(-mean).exp()];

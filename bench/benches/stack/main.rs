@@ -1,9 +1,9 @@
-//! What one received UDP packet costs in each form of the stack, beside smoltcp.
+//! The time to receive one UDP packet in each form of the stack, compared with smoltcp.
 //!
-//! Every receiver is handed the same Ethernet frame, checks the same fields and checksums, and
-//! makes the payload available to the application, which reads its first and last byte. All of
-//! them run in one process in interleaved rounds, so that a disturbance of the machine meets
-//! all alike; the ratio to smoltcp is taken within each round.
+//! Every receiver gets the same Ethernet frame, checks the same fields and checksums, and passes the
+//! payload to the application, which reads its first and last byte. All run in one process in
+//! interleaved rounds, so that a disturbance of the machine affects all of them alike. The ratio to
+//! smoltcp is taken within each round.
 //!
 //! Run with `make bench`.
 
@@ -20,18 +20,23 @@ use warmcore_stack::{Config, DropReason, Flow, IndependentStacks, LockingStack, 
 use warmcore_units::StackId;
 
 const ROUNDS: usize = 301;
-const PACKETS_A_ROUND: u32 = 2_000;
+const PACKETS_PER_ROUND: u32 = 2_000;
 
 fn main() {
-    // Without this argument the program runs as a test, which shows only that it works.
+    // Without this argument it runs as a test: one round, only to show that it works.
     let rounds = if std::env::args().any(|argument| argument == "--bench") { ROUNDS } else { 1 };
-    Provenance::read(&["warmcore-stack", "smoltcp"]).print();
-    println!("{rounds} interleaved rounds of {PACKETS_A_ROUND} packets; median [quartiles] of the rounds\n");
+    let mut provenance = Provenance::read(&["warmcore-stack", "smoltcp"]);
+    println!(
+        "{rounds} interleaved rounds of {PACKETS_PER_ROUND} packets; median [quartiles] of the rounds\n"
+    );
     for payload in [64, 1472] {
         for verify_udp_checksum in [true, false] {
             compare(payload, verify_udp_checksum, rounds);
         }
     }
+    // Last, because it includes the load after the benchmark.
+    provenance.finish();
+    provenance.print();
 }
 
 /// Measures all receivers with one kind of frame and prints a table.
@@ -74,21 +79,21 @@ fn compare(payload: usize, verify_udp_checksum: bool, rounds: usize) {
     table::print(&format!("{payload}-byte payload, UDP checksum {checksum}"), &columns);
 }
 
-/// Nothing measured here may be dropped.
+/// Panics if the stack dropped the packet: a benchmark must process all of them.
 fn delivered(outcome: Result<(), DropReason>) {
     outcome.expect("the frame is valid and its stream open");
 }
 
-/// What the application does with a payload.
+/// The application: reads the first and last byte of a payload.
 fn touch(payload: &[u8]) {
     black_box((payload.first(), payload.last(), payload.len()));
 }
 
-/// Nanoseconds a packet.
+/// Nanoseconds per packet.
 fn time(mut receive: impl FnMut()) -> f64 {
     let start = Instant::now();
-    for _ in 0..PACKETS_A_ROUND {
+    for _ in 0..PACKETS_PER_ROUND {
         receive();
     }
-    start.elapsed().as_nanos() as f64 / f64::from(PACKETS_A_ROUND)
+    start.elapsed().as_nanos() as f64 / f64::from(PACKETS_PER_ROUND)
 }

@@ -1,4 +1,4 @@
-//! smoltcp, set up to receive one flow.
+//! smoltcp, configured to receive one flow.
 
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{Checksum, Device, DeviceCapabilities, Medium, RxToken, TxToken};
@@ -7,7 +7,7 @@ use smoltcp::time::Instant;
 use smoltcp::wire::{EthernetAddress, IpCidr};
 use warmcore_stack::Flow;
 
-/// Datagrams the socket can hold. One is enough here; a power of two is kind to its ring.
+/// Datagrams that the socket can hold. One is enough; a power of two suits its ring.
 const SOCKET_DATAGRAMS: usize = 4;
 const SOCKET_BYTES: usize = 8192;
 
@@ -25,7 +25,7 @@ impl Smoltcp {
         let config = Config::new(EthernetAddress(flow.destination_link.0).into());
         let mut interface = Interface::new(config, &mut device, Instant::ZERO);
         interface.update_ip_addrs(|addresses| {
-            addresses.push(IpCidr::new(flow.destination.into(), 8)).expect("there is room for one address");
+            addresses.push(IpCidr::new(flow.destination.into(), 8)).expect("the list holds one address");
         });
         let buffer = |bytes| PacketBuffer::new(vec![PacketMetadata::EMPTY; SOCKET_DATAGRAMS], vec![0; bytes]);
         let mut socket = Socket::new(buffer(SOCKET_BYTES), buffer(64));
@@ -35,14 +35,14 @@ impl Smoltcp {
         Self { interface, sockets, socket, verify_udp_checksum }
     }
 
-    /// Receives `frame` with the least smoltcp can do: one step of ingress.
+    /// Receives `frame` with the least work that smoltcp allows: one ingress step.
     pub(crate) fn ingress(&mut self, frame: &[u8], deliver: impl FnOnce(&[u8])) {
         let mut device = self.device(frame);
         self.interface.poll_ingress_single(Instant::ZERO, &mut device, &mut self.sockets);
         self.take(deliver);
     }
 
-    /// Receives `frame` as an application loop does: one whole poll.
+    /// Receives `frame` as an application's loop does: one full poll.
     pub(crate) fn poll(&mut self, frame: &[u8], deliver: impl FnOnce(&[u8])) {
         let mut device = self.device(frame);
         self.interface.poll(Instant::ZERO, &mut device, &mut self.sockets);
@@ -60,7 +60,7 @@ impl Smoltcp {
     }
 }
 
-/// A device that hands one frame in and drops what is sent.
+/// A device that receives one frame and discards everything sent.
 struct OneFrame<'f> {
     frame: Option<&'f [u8]>,
     verify_udp_checksum: bool,

@@ -1,13 +1,15 @@
-// Asio's strands as a peer of the dispatch queue: a strand for each key, on a pool of threads.
+// Asio's strands as a peer of the dispatch queue: one strand per key, on a pool of threads.
 //
-// Started with the number of workers and of events that may wait. First says its version, then
-// answers each line:
+// The arguments are the number of workers and the greatest number of waiting events. Prints its version first,
+// then answers each request line:
 //
-//   time TURNS                   NANOSECONDS that so many turns of the handler's work take
-//   run KEYS EVENTS TURNS FILE   SECONDS VIOLATIONS
+//   request                      answer
+//   time TURNS                   nanoseconds that TURNS turns of the handler's work take
+//   run KEYS EVENTS TURNS FILE   seconds, and violations of the order
 //
-// FILE has the events' keys, 32 bits each, least significant byte first. The handler, its work and the
-// check of the order are those of case.rs and work.rs; Asio has no bound, and gets that of room.rs.
+// FILE contains the events' keys, 32 bits each, least significant byte first. The handler, its work and the
+// check of the order are those of case.rs and work.rs. Asio's queue is unbounded, so it is given the bound of
+// room.rs.
 
 #include <asio/post.hpp>
 #include <asio/strand.hpp>
@@ -43,7 +45,7 @@ __attribute__((noinline)) void work(std::uint64_t turns) {
     asm volatile("" : : "r"(state));
 }
 
-// How long so many turns of work take, one event's after the other's: the least of some trials.
+// Nanoseconds that `turns` turns of work take, calls back to back: the least of several trials.
 double nanos_of(std::uint64_t turns) {
     constexpr int trials = 9, calls = 10'000;
     double least = std::numeric_limits<double>::infinity();
@@ -55,15 +57,15 @@ double nanos_of(std::uint64_t turns) {
     return least;
 }
 
-// Bounds what waits.
+// Bounds the number of waiting events.
 class Room {
 public:
     explicit Room(std::size_t capacity) : capacity(capacity) {}
 
-    // Events that are counted at once.
+    // Events are counted in steps of this size.
     static constexpr std::size_t step = 64;
 
-    // Called before a step's events are sent; waits if there is no room.
+    // Called before each step of events is sent; waits if the bound is reached.
     void enter() {
         std::unique_lock<std::mutex> lock(mutex);
         if (inside + step > capacity) half_left.wait(lock, [this] { return inside <= capacity / 2; });
@@ -72,15 +74,15 @@ public:
 
     // Called for each event that has been handled.
     void leave() {
-        thread_local std::size_t untold = 0;
-        if (++untold < step) return;
+        thread_local std::size_t uncounted = 0;
+        if (++uncounted < step) return;
         bool half;
         {
             const std::lock_guard<std::mutex> lock(mutex);
-            half = inside > capacity / 2 && inside - untold <= capacity / 2;
-            inside -= untold;
+            half = inside > capacity / 2 && inside - uncounted <= capacity / 2;
+            inside -= uncounted;
         }
-        untold = 0;
+        uncounted = 0;
         if (half) half_left.notify_one();
     }
 
@@ -97,11 +99,11 @@ struct Event {
     std::uint32_t number;
 };
 
-// Each key's count has a cache line of its own if there are no more keys than so many: as in the other programs.
+// With at most this many keys, each key's count has its own cache line, as in the other programs.
 constexpr std::size_t line = 64 / sizeof(std::atomic<std::uint32_t>);
 constexpr std::size_t keys_with_lines = 1024;
 
-// Events, and what their handler needs.
+// The events of a run and the state of their handler.
 class Case {
 public:
     Case(const std::string& file, std::size_t keys, std::size_t count, std::uint64_t turns)
@@ -131,7 +133,7 @@ public:
         own.store(event.number + 1, std::memory_order_relaxed);
     }
 
-    // How often an event was not the next of its key, or was left out.
+    // The number of events handled out of order or not handled.
     std::uint64_t violations() const {
         std::uint64_t sum = 0;
         for (std::size_t key = 0; key < keys; ++key) sum += handled[key * step].load(std::memory_order_relaxed);
@@ -149,7 +151,7 @@ private:
     std::atomic<std::uint64_t> wrong{0};
 };
 
-// Seconds until all events have been handled.
+// Returns the seconds until all events have been handled.
 double run(Case& of, std::size_t workers, std::size_t capacity) {
     Room room(capacity);
     const auto begun = Clock::now();
@@ -171,25 +173,25 @@ double run(Case& of, std::size_t workers, std::size_t capacity) {
 
 int main(int count, char** arguments) {
     if (count != 3) {
-        std::cerr << "usage: strands WORKERS ROOM\n";
+        std::cerr << "usage: strands WORKERS CAPACITY\n";
         return 2;
     }
     const std::size_t workers = std::stoul(arguments[1]), capacity = std::stoul(arguments[2]);
     std::cout << ASIO_VERSION / 100000 << '.' << ASIO_VERSION / 100 % 1000 << '.' << ASIO_VERSION % 100
               << " (g++ " << __VERSION__ << ')' << std::endl;
     for (std::string line; std::getline(std::cin, line);) {
-        std::istringstream question(line);
+        std::istringstream request(line);
         std::string what, file;
         std::uint64_t turns;
         std::size_t keys, events;
-        if (question >> what && what == "time" && question >> turns) {
+        if (request >> what && what == "time" && request >> turns) {
             std::cout << nanos_of(turns) << std::endl;
-        } else if (what == "run" && question >> keys >> events >> turns && std::getline(question >> std::ws, file)) {
+        } else if (what == "run" && request >> keys >> events >> turns && std::getline(request >> std::ws, file)) {
             Case of(file, keys, events, turns);
             const double seconds = run(of, workers, capacity);
             std::cout << seconds << ' ' << of.violations() << std::endl;
         } else {
-            std::cerr << "strands: not understood: " << line << '\n';
+            std::cerr << "strands: unknown request: " << line << '\n';
             return 2;
         }
     }

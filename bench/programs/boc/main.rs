@@ -1,16 +1,17 @@
-//! Cowns as a peer of the dispatch queue: one for each key, under the scheduler of behaviour-oriented
+//! Cowns as a peer of the dispatch queue: one cown per key, under the scheduler of behaviour-oriented
 //! concurrency (Cheeseman et al., When Concurrency Matters, OOPSLA 2023).
 //!
-//! Started with the number of workers and of events that may wait. First says its version, then answers
-//! each line:
+//! The arguments are the number of workers and the greatest number of waiting events. Prints its version
+//! first, then answers each request line:
 //!
 //! ```text
-//! time TURNS                   NANOSECONDS that so many turns of the handler's work take
-//! run KEYS EVENTS TURNS FILE   SECONDS VIOLATIONS
+//! request                      answer
+//! time TURNS                   nanoseconds that TURNS turns of the handler's work take
+//! run KEYS EVENTS TURNS FILE   seconds, and violations of the order
 //! ```
 //!
-//! `FILE` has the events' keys, 32 bits each, least significant byte first. The scheduler runs behaviours
-//! only, so one of them sends, on a thread beside the workers'.
+//! `FILE` contains the events' keys, 32 bits each, least significant byte first. The scheduler only runs
+//! behaviours, so one behaviour sends the events, on one thread more than the workers.
 
 #[path = "../../benches/dispatch/case.rs"]
 mod case;
@@ -31,7 +32,7 @@ use std::time::Instant;
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<usize> =
         std::env::args().skip(1).map(|word| word.parse()).collect::<Result<_, _>>()?;
-    let &[workers, capacity] = &arguments[..] else { return Err("usage: cowns WORKERS ROOM".into()) };
+    let &[workers, capacity] = &arguments[..] else { return Err("usage: cowns WORKERS CAPACITY".into()) };
     println!("{}", version());
     for line in std::io::stdin().lines() {
         let line = line?;
@@ -45,26 +46,26 @@ fn main() -> Result<(), Box<dyn Error>> {
                 let seconds = run(&case, workers, capacity);
                 println!("{seconds} {}", case.violations());
             }
-            _ => return Err(format!("not understood: {line}").into()),
+            _ => return Err(format!("unknown request: {line}").into()),
         }
     }
     Ok(())
 }
 
-/// The version of the crate that this is built with.
+/// The version of the `boc` crate.
 fn version() -> &'static str {
     let entry = include_str!("Cargo.lock").split("name = \"boc\"").nth(1);
     entry.and_then(|entry| entry.split('"').nth(1)).unwrap_or("unknown")
 }
 
-/// The keys of the first `count` events.
+/// Reads the keys of the first `count` events.
 fn sequence(file: &str, count: usize) -> std::io::Result<Vec<u32>> {
     let mut input = BufReader::new(File::open(file)?);
     let mut key = [0; 4];
     (0..count).map(|_| input.read_exact(&mut key).map(|()| u32::from_le_bytes(key))).collect()
 }
 
-/// Seconds until all events have been handled.
+/// Returns the seconds until all events have been handled.
 fn run(case: &Arc<Case>, workers: usize, capacity: usize) -> f64 {
     let (case, room) = (Arc::clone(case), Arc::new(Room::new(capacity)));
     let begun = Instant::now();
@@ -72,24 +73,26 @@ fn run(case: &Arc<Case>, workers: usize, capacity: usize) -> f64 {
     begun.elapsed().as_secs_f64()
 }
 
-/// What a behaviour finds behind a cown.
-struct Shop {
+/// The value in each cown.
+struct CownState {
     case: Arc<Case>,
     room: Arc<Room>,
 }
 
+/// Schedules a behaviour for every event.
 fn send(case: &Arc<Case>, room: &Arc<Room>) {
-    let shop = |_| Cown::new(Shop { case: Arc::clone(case), room: Arc::clone(room) });
-    let cowns: Vec<Cown<Shop>> = (0..case.keys()).map(shop).collect();
+    let cown = |_| Cown::new(CownState { case: Arc::clone(case), room: Arc::clone(room) });
+    let cowns: Vec<Cown<CownState>> = (0..case.keys()).map(cown).collect();
     for (index, &event) in case.events().iter().enumerate() {
         if index.is_multiple_of(STEP) {
-            // The behaviour that a thread schedules last is kept for it, and this one may wait now.
+            // A thread keeps the behaviour that it scheduled last for itself, and `enter` may block this thread:
+            // so the last one is empty.
             when0(|| ());
             room.enter();
         }
-        when1(&cowns[event.key as usize], move |shop| {
-            shop.case.handle(event);
-            shop.room.leave(1);
+        when1(&cowns[event.key as usize], move |state| {
+            state.case.handle(event);
+            state.room.leave(1);
         });
     }
 }

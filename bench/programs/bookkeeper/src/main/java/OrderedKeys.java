@@ -12,20 +12,21 @@ import java.util.concurrent.atomic.LongAdder;
 import org.apache.bookkeeper.common.util.OrderedExecutor;
 
 /**
- * Apache BookKeeper's OrderedExecutor as a peer of the dispatch queue: a thread for each worker, to which
- * keys are bound.
+ * Apache BookKeeper's OrderedExecutor as a peer of the dispatch queue: one thread per worker, and each key
+ * bound to a thread.
  *
- * <p>Started with the number of workers and of events that may wait. First says its version, then answers
- * each line:
+ * <p>The arguments are the number of workers and the greatest number of waiting events. Prints its version
+ * first, then answers each request line:
  *
  * <pre>
- *   time TURNS                   NANOSECONDS that so many turns of the handler's work take
- *   run KEYS EVENTS TURNS FILE   SECONDS VIOLATIONS
+ *   request                      answer
+ *   time TURNS                   nanoseconds that TURNS turns of the handler's work take
+ *   run KEYS EVENTS TURNS FILE   seconds, and violations of the order
  * </pre>
  *
- * <p>FILE has the events' keys, 32 bits each, least significant byte first. The handler, its work
- * and the check of the order are those of case.rs and work.rs. The executor's own bound throws an exception
- * at whoever sends too fast, and comes with a slower queue: it gets the bound of room.rs.
+ * <p>FILE contains the events' keys, 32 bits each, least significant byte first. The handler, its work and
+ * the check of the order are those of case.rs and work.rs. The executor's own bound throws an exception when
+ * the sender is too fast, and uses a slower queue; so this program uses the bound of room.rs instead.
  */
 public final class OrderedKeys {
     public static void main(String[] arguments) throws IOException, InterruptedException {
@@ -44,18 +45,18 @@ public final class OrderedKeys {
                     double seconds = run(of, workers, capacity);
                     System.out.println(seconds + " " + of.violations());
                 }
-                default -> throw new IllegalArgumentException("not understood: " + line);
+                default -> throw new IllegalArgumentException("unknown request: " + line);
             }
         }
     }
 
-    /** The version in the name of the file that the executor's class comes from. */
+    /** The version in the name of the jar that contains the executor's class. */
     private static String version() {
         String file = OrderedExecutor.class.getProtectionDomain().getCodeSource().getLocation().getPath();
         return file.replaceAll(".*/bookkeeper-common-(.*)\\.jar", "$1");
     }
 
-    /** Seconds until all events have been handled. */
+    /** Returns the seconds until all events have been handled. */
     private static double run(Case of, int workers, int capacity) throws InterruptedException {
         Room room = new Room(capacity);
         long begun = System.nanoTime();
@@ -71,10 +72,10 @@ public final class OrderedKeys {
                 room.leave();
             });
         }
-        // What is under way when the executor is shut down may be lost: each thread says first that it is done.
+        // A shutdown may drop queued events, so first wait for each thread to reach the end of its queue.
         CountDownLatch done = new CountDownLatch(workers);
         for (int worker = 0; worker < workers; worker++) {
-            // The lowest bit of a key does not count.
+            // The executor ignores the lowest bit of a key.
             executor.executeOrdered(2 * worker, done::countDown);
         }
         done.await();
@@ -83,10 +84,10 @@ public final class OrderedKeys {
         return (System.nanoTime() - begun) / 1e9;
     }
 
-    /** Events, and what their handler needs. */
+    /** The events of a run and the state of their handler. */
     private static final class Case {
-        /** Each key's count has a cache line of its own if there are no more keys than so many: as in the other programs. */
         private static final int LINE = 64 / Integer.BYTES;
+        /** With at most this many keys, each key's count has its own cache line, as in the other programs. */
         private static final int KEYS_WITH_LINES = 1_024;
 
         final int[] keyOf;
@@ -120,7 +121,7 @@ public final class OrderedKeys {
             handled.setOpaque(key * step, number + 1);
         }
 
-        /** How often an event was not the next of its key, or was left out. */
+        /** The number of events handled out of order or not handled. */
         long violations() {
             long sum = 0;
             for (int place = 0; place < handled.length(); place++) {
@@ -130,7 +131,7 @@ public final class OrderedKeys {
         }
     }
 
-    /** What a handler does. */
+    /** The handler's work. */
     private static final class Work {
         static void work(long turns) {
             long state = 1;
@@ -138,13 +139,13 @@ public final class OrderedKeys {
                 state = state * 6364136223846793005L + 1;
                 state ^= state >>> 31;
             }
-            // It never is: but who compiles this does not know.
+            // Never true, but the compiler does not know, so it keeps the loop.
             if (state == 0) {
                 throw new IllegalStateException();
             }
         }
 
-        /** How long so many turns of work take, one event's after the other's: the least of some trials. */
+        /** Nanoseconds that `turns` turns of work take, calls back to back: the least of several trials. */
         static double nanosOf(long turns) {
             int trials = 9;
             int calls = 10_000;
@@ -160,20 +161,20 @@ public final class OrderedKeys {
         }
     }
 
-    /** Bounds what waits. */
+    /** Bounds the number of waiting events. */
     private static final class Room {
-        /** Events that are counted at once. */
+        /** Events are counted in steps of this size. */
         static final int STEP = 64;
 
         private final int capacity;
         private int inside;
-        private final ThreadLocal<int[]> untold = ThreadLocal.withInitial(() -> new int[1]);
+        private final ThreadLocal<int[]> uncounted = ThreadLocal.withInitial(() -> new int[1]);
 
         Room(int capacity) {
             this.capacity = capacity;
         }
 
-        /** Called before a step's events are sent; waits if there is no room. */
+        /** Called before each step of events is sent; waits if the bound is reached. */
         synchronized void enter() throws InterruptedException {
             if (inside + STEP > capacity) {
                 while (inside > capacity / 2) {
@@ -185,7 +186,7 @@ public final class OrderedKeys {
 
         /** Called for each event that has been handled. */
         void leave() {
-            int[] own = untold.get();
+            int[] own = uncounted.get();
             own[0]++;
             if (own[0] == STEP) {
                 own[0] = 0;

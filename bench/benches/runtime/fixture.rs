@@ -1,7 +1,7 @@
-//! What everybody processes: the same frames in the same order, through the same stacks, at the
-//! same times.
+//! The input that is identical for all contenders: frames, their order, stacks and arrival times; and what
+//! peers share to send and record it.
 
-use crate::trial::Load;
+use crate::contender::Load;
 use std::error::Error;
 use std::hint::black_box;
 use std::thread;
@@ -17,30 +17,30 @@ use warmcore_units::{Nanos, StackId, StreamId};
 use warmcore_workload::{Arrival, Key};
 
 pub(crate) const STREAMS: u32 = 8;
-/// Bytes of data in each packet.
+/// Bytes of payload in each packet.
 pub(crate) const PAYLOAD: u16 = 64;
-/// The time that arrivals of a trial below saturation take.
-pub(crate) const SPAN: Nanos = Nanos(400e6);
-/// How long those at saturation take that have no number of packets.
-pub(crate) const SATURATED: Nanos = Nanos(200e6);
-/// Packets at saturation of those that are handed a number.
+/// Length of a run below saturation.
+pub(crate) const PACED_TIME: Nanos = Nanos(400e6);
+/// Length of a run at saturation that is not bounded by [`PACKETS`].
+pub(crate) const SATURATED_TIME: Nanos = Nanos(200e6);
+/// Packets of a run at saturation for contenders that process a fixed number.
 pub(crate) const PACKETS: usize = 1_000_000;
 
 const CONFIG: Config = Config { link: Memory::LINK, verify_udp_checksum: false };
 const KEY: Key = Key { seed: 1, point: 0, replication: 0 };
-/// A sender that has longer than this until the next packet sleeps for some of it.
-const NAP: Nanos = Nanos(200e3);
+/// A sender sleeps while the next packet is due later than this, and yields otherwise.
+const PARK: Nanos = Nanos(200e3);
 
-/// A packet on its way to a peer.
+/// A packet that is sent to a peer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
     /// When it arrives.
     pub(crate) at: Nanos,
-    /// Its stream, and the number of its frame.
+    /// Its stream, which is also the index of its frame.
     pub(crate) stream: StreamId,
 }
 
-/// Frames of all streams, made by our driver.
+/// One frame per stream, made by Warmcore's memory driver.
 pub(crate) fn frames() -> Result<Vec<Prepared>, Box<dyn Error>> {
     let mix = Box::new((0..STREAMS).map(StreamId));
     let opened =
@@ -52,17 +52,17 @@ pub(crate) fn flows() -> Vec<Flow> {
     (0..STREAMS).map(|stream| Memory::flow(StreamId(stream))).collect()
 }
 
-/// A driver with the packets of `load`.
+/// A memory driver that produces the packets of `load`.
 pub(crate) fn driver(load: Load) -> Result<Memory, Box<dyn Error>> {
     let traffic = traffic().generated()?;
     Ok(match load {
         Load::Saturation => Memory::saturating(STREAMS, PAYLOAD, traffic.mix(KEY)?),
-        // Twice as long as they are received, so that they do not begin anew.
-        Load::Rate(rate) => Memory::scheduled(STREAMS, PAYLOAD, traffic.source(rate, KEY)?, SPAN * 2.0),
+        // Twice the length of a run, so that the schedule does not start over.
+        Load::Rate(rate) => Memory::scheduled(STREAMS, PAYLOAD, traffic.source(rate, KEY)?, PACED_TIME * 2.0),
     })
 }
 
-/// The same packets one by one; at saturation all arrive at the beginning.
+/// The same packets as a list; at saturation all arrive at time zero.
 pub(crate) fn messages(load: Load) -> Result<Vec<Message>, Box<dyn Error>> {
     let traffic = traffic().generated()?;
     let Load::Rate(rate) = load else {
@@ -74,7 +74,7 @@ pub(crate) fn messages(load: Load) -> Result<Vec<Message>, Box<dyn Error>> {
     loop {
         source.fill(&mut block);
         for arrival in block {
-            if arrival.at > SPAN {
+            if arrival.at > PACED_TIME {
                 return Ok(messages);
             }
             messages.push(Message { at: arrival.at, stream: arrival.stream });
@@ -86,41 +86,41 @@ fn traffic() -> Traffic {
     Traffic { streams: STREAMS, ..Traffic::default() }
 }
 
-/// One stack for all.
+/// One stack with all streams.
 pub(crate) fn locking() -> Result<LockingStack, Box<dyn Error>> {
     let mut stack = LockingStack::new(CONFIG);
     flows().iter().try_for_each(|flow| stack.open(flow).map(drop))?;
     Ok(stack)
 }
 
-/// Stacks to which the streams are dealt in turn.
+/// Stacks to which the streams are assigned in turn.
 pub(crate) fn independent(stacks: usize) -> Result<IndependentStacks, Box<dyn Error>> {
-    let mut made = IndependentStacks::new(stacks, CONFIG);
+    let mut independent = IndependentStacks::new(stacks, CONFIG);
     for (number, flow) in flows().iter().enumerate() {
-        made.open(StackId::from(number % stacks), flow)?;
+        independent.open(StackId::from(number % stacks), flow)?;
     }
-    Ok(made)
+    Ok(independent)
 }
 
-/// What everybody's application does with a packet.
+/// The application's handler, the same for all contenders.
 #[inline]
 pub(crate) fn touch(delivery: &Delivery<'_>) {
     read(delivery.payload);
 }
 
-/// The same, of the data alone.
+/// Reads the first and last byte of a payload.
 #[inline]
 pub(crate) fn read(payload: &[u8]) {
     black_box((payload.first(), payload.last(), payload.len()));
 }
 
-/// Nothing measured here may be refused.
+/// Panics if the stack dropped a packet: a benchmark must process all of them.
 #[inline]
 pub(crate) fn delivered(outcome: Result<(), DropReason>) {
     outcome.expect("the frame is valid and its stream open");
 }
 
-/// Sends `messages` when they are due, which each of them then says by `clock`.
+/// Sends each message when it is due, with its arrival time converted to that of `clock`.
 pub(crate) fn send_all(messages: &[Message], clock: &Clock, mut send: impl FnMut(Message)) {
     let begun = clock.now();
     for &Message { at, stream } in messages {
@@ -130,14 +130,14 @@ pub(crate) fn send_all(messages: &[Message], clock: &Clock, mut send: impl FnMut
     }
 }
 
-/// Waits until `at`, letting others run.
+/// Waits until `at`, sleeping or yielding the processor.
 fn wait_until(at: Nanos, clock: &Clock) {
     loop {
         let left = at - clock.now();
         if left.0 <= 0.0 {
             return;
         }
-        if left > NAP {
+        if left > PARK {
             thread::sleep(Duration::from_nanos((left.0 / 2.0) as u64));
         } else {
             thread::yield_now();
@@ -145,7 +145,7 @@ fn wait_until(at: Nanos, clock: &Clock) {
     }
 }
 
-/// What a peer's worker keeps of the packets it has processed. At saturation it only counts them.
+/// Counts the packets that a peer's worker has processed, and below saturation records their delays.
 pub(crate) struct Record {
     clock: Clock,
     timed: bool,
@@ -158,7 +158,7 @@ impl Record {
         Self { clock: clock.clone(), timed: load != Load::Saturation, packets: 0, delays: Filling::default() }
     }
 
-    /// A packet that arrived `at` has been processed.
+    /// Records that a packet which arrived `at` has been processed.
     #[inline]
     pub(crate) fn processed(&mut self, at: Nanos) {
         self.packets += 1;
@@ -167,14 +167,14 @@ impl Record {
         }
     }
 
-    /// How many packets, and their delays.
+    /// The number of packets and their delays.
     pub(crate) fn finish(mut self) -> (u64, Delays) {
         (self.packets, self.delays.take())
     }
 }
 
-/// What several workers have kept, together.
-pub(crate) fn together(records: impl IntoIterator<Item = (u64, Delays)>) -> (u64, Delays) {
+/// Sums the counts and merges the delays of several workers.
+pub(crate) fn merge(records: impl IntoIterator<Item = (u64, Delays)>) -> (u64, Delays) {
     records.into_iter().fold((0, Delays::default()), |(count, mut delays), (packets, theirs)| {
         delays.merge(&theirs);
         (count + packets, delays)
