@@ -9,7 +9,7 @@ use core::fmt;
 /// The reader of the document adds file and line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Dotted path of the field from the top of its document, such as `times.locking.cached.A1.hot_ns`.
+    /// Dotted path of the field from the top of its document, such as `times.locking.cached.A1.hot.mean`.
     pub field: String,
     /// What was found there.
     pub found: String,
