@@ -211,7 +211,8 @@ fn measure(
     profile.into_diagnostic().wrap_err("cannot measure this machine")
 }
 
-/// `scenario` as it is written beside its profile: it names that one, and other files wherever it lies.
+/// The text of `scenario` for the folder of results: its profile is the file beside it, and a trace has its
+/// absolute path, so that the document works wherever the folder is moved.
 fn document(scenario: &PacketScenario) -> miette::Result<String> {
     let mut scenario =
         PacketScenario { profile: ProfileSource::File(PathBuf::from(PROFILE)), ..scenario.clone() };
