@@ -166,10 +166,7 @@ impl Checked for PacketScenario {
     const SCHEMA: u32 = 1;
 
     fn check(&self) -> Result<(), Fault> {
-        if self.schema != Self::SCHEMA {
-            let expected = format!("{}, the version this build reads", Self::SCHEMA);
-            return Err(Fault::new("schema", self.schema, expected));
-        }
+        Fault::check_schema(self.schema, Self::SCHEMA)?;
         if self.profile == ProfileSource::Measure {
             let expected = "sgi-challenge-xl or a profile's path: `warmcore calibrate` measures one";
             return Err(Fault::new("profile", "measure", expected));

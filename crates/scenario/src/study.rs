@@ -116,10 +116,7 @@ impl Checked for Study {
     const SCHEMA: u32 = 1;
 
     fn check(&self) -> Result<(), Fault> {
-        if self.schema != Self::SCHEMA {
-            let expected = format!("{}, the version this build reads", Self::SCHEMA);
-            return Err(Fault::new("schema", self.schema, expected));
-        }
+        Fault::check_schema(self.schema, Self::SCHEMA)?;
         self.calibration.check()?;
         self.prediction.check()
     }
