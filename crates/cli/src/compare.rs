@@ -231,7 +231,7 @@ fn write(
     notes: Vec<String>,
 ) -> miette::Result<String> {
     let manifest =
-        provenance::of_simulation(profile, request.scenario.seed, Some(document(&request.scenario)?));
+        provenance::from_simulation(profile, request.scenario.seed, Some(document(&request.scenario)?));
     let results = results::Summary::new(comparison);
     let report = present::document(comparison, profile, &notes, manifest.clone());
     let report = warmcore_report::render(&report);

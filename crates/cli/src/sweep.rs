@@ -131,7 +131,7 @@ fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)
 
 fn write(folder: &Folder, costs: &ChosenProfile, swept: &Swept) -> miette::Result<()> {
     let request = toml::to_string(&swept.request).into_diagnostic()?;
-    let manifest = provenance::of_simulation(&costs.profile, swept.request.scenario.seed, Some(request));
+    let manifest = provenance::from_simulation(&costs.profile, swept.request.scenario.seed, Some(request));
     let columns = swept.columns().into_diagnostic()?;
     folder.write_table(&RESULTS, &columns, &provenance::repeatable(&manifest))?;
     let report = warmcore_report::render(&present::document(swept, &costs.in_words(), manifest));

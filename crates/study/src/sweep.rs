@@ -158,7 +158,7 @@ impl Swept {
     /// The figures of each point, in order.
     pub fn figures(&self) -> impl Iterator<Item = NamedFigures> {
         self.points.iter().map(|(scenario, result)| {
-            NamedFigures::of_scenario(scenario).followed_by(NamedFigures::of_result(result))
+            NamedFigures::from_scenario(scenario).followed_by(NamedFigures::from_result(result))
         })
     }
 

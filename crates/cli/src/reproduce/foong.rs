@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &FoongArguments) -> miette::Result<()> {
         journal.append(&key, &point).into_diagnostic()?;
         Ok(point)
     })?;
-    let manifest = provenance::of_measurement(&machine);
+    let manifest = provenance::from_measurement(&machine);
     let measurements = Measurements { machine: machine.name, points };
     finish(&source().conclude(measurements, figures), manifest, &folder, output.json)
 }
