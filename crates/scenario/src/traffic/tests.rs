@@ -1,3 +1,5 @@
+//! Traffic from its document: what it generates, and what is refused.
+
 use super::*;
 use std::fs;
 use warmcore_units::{Nanos, PerSecond, StreamId};

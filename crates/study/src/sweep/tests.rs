@@ -1,3 +1,5 @@
+//! Sweeps in the library: requests, points, the report and stops.
+
 use super::*;
 use std::sync::Mutex;
 use warmcore_record::{Manifest, Values};
