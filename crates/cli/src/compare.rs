@@ -9,7 +9,7 @@ use crate::{
 };
 use miette::{IntoDiagnostic, WrapErr, miette};
 use serde::Serialize;
-use std::path::{self, Path, PathBuf};
+use std::path::{self, PathBuf};
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
 use warmcore_record::atomic_file::Existing;
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
     folder.write(SCENARIO, document(&request.scenario)?.as_bytes())?;
 
     let bar = progress::bar("comparing");
-    let compared = compare(&request, &profile, Path::new(point::HERE), stop, |at| {
+    let compared = compare(&request, &profile, stop, |at| {
         bar.set_message(at.stage);
         progress::set(&bar, at.done);
     });
@@ -91,7 +91,7 @@ fn request(arguments: &CompareArguments) -> miette::Result<Request> {
     refuse_repeats("rates", &arguments.rates)?;
     refuse_repeats("approaches", &arguments.approaches)?;
     refuse_repeats("policies", &arguments.policies)?;
-    let mut scenario = live::described(&arguments.runnable).wrap_err("cannot compare")?;
+    let mut scenario = live::scenario(&arguments.runnable).wrap_err("cannot compare")?;
     check_driver(scenario.live.driver)?;
     let loads = loads(arguments)?;
     if arguments.runnable.live.seconds.is_none() && arguments.runnable.scenario.document.is_none() {
@@ -167,7 +167,7 @@ fn check_driver(driver: DriverKind) -> miette::Result<()> {
 /// the rate.
 fn check_can_run(scenario: PacketScenario) -> miette::Result<()> {
     let scenario = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..scenario };
-    let setup = Setup::new(&scenario, &Profile::sgi_challenge_xl(), Path::new(point::HERE));
+    let setup = Setup::new(&scenario, &Profile::sgi_challenge_xl());
     setup.map(drop).map_err(live::unusable)
 }
 
@@ -211,7 +211,8 @@ fn measure(
     profile.into_diagnostic().wrap_err("cannot measure this machine")
 }
 
-/// `scenario` as it is written beside its profile: it names that one, and other files wherever it lies.
+/// The text of `scenario` for the folder of results: its profile is the file beside it, and a trace has its
+/// absolute path, so that the document works wherever the folder is moved.
 fn document(scenario: &PacketScenario) -> miette::Result<String> {
     let mut scenario =
         PacketScenario { profile: ProfileSource::File(PathBuf::from(PROFILE)), ..scenario.clone() };
@@ -230,7 +231,7 @@ fn write(
     notes: Vec<String>,
 ) -> miette::Result<String> {
     let manifest =
-        provenance::of_simulation(profile, request.scenario.seed, Some(document(&request.scenario)?));
+        provenance::from_simulation(profile, request.scenario.seed, Some(document(&request.scenario)?));
     let results = results::Summary::new(comparison);
     let report = present::document(comparison, profile, &notes, manifest.clone());
     let report = warmcore_report::render(&report);

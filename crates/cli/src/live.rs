@@ -16,7 +16,6 @@ use console::Term;
 use figures::RunFigures;
 use finished::Finished;
 use miette::{IntoDiagnostic, miette};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -40,7 +39,7 @@ const TICK: Duration = Duration::from_millis(50);
 const REFRESH: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
-    let scenario = described(&arguments.runnable)?;
+    let scenario = scenario(&arguments.runnable)?;
     let given = &arguments.runnable.scenario.given;
     unused_options::check_profile(given, &scenario)?;
     unused_options::check_unused(given, &scenario.unused_live())?;
@@ -48,7 +47,7 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
         return crate::output::print(toml::to_string(&scenario).into_diagnostic()?.as_bytes());
     }
     let profile = documents::profile(&scenario.profile)?;
-    let mut setup = Setup::new(&scenario, &profile, Path::new(point::HERE)).map_err(unusable)?;
+    let mut setup = Setup::new(&scenario, &profile).map_err(unusable)?;
     let endpoint = arguments.metrics.map(Endpoint::bind).transpose().map_err(|error| miette!("{error}"))?;
     tell_notes(&scenario, setup.capture.as_ref(), endpoint.as_ref());
     describe(&scenario, &setup, &profile);
@@ -65,10 +64,10 @@ pub(crate) fn run(arguments: &RunLiveArguments) -> miette::Result<()> {
     Ok(())
 }
 
-/// The scenario of a run; what the command line and the document leave open is as this machine has
-/// it.
-pub(crate) fn described(flags: &RunnableArguments) -> miette::Result<PacketScenario> {
-    let mut scenario = point::of_flags(&flags.scenario)?;
+/// The checked scenario of a run, from flags and the document they name. Without a number of processors, it is
+/// that of the cpus named or of this machine's usable cores.
+pub(crate) fn scenario(flags: &RunnableArguments) -> miette::Result<PacketScenario> {
+    let mut scenario = point::from_flags(&flags.scenario)?;
     set_live(&mut scenario.live, &flags.live);
     scenario.processors = match (flags.processors, &scenario.live.cpus) {
         (Some(processors), _) => processors,

@@ -1,5 +1,4 @@
-//! From flags and documents to the scenario of a point; and what is wrong with it, said in the
-//! words of who typed it.
+//! The scenario of a point from flags and a document; and its faults, named by flag and field.
 
 use crate::args::SimulatePacketArguments;
 use crate::args::packet::{
@@ -17,31 +16,26 @@ use warmcore_sim::packet::PointError;
 use warmcore_units::PerSecond;
 use warmcore_workload::{ImpossibleArrivals, Popularity};
 
-/// What a scenario's traffic names is looked for from where the command runs: [`scenario`] has
-/// already put the folder of the document before what the document names.
-pub(crate) const HERE: &str = "";
-
-/// The scenario of one point, and who chose its profile.
+/// The checked scenario of one point, from flags and the document they name, and how its profile was chosen.
 pub(crate) fn scenario(arguments: &SimulatePacketArguments) -> miette::Result<(PacketScenario, Chosen)> {
-    let (mut scenario, chosen) = described(&arguments.point)?;
+    let (mut scenario, chosen) = unchecked(&arguments.point)?;
     set(&mut scenario.processors, arguments.processors);
     scenario.check().map_err(|fault| flags::refused(&fault))?;
     unused_options::check_unused(&arguments.point.scenario.given, &scenario.unused())?;
     Ok((scenario, chosen))
 }
 
-/// What the flags and the document they name describe, not yet checked, and who chose its profile;
-/// flags come first.
-pub(crate) fn described(arguments: &PointArguments) -> miette::Result<(PacketScenario, Chosen)> {
-    let mut scenario = of_flags(&arguments.scenario)?;
+/// The same without the checks. A flag overrides the field of the document.
+pub(crate) fn unchecked(arguments: &PointArguments) -> miette::Result<(PacketScenario, Chosen)> {
+    let mut scenario = from_flags(&arguments.scenario)?;
     let chosen = Chosen::new(&mut scenario, &arguments.scenario);
     set_effects(&mut scenario, &arguments.effects);
     set_run(&mut scenario, &arguments.run);
     Ok((scenario, chosen))
 }
 
-/// What live runs have too of what the flags and their document describe.
-pub(crate) fn of_flags(arguments: &ScenarioArguments) -> miette::Result<PacketScenario> {
+/// The part that live runs have too: seed, host and traffic, from flags and the document they name.
+pub(crate) fn from_flags(arguments: &ScenarioArguments) -> miette::Result<PacketScenario> {
     let mut scenario = arguments.document.as_deref().map_or_else(|| Ok(PacketScenario::default()), read)?;
     set(&mut scenario.seed, arguments.seed);
     set_host(&mut scenario, &arguments.host);
@@ -49,10 +43,10 @@ pub(crate) fn of_flags(arguments: &ScenarioArguments) -> miette::Result<PacketSc
     Ok(scenario)
 }
 
-/// The scenario at `path`; the files it names are found from where the command runs.
+/// The scenario at `path`. The files it names are relative to its folder, which is put before their paths.
 fn read(path: &Path) -> miette::Result<PacketScenario> {
     let mut scenario: PacketScenario = documents::read(path)?;
-    let folder = path.parent().unwrap_or(Path::new(HERE));
+    let folder = path.parent().unwrap_or(Path::new(""));
     if let ProfileSource::File(file) = &mut scenario.profile {
         *file = folder.join(&*file);
     }
@@ -135,7 +129,7 @@ pub(crate) fn unfit_profile(why: &dyn fmt::Display) -> miette::Report {
 
 /// The opened traffic of `scenario`.
 pub(crate) fn traffic(scenario: &PacketScenario) -> miette::Result<OpenTraffic> {
-    scenario.traffic.open(Path::new(HERE)).map_err(|error| explained(error.into()))
+    scenario.traffic.open().map_err(|error| explained(error.into()))
 }
 
 /// What is wrong with a point, with flags beside fields.

@@ -25,7 +25,7 @@ fn in_utf8(word: OsString) -> String {
 
 /// The manifest of what was simulated with the costs of `profile`; `scenario` is the document that
 /// repeats it, where there is one.
-pub(crate) fn of_simulation(profile: &Profile, seed: u64, scenario: Option<String>) -> Manifest {
+pub(crate) fn from_simulation(profile: &Profile, seed: u64, scenario: Option<String>) -> Manifest {
     let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
     manifest.command = command();
     manifest.facts.push(costs(profile));
@@ -62,7 +62,7 @@ pub(crate) fn manifest(
 }
 
 /// The manifest of what was measured on `machine`.
-pub(crate) fn of_measurement(machine: &Machine) -> Manifest {
+pub(crate) fn from_measurement(machine: &Machine) -> Manifest {
     let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
     manifest.command = command();
     manifest.facts.extend([hardware(machine), conditions()]);

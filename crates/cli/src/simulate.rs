@@ -44,11 +44,11 @@ pub(crate) fn run(arguments: &SimulatePacketArguments) -> miette::Result<()> {
         let summary = summary::summary(&scenario, &costs, &result, seconds);
         return crate::output::print(format!("{summary}{difference}").as_bytes());
     }
-    let mut figures = NamedFigures::of_scenario(&scenario)
-        .followed_by(NamedFigures::of_costs(profile, costs.chosen()))
-        .followed_by(NamedFigures::of_result(&result));
+    let mut figures = NamedFigures::from_scenario(&scenario)
+        .followed_by(NamedFigures::from_profile(profile, costs.chosen()))
+        .followed_by(NamedFigures::from_result(&result));
     if let Some(Against { policy, comparison }) = against {
-        figures = figures.followed_by(NamedFigures::of_comparison(policy, comparison.as_ref()));
+        figures = figures.followed_by(NamedFigures::from_comparison(policy, comparison.as_ref()));
     }
     let figures = figures.with_wall_time(seconds);
     crate::output::print(json::pretty(&Versioned::new(SCHEMA, figures))?.as_bytes())

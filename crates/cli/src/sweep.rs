@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &SweepPacketArguments) -> miette::Result<()> {
     let (request, chosen) = request(arguments)?;
     let costs = ChosenProfile::read(&request.scenario, chosen)?;
     let profile = &costs.profile;
-    let plan = SweepPlan::new(request.clone(), profile, Path::new(point::HERE)).map_err(point::explained)?;
+    let plan = SweepPlan::new(request.clone(), profile).map_err(point::explained)?;
     unused_options::check_unused(&arguments.point.scenario.given, &request.unused())?;
     let output = &arguments.output;
     if output.resume {
@@ -121,7 +121,7 @@ fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)
         batches: given.batches.clone(),
         processors: given.processors.clone(),
     };
-    let (scenario, chosen) = point::described(&arguments.point)?;
+    let (scenario, chosen) = point::unchecked(&arguments.point)?;
     let has_rate = scenario.rate_per_s.is_some() || matches!(scenario.traffic.process, Process::Trace(_));
     if axes.rates_per_s.is_empty() && axes.loads.is_empty() && !has_rate {
         return Err(misuse("no rate is given: give --rates, --loads or --rate"));
@@ -131,7 +131,7 @@ fn request(arguments: &SweepPacketArguments) -> miette::Result<(Request, Chosen)
 
 fn write(folder: &Folder, costs: &ChosenProfile, swept: &Swept) -> miette::Result<()> {
     let request = toml::to_string(&swept.request).into_diagnostic()?;
-    let manifest = provenance::of_simulation(&costs.profile, swept.request.scenario.seed, Some(request));
+    let manifest = provenance::from_simulation(&costs.profile, swept.request.scenario.seed, Some(request));
     let columns = swept.columns().into_diagnostic()?;
     folder.write_table(&RESULTS, &columns, &provenance::repeatable(&manifest))?;
     let report = warmcore_report::render(&present::document(swept, &costs.in_words(), manifest));

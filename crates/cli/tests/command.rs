@@ -26,12 +26,12 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("output is UTF-8")
 }
 
-/// What a command says that refuses wrong usage.
+/// The error of a command that must refuse its arguments, with exit status 2.
 fn refusal(arguments: &[&str], folder: &Path) -> String {
     ended(arguments, folder, 2)
 }
 
-/// What a command says whose work fails.
+/// The error of a command that must fail at its work, with exit status 1.
 fn failure(arguments: &[&str], folder: &Path) -> String {
     ended(arguments, folder, 1)
 }

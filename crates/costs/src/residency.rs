@@ -6,6 +6,7 @@
 
 use crate::execution::ExecutionModel;
 use crate::situation::{Experiment, Situation, ThreadStack};
+use core::mem::replace;
 use warmcore_units::{CpuId, Nanos, StackId, StreamId, ThreadId};
 
 /// Stands for no processor or no stream.
@@ -192,11 +193,6 @@ impl Residency {
     pub fn write_pool(&mut self, cpu: CpuId) -> bool {
         replace(&mut self.pool_writer, cpu.0) != cpu.0
     }
-}
-
-#[inline]
-const fn replace(place: &mut u32, value: u32) -> u32 {
-    core::mem::replace(place, value)
 }
 
 #[cfg(test)]

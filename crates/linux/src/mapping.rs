@@ -63,10 +63,10 @@ impl Mapping {
         Ok(Self { pages, len })
     }
 
-    /// Asks for huge pages. Returns whether the kernel accepts the advice (whether it has such pages).
-    pub(crate) fn advise_huge_pages(&mut self) -> bool {
+    /// Asks for huge pages. A kernel that has none refuses, and small ones remain.
+    pub(crate) fn advise_huge_pages(&mut self) {
         // SAFETY: the range is ours, and this advice changes no contents.
-        unsafe { madvise(self.pages.as_ptr().cast(), self.len, Advice::LinuxHugepage) }.is_ok()
+        let _ = unsafe { madvise(self.pages.as_ptr().cast(), self.len, Advice::LinuxHugepage) };
     }
 
     pub(crate) fn as_slice(&self) -> &[u8] {

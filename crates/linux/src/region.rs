@@ -20,7 +20,6 @@ pub struct Region {
     mapping: Mapping,
     start: usize,
     len: usize,
-    advised: bool,
 }
 
 impl Region {
@@ -50,20 +49,16 @@ impl Region {
             return Err(MappingError::Empty);
         }
         let mut mapping = Mapping::new(Bytes(with_spare))?;
-        let advised = pages == Pages::Huge && mapping.advise_huge_pages();
         let start = match pages {
             Pages::Small => 0,
-            Pages::Huge => mapping.as_slice().as_ptr().align_offset(Self::HUGE_PAGE),
+            Pages::Huge => {
+                mapping.advise_huge_pages();
+                mapping.as_slice().as_ptr().align_offset(Self::HUGE_PAGE)
+            }
         };
-        let mut region = Self { mapping, start, len: size.len(), advised };
+        let mut region = Self { mapping, start, len: size.len() };
         region.fill(0);
         Ok(region)
-    }
-
-    /// Whether the kernel accepted the advice to use huge pages. It may still use small ones.
-    #[must_use]
-    pub const fn huge_pages_advised(&self) -> bool {
-        self.advised
     }
 }
 

@@ -63,7 +63,7 @@ impl<P: Policy, W: Waiting> Dispatcher<P, W> {
         Self {
             policy,
             observed: ObservedProcessors::idle(layout.processors),
-            waiting: W::none(layout, P::QUEUES),
+            waiting: W::new(layout, P::QUEUES),
         }
     }
 

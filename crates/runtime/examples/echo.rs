@@ -8,7 +8,6 @@
 //! The address must not be one of this machine's kernel, which would answer for it itself.
 
 use std::error::Error;
-use std::path::Path;
 use std::time::Duration;
 use warmcore_costs::Profile;
 use warmcore_runtime::from_scenario::usable_cores;
@@ -43,8 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         },
         ..PacketScenario::default()
     };
-    let Setup { options, mut driver, new_senders, .. } =
-        Setup::new(&scenario, &Profile::sgi_challenge_xl(), Path::new("."))?;
+    let Setup { options, mut driver, new_senders, .. } = Setup::new(&scenario, &Profile::sgi_challenge_xl())?;
 
     let echo = |delivery: &Delivery<'_>, context: &mut Context<'_>| context.reply(delivery.payload);
     let report = run(&options, &mut driver, &[], &echo, |watch| {

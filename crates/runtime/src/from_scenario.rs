@@ -18,7 +18,6 @@ use crate::state::HandlerState;
 use crate::work::{BuiltIn, Work};
 use core::hint::{black_box, spin_loop};
 use quanta::Instant;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use warmcore_costs::execution::IncompleteProfile;
@@ -85,16 +84,15 @@ pub enum SetupError {
 }
 
 impl Setup {
-    /// Prepares `scenario`, with the costs of `profile` for policies that need them. Traffic files are
-    /// looked up relative to `base`.
+    /// Prepares `scenario`, with the costs of `profile` for policies that need them.
     ///
     /// # Errors
     /// If the scenario asks for something that is not available here. Nothing has been started then.
-    pub fn new(scenario: &PacketScenario, profile: &Profile, base: &Path) -> Result<Self, SetupError> {
+    pub fn new(scenario: &PacketScenario, profile: &Profile) -> Result<Self, SetupError> {
         let live = &scenario.live;
         check(scenario)?;
         let cpus = cpus(scenario)?;
-        let opened = open_driver(scenario, base)?;
+        let opened = open_driver(scenario)?;
         let OpenedDriver { driver, flows, new_senders, streams, rate, capture, link } = opened;
         let stacks = scenario.check_stacks(streams)?.clamp(1, streams);
         let saturating = rate.is_none() && live.driver == DriverKind::Memory;
@@ -224,9 +222,9 @@ struct OpenedDriver {
 }
 
 /// Opens the driver that `scenario` names.
-fn open_driver(scenario: &PacketScenario, base: &Path) -> Result<OpenedDriver, SetupError> {
+fn open_driver(scenario: &PacketScenario) -> Result<OpenedDriver, SetupError> {
     if scenario.live.driver == DriverKind::Memory {
-        return memory(scenario, base);
+        return memory(scenario);
     }
     let streams = scenario.traffic.streams;
     let (driver, new_senders) = device::open(&scenario.live)?;
@@ -235,9 +233,9 @@ fn open_driver(scenario: &PacketScenario, base: &Path) -> Result<OpenedDriver, S
     Ok(OpenedDriver { driver, flows, new_senders, streams, rate: None, capture: None, link })
 }
 
-fn memory(scenario: &PacketScenario, base: &Path) -> Result<OpenedDriver, SetupError> {
+fn memory(scenario: &PacketScenario) -> Result<OpenedDriver, SetupError> {
     let live = &scenario.live;
-    let traffic = scenario.traffic.open(base)?;
+    let traffic = scenario.traffic.open()?;
     let key = Key { seed: scenario.seed, point: 0, replication: 0 };
     let (streams, rate) = (traffic.streams(), scenario.rate_per_s.or_else(|| traffic.own_rate()));
     let driver = match rate {

@@ -145,7 +145,7 @@ impl<H: Handler, F: FnOnce(&RunHandle<'_>)> Task for Run<'_, H, F> {
             stopwatch: options.stopwatch,
             overload: options.overload,
             capacity: options.capacity,
-            stalled: CachePadded::new(LastStall::none()),
+            stalled: CachePadded::new(LastStall::new()),
             stall: options.stall,
         };
         run_workers(&shared, options, watch)?;

@@ -21,7 +21,8 @@ pub(crate) struct LastStall {
 }
 
 impl LastStall {
-    pub(crate) fn none() -> Self {
+    /// No stall so far.
+    pub(crate) fn new() -> Self {
         let never = || AtomicU64::new(f64::NEG_INFINITY.to_bits());
         Self { from: never(), until: never(), open: AtomicBool::new(false) }
     }
@@ -79,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_stall_affects_packets_until_the_system_is_empty() {
-        let stalls = LastStall::none();
+        let stalls = LastStall::new();
         assert!(!stalls.affects(Nanos(0.0), Nanos(1e9)) && !stalls.is_open());
         stalls.record(Nanos(100.0), Nanos(110.0));
         let affects = |arrived: f64, finished: f64| stalls.affects(Nanos(arrived), Nanos(finished));
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_stall_ends_even_if_the_system_is_never_empty() {
-        let stalls = LastStall::none();
+        let stalls = LastStall::new();
         stalls.record(Nanos(100.0), Nanos(110.0));
         assert!(stalls.affects(Nanos(300.0), Nanos(310.0)) && !stalls.affects(Nanos(311.0), Nanos(320.0)));
     }

@@ -3,23 +3,17 @@
 
 use crate::document::Checked;
 use crate::effects::Effects;
+use crate::limits::{MAX_PROCESSORS, RATES, RATES_IN_WORDS};
 use crate::live::Live;
+use crate::profile_source::ProfileSource;
 use crate::scheduling::{Parallelism, Scheduling};
-use crate::study::{MAX_PROCESSORS, ProfileSource};
 use crate::traffic::{Process, Traffic};
 use serde::{Deserialize, Serialize};
-use std::ops::RangeInclusive;
 use std::str::FromStr;
 use warmcore_units::{Fault, PerSecond};
 
 /// Packets per stream after which caches and queues have probably settled.
 pub const SETTLING_PACKETS: u64 = 4;
-
-/// The rates that a scenario may have, in packets per second.
-pub const RATES: RangeInclusive<f64> = 1e-6..=1e12;
-
-/// [`RATES`] in words.
-pub(crate) const RATES_IN_WORDS: &str = "packets per second, from a millionth to a million million";
 
 /// The document of one point.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -166,10 +160,7 @@ impl Checked for PacketScenario {
     const SCHEMA: u32 = 1;
 
     fn check(&self) -> Result<(), Fault> {
-        if self.schema != Self::SCHEMA {
-            let expected = format!("{}, the version this build reads", Self::SCHEMA);
-            return Err(Fault::new("schema", self.schema, expected));
-        }
+        Fault::check_schema(self.schema, Self::SCHEMA)?;
         if self.profile == ProfileSource::Measure {
             let expected = "sgi-challenge-xl or a profile's path: `warmcore calibrate` measures one";
             return Err(Fault::new("profile", "measure", expected));

@@ -1,9 +1,9 @@
 //! The scenario of a study: what to measure and what to predict.
 
 use crate::document::Checked;
-use crate::packet::{RATES, RATES_IN_WORDS};
+use crate::limits::{MAX_PROCESSORS, RATES, RATES_IN_WORDS};
+use crate::profile_source::ProfileSource;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 use warmcore_units::{Fault, PerSecond};
 
 /// Everything a study depends on besides the machine.
@@ -38,18 +38,6 @@ pub struct Calibration {
     /// built-in workload.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub intervening: Vec<String>,
-}
-
-/// Where the machine's costs come from.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum ProfileSource {
-    /// Measured on this machine: `"measure"`.
-    Measure,
-    /// The machine of Salehi 1994: `"sgi-challenge-xl"`.
-    SgiChallengeXl,
-    /// A profile that was measured before, by its path.
-    File(PathBuf),
 }
 
 /// What is predicted.
@@ -108,18 +96,12 @@ impl Study {
     }
 }
 
-/// The most processors one prediction may have.
-pub const MAX_PROCESSORS: u32 = 4_096;
-
 impl Checked for Study {
     const WHAT: &'static str = "scenario";
     const SCHEMA: u32 = 1;
 
     fn check(&self) -> Result<(), Fault> {
-        if self.schema != Self::SCHEMA {
-            let expected = format!("{}, the version this build reads", Self::SCHEMA);
-            return Err(Fault::new("schema", self.schema, expected));
-        }
+        Fault::check_schema(self.schema, Self::SCHEMA)?;
         self.calibration.check()?;
         self.prediction.check()
     }
@@ -177,29 +159,6 @@ fn check_fraction(field: &str, fraction: f64) -> Result<(), Fault> {
         return Ok(());
     }
     Err(Fault::new(field, fraction, "a fraction between 0 and 1, such as 0.01"))
-}
-
-impl TryFrom<String> for ProfileSource {
-    type Error = &'static str;
-
-    fn try_from(source: String) -> Result<Self, Self::Error> {
-        match source.as_str() {
-            "" => Err("an empty profile: give \"measure\", \"sgi-challenge-xl\" or the path of a profile"),
-            "measure" => Ok(Self::Measure),
-            "sgi-challenge-xl" => Ok(Self::SgiChallengeXl),
-            path => Ok(Self::File(PathBuf::from(path))),
-        }
-    }
-}
-
-impl From<ProfileSource> for String {
-    fn from(source: ProfileSource) -> Self {
-        match source {
-            ProfileSource::Measure => "measure".to_owned(),
-            ProfileSource::SgiChallengeXl => "sgi-challenge-xl".to_owned(),
-            ProfileSource::File(path) => path.to_string_lossy().into_owned(),
-        }
-    }
 }
 
 #[cfg(test)]

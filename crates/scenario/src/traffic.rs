@@ -18,7 +18,7 @@ pub use mixing::Mixing;
 pub use open::{OpenTraffic, TrafficError};
 
 use serde::{Deserialize, Serialize};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use warmcore_units::Fault;
 use warmcore_workload::packets::{check_send_fraction, check_sizes};
 use warmcore_workload::popularity::MAX_STREAMS;
@@ -133,12 +133,13 @@ impl Traffic {
         Ok(())
     }
 
-    /// Reads the file of a trace, relative to `base`, if the description names one.
+    /// Opens the traffic. Reads the file of a trace, if the description names one; a relative path starts
+    /// at the working directory.
     ///
     /// # Errors
     /// If a field or the file cannot be used.
-    pub fn open(&self, base: &Path) -> Result<OpenTraffic, TrafficError> {
-        OpenTraffic::new(self, base)
+    pub fn open(&self) -> Result<OpenTraffic, TrafficError> {
+        OpenTraffic::new(self)
     }
 
     /// Opens traffic that names no file.

@@ -31,7 +31,7 @@ pub const fn on_clock(at: Nanos) -> Nanos {
 /// The pending completions. All times must be [`on_clock`].
 pub trait Pending: Clone + core::fmt::Debug {
     /// No completions pending, for `processors` processors.
-    fn none(processors: u32) -> Self;
+    fn new(processors: u32) -> Self;
 
     /// The first to finish and when; [`NEVER`] if none is pending.
     #[must_use]
@@ -57,11 +57,11 @@ pub enum Completions {
 }
 
 impl Pending for Completions {
-    fn none(processors: u32) -> Self {
+    fn new(processors: u32) -> Self {
         if processors as usize <= FEW {
-            Self::Few(Few::none(processors))
+            Self::Few(Few::new(processors))
         } else {
-            Self::Many(Tournament::none(processors))
+            Self::Many(Tournament::new(processors))
         }
     }
 
@@ -114,7 +114,7 @@ pub struct Few {
 }
 
 impl Pending for Few {
-    fn none(processors: u32) -> Self {
+    fn new(processors: u32) -> Self {
         debug_assert!(processors as usize <= FEW);
         Self { first: Self::NEVER, second: Self::NEVER, others: [Self::NEVER; FEW] }
     }
@@ -191,7 +191,7 @@ pub struct Tournament {
 }
 
 impl Pending for Tournament {
-    fn none(processors: u32) -> Self {
+    fn new(processors: u32) -> Self {
         let leaves = processors.next_power_of_two().max(2);
         let mut tournament =
             Self { times: vec![NEVER.0.to_bits(); leaves as usize], winners: vec![0; leaves as usize] };
@@ -253,7 +253,7 @@ mod tests {
             processors in 1_u32..20,
             steps in prop::collection::vec((0_u32..20, 1_u32..8, any::<bool>()), 0..100),
         ) {
-            let mut completions = Completions::none(processors);
+            let mut completions = Completions::new(processors);
             let mut times = vec![NEVER.0; processors as usize];
             for (cpu, time, again) in steps {
                 let cpu = cpu % processors;

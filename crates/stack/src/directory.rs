@@ -2,7 +2,8 @@
 //!
 //! The directory is written when streams open and close. Packets only read it, so it needs no lock.
 
-use crate::flow::{Flow, FlowKey, LinkAddress};
+use crate::flow::{Flow, FlowKey};
+use crate::identifiers::LinkAddress;
 use core::net::Ipv4Addr;
 use hashbrown::HashMap;
 use warmcore_units::{StackId, StreamId};

@@ -1,48 +1,7 @@
 //! The flow of a stream, who sends to whom, and the 5-tuple that identifies it.
 
-use core::fmt;
+use crate::identifiers::{LinkAddress, PROTOCOL_UDP};
 use core::net::Ipv4Addr;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
-
-/// A 48-bit MAC address, in transmission order.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Default,
-    FromBytes,
-    IntoBytes,
-    KnownLayout,
-    Immutable,
-    Unaligned,
-)]
-#[repr(transparent)]
-pub struct LinkAddress(pub [u8; 6]);
-
-impl LinkAddress {
-    /// Whether the address names one station: neither a group nor all zero.
-    #[must_use]
-    pub const fn is_unicast(self) -> bool {
-        self.0[0] & 1 == 0 && !matches!(self.0, [0, 0, 0, 0, 0, 0])
-    }
-}
-
-impl fmt::Display for LinkAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [a, b, c, d, e, g] = self.0;
-        write!(f, "{a:02x}:{b:02x}:{c:02x}:{d:02x}:{e:02x}:{g:02x}")
-    }
-}
-
-impl fmt::Debug for LinkAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
 
 /// The addresses of a stream at every layer, as its packets carry them: the source is the remote
 /// sender, the destination is this host.
@@ -100,7 +59,7 @@ impl Flow {
         FlowKey {
             source: self.source,
             destination: self.destination,
-            protocol: crate::wire::ipv4::PROTOCOL_UDP,
+            protocol: PROTOCOL_UDP,
             source_port: self.source_port,
             destination_port: self.destination_port,
         }
@@ -114,7 +73,7 @@ pub struct FlowKey {
     pub source: Ipv4Addr,
     /// IP address of this host.
     pub destination: Ipv4Addr,
-    /// IP protocol number; always [`PROTOCOL_UDP`](crate::wire::ipv4::PROTOCOL_UDP) for now.
+    /// IP protocol number; always [`PROTOCOL_UDP`] for now.
     pub protocol: u8,
     /// UDP port of the sender.
     pub source_port: u16,

@@ -7,7 +7,7 @@ use crate::interval::{Interval, t_quantile_95};
 
 /// The control is used if its squared correlation is above this. Below, it would save less than a seventh
 /// of the half-width, and noise in the regression may cost more.
-pub const WORTHWHILE: f64 = 0.25;
+pub const MIN_R_SQUARED: f64 = 0.25;
 
 /// A mean, and how it was corrected.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -26,7 +26,7 @@ pub struct Controlled {
 /// freedom fewer than groups, and a term for the uncertainty of the slope,
 /// `s² · (1/n + (x̄ - expected)² / Σ(x - x̄)²)` with `s²` the residual variance.
 ///
-/// If the squared correlation is below [`WORTHWHILE`], the plain interval is returned. The choice depends
+/// If the squared correlation is below [`MIN_R_SQUARED`], the plain interval is returned. The choice depends
 /// neither on the mean nor on which of the two intervals is narrower in this sample: taking the narrower
 /// one each time would give intervals that are too narrow overall.
 #[must_use]
@@ -45,13 +45,13 @@ pub fn controlled(of: &[f64], control: &[f64], expected: f64) -> Controlled {
         square_of += y * y;
         square_control += x * x;
     }
-    let correlation = both * both / (square_of * square_control);
+    let r_squared = both * both / (square_of * square_control);
     // A constant control or a constant quantity gives NaN, and the plain interval.
-    if correlation.is_nan() || correlation < WORTHWHILE {
+    if r_squared.is_nan() || r_squared < MIN_R_SQUARED {
         return uncorrected;
     }
     let off = mean_control - expected;
-    let residual = square_of * (1.0 - correlation).max(0.0) / (n - 2.0);
+    let residual = square_of * (1.0 - r_squared).max(0.0) / (n - 2.0);
     let deviation = (residual * (1.0 / n + off * off / square_control)).sqrt();
     let slope = both / square_control;
     let half_width = t_quantile_95(n - 2.0) * deviation;

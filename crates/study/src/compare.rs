@@ -37,7 +37,6 @@ use live::{ROUNDS, Testbed, ThisMachine};
 use nearness::Nearness;
 use point::ComparedPoint;
 use predict::Predictor;
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use warmcore_costs::Profile;
 use warmcore_costs::execution::IncompleteProfile;
@@ -134,15 +133,14 @@ pub struct Progress {
 pub fn compare(
     request: &Request,
     profile: &Profile,
-    base: &Path,
     stop: &AtomicBool,
     observer: impl FnMut(Progress),
 ) -> Result<Comparison, CompareError> {
     let anything = PacketScenario { rate_per_s: Some(PerSecond(1.0)), ..request.scenario.clone() };
-    let cpus = Setup::new(&anything, profile, base)?.options.cpus;
+    let cpus = Setup::new(&anything, profile)?.options.cpus;
     let nearness = Nearness::new(&cpus, profile.provenance.handover, stop)?;
-    let mut machine = ThisMachine { profile, base, nearness, timer: Timer::calibrate() };
-    let traffic = request.scenario.traffic.open(base).map_err(PointError::from)?;
+    let mut machine = ThisMachine { profile, nearness, timer: Timer::calibrate() };
+    let traffic = request.scenario.traffic.open().map_err(PointError::from)?;
     compare_on(&mut machine, request, &traffic, profile, observer)
 }
 

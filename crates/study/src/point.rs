@@ -41,7 +41,7 @@ enum Value {
 impl NamedFigures {
     /// The scenario, in the terms of its document.
     #[must_use]
-    pub fn of_scenario(scenario: &PacketScenario) -> Self {
+    pub fn from_scenario(scenario: &PacketScenario) -> Self {
         let PacketScenario { scheduling, traffic, effects, run, .. } = scenario;
         let is_trace = matches!(traffic.process, Process::Trace(_));
         let zipf = match traffic.popularity {
@@ -81,13 +81,13 @@ impl NamedFigures {
 
     /// The machine whose costs were used, and who `chose` them.
     #[must_use]
-    pub fn of_costs(profile: &Profile, chose: &str) -> Self {
+    pub fn from_profile(profile: &Profile, chose: &str) -> Self {
         Self(vec![name("machine", &profile.name), name("profile_chosen", chose)])
     }
 
     /// The result of the point.
     #[must_use]
-    pub fn of_result(result: &PointResult) -> Self {
+    pub fn from_result(result: &PointResult) -> Self {
         let capacity = result.capacity;
         let outcome = result.outcome.as_ref();
         let plain = |of: fn(&Outcome) -> f64| outcome.map(of);
@@ -122,12 +122,12 @@ impl NamedFigures {
             count("packets", outcome.map(|outcome| outcome.packets)),
             flag("precise", outcome.is_some_and(Outcome::is_precise)),
         ]);
-        Self(figures).followed_by(Self::of_capture(result)).followed_by(Self::of_end(result))
+        Self(figures).followed_by(Self::from_capture(result)).followed_by(Self::from_outcome(result))
     }
 
     /// The difference of its mean delay from that under `policy`; null if either is saturated.
     #[must_use]
-    pub fn of_comparison(policy: ProcessorPolicy, comparison: Option<&PairedComparison>) -> Self {
+    pub fn from_comparison(policy: ProcessorPolicy, comparison: Option<&PairedComparison>) -> Self {
         let micros = |of: fn(&PairedComparison) -> f64| comparison.map(|all| Nanos(of(all)).micros());
         let plain = |of: fn(&PairedComparison) -> f64| comparison.map(of);
         Self(vec![
@@ -140,7 +140,7 @@ impl NamedFigures {
     }
 
     /// How the trace was read. Null for other traffic; a file that ends with a complete packet is not cut.
-    fn of_capture(result: &PointResult) -> Self {
+    fn from_capture(result: &PointResult) -> Self {
         let capture = result.capture.as_ref();
         let some = |of: fn(&Capture) -> usize| capture.map(|capture| of(capture) as u64);
         let cut = capture.and_then(|capture| capture.cut).map(|cut| cut.byte as u64);
@@ -153,7 +153,7 @@ impl NamedFigures {
     }
 
     /// How the run ended, and the situations that packets found.
-    fn of_end(result: &PointResult) -> Self {
+    fn from_outcome(result: &PointResult) -> Self {
         let outcome = result.outcome.as_ref();
         let situations = outcome.map(|outcome| outcome.situations);
         Self(vec![
@@ -182,10 +182,11 @@ impl NamedFigures {
 /// # Errors
 /// Never, as long as every column has its own name.
 pub fn columns(points: &[(PacketScenario, PointResult)]) -> Result<Columns, ColumnsError> {
-    let scenarios: Vec<_> = points.iter().map(|(scenario, _)| NamedFigures::of_scenario(scenario)).collect();
-    let ends = points
-        .iter()
-        .map(|(_, result)| NamedFigures::of_capture(result).followed_by(NamedFigures::of_end(result)));
+    let scenarios: Vec<_> =
+        points.iter().map(|(scenario, _)| NamedFigures::from_scenario(scenario)).collect();
+    let ends = points.iter().map(|(_, result)| {
+        NamedFigures::from_capture(result).followed_by(NamedFigures::from_outcome(result))
+    });
     let ends: Vec<_> = ends.collect();
     let outcomes: Vec<_> = points.iter().map(|(_, result)| (result.capacity, result.outcome)).collect();
     let mut columns = columns_of(&scenarios);

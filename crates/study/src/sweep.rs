@@ -18,7 +18,6 @@ use crate::point::{self, NamedFigures};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::error::Error;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use warmcore_costs::Profile;
 use warmcore_record::Columns;
@@ -62,14 +61,13 @@ pub enum SweepError {
 }
 
 impl SweepPlan {
-    /// The points of `request` on a host with the costs of `profile`. Files named by the traffic are looked
-    /// up in `base`.
+    /// The points of `request` on a host with the costs of `profile`.
     ///
     /// # Errors
     /// If one of the points cannot be simulated.
-    pub fn new(request: Request, profile: &Profile, base: &Path) -> Result<Self, PointError> {
+    pub fn new(request: Request, profile: &Profile) -> Result<Self, PointError> {
         request.check()?;
-        let traffic = request.scenario.traffic.open(base)?;
+        let traffic = request.scenario.traffic.open()?;
         traffic.rate(request.any_rate())?;
         let curves = request.curves();
         for curve in &curves {
@@ -160,7 +158,7 @@ impl Swept {
     /// The figures of each point, in order.
     pub fn figures(&self) -> impl Iterator<Item = NamedFigures> {
         self.points.iter().map(|(scenario, result)| {
-            NamedFigures::of_scenario(scenario).followed_by(NamedFigures::of_result(result))
+            NamedFigures::from_scenario(scenario).followed_by(NamedFigures::from_result(result))
         })
     }
 

@@ -9,7 +9,7 @@ use core::fmt;
 /// The reader of the document adds file and line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Dotted path of the field from the top of its document, such as `times.locking.cached.A1.hot_ns`.
+    /// Dotted path of the field from the top of its document, such as `times.locking.cached.A1.hot.mean`.
     pub field: String,
     /// What was found there.
     pub found: String,
@@ -21,6 +21,17 @@ impl Fault {
     /// A fault of `field`, which contains `found` although `expected` was needed.
     pub fn new(field: impl Into<String>, found: impl fmt::Display, expected: impl fmt::Display) -> Self {
         Self { field: field.into(), found: brief(found.to_string()), expected: expected.to_string() }
+    }
+
+    /// Checks the `schema` of a document, the version of its layout, against the one that this build `reads`.
+    ///
+    /// # Errors
+    /// If they differ.
+    pub fn check_schema(schema: u32, reads: u32) -> Result<(), Self> {
+        if schema == reads {
+            return Ok(());
+        }
+        Err(Self::new("schema", schema, format!("{reads}, the version this build reads")))
     }
 }
 
@@ -46,6 +57,13 @@ impl core::error::Error for Fault {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_schema_of_another_version_is_refused() {
+        assert_eq!(Fault::check_schema(1, 1), Ok(()));
+        let fault = Fault::check_schema(2, 1).expect_err("another version");
+        assert_eq!(fault.to_string(), "`schema` is 2, expected 1, the version this build reads");
+    }
 
     #[test]
     fn a_number_of_hundreds_of_digits_is_written_with_an_exponent() {

@@ -12,7 +12,7 @@ use core::ops::RangeInclusive;
 use serde::de::{DeserializeOwned, IntoDeserializer, value};
 use std::ffi::OsStr;
 use std::sync::Arc;
-use warmcore_scenario::study::MAX_PROCESSORS;
+use warmcore_scenario::limits::MAX_PROCESSORS;
 use warmcore_scenario::{ProfileSource, Stacks};
 use warmcore_topology::CpuSet;
 use warmcore_workload::Size;

@@ -108,7 +108,7 @@ impl<'a> RunFigures<'a> {
         let total = report.total();
         let [came, processed] = finished.achieved();
         Self {
-            scenario: Described::of_scenario(scenario),
+            scenario: Described::from_scenario(scenario),
             live: &scenario.live,
             placed_on: setup.options.cpus.iter().map(|cpu| cpu.0).collect(),
             rate_per_s: setup.rate.map(|rate| rate.0),

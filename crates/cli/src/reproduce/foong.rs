@@ -19,8 +19,8 @@ use warmcore_measure::transfer::{
 use warmcore_published::foong_2004::{Affinity, Direction, Measurements, Point, Runs, source};
 use warmcore_units::Bytes;
 
-/// Which of our models stands for each model of Foong 2004. On its kernel all interrupts went to the first cpu unless they were
-/// directed elsewhere.
+/// The model of ours for each model of Foong 2004, on whose kernel all interrupts went to the first cpu unless
+/// they were directed elsewhere.
 const PLAYED: [(Affinity, Model); 5] = [
     (Affinity::Nobody, Model::Cpu0),
     (Affinity::ProcessOnly, Model::ProcessCpu0),
@@ -32,8 +32,8 @@ const PLAYED: [(Affinity, Model); 5] = [
 /// The sizes in the figures of Foong 2004.
 const SIZES: [u64; 6] = [64, 256, 1024, 4096, 16_384, 65_536];
 
-/// How long a run is measured, and how often. A quick look has the same sizes: what is greatest of two
-/// would not be what is greatest of six.
+/// How long a run is measured, and how often. A quick look has all sizes too, because a claim about the largest
+/// effect over six sizes cannot be tested on two.
 const FULL: (Duration, usize) = (Duration::from_millis(1000), 5);
 const QUICK: (Duration, usize) = (Duration::from_millis(250), 3);
 
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &FoongArguments) -> miette::Result<()> {
         journal.append(&key, &point).into_diagnostic()?;
         Ok(point)
     })?;
-    let manifest = provenance::of_measurement(&machine);
+    let manifest = provenance::from_measurement(&machine);
     let measurements = Measurements { machine: machine.name, points };
     finish(&source().conclude(measurements, figures), manifest, &folder, output.json)
 }

@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &SalehiArguments) -> miette::Result<()> {
     let simulations = simulations.map_err(explained)?;
 
     let ReproductionOptions { profile, seed, .. } = &simulations.options;
-    let manifest = provenance::of_simulation(profile, *seed, None);
+    let manifest = provenance::from_simulation(profile, *seed, None);
     finish(&source().conclude(simulations, figures), manifest, &folder, output.json)
 }
 

@@ -12,24 +12,24 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A run with `flags` that is over in moments, and leaves the processors to other tests when it has
-/// no packet, unless they say otherwise.
+/// The arguments of a short run with `flags`. Unless these say otherwise, it lasts 0.4 s and its idle workers leave
+/// the processors to other tests.
 fn run<'a>(flags: &[&'a str]) -> Vec<&'a str> {
     let polls = flags.contains(&"fixed");
-    let otherwise = [["--rate", "5000"], ["--seconds", "0.4"], ["--work-kib", "0"]];
-    let otherwise = otherwise
+    let defaults = [["--rate", "5000"], ["--seconds", "0.4"], ["--work-kib", "0"]];
+    let defaults = defaults
         .into_iter()
         .take(if polls { 2 } else { 3 })
         .filter(|[flag, _]| !flags.contains(flag))
         .flatten();
-    ["run"].into_iter().chain(otherwise).chain(flags.iter().copied()).collect()
+    ["run"].into_iter().chain(defaults).chain(flags.iter().copied()).collect()
 }
 
 fn count(of: &Value, key: &str) -> u64 {
     of[key].as_u64().unwrap_or_else(|| panic!("`{key}` is {}", of[key]))
 }
 
-/// Everything that came in is somewhere, once.
+/// Every packet offered is counted exactly once.
 fn assert_balanced(result: &Value) {
     let refused: u64 = result["refused"].as_object().unwrap().values().filter_map(Value::as_u64).sum();
     let counted = ["delivered", "overflowed", "failed", "given_up", "lost"].map(|key| count(result, key));

@@ -1,4 +1,4 @@
-//! Options that change nothing, what is used where nothing is said, and what cannot be finished.
+//! Options without effect, defaults, and refused or resumed work.
 
 use super::{json, number, useless};
 use crate::{names, on_one_line, refusal, text, warmcore};
@@ -52,9 +52,9 @@ fn a_profile_in_which_a_packet_takes_for_ever_is_refused_with_file_key_and_range
     }
 }
 
-/// What stands where a measured profile would is named, and not passed over for that of another machine.
+/// A `profile.toml` that is no file is an error: the built-in profile does not silently replace it.
 #[test]
-fn what_is_no_profile_in_its_place_is_said_to_be_there() {
+fn a_profile_path_that_is_no_file_is_refused() {
     for (make, problem) in [
         (
             (|path| std::os::unix::fs::symlink("nowhere", path)) as fn(&Path) -> std::io::Result<()>,
@@ -99,7 +99,7 @@ fn an_option_without_effect_is_refused() {
     json(&point(&["--policy", "mru", "--staleness-ns", "500"]), folder.path());
 }
 
-/// What matters at one point of a sweep is not without effect.
+/// An option that affects one point of a sweep is accepted.
 #[test]
 fn a_sweep_refuses_what_changes_none_of_its_points() {
     let folder = tempfile::tempdir().unwrap();
@@ -168,10 +168,9 @@ fn a_profile_that_was_found_but_cannot_be_used_is_refused_in_words() {
     assert!(error.contains("is 32 KiB in lines of 32 B, 0 ways, expected"), "{error}");
 }
 
-/// The busiest of independent stacks decides: what is said to be the capacity is where packets begin to
-/// wait ever longer.
+/// The reported capacity of independent stacks is the rate at which the busiest of them saturates.
 #[test]
-fn the_busiest_stack_decides_what_a_host_keeps_up_with() {
+fn the_busiest_stack_limits_the_capacity() {
     let folder = tempfile::tempdir().unwrap();
     let at = |rate: &str| {
         let flags =
@@ -238,7 +237,7 @@ fn a_sweep_is_not_gone_on_with_as_another_one() {
     assert!(swept("1000,2000,3000", &["--resume"], folder.path()).status.success());
 }
 
-/// Results of nobody knows which request are not replaced.
+/// Results are not replaced if the request that made them is lost.
 #[test]
 fn a_sweep_whose_request_is_lost_is_not_gone_on_with() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,3 +1,5 @@
+//! `warmcore reproduce`: the files of a reproduction, and its checkpoint.
+
 use super::json;
 use crate::{names, refusal, text, warmcore};
 use std::fs;

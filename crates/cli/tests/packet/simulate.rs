@@ -1,3 +1,5 @@
+//! `warmcore simulate packet`: the result of a point, and refused scenarios.
+
 use super::{json, number};
 use crate::{refusal, text, warmcore};
 use std::fs;

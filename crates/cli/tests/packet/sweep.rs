@@ -1,3 +1,5 @@
+//! `warmcore sweep packet`: its table, resumption after an interruption, and refused requests.
+
 use super::json;
 use crate::{names, refusal, text, warmcore};
 use std::fs;

@@ -1,3 +1,5 @@
+//! Points whose traffic is a capture.
+
 use super::{json, number, useless};
 use crate::{on_one_line, refusal, text, warmcore};
 use etherparse::PacketBuilder;

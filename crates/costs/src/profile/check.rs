@@ -15,10 +15,7 @@ impl Profile {
     /// # Errors
     /// The first invalid field, with what was found and what was expected.
     pub fn check(&self) -> Result<(), Fault> {
-        if self.schema != Self::SCHEMA {
-            let expected = format!("{}, the version this build reads", Self::SCHEMA);
-            return Err(Fault::new("schema", self.schema, expected));
-        }
+        Fault::check_schema(self.schema, Self::SCHEMA)?;
         if let Some(handover) = self.provenance.handover {
             check_time("provenance.handover", handover)?;
         }

@@ -1,3 +1,5 @@
+//! Counters on fake cpus and on this machine.
+
 use super::*;
 use crate::fake::counters::{FakeCounter, FakeSource};
 use crate::{affinity, pin_to};

@@ -65,7 +65,7 @@ impl ColdState {
     }
 }
 
-/// The latencies of the levels of one processor, and memory's, nearest first.
+/// The latency of one cache level of a processor, or of memory.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Latency {
     /// `L1`, `L2`, …, `memory`.
@@ -82,7 +82,7 @@ const WARM_UP: usize = 1 << 20;
 /// Number of chases. The fastest counts, because disturbances only make a chase slower.
 const CHASES: usize = 5;
 
-/// Measures the latency of every level of `hierarchy`, on the calling processor.
+/// Measures the latency of every level of `hierarchy` and of memory, nearest first, on the calling processor.
 ///
 /// # Errors
 /// If there is no memory for the largest buffer, or the user stops.

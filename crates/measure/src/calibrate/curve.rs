@@ -52,7 +52,7 @@ pub(crate) struct Curve {
     pub(crate) intervened: MeasuredCurve,
     /// References per microsecond of the built-in work.
     pub(crate) references_per_us: Option<f64>,
-    /// The `x` that could not be measured, and why.
+    /// The `x` left out: longer than the budget allows or, with a user's program, shorter than a sleep can be.
     pub(crate) left_out: Vec<Nanos>,
 }
 

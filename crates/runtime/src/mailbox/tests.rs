@@ -1,3 +1,5 @@
+//! Wake-ups between two threads that pass one assignment back and forth.
+
 use super::Mailbox;
 use crate::packet::{Frame, Packet};
 use crate::scheduler::Assignment;

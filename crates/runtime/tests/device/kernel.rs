@@ -2,7 +2,6 @@
 
 use crate::{OURS, PORT, Peers, TIMEOUT, run_with_peers, scenario};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::path::Path;
 use warmcore_costs::Profile;
 use warmcore_linux::net::lab::LinkOptions;
 use warmcore_runtime::Setup;
@@ -59,7 +58,7 @@ fn a_tun_interface_answers() {
 fn a_missing_interface_is_reported_before_the_run_starts() {
     let profile = Profile::sgi_challenge_xl();
     let absent = scenario(DriverKind::PacketSocket, Parallelism::Ips, OURS, "nowhere0");
-    let mut setup = Setup::new(&absent, &profile, Path::new(".")).unwrap();
+    let mut setup = Setup::new(&absent, &profile).unwrap();
     let error = setup.run(|_| panic!("started")).unwrap_err().to_string();
     assert!(error.contains("packet-socket") && error.contains("`nowhere0`"), "{error}");
 }

@@ -10,7 +10,6 @@ mod unusual;
 
 use std::fs;
 use std::net::Ipv4Addr;
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 use warmcore_costs::Profile;
@@ -70,7 +69,7 @@ fn scenario(driver: DriverKind, approach: Parallelism, address: Ipv4Addr, interf
 /// Runs `scenario` in the namespace `here` while peers `visit`. The peers and all programs they start
 /// are pinned to one processor, so that the last one to send also arrives last.
 fn run(scenario: &PacketScenario, here: &Namespace, visit: impl FnOnce() + Send) -> RunOutcome {
-    let mut setup = Setup::new(scenario, &Profile::sgi_challenge_xl(), Path::new(".")).unwrap();
+    let mut setup = Setup::new(scenario, &Profile::sgi_challenge_xl()).unwrap();
     let new_senders = setup.new_senders.take().unwrap();
     let attend = |watch: &RunHandle<'_>| {
         thread::scope(|scope| {

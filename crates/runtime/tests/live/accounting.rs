@@ -1,3 +1,5 @@
+//! Every packet is delivered once, in order, or counted as lost.
+
 use super::numbered::{Numbered, Spread};
 use super::support::*;
 use std::sync::atomic::Ordering;

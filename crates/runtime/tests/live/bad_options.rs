@@ -1,3 +1,5 @@
+//! Invalid options are refused before anything is received.
+
 use super::numbered::Numbered;
 use super::support::*;
 use std::sync::atomic::Ordering;

@@ -1,3 +1,5 @@
+//! Runs under injected faults of the driver.
+
 use super::numbered::Numbered;
 use super::support::*;
 use rand::RngExt;

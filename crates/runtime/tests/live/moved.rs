@@ -1,3 +1,5 @@
+//! A worker whose affinity another program changes.
+
 use super::numbered::Numbered;
 use super::support::*;
 use std::fs;

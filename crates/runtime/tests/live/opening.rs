@@ -1,3 +1,5 @@
+//! Streams that open while packets arrive.
+
 use super::numbered::Numbered;
 use super::support::*;
 use std::sync::atomic::Ordering;

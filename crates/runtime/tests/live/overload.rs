@@ -1,3 +1,5 @@
+//! More packets than the handler can process.
+
 use super::numbered::{Numbered, Spread};
 use super::support::*;
 use std::sync::atomic::{AtomicU64, Ordering};

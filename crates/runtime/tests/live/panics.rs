@@ -1,3 +1,5 @@
+//! Panics of handlers, of other work and of the watcher.
+
 use super::numbered::{Numbered, Packet};
 use super::support::*;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,3 +1,5 @@
+//! Runs that pause and continue.
+
 use super::numbered::Numbered;
 use super::support::*;
 use rand::{RngExt, SeedableRng};

@@ -1,3 +1,5 @@
+//! Timing of one packet in every few.
+
 use super::numbered::Numbered;
 use super::support::*;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -57,10 +57,10 @@ pub enum TrafficError {
 }
 
 impl OpenTraffic {
-    pub(super) fn new(traffic: &Traffic, base: &Path) -> Result<Self, TrafficError> {
+    pub(super) fn new(traffic: &Traffic) -> Result<Self, TrafficError> {
         traffic.check()?;
         let trace = match &traffic.process {
-            Process::Trace(trace) => Some(read_trace(&base.join(&trace.file))?),
+            Process::Trace(trace) => Some(read_trace(&trace.file)?),
             _ => None,
         };
         Ok(Self { traffic: traffic.clone(), trace })

@@ -1,3 +1,5 @@
+//! Traffic from its document: what it generates, and what is refused.
+
 use super::*;
 use std::fs;
 use warmcore_units::{Nanos, PerSecond, StreamId};
@@ -124,16 +126,17 @@ fn capture(times_s: &[u32]) -> Vec<u8> {
     file
 }
 
-fn trace(file: &str, time_scale: f64) -> Traffic {
-    let process = Process::Trace(TraceFile { file: PathBuf::from(file), time_scale });
+fn trace(file: PathBuf, time_scale: f64) -> Traffic {
+    let process = Process::Trace(TraceFile { file, time_scale });
     Traffic { process, ..Traffic::default() }
 }
 
 #[test]
-fn a_trace_is_found_beside_its_document_and_scaled_to_the_rate() {
+fn a_trace_is_scaled_to_the_rate() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("mine.pcap"), capture(&[10, 11, 12, 14])).unwrap();
-    let open = trace("mine.pcap", 0.5).open(folder.path()).unwrap();
+    let file = folder.path().join("mine.pcap");
+    fs::write(&file, capture(&[10, 11, 12, 14])).unwrap();
+    let open = trace(file, 0.5).open().unwrap();
     assert_eq!(open.streams(), 3);
     // Three intervals in four seconds, twice as fast.
     assert_eq!(open.own_rate(), Some(PerSecond(1.5)));
@@ -153,11 +156,12 @@ fn a_trace_is_found_beside_its_document_and_scaled_to_the_rate() {
 #[test]
 fn an_unusable_trace_is_refused_with_its_file_and_the_reason() {
     let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.pcap");
     let refused = |bytes: Option<&[u8]>| {
         if let Some(bytes) = bytes {
-            fs::write(folder.path().join("x.pcap"), bytes).unwrap();
+            fs::write(&file, bytes).unwrap();
         }
-        let opened = trace("x.pcap", 1.0).open(folder.path());
+        let opened = trace(file.clone(), 1.0).open();
         let error = opened.and_then(|open| open.source(RATE, KEY).map(drop)).expect_err("refused");
         error.to_string()
     };
@@ -169,8 +173,7 @@ fn an_unusable_trace_is_refused_with_its_file_and_the_reason() {
     );
     assert!(refused(Some(&capture(&[7, 7]))).contains("all its 2 packets come at once"));
     let whole = capture(&[1, 2]);
-    fs::write(folder.path().join("x.pcap"), whole).unwrap();
-    let error =
-        trace("x.pcap", 1.0).open(folder.path()).unwrap().source(PerSecond(0.0), KEY).err().expect("refused");
+    fs::write(&file, whole).unwrap();
+    let error = trace(file, 1.0).open().unwrap().source(PerSecond(0.0), KEY).err().expect("refused");
     assert!(error.to_string().contains("rate of 0 per second"), "{error}");
 }

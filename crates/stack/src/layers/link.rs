@@ -3,7 +3,8 @@
 use crate::active_map::{ActiveMap, SessionId};
 use crate::discipline::{Discipline, Guarded};
 use crate::drop_reason::DropReason;
-use crate::flow::{Flow, LinkAddress};
+use crate::flow::Flow;
+use crate::identifiers::LinkAddress;
 use crate::message::Message;
 use crate::session::Sessions;
 use crate::wire::LinkKind;

@@ -27,7 +27,7 @@ use super::ETHERTYPE_IPV4;
 use super::build::BuildError;
 use super::ethernet::{self, EthernetHeader, MIN_FRAME};
 use super::vlan::{MAX_TAGS, Tags};
-use crate::flow::LinkAddress;
+use crate::identifiers::LinkAddress;
 use core::net::Ipv4Addr;
 use zerocopy::network_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};

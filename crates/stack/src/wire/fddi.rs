@@ -5,7 +5,7 @@
 
 use super::{ETHERTYPE_IPV4, LinkFrame};
 use crate::drop_reason::DropReason;
-use crate::flow::LinkAddress;
+use crate::identifiers::LinkAddress;
 use zerocopy::network_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 

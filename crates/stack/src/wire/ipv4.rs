@@ -4,15 +4,13 @@
 
 use super::checksum::Sum;
 use crate::drop_reason::DropReason;
+pub use crate::identifiers::PROTOCOL_UDP;
 use core::net::Ipv4Addr;
 use zerocopy::network_endian::U16;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 /// Length of a header without options.
 pub const HEADER: usize = size_of::<Ipv4Header>();
-
-/// IP protocol number of UDP.
-pub const PROTOCOL_UDP: u8 = 17;
 
 /// Version 4 and a header of five words, the first byte of a header without options.
 pub const VERSION_AND_LENGTH: u8 = 0x45;

@@ -28,7 +28,7 @@ pub use build::{BuildError, FrameBuilder};
 pub use classify::classify;
 
 use crate::drop_reason::DropReason;
-use crate::flow::LinkAddress;
+use crate::identifiers::LinkAddress;
 use vlan::Tags;
 
 /// EtherType of IPv4.

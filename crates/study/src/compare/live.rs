@@ -4,7 +4,6 @@ use super::CompareError;
 use super::figures::{LoadFigures, Repeated, RunFigures};
 use super::nearness::Nearness;
 use super::quiet::ObservedRun;
-use std::path::Path;
 use std::thread;
 use std::time::Duration;
 use warmcore_costs::Profile;
@@ -59,8 +58,6 @@ pub fn repeat(
 pub struct ThisMachine<'a> {
     /// The costs, for policies that use them.
     pub profile: &'a Profile,
-    /// The folder in which the traffic's files are looked up.
-    pub base: &'a Path,
     /// Decides which runs count, by the distance of the processors.
     pub nearness: Nearness<'a>,
     /// The calibration's clock.
@@ -69,11 +66,11 @@ pub struct ThisMachine<'a> {
 
 impl Testbed for ThisMachine<'_> {
     fn run(&mut self, scenario: &PacketScenario) -> Result<ObservedRun<Option<RunFigures>>, CompareError> {
-        let Self { profile, base, nearness, timer } = self;
+        let Self { profile, nearness, timer } = self;
         nearness.run_near(|| {
             let span = Duration::from_secs_f64(scenario.live.seconds / ROUNDS as f64).max(SHORTEST_RUN);
             let packets = scenario.rate_per_s.map_or(f64::INFINITY, |rate| rate.0 * span.as_secs_f64());
-            let mut setup = Setup::new(scenario, profile, base)?;
+            let mut setup = Setup::new(scenario, profile)?;
             setup.options.stopwatch =
                 Some(timer.stopwatch(if packets < MANY_PACKETS { 1 } else { TIMED_ONE_IN }));
             let warm_up = warm_up(scenario);

@@ -188,7 +188,7 @@ fn with_handler(mut charged: PacketScenario) -> PacketScenario {
 }
 
 /// `profile` as far as it applies to `scenario`: processors that do nothing between packets do not displace
-/// their caches. their caches alone.
+/// the contents of their caches.
 fn between_packets(scenario: &PacketScenario, profile: &Profile) -> Profile {
     let mut profile = profile.clone();
     if scenario.live.mode == Mode::Fixed || scenario.live.work_kib == 0 {

@@ -1,3 +1,5 @@
+//! Advice from made-up curves whose best combination is known.
+
 use super::*;
 use crate::predictions::{Curve, Draw};
 use rand_distr::{Distribution, StandardNormal};

@@ -46,10 +46,7 @@ impl Checked for Request {
     const SCHEMA: u32 = 1;
 
     fn check(&self) -> Result<(), Fault> {
-        if self.schema != Self::SCHEMA {
-            let expected = format!("{}, the version this build reads", Self::SCHEMA);
-            return Err(Fault::new("schema", self.schema, expected));
-        }
+        Fault::check_schema(self.schema, Self::SCHEMA)?;
         let axes = &self.axes;
         if !axes.loads.is_empty() && !axes.rates_per_s.is_empty() {
             return Err(Fault::new("axes.loads", "given beside rates", "one of the two"));

@@ -1,3 +1,5 @@
+//! Sweeps in the library: requests, points, the report and stops.
+
 use super::*;
 use std::sync::Mutex;
 use warmcore_record::{Manifest, Values};
@@ -21,7 +23,7 @@ fn axes() -> Axes {
 }
 
 fn planned(request: Request) -> Result<SweepPlan, PointError> {
-    SweepPlan::new(request, &Profile::sgi_challenge_xl(), Path::new(""))
+    SweepPlan::new(request, &Profile::sgi_challenge_xl())
 }
 
 fn swept(request: Request) -> Swept {
@@ -34,7 +36,7 @@ fn swept(request: Request) -> Swept {
 fn a_request_survives_its_document() {
     let request = request(axes());
     let text = toml::to_string(&request).unwrap();
-    assert_eq!(document::parse::<Request>(&text, Path::new("sweep.toml")).unwrap(), request);
+    assert_eq!(document::parse::<Request>(&text, "sweep.toml".as_ref()).unwrap(), request);
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! that preserves caches, cores, and everything that was there before the plan. Caches, cores and cpus form a
 //! tree. Such a renaming therefore exists exactly if the trees, in which each cpu carries everything that the
 //! plan says about it, are equal after siblings are sorted. Only the last-level cache is considered, because
-//! a plan considers no other. looked at, because a plan knows no other.
+//! a plan considers no other.
 
 use super::sketch::{Sketch, sketch};
 use super::{GOALS, picture, planned};

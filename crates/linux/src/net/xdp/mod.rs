@@ -74,8 +74,6 @@ struct Attachment {
     /// The namespace of the interface, in which its sockets must be opened.
     namespace: Namespace,
     map: OwnedFd,
-    /// Whether it is attached in the driver, not after it.
-    in_driver: bool,
     /// Whether frames may arrive in several buffers.
     several_buffers: bool,
     link: OwnedFd,
@@ -110,9 +108,9 @@ impl XdpInterface {
                 other => other,
             }
         })?;
-        let (link, in_driver) = attach(&program, &interface, mode)?;
+        let link = attach(&program, &interface, mode)?;
         let namespace = Namespace::current()?;
-        Ok(Self(Arc::new(Attachment { interface, namespace, map, in_driver, several_buffers, link })))
+        Ok(Self(Arc::new(Attachment { interface, namespace, map, several_buffers, link })))
     }
 
     /// Opens the socket of receive queue `queue`. From now on it receives the queue's selected frames.
@@ -129,31 +127,20 @@ impl XdpInterface {
     pub fn interface(&self) -> &Interface {
         &self.0.interface
     }
-
-    /// Whether the program runs in the driver.
-    #[must_use]
-    pub fn runs_in_driver(&self) -> bool {
-        self.0.in_driver
-    }
 }
 
-/// Attaches the program as `mode` says. Returns the link, and whether it is in the driver.
-fn attach(
-    program: &OwnedFd,
-    interface: &Interface,
-    mode: AttachMode,
-) -> Result<(OwnedFd, bool), DeviceError> {
+/// Attaches the program as `mode` says.
+fn attach(program: &OwnedFd, interface: &Interface, mode: AttachMode) -> Result<OwnedFd, DeviceError> {
     /// `XDP_FLAGS_SKB_MODE` and `XDP_FLAGS_DRV_MODE`.
     const GENERIC: u32 = 1 << 1;
     const DRIVER: u32 = 1 << 2;
     let in_mode = |flags| kernel::attach_program(program, interface.index, flags);
     let attached = match mode {
-        AttachMode::Driver => in_mode(DRIVER).map(|link| (link, true)),
-        AttachMode::Generic => in_mode(GENERIC).map(|link| (link, false)),
+        AttachMode::Driver => in_mode(DRIVER),
+        AttachMode::Generic => in_mode(GENERIC),
         AttachMode::Best => match in_mode(DRIVER) {
-            Ok(link) => Ok((link, true)),
-            Err(Errno::BUSY | Errno::EXIST) => Err(Errno::BUSY),
-            Err(_) => in_mode(GENERIC).map(|link| (link, false)),
+            Err(error) if !matches!(error, Errno::BUSY | Errno::EXIST) => in_mode(GENERIC),
+            attached => attached,
         },
     };
     attached.map_err(|error| match error {

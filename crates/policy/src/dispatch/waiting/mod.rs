@@ -72,7 +72,7 @@ pub trait Waiting: Send {
     const HOLDS_STACK: bool = false;
 
     /// Empty, with the queues that the policy asks for.
-    fn none(layout: &Layout, queues: Queues) -> Self;
+    fn new(layout: &Layout, queues: Queues) -> Self;
 
     /// The stack that `job` visits if it is processed on `cpu`.
     fn stack(&self, job: &Self::Job, cpu: CpuId) -> StackId;
@@ -108,7 +108,7 @@ struct FifoQueues<J> {
 }
 
 impl<J> FifoQueues<J> {
-    fn none(processors: u32, queues: Queues) -> Self {
+    fn new(processors: u32, queues: Queues) -> Self {
         let count = match queues {
             Queues::Common => 1,
             Queues::PerProcessor => processors,

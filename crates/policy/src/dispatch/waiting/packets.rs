@@ -42,8 +42,8 @@ impl Places {
 impl<J: Job> Waiting for PacketQueues<J> {
     type Job = J;
 
-    fn none(layout: &Layout, queues: Queues) -> Self {
-        Self { places: Places::new(layout), queues: FifoQueues::none(layout.processors, queues) }
+    fn new(layout: &Layout, queues: Queues) -> Self {
+        Self { places: Places::new(layout), queues: FifoQueues::new(layout.processors, queues) }
     }
 
     #[inline]

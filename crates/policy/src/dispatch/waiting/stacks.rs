@@ -45,12 +45,12 @@ impl<J: Job> Waiting for StackQueues<J> {
     type Job = J;
     const HOLDS_STACK: bool = true;
 
-    fn none(layout: &Layout, queues: Queues) -> Self {
+    fn new(layout: &Layout, queues: Queues) -> Self {
         Self {
             stack_of: layout.stacks_of_streams(),
             homes: layout.homes_of_stacks(),
             stacks: (0..layout.stacks).map(|_| Stack::default()).collect(),
-            queues: FifoQueues::none(layout.processors, queues),
+            queues: FifoQueues::new(layout.processors, queues),
         }
     }
 

@@ -83,7 +83,7 @@ impl<J: Job> Waiting for StreamQueue<J> {
 
     /// # Panics
     /// If the policy asks for a queue for each processor: few streams would wait there anyway.
-    fn none(layout: &Layout, queues: Queues) -> Self {
+    fn new(layout: &Layout, queues: Queues) -> Self {
         assert_eq!(queues, Queues::Common, "one queue for all processors");
         let streams = vec![EMPTY; layout.streams as usize];
         Self { places: Places::new(layout), nodes: Vec::new(), unused: NONE, queue: EMPTY, streams }

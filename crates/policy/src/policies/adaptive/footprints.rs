@@ -29,7 +29,7 @@ struct Writer {
 
 impl Footprints {
     /// The state before any packet. If there is one processor only, it has written everything.
-    pub(super) fn none(stacks: StackSharing, processors: u32) -> Self {
+    pub(super) fn new(stacks: StackSharing, processors: u32) -> Self {
         let cpu = if processors == 1 { 0 } else { NOBODY };
         let nothing = Writer { stream: NOBODY, cpu };
         Self { stacks, sessions: Entries::filled(cpu), histories: Entries::filled(nothing) }
@@ -94,7 +94,7 @@ mod tests {
     /// What packets find for these (stream, processor) visits in a row. Each stream has the stack of its
     /// own number.
     fn found(stacks: StackSharing, visits: &[(u32, u32)]) -> Vec<(bool, History)> {
-        let mut footprints = Footprints::none(stacks, 2);
+        let mut footprints = Footprints::new(stacks, 2);
         let visits = visits.iter().map(|&(stream, cpu)| {
             let found = footprints.visit(&request(Nanos::ZERO, stream), CpuId(cpu));
             (found.session_here, found.history)
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_single_processor_finds_every_line_here() {
-        let mut footprints = Footprints::none(StackSharing::Shared, 1);
+        let mut footprints = Footprints::new(StackSharing::Shared, 1);
         let found = footprints.visit(&request(Nanos::ZERO, 7), CpuId(0));
         assert_eq!(found, CacheState { session_here: true, history: Here });
     }

@@ -37,7 +37,7 @@ impl RecentHost {
             ends: alloc::vec![never; processors as usize],
             busy: Completions::default(),
             stacks: (stacks == StackSharing::Independent).then(|| Entries::filled((CpuId(0), never))),
-            footprints: Footprints::none(stacks, processors),
+            footprints: Footprints::new(stacks, processors),
         }
     }
 
@@ -102,7 +102,7 @@ mod tests {
     /// finishes first.
     fn searched(packets: &[(f64, u32)]) -> Vec<f64> {
         let mut ends: Vec<(f64, u32)> = (0..PROCESSORS).map(|cpu| (f64::NEG_INFINITY, cpu)).collect();
-        let mut footprints = Footprints::none(StackSharing::Shared, PROCESSORS);
+        let mut footprints = Footprints::new(StackSharing::Shared, PROCESSORS);
         let packets = packets.iter().map(|&(now, stream)| {
             ends.sort_by(|(a, left), (b, right)| a.total_cmp(b).then(left.cmp(right)));
             let at = ends.iter().rposition(|&(end, _)| end <= now).unwrap_or(0);

@@ -36,7 +36,7 @@ impl StealingHost {
             busy: Completions::default(),
             ends: alloc::vec![Nanos(f64::NEG_INFINITY); processors as usize],
             queues: ShadowQueues::empty(processors, DelayCap::max_waiting(processors)),
-            footprints: Footprints::none(stacks, processors),
+            footprints: Footprints::new(stacks, processors),
         }
     }
 
@@ -141,7 +141,7 @@ mod tests {
                 ended: [f64::NEG_INFINITY; PROCESSORS],
                 queues: [const { VecDeque::new() }; PROCESSORS],
                 changed: [0; PROCESSORS],
-                footprints: Footprints::none(StackSharing::Shared, PROCESSORS as u32),
+                footprints: Footprints::new(StackSharing::Shared, PROCESSORS as u32),
                 started: (0, 0.0),
             }
         }

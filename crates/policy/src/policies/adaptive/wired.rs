@@ -33,7 +33,7 @@ impl WiredHost {
             wiring,
             limit,
             ends: alloc::vec![Nanos(f64::NEG_INFINITY); processors as usize],
-            footprints: Footprints::none(stacks, processors),
+            footprints: Footprints::new(stacks, processors),
         }
     }
 

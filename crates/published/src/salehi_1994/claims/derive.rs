@@ -38,14 +38,21 @@ pub(super) fn places<P: Into<String>>(
     Finding::new(found.collect(), note)
 }
 
+/// Whether the difference is significantly above zero: its interval lies above zero.
+fn is_above(at: &AtRate) -> bool {
+    at.value.mean > at.value.half_width.unwrap_or(0.0)
+}
+
+/// Whether the difference is significantly below zero: its interval lies below zero.
+fn is_below(at: &AtRate) -> bool {
+    at.value.mean < -at.value.half_width.unwrap_or(0.0)
+}
+
 /// The rate at which one alternative becomes better than the other as the rate rises, in percent of
 /// `capacity`. Its interval reaches from the last rate before which every significant one of `differences` is
 /// above zero, to the first rate from which on every significant one is below zero. It starts at zero if none
 /// is above zero at first, and has no end if none is below zero at last.
 pub(super) fn crossover(differences: &[AtRate], capacity: f64) -> Value {
-    let half = |at: &AtRate| at.value.half_width.unwrap_or(0.0);
-    let is_below = |at: &AtRate| at.value.mean < -half(at);
-    let is_above = |at: &AtRate| at.value.mean > half(at);
     let first_below = differences.iter().position(is_below).unwrap_or(differences.len());
     let last_above = differences.iter().rposition(is_above);
     let before = differences.iter().take(first_below).rposition(is_above);
@@ -56,9 +63,9 @@ pub(super) fn crossover(differences: &[AtRate], capacity: f64) -> Value {
     Value { mean: if high.is_finite() { (low + high) / 2.0 } else { low }, low, high }
 }
 
-/// The first rate from which on all `differences` are above zero, if there is one.
+/// The first rate from which on all `differences` are significantly above zero, if there is one.
 pub(super) fn from_rate(differences: &[AtRate]) -> Option<f64> {
-    let behind = differences.iter().rposition(|at| at.value.mean <= 0.0);
+    let behind = differences.iter().rposition(|at| !is_above(at));
     differences.get(behind.map_or(0, |last| last + 1)).map(|at| at.rate)
 }
 
@@ -141,10 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn the_last_change_of_sign_decides_from_where_on_one_is_better() {
+    fn one_is_better_only_where_all_later_differences_are_significant() {
         let differences = [at(1.0, -5.0), at(2.0, 0.5), at(3.0, 2.0), at(4.0, 3.0)];
-        assert_eq!(from_rate(&differences), Some(2.0));
-        assert_eq!(from_rate(&[at(1.0, -1.0)]), None);
+        assert_eq!(from_rate(&differences), Some(3.0), "0.5 ± 1 may be zero");
+        let falls_back = [at(1.0, 2.0), at(2.0, 0.5), at(3.0, 2.0)];
+        assert_eq!(from_rate(&falls_back), Some(3.0));
+        assert_eq!(from_rate(&[at(1.0, 3.0), at(2.0, 0.5)]), None);
+        assert_eq!(from_rate(&[at(1.0, -2.0)]), None);
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! The marks and sentences of a comparison's report.
+
 use super::tables::errors;
 use super::words::APART;
 use super::*;
