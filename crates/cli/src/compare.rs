@@ -57,7 +57,10 @@ pub(crate) fn run(arguments: &CompareArguments) -> miette::Result<()> {
         // What was measured is not lost.
         CompareError::Interrupted => {
             let file = folder.file(PROFILE);
-            eprintln!("the costs are kept: `--profile {} --force` takes them", file.display());
+            messages::print(format_args!(
+                "the costs are kept: `--profile {} --force` takes them",
+                file.display()
+            ));
             explained(error)
         }
         error => folder.taken_back(explained(error)),

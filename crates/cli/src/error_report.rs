@@ -3,7 +3,7 @@
 //! Our errors quote their causes, so that one line says everything, and also have them as sources, for programs
 //! that ask. [`once`] leaves out the causes that are quoted already.
 
-use crate::messages::Color;
+use crate::messages::{self, Color};
 use console::style;
 use miette::{MietteHandlerOpts, Report, miette};
 use std::io::{self, IsTerminal};
@@ -26,8 +26,11 @@ pub(crate) fn set_color(color: Color) {
 pub(crate) fn print(report: &Report) {
     let report = once(report);
     match io::stderr().is_terminal() {
-        true => eprintln!("Error: {report:?}"),
-        false => eprintln!("{} {}", style("error:").red().bold().for_stderr(), plain(&report)),
+        true => messages::print(format_args!("Error: {report:?}")),
+        false => {
+            let error = style("error:").red().bold().for_stderr();
+            messages::print(format_args!("{error} {}", plain(&report)));
+        }
     }
 }
 

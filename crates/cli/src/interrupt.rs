@@ -1,6 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGHUP: they ask the command to stop in order, so that files are whole, changes are undone
 //! and children have ended.
 
+use crate::messages;
 use miette::{IntoDiagnostic, WrapErr, miette};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -28,6 +29,6 @@ pub(crate) fn requested() -> bool {
 
 /// The end of an interrupted command whose finished points are kept, and how to go on.
 pub(crate) fn resumable() -> miette::Report {
-    eprintln!("finished points are kept: the same command with --resume continues");
+    messages::print("finished points are kept: the same command with --resume continues");
     miette!("interrupted")
 }

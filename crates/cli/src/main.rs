@@ -1,5 +1,8 @@
 //! The `warmcore` command: argument parsing and wiring, nothing else.
 
+// Both panic where the text cannot be written: `output::print` and `messages::print` do not.
+#![warn(clippy::print_stdout, clippy::print_stderr)]
+
 mod args;
 mod calibrate;
 mod checkpoint;

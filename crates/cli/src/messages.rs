@@ -4,6 +4,7 @@
 
 use clap::ValueEnum;
 use std::fmt::Display;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicU8, Ordering};
 
 /// How many messages are printed.
@@ -53,8 +54,14 @@ pub(crate) fn detail(text: impl Display) {
     say(Level::Verbose, text);
 }
 
+/// Prints what the user has to know at any level: an error, or how to go on.
+pub(crate) fn print(text: impl Display) {
+    // Where standard error is full or closed nobody can be told, and the exit status still says how it ended.
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
 fn say(level: Level, text: impl Display) {
     if says(level) {
-        eprintln!("{text}");
+        print(text);
     }
 }

@@ -12,10 +12,14 @@ use warmcore_linux::Probe;
 pub(crate) fn probe(root: Option<&Path>) -> miette::Result<Probe> {
     let Some(root) = root else { return Ok(Probe::new()) };
     let found = fs::metadata(root).or_misuse().wrap_err_with(|| format!("--root {}", root.display()))?;
-    match found.is_dir() {
-        true => Ok(Probe::new().root(root)),
-        false => Err(misuse(format!("--root {}: it is no folder", root.display()))),
+    if !found.is_dir() {
+        return Err(misuse(format!("--root {}: it is no folder", root.display())));
     }
+    if !["proc", "sys"].iter().any(|name| root.join(name).is_dir()) {
+        let shown = root.display();
+        return Err(misuse(format!("--root {shown}: it has neither a `proc` nor a `sys` folder")));
+    }
+    Ok(Probe::new().root(root))
 }
 
 /// What `look` finds on this machine, or below `root`. With --verbose it is said which folders were read.

@@ -29,7 +29,7 @@ pub(crate) fn bar(stage: &str) -> Progress {
     }
     match io::stderr().is_terminal() {
         true => Progress::Bar(drawn(stage)),
-        false => Progress::Lines(Lines::begin(stage, PAUSE, |line| eprintln!("{line}"))),
+        false => Progress::Lines(Lines::begin(stage, PAUSE, messages::print)),
     }
 }
 

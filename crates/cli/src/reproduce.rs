@@ -6,7 +6,7 @@ pub(crate) mod salehi;
 
 use crate::args::reproduce::ReproduceArguments;
 use crate::folder::{Folder, RESULTS, TableFiles};
-use crate::misuse::OrMisuse;
+use crate::misuse::{OrMisuse, refuse_repeats};
 use crate::{json, provenance, terminal};
 use miette::{IntoDiagnostic, WrapErr};
 use warmcore_published::{Evidence, Reproduction, Source, Summary, document};
@@ -21,6 +21,7 @@ const FILES: [&str; 6] = [REPORT, RESULTS.parquet, RESULTS.csv, CLAIMS.parquet, 
 
 /// The names of the figures that were asked for.
 fn figures<E>(source: &Source<E>, arguments: &ReproduceArguments) -> miette::Result<Vec<&'static str>> {
+    refuse_repeats("figure", &arguments.figures)?;
     source.figures_named(&arguments.figures).or_misuse().wrap_err("--figure")
 }
 

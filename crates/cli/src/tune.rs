@@ -10,6 +10,7 @@ use crate::args::tune::{PersistArguments, TuneCommand, UndoArguments};
 use crate::messages;
 use crate::misuse::{OrMisuse, misuse};
 use miette::{IntoDiagnostic, WrapErr, miette};
+use std::fs;
 use std::path::{Path, PathBuf, absolute};
 use warmcore_linux::tuning::plan::Missing;
 use warmcore_linux::tuning::{Disk, Journal, JournalDirectory, UndoOutcome, UndoReport, persist, undo};
@@ -34,6 +35,22 @@ fn directory(arguments: &JournalArguments) -> miette::Result<JournalDirectory> {
     }
 }
 
+/// The directory of a plan that was applied earlier. One that is given holds a journal: a mistyped one must not pass
+/// for a host without changes.
+fn used_directory(arguments: &JournalArguments) -> miette::Result<JournalDirectory> {
+    if let Some(path) = &arguments.journal {
+        let what = || format!("--journal {}", path.display());
+        let mut entries = fs::read_dir(path).or_misuse().wrap_err_with(what)?.flatten();
+        if !entries.any(|entry| Path::new(&entry.file_name()).extension() == Some("journal".as_ref())) {
+            return Err(misuse(format!(
+                "{}: it holds no journal: name the folder that `host apply` was given",
+                what()
+            )));
+        }
+    }
+    directory(arguments)
+}
+
 /// The root that stands for `/` in a journal's values.
 fn root_of(directory: &JournalDirectory) -> miette::Result<Option<PathBuf>> {
     let active = directory.active().into_diagnostic()?;
@@ -45,14 +62,15 @@ fn open<'a>(directory: &JournalDirectory, disk: &'a Disk) -> miette::Result<Opti
 }
 
 fn take_back(arguments: &UndoArguments) -> miette::Result<()> {
-    let directory = directory(&arguments.journal)?;
+    let directory = used_directory(&arguments.journal)?;
     let disk = root_of(&directory)?.map(|root| Disk::below(&root));
     let journal = match &disk {
         Some(disk) => open(&directory, disk)?,
         None => None,
     };
     let Some(journal) = journal else {
-        return crate::output::print(b"Nothing to undo: no plan is applied.\n");
+        let text = format!("Nothing to undo: {} records no applied plan.\n", directory.path().display());
+        return crate::output::print(text.as_bytes());
     };
     let path = journal.path();
     let undone = undo(journal, arguments.force).into_diagnostic()?;
@@ -89,8 +107,13 @@ fn counted(number: usize, what: &str) -> String {
 }
 
 fn confirm(arguments: &JournalArguments) -> miette::Result<()> {
-    let directory = directory(arguments)?;
-    let nothing = || miette!("nothing awaits confirmation: if a plan was applied, it has been taken back");
+    let directory = used_directory(arguments)?;
+    let nothing = || {
+        miette!(
+            "nothing awaits confirmation in {}: if a plan was applied, it has been taken back",
+            directory.path().display()
+        )
+    };
     let disk = Disk::below(&root_of(&directory)?.ok_or_else(nothing)?);
     let mut journal = open(&directory, &disk)?.ok_or_else(nothing)?;
     if !journal.content().head.awaits_confirmation {

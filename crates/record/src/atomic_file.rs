@@ -7,7 +7,7 @@
 //! as `.NAME.*.unfinished`.)
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, FileType, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use tempfile::{Builder, NamedTempFile};
@@ -25,7 +25,7 @@ pub enum Existing {
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The file exists and must not be replaced.
-    #[error("`{}` exists already: give --force to replace it, or another place with --out", path.display())]
+    #[error("`{}` exists already: give --force to replace it, or name another file", path.display())]
     Exists {
         /// The file.
         path: PathBuf,
@@ -36,6 +36,14 @@ pub enum WriteError {
         /// The directory.
         path: PathBuf,
     },
+    /// The path names a device, a FIFO or a socket, directly or through a symbolic link.
+    #[error("`{}` is {kind}, which a file cannot replace: name a regular file", path.display())]
+    NotRegular {
+        /// What is there.
+        path: PathBuf,
+        /// Its kind.
+        kind: &'static str,
+    },
     /// The directory to write into does not exist.
     #[error("cannot write `{}`: there is no directory `{}`: create it first", path.display(), directory.display())]
     NoDirectory {
@@ -45,7 +53,7 @@ pub enum WriteError {
         directory: PathBuf,
     },
     /// The directory may not be written to.
-    #[error("cannot write `{}`: no permission to write in `{}`: choose another place with --out", path.display(), directory.display())]
+    #[error("cannot write `{}`: no permission to write in `{}`: choose another place", path.display(), directory.display())]
     Denied {
         /// The file.
         path: PathBuf,
@@ -55,7 +63,7 @@ pub enum WriteError {
         source: io::Error,
     },
     /// The file system is read-only.
-    #[error("cannot write `{}`: `{}` is on a read-only file system: choose another place with --out", path.display(), directory.display())]
+    #[error("cannot write `{}`: `{}` is on a read-only file system: choose another place", path.display(), directory.display())]
     ReadOnly {
         /// The file.
         path: PathBuf,
@@ -65,7 +73,7 @@ pub enum WriteError {
         source: io::Error,
     },
     /// The disk or the user's share of it is full.
-    #[error("cannot write `{}` ({bytes} bytes): {source}: free some space, or choose another place with --out", path.display())]
+    #[error("cannot write `{}` ({bytes} bytes): {source}: free some space, or choose another place", path.display())]
     Full {
         /// The file.
         path: PathBuf,
@@ -136,6 +144,9 @@ impl Destination<'_> {
         let path = || self.path.to_owned();
         match fs::metadata(self.path) {
             Ok(found) if found.is_dir() => Err(WriteError::IsDirectory { path: path() }),
+            Ok(found) if !found.is_file() => {
+                Err(WriteError::NotRegular { path: path(), kind: kind(found.file_type()) })
+            }
             Ok(_) if existing == Existing::Refuse => Err(WriteError::Exists { path: path() }),
             _ if !self.directory().is_dir() => {
                 Err(WriteError::NoDirectory { path: path(), directory: self.directory().to_owned() })
@@ -176,6 +187,16 @@ impl Destination<'_> {
             }
             _ => WriteError::Other { path, step, source },
         }
+    }
+}
+
+/// What `special` is, which is neither a regular file nor a directory.
+fn kind(special: FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    match special {
+        special if special.is_fifo() => "a FIFO",
+        special if special.is_socket() => "a socket",
+        _ => "a device",
     }
 }
 

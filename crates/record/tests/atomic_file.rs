@@ -85,6 +85,39 @@ fn a_path_that_is_a_directory_or_lacks_one_is_refused() {
     assert!(matches!(error, WriteError::IsDirectory { .. }), "{error:?}");
 }
 
+/// Replacing `/dev/null` by a file would break the machine.
+#[test]
+fn what_is_no_regular_file_is_never_replaced() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    use std::os::unix::net::UnixListener;
+    let directory = directory();
+    let place = |name: &str| directory.path().join(name);
+    let made = Command::new("mkfifo").arg(place("fifo")).status().expect("mkfifo is there");
+    assert!(made.success());
+    let _listener = UnixListener::bind(place("socket")).expect("a socket can be bound");
+    symlink("/dev/full", place("device")).expect("the directory takes a link");
+    symlink("fifo", place("link")).expect("the directory takes a link");
+    let before = names(directory.path());
+    for (name, what) in
+        [("fifo", "a FIFO"), ("link", "a FIFO"), ("socket", "a socket"), ("device", "a device")]
+    {
+        for existing in [Existing::Refuse, Existing::Replace] {
+            for refused in [
+                atomic_file::check(&place(name), existing),
+                atomic_file::write(&place(name), b"later", existing),
+            ] {
+                let error = refused.expect_err("it is no regular file");
+                assert!(matches!(error, WriteError::NotRegular { .. }), "{name}: {error:?}");
+                let words = error.to_string();
+                assert!(words.contains(what) && !words.contains("--force"), "{words}");
+            }
+        }
+    }
+    assert_eq!(names(directory.path()), before);
+    let fifo = fs::metadata(place("link")).expect("the FIFO is there");
+    assert!(fifo.file_type().is_fifo());
+}
+
 /// Runs `setup` and then the test `name` again in a new mount namespace. The test finds the directory in
 /// its environment. Prints why if the system does not permit that.
 fn in_namespace(name: &str, setup: &str) {

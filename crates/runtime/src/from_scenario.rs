@@ -181,8 +181,11 @@ fn cpus(scenario: &PacketScenario) -> Result<Vec<CpuId>, SetupError> {
     let usable = affinity::mask()?;
     let mut cpus: Vec<CpuId> = Vec::with_capacity(wanted);
     for cpu in named.iter().copied().map(CpuId) {
-        if !usable.contains(cpu) || cpus.contains(&cpu) {
-            let expected = format!("each once, of those that this process may use: {usable}");
+        if cpus.contains(&cpu) {
+            return Err(Fault::new("live.cpus", format!("{} twice", cpu.0), "each cpu once").into());
+        }
+        if !usable.contains(cpu) {
+            let expected = format!("cpus among {usable}, which this process may use");
             return Err(Fault::new("live.cpus", cpu.0, expected).into());
         }
         cpus.push(cpu);

@@ -1,6 +1,7 @@
 //! Reading a user's TOML document. An error states the file, the line, the field, what was found and what
 //! was expected.
 
+use crate::wording::plain;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io;
@@ -108,7 +109,7 @@ pub fn parse<D: Checked>(text: &str, path: &Path) -> Result<D, DocumentError> {
         what: D::WHAT,
         path: path.to_owned(),
         line: line_of(text, error.span().map_or(0, |span| span.start)),
-        problem: error.message().trim().replace('\n', "; "),
+        problem: plain(error.message()),
     })?;
     match document.check() {
         Ok(()) => Ok(document),

@@ -17,6 +17,7 @@ pub mod scheduling;
 pub mod study;
 pub mod traffic;
 pub mod unused;
+mod wording;
 
 pub use combination::{Combination, Organisation};
 pub use document::DocumentError;

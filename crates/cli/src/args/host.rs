@@ -107,7 +107,7 @@ pub(crate) struct PlanArguments {
     #[arg(long, value_name = "DIR")]
     pub(crate) root: Option<PathBuf>,
 
-    /// Write the plan to this file
+    /// Write the plan to this file [default: standard output, with the explanation on standard error]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 

@@ -177,8 +177,9 @@ pub(crate) struct EffectArguments {
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Precision")]
 pub(crate) struct RunArguments {
-    /// Stop when the half-width of the mean delay is at most this fraction of it [default: 0.5%]
-    #[arg(long, value_name = "PERCENT", value_parser = quantity::fraction)]
+    /// Stop when the half-width of the mean delay is at most this part of it: a percentage such as 2%, or a
+    /// fraction below 0.1 [default: 0.5%]
+    #[arg(long, value_name = "FRACTION", value_parser = quantity::precision)]
     pub(crate) precision: Option<f64>,
 
     /// End each replication after this many packets at the latest [default: 20000000]

@@ -53,6 +53,12 @@ pub(crate) fn seconds(text: &str) -> Result<f64, String> {
     time(text, 0).ok_or_else(|| "expected seconds, or a time such as 500ms or 2m".to_owned())
 }
 
+/// A time in seconds, of which somebody else says how long it may be: `5`, `500ms`, `2m`.
+pub(crate) fn period(text: &str) -> Result<Duration, String> {
+    let expected = |_| "expected seconds, or a time such as 500ms or 2m".to_owned();
+    Duration::try_from_secs_f64(seconds(text)?).map_err(expected)
+}
+
 /// A time between two looks, in seconds: at least a hundredth, at most a day.
 pub(crate) fn pause(text: &str) -> Result<Duration, &'static str> {
     let seconds = time(text, 0).filter(|seconds| (0.01..=86_400.0).contains(seconds));
@@ -93,6 +99,16 @@ pub(crate) fn fraction(text: &str) -> Result<f64, String> {
     read.ok_or_else(|| "expected a fraction such as 0.005, or a percentage such as 0.5%".to_owned())
 }
 
+/// A precision: `0.5%`, or `0.005`. Whoever writes `0.5` or `5` may have left the sign out.
+pub(crate) fn precision(text: &str) -> Result<f64, String> {
+    let most = if text.ends_with('%') { 1.0 } else { 0.1 };
+    let read = fraction(text).ok().filter(|precision| *precision > 0.0 && *precision < most);
+    read.ok_or_else(|| {
+        "expected a percentage with its sign, such as 0.5%, below 100%, or a fraction below 0.1, such as 0.005"
+            .to_owned()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,6 +133,16 @@ mod tests {
             assert_eq!(fraction(text), Ok(value), "{text}");
         }
         assert!(fraction("half").is_err() && fraction("%").is_err());
+    }
+
+    #[test]
+    fn a_precision_without_a_sign_is_a_small_fraction() {
+        for (text, value) in [("0.5%", 0.005), ("20%", 0.2), ("0.005", 0.005), ("0.05", 0.05)] {
+            assert_eq!(precision(text), Ok(value), "{text}");
+        }
+        for text in ["0.1", "0.5", "1", "5", "0", "0%", "100%", "150%", "-1%", "half"] {
+            assert!(precision(text).is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -49,8 +49,9 @@ pub(crate) struct SalehiArguments {
     #[arg(long, value_name = "FILE", value_parser = values::profile)]
     pub(crate) profile: Option<ProfileSource>,
 
-    /// Half-width to aim for, as a fraction of the mean delay [default: 1%; 5% with --quick]
-    #[arg(long, value_name = "PERCENT", value_parser = quantity::fraction)]
+    /// Half-width to aim for, as a part of the mean delay: a percentage such as 2%, or a fraction below 0.1
+    /// [default: 1%; 5% with --quick]
+    #[arg(long, value_name = "FRACTION", value_parser = quantity::precision)]
     pub(crate) precision: Option<f64>,
 
     /// Seed of every random choice [default: 1]
@@ -62,6 +63,7 @@ pub(crate) struct SalehiArguments {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_arg("figures", |figures| figures.help("Only these figures, of 2, 3 and 5 [default: all]")))]
 pub(crate) struct FoongArguments {
     /// Only these sizes of a write, in bytes [default: 64, 256, 1024, 4096, 16384, 65536]
     #[arg(long = "size", value_name = "BYTES,…", value_delimiter = ',', value_parser = whole::bytes::<u64>(SIZES))]

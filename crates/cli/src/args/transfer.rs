@@ -69,7 +69,7 @@ pub(crate) struct ComparisonArguments {
     pub(crate) cpus: Vec<CpuRange>,
 
     /// How long each run is measured
-    #[arg(long, value_name = "SECONDS", value_parser = quantity::pause, default_value = "2")]
+    #[arg(long, value_name = "SECONDS", value_parser = quantity::period, default_value = "2")]
     pub(crate) seconds: Duration,
 
     /// How often each model is tried; in each block every model once, and the first one twice

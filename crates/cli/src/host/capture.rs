@@ -1,9 +1,10 @@
 //! `warmcore host capture`.
 
 use crate::args::host::CaptureArguments;
-use crate::misuse::misuse;
+use crate::misuse::{OrMisuse, misuse};
 use crate::probe::probe;
 use miette::{IntoDiagnostic, WrapErr};
+use std::fs;
 use std::path::Path;
 use warmcore_linux::fake::Tree;
 
@@ -14,6 +15,9 @@ pub(crate) fn run(arguments: &CaptureArguments) -> miette::Result<()> {
         Some(made_up) => (made_up(), String::new()),
         None => seen(arguments.root.as_deref())?,
     };
+    fs::create_dir_all(folder)
+        .or_misuse()
+        .wrap_err_with(|| format!("cannot create the folder {}", folder.display()))?;
     tree.write_to(folder)
         .into_diagnostic()
         .wrap_err_with(|| format!("cannot write the capture into {}", folder.display()))?;
@@ -40,8 +44,7 @@ fn seen(root: Option<&Path>) -> miette::Result<(Tree, String)> {
 
 /// A folder with files in it would be a mixture of two machines afterwards.
 fn refuse_what_is_there(folder: &Path) -> miette::Result<()> {
-    let is_empty =
-        |folder: &Path| std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    let is_empty = |folder: &Path| fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
     if folder.exists() && !is_empty(folder) {
         return Err(misuse(format!(
             "`{}` exists already: name a folder that does not, or is empty",

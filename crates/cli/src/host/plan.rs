@@ -42,9 +42,14 @@ pub(crate) fn run(arguments: &PlanArguments) -> miette::Result<()> {
     if let Some(file) = &arguments.out {
         write(file, arguments.force, &placement)?;
     }
-    let text = match arguments.json {
-        true => json::pretty(&Versioned::new(SCHEMA, &placement))?,
-        false => terminal::plan::summary(&placement) + &next(arguments, &placement)?,
+    let text = match (arguments.json, &arguments.out) {
+        (true, _) => json::pretty(&Versioned::new(SCHEMA, &placement))?,
+        (false, Some(file)) => terminal::plan::summary(&placement) + &next(file),
+        (false, None) => {
+            // The plan alone is on standard output, so that `apply` takes what a shell writes to a file.
+            messages::status(terminal::plan::summary(&placement));
+            document(&placement)?
+        }
     };
     crate::output::print(text.as_bytes())
 }
@@ -63,17 +68,16 @@ fn describe(request: &Request<'_>) {
 }
 
 fn write(file: &Path, force: bool, placement: &HostPlacement) -> miette::Result<()> {
-    let text = toml::to_string(&placement.plan).into_diagnostic()?;
-    folder::write(file, text.as_bytes(), existing(force))
+    folder::write(file, document(placement)?.as_bytes(), existing(force))
 }
 
-/// How to go on: with the file, or with the plan itself.
-fn next(arguments: &PlanArguments, placement: &HostPlacement) -> miette::Result<String> {
-    match &arguments.out {
-        Some(file) => {
-            let file = file.display();
-            Ok(format!("The plan: {file}. `warmcore host apply {file}` shows what it would change.\n"))
-        }
-        None => Ok(format!("\n{}", toml::to_string(&placement.plan).into_diagnostic()?)),
-    }
+/// The plan as the document that `host apply` reads.
+fn document(placement: &HostPlacement) -> miette::Result<String> {
+    toml::to_string(&placement.plan).into_diagnostic()
+}
+
+/// How to go on with the plan in `file`.
+fn next(file: &Path) -> String {
+    let file = file.display();
+    format!("The plan: {file}. `warmcore host apply {file}` shows what it would change.\n")
 }

@@ -64,6 +64,6 @@ impl InterruptedStudy {
 
 /// The end of a study that was interrupted while it predicted, and how to go on.
 pub(super) fn kept() -> miette::Report {
-    eprintln!("the costs are kept: the same command goes on with them");
+    messages::print("the costs are kept: the same command goes on with them");
     miette!("interrupted")
 }

@@ -60,7 +60,7 @@ fn make(
     let outcomes = apply(journal, stop).map_err(|error| {
         let report = miette!("{}: {error}", arguments.plan.display());
         if interrupt::requested() {
-            eprintln!("{report}");
+            messages::print(&report);
         }
         report
     })?;

@@ -109,6 +109,31 @@ fn color_is_used_as_asked_for() {
     }
 }
 
+/// Where nobody can be told, a command still ends as it would have.
+#[test]
+fn a_standard_error_that_cannot_be_written_changes_nothing() {
+    let (_folder, path) = folder_with("");
+    let run = "run --processors 1 --rate 100 --seconds 0.1 --work-kib 0 --policy mru";
+    for (line, status) in [
+        ("simulate packet", 2),
+        ("report nothere", 2),
+        ("study --sped", 2),
+        ("simulate packet --rate 100 --profile sgi-challenge-xl --precision 20% -v", 0),
+        ("sweep packet --rates 100 --profile sgi-challenge-xl --precision 20% -v", 0),
+        (run, 0),
+    ] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a full device");
+        let (reader, unread) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        for dead in [Stdio::from(full), Stdio::from(unread)] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_warmcore"));
+            let words = line.split(' ').chain(["--force"].into_iter().filter(|_| line.starts_with("sweep")));
+            command.args(words).current_dir(&path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(dead);
+            assert_eq!(command.status().expect("it ends").code(), Some(status), "{line}");
+        }
+    }
+}
+
 /// What could not be printed is an error, also where it is only help.
 #[test]
 fn output_that_cannot_be_written_is_an_error() {

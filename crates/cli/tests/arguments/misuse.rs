@@ -3,7 +3,7 @@
 use crate::{folder_with, names, scenario, text, warmcore};
 
 /// The command line, and what the error names.
-const WRONG: [(&str, &str); 50] = [
+const WRONG: [(&str, &str); 57] = [
     ("stduy", "stduy"),
     ("study --sped", "--sped"),
     ("study --processors 0", "'0' for '--processors"),
@@ -17,6 +17,10 @@ const WRONG: [(&str, &str); 50] = [
     ("study --scenario mine.toml --out mine.toml", "mine.toml"),
     ("calibrate --out .", "is a directory"),
     ("calibrate --out mine.toml", "exists already"),
+    ("calibrate --out /dev/full", "`/dev/full` is a device"),
+    ("calibrate --quick --out null --force", "`null` is a device"),
+    ("host plan --out null --force", "`null` is a device"),
+    ("host show --html null --force", "`null` is a device"),
     ("calibrate --out none/profile.toml", "none"),
     ("calibrate --intervening no-such-program", "no-such-program"),
     ("simulate packet", "--rate is missing"),
@@ -41,8 +45,11 @@ const WRONG: [(&str, &str); 50] = [
     ("compare --loads 2", "--loads has 2"),
     ("compare --profile wrong.toml", "wrong.toml:1:"),
     ("reproduce salehi-1994 --figure 99", "--figure"),
-    ("reproduce salehi-1994 --precision 0", "--precision is 0"),
+    ("reproduce salehi-1994 --precision 0", "'0' for '--precision"),
     ("machine --root none", "--root none"),
+    ("machine --root empty", "--root empty: it has neither a `proc` nor a `sys` folder"),
+    ("host plan --root empty", "--root empty"),
+    ("host capture /proc/copy", "cannot create the folder /proc/copy"),
     ("host show --root mine.toml", "--root mine.toml"),
     ("host capture there", "exists already"),
     ("host apply none.toml", "none.toml"),
@@ -62,6 +69,8 @@ fn wrong_usage_ends_with_status_2_and_leaves_nothing() {
     std::fs::write(path.join("wrong.toml"), "colour = \"red\"\n").unwrap();
     std::fs::create_dir(path.join("there")).unwrap();
     std::fs::write(path.join("there/results.parquet"), "").unwrap();
+    std::fs::create_dir(path.join("empty")).unwrap();
+    std::os::unix::fs::symlink("/dev/null", path.join("null")).unwrap();
     let before = names(&path);
     for (line, problem) in WRONG {
         let words: Vec<&str> = line.split(' ').collect();

@@ -160,6 +160,11 @@ fn a_plan_goes_from_the_picture_to_the_host_and_back() {
     }
     assert!(refusal(&plan, folder.path()).contains("plan.toml"), "an earlier plan is not overwritten");
 
+    let piped = warmcore(&plan[..6], folder.path());
+    assert!(piped.status.success() && words(&text(&piped.stderr)).contains("RPS cpus of eth0 rx-0"));
+    let written = fs::read_to_string(folder.path().join("plan.toml")).expect("a plan");
+    assert_eq!(text(&piped.stdout), written, "the plan alone is on standard output");
+
     let mask = folder.path().join(&root).join("sys/class/net/eth0/queues/rx-0/rps_cpus");
     let before = fs::read_to_string(&mask).expect("a mask");
     let apply = ["host", "apply", "plan.toml", "--yes", "--root", &root, "--journal", "journals"];

@@ -190,8 +190,8 @@ fn an_approach_is_taken_by_each_of_its_names() {
 fn what_cannot_be_run_here_is_refused_by_flag_and_field() {
     let folder = tempfile::tempdir().unwrap();
     for (flags, problem, field) in [
-        (&["--cpus", "1023"][..], "--cpus is 1023, expected each once", "`live.cpus`"),
-        (&["--cpus", "0,0"], "--cpus is 0, expected each once", "`live.cpus`"),
+        (&["--cpus", "1023"][..], "--cpus is 1023, expected cpus among", "`live.cpus`"),
+        (&["--cpus", "0,0"], "--cpus is 0 twice, expected each cpu once", "`live.cpus`"),
         (&["--processors", "1000"], "--processors is 1000, expected at most", "`processors`"),
         (&["--processors", "0"], "expected a whole number from 1 to 4096", "'0' for '--processors <N>'"),
         (&["--processors", "3", "--cpus", "0"], "--processors is 3, expected 1, as many", "`processors`"),
@@ -298,7 +298,7 @@ fn an_unusable_live_table_is_refused_with_file_and_line() {
     let folder = tempfile::tempdir().unwrap();
     for (document, place, problem) in [
         ("[live]\nseconds = 0.0\n", "mine.toml:2:", "`live.seconds` is 0"),
-        ("[live]\ndriver = 'pcap'\n", "mine.toml:2:", "unknown variant `pcap`"),
+        ("[live]\ndriver = 'pcap'\n", "mine.toml:2:", "unknown name `pcap`"),
     ] {
         fs::write(folder.path().join("mine.toml"), document).unwrap();
         let error = refusal(&["run", "--scenario", "mine.toml"], folder.path());

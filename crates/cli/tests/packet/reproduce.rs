@@ -48,12 +48,15 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     for (flags, problem) in [
         (["--figure", "99"], "there is no figure `99`, expected"),
-        (["--precision", "150%"], "--precision is 1.5"),
+        (["--figure", "12,12"], "--figure: 12 is given twice"),
+        (["--precision", "150%"], "'150%' for '--precision <FRACTION>'"),
         (["--profile", "nowhere.toml"], "cannot read the profile nowhere.toml"),
     ] {
         let error = refusal(&[&["reproduce", "salehi-1994"][..], &flags].concat(), folder.path());
         assert!(error.contains(problem), "{error}");
     }
+    let help = text(&warmcore(&["reproduce", "foong-2004", "--help"], folder.path()).stdout);
+    assert!(help.contains("Only these figures, of 2, 3 and 5") && !help.contains("7a"), "{help}");
     let output = warmcore(&["reproduce", "knuth-1968"], folder.path());
     assert!(text(&output.stderr).contains("unrecognized subcommand"), "{}", text(&output.stderr));
     assert!(names(folder.path()).is_empty());

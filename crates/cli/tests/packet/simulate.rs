@@ -200,8 +200,8 @@ fn what_cannot_be_is_refused_by_flag_and_field() {
         (&["--batch", "1.5"], "--batch is 1.5, expected a whole number", "batch.mean`"),
         (
             &["--precision", "150%"],
-            "--precision is 1.5, expected a fraction between 0 and 1",
-            "`run.precision`",
+            "'150%' for '--precision <FRACTION>': expected a percentage with its sign, such as 0.5%",
+            "a fraction below 0.1",
         ),
         (&["--approach", "ips", "--stacks", "9"], "--stacks is 9, expected between 1 and 8", "`stacks`"),
         (
@@ -261,7 +261,9 @@ fn what_no_flag_takes_is_refused_with_what_it_does_take() {
         (["--process", "foo"], "there is no process `foo`: expected poisson, constant"),
         (["--process", "poisson:a=1"], "`poisson` takes no parameters"),
         (["--seed", "1.5"], "expected a whole number from 0 to 9223372036854775807"),
-        (["--precision", "half"], "a fraction such as 0.005, or a percentage such as 0.5%"),
+        (["--precision", "half"], "a percentage with its sign, such as 0.5%"),
+        (["--precision", "0.5"], "'0.5' for '--precision <FRACTION>': expected a percentage with its sign"),
+        (["--precision", "5"], "a fraction below 0.1, such as 0.005"),
         (["--sizes", "big"], "expected BYTES:WEIGHT"),
         (["--seed", "18446744073709551615"], "expected a whole number from 0 to 9223372036854775807"),
         (["--stacks", "many"], "expected a whole number, `per-processor` or `per-stream`"),
@@ -277,7 +279,7 @@ fn an_unusable_scenario_is_refused_with_file_line_and_field() {
     let folder = tempfile::tempdir().unwrap();
     for (document, place, problem) in [
         ("seed = 1\nprocessors = 0\n", "mine.toml:2:", "`processors` is 0"),
-        ("[scheduling]\npolicy = 'nearest'\n", "mine.toml:2:", "unknown variant `nearest`"),
+        ("[scheduling]\npolicy = 'nearest'\n", "mine.toml:2:", "unknown name `nearest`"),
         ("sed = 1\n", "mine.toml:1:", "unknown field `sed`"),
     ] {
         fs::write(folder.path().join("mine.toml"), document).unwrap();

@@ -91,7 +91,27 @@ fn a_plan_is_shown_then_applied_then_taken_back() {
 
     assert!(place.run(&UNDO).contains("2 values restored"));
     assert_eq!(place.mask(), "f\n");
-    assert!(place.run(&UNDO).contains("Nothing to undo"));
+    let nothing = place.run(&UNDO);
+    assert!(nothing.contains("Nothing to undo: /") && nothing.contains("journals records no"), "{nothing}");
+}
+
+/// A plan may be applied by the journal that was meant.
+#[test]
+fn a_mistyped_journal_is_refused_and_a_plan_stays_applied() {
+    let place = Place::new();
+    place.run(&Place::apply(&["--yes"]));
+    for command in ["undo", "confirm"] {
+        for (journal, problem) in [
+            ("journal", "No such file"),
+            ("plan.toml", "Not a directory"),
+            ("/dev/full", "Not a directory"),
+            ("root", "it holds no journal"),
+        ] {
+            let error = refusal(&["host", command, "--journal", journal], &place.path);
+            assert!(error.contains(&format!("--journal {journal}: ")) && error.contains(problem), "{error}");
+        }
+    }
+    assert_eq!(place.mask(), "4");
 }
 
 #[test]

@@ -114,11 +114,14 @@ impl TransferOptions {
 
     fn check_cpus(&self) -> Result<(), Fault> {
         let usable = affinity::mask().unwrap_or_default();
-        let expected = || format!("each once, of {usable}, which this process may use");
-        let wrong =
-            |(place, cpu): &(usize, &CpuId)| !usable.contains(**cpu) || self.cpus[..*place].contains(*cpu);
-        if let Some((_, cpu)) = self.cpus.iter().enumerate().find(wrong) {
-            return Err(Fault::new("cpus", cpu.0, expected()));
+        for (place, cpu) in self.cpus.iter().enumerate() {
+            if self.cpus[..place].contains(cpu) {
+                return Err(Fault::new("cpus", format!("{} twice", cpu.0), "each cpu once"));
+            }
+            if !usable.contains(*cpu) {
+                let expected = format!("cpus among {usable}, which this process may use");
+                return Err(Fault::new("cpus", cpu.0, expected));
+            }
         }
         let least = if self.models.contains(&Model::Crossed) { 2 } else { 1 };
         if self.cpus.len() < least {
