@@ -71,6 +71,50 @@ fn who_is_blocked_goes_on_when_there_is_room_and_ends_when_it_is_closed() {
     });
 }
 
+/// What waits behind a sequential event takes room as well. The sequential event itself may come in beyond the limit that
+/// producers looked up before it.
+#[test]
+fn what_waits_behind_a_sequential_event_counts() {
+    let (dispatcher, go_on, handled) = stuck(Overload::Reject);
+    dispatcher.dispatch_sequential(1).unwrap();
+    let taken = (0..10).filter(|&event| dispatcher.dispatch(event, event).is_ok()).count();
+    go_on.store(true, Ordering::SeqCst);
+    drop(dispatcher);
+    assert!((2..=3).contains(&taken), "{taken} beside the one that runs and the sequential one");
+    assert_eq!(handled.load(Ordering::SeqCst), 2 + taken as u64);
+}
+
+/// Parts of an event with many keys wait in two strands for one key. When the event has run, both strands have room again,
+/// also the one that its worker was not at.
+#[test]
+fn an_event_of_many_keys_leaves_no_room_taken() {
+    const KEYS: u64 = 100;
+    let (began, go_on) = (AtomicBool::new(false), AtomicBool::new(false));
+    let handle = |_: &Turn<'_, u64, u64>, event: u64| {
+        began.store(true, Ordering::SeqCst);
+        while event == 0 && !go_on.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+    };
+    let builder = builder().workers(2).capacity(64).overload(Overload::Reject);
+    let run = builder.scope(handle, |dispatcher| {
+        dispatcher.dispatch(0, 0).unwrap();
+        while !began.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+        dispatcher.dispatch_keys(0..KEYS, 1).unwrap();
+        // The other worker comes to all parts but the one of the key that is in use.
+        std::thread::sleep(Duration::from_millis(50));
+        go_on.store(true, Ordering::SeqCst);
+        dispatcher.wait_idle().unwrap();
+        for key in 0..KEYS {
+            assert_eq!(dispatcher.dispatch(key, 2), Ok(()), "key {key}");
+            dispatcher.wait_idle().unwrap();
+        }
+    });
+    run.unwrap();
+}
+
 /// A producer that waits at one strand goes on when half of that strand's room is free, not when all is.
 #[test]
 fn who_waits_for_room_is_told_early() {
