@@ -1,10 +1,11 @@
 //! How events come in, and what becomes of them where there is no room.
 
+use crate::caught::drop_caught;
 use crate::entry::{Entry, Work};
 use crate::error::DispatchError;
 use crate::joint::Joint;
 use crate::options::Overload;
-use crate::shared::{CLOSED, SHUT, Shared, is_worker};
+use crate::shared::{ABORTED, CLOSED, SHUT, Shared, is_worker};
 use crate::sync::{Arc, Ordering};
 use core::hash::{BuildHasher, Hash};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -139,16 +140,18 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     /// Whether it is worth the while to try again: there is room, or there never will be.
     pub(crate) fn may_try(&self, why: Why, arrival: &Arrival<K, E>) -> bool {
         let has_room = match (why, arrival) {
-            (Why::KeyFull(strand), Arrival::Keyed { key, .. } | Arrival::Freshest { key, .. }) => {
-                let events = self.strands[strand].back().keyed.events(key);
-                self.settings.key_limit.is_none_or(|limit| events <= limit / 2)
+            (
+                Why::KeyFull(strand),
+                Arrival::Keyed { hash, key, .. } | Arrival::Freshest { hash, key, .. },
+            ) => {
+                let keyed = &self.strands[strand].counted_back().keyed;
+                let events = keyed.events(keyed.find(*hash, key));
+                self.settings.key_limit.is_none_or(|limit| events < limit)
             }
             (Why::StrandFull(strand) | Why::KeyFull(strand), _) => {
-                self.strands[strand].back().len() <= self.share / 2
+                self.strands[strand].counted_back().len() < self.share
             }
-            (Why::Full, _) => {
-                self.bound.has_much_room() || !self.sleepers.is_anyone_busy() && self.bound.has_room()
-            }
+            (Why::Full, _) => self.bound.has_room(),
             (Why::Closed, _) => true,
         };
         has_room || self.has(CLOSED)
@@ -168,14 +171,21 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         let admitted =
             if is_worker() { self.bound.admit_follow_up(self.worker_here()) } else { self.bound.admit() };
         let Some(number) = admitted else {
-            let why = if self.has(CLOSED) { Why::Closed } else { Why::Full };
-            return Err((why, arrival));
+            if self.has(CLOSED) {
+                return Err((Why::Closed, arrival));
+            }
+            return self.replace_waiting(arrival).map_err(|arrival| (Why::Full, arrival));
         };
         let admission = Admission { shared: self, number };
         if self.has(CLOSED | SHUT) {
             return self.dispatch_at_gate(admission, arrival);
         }
-        self.place(admission, arrival, false)
+        let placed = self.place(admission, arrival, false);
+        if self.has(ABORTED) {
+            // Workers may have gone, and dropped what was left, before this came in.
+            self.discard_if_alone();
+        }
+        placed
     }
 
     /// Dispatches what comes while the gate is shut, or the dispatcher closed.
@@ -284,10 +294,16 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             }
             Arrival::Several { keys, hashes, event } => {
                 let joint = Arc::new(Joint::new(keys, hashes, came, event));
-                let _in_one_order = crate::lock(&self.joint);
-                for &hash in &joint.hashes {
-                    self.push(Entry { hash, came: 0, work: Work::Part(joint.clone()) });
+                admission.keep();
+                {
+                    let _in_one_order = crate::lock(&self.joint);
+                    for &hash in &joint.hashes {
+                        self.push(Entry { hash, came: 0, work: Work::Part(joint.clone()) });
+                    }
                 }
+                // It may have run already, and this be the last that holds its keys.
+                drop_caught(joint);
+                return Ok(());
             }
             Arrival::Sequential { .. } => unreachable!("it stands in no strand"),
         }
@@ -310,33 +326,60 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             true => Arrival::Freshest { hash, key, event },
             false => Arrival::Keyed { hash, key, event },
         };
-        let mut back = self.strands[strand].back();
-        if is_freshest && back.keyed.has_freshest(&key) {
-            let former = back.keyed.replace(&key, event);
+        // What the key's type does when it is cloned or compared comes before anything is changed.
+        let kept = key.clone();
+        let mut back = self.strands[strand].counted_back();
+        let found = back.keyed.find(hash, &key);
+        if is_freshest && let Some(place) = back.keyed.freshest(found) {
+            let former = core::mem::replace(place, event);
             drop(back);
             self.counters[0].superseded();
-            // Not under the lock: its drop may do anything.
             drop(former);
             return Ok(());
         }
         let limit = self.settings.key_limit.filter(|_| share != usize::MAX);
-        if limit.is_some_and(|limit| back.keyed.events(&key) >= limit) {
+        if limit.is_some_and(|limit| back.keyed.events(found) >= limit) {
             return Err((Why::KeyFull(strand), again(key, event)));
         }
         if back.len() >= share {
             return Err((Why::StrandFull(strand), again(key, event)));
         }
-        let work = if is_freshest {
-            back.keyed.enter(&key, Some(event));
-            Work::Freshest(key)
-        } else {
-            back.keyed.enter(&key, None);
-            Work::Keyed(key, event)
+        let (event, freshest) = if is_freshest { (None, Some(event)) } else { (Some(event), None) };
+        let (slot, unused) = back.keyed.enter(found, hash, kept, freshest);
+        let work = match event {
+            Some(event) => Work::Counted(key, event, slot),
+            None => Work::Freshest(key, slot),
         };
         let pushed = back.push(Entry { hash, came, work });
         drop(back);
         admission.keep();
         self.pushed(strand, pushed);
+        drop(unused);
+        Ok(())
+    }
+
+    /// Replaces a waiting event by a fresher one, for which no room is needed.
+    ///
+    /// # Errors
+    /// With the fresher one, if none waits.
+    #[cold]
+    fn replace_waiting(&self, arrival: Arrival<K, E>) -> Result<(), Arrival<K, E>> {
+        let Arrival::Freshest { hash, key, event } = arrival else { return Err(arrival) };
+        // What waits is before a sequential event that has shut the gate, and this one is after it.
+        let gate = self.gate.lock();
+        if gate.is_shut() {
+            return Err(Arrival::Freshest { hash, key, event });
+        }
+        let mut back = self.strands[self.strand_of(hash)].counted_back();
+        let found = back.keyed.find(hash, &key);
+        let Some(place) = back.keyed.freshest(found) else {
+            drop(back);
+            return Err(Arrival::Freshest { hash, key, event });
+        };
+        let former = core::mem::replace(place, event);
+        drop(back);
+        self.counters[0].superseded();
+        drop(former);
         Ok(())
     }
 

@@ -12,8 +12,10 @@ pub(crate) struct Bound {
     workers: Box<[CachePadded<Flow>]>,
     /// Finished by others than workers: by futures, and admissions that were taken back.
     elsewhere: CachePadded<AtomicU64>,
-    /// Events that wait behind a sequential one, and the sequential ones.
+    /// Events that came to wait behind a sequential one, and the sequential ones.
     deferred: CachePadded<AtomicU64>,
+    /// Those of them that wait no longer.
+    let_in: AtomicU64,
     capacity: u64,
     follow_ups: u64,
     /// Events after which a worker looks whether somebody waits for room: a power of two.
@@ -41,6 +43,7 @@ impl Bound {
             workers: (0..workers).map(|_| CachePadded::new(Flow::default())).collect(),
             elsewhere: CachePadded::new(AtomicU64::new(0)),
             deferred: CachePadded::new(AtomicU64::new(0)),
+            let_in: AtomicU64::new(0),
             capacity: capacity as u64,
             follow_ups: follow_ups as u64,
             often: ((capacity / (8 * workers)).max(1) as u64).next_power_of_two(),
@@ -65,8 +68,9 @@ impl Bound {
     #[cold]
     fn look(&self) -> u64 {
         let finished = self.finished();
+        let let_in = self.let_in.load(Ordering::SeqCst);
         let used = self.admitted_by_workers() + self.deferred.load(Ordering::SeqCst);
-        let limit = (self.capacity + finished).saturating_sub(used);
+        let limit = (self.capacity + finished + let_in).saturating_sub(used);
         self.producers.limit.store(limit, Ordering::Relaxed);
         limit
     }
@@ -87,18 +91,20 @@ impl Bound {
     /// Admits an event that was deferred, on `worker`; its number.
     pub(crate) fn admit_deferred(&self, worker: usize) -> u64 {
         let number = add(&self.workers[worker].admitted, 1);
-        self.deferred.fetch_sub(1, Ordering::SeqCst);
+        self.let_in.fetch_add(1, Ordering::SeqCst);
         number
     }
 
     /// An event waits behind a sequential one, or is one.
     pub(crate) fn defer(&self) {
         self.deferred.fetch_add(1, Ordering::SeqCst);
+        // Producers are to look before they admit another.
+        self.producers.limit.store(0, Ordering::SeqCst);
     }
 
     /// So many deferred events have ended or are gone.
     pub(crate) fn end_deferred(&self, count: u64) {
-        self.deferred.fetch_sub(count, Ordering::SeqCst);
+        self.let_in.fetch_add(count, Ordering::SeqCst);
     }
 
     /// `worker` has finished so many; whether it is time to look who waits for room.
@@ -135,10 +141,11 @@ impl Bound {
         admitted.saturating_sub(finished)
     }
 
-    /// All events that are in.
+    /// All events that are in. If this is 0, there was none at one time, as for those in strands.
     pub(crate) fn events(&self) -> u64 {
-        // Before those in strands: what moves there from here is counted twice, not left out.
-        self.deferred.load(Ordering::SeqCst) + self.in_strands()
+        let ended = self.let_in.load(Ordering::SeqCst) + self.finished();
+        let admitted = self.producers.admitted.load(Ordering::SeqCst) + self.admitted_by_workers();
+        (self.deferred.load(Ordering::SeqCst) + admitted).saturating_sub(ended)
     }
 
     /// Whether there is room for one more.

@@ -243,6 +243,7 @@ where
             handle.0.abort();
         }
     }
+    handle.0.end_worker();
 }
 
 /// Closes a dispatcher at the end of a scope, however it ends.

@@ -46,6 +46,8 @@ pub struct Stats {
     pub shed: u64,
     /// Events that were not handled because a [fresher](crate::Handle::dispatch_freshest) one came.
     pub superseded: u64,
+    /// Events that were dropped because the dispatcher was aborted.
+    pub discarded: u64,
     /// Events that are in, those that run among them.
     pub depth: u64,
     /// How long events waited, by a sample.

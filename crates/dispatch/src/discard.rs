@@ -3,11 +3,27 @@
 use crate::admit::Arrival;
 use crate::caught::drop_caught;
 use crate::entry::Work;
-use crate::shared::Shared;
+use crate::shared::{ABORTED, Shared};
+use crate::sync::Ordering;
 
 impl<K, E> Shared<K, E> {
-    /// Drops all that waits, whatever its drop does; how many events that were. Only when no worker runs any more.
-    pub(crate) fn discard(&self) -> u64 {
+    /// A worker has ended. The last one drops what an abort has left.
+    pub(crate) fn end_worker(&self) {
+        if self.workers_left.fetch_sub(1, Ordering::SeqCst) == 1 && self.has(ABORTED) {
+            self.discard();
+        }
+    }
+
+    /// Drops what came after the last worker has ended.
+    #[cold]
+    pub(crate) fn discard_if_alone(&self) {
+        if self.workers_left.load(Ordering::SeqCst) == 0 {
+            self.discard();
+        }
+    }
+
+    /// Drops all that waits, whatever its drop does, and counts it.
+    pub(crate) fn discard(&self) {
         let mut discarded = 0;
         for strand in &self.strands {
             for entry in strand.clear() {
@@ -20,7 +36,7 @@ impl<K, E> Shared<K, E> {
                 discarded += u64::from(is_event);
                 drop_caught(entry);
             }
-            let freshest = strand.back().keyed.clear();
+            let freshest = strand.counted_back().keyed.clear();
             freshest.into_iter().for_each(drop_caught);
         }
         let waiting: Vec<_> = {
@@ -35,7 +51,8 @@ impl<K, E> Shared<K, E> {
         self.bound.end_deferred(waiting.len() as u64);
         self.bound.finish_elsewhere(discarded);
         discarded += waiting.len() as u64;
+        self.discarded.fetch_add(discarded, Ordering::SeqCst);
         waiting.into_iter().for_each(drop_caught);
-        discarded
+        self.tell_everybody();
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::builder::Builder;
 use crate::handle::Handle;
-use crate::sync::JoinHandle;
+use crate::sync::{JoinHandle, Ordering};
 use core::ops::Deref;
 
 /// Dispatches events with keys of type `K` to handlers: those with the same key one after the other,
@@ -37,12 +37,13 @@ impl<K, E> Dispatcher<K, E> {
         self.handle.clone()
     }
 
-    /// Closes, lets what runs finish, and drops everything else; how many events that were.
+    /// Closes, lets what runs finish, and drops everything else; how many events that were. What other threads dispatch at this
+    /// moment is refused, or dropped and counted in [`Stats::discarded`](crate::Stats::discarded).
     #[must_use]
     pub fn abort(mut self) -> u64 {
         self.handle.0.abort();
         self.join();
-        self.handle.0.discard()
+        self.handle.0.discarded.load(Ordering::SeqCst)
     }
 
     fn join(&mut self) {

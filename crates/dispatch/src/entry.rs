@@ -16,8 +16,10 @@ pub(crate) struct Entry<K, E> {
 pub(crate) enum Work<K, E> {
     /// An event with one key.
     Keyed(K, E),
-    /// The freshest event of a key, which is kept in the strand's table of keys.
-    Freshest(K),
+    /// The same, counted in this slot of the strand's table of keys.
+    Counted(K, E, usize),
+    /// The freshest event of a key, which is kept in this slot of that table.
+    Freshest(K, usize),
     /// An event without a key.
     Unordered(E),
     /// One of the keys of an event with several.
@@ -30,7 +32,7 @@ impl<K, E> Entry<K, E> {
         match self.work {
             Work::Keyed(key, event) => Arrival::Keyed { hash: self.hash, key, event },
             Work::Unordered(event) => Arrival::Unordered { event },
-            Work::Freshest(_) | Work::Part(_) => unreachable!("these always come in"),
+            Work::Counted(..) | Work::Freshest(..) | Work::Part(_) => unreachable!("these always come in"),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::error::{DispatchError, WaitsForItself};
 use crate::future::Dispatching;
 use crate::report::PanicReport;
 use crate::shared::{ABORTED, Shared};
-use crate::sync::Arc;
+use crate::sync::{Arc, Ordering};
 use core::hash::Hash;
 use core::time::Duration;
 use std::time::Instant;
@@ -136,7 +136,7 @@ impl<K, E> Handle<K, E> {
         Ok(Drained { left: self.0.bound.events() })
     }
 
-    /// Closes, and lets what runs finish: nothing else is handled. What waits is dropped with the dispatcher.
+    /// Closes, and lets what runs finish: nothing else is handled. What waits is dropped by the last worker.
     pub fn abort(&self) {
         self.0.abort();
     }
@@ -144,7 +144,8 @@ impl<K, E> Handle<K, E> {
     /// What has happened so far.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let mut stats = Stats { depth: self.0.bound.events(), ..Stats::default() };
+        let discarded = self.0.discarded.load(Ordering::SeqCst);
+        let mut stats = Stats { depth: self.0.bound.events(), discarded, ..Stats::default() };
         self.0.counters.iter().for_each(|counters| counters.add_to(&mut stats));
         stats
     }

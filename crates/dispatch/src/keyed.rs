@@ -1,18 +1,23 @@
 //! Keys that have something waiting, and how much: kept where there is a limit for each, and for events
 //! of which only the freshest counts. Keys of which nothing waits are not in it.
+//!
+//! Whoever dispatches finds the slot of a key by comparing keys, which may panic; whoever handles is told the slot, and
+//! compares none.
 
-use core::hash::Hash;
-use hashbrown::HashMap;
+use hashbrown::HashTable;
 
-/// The keys of one queue.
-#[derive(Debug)]
+/// The keys of one strand.
 pub(crate) struct Keyed<K, E> {
-    waiting: HashMap<K, Waiting<E>>,
+    /// Slots by key.
+    index: HashTable<usize>,
+    slots: Vec<Option<Waiting<K, E>>>,
+    free: Vec<usize>,
 }
 
 /// What waits of a key.
-#[derive(Debug)]
-struct Waiting<E> {
+struct Waiting<K, E> {
+    hash: u64,
+    key: K,
     /// Events that were not handled yet.
     events: u64,
     /// The one that stands for all of its kind.
@@ -21,49 +26,78 @@ struct Waiting<E> {
 
 impl<K, E> Default for Keyed<K, E> {
     fn default() -> Self {
-        Self { waiting: HashMap::new() }
+        Self { index: HashTable::new(), slots: Vec::new(), free: Vec::new() }
     }
 }
 
 impl<K, E> Keyed<K, E> {
     /// Takes out all events.
     pub(crate) fn clear(&mut self) -> Vec<E> {
-        core::mem::take(&mut self.waiting).into_iter().filter_map(|(_, waiting)| waiting.freshest).collect()
-    }
-}
-
-impl<K: Eq + Hash + Clone, E> Keyed<K, E> {
-    /// How many events of `key` wait.
-    pub(crate) fn events(&self, key: &K) -> u64 {
-        self.waiting.get(key).map_or(0, |waiting| waiting.events)
+        self.index.clear();
+        self.free.clear();
+        let slots = core::mem::take(&mut self.slots);
+        slots.into_iter().flatten().filter_map(|waiting| waiting.freshest).collect()
     }
 
-    /// Whether an event of `key` waits that a fresher one replaces.
-    pub(crate) fn has_freshest(&self, key: &K) -> bool {
-        self.waiting.get(key).is_some_and(|waiting| waiting.freshest.is_some())
+    /// The slot of `key`, if something of it waits.
+    pub(crate) fn find(&self, hash: u64, key: &K) -> Option<usize>
+    where
+        K: Eq,
+    {
+        let is_it = |&slot: &usize| self.slots[slot].as_ref().is_some_and(|waiting| waiting.key == *key);
+        self.index.find(hash, is_it).copied()
     }
 
-    /// Puts `event` in the place of the freshest of `key` that waits, which is given back.
-    pub(crate) fn replace(&mut self, key: &K, event: E) -> Option<E> {
-        self.waiting.get_mut(key).and_then(|waiting| waiting.freshest.replace(event))
+    /// How many events of the key in `slot` wait.
+    pub(crate) fn events(&self, slot: Option<usize>) -> u64 {
+        slot.and_then(|slot| self.slots[slot].as_ref()).map_or(0, |waiting| waiting.events)
     }
 
-    /// An event of `key` is there, kept here if it is one that can be replaced.
-    pub(crate) fn enter(&mut self, key: &K, freshest: Option<E>) {
-        let nothing = || Waiting { events: 0, freshest: None };
-        let waiting = self.waiting.entry_ref(key).or_insert_with(nothing);
-        waiting.events += 1;
-        waiting.freshest = freshest.or(waiting.freshest.take());
+    /// The place of an event of the key in `slot` that a fresher one replaces, if one waits.
+    pub(crate) fn freshest(&mut self, slot: Option<usize>) -> Option<&mut E> {
+        slot.and_then(|slot| self.slots[slot].as_mut()).and_then(|waiting| waiting.freshest.as_mut())
     }
 
-    /// An event of `key` is handled from now on: the one that is kept here, if it `is_freshest`.
-    pub(crate) fn leave(&mut self, key: &K, is_freshest: bool) -> Option<E> {
-        let waiting = self.waiting.get_mut(key)?;
+    /// An event of a key comes, kept here if it is one that can be replaced; the slot, `found` or new. `key` is given
+    /// back if it was not needed.
+    pub(crate) fn enter(
+        &mut self,
+        found: Option<usize>,
+        hash: u64,
+        key: K,
+        freshest: Option<E>,
+    ) -> (usize, Option<K>) {
+        if let Some(slot) = found
+            && let Some(waiting) = &mut self.slots[slot]
+        {
+            waiting.events += 1;
+            waiting.freshest = freshest.or(waiting.freshest.take());
+            return (slot, Some(key));
+        }
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        self.slots[slot] = Some(Waiting { hash, key, events: 1, freshest });
+        let slots = &self.slots;
+        let hash_of = |&slot: &usize| slots[slot].as_ref().map_or(0, |waiting| waiting.hash);
+        self.index.insert_unique(hash, slot, hash_of);
+        (slot, None)
+    }
+
+    /// An event of the key in `slot` is handled from now on: the one that is kept here, if it `is_freshest`. Also the key, if
+    /// nothing of it waits any more: to be dropped elsewhere.
+    pub(crate) fn leave(&mut self, slot: usize, is_freshest: bool) -> (Option<E>, Option<K>) {
+        let Some(waiting) = &mut self.slots[slot] else { return (None, None) };
         let event = if is_freshest { waiting.freshest.take() } else { None };
         waiting.events -= 1;
-        if waiting.events == 0 {
-            self.waiting.remove(key);
+        if waiting.events > 0 {
+            return (event, None);
         }
-        event
+        if let Ok(entry) = self.index.find_entry(waiting.hash, |&other| other == slot) {
+            entry.remove();
+        }
+        self.free.push(slot);
+        (event, self.slots[slot].take().map(|waiting| waiting.key))
     }
 }

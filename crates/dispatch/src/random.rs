@@ -73,10 +73,10 @@ fn run(plan: Plan) {
     let dispatcher = dispatcher.expect("what is planned is possible");
     let handle = dispatcher.handle();
     produce(&handle, &ledger);
-    let discarded = end(dispatcher, &ledger);
-    // What a handler's panic has stopped is still there.
-    let discarded = discarded + handle.0.discard();
+    let said = end(dispatcher, &ledger);
     let (stats, reports) = (handle.stats(), handle.panics().len());
+    let discarded = stats.discarded;
+    ledger.demand(said <= discarded, || format!("{said} were dropped, it was said, and {discarded} counted"));
     ledger.close_the_books(&Totals { stats, reports, discarded, aborted: is_aborted(&handle) });
 }
 

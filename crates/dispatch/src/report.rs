@@ -1,5 +1,6 @@
 //! What is told of handlers that panicked.
 
+use crate::caught::drop_caught;
 use crate::sync::Mutex;
 use std::collections::VecDeque;
 
@@ -34,10 +35,10 @@ impl<K> Reports<K> {
 
     pub(crate) fn add(&self, report: PanicReport<K>) {
         let mut reports = crate::lock(&self.0);
-        if reports.len() == KEPT {
-            reports.pop_front();
-        }
+        let oldest = if reports.len() == KEPT { reports.pop_front() } else { None };
         reports.push_back(report);
+        drop(reports);
+        drop_caught(oldest);
     }
 
     pub(crate) fn take(&self) -> Vec<PanicReport<K>> {

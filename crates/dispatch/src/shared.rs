@@ -10,7 +10,7 @@ use crate::ready::Ready;
 use crate::report::Reports;
 use crate::sleepers::Sleepers;
 use crate::strand::{Pushed, Strand};
-use crate::sync::{AtomicU32, Clock, HashBuilder, Mutex, Ordering, fence};
+use crate::sync::{AtomicU32, AtomicU64, Clock, HashBuilder, Mutex, Ordering, fence};
 use crate::waiters::Waiters;
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
@@ -57,6 +57,10 @@ pub(crate) struct Shared<K, E> {
     pub(crate) flags: CachePadded<AtomicU32>,
     pub(crate) poisoned: Poisoned<K>,
     pub(crate) reports: Reports<K>,
+    /// Workers that have not ended.
+    pub(crate) workers_left: AtomicU32,
+    /// Events that an abort has dropped.
+    pub(crate) discarded: AtomicU64,
     /// Whoever waits for room in the dispatcher.
     pub(crate) room: Waiters,
     /// Whoever waits for room in a strand, or of a key.
@@ -120,6 +124,8 @@ impl<K, E> Shared<K, E> {
             flags: CachePadded::new(AtomicU32::new(0)),
             poisoned: Poisoned::none(),
             reports: Reports::new(),
+            workers_left: AtomicU32::new(workers as u32),
+            discarded: AtomicU64::new(0),
             room: Waiters::default(),
             strand_room: core::array::from_fn(|_| Waiters::default()),
             quiet: Waiters::default(),
@@ -222,7 +228,7 @@ impl<K, E> Shared<K, E> {
         self.tell_everybody();
     }
 
-    fn tell_everybody(&self) {
+    pub(crate) fn tell_everybody(&self) {
         self.room.tell();
         self.strand_room.iter().for_each(Waiters::tell);
         self.quiet.tell();

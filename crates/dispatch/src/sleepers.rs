@@ -89,11 +89,6 @@ impl Sleepers {
         self.sleepers.load(Ordering::SeqCst) as usize == self.workers.len()
     }
 
-    /// Whether any worker works.
-    pub(crate) fn is_anyone_busy(&self) -> bool {
-        self.workers.iter().any(|worker| worker.working.load(Ordering::SeqCst))
-    }
-
     /// Whether one of those who sleep looks around again soon.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
@@ -103,7 +98,7 @@ impl Sleepers {
     /// `me`, who searched, has found something; whether nobody else searches now.
     #[inline]
     pub(crate) fn begin(&self, me: usize) -> bool {
-        self.workers[me].working.store(true, Ordering::Relaxed);
+        self.workers[me].working.store(true, Ordering::SeqCst);
         self.searchers.fetch_sub(1, Ordering::SeqCst) == 1
     }
 

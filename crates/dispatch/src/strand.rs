@@ -114,12 +114,21 @@ impl<K, E> Strand<K, E> {
     #[inline]
     pub(crate) fn push_within(&self, share: usize, entry: Entry<K, E>) -> Result<Pushed, Entry<K, E>> {
         let mut back = self.back.0.lock();
+        if back.len() < share {
+            return Ok(back.push(entry));
+        }
+        drop(back);
+        // There may be less at the front than there was when it was filled.
+        let mut back = self.counted_back();
         if back.len() < share { Ok(back.push(entry)) } else { Err(entry) }
     }
 
-    /// The back, to look at keys that are counted.
-    pub(crate) fn back(&self) -> Guard<'_, Back<K, E>> {
-        self.back.0.lock()
+    /// The back, which knows how much is at the front now.
+    pub(crate) fn counted_back(&self) -> Guard<'_, Back<K, E>> {
+        let front = self.front.0.lock();
+        let mut back = self.back.0.lock();
+        back.ahead = front.len();
+        back
     }
 
     /// Comes to the front as one of its workers.
@@ -172,6 +181,7 @@ impl<K, E> Strand<K, E> {
             refilled = true;
             let mut back = self.back.0.lock();
             if back.entries.is_empty() {
+                back.ahead = front.len();
                 return None;
             }
             core::mem::swap(&mut back.entries, &mut front.entries);
@@ -212,6 +222,7 @@ impl<K, E> Strand<K, E> {
     /// Leaves the strand though there may be more to claim; whether it is to be announced.
     pub(crate) fn leave_early(&self, mut front: Guard<'_, Front<K, E>>) -> bool {
         front.attendants -= 1;
+        self.back.0.lock().ahead = front.len();
         front.attendants == 0
     }
 

@@ -4,6 +4,7 @@
 //! sequentially consistent fence stands in between on both sides, so one sees the other. A waiter that was told is not
 //! told again before it has looked.
 
+use crate::caught::{caught, drop_caught};
 use crate::sync::{AtomicBool, Condvar, Mutex, Ordering, fence};
 use core::task::Waker;
 use core::time::Duration;
@@ -113,6 +114,7 @@ impl Waiters {
             core::mem::take(&mut tasks.wakers)
         };
         self.told.notify_all();
-        wakers.into_iter().for_each(|(_, waker)| waker.wake());
+        // A waker is a task's own, and may panic.
+        wakers.into_iter().for_each(|(_, waker)| drop_caught(caught(|| waker.wake())));
     }
 }

@@ -46,6 +46,8 @@ pub(crate) struct Worker<'a, K, E, H> {
     naps: u32,
     /// Searches without success before it sleeps.
     searches: u32,
+    /// The worker that is looked at first when one is to be helped.
+    first: usize,
     /// Where the others were at the last look.
     seen: Box<[(u32, u64)]>,
 }
@@ -63,6 +65,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             together: Vec::new(),
             turns: 0,
             naps: 0,
+            first: me,
             searches: idle::searches(),
             seen,
         }
@@ -152,7 +155,10 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
                 shared.have_it_watched(strand);
             }
             if shared.room_in(strand).may_be_awaited() && queue.count(&front) <= shared.share / 2 {
+                // Not under the lock: what is woken belongs to users.
+                drop(front);
                 shared.room_in(strand).tell();
+                front = queue.come_back();
             }
             let hash = entry.hash;
             let ended = self.run_entry(strand, entry, front);

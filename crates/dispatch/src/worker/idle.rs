@@ -40,8 +40,12 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         self.tell();
         if let Some((strand, front)) = self.find_stuck() {
             self.begin();
-            self.attend(strand, front);
+            let handled = self.attend(strand, front);
             shared.sleepers.end(self.me);
+            if handled > 0 {
+                // There may be more, and nobody else who comes to it.
+                return self.searches;
+            }
         }
         if shared.settings.idle == Idle::Spin {
             yield_now();
@@ -49,20 +53,23 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         }
         let naps = shared.settings.binding == Binding::Dynamic && shared.sleepers.is_another_busy(self.me);
         let longest = naps.then(|| NAP * (1 << self.naps.min(DOUBLINGS)));
-        let woken = shared.sleepers.sleep(self.me, longest, || self.has_reason_to_stay());
+        let woken = shared.sleepers.sleep(self.me, longest, || self.has_reason_to_stay(naps));
         self.naps = if woken { 0 } else { self.naps.saturating_add(1) };
         if woken { 0 } else { self.searches - AFTER_NAP.min(self.searches) }
     }
 
     /// Whether not to fall asleep: somebody may have looked for a sleeper before this one was to be seen.
-    fn has_reason_to_stay(&self) -> bool {
+    fn has_reason_to_stay(&self, naps: bool) -> bool {
         let shared = self.shared;
         let mut places = 0..shared.attended.len();
         let any_ready = match shared.settings.binding {
             Binding::Static => shared.ready.any(self.me),
             Binding::Dynamic => places.any(|worker| shared.ready.any(worker)),
         };
-        any_ready || shared.is_gate_due() || self.is_over()
+        // Whoever began to work meanwhile may have seen this one search, and woken nobody to watch.
+        let is_unwatched =
+            !naps && shared.settings.binding == Binding::Dynamic && shared.sleepers.is_another_busy(self.me);
+        any_ready || is_unwatched || shared.is_gate_due() || self.is_over()
     }
 
     /// Tells those who wait for room, or for the end, if what they wait for is so.
@@ -77,8 +84,11 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         if shared.settings.binding == Binding::Static {
             return None;
         }
-        let mut stuck = None;
-        for worker in (0..shared.attended.len()).filter(|&worker| worker != me) {
+        let (workers, mut stuck) = (shared.attended.len(), None);
+        // Another one first each time, so that all are helped in turn.
+        self.first = (self.first + 1) % workers;
+        let first = self.first;
+        for worker in (0..workers).map(|step| (first + step) % workers).filter(|&worker| worker != me) {
             let strand = shared.attended[worker].load(Ordering::Relaxed);
             let now = (strand, shared.bound.finished_by(worker));
             let is_stuck = core::mem::replace(&mut self.seen[worker], now) == now && strand != NOWHERE;

@@ -34,19 +34,22 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         let Entry { hash, came, work } = entry;
         match work {
             Work::Keyed(key, event) if H::RUNS => {
-                return self.run_together(strand, (hash, key, event), came, front);
+                return self.run_together((hash, key, event), came, front);
             }
             Work::Keyed(key, event) => {
                 drop(front);
-                if self.shared.settings.key_limit.is_some() {
-                    drop(self.leave_table(strand, &key, false));
-                }
                 self.handle(from_ref(&key), event, came);
                 drop_key(key);
             }
-            Work::Freshest(key) => {
+            Work::Counted(key, event, slot) => {
                 drop(front);
-                if let Some(event) = self.leave_table(strand, &key, true) {
+                self.leave_table(strand, slot, false);
+                self.handle(from_ref(&key), event, came);
+                drop_key(key);
+            }
+            Work::Freshest(key, slot) => {
+                drop(front);
+                if let Some(event) = self.leave_table(strand, slot, true) {
                     self.handle(from_ref(&key), event, came);
                 }
                 drop_key(key);
@@ -87,20 +90,17 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         Ended { events: u32::from(runs), holds_key: true }
     }
 
-    /// The key of a counted event, which is handled from now on: the event, if the table `has_it`.
+    /// An event that is counted in `slot` is handled from now on: the event, if the table has it.
     #[cold]
-    fn leave_table(&self, strand: usize, key: &K, has_it: bool) -> Option<E> {
-        let left = caught(|| self.shared.strands[strand].back().keyed.leave(key, has_it));
-        left.unwrap_or_else(|panic| {
-            self.panicked(&[], panic);
-            None
-        })
+    fn leave_table(&self, strand: usize, slot: usize, has_it: bool) -> Option<E> {
+        let (event, key) = self.shared.strands[strand].counted_back().keyed.leave(slot, has_it);
+        drop_caught(key);
+        event
     }
 
     /// Handles a run of events with the same key.
     fn run_together(
         &mut self,
-        strand: usize,
         (hash, key, event): (u64, K, E),
         came: u64,
         mut front: Guard<'_, Front<K, E>>,
@@ -116,24 +116,21 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             // Hashes that agree do not make keys the same.
             let is_same = caught(|| key == run.key).unwrap_or(false);
             if !is_same {
-                self.handle_run(strand, &mut run, came);
+                self.handle_run(&mut run, came);
                 drop_key(core::mem::replace(&mut run.key, key));
             } else {
                 drop_key(key);
             }
             run.events.push(event);
         }
-        self.handle_run(strand, &mut run, came);
+        self.handle_run(&mut run, came);
         drop_key(run.key);
         self.together = run.events;
         self.finished(events.into());
         Ended { events, holds_key: false }
     }
 
-    fn handle_run(&self, strand: usize, run: &mut Run<K, E>, came: u64) {
-        if self.shared.settings.key_limit.is_some() {
-            (0..run.events.len()).for_each(|_| drop(self.leave_table(strand, &run.key, false)));
-        }
+    fn handle_run(&self, run: &mut Run<K, E>, came: u64) {
         let (keys, count) = (from_ref(&run.key), run.events.len() as u64);
         self.guarded(keys, count, came, |handler, turn| handler.handle_run(turn, run.events.drain(..)));
         // What a skipped run leaves; a handler's panic has dropped the rest.

@@ -1,5 +1,6 @@
 //! What a dispatcher promises, on real threads.
 
+mod breaker;
 mod completions;
 mod conformance;
 mod ends;

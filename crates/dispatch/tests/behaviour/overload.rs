@@ -80,7 +80,7 @@ fn what_waits_behind_a_sequential_event_counts() {
     let taken = (0..10).filter(|&event| dispatcher.dispatch(event, event).is_ok()).count();
     go_on.store(true, Ordering::SeqCst);
     drop(dispatcher);
-    assert!((2..=3).contains(&taken), "{taken} beside the one that runs and the sequential one");
+    assert_eq!(taken, 2, "beside the one that runs and the sequential one");
     assert_eq!(handled.load(Ordering::SeqCst), 2 + taken as u64);
 }
 
