@@ -71,8 +71,7 @@ fn who_is_blocked_goes_on_when_there_is_room_and_ends_when_it_is_closed() {
     });
 }
 
-/// What waits behind a sequential event takes room as well. The sequential event itself may come in beyond the limit that
-/// producers looked up before it.
+/// A sequential event takes room, and so does what waits behind it.
 #[test]
 fn what_waits_behind_a_sequential_event_counts() {
     let (dispatcher, go_on, handled) = stuck(Overload::Reject);
