@@ -338,8 +338,8 @@ fn machines_we_lack_are_shown_from_a_captured_tree() {
         assert_eq!(json["cpus"].as_array().map(Vec::len), Some(machine.cpus.len()));
     }
     let (_folder, path) = folder_with("");
-    let error = failure(&["machine", "--root", &path.to_string_lossy()], &path);
-    assert!(error.contains("no cpus found below"), "{error}");
+    let error = refusal(&["machine", "--root", &path.to_string_lossy()], &path);
+    assert!(error.contains("it has neither a `proc` nor a `sys` folder"), "{error}");
 }
 
 /// With the process confined to one cpu, what needs two is left out and said to be missing; the
