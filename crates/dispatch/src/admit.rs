@@ -177,10 +177,11 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             return self.replace_waiting(arrival).map_err(|arrival| (Why::Full, arrival));
         };
         let admission = Admission { shared: self, number };
-        if self.has(CLOSED | SHUT) {
-            return self.dispatch_at_gate(admission, arrival);
-        }
-        let placed = self.place(admission, arrival, false);
+        let placed = if self.has(CLOSED | SHUT) {
+            self.dispatch_at_gate(admission, arrival)
+        } else {
+            self.place(admission, arrival, false)
+        };
         if self.has(ABORTED) {
             // Workers may have gone, and dropped what was left, before this came in.
             self.discard_if_alone();
