@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> miette::Result<()> {
     let findings = conclude(&study, profile, machine, &tell, stop);
     bar.finish_and_clear();
     let findings = match findings {
-        Err(PredictError::Interrupted) => return Err(interrupted::kept()),
+        Err(PredictError::Interrupted) => return Err(interrupted::report()),
         Err(error @ PredictError::AboveCapacity { .. }) => Err(error).or_misuse(),
         findings => findings.into_diagnostic(),
     };

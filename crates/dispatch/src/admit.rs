@@ -328,7 +328,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             false => Arrival::Keyed { hash, key, event },
         };
         // What the key's type does when it is cloned or compared comes before anything is changed.
-        let kept = key.clone();
+        let table_key = key.clone();
         let mut back = self.strands[strand].counted_back();
         let found = back.keyed.find(hash, &key);
         if is_freshest && let Some(place) = back.keyed.freshest(found) {
@@ -346,7 +346,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             return Err((Why::StrandFull(strand), again(key, event)));
         }
         let (event, freshest) = if is_freshest { (None, Some(event)) } else { (Some(event), None) };
-        let (slot, unused) = back.keyed.enter(found, hash, kept, freshest);
+        let (slot, unused) = back.keyed.enter(found, hash, table_key, freshest);
         let work = match event {
             Some(event) => Work::Counted(key, event, slot),
             None => Work::Freshest(key, slot),

@@ -63,7 +63,7 @@ impl InterruptedStudy {
 }
 
 /// The end of a study that was interrupted while it predicted, and how to go on.
-pub(super) fn kept() -> miette::Report {
+pub(super) fn report() -> miette::Report {
     messages::print("the costs are kept: the same command goes on with them");
     miette!("interrupted")
 }

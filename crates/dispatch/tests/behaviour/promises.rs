@@ -377,17 +377,17 @@ fn a_future_that_is_polled_often_keeps_one_waker() {
 
 #[test]
 fn a_handler_that_would_wait_for_itself_is_told() {
-    let told = AtomicU64::new(0);
+    let errors = AtomicU64::new(0);
     let handle = |turn: &Turn<'_, u64, u64>, _: u64| {
-        told.fetch_add(u64::from(turn.wait_idle().is_err()), Ordering::Relaxed);
-        told.fetch_add(u64::from(turn.drain(Duration::MAX).is_err()), Ordering::Relaxed);
+        errors.fetch_add(u64::from(turn.wait_idle().is_err()), Ordering::Relaxed);
+        errors.fetch_add(u64::from(turn.drain(Duration::MAX).is_err()), Ordering::Relaxed);
     };
     Dispatcher::<u64, u64>::builder()
         .workers(1)
         .scope(handle, |dispatcher| dispatcher.dispatch(1, 1))
         .unwrap()
         .unwrap();
-    assert_eq!(told.into_inner(), 2);
+    assert_eq!(errors.into_inner(), 2);
 }
 
 /// Events of many keys in a table of their own: nothing is lost or counted twice at any capacity.
