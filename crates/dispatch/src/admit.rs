@@ -366,6 +366,8 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     #[cold]
     fn replace_waiting(&self, arrival: Arrival<K, E>) -> Result<(), Arrival<K, E>> {
         let Arrival::Freshest { hash, key, event } = arrival else { return Err(arrival) };
+        // Nobody is told that nothing is left before the former event is gone.
+        let _until_dropped = Admission { shared: self, number: self.bound.admit_anyway() };
         // What waits is before a sequential event that has shut the gate, and this one is after it.
         let gate = self.gate.lock();
         if gate.is_shut() {

@@ -84,8 +84,13 @@ impl Bound {
         }
         Some(match worker {
             Some(worker) => add(&self.workers[worker].admitted, 1),
-            None => self.producers.admitted.fetch_add(1, Ordering::SeqCst),
+            None => self.admit_anyway(),
         })
+    }
+
+    /// Admits something whether there is room or not.
+    pub(crate) fn admit_anyway(&self) -> u64 {
+        self.producers.admitted.fetch_add(1, Ordering::SeqCst)
     }
 
     /// Admits an event that was deferred, on `worker`; its number.

@@ -217,3 +217,38 @@ fn a_fresher_event_needs_no_room() {
     dispatcher.wait_idle().unwrap();
     assert_eq!(*seen.lock().unwrap(), HashSet::from([0, 3]));
 }
+
+/// Even where it came in without room, in the place of the other.
+#[test]
+fn nothing_is_idle_while_an_event_is_dropped_that_a_fresher_one_has_replaced() {
+    /// An event; the first one's drop lasts until the dispatcher is idle, or a while.
+    struct Slow(Arc<AtomicBool>, bool);
+    impl Drop for Slow {
+        fn drop(&mut self) {
+            if self.1 {
+                std::thread::sleep(Duration::from_millis(100));
+                assert!(!self.0.load(Ordering::SeqCst), "it was said to be idle");
+            }
+        }
+    }
+    let (idle, go_on) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let wait = go_on.clone();
+    let handle = move |turn: &Turn<'_, u64, Slow>, _: Slow| {
+        while turn.key() == Some(&0) && !wait.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+    };
+    let builder = Dispatcher::<u64, Slow>::builder().workers(1).capacity(2).overload(Overload::Reject);
+    let dispatcher: Dispatcher<u64, Slow> = builder.build(handle).unwrap();
+    let event = |is_slow| Slow(idle.clone(), is_slow);
+    assert!(dispatcher.dispatch(0, event(false)).is_ok());
+    assert!(dispatcher.dispatch_freshest(1, event(true)).is_ok());
+    std::thread::scope(|scope| {
+        let replaces = scope.spawn(|| dispatcher.dispatch_freshest(1, event(false)).is_ok());
+        assert!(soon(|| dispatcher.stats().superseded == 1));
+        go_on.store(true, Ordering::SeqCst);
+        dispatcher.wait_idle().unwrap();
+        idle.store(true, Ordering::SeqCst);
+        assert!(replaces.join().unwrap());
+    });
+}
