@@ -6,7 +6,7 @@
 //! Both use the same [`Dispatcher`] to apply a policy.
 //!
 //! [`policies`] holds the policies of Salehi, Kurose & Towsley 1994, §2.3, Table 1, and today's
-//! alternatives.
+//! alternatives. [`pdq`] holds the parallel dispatch queue of Falsafi 1998, §2.3, which dispatches events to threads.
 #![no_std]
 
 extern crate alloc;
@@ -14,6 +14,7 @@ extern crate alloc;
 pub mod assignment;
 pub mod dispatch;
 pub mod load_order;
+pub mod pdq;
 pub mod policies;
 pub mod policy;
 pub mod recency;
