@@ -83,7 +83,7 @@ impl Builder {
         Self { settings: Settings { binding, ..self.settings }, ..self }
     }
 
-    /// Ordered queues to which keys hash, rounded up to a power of two; by default 64 for each worker, and at least 1,024.
+    /// Ordered queues to which keys hash, rounded up to a power of two; by default 64 for each worker, and at least 256.
     /// Keys that share one wait for each other's events while all workers are busy.
     #[must_use]
     pub fn strands(self, strands: usize) -> Self {
