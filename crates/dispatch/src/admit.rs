@@ -6,6 +6,7 @@ use crate::error::DispatchError;
 use crate::joint::Joint;
 use crate::options::Overload;
 use crate::shared::{ABORTED, CLOSED, SHUT, Shared, is_worker};
+use crate::strand::Back;
 use crate::sync::{Arc, Ordering};
 use core::hash::{BuildHasher, Hash};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -104,11 +105,47 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         Arrival::Several { keys, hashes: hashes.into(), event }
     }
 
-    /// Dispatches, and waits for room if that is what is to be done where there is none.
+    /// Dispatches an event with one key. The short way is for what finds nothing in its way.
     ///
     /// # Errors
     /// If the event is refused.
     #[inline]
+    pub(crate) fn dispatch_keyed(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
+        let hash = self.hasher.hash_one(&key);
+        if self.settings.key_limit.is_none() && !is_worker() {
+            let strand = self.strand_of(hash);
+            let mut back = self.strands[strand].back();
+            if back.len() < self.share && self.admit_into(&mut back) {
+                let came = self.stamp(back.pushed);
+                let pushed = back.push(Entry { hash, came, work: Work::Keyed(key, event) });
+                drop(back);
+                self.pushed(strand, pushed);
+                return Ok(());
+            }
+            // No worker may come that would give it back.
+            let unused = core::mem::take(&mut back.lent);
+            drop(back);
+            self.give_back(unused);
+        }
+        self.dispatch(Arrival::Keyed { hash, key, event })
+    }
+
+    /// Admits an event into the strand of `back`, if there is room and nothing else in its way.
+    #[inline]
+    fn admit_into(&self, back: &mut Back<K, E>) -> bool {
+        if back.lent == 0 {
+            back.lent = self.bound.lend();
+        }
+        // What is lent is admitted: whoever closes the dispatcher or shuts the gate sees it, or is seen here.
+        let is_open = back.lent > 0 && !self.has(CLOSED | SHUT);
+        back.lent -= u32::from(is_open);
+        is_open
+    }
+
+    /// Dispatches, and waits for room if that is what is to be done where there is none.
+    ///
+    /// # Errors
+    /// If the event is refused.
     pub(crate) fn dispatch(&self, arrival: Arrival<K, E>) -> Result<(), DispatchError<E>> {
         match self.try_dispatch(arrival) {
             Ok(()) => Ok(()),
@@ -144,14 +181,15 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                 Why::KeyFull(strand),
                 Arrival::Keyed { hash, key, .. } | Arrival::Freshest { hash, key, .. },
             ) => {
-                let keyed = &self.strands[strand].counted_back().keyed;
+                let keyed = &self.strands[strand].back().keyed;
                 let events = keyed.events(keyed.find(*hash, key));
                 self.settings.key_limit.is_none_or(|limit| events < limit)
             }
             (Why::StrandFull(strand) | Why::KeyFull(strand), _) => {
-                self.strands[strand].counted_back().len() < self.share
+                let queue = &self.strands[strand];
+                !queue.is_full(&mut queue.back(), self.share)
             }
-            (Why::Full, _) => self.bound.has_room(),
+            (Why::Full, _) => self.take_back_lent() || self.bound.has_room(),
             (Why::Closed, _) => true,
         };
         has_room || self.has(CLOSED)
@@ -161,7 +199,6 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     ///
     /// # Errors
     /// With what was to be dispatched, and why it could not be.
-    #[inline]
     pub(crate) fn try_dispatch(&self, arrival: Arrival<K, E>) -> Result<(), (Why, Arrival<K, E>)> {
         if let Arrival::Sequential { event } = arrival {
             return self
@@ -173,6 +210,9 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         let Some(number) = admitted else {
             if self.has(CLOSED) {
                 return Err((Why::Closed, arrival));
+            }
+            if self.take_back_lent() {
+                return self.try_dispatch(arrival);
             }
             return self.replace_waiting(arrival).map_err(|arrival| (Why::Full, arrival));
         };
@@ -219,6 +259,9 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     fn dispatch_sequential(&self, event: E) -> Result<(), (Why, E)> {
         let has_room = if is_worker() { self.bound.has_room_for_follow_up() } else { self.bound.has_room() };
         if !has_room {
+            if self.take_back_lent() {
+                return self.dispatch_sequential(event);
+            }
             let why = if self.has(CLOSED) { Why::Closed } else { Why::Full };
             return Err((why, event));
         }
@@ -262,7 +305,6 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     }
 
     /// Puts what was admitted into its strand; whatever that holds, if `forced`.
-    #[inline]
     fn place(
         &self,
         admission: Admission<'_, K, E>,
@@ -274,11 +316,14 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         match arrival {
             Arrival::Keyed { hash, key, event } if self.settings.key_limit.is_none() => {
                 let strand = self.strand_of(hash);
-                let entry = Entry { hash, came, work: Work::Keyed(key, event) };
-                match self.strands[strand].push_within(share, entry) {
-                    Ok(pushed) => self.pushed(strand, pushed),
-                    Err(entry) => return Err((Why::StrandFull(strand), entry.into_arrival())),
+                let queue = &self.strands[strand];
+                let mut back = queue.back();
+                if queue.is_full(&mut back, share) {
+                    return Err((Why::StrandFull(strand), Arrival::Keyed { hash, key, event }));
                 }
+                let pushed = back.push(Entry { hash, came, work: Work::Keyed(key, event) });
+                drop(back);
+                self.pushed(strand, pushed);
             }
             Arrival::Keyed { hash, key, event } => {
                 return self.place_counted(admission, (hash, key), event, false, share);
@@ -329,7 +374,8 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         };
         // What the key's type does when it is cloned or compared comes before anything is changed.
         let table_key = key.clone();
-        let mut back = self.strands[strand].counted_back();
+        let queue = &self.strands[strand];
+        let mut back = queue.back();
         let found = back.keyed.find(hash, &key);
         if is_freshest && let Some(place) = back.keyed.freshest(found) {
             let former = core::mem::replace(place, event);
@@ -342,14 +388,14 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         if limit.is_some_and(|limit| back.keyed.events(found) >= limit) {
             return Err((Why::KeyFull(strand), again(key, event)));
         }
-        if back.len() >= share {
+        if queue.is_full(&mut back, share) {
             return Err((Why::StrandFull(strand), again(key, event)));
         }
         let (event, freshest) = if is_freshest { (None, Some(event)) } else { (Some(event), None) };
         let (slot, unused) = back.keyed.enter(found, hash, table_key, freshest);
         let work = match event {
-            Some(event) => Work::Counted(key, event, slot),
-            None => Work::Freshest(key, slot),
+            Some(event) => Work::Counted(key, event, slot as u32),
+            None => Work::Freshest(key, slot as u32),
         };
         let pushed = back.push(Entry { hash, came, work });
         drop(back);
@@ -373,7 +419,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         if gate.is_shut() {
             return Err(Arrival::Freshest { hash, key, event });
         }
-        let mut back = self.strands[self.strand_of(hash)].counted_back();
+        let mut back = self.strands[self.strand_of(hash)].back();
         let found = back.keyed.find(hash, &key);
         let Some(place) = back.keyed.freshest(found) else {
             drop(back);

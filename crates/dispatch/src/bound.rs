@@ -3,9 +3,16 @@
 //! Producers share one count of what they have admitted. Each worker counts for itself what its handlers have admitted
 //! and what it has finished, so that workers and producers write no line in common. What is in is the difference of
 //! the sums. Counts only grow.
+//!
+//! While there is much room, it is **lent** to a strand for some events at once, so that producers seldom meet at the
+//! common count. Room that is lent counts as taken, until the last worker that leaves the strand gives back what is left
+//! of it. Who finds no room has all of it given back first.
 
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicBool, AtomicU64, Ordering};
 use crossbeam_utils::CachePadded;
+
+/// The most events that room is lent for at once.
+const MOST_LENT: u64 = 8;
 
 pub(crate) struct Bound {
     producers: CachePadded<Producers>,
@@ -18,6 +25,10 @@ pub(crate) struct Bound {
     let_in: AtomicU64,
     capacity: u64,
     follow_ups: u64,
+    /// Room is lent for one event more for each so many that there is room for.
+    lends_per: u64,
+    /// Whether room may be lent for several events.
+    lent: AtomicBool,
     /// Events after which a worker looks whether somebody waits for room: a power of two.
     often: u64,
 }
@@ -30,13 +41,13 @@ struct Producers {
 
 /// What one worker has counted. Nobody else writes.
 #[derive(Default)]
-struct Flow {
+pub(crate) struct Flow {
     admitted: AtomicU64,
     finished: AtomicU64,
 }
 
 impl Bound {
-    pub(crate) fn new(workers: usize, capacity: usize, follow_ups: usize) -> Self {
+    pub(crate) fn new(workers: usize, strands: usize, capacity: usize, follow_ups: usize) -> Self {
         let producers = Producers { admitted: AtomicU64::new(0), limit: AtomicU64::new(capacity as u64) };
         Self {
             producers: CachePadded::new(producers),
@@ -46,22 +57,53 @@ impl Bound {
             let_in: AtomicU64::new(0),
             capacity: capacity as u64,
             follow_ups: follow_ups as u64,
+            lends_per: (8 * strands) as u64,
+            lent: AtomicBool::new(false),
             often: ((capacity / (8 * workers)).max(1) as u64).next_power_of_two(),
         }
     }
 
     /// Admits an event of a thread that is no worker. Each admission has a number of its own.
-    #[inline]
     pub(crate) fn admit(&self) -> Option<u64> {
+        self.admit_some(|_| 1).map(|(number, _)| number)
+    }
+
+    /// Lends room for some events to a strand, more where there is much; 0 if there is none. To be called under the lock of
+    /// the strand's back.
+    #[inline]
+    pub(crate) fn lend(&self) -> u32 {
+        // Who takes all of it back changes this first, and goes from strand to strand then: none is missed.
+        let may_lend = self.lent.load(Ordering::SeqCst);
+        let share = |room: u64| (room / self.lends_per).clamp(1, MOST_LENT);
+        let lent = self.admit_some(|room| if may_lend { share(room) } else { 1 });
+        if !may_lend {
+            self.lent.store(true, Ordering::SeqCst);
+        }
+        lent.map_or(0, |(_, lent)| lent as u32)
+    }
+
+    /// Whether room may be lent that is not used; none is lent from now on that is not asked for again.
+    pub(crate) fn stop_lending(&self) -> bool {
+        self.lent.load(Ordering::SeqCst) && self.lent.swap(false, Ordering::SeqCst)
+    }
+
+    /// Admits as many as `some` says, of the room that there is; the first one's number, and how many.
+    #[inline]
+    fn admit_some(&self, some: impl Fn(u64) -> u64) -> Option<(u64, u64)> {
         let Producers { admitted, limit } = &*self.producers;
-        let mut number = admitted.load(Ordering::Relaxed);
-        while number < limit.load(Ordering::Relaxed) || number < self.look() {
-            match admitted.compare_exchange_weak(number, number + 1, Ordering::SeqCst, Ordering::Relaxed) {
-                Ok(_) => return Some(number),
+        let mut number = admitted.load(Ordering::Acquire);
+        loop {
+            let mut room = limit.load(Ordering::Relaxed).saturating_sub(number);
+            if room == 0 {
+                room = self.look().saturating_sub(number);
+            }
+            let count = if room == 0 { return None } else { some(room) };
+            match admitted.compare_exchange_weak(number, number + count, Ordering::SeqCst, Ordering::Acquire)
+            {
+                Ok(_) => return Some((number, count)),
                 Err(other) => number = other,
             }
         }
-        None
     }
 
     /// The limit, as it is now.
@@ -112,10 +154,15 @@ impl Bound {
         self.let_in.fetch_add(count, Ordering::SeqCst);
     }
 
-    /// `worker` has finished so many; whether it is time to look who waits for room.
+    /// What `worker` counts.
+    pub(crate) fn of_worker(&self, worker: usize) -> &Flow {
+        &self.workers[worker]
+    }
+
+    /// The worker that counts in `flow` has finished so many; whether it is time to look who waits for room.
     #[inline]
-    pub(crate) fn finish(&self, worker: usize, count: u64) -> bool {
-        let before = add(&self.workers[worker].finished, count);
+    pub(crate) fn finish(&self, flow: &Flow, count: u64) -> bool {
+        let before = add(&flow.finished, count);
         (before ^ (before + count)) >= self.often
     }
 

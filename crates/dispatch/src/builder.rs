@@ -83,7 +83,7 @@ impl Builder {
         Self { settings: Settings { binding, ..self.settings }, ..self }
     }
 
-    /// Ordered queues to which keys hash, rounded up to a power of two; by default 64 for each worker, and at least 1,024.
+    /// Ordered queues to which keys hash, rounded up to a power of two; by default 64 for each worker, and at least 256.
     /// Keys that share one wait for each other's events while all workers are busy.
     #[must_use]
     pub fn strands(self, strands: usize) -> Self {
@@ -137,8 +137,8 @@ impl Builder {
     }
 
     /// What each worker does first, on its thread: it is told its number, from 0. The place to pin a
-    /// thread to a processor; this crate makes no system calls of its own but to park and to give way. If it panics, the
-    /// dispatcher stops.
+    /// thread to a processor; this crate makes no system calls of its own but to park, to give way and, on
+    /// Linux, `membarrier`. If it panics, the dispatcher stops.
     #[must_use]
     pub fn on_start(self, on_start: impl Fn(usize) + Send + Sync + 'static) -> Self {
         Self { on_start: OnStart(Some(std::sync::Arc::new(on_start))), ..self }

@@ -36,7 +36,8 @@ impl<K, E> Shared<K, E> {
                 discarded += u64::from(is_event);
                 drop_caught(entry);
             }
-            let freshest = strand.counted_back().keyed.clear();
+            self.give_back(core::mem::take(&mut strand.back().lent));
+            let freshest = strand.back().keyed.clear();
             freshest.into_iter().for_each(drop_caught);
         }
         let waiting: Vec<_> = {

@@ -1,6 +1,5 @@
 //! What stands in a strand.
 
-use crate::admit::Arrival;
 use crate::joint::Joint;
 use crate::sync::Arc;
 
@@ -17,22 +16,11 @@ pub(crate) enum Work<K, E> {
     /// An event with one key.
     Keyed(K, E),
     /// The same, counted in this slot of the strand's table of keys.
-    Counted(K, E, usize),
+    Counted(K, E, u32),
     /// The freshest event of a key, which is kept in this slot of that table.
-    Freshest(K, usize),
+    Freshest(K, u32),
     /// An event without a key.
     Unordered(E),
     /// One of the keys of an event with several.
     Part(Arc<Joint<K, E>>),
-}
-
-impl<K, E> Entry<K, E> {
-    /// What was to be dispatched, if it is an event with a key that could not come in.
-    pub(crate) fn into_arrival(self) -> Arrival<K, E> {
-        match self.work {
-            Work::Keyed(key, event) => Arrival::Keyed { hash: self.hash, key, event },
-            Work::Unordered(event) => Arrival::Unordered { event },
-            Work::Counted(..) | Work::Freshest(..) | Work::Part(_) => unreachable!("these always come in"),
-        }
-    }
 }

@@ -35,7 +35,7 @@ impl<K, E> core::fmt::Debug for Handle<K, E> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Handle")
             .field("workers", &self.0.attended.len())
-            .field("events", &self.0.bound.events())
+            .field("events", &self.0.depth())
             .finish_non_exhaustive()
     }
 }
@@ -47,7 +47,7 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
     /// If the dispatcher is closed; or if there is no room and it [rejects](crate::Overload::Reject).
     #[inline]
     pub fn dispatch(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
-        self.0.dispatch(self.0.keyed(key, event))
+        self.0.dispatch_keyed(key, event)
     }
 
     /// The same, but never waits: where there is no room, the event is given back, whatever
@@ -133,7 +133,7 @@ impl<K, E> Handle<K, E> {
     pub fn drain(&self, longest: Duration) -> Result<Drained, WaitsForItself> {
         self.close();
         self.wait_until_quiet(Some(longest))?;
-        Ok(Drained { left: self.0.bound.events() })
+        Ok(Drained { left: self.0.depth() })
     }
 
     /// Closes, and lets what runs finish: nothing else is handled. What waits is dropped by the last worker.
@@ -145,7 +145,7 @@ impl<K, E> Handle<K, E> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let discarded = self.0.discarded.load(Ordering::SeqCst);
-        let mut stats = Stats { depth: self.0.bound.events(), discarded, ..Stats::default() };
+        let mut stats = Stats { depth: self.0.depth(), discarded, ..Stats::default() };
         self.0.counters.iter().for_each(|counters| counters.add_to(&mut stats));
         stats
     }

@@ -1,6 +1,7 @@
 //! Every interleaving, up to some preemptions, of the few steps by which producers and workers meet,
 //! by loom. A wake-up that is lost is a deadlock here: no nap and no wait ends by itself.
 
+mod biased;
 mod dispatcher;
 mod sleepers;
 mod strand;

@@ -1,18 +1,15 @@
 //! Keys whose events are not handled any more.
 
-use crate::sync::{AtomicBool, Mutex, Ordering};
+use crate::sync::Mutex;
 use core::hash::Hash;
 use hashbrown::HashSet;
 
 /// Keys whose events are not handled any more.
-pub(crate) struct Poisoned<K> {
-    any: AtomicBool,
-    keys: Mutex<HashSet<K>>,
-}
+pub(crate) struct Poisoned<K>(Mutex<HashSet<K>>);
 
 impl<K> Poisoned<K> {
     pub(crate) fn none() -> Self {
-        Self { any: AtomicBool::new(false), keys: Mutex::new(HashSet::new()) }
+        Self(Mutex::new(HashSet::new()))
     }
 }
 
@@ -22,16 +19,10 @@ impl<K: Eq + Hash + Clone> Poisoned<K> {
     where
         K: 'k,
     {
-        crate::lock(&self.keys).extend(keys.cloned());
-        self.any.store(true, Ordering::Release);
-    }
-
-    #[inline]
-    pub(crate) fn any(&self) -> bool {
-        self.any.load(Ordering::Acquire)
+        crate::lock(&self.0).extend(keys.cloned());
     }
 
     pub(crate) fn has(&self, key: &K) -> bool {
-        crate::lock(&self.keys).contains(key)
+        crate::lock(&self.0).contains(key)
     }
 }

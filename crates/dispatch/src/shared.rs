@@ -10,7 +10,7 @@ use crate::ready::Ready;
 use crate::report::Reports;
 use crate::sleepers::Sleepers;
 use crate::strand::{Pushed, Strand};
-use crate::sync::{AtomicU32, AtomicU64, Clock, HashBuilder, Mutex, Ordering, fence};
+use crate::sync::{AtomicU32, AtomicU64, Clock, HashBuilder, Mutex, Ordering, fence, prepare_fences};
 use crate::waiters::Waiters;
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
@@ -21,6 +21,8 @@ pub(crate) const CLOSED: u32 = 1;
 pub(crate) const ABORTED: u32 = 2;
 /// A sequential event waits or runs.
 pub(crate) const SHUT: u32 = 4;
+/// Some keys are poisoned.
+pub(crate) const POISONED: u32 = 8;
 
 /// A worker that attends no strand.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -53,7 +55,7 @@ pub(crate) struct Shared<K, E> {
     pub(crate) pace: CachePadded<AtomicU32>,
     /// Held while the parts of an event with several keys are placed.
     pub(crate) joint: Mutex<()>,
-    /// `CLOSED`, `ABORTED`, `SHUT`.
+    /// `CLOSED`, `ABORTED`, `SHUT`, `POISONED`.
     pub(crate) flags: CachePadded<AtomicU32>,
     pub(crate) poisoned: Poisoned<K>,
     pub(crate) reports: Reports<K>,
@@ -104,13 +106,14 @@ pub(crate) fn is_worker() -> bool {
 
 impl<K, E> Shared<K, E> {
     pub(crate) fn new(workers: usize, settings: Settings) -> Self {
+        prepare_fences();
         let strands = settings.strands.unwrap_or_else(|| default_strands(workers));
         let follow_ups = if settings.overload == Overload::Block { settings.follow_ups } else { 0 };
         let nowhere = |_| CachePadded::new(AtomicU32::new(NOWHERE));
         Self {
             strands: (0..strands).map(|_| Strand::default()).collect(),
             ready: Ready::new(workers, strands),
-            bound: Bound::new(workers, settings.capacity, follow_ups),
+            bound: Bound::new(workers, strands, settings.capacity, follow_ups),
             share: (settings.capacity / 4).max(LEAST_SHARE),
             gate: Gate::new(),
             sleepers: Sleepers::new(workers),
@@ -176,6 +179,13 @@ impl<K, E> Shared<K, E> {
         if self.sleepers.could_wake() && !self.sleepers.is_watched() {
             self.sleepers.wake(self.ready.home(strand));
         }
+    }
+
+    /// An event that has held its key beyond its worker's stay has ended.
+    pub(crate) fn release(&self, hash: u64) {
+        let strand = self.strand_of(hash);
+        let pushed = self.strands[strand].release_from_outside(hash);
+        self.pushed(strand, pushed);
     }
 
     /// Those who wait for room in `strand`.
@@ -271,6 +281,30 @@ impl<K, E> Shared<K, E> {
         self.tell_if_quiet();
     }
 
+    /// Takes back the room that is lent to strands and not used; whether there was any.
+    #[cold]
+    pub(crate) fn take_back_lent(&self) -> bool {
+        if !self.bound.stop_lending() {
+            return false;
+        }
+        let unused = self.strands.iter().map(|strand| core::mem::take(&mut strand.back().lent)).sum();
+        self.give_back(unused);
+        unused > 0
+    }
+
+    /// Room for so many events was lent in vain.
+    pub(crate) fn give_back(&self, unused: u32) {
+        if unused > 0 {
+            self.finish_elsewhere(unused.into());
+        }
+    }
+
+    /// Events that are in.
+    pub(crate) fn depth(&self) -> u64 {
+        let unused: u64 = self.strands.iter().map(|strand| u64::from(strand.back().lent)).sum();
+        self.bound.events().saturating_sub(unused)
+    }
+
     /// Tells those who wait for room, if there is some.
     pub(crate) fn tell_of_room(&self) {
         if self.room.is_awaited() && self.bound.has_room() {
@@ -288,17 +322,27 @@ impl<K, E> Shared<K, E> {
         }
     }
 
+    /// Events that touch `keys` are not handled any more.
+    #[cold]
+    pub(crate) fn poison(&self, keys: &[K])
+    where
+        K: Eq + core::hash::Hash + Clone,
+    {
+        self.poisoned.add(keys.iter());
+        self.flags.fetch_or(POISONED, Ordering::SeqCst);
+    }
+
     /// Whether an event that touches `keys` is not to be handled.
     #[inline]
     pub(crate) fn is_poisoned(&self, keys: &[K]) -> bool
     where
         K: Eq + core::hash::Hash + Clone,
     {
-        self.poisoned.any() && keys.iter().any(|key| self.poisoned.has(key))
+        self.has(POISONED) && keys.iter().any(|key| self.poisoned.has(key))
     }
 }
 
 /// Strands for so many workers: enough that keys seldom share one, and few enough to stay in caches.
 fn default_strands(workers: usize) -> usize {
-    if crate::sync::CHECKED { 4 } else { (workers * 64).next_power_of_two().clamp(1_024, 4_096) }
+    if crate::sync::CHECKED { 4 } else { (workers * 64).next_power_of_two().clamp(256, 4_096) }
 }

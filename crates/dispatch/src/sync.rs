@@ -8,6 +8,8 @@
 //!   atomic operations are sequentially consistent: it finds what is wrong with an algorithm, and never an
 //!   order of memory that is too weak. That is for loom, Miri and the thread sanitizer.
 
+mod asymmetric;
+mod biased;
 #[cfg(any(loom, shuttle))]
 mod checked_lock;
 #[cfg(not(any(loom, shuttle)))]
@@ -23,6 +25,8 @@ mod under_loom;
 #[cfg(shuttle)]
 mod under_shuttle;
 
+pub(crate) use asymmetric::prepare_fences;
+pub(crate) use biased::{Access, Biased, Guard as BiasedGuard};
 #[cfg(any(loom, shuttle))]
 pub(crate) use checked_lock::{Guard, Lock};
 #[cfg(not(any(loom, shuttle)))]

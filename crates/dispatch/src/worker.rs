@@ -15,13 +15,18 @@
 mod idle;
 mod run;
 
+use crate::bound::Flow;
+use crate::caught::{caught, drop_caught};
+use crate::entry::{Entry, Work};
 use crate::handle::Handle;
-use crate::handler::Handler;
+use crate::handler::{Handler, Turn};
 use crate::options::Binding;
-use crate::shared::{ABORTED, NOWHERE, Shared};
-use crate::strand::{Claimed, Front};
-use crate::sync::{Guard, Ordering};
+use crate::shared::{ABORTED, NOWHERE, POISONED, Shared};
+use crate::strand::{Front, FrontGuard};
+use crate::sync::{Access, Ordering};
 use core::hash::Hash;
+use core::mem::needs_drop;
+use core::slice::from_ref;
 
 /// A worker goes on to the next strand after about so many nanoseconds.
 const TURN_NS: u32 = 50_000;
@@ -36,6 +41,7 @@ pub(crate) struct Worker<'a, K, E, H> {
     handle: &'a Handle<K, E>,
     shared: &'a Shared<K, E>,
     handler: &'a H,
+    flow: &'a Flow,
     /// The strand that was taken last.
     last: usize,
     /// Events with the same key, which are handled together.
@@ -52,6 +58,19 @@ pub(crate) struct Worker<'a, K, E, H> {
     seen: Box<[(u32, u64)]>,
 }
 
+/// A worker's stay at a strand.
+struct Visit<K> {
+    strand: usize,
+    /// Events after which the turn is over.
+    turn: u32,
+    /// Events that were handled so far.
+    handled: u32,
+    /// Of the event in hand.
+    hash: u64,
+    /// Of the event in hand, if it has one key.
+    key: Option<K>,
+}
+
 impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     pub(crate) fn new(me: usize, handle: &'a Handle<K, E>, handler: &'a H) -> Self {
         let shared = &*handle.0;
@@ -61,6 +80,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             handle,
             shared,
             handler,
+            flow: shared.bound.of_worker(me),
             last: me,
             together: Vec::new(),
             turns: 0,
@@ -84,12 +104,12 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
                 }
                 fruitless = 0;
                 self.last = strand;
-                self.attend(strand, shared.strands[strand].enter());
+                self.attend(strand, &shared.strands[strand].own());
                 self.turns = self.turns.wrapping_add(1);
                 if self.turns.is_multiple_of(TURNS_BETWEEN_LOOKS)
-                    && let Some((stuck, front)) = self.find_stuck()
+                    && let Some((stuck, access)) = self.find_stuck()
                 {
-                    self.attend(stuck, front);
+                    self.attend(stuck, &access);
                 }
             } else if !self.run_alone() {
                 if !core::mem::replace(&mut searches, true) {
@@ -130,45 +150,95 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     }
 
     /// Handles events of `strand` until it has none that may run, or the turn is over; how many.
-    fn attend(&mut self, strand: usize, mut front: Guard<'a, Front<K, E>>) -> u32 {
+    fn attend(&mut self, strand: usize, access: &Access<'_, Front<K, E>>) -> u32 {
         let (shared, me) = (self.shared, self.me);
-        let queue = &shared.strands[strand];
         shared.attended[me].store(strand as u32, Ordering::Relaxed);
-        let pace = shared.pace.load(Ordering::Relaxed);
-        let turn = (TURN_NS / pace.max(1)).clamp(1, MOST_EVENTS);
-        let mut handled = 0;
-        loop {
-            if handled >= turn || shared.has(ABORTED) {
-                if queue.leave_early(front) {
-                    shared.ready.set(strand);
-                }
-                break;
-            }
-            let Some(Claimed { entry, refilled }) = queue.claim(&mut front) else {
-                match queue.leave(front) {
-                    Ok(()) => break,
-                    Err(more) => front = more,
-                }
-                continue;
-            };
-            if refilled && front.has_more() && shared.settings.binding == Binding::Dynamic {
-                shared.have_it_watched(strand);
-            }
-            if shared.room_in(strand).may_be_awaited() && queue.count(&front) <= shared.share / 2 {
-                // Not under the lock: what is woken belongs to users.
-                drop(front);
-                shared.room_in(strand).tell();
-                front = queue.come_back();
-            }
-            let hash = entry.hash;
-            let ended = self.run_entry(strand, entry, front);
-            handled += ended.events;
-            front = if ended.holds_key { queue.come_back() } else { queue.release(hash) };
+        let turn = (TURN_NS / shared.pace.load(Ordering::Relaxed).max(1)).clamp(1, MOST_EVENTS);
+        let mut visit = Visit { strand, turn, handled: 0, hash: 0, key: None };
+        while let Err(panic) = caught(|| self.run_events(&mut visit, access)) {
+            let key = visit.key.take();
+            self.panicked(key.as_slice(), panic);
+            drop_caught(key);
+            self.finished(1);
+            visit.handled += 1;
+            shared.strands[strand].release(&mut access.lock(), visit.hash);
         }
         shared.attended[me].store(NOWHERE, Ordering::Relaxed);
-        shared.counters[me].attended(handled.into(), shared.ready.home(strand) != me);
+        shared.counters[me].attended(visit.handled.into(), shared.ready.home(strand) != me);
         self.tell_of_room_in(strand);
-        handled
+        visit.handled
+    }
+
+    /// The loop of [`attend`](Self::attend). It panics where the handler of an event with one key does.
+    fn run_events(&mut self, visit: &mut Visit<K>, access: &Access<'_, Front<K, E>>) {
+        let shared = self.shared;
+        let (queue, room) = (&shared.strands[visit.strand], shared.room_in(visit.strand));
+        let mut front = access.lock();
+        loop {
+            let flags = shared.flags.load(Ordering::SeqCst);
+            if visit.handled >= visit.turn || flags & ABORTED != 0 {
+                if queue.leave_early(front) {
+                    shared.ready.set(visit.strand);
+                }
+                return;
+            }
+            if room.may_be_awaited() && queue.has_much_room(shared.share) {
+                // Not under the lock: what is woken belongs to users.
+                drop(front);
+                room.tell();
+                front = access.lock();
+            }
+            if let Some(entry) = front.claim() {
+                visit.hash = entry.hash;
+                match entry.work {
+                    Work::Keyed(key, event) if !H::RUNS && entry.came == 0 && flags & POISONED == 0 => {
+                        drop(front);
+                        self.handle_keyed(visit.key.insert(key), event);
+                        drop_key(&mut visit.key);
+                        self.finished(1);
+                        visit.handled += 1;
+                        front = access.lock();
+                        queue.release(&mut front, visit.hash);
+                    }
+                    work => front = self.run_other(visit, Entry { work, ..entry }, front, access),
+                }
+            } else if let Some(entry) = front.claim_past_held() {
+                front = self.run_other(visit, entry, front, access);
+            } else {
+                front = match queue.refill_or_leave(front) {
+                    Ok(refilled) => refilled,
+                    Err(unused) => return self.finished(unused.into()),
+                };
+                if front.has_several() && shared.settings.binding == Binding::Dynamic {
+                    shared.have_it_watched(visit.strand);
+                }
+            }
+        }
+    }
+
+    /// Handles an entry that is no ordinary one; back at the front.
+    #[cold]
+    fn run_other<'f>(
+        &mut self,
+        visit: &mut Visit<K>,
+        entry: Entry<K, E>,
+        front: FrontGuard<'f, K, E>,
+        access: &'f Access<'_, Front<K, E>>,
+    ) -> FrontGuard<'f, K, E> {
+        let hash = entry.hash;
+        let ended = self.run_entry(visit.strand, entry, front);
+        visit.handled += ended.events;
+        let mut front = access.lock();
+        if !ended.holds_key {
+            self.shared.strands[visit.strand].release(&mut front, hash);
+        }
+        front
+    }
+
+    #[inline]
+    fn handle_keyed(&self, key: &K, event: E) {
+        let turn = Turn { handle: self.handle, keys: from_ref(key), worker: self.me };
+        self.handler.handle(&turn, event);
     }
 
     /// Tells those who wait for room in `strand`. The lock of its back, which both sides have taken, orders this after they
@@ -178,5 +248,15 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         if waiters.may_be_awaited() {
             waiters.tell();
         }
+    }
+}
+
+/// Drops the key of an event that has ended.
+#[inline]
+fn drop_key<K>(key: &mut Option<K>) {
+    if needs_drop::<K>() {
+        drop_caught(key.take());
+    } else {
+        *key = None;
     }
 }

@@ -2,8 +2,8 @@
 
 use super::check;
 use crate::entry::{Entry, Work};
-use crate::strand::{Pushed, Strand};
-use crate::sync::{AtomicBool, Ordering};
+use crate::strand::{Front, Pushed, Strand};
+use crate::sync::{Access, AtomicBool, Ordering};
 use loom::sync::Arc;
 use loom::thread;
 use std::sync::Mutex;
@@ -22,25 +22,34 @@ fn push(strand: &Strand<u64, u32>, ready: &AtomicBool, entry: Entry<u64, u32>) {
     }
 }
 
-/// Attends the strand as workers do, if its bit is set.
+/// Attends the strand as the worker does that has taken its bit, if that is set.
 fn attend(strand: &Strand<u64, u32>, ready: &AtomicBool, seen: &Seen) {
-    if !ready.load(Ordering::SeqCst) {
-        return;
+    if ready.load(Ordering::SeqCst) {
+        ready.store(false, Ordering::SeqCst);
+        run_events(strand, &strand.own(), |key, number| seen.lock().unwrap().push((key, number)));
     }
-    ready.store(false, Ordering::SeqCst);
-    let mut front = strand.enter();
+}
+
+/// Claims and handles what there is, and leaves.
+fn run_events(
+    strand: &Strand<u64, u32>,
+    access: &Access<'_, Front<u64, u32>>,
+    mut handle: impl FnMut(u64, u32),
+) {
+    let mut front = access.lock();
     loop {
-        let Some(claimed) = strand.claim(&mut front) else {
-            match strand.leave(front) {
-                Ok(()) => return,
-                Err(more) => front = more,
+        let Some(entry) = front.claim().or_else(|| front.claim_past_held()) else {
+            match strand.refill_or_leave(front) {
+                Ok(refilled) => front = refilled,
+                Err(_) => return,
             }
             continue;
         };
         drop(front);
-        let Work::Keyed(key, number) = claimed.entry.work else { unreachable!("all are such") };
-        seen.lock().unwrap().push((key, number));
-        front = strand.release(claimed.entry.hash);
+        let Work::Keyed(key, number) = entry.work else { unreachable!("all are such") };
+        handle(key, number);
+        front = access.lock();
+        strand.release(&mut front, entry.hash);
     }
 }
 
@@ -79,24 +88,14 @@ fn two_workers_are_never_at_one_key() {
         let work = |helps: bool| {
             let (strand, busy, seen) = (Arc::clone(&strand), Arc::clone(&busy), seen.clone());
             move || {
-                let front = if helps { strand.try_enter_to_help() } else { Some(strand.enter()) };
-                let Some(mut front) = front else { return };
-                loop {
-                    let Some(claimed) = strand.claim(&mut front) else {
-                        match strand.leave(front) {
-                            Ok(()) => return,
-                            Err(more) => front = more,
-                        }
-                        continue;
-                    };
-                    drop(front);
-                    let Work::Keyed(key, number) = claimed.entry.work else { unreachable!("all are such") };
+                let access = if helps { strand.help() } else { Some(strand.own()) };
+                let Some(access) = access else { return };
+                run_events(&strand, &access, |key, number| {
                     assert!(!busy[key as usize].load(Ordering::Relaxed), "two at a key");
                     busy[key as usize].store(true, Ordering::Relaxed);
                     seen.lock().unwrap().push((key, number));
                     busy[key as usize].store(false, Ordering::Relaxed);
-                    front = strand.release(claimed.entry.hash);
-                }
+                });
             }
         };
         let helper = thread::spawn(work(true));
@@ -117,10 +116,11 @@ fn what_waits_behind_a_held_key_is_announced() {
         let seen = Seen::default();
         push(&strand, &ready, event(1, 0));
         ready.store(false, Ordering::SeqCst);
-        let mut front = strand.enter();
-        let held = strand.claim(&mut front).expect("it was pushed").entry.hash;
-        assert!(strand.claim(&mut front).is_none());
-        assert!(strand.leave(front).is_ok());
+        let access = strand.own();
+        let front = strand.refill_or_leave(access.lock()).ok();
+        let held = front.expect("it was pushed").claim().expect("it is at the front").hash;
+        assert!(strand.refill_or_leave(access.lock()).is_err(), "there is nothing else");
+        drop(access);
         let producer = thread::spawn({
             let (strand, ready) = (Arc::clone(&strand), Arc::clone(&ready));
             move || push(&strand, &ready, event(1, 1))
@@ -128,7 +128,7 @@ fn what_waits_behind_a_held_key_is_announced() {
         let releaser = thread::spawn({
             let (strand, ready) = (Arc::clone(&strand), Arc::clone(&ready));
             move || {
-                if strand.release_from_outside(held) {
+                if strand.release_from_outside(held) == Pushed::Scheduled {
                     ready.store(true, Ordering::SeqCst);
                 }
             }

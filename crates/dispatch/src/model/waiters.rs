@@ -38,7 +38,7 @@ fn admit(bound: &Bound, room: &Waiters, as_task: bool, events: u32) {
 /// Room for one event, which is there; producers that admit two more, and a worker that finishes all.
 fn check_told(preemptions: usize, as_task: bool, producers: u32) {
     check(preemptions, move || {
-        let (bound, room) = (Arc::new(Bound::new(1, 1, 0)), Arc::new(Waiters::default()));
+        let (bound, room) = (Arc::new(Bound::new(1, 1, 1, 0)), Arc::new(Waiters::default()));
         assert!(bound.admit().is_some());
         let start = |_| {
             let (bound, room) = (Arc::clone(&bound), Arc::clone(&room));
@@ -49,7 +49,7 @@ fn check_told(preemptions: usize, as_task: bool, producers: u32) {
             while bound.in_strands() == 0 {
                 thread::yield_now();
             }
-            bound.finish(0, 1);
+            bound.finish(bound.of_worker(0), 1);
             if finished < 2 && room.is_awaited() && bound.has_room() {
                 room.tell();
             }

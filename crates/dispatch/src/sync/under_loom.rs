@@ -55,7 +55,7 @@ macro_rules! atomic {
     };
 }
 
-atomic!(AtomicBool, bool, []);
+atomic!(AtomicBool, bool, [swap]);
 atomic!(AtomicU32, u32, [fetch_add, fetch_sub, fetch_and, fetch_or]);
 atomic!(AtomicU64, u64, [fetch_add, fetch_sub, fetch_and, fetch_or]);
 

@@ -5,7 +5,7 @@ use crate::handler::Handler;
 use crate::options::{Binding, Idle};
 use crate::shared::{NOWHERE, SHUT};
 use crate::strand::Front;
-use crate::sync::{CHECKED, Guard, Ordering, spin_loop, yield_now};
+use crate::sync::{Access, CHECKED, Ordering, spin_loop, yield_now};
 use core::hash::Hash;
 use core::time::Duration;
 use std::thread::available_parallelism;
@@ -38,9 +38,9 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             return fruitless + 1;
         }
         self.tell();
-        if let Some((strand, front)) = self.find_stuck() {
+        if let Some((strand, access)) = self.find_stuck() {
             self.begin();
-            let handled = self.attend(strand, front);
+            let handled = self.attend(strand, &access);
             shared.sleepers.end(self.me);
             if handled > 0 {
                 // There may be more, and nobody else who comes to it.
@@ -79,7 +79,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     }
 
     /// The strand of a worker that has not got on since the last look, if nobody else is at its front.
-    pub(super) fn find_stuck(&mut self) -> Option<(usize, Guard<'a, Front<K, E>>)> {
+    pub(super) fn find_stuck(&mut self) -> Option<(usize, Access<'a, Front<K, E>>)> {
         let (shared, me) = (self.shared, self.me);
         if shared.settings.binding == Binding::Static {
             return None;
@@ -93,8 +93,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             let now = (strand, shared.bound.finished_by(worker));
             let is_stuck = core::mem::replace(&mut self.seen[worker], now) == now && strand != NOWHERE;
             if is_stuck && stuck.is_none() {
-                stuck =
-                    shared.strands[strand as usize].try_enter_to_help().map(|front| (strand as usize, front));
+                stuck = shared.strands[strand as usize].help().map(|access| (strand as usize, access));
             }
         }
         stuck

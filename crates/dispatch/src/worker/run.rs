@@ -7,8 +7,8 @@ use crate::handler::{Handler, Turn};
 use crate::joint::Joint;
 use crate::options::OnPanic;
 use crate::report::PanicReport;
-use crate::strand::Front;
-use crate::sync::{Arc, Guard, Ordering};
+use crate::strand::FrontGuard;
+use crate::sync::{Arc, Ordering};
 use core::any::Any;
 use core::hash::Hash;
 use core::mem::needs_drop;
@@ -24,17 +24,16 @@ pub(super) struct Ended {
 
 impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
     /// Handles the event of `entry`, or a run of events that begins with it, without the lock of the strand.
-    #[inline]
     pub(super) fn run_entry(
         &mut self,
         strand: usize,
         entry: Entry<K, E>,
-        front: Guard<'_, Front<K, E>>,
+        front: FrontGuard<'_, K, E>,
     ) -> Ended {
         let Entry { hash, came, work } = entry;
         match work {
             Work::Keyed(key, event) if H::RUNS => {
-                return self.run_together((hash, key, event), came, front);
+                return self.run_together(strand, (hash, key, event), came, front);
             }
             Work::Keyed(key, event) => {
                 drop(front);
@@ -43,13 +42,13 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             }
             Work::Counted(key, event, slot) => {
                 drop(front);
-                self.leave_table(strand, slot, false);
+                self.leave_table(strand, slot as usize, false);
                 self.handle(from_ref(&key), event, came);
                 drop_key(key);
             }
             Work::Freshest(key, slot) => {
                 drop(front);
-                if let Some(event) = self.leave_table(strand, slot, true) {
+                if let Some(event) = self.leave_table(strand, slot as usize, true) {
                     self.handle(from_ref(&key), event, came);
                 }
                 drop_key(key);
@@ -60,7 +59,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             }
             Work::Part(joint) => {
                 drop(front);
-                return self.arrive(joint);
+                return self.arrive(hash, joint);
             }
         }
         self.finished(1);
@@ -69,31 +68,27 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
 
     /// A part of an event with several keys has come to its key.
     #[cold]
-    fn arrive(&self, joint: Arc<Joint<K, E>>) -> Ended {
+    fn arrive(&self, here: u64, joint: Arc<Joint<K, E>>) -> Ended {
         let runs = joint.arrive();
         if runs {
             if let Some(event) = joint.take() {
                 self.handle(&joint.keys, event, joint.came);
             }
-            for &hash in &joint.hashes {
-                let strand = self.shared.strand_of(hash);
-                if self.shared.strands[strand].release_from_outside(hash) {
-                    self.shared.announce(strand);
-                }
-                self.tell_of_room_in(strand);
+            for &hash in joint.hashes.iter().filter(|&&hash| hash != here) {
+                self.shared.release(hash);
             }
         }
         drop_caught(joint);
         if runs {
             self.finished(1);
         }
-        Ended { events: u32::from(runs), holds_key: true }
+        Ended { events: u32::from(runs), holds_key: !runs }
     }
 
     /// An event that is counted in `slot` is handled from now on: the event, if the table has it.
     #[cold]
     fn leave_table(&self, strand: usize, slot: usize, has_it: bool) -> Option<E> {
-        let (event, key) = self.shared.strands[strand].counted_back().keyed.leave(slot, has_it);
+        let (event, key) = self.shared.strands[strand].back().keyed.leave(slot, has_it);
         drop_caught(key);
         event
     }
@@ -101,12 +96,14 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
     /// Handles a run of events with the same key.
     fn run_together(
         &mut self,
+        strand: usize,
         (hash, key, event): (u64, K, E),
         came: u64,
-        mut front: Guard<'_, Front<K, E>>,
+        mut front: FrontGuard<'_, K, E>,
     ) -> Ended {
         let mut others = Vec::new();
-        front.take_run(hash, |entry| matches!(entry.work, Work::Keyed(..)), |entry| others.push(entry));
+        let is_alike = |entry: &Entry<K, E>| matches!(entry.work, Work::Keyed(..));
+        self.shared.strands[strand].take_run(&mut front, hash, is_alike, |entry| others.push(entry));
         drop(front);
         let events = 1 + others.len() as u32;
         let mut run = Run { key, events: core::mem::take(&mut self.together) };
@@ -181,14 +178,14 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
     /// So many events have ended.
     #[inline]
     pub(super) fn finished(&self, events: u64) {
-        let is_time = self.shared.bound.finish(self.me, events);
+        let is_time = self.shared.bound.finish(self.flow, events);
         if is_time && self.shared.room.may_be_awaited() && self.shared.bound.has_much_room() {
             self.shared.tell_of_room();
         }
     }
 
     #[cold]
-    fn panicked(&self, keys: &[K], panic: Box<dyn Any + Send>) {
+    pub(super) fn panicked(&self, keys: &[K], panic: Box<dyn Any + Send>) {
         let shared = self.shared;
         shared.counters[self.me].panicked();
         let message = PanicReport::<K>::message_of(&*panic);
@@ -202,7 +199,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         match shared.settings.on_panic {
             OnPanic::Skip => {}
             OnPanic::Poison => {
-                if let Err(panic) = caught(|| shared.poisoned.add(keys.iter())) {
+                if let Err(panic) = caught(|| shared.poison(keys)) {
                     drop_caught(panic);
                 }
             }

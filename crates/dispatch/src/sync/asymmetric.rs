@@ -1,0 +1,53 @@
+//! A pair of fences: a light one for what is done often, and a heavy one for what is done seldom.
+//!
+//! Where the system can make all threads of the process pass a fence (`membarrier`, Linux 4.14), the heavy one does that,
+//! and the light one only keeps the compiler from changing the order. Elsewhere both are ordinary fences.
+
+#[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
+pub(crate) use ordinary::{heavy_fence, light_fence, prepare_fences};
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+pub(crate) use with_membarrier::{heavy_fence, light_fence, prepare_fences};
+
+#[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
+mod with_membarrier {
+    use core::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
+    use rustix::thread::{MembarrierCommand, membarrier};
+
+    /// Whether the system was asked, and can.
+    static CAN: AtomicBool = AtomicBool::new(false);
+
+    /// To be called before threads are started that use the fences.
+    pub(crate) fn prepare_fences() {
+        if membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok() {
+            CAN.store(true, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn light_fence() {
+        if CAN.load(Ordering::Relaxed) { compiler_fence(Ordering::SeqCst) } else { fence(Ordering::SeqCst) }
+    }
+
+    pub(crate) fn heavy_fence() {
+        fence(Ordering::SeqCst);
+        if CAN.load(Ordering::Relaxed) {
+            membarrier(MembarrierCommand::PrivateExpedited).expect("it was registered");
+        }
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(any(loom, shuttle, miri)))))]
+mod ordinary {
+    use crate::sync::{Ordering, fence};
+
+    pub(crate) fn prepare_fences() {}
+
+    #[inline]
+    pub(crate) fn light_fence() {
+        fence(Ordering::SeqCst);
+    }
+
+    pub(crate) fn heavy_fence() {
+        fence(Ordering::SeqCst);
+    }
+}
