@@ -4,6 +4,7 @@ mod breaker;
 mod completions;
 mod conformance;
 mod ends;
+mod errors;
 mod keyed;
 mod memory;
 mod order;
