@@ -92,3 +92,8 @@ pub enum BuildError {
     "a handler cannot wait until all handlers of its dispatcher have ended; expected a call from another thread"
 )]
 pub struct WaitsForItself;
+
+/// The state of a key is in use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a handler has the state of this key; expected another try, or an event whose handler drops it")]
+pub struct InUse;

@@ -86,14 +86,14 @@ pub use builder::Builder;
 pub use completion::{Completing, Completion, NotHandled, Request};
 pub use counters::{Stats, Times};
 pub use dispatcher::Dispatcher;
-pub use error::{BuildError, DispatchError, WaitsForItself};
+pub use error::{BuildError, DispatchError, InUse, WaitsForItself};
 pub use future::Dispatching;
 pub use handle::{Drained, Handle};
 pub use handler::{Handler, Runs, Turn};
 pub use job::Job;
 pub use options::{Binding, Idle, OnPanic, Overload};
 pub use report::PanicReport;
-pub use state::{StateBuilder, StatefulDispatcher};
+pub use state::{Several, StateBuilder, StateHandler, StatefulDispatcher, Then};
 
 /// Takes a lock. What it guards is whole at all times: whoever panics does so elsewhere.
 #[inline]

@@ -3,6 +3,7 @@
 mod breaker;
 mod completions;
 mod conformance;
+mod dropped;
 mod ends;
 mod errors;
 mod keyed;
