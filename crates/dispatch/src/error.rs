@@ -1,7 +1,9 @@
 //! What can go wrong.
 
-/// An event was not taken in; here it is again.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+use core::fmt;
+
+/// An event was not taken in; here it is again. It need not be [`Debug`]: that of the error says why, and not which.
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DispatchError<E> {
     /// There is no room, and the dispatcher [rejects](crate::Overload::Reject) what there is none for.
     #[error("the queue is full; expected to dispatch slower, or a dispatcher with a larger capacity")]
@@ -13,6 +15,16 @@ pub enum DispatchError<E> {
     /// The dispatcher is closed.
     #[error("the dispatcher is closed")]
     Closed(E),
+}
+
+impl<E> fmt::Debug for DispatchError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Full(_) => "Full(..)",
+            Self::KeyFull(_) => "KeyFull(..)",
+            Self::Closed(_) => "Closed(..)",
+        })
+    }
 }
 
 impl<E> DispatchError<E> {
@@ -80,3 +92,8 @@ pub enum BuildError {
     "a handler cannot wait until all handlers of its dispatcher have ended; expected a call from another thread"
 )]
 pub struct WaitsForItself;
+
+/// The state of a key is in use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("a handler has the state of this key; expected another try, or an event whose handler drops it")]
+pub struct InUse;

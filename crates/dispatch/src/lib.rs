@@ -27,7 +27,7 @@
 //!
 //! Memory is bounded, and there is a rule for [`Overload`]; a handler that [panics](OnPanic) harms nobody else; [`Stats`]
 //! are always on. Events may be dispatched in [batches](Batch), and by [futures](Dispatching); they may be handled in
-//! [runs](Runs), with the [state](Builder::state) of their key, have [results](Request), or be [closures](Job). An idle key costs nothing.
+//! [runs](Runs), with the [state](Builder::state) of their key, which is kept or [dropped](StateBuilder::on_drop), have [results](Request), or be [closures](Job). An idle key costs nothing.
 //!
 //! # How it works
 //!
@@ -41,7 +41,7 @@
 //! | [`worker`] | a worker's life |
 //! | [`admit`], [`bound`], [`waiters`] | how events come in, whether there is room, and those who wait for it |
 //! | [`joint`], [`gate`] | events with several keys, and events that run alone |
-//! | [`state`] | the state of each key |
+//! | [`state`] | the state of each key, and when it is dropped |
 //! | [`keyed`] | keys that have something waiting, for limits and the freshest events |
 //! | [`shared`], [`discard`] | what all of them share, and what is dropped after an abort |
 
@@ -86,14 +86,14 @@ pub use builder::Builder;
 pub use completion::{Completing, Completion, NotHandled, Request};
 pub use counters::{Stats, Times};
 pub use dispatcher::Dispatcher;
-pub use error::{BuildError, DispatchError, WaitsForItself};
+pub use error::{BuildError, DispatchError, InUse, WaitsForItself};
 pub use future::Dispatching;
 pub use handle::{Drained, Handle};
 pub use handler::{Handler, Runs, Turn};
 pub use job::Job;
 pub use options::{Binding, Idle, OnPanic, Overload};
 pub use report::PanicReport;
-pub use state::{StateBuilder, StatefulDispatcher};
+pub use state::{Several, StateBuilder, StateHandler, StatefulDispatcher, Then};
 
 /// Takes a lock. What it guards is whole at all times: whoever panics does so elsewhere.
 #[inline]

@@ -157,7 +157,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         let mut visit = Visit { strand, turn, handled: 0, hash: 0, key: None };
         while let Err(panic) = caught(|| self.run_events(&mut visit, access)) {
             let key = visit.key.take();
-            self.panicked(key.as_slice(), panic);
+            shared.panicked(self.me, key.as_slice(), panic);
             drop_caught(key);
             self.finished(1);
             visit.handled += 1;

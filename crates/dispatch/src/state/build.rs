@@ -1,28 +1,38 @@
 //! Building a dispatcher that keeps the state of each key.
 
-use super::{States, WithStates};
+use super::handler::WithStates;
+use super::limits::Limits;
+use super::table::Removed;
+use super::{StateHandler, States};
 use crate::builder::Builder;
+use crate::caught::drop_caught;
 use crate::dispatcher::Dispatcher;
-use crate::error::BuildError;
+use crate::error::{BuildError, InUse};
 use crate::handle::Handle;
-use crate::handler::Turn;
 use crate::sync::Arc;
 use core::fmt;
-use core::hash::Hash;
+use core::hash::{BuildHasher, Hash};
 use core::marker::PhantomData;
 use core::ops::Deref;
+use core::time::Duration;
 use std::collections::HashMap;
 
 /// How a dispatcher is to be that keeps the state of each key: see [`Builder::state`].
-pub struct StateBuilder<K, S, N> {
+pub struct StateBuilder<K, S, N, D> {
     builder: Builder,
     new: N,
+    on_drop: D,
+    limits: Limits,
     state: PhantomData<fn(&K) -> S>,
 }
 
-impl<K, S, N> fmt::Debug for StateBuilder<K, S, N> {
+impl<K, S, N, D> fmt::Debug for StateBuilder<K, S, N, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StateBuilder").field("builder", &self.builder).finish_non_exhaustive()
+        let Self { builder, limits, .. } = self;
+        f.debug_struct("StateBuilder")
+            .field("builder", builder)
+            .field("limits", limits)
+            .finish_non_exhaustive()
     }
 }
 
@@ -61,118 +71,126 @@ impl Builder {
     /// # Ok::<(), warmcore_dispatch::BuildError>(())
     /// ```
     #[must_use]
-    pub fn state<K, S, N: Fn(&K) -> S>(self, new: N) -> StateBuilder<K, S, N> {
-        StateBuilder { builder: self, new, state: PhantomData }
+    pub fn state<K, S, N: Fn(&K) -> S>(self, new: N) -> StateBuilder<K, S, N, fn(&K, S)> {
+        let limits = Limits::default();
+        StateBuilder { builder: self, new, on_drop: |_, _| {}, limits, state: PhantomData }
     }
 }
 
-impl<K, S, N> StateBuilder<K, S, N>
+impl<K, S, N, D> StateBuilder<K, S, N, D> {
+    /// Drops the state of a key that has had no event for so long, at the next events of whichever keys: a dispatcher at rest
+    /// keeps its states.
+    ///
+    /// A state is never dropped sooner. It may be dropped later: by a quarter of the time, and by about as long as 20,000 events
+    /// take, and three times as many as there are states. However long no event comes, that counts as a quarter of the time. An
+    /// event drops two idle states at most for each of its keys.
+    #[must_use]
+    pub fn drop_idle(self, idle: Duration) -> Self {
+        Self { limits: self.limits.idle(idle), ..self }
+    }
+
+    /// Keeps no more than so many states: when there is one more, one that was unused long is dropped. That is the one unused
+    /// longest among 16 of them.
+    ///
+    /// States that handlers have are not dropped, and count: as long as handlers have them all, there may be more.
+    #[must_use]
+    pub fn at_most(self, states: u64) -> Self {
+        Self { limits: Limits { most: Some(states), ..self.limits }, ..self }
+    }
+
+    /// What is done with each state that is dropped: [idle](Self::drop_idle), [too many](Self::at_most), or because its handler
+    /// [says so](crate::Then). Not with what is left at the end, which [`into_states`](StatefulDispatcher::into_states) gives
+    /// back, nor with what was [forgotten](StatefulDispatcher::forget).
+    ///
+    /// A worker calls it. No other event of the key is handled before it has returned, so a state that it writes somewhere
+    /// can be read there when the key's next is made; an event of the key that comes to its turn meanwhile keeps its worker
+    /// waiting. It must not wait for other events. If it panics, that is counted and reported as of a handler of the key.
+    #[must_use]
+    pub fn on_drop<F: Fn(&K, S)>(self, on_drop: F) -> StateBuilder<K, S, N, F> {
+        let Self { builder, new, limits, state, .. } = self;
+        StateBuilder { builder, new, on_drop, limits, state }
+    }
+}
+
+impl<K, S, N, D> StateBuilder<K, S, N, D>
 where
     K: Eq + Hash + Clone + Send + Sync,
     S: Send,
     N: Fn(&K) -> S + Send + Sync,
+    D: Fn(&K, S) + Send + Sync,
 {
-    /// Starts the workers, which call `handler` with the state of the event's key. An event with several keys or none
-    /// panics, as a handler does: [`build_with`](Self::build_with) takes those.
+    /// Starts the workers, which call `handler`: a closure of the state of the event's key, and the event; or
+    /// [`Several`](crate::Several). To the closure, an event with several keys or none is a panic, as of a handler.
     ///
     /// # Errors
     /// As [`Builder::build`].
-    pub fn build<E, F>(self, handler: F) -> Result<StatefulDispatcher<K, E, S>, BuildError>
+    pub fn build<E, H>(self, handler: H) -> Result<StatefulDispatcher<K, E, S>, BuildError>
     where
         K: 'static,
         S: 'static,
         N: 'static,
+        D: 'static,
         E: Send + 'static,
-        F: Fn(&mut S, E) + Send + Sync + 'static,
+        H: StateHandler<K, E, S> + Send + 'static,
     {
-        self.build_with(of_one_key(handler))
-    }
-
-    /// Starts the workers, which call `handler` with a state for each key of the event, in the order in which the keys
-    /// were given; with none, if the event has no key.
-    ///
-    /// ```
-    /// use warmcore_dispatch::{Dispatcher, Turn};
-    ///
-    /// let transfer = |_: &Turn<'_, u32, i64>, accounts: &mut [Box<i64>], amount: i64| {
-    ///     if let [from, to] = accounts {
-    ///         **from -= amount;
-    ///         **to += amount;
-    ///     }
-    /// };
-    /// let bank = Dispatcher::<u32, i64>::builder().state(|_: &u32| 100).build_with(transfer)?;
-    /// bank.dispatch_keys([1, 2], 30).unwrap();
-    /// let accounts = bank.into_states();
-    /// assert_eq!((accounts[&1], accounts[&2]), (70, 130));
-    /// # Ok::<(), warmcore_dispatch::BuildError>(())
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Builder::build`].
-    pub fn build_with<E, F>(self, handler: F) -> Result<StatefulDispatcher<K, E, S>, BuildError>
-    where
-        K: 'static,
-        S: 'static,
-        N: 'static,
-        E: Send + 'static,
-        F: Fn(&Turn<'_, K, E>, &mut [Box<S>], E) + Send + Sync + 'static,
-    {
-        let states = Arc::new(States::new());
-        let handler = WithStates { states: states.clone(), new: self.new, handle: handler };
-        Ok(StatefulDispatcher { dispatcher: self.builder.build(handler)?, states })
+        let (builder, handler) = self.with(handler);
+        let states = handler.states.clone();
+        Ok(StatefulDispatcher { dispatcher: builder.build(handler)?, states })
     }
 
     /// Calls `body` with a dispatcher whose events, states and handler may borrow from around, waits until everything that
-    /// was dispatched has been handled, and returns the states with what `body` did. The handler is one of
-    /// [`build_with`](Self::build_with).
+    /// was dispatched has been handled, and returns what `body` did, and the states.
     ///
     /// # Errors
     /// As [`Builder::build`].
-    pub fn scope_with<E, F, R>(
+    pub fn scope<E, H, R>(
         self,
-        handler: F,
+        handler: H,
         body: impl FnOnce(&Handle<K, E>) -> R,
     ) -> Result<(R, HashMap<K, S>), BuildError>
     where
         E: Send,
-        F: Fn(&Turn<'_, K, E>, &mut [Box<S>], E) + Sync,
+        H: StateHandler<K, E, S>,
     {
-        let states = Arc::new(States::new());
-        let handler = WithStates { states: states.clone(), new: self.new, handle: handler };
-        let result = self.builder.scope(handler, body)?;
-        Ok((result, states.take_all()))
+        let (builder, handler) = self.with(handler);
+        let states = handler.states.clone();
+        let result = builder.scope(handler, body)?;
+        Ok((result, states.remove_all()))
     }
 
-    /// The same with a handler of the state of one key, as [`build`](Self::build) takes it.
-    ///
-    /// # Errors
-    /// As [`Builder::build`].
-    pub fn scope<E, F, R>(
-        self,
-        handler: F,
-        body: impl FnOnce(&Handle<K, E>) -> R,
-    ) -> Result<(R, HashMap<K, S>), BuildError>
-    where
-        E: Send,
-        F: Fn(&mut S, E) + Sync,
-    {
-        self.scope_with(of_one_key(handler), body)
-    }
-}
-
-/// A handler of states, from one of a single state.
-fn of_one_key<K, E, S>(handler: impl Fn(&mut S, E)) -> impl Fn(&Turn<'_, K, E>, &mut [Box<S>], E) {
-    move |_, states, event| match states {
-        [state] => handler(state, event),
-        _ => panic!(
-            "an event with {} keys; expected one key, or a dispatcher built by `build_with`",
-            states.len()
-        ),
+    fn with<H>(self, handler: H) -> (Builder, WithStates<K, S, N, D, H>) {
+        let Self { builder, new, on_drop, limits, .. } = self;
+        (builder, WithStates { states: Arc::new(States::new(limits)), new, on_drop, handler })
     }
 }
 
 impl<K, E, S> StatefulDispatcher<K, E, S> {
-    /// Closes, waits until everything has been handled, and returns the state of every key.
+    /// Takes out the state of `key`, if it has one. Events of the key that wait or come get a new one.
+    ///
+    /// To drop a state after all events that were dispatched before, dispatch an event whose handler [drops](crate::Then) it.
+    ///
+    /// # Errors
+    /// If a handler has the state at this moment, or it is being dropped: then nothing was changed.
+    pub fn forget(&self, key: &K) -> Result<Option<S>, InUse>
+    where
+        K: Eq + Hash,
+    {
+        let hash = self.dispatcher.handle.0.hasher.hash_one(key);
+        let removed = self.states.remove(hash, key).map_err(|()| InUse)?;
+        Ok(removed.map(|Removed { key, state, .. }| {
+            drop_caught(key);
+            *state
+        }))
+    }
+
+    /// How many keys have a state.
+    #[must_use]
+    pub fn state_count(&self) -> u64 {
+        self.states.count.get()
+    }
+
+    /// Closes, waits until everything has been handled, and returns the states that are left, with their keys. If a handler
+    /// of this dispatcher calls it, nobody waits, and states that handlers have then are missing.
     ///
     /// A key whose state could not be made, as its constructor panicked, is not among them.
     #[must_use]
@@ -181,7 +199,7 @@ impl<K, E, S> StatefulDispatcher<K, E, S> {
         K: Eq + Hash,
     {
         drop(self.dispatcher);
-        self.states.take_all()
+        self.states.remove_all()
     }
 }
 

@@ -7,6 +7,7 @@ use crate::handler::{Handler, Turn};
 use crate::joint::Joint;
 use crate::options::OnPanic;
 use crate::report::PanicReport;
+use crate::shared::Shared;
 use crate::strand::FrontGuard;
 use crate::sync::{Arc, Ordering};
 use core::any::Any;
@@ -157,7 +158,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             }
         });
         if let Err(panic) = result {
-            self.panicked(keys, panic);
+            shared.panicked(self.me, keys, panic);
         }
     }
 
@@ -183,11 +184,13 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             self.shared.tell_of_room();
         }
     }
+}
 
+impl<K: Eq + Hash + Clone, E> Shared<K, E> {
+    /// A handler of `keys`, which `worker` called, has panicked.
     #[cold]
-    pub(super) fn panicked(&self, keys: &[K], panic: Box<dyn Any + Send>) {
-        let shared = self.shared;
-        shared.counters[self.me].panicked();
+    pub(crate) fn panicked(&self, worker: usize, keys: &[K], panic: Box<dyn Any + Send>) {
+        self.counters[worker].panicked();
         let message = PanicReport::<K>::message_of(&*panic);
         drop_caught(panic);
         // To clone a key may panic too.
@@ -195,15 +198,15 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             drop_caught(panic);
             Vec::new()
         });
-        shared.reports.add(PanicReport { keys: report, message });
-        match shared.settings.on_panic {
+        self.reports.add(PanicReport { keys: report, message });
+        match self.settings.on_panic {
             OnPanic::Skip => {}
             OnPanic::Poison => {
-                if let Err(panic) = caught(|| shared.poison(keys)) {
+                if let Err(panic) = caught(|| self.poison(keys)) {
                     drop_caught(panic);
                 }
             }
-            OnPanic::Stop => shared.abort(),
+            OnPanic::Stop => self.abort(),
         }
     }
 }

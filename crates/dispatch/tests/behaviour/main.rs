@@ -3,7 +3,9 @@
 mod breaker;
 mod completions;
 mod conformance;
+mod dropped;
 mod ends;
+mod errors;
 mod keyed;
 mod memory;
 mod order;

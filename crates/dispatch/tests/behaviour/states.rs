@@ -1,9 +1,12 @@
 //! State that belongs to keys.
 
 use crate::{BINDINGS, builder};
-use std::sync::Arc;
+use core::time::Duration;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use warmcore_dispatch::Turn;
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use warmcore_dispatch::{InUse, Several, StatefulDispatcher, Turn};
 
 #[test]
 fn each_key_has_a_state_of_its_own() {
@@ -26,7 +29,7 @@ fn each_key_has_a_state_of_its_own() {
 fn an_event_of_several_keys_has_the_states_of_all() {
     const ACCOUNTS: u64 = 8;
     let wrong = AtomicU64::new(0);
-    let handle = |turn: &Turn<'_, u64, i64>, accounts: &mut [Box<i64>], amount: i64| match accounts {
+    let handle = |turn: &Turn<'_, u64, i64>, accounts: &mut [&mut i64], amount: i64| match accounts {
         [from, to] => {
             assert!(turn.keys().count() == 2);
             **from -= amount;
@@ -40,7 +43,7 @@ fn an_event_of_several_keys_has_the_states_of_all() {
     };
     for binding in BINDINGS {
         let builder = builder().workers(4).binding(binding).capacity(64).state(|_: &u64| 100);
-        let done = builder.scope_with(handle, |dispatcher| {
+        let done = builder.scope(Several(handle), |dispatcher| {
             for number in 0..20_000_u64 {
                 let (from, to) = (number % ACCOUNTS, number / ACCOUNTS % ACCOUNTS);
                 dispatcher.dispatch_keys([from, to], (number % 13) as i64).unwrap();
@@ -86,8 +89,53 @@ fn an_event_of_several_keys_needs_a_handler_that_takes_them() {
     dispatcher.dispatch_keys([1, 2], 1).unwrap();
     dispatcher.wait_idle().unwrap();
     let reports = dispatcher.panics();
-    assert!(
-        reports[0].message.contains("expected one key, or a dispatcher built by `build_with`"),
-        "{reports:?}"
+    assert!(reports[0].message.contains("expected one key, or a handler in `Several`"), "{reports:?}");
+}
+
+#[test]
+fn a_state_is_forgotten_unless_a_handler_has_it() {
+    let (told, wait) = channel();
+    let (tell, has_begun) = channel();
+    let wait = Mutex::new(wait);
+    let handle = move |sum: &mut u64, amount: u64| {
+        *sum += amount;
+        if amount == 7 {
+            tell.send(()).unwrap();
+            wait.lock().unwrap().recv().unwrap();
+        }
+    };
+    let dispatcher = builder().workers(2).state(|_: &u64| 0).build(handle).unwrap();
+    assert_eq!(dispatcher.forget(&1), Ok(None));
+    dispatcher.dispatch(1, 7).unwrap();
+    has_begun.recv().unwrap();
+    assert_eq!(dispatcher.forget(&1), Err(InUse));
+    told.send(()).unwrap();
+    dispatcher.wait_idle().unwrap();
+    assert_eq!(
+        (dispatcher.state_count(), dispatcher.forget(&1), dispatcher.state_count()),
+        (1, Ok(Some(7)), 0)
     );
+    dispatcher.dispatch(1, 1).unwrap();
+    assert_eq!(dispatcher.into_states(), HashMap::from([(1, 1)]));
+}
+
+#[test]
+fn a_handler_that_takes_the_dispatcher_apart_does_not_wait_for_itself() {
+    type States = StatefulDispatcher<u64, u64, u64>;
+    let dispatcher: Arc<Mutex<Option<States>>> = Arc::default();
+    let (own, (tell, told)) = (dispatcher.clone(), channel());
+    let handle = move |sum: &mut u64, amount: u64| {
+        *sum += amount;
+        if let Some(own) = own.lock().unwrap().take_if(|_| amount == 7) {
+            tell.send(own.into_states()).unwrap();
+        }
+    };
+    let states = builder().workers(1).state(|_: &u64| 0).at_most(8);
+    let states = dispatcher.lock().unwrap().insert(states.build(handle).unwrap()).handle();
+    states.dispatch(1, 1).unwrap();
+    states.wait_idle().unwrap();
+    states.dispatch(2, 7).unwrap();
+    assert_eq!(told.recv().unwrap(), HashMap::from([(1, 1)]));
+    states.drain(Duration::from_secs(60)).unwrap();
+    assert_eq!(states.panics(), []);
 }
