@@ -4,9 +4,10 @@ use crate::caught::drop_caught;
 use crate::entry::{Entry, Work};
 use crate::error::DispatchError;
 use crate::joint::Joint;
-use crate::options::Overload;
+use crate::options::{Binding, Overload};
 use crate::shared::{ABORTED, CLOSED, SHUT, Shared, is_worker};
 use crate::sync::{Arc, Ordering};
+use crate::waits::{Holds, Place};
 use core::hash::{BuildHasher, Hash};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -36,6 +37,16 @@ pub(crate) enum Why {
 
 impl<K, E> Arrival<K, E> {
     pub(crate) fn into_event(self) -> E {
+        match self {
+            Self::Keyed { event, .. }
+            | Self::Freshest { event, .. }
+            | Self::Several { event, .. }
+            | Self::Unordered { event }
+            | Self::Sequential { event } => event,
+        }
+    }
+
+    fn event(&self) -> &E {
         match self {
             Self::Keyed { event, .. }
             | Self::Freshest { event, .. }
@@ -104,6 +115,31 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         Arrival::Several { keys, hashes: hashes.into(), event }
     }
 
+    /// Where what arrives will be handled.
+    fn place_of(&self, arrival: &Arrival<K, E>) -> Place {
+        let needs = match arrival {
+            Arrival::Keyed { hash, .. } | Arrival::Freshest { hash, .. } => Holds::Key(*hash),
+            Arrival::Several { hashes, .. } => Holds::Keys(hashes.clone()),
+            Arrival::Unordered { .. } => Holds::Nothing,
+            Arrival::Sequential { .. } => Holds::All,
+        };
+        self.place_that(needs)
+    }
+
+    /// Where an event with `key` will be handled.
+    pub(crate) fn place_of_key(&self, key: &K) -> Place {
+        self.place_that(Holds::Key(self.hasher.hash_one(key)))
+    }
+
+    fn place_that(&self, needs: Holds) -> Place {
+        let home = |hash| self.ready.home(self.strand_of(hash));
+        let worker = match needs {
+            Holds::Key(hash) if self.settings.binding == Binding::Static => Some(home(hash)),
+            _ => None,
+        };
+        Place { waits: self.waits.clone(), needs, worker }
+    }
+
     /// Dispatches, and waits for room if that is what is to be done where there is none.
     ///
     /// # Errors
@@ -163,6 +199,25 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     /// With what was to be dispatched, and why it could not be.
     #[inline]
     pub(crate) fn try_dispatch(&self, arrival: Arrival<K, E>) -> Result<(), (Why, Arrival<K, E>)> {
+        match self.note {
+            None => self.try_admit(arrival),
+            Some(note) => self.try_noted(note, arrival),
+        }
+    }
+
+    /// The same, where whoever waits for the event is told where it will be handled.
+    #[cold]
+    fn try_noted(
+        &self,
+        note: fn(&E, Option<Place>),
+        arrival: Arrival<K, E>,
+    ) -> Result<(), (Why, Arrival<K, E>)> {
+        note(arrival.event(), Some(self.place_of(&arrival)));
+        self.try_admit(arrival).inspect_err(|(_, arrival)| note(arrival.event(), None))
+    }
+
+    #[inline]
+    fn try_admit(&self, arrival: Arrival<K, E>) -> Result<(), (Why, Arrival<K, E>)> {
         if let Arrival::Sequential { event } = arrival {
             return self
                 .dispatch_sequential(event)

@@ -155,7 +155,7 @@ impl Builder {
         H: Handler<K, E> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        let mut dispatcher = Dispatcher { handle: self.handle()?, threads: Vec::new() };
+        let mut dispatcher = Dispatcher { handle: self.handle::<K, E, H>()?, threads: Vec::new() };
         for me in 0..self.workers {
             let (handle, handler) = (dispatcher.handle.clone(), handler.clone());
             let on_start = self.on_start.clone();
@@ -178,7 +178,7 @@ impl Builder {
         E: Send,
         H: Handler<K, E>,
     {
-        let handle = self.handle()?;
+        let handle = self.handle::<K, E, H>()?;
         scope(|scope| {
             let open = Open(&handle);
             for me in 0..self.workers {
@@ -208,7 +208,7 @@ impl Builder {
         thread.map_err(|error| BuildError::NoThread(error.to_string()))
     }
 
-    fn handle<K, E>(&self) -> Result<Handle<K, E>, BuildError> {
+    fn handle<K, E, H: Handler<K, E>>(&self) -> Result<Handle<K, E>, BuildError> {
         let Settings { capacity, strands, key_limit, .. } = self.settings;
         if !(1..=MOST_WORKERS).contains(&self.workers) {
             return Err(BuildError::Workers(self.workers));
@@ -223,7 +223,8 @@ impl Builder {
             return Err(BuildError::KeyLimit);
         }
         let settings = Settings { strands: strands.map(usize::next_power_of_two), ..self.settings };
-        Ok(Handle(Arc::new(Shared::new(self.workers, settings))))
+        let shared = Shared { note: H::NOTE, ..Shared::new(self.workers, settings) };
+        Ok(Handle(Arc::new(shared)))
     }
 }
 

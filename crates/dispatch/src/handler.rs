@@ -1,6 +1,7 @@
 //! What handles events.
 
 use crate::handle::Handle;
+use crate::waits::Place;
 use core::ops::Deref;
 use std::vec::Drain;
 
@@ -12,6 +13,10 @@ pub trait Handler<K, E>: Sync {
 
     /// Whether events of a key that wait at the same time are handled [together](Self::handle_run).
     const RUNS: bool = false;
+
+    /// Tells whoever waits for the result of an event where that will be handled.
+    #[doc(hidden)]
+    const NOTE: Option<fn(&E, Option<Place>)> = None;
 
     /// Handles `events`, one or more, which have the same key and are in the order in which they were dispatched.
     fn handle_run(&self, turn: &Turn<'_, K, E>, events: Drain<'_, E>) {

@@ -40,6 +40,7 @@
 //! | [`ready`], [`sleepers`] | which strands have something to do, and which workers sleep |
 //! | [`worker`] | a worker's life |
 //! | [`admit`], [`bound`], [`waiters`] | how events come in, whether there is room, and those who wait for it |
+//! | [`slot`], [`waits`] | results, and handlers that wait for them |
 //! | [`joint`], [`gate`] | events with several keys, and events that run alone |
 //! | [`state`] | the state of each key |
 //! | [`keyed`] | keys that have something waiting, for limits and the freshest events |
@@ -75,10 +76,12 @@ mod ready;
 mod report;
 mod shared;
 mod sleepers;
+mod slot;
 mod state;
 mod strand;
 mod sync;
 mod waiters;
+mod waits;
 mod worker;
 
 pub use batch::Batch;
@@ -86,7 +89,7 @@ pub use builder::Builder;
 pub use completion::{Completing, Completion, NotHandled, Request};
 pub use counters::{Stats, Times};
 pub use dispatcher::Dispatcher;
-pub use error::{BuildError, DispatchError, WaitsForItself};
+pub use error::{BuildError, DispatchError, WaitError, WaitsForItself};
 pub use future::Dispatching;
 pub use handle::{Drained, Handle};
 pub use handler::{Handler, Runs, Turn};

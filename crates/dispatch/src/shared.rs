@@ -10,8 +10,9 @@ use crate::ready::Ready;
 use crate::report::Reports;
 use crate::sleepers::Sleepers;
 use crate::strand::{Pushed, Strand};
-use crate::sync::{AtomicU32, AtomicU64, Clock, HashBuilder, Mutex, Ordering, fence};
+use crate::sync::{Arc, AtomicU32, AtomicU64, Clock, HashBuilder, Mutex, Ordering, fence};
 use crate::waiters::Waiters;
+use crate::waits::{Place, Waits};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 
@@ -67,6 +68,10 @@ pub(crate) struct Shared<K, E> {
     pub(crate) strand_room: [Waiters; GROUPS],
     /// Whoever waits until nothing is left.
     pub(crate) quiet: Waiters,
+    /// Handlers that wait for events of this dispatcher.
+    pub(crate) waits: Arc<Waits>,
+    /// [`Handler::NOTE`](crate::Handler::NOTE) of the handler.
+    pub(crate) note: Option<fn(&E, Option<Place>)>,
 }
 
 /// What was chosen.
@@ -129,6 +134,8 @@ impl<K, E> Shared<K, E> {
             room: Waiters::default(),
             strand_room: core::array::from_fn(|_| Waiters::default()),
             quiet: Waiters::default(),
+            waits: Arc::new(Waits::new(workers)),
+            note: None,
         }
     }
 
@@ -214,6 +221,7 @@ impl<K, E> Shared<K, E> {
     pub(crate) fn work_here(&self, worker: usize) {
         HANDLING.with(|here| here.set((core::ptr::from_ref(self).addr(), worker)));
         self.sleepers.register(worker);
+        self.waits.work_here(worker);
     }
 
     /// Nothing more can be dispatched.
@@ -225,6 +233,7 @@ impl<K, E> Shared<K, E> {
     /// Nothing more is handled; what waits stays where it is.
     pub(crate) fn abort(&self) {
         self.flags.fetch_or(CLOSED | ABORTED, Ordering::SeqCst);
+        self.waits.abort();
         self.tell_everybody();
     }
 

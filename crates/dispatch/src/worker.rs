@@ -21,6 +21,7 @@ use crate::options::Binding;
 use crate::shared::{ABORTED, NOWHERE, Shared};
 use crate::strand::{Claimed, Front};
 use crate::sync::{Guard, Ordering};
+use crate::waits::Doing;
 use core::hash::Hash;
 
 /// A worker goes on to the next strand after about so many nanoseconds.
@@ -36,6 +37,7 @@ pub(crate) struct Worker<'a, K, E, H> {
     handle: &'a Handle<K, E>,
     shared: &'a Shared<K, E>,
     handler: &'a H,
+    doing: &'a Doing,
     /// The strand that was taken last.
     last: usize,
     /// Events with the same key, which are handled together.
@@ -61,6 +63,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             handle,
             shared,
             handler,
+            doing: shared.waits.doing(me),
             last: me,
             together: Vec::new(),
             turns: 0,

@@ -6,6 +6,7 @@ use crate::options::{Binding, Idle};
 use crate::shared::{NOWHERE, SHUT};
 use crate::strand::Front;
 use crate::sync::{CHECKED, Guard, Ordering, spin_loop, yield_now};
+use crate::waits::Holds;
 use core::hash::Hash;
 use core::time::Duration;
 use std::thread::available_parallelism;
@@ -116,7 +117,9 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             gate.runs = true;
             event
         };
+        self.doing.holds(Holds::All);
         self.handle(&[], event, 0);
+        self.doing.holds(Holds::Nothing);
         shared.open_gate(self.me);
         shared.bound.end_deferred(1);
         shared.counters[self.me].attended(1, false);

@@ -9,6 +9,7 @@ use crate::options::OnPanic;
 use crate::report::PanicReport;
 use crate::strand::Front;
 use crate::sync::{Arc, Guard, Ordering};
+use crate::waits::Holds;
 use core::any::Any;
 use core::hash::Hash;
 use core::mem::needs_drop;
@@ -32,6 +33,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         front: Guard<'_, Front<K, E>>,
     ) -> Ended {
         let Entry { hash, came, work } = entry;
+        self.doing.handles(hash);
         match work {
             Work::Keyed(key, event) if H::RUNS => {
                 return self.run_together((hash, key, event), came, front);
@@ -73,7 +75,9 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         let runs = joint.arrive();
         if runs {
             if let Some(event) = joint.take() {
+                self.doing.holds(Holds::Keys(joint.hashes.clone()));
                 self.handle(&joint.keys, event, joint.came);
+                self.doing.holds(Holds::Nothing);
             }
             for &hash in &joint.hashes {
                 let strand = self.shared.strand_of(hash);
