@@ -5,7 +5,7 @@ use crate::entry::{Entry, Work};
 use crate::error::DispatchError;
 use crate::joint::Joint;
 use crate::options::{Binding, Overload};
-use crate::shared::{ABORTED, CLOSED, SHUT, Shared, is_worker};
+use crate::shared::{ABORTED, ALONE, CLOSED, SHUT, Shared, is_worker};
 use crate::sync::{Arc, Ordering};
 use crate::waits::{Holds, Place};
 use core::hash::{BuildHasher, Hash};
@@ -297,10 +297,11 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         Ok(())
     }
 
-    /// Lets in what waits at the gate, up to the next sequential event. On the thread of `worker`.
-    pub(crate) fn open_gate(&self, worker: usize) {
+    /// Lets in what waits at the gate, up to the next sequential event. On the thread of `worker`, if it is one.
+    pub(crate) fn open_gate(&self, worker: Option<usize>) {
         let mut gate = self.gate.lock();
         gate.runs = false;
+        self.flags.fetch_and(!ALONE, Ordering::SeqCst);
         while let Some(arrival) = gate.behind.pop_front() {
             if let Arrival::Sequential { event } = arrival {
                 gate.next = Some(event);

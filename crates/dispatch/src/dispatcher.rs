@@ -47,11 +47,16 @@ impl<K, E> Dispatcher<K, E> {
     }
 
     fn join(&mut self) {
-        let is_worker = self.handle.0.worker_here().is_some();
-        for thread in self.threads.drain(..).filter(|_| !is_worker) {
+        let shared = &self.handle.0;
+        if shared.handles_here() {
+            return;
+        }
+        for thread in self.threads.drain(..) {
             // Handlers' panics are caught.
             let _ = thread.join();
         }
+        // Futures that handle events may run on when the workers were told to end.
+        shared.quiet.wait(|| shared.is_quiet());
     }
 }
 

@@ -116,7 +116,7 @@ impl<K, E> Handle<K, E> {
     /// dispatched. Others may go on dispatching.
     ///
     /// # Errors
-    /// If a handler of this dispatcher calls it, which would wait for itself.
+    /// If a handler of this dispatcher calls it, or a future of one, which would wait for itself.
     pub fn wait_idle(&self) -> Result<(), WaitsForItself> {
         self.wait_until_quiet(None)
     }
@@ -129,7 +129,7 @@ impl<K, E> Handle<K, E> {
     /// Closes, and waits until everything has been handled, but not for longer than `longest`.
     ///
     /// # Errors
-    /// If a handler of this dispatcher calls it, which would wait for itself.
+    /// If a handler of this dispatcher calls it, or a future of one, which would wait for itself.
     pub fn drain(&self, longest: Duration) -> Result<Drained, WaitsForItself> {
         self.close();
         self.wait_until_quiet(Some(longest))?;
@@ -147,6 +147,7 @@ impl<K, E> Handle<K, E> {
         let discarded = self.0.discarded.load(Ordering::SeqCst);
         let mut stats = Stats { depth: self.0.bound.events(), discarded, ..Stats::default() };
         self.0.counters.iter().for_each(|counters| counters.add_to(&mut stats));
+        crate::lock(&self.0.outside).add_to(&mut stats);
         stats
     }
 
@@ -158,7 +159,7 @@ impl<K, E> Handle<K, E> {
 
     fn wait_until_quiet(&self, longest: Option<Duration>) -> Result<(), WaitsForItself> {
         let shared = &self.0;
-        if shared.worker_here().is_some() {
+        if shared.handles_here() {
             return Err(WaitsForItself);
         }
         let since = Instant::now();

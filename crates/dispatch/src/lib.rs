@@ -40,6 +40,7 @@
 //! | [`ready`], [`sleepers`] | which strands have something to do, and which workers sleep |
 //! | [`worker`] | a worker's life |
 //! | [`admit`], [`bound`], [`waiters`] | how events come in, whether there is room, and those who wait for it |
+//! | [`tasks`] | events that futures handle |
 //! | [`slot`], [`waits`] | results, and handlers that wait for them |
 //! | [`joint`], [`gate`] | events with several keys, and events that run alone |
 //! | [`state`] | the state of each key |
@@ -80,6 +81,7 @@ mod slot;
 mod state;
 mod strand;
 mod sync;
+mod tasks;
 mod waiters;
 mod waits;
 mod worker;
@@ -97,6 +99,7 @@ pub use job::Job;
 pub use options::{Binding, Idle, OnPanic, Overload};
 pub use report::PanicReport;
 pub use state::{StateBuilder, StatefulDispatcher};
+pub use tasks::{AsyncTurn, Task};
 
 /// Takes a lock. What it guards is whole at all times: whoever panics does so elsewhere.
 #[inline]

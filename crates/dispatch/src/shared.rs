@@ -23,6 +23,9 @@ pub(crate) const ABORTED: u32 = 2;
 /// A sequential event waits or runs.
 pub(crate) const SHUT: u32 = 4;
 
+/// A sequential event runs.
+pub(crate) const ALONE: u32 = 8;
+
 /// A worker that attends no strand.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
@@ -54,12 +57,14 @@ pub(crate) struct Shared<K, E> {
     pub(crate) pace: CachePadded<AtomicU32>,
     /// Held while the parts of an event with several keys are placed.
     pub(crate) joint: Mutex<()>,
-    /// `CLOSED`, `ABORTED`, `SHUT`.
+    /// `CLOSED`, `ABORTED`, `SHUT`, `ALONE`.
     pub(crate) flags: CachePadded<AtomicU32>,
     pub(crate) poisoned: Poisoned<K>,
     pub(crate) reports: Reports<K>,
     /// Workers that have not ended.
     pub(crate) workers_left: AtomicU32,
+    /// What is counted on other threads than the workers'.
+    pub(crate) outside: Mutex<Counters>,
     /// Events that an abort has dropped.
     pub(crate) discarded: AtomicU64,
     /// Whoever waits for room in the dispatcher.
@@ -97,11 +102,23 @@ loom::thread_local! {
 
 #[cfg(not(loom))]
 crate::sync::thread_local! {
-    /// The dispatcher whose worker this thread is, by address, and the worker.
+    /// The dispatcher whose worker this thread is, by address, and the worker; or whose future it polls, and [`POLLS`].
     static HANDLING: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// Whether this thread is a worker of any dispatcher.
+/// In the place of a worker: the thread polls the future of an event.
+const POLLS: usize = usize::MAX;
+
+/// Puts back what a thread handled before it polled a future.
+pub(crate) struct Polling((usize, usize));
+
+impl Drop for Polling {
+    fn drop(&mut self) {
+        HANDLING.with(|here| here.set(self.0));
+    }
+}
+
+/// Whether this thread is a worker of any dispatcher, or polls the future of an event.
 #[inline]
 pub(crate) fn is_worker() -> bool {
     HANDLING.with(Cell::get).0 != 0
@@ -130,6 +147,7 @@ impl<K, E> Shared<K, E> {
             poisoned: Poisoned::none(),
             reports: Reports::new(),
             workers_left: AtomicU32::new(workers as u32),
+            outside: Mutex::new(Counters::default()),
             discarded: AtomicU64::new(0),
             room: Waiters::default(),
             strand_room: core::array::from_fn(|_| Waiters::default()),
@@ -214,7 +232,17 @@ impl<K, E> Shared<K, E> {
     #[inline]
     pub(crate) fn worker_here(&self) -> Option<usize> {
         let (dispatcher, worker) = HANDLING.with(Cell::get);
-        (dispatcher == core::ptr::from_ref(self).addr()).then_some(worker)
+        (dispatcher == core::ptr::from_ref(self).addr() && worker != POLLS).then_some(worker)
+    }
+
+    /// Whether an event of this dispatcher is handled on this thread, or is to be.
+    pub(crate) fn handles_here(&self) -> bool {
+        HANDLING.with(Cell::get).0 == core::ptr::from_ref(self).addr()
+    }
+
+    /// As long as the result lives, the calling thread polls the future of an event.
+    pub(crate) fn poll_here(&self) -> Polling {
+        Polling(HANDLING.with(|here| here.replace((core::ptr::from_ref(self).addr(), POLLS))))
     }
 
     /// The calling thread is `worker` from now on.
@@ -259,7 +287,7 @@ impl<K, E> Shared<K, E> {
 
     /// Whether a sequential event may run now.
     pub(crate) fn is_gate_due(&self) -> bool {
-        self.has(SHUT) && {
+        self.flags.load(Ordering::SeqCst) & (SHUT | ALONE) == SHUT && {
             fence(Ordering::SeqCst);
             self.bound.in_strands() == 0
         }
@@ -278,6 +306,35 @@ impl<K, E> Shared<K, E> {
         self.see_to_gate();
         self.tell_of_room();
         self.tell_if_quiet();
+    }
+
+    /// The future of a sequential event has ended.
+    pub(crate) fn end_alone_elsewhere(&self) {
+        self.bound.end_deferred(1);
+        self.finish_elsewhere(0);
+        if self.has(ABORTED) {
+            self.discard_if_alone();
+        }
+    }
+
+    /// Releases the keys with these hashes, which an event held, and tells those who wait for room beside them.
+    pub(crate) fn release_keys(&self, hashes: &[u64]) {
+        for &hash in hashes {
+            let strand = self.strand_of(hash);
+            if self.strands[strand].release_from_outside(hash) {
+                self.announce(strand);
+            }
+            self.tell_of_room_in(strand);
+        }
+    }
+
+    /// Tells those who wait for room in `strand`. The lock of its back, which both sides have taken, orders this after they
+    /// have said that they wait, or their look after there was room.
+    pub(crate) fn tell_of_room_in(&self, strand: usize) {
+        let waiters = self.room_in(strand);
+        if waiters.may_be_awaited() {
+            waiters.tell();
+        }
     }
 
     /// Tells those who wait for room, if there is some.

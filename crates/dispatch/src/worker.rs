@@ -14,6 +14,7 @@
 
 mod idle;
 mod run;
+mod start;
 
 use crate::handle::Handle;
 use crate::handler::Handler;
@@ -169,17 +170,11 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             front = if ended.holds_key { queue.come_back() } else { queue.release(hash) };
         }
         shared.attended[me].store(NOWHERE, Ordering::Relaxed);
-        shared.counters[me].attended(handled.into(), shared.ready.home(strand) != me);
-        self.tell_of_room_in(strand);
-        handled
-    }
-
-    /// Tells those who wait for room in `strand`. The lock of its back, which both sides have taken, orders this after they
-    /// have said that they wait, or their look after there was room.
-    fn tell_of_room_in(&self, strand: usize) {
-        let waiters = self.shared.room_in(strand);
-        if waiters.may_be_awaited() {
-            waiters.tell();
+        match H::ASYNC {
+            true => shared.counters[me].turned(handled.into()),
+            false => shared.counters[me].attended(handled.into(), shared.ready.home(strand) != me),
         }
+        self.shared.tell_of_room_in(strand);
+        handled
     }
 }

@@ -3,9 +3,10 @@
 use super::Worker;
 use crate::handler::Handler;
 use crate::options::{Binding, Idle};
-use crate::shared::{NOWHERE, SHUT};
+use crate::shared::{ALONE, NOWHERE, SHUT};
 use crate::strand::Front;
 use crate::sync::{CHECKED, Guard, Ordering, spin_loop, yield_now};
+use crate::tasks::Held;
 use crate::waits::Holds;
 use core::hash::Hash;
 use core::time::Duration;
@@ -115,12 +116,18 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             }
             let Some(event) = gate.next.take() else { return false };
             gate.runs = true;
+            shared.flags.fetch_or(ALONE, Ordering::SeqCst);
             event
         };
+        if H::ASYNC {
+            shared.counters[self.me].attended(1, false);
+            self.start(Held::All, Some(event), 0);
+            return true;
+        }
         self.doing.holds(Holds::All);
         self.handle(&[], event, 0);
         self.doing.holds(Holds::Nothing);
-        shared.open_gate(self.me);
+        shared.open_gate(Some(self.me));
         shared.bound.end_deferred(1);
         shared.counters[self.me].attended(1, false);
         self.tell();

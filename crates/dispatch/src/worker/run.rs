@@ -5,8 +5,6 @@ use crate::caught::{caught, drop_caught};
 use crate::entry::{Entry, Work};
 use crate::handler::{Handler, Turn};
 use crate::joint::Joint;
-use crate::options::OnPanic;
-use crate::report::PanicReport;
 use crate::strand::Front;
 use crate::sync::{Arc, Guard, Ordering};
 use crate::waits::Holds;
@@ -32,6 +30,9 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         entry: Entry<K, E>,
         front: Guard<'_, Front<K, E>>,
     ) -> Ended {
+        if H::ASYNC {
+            return self.start_entry(strand, entry, front);
+        }
         let Entry { hash, came, work } = entry;
         self.doing.handles(hash);
         match work {
@@ -79,13 +80,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
                 self.handle(&joint.keys, event, joint.came);
                 self.doing.holds(Holds::Nothing);
             }
-            for &hash in &joint.hashes {
-                let strand = self.shared.strand_of(hash);
-                if self.shared.strands[strand].release_from_outside(hash) {
-                    self.shared.announce(strand);
-                }
-                self.tell_of_room_in(strand);
-            }
+            self.shared.release_keys(&joint.hashes);
         }
         drop_caught(joint);
         if runs {
@@ -96,7 +91,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
 
     /// An event that is counted in `slot` is handled from now on: the event, if the table has it.
     #[cold]
-    fn leave_table(&self, strand: usize, slot: usize, has_it: bool) -> Option<E> {
+    pub(super) fn leave_table(&self, strand: usize, slot: usize, has_it: bool) -> Option<E> {
         let (event, key) = self.shared.strands[strand].counted_back().keyed.leave(slot, has_it);
         drop_caught(key);
         event
@@ -192,26 +187,9 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
     }
 
     #[cold]
-    fn panicked(&self, keys: &[K], panic: Box<dyn Any + Send>) {
-        let shared = self.shared;
-        shared.counters[self.me].panicked();
-        let message = PanicReport::<K>::message_of(&*panic);
-        drop_caught(panic);
-        // To clone a key may panic too.
-        let report = caught(|| keys.to_vec()).unwrap_or_else(|panic| {
-            drop_caught(panic);
-            Vec::new()
-        });
-        shared.reports.add(PanicReport { keys: report, message });
-        match shared.settings.on_panic {
-            OnPanic::Skip => {}
-            OnPanic::Poison => {
-                if let Err(panic) = caught(|| shared.poisoned.add(keys.iter())) {
-                    drop_caught(panic);
-                }
-            }
-            OnPanic::Stop => shared.abort(),
-        }
+    pub(super) fn panicked(&self, keys: &[K], panic: Box<dyn Any + Send>) {
+        self.shared.counters[self.me].panicked();
+        self.shared.handler_panicked(keys, panic);
     }
 }
 

@@ -12,6 +12,7 @@ mod panics;
 mod promises;
 mod runs;
 mod states;
+mod tasks;
 mod waits;
 
 use warmcore_dispatch::{Binding, Builder, Dispatcher};

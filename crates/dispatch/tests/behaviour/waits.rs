@@ -102,9 +102,9 @@ fn a_circle_of_two_handlers_is_told() {
 #[test]
 fn a_handler_that_waits_for_an_event_of_its_own_worker_is_told() {
     let jobs = jobs(2, Binding::Static);
-    let workers = (0..40).map(|key| jobs.submit(key, |turn| turn.worker()).unwrap().wait().unwrap());
-    let workers: Vec<usize> = workers.collect();
-    let with = |worker: usize| workers.iter().rposition(|&other| other == worker).unwrap() as u64;
+    let workers = (0..40).map(|key| jobs.submit(key, |turn| turn.worker() as u64).unwrap().wait().unwrap());
+    let workers: Vec<u64> = workers.collect();
+    let with = |worker: u64| workers.iter().rposition(|&other| other == worker).unwrap() as u64;
     for (other, expected) in
         [(with(workers[0]), Err(WaitError::WaitsForItself)), (with(1 - workers[0]), Ok(7))]
     {
