@@ -6,6 +6,7 @@ use crate::error::DispatchError;
 use crate::joint::Joint;
 use crate::options::{Binding, Overload};
 use crate::shared::{ABORTED, ALONE, CLOSED, SHUT, Shared, is_worker};
+use crate::slow::SlowWait;
 use crate::sync::{Arc, Ordering};
 use crate::waits::{Holds, Place};
 use core::hash::{BuildHasher, Hash};
@@ -165,12 +166,23 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             if is_worker() {
                 return Err(arrival.refused(why));
             }
-            self.room_of(why).wait(|| self.may_try(why, &arrival));
+            let place = why;
+            let slow = SlowWait::begin(Some(&self.waits), || self.describe_room(place));
+            self.room_of(why).wait(|| slow.until(self.may_try(why, &arrival)));
             match self.try_dispatch(arrival) {
                 Ok(()) => return Ok(()),
                 Err(again) => (why, arrival) = again,
             }
         }
+    }
+
+    fn describe_room(&self, why: Why) -> String {
+        let place = match why {
+            Why::Full | Why::Closed => "the dispatcher".to_owned(),
+            Why::StrandFull(strand) => format!("strand {strand}"),
+            Why::KeyFull(strand) => format!("a key of strand {strand}"),
+        };
+        format!("room in {place} ({} events are in)", self.bound.events())
     }
 
     /// Whether it is worth the while to try again: there is room, or there never will be.

@@ -2,6 +2,7 @@
 
 use crate::builder::Builder;
 use crate::handle::Handle;
+use crate::slow::SlowWait;
 use crate::sync::{JoinHandle, Ordering};
 use core::ops::Deref;
 
@@ -51,12 +52,12 @@ impl<K, E> Dispatcher<K, E> {
         if shared.handles_here() {
             return;
         }
+        let slow = SlowWait::begin(Some(&shared.waits), || shared.describe_end());
         for thread in self.threads.drain(..) {
-            // Handlers' panics are caught.
-            let _ = thread.join();
+            slow.join(thread);
         }
         // Futures that handle events may run on when the workers were told to end.
-        shared.quiet.wait(|| shared.is_quiet());
+        shared.quiet.wait(|| slow.until(shared.is_quiet()));
     }
 }
 

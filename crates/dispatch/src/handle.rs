@@ -7,6 +7,7 @@ use crate::error::{DispatchError, WaitsForItself};
 use crate::future::Dispatching;
 use crate::report::PanicReport;
 use crate::shared::{ABORTED, Shared};
+use crate::slow::SlowWait;
 use crate::sync::{Arc, Ordering};
 use core::hash::Hash;
 use core::time::Duration;
@@ -164,7 +165,8 @@ impl<K, E> Handle<K, E> {
         }
         let since = Instant::now();
         let left = || longest.map(|longest| longest.saturating_sub(since.elapsed()));
-        shared.quiet.wait_for(left, || shared.is_quiet() || shared.has(ABORTED));
+        let slow = SlowWait::begin(Some(&shared.waits), || shared.describe_end());
+        shared.quiet.wait_for(left, || slow.until(shared.is_quiet() || shared.has(ABORTED)));
         Ok(())
     }
 }

@@ -41,7 +41,7 @@
 //! | [`worker`] | a worker's life |
 //! | [`admit`], [`bound`], [`waiters`] | how events come in, whether there is room, and those who wait for it |
 //! | [`tasks`] | events that futures handle |
-//! | [`slot`], [`waits`] | results, and handlers that wait for them |
+//! | [`slot`], [`waits`], [`slow`] | results, handlers that wait for them, and what is said of waits that last |
 //! | [`joint`], [`gate`] | events with several keys, and events that run alone |
 //! | [`state`] | the state of each key |
 //! | [`keyed`] | keys that have something waiting, for limits and the freshest events |
@@ -78,6 +78,7 @@ mod report;
 mod shared;
 mod sleepers;
 mod slot;
+mod slow;
 mod state;
 mod strand;
 mod sync;

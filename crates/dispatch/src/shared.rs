@@ -277,6 +277,11 @@ impl<K, E> Shared<K, E> {
         self.bound.events() == 0
     }
 
+    /// What is waited for by those who wait until nothing is left.
+    pub(crate) fn describe_end(&self) -> String {
+        format!("the end of {} events", self.bound.events())
+    }
+
     /// Whether it is closed, and nothing is left. Whoever dispatches admits first and looks whether it is closed after.
     pub(crate) fn is_over(&self) -> bool {
         self.has(CLOSED) && {

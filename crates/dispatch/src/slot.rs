@@ -2,6 +2,7 @@
 
 use crate::caught::{caught, drop_caught};
 use crate::error::WaitError;
+use crate::slow::{SAYS, SlowWait};
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard};
 use crate::waits::{self, Place, Waits};
 use core::mem::take;
@@ -101,6 +102,9 @@ impl<R> Slot<R> {
             None => crate::lock(&self.state),
         };
         let since = Instant::now();
+        let place = state.place.clone();
+        let waits = place.as_ref().map(|place| &*place.waits);
+        let slow = SlowWait::begin(waits, || "the result of an event".to_owned());
         loop {
             match take(&mut state.outcome) {
                 Outcome::Result(result) => return Some(Ok(result)),
@@ -116,8 +120,16 @@ impl<R> Slot<R> {
             if left.is_some_and(|left| left.is_zero()) {
                 return None;
             }
+            if SAYS && slow.left().is_zero() {
+                // To describe what the workers do takes the lock of the table, which comes before this one.
+                drop(state);
+                slow.until(false);
+                state = crate::lock(&self.state);
+                continue;
+            }
             let look_again = here.is_some().then_some(LOOK_AGAIN);
-            state = match left.into_iter().chain(look_again).min() {
+            let say = SAYS.then(|| slow.left());
+            state = match left.into_iter().chain(look_again).chain(say).min() {
                 Some(longest) => {
                     self.told.wait_timeout(state, longest).unwrap_or_else(PoisonError::into_inner).0
                 }

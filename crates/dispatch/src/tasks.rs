@@ -86,8 +86,7 @@ impl Builder {
     ///
     /// What is dispatched while such a future is polled comes in as a handler's events do: beyond the capacity, and without a
     /// wait. A panic of a future is that of a handler. A future that is dropped before it has ended, as by an executor that is
-    /// shut down, is [counted](crate::Stats::cancelled) and [reported](Handle::panics); so is one that `spawn` panics
-    /// with. Whoever waits until nothing is left waits for the futures too, also when a dispatcher is dropped or
+    /// shut down or a `spawn` that panics, is [counted](crate::Stats::cancelled) and [reported](Handle::panics). Whoever waits until nothing is left waits for the futures too, also when a dispatcher is dropped or
     /// aborted: not on the only thread of their executor.
     ///
     /// # Errors

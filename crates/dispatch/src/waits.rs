@@ -4,9 +4,11 @@
 //! anybody can see the result. So a worker in the table waits for an event that has not ended; and if that is so of all
 //! workers, or in a circle of keys that are held, then none of these events ever runs.
 
-use crate::sync::{Arc, AtomicBool, AtomicU64, Mutex, MutexGuard, Ordering};
+use crate::slow::SAYS;
+use crate::sync::{Arc, AtomicBool, AtomicU64, Clock, Mutex, MutexGuard, Ordering};
 use core::cell::RefCell;
 use crossbeam_utils::CachePadded;
+use std::sync::OnceLock;
 
 /// What a handler has to itself while it runs.
 #[derive(Clone, Debug)]
@@ -50,6 +52,7 @@ pub(crate) struct Waits {
     awaited: Mutex<Vec<Option<Place>>>,
     doing: Box<[CachePadded<Doing>]>,
     aborted: AtomicBool,
+    clock: Clock,
 }
 
 /// What a worker does.
@@ -58,13 +61,26 @@ pub(crate) struct Doing {
     hash: AtomicU64,
     /// What it holds besides.
     more: Mutex<Holds>,
+    /// Since when it has handled that event; 0 if it handles none. Kept in debug builds.
+    since: AtomicU64,
+    thread: OnceLock<String>,
 }
 
 impl Doing {
     /// An event of `hash` is handled from now on.
     #[inline]
-    pub(crate) fn handles(&self, hash: u64) {
+    pub(crate) fn handles(&self, hash: u64, clock: &Clock) {
         self.hash.store(hash, Ordering::Relaxed);
+        if SAYS {
+            self.since.store(clock.raw().max(1), Ordering::Relaxed);
+        }
+    }
+
+    /// None is handled.
+    pub(crate) fn rests(&self) {
+        if SAYS {
+            self.since.store(0, Ordering::Relaxed);
+        }
     }
 
     /// An event that holds more than its hash is handled from now on, or no longer.
@@ -102,18 +118,27 @@ pub(crate) fn here() -> Option<(Arc<Waits>, usize)> {
 impl Waits {
     pub(crate) fn new(workers: usize) -> Self {
         let doing = |_| {
-            let doing = Doing { hash: AtomicU64::new(0), more: Mutex::new(Holds::Nothing) };
-            CachePadded::new(doing)
+            CachePadded::new(Doing {
+                hash: AtomicU64::new(0),
+                more: Mutex::new(Holds::Nothing),
+                since: AtomicU64::new(0),
+                thread: OnceLock::new(),
+            })
         };
         Self {
             awaited: Mutex::new((0..workers).map(|_| None).collect()),
             doing: (0..workers).map(doing).collect(),
             aborted: AtomicBool::new(false),
+            clock: Clock::new(),
         }
     }
 
     /// The calling thread is `worker` from now on.
     pub(crate) fn work_here(self: &Arc<Self>, worker: usize) {
+        if SAYS {
+            let thread = std::thread::current();
+            let _ = self.doing[worker].thread.set(thread.name().unwrap_or("unnamed").to_owned());
+        }
         HERE.with(|here| *here.borrow_mut() = Some((self.clone(), worker)));
     }
 
@@ -133,6 +158,23 @@ impl Waits {
     /// What workers wait for.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Vec<Option<Place>>> {
         crate::lock(&self.awaited)
+    }
+
+    /// What each worker does.
+    pub(crate) fn describe(&self) -> String {
+        let (awaited, now) = (self.lock(), self.clock.raw());
+        let describe = |(worker, doing): (usize, &CachePadded<Doing>)| {
+            let (since, hash) = (doing.since.load(Ordering::Relaxed), doing.hash.load(Ordering::Relaxed));
+            let thread = doing.thread.get().map_or("not started", String::as_str);
+            let seconds = self.clock.delta_as_nanos(since.min(now), now) as f64 / 1e9;
+            let does = match &awaited[worker] {
+                _ if since == 0 => "has nothing to do".to_owned(),
+                None => format!("has handled an event with hash {hash:#018x} for {seconds:.1} s"),
+                Some(_) => format!("handles an event with hash {hash:#018x}, and waits for another"),
+            };
+            format!("worker {worker} (thread `{thread}`) {does}")
+        };
+        self.doing.iter().enumerate().map(describe).collect::<Vec<_>>().join("; ")
     }
 
     /// Whether an event at `place` can only run when the handler on the worker `me` has ended, if what others wait for is

@@ -170,6 +170,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             front = if ended.holds_key { queue.come_back() } else { queue.release(hash) };
         }
         shared.attended[me].store(NOWHERE, Ordering::Relaxed);
+        self.doing.rests();
         match H::ASYNC {
             true => shared.counters[me].turned(handled.into()),
             false => shared.counters[me].attended(handled.into(), shared.ready.home(strand) != me),

@@ -125,8 +125,10 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             return true;
         }
         self.doing.holds(Holds::All);
+        self.doing.handles(0, &shared.clock);
         self.handle(&[], event, 0);
         self.doing.holds(Holds::Nothing);
+        self.doing.rests();
         shared.open_gate(Some(self.me));
         shared.bound.end_deferred(1);
         shared.counters[self.me].attended(1, false);

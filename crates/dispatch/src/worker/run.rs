@@ -34,7 +34,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             return self.start_entry(strand, entry, front);
         }
         let Entry { hash, came, work } = entry;
-        self.doing.handles(hash);
+        self.doing.handles(hash, &self.shared.clock);
         match work {
             Work::Keyed(key, event) if H::RUNS => {
                 return self.run_together((hash, key, event), came, front);
@@ -187,7 +187,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
     }
 
     #[cold]
-    pub(super) fn panicked(&self, keys: &[K], panic: Box<dyn Any + Send>) {
+    fn panicked(&self, keys: &[K], panic: Box<dyn Any + Send>) {
         self.shared.counters[self.me].panicked();
         self.shared.handler_panicked(keys, panic);
     }

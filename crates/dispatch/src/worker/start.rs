@@ -5,6 +5,7 @@ use super::run::Ended;
 use crate::caught::{caught, drop_caught};
 use crate::entry::{Entry, Work};
 use crate::handler::Handler;
+use crate::report::PanicReport;
 use crate::strand::Front;
 use crate::sync::{Arc, Guard};
 use crate::tasks::{AsyncTurn, Held, Running};
@@ -60,7 +61,10 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             None => running.skip(),
         });
         if let Err(panic) = started {
-            self.panicked(held.keys(), panic);
+            // Of whoever spawns: the event is counted as its future is dropped.
+            let message = PanicReport::<K>::message_of(&*panic);
+            drop_caught(panic);
+            self.shared.report(held.keys(), message);
         }
         drop_caught(held);
     }

@@ -11,6 +11,7 @@ mod overload;
 mod panics;
 mod promises;
 mod runs;
+mod slow;
 mod states;
 mod tasks;
 mod waits;
