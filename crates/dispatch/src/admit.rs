@@ -155,6 +155,9 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
 
     #[cold]
     fn overloaded(&self, mut why: Why, mut arrival: Arrival<K, E>) -> Result<(), DispatchError<E>> {
+        if why != Why::Closed {
+            self.overloaded.begin();
+        }
         loop {
             if why == Why::Closed || self.settings.overload == Overload::Reject {
                 return Err(arrival.refused(why));

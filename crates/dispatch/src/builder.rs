@@ -9,6 +9,7 @@ use crate::options::{Binding, Idle, OnPanic, Overload};
 use crate::report::PanicReport;
 use crate::shared::{Settings, Shared};
 use crate::sync::{Arc, Scope, scope, spawn, spawn_scoped};
+use crate::trace::tell;
 use crate::worker::Worker;
 use core::hash::Hash;
 use std::num::NonZeroUsize;
@@ -223,6 +224,7 @@ impl Builder {
             return Err(BuildError::KeyLimit);
         }
         let settings = Settings { strands: strands.map(usize::next_power_of_two), ..self.settings };
+        tell!(DEBUG, workers = self.workers, capacity, name = %self.name, "a dispatcher is built");
         let shared = Shared { note: H::NOTE, ..Shared::new(self.workers, settings) };
         Ok(Handle(Arc::new(shared)))
     }

@@ -43,6 +43,7 @@
 //! | [`tasks`] | events that futures handle |
 //! | [`slot`], [`waits`], [`slow`] | results, handlers that wait for them, and what is said of waits that last |
 //! | [`joint`], [`gate`] | events with several keys, and events that run alone |
+//! | [`trace`] | what the `tracing` feature tells |
 //! | [`state`] | the state of each key |
 //! | [`keyed`] | keys that have something waiting, for limits and the freshest events |
 //! | [`shared`], [`discard`] | what all of them share, and what is dropped after an abort |
@@ -83,6 +84,7 @@ mod state;
 mod strand;
 mod sync;
 mod tasks;
+mod trace;
 mod waiters;
 mod waits;
 mod worker;

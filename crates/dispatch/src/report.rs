@@ -4,6 +4,7 @@ use crate::caught::{caught, drop_caught};
 use crate::options::OnPanic;
 use crate::shared::Shared;
 use crate::sync::Mutex;
+use crate::trace::tell;
 use core::any::Any;
 use core::hash::Hash;
 use std::collections::VecDeque;
@@ -34,6 +35,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     pub(crate) fn handler_panicked(&self, keys: &[K], panic: Box<dyn Any + Send>) {
         let message = PanicReport::<K>::message_of(&*panic);
         drop_caught(panic);
+        tell!(ERROR, message = %message, "a handler has panicked");
         self.report(keys, message);
         match self.settings.on_panic {
             OnPanic::Skip => {}

@@ -11,6 +11,7 @@ use crate::report::Reports;
 use crate::sleepers::Sleepers;
 use crate::strand::{Pushed, Strand};
 use crate::sync::{Arc, AtomicU32, AtomicU64, Clock, HashBuilder, Mutex, Ordering, fence};
+use crate::trace::{Overloaded, tell};
 use crate::waiters::Waiters;
 use crate::waits::{Place, Waits};
 use crossbeam_utils::CachePadded;
@@ -71,6 +72,7 @@ pub(crate) struct Shared<K, E> {
     pub(crate) room: Waiters,
     /// Whoever waits for room in a strand, or of a key.
     pub(crate) strand_room: [Waiters; GROUPS],
+    pub(crate) overloaded: Overloaded,
     /// Whoever waits until nothing is left.
     pub(crate) quiet: Waiters,
     /// Handlers that wait for events of this dispatcher.
@@ -151,6 +153,7 @@ impl<K, E> Shared<K, E> {
             discarded: AtomicU64::new(0),
             room: Waiters::default(),
             strand_room: core::array::from_fn(|_| Waiters::default()),
+            overloaded: Overloaded::default(),
             quiet: Waiters::default(),
             waits: Arc::new(Waits::new(workers)),
             note: None,
@@ -254,13 +257,17 @@ impl<K, E> Shared<K, E> {
 
     /// Nothing more can be dispatched.
     pub(crate) fn close(&self) {
-        self.flags.fetch_or(CLOSED, Ordering::SeqCst);
+        if self.flags.fetch_or(CLOSED, Ordering::SeqCst) & CLOSED == 0 {
+            tell!(DEBUG, "the dispatcher is closed");
+        }
         self.tell_everybody();
     }
 
     /// Nothing more is handled; what waits stays where it is.
     pub(crate) fn abort(&self) {
-        self.flags.fetch_or(CLOSED | ABORTED, Ordering::SeqCst);
+        if self.flags.fetch_or(CLOSED | ABORTED, Ordering::SeqCst) & ABORTED == 0 {
+            tell!(DEBUG, "the dispatcher is aborted");
+        }
         self.waits.abort();
         self.tell_everybody();
     }

@@ -2,6 +2,7 @@
 //! First within a second, then whenever it has lasted twice as long.
 
 use crate::sync::{CHECKED, JoinHandle};
+use crate::trace::tell;
 use crate::waits::Waits;
 use core::cell::Cell;
 use core::time::Duration;
@@ -64,6 +65,7 @@ impl<'a, W: Fn() -> String> SlowWait<'a, W> {
         let workers = self.waits.map(|waits| format!(": {}", waits.describe())).unwrap_or_default();
         let (name, what, seconds) =
             (thread.name().unwrap_or("unnamed"), (self.what)(), elapsed.as_secs_f64());
+        tell!(WARN, "thread `{name}` has waited {seconds:.1} s for {what}{workers}");
         eprintln!("warmcore-dispatch: thread `{name}` has waited {seconds:.1} s for {what}{workers}");
     }
 }

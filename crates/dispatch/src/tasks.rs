@@ -11,6 +11,7 @@ use crate::handle::Handle;
 use crate::handler::{Handler, Turn};
 use crate::joint::Joint;
 use crate::sync::Arc;
+use crate::trace::Span;
 use core::any::Any;
 use core::fmt;
 use core::future::{Future, poll_fn};
@@ -151,6 +152,7 @@ where
         let Some(now) = &running else { return Poll::Ready(()) };
         let _here = now.handle.0.poll_here();
         let polled = caught(|| {
+            let _entered = now.span.enter();
             if let Some((turn, event)) = begin.take() {
                 future.set(Some(handler(turn, event)));
             }
@@ -208,12 +210,13 @@ pub struct Running<K: Eq + Hash + Clone, E> {
     came: u64,
     began: u64,
     has_ended: bool,
+    span: Span,
 }
 
 impl<K: Eq + Hash + Clone, E> Running<K, E> {
-    pub(crate) fn new(handle: Handle<K, E>, held: Arc<Held<K, E>>, came: u64) -> Self {
+    pub(crate) fn new(handle: Handle<K, E>, held: Arc<Held<K, E>>, came: u64, span: Span) -> Self {
         let began = if came == 0 { 0 } else { handle.0.clock.raw() };
-        Self { handle, held: Some(held), came, began, has_ended: false }
+        Self { handle, held: Some(held), came, began, has_ended: false, span }
     }
 
     /// The event is not handled, as its key is poisoned.

@@ -76,6 +76,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
 
     /// Tells those who wait for room, or for the end, if what they wait for is so.
     pub(super) fn tell(&self) {
+        self.shared.overloaded.end();
         self.shared.tell_of_room();
         self.shared.tell_if_quiet();
     }

@@ -5,8 +5,10 @@ use crate::caught::{caught, drop_caught};
 use crate::entry::{Entry, Work};
 use crate::handler::{Handler, Turn};
 use crate::joint::Joint;
+use crate::shared::NOWHERE;
 use crate::strand::Front;
 use crate::sync::{Arc, Guard, Ordering};
+use crate::trace::Span;
 use crate::waits::Holds;
 use core::any::Any;
 use core::hash::Hash;
@@ -147,6 +149,8 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
     fn guarded(&self, keys: &[K], events: u64, came: u64, handle: impl FnOnce(&H, &Turn<'_, K, E>)) {
         let (shared, counters) = (self.shared, &self.shared.counters[self.me]);
         let turn = Turn { handle: self.handle, keys, worker: self.me };
+        let span = Span::new(self.me, events, || self.about(came));
+        let _entered = span.enter();
         let result = caught(|| {
             if shared.is_poisoned(keys) {
                 counters.skipped_poisoned(events);
@@ -161,6 +165,14 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         if let Err(panic) = result {
             self.panicked(keys, panic);
         }
+    }
+
+    /// The strand of what is handled, if it is in one, and how long it waited, if that is known.
+    pub(super) fn about(&self, came: u64) -> (Option<usize>, Option<u64>) {
+        let strand = self.shared.attended[self.me].load(Ordering::Relaxed);
+        let clock = &self.shared.clock;
+        let wait = (came != 0).then(|| clock.delta_as_nanos(came, clock.raw().max(came)));
+        ((strand != NOWHERE).then_some(strand as usize), wait)
     }
 
     /// Handles a sampled event by the clock.

@@ -9,6 +9,7 @@ use crate::report::PanicReport;
 use crate::strand::Front;
 use crate::sync::{Arc, Guard};
 use crate::tasks::{AsyncTurn, Held, Running};
+use crate::trace::Span;
 use core::hash::Hash;
 
 impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
@@ -49,7 +50,8 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
     pub(super) fn start(&self, held: Held<K, E>, event: Option<E>, came: u64) {
         let held = Arc::new(held);
         let turn = AsyncTurn::new(self.handle.clone(), held.clone());
-        let running = Running::new(self.handle.clone(), held.clone(), came);
+        let span = Span::new(self.me, 1, || self.about(came));
+        let running = Running::new(self.handle.clone(), held.clone(), came, span);
         let is_poisoned = || self.shared.is_poisoned(held.keys());
         let started = caught(|| match event {
             Some(event) if !is_poisoned() => self.handler.start(running, turn, event),
