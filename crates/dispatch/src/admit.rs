@@ -10,7 +10,9 @@ use crate::slow::SlowWait;
 use crate::sync::{Arc, Ordering};
 use crate::waits::{Holds, Place};
 use core::hash::{BuildHasher, Hash};
+use core::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
 /// One event in so many is timed.
 const SAMPLED: u64 = 64;
@@ -149,12 +151,31 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     pub(crate) fn dispatch(&self, arrival: Arrival<K, E>) -> Result<(), DispatchError<E>> {
         match self.try_dispatch(arrival) {
             Ok(()) => Ok(()),
-            Err((why, arrival)) => self.overloaded(why, arrival),
+            Err((why, arrival)) => self.overloaded(why, arrival, None),
         }
     }
 
+    /// The same, but waits for `longest` at most.
+    ///
+    /// # Errors
+    /// If the event is refused, or the time is over.
+    pub(crate) fn dispatch_within(
+        &self,
+        arrival: Arrival<K, E>,
+        longest: Duration,
+    ) -> Result<(), DispatchError<E>> {
+        self.try_dispatch(arrival).or_else(|(why, arrival)| self.overloaded(why, arrival, Some(longest)))
+    }
+
     #[cold]
-    fn overloaded(&self, mut why: Why, mut arrival: Arrival<K, E>) -> Result<(), DispatchError<E>> {
+    fn overloaded(
+        &self,
+        mut why: Why,
+        mut arrival: Arrival<K, E>,
+        longest: Option<Duration>,
+    ) -> Result<(), DispatchError<E>> {
+        let since = Instant::now();
+        let left = || longest.map(|longest| longest.saturating_sub(since.elapsed()));
         if why != Why::Closed {
             self.overloaded.begin();
         }
@@ -166,12 +187,12 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                 self.shed();
                 return Ok(());
             }
-            if is_worker() {
+            if is_worker() || left().is_some_and(|left| left.is_zero()) {
                 return Err(arrival.refused(why));
             }
             let place = why;
             let slow = SlowWait::begin(Some(&self.waits), || self.describe_room(place));
-            self.room_of(why).wait(|| slow.until(self.may_try(why, &arrival)));
+            self.room_of(why).wait_for(left, || slow.until(self.may_try(why, &arrival)));
             match self.try_dispatch(arrival) {
                 Ok(()) => return Ok(()),
                 Err(again) => (why, arrival) = again,

@@ -19,7 +19,8 @@ use std::time::Instant;
 /// the capacity, up to [`Builder::follow_ups`](crate::Builder::follow_ups) events.
 pub struct Handle<K, E>(pub(crate) Arc<Shared<K, E>>);
 
-/// What came of an attempt to [drain](Handle::drain) within some time.
+/// What came of a wait for the end of all events, [closed](Handle::drain) or [not](Handle::wait_idle_timeout), within some
+/// time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Drained {
     /// Events that were not handled when the time had passed.
@@ -59,6 +60,14 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
     #[inline]
     pub fn try_dispatch(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
         self.0.try_dispatch(self.0.keyed(key, event)).map_err(|(why, arrival)| arrival.refused(why))
+    }
+
+    /// The same, but waits for room for `longest` at most.
+    ///
+    /// # Errors
+    /// As [`dispatch`](Self::dispatch); [full](DispatchError::Full) too, if the time is over.
+    pub fn dispatch_timeout(&self, key: K, event: E, longest: Duration) -> Result<(), DispatchError<E>> {
+        self.0.dispatch_within(self.0.keyed(key, event), longest)
     }
 
     /// The same for an asynchronous task, which waits for room without blocking its thread.
@@ -122,6 +131,15 @@ impl<K, E> Handle<K, E> {
         self.wait_until_quiet(None)
     }
 
+    /// The same, for `longest` at most.
+    ///
+    /// # Errors
+    /// As [`wait_idle`](Self::wait_idle).
+    pub fn wait_idle_timeout(&self, longest: Duration) -> Result<Drained, WaitsForItself> {
+        self.wait_until_quiet(Some(longest))?;
+        Ok(Drained { left: self.0.bound.events() })
+    }
+
     /// Nothing more can be dispatched, not by handlers either. What was dispatched is handled.
     pub fn close(&self) {
         self.0.close();
@@ -152,7 +170,8 @@ impl<K, E> Handle<K, E> {
         stats
     }
 
-    /// The handlers that have panicked since the last time, oldest first; the last 64 of them.
+    /// The handlers that have panicked since the last time, and futures that were dropped early, oldest first; the last 64 of
+    /// them.
     #[must_use]
     pub fn panics(&self) -> Vec<PanicReport<K>> {
         self.0.reports.take()

@@ -74,12 +74,12 @@ impl Builder {
     ///
     /// let runtime = tokio::runtime::Builder::new_multi_thread().build().unwrap();
     /// let executor = runtime.handle().clone();
-    /// let greet = async |turn: AsyncTurn<&'static str, u64>, number: u64| {
+    /// let greet = |turn: AsyncTurn<&'static str, u64>, number: u64| async move {
     ///     tokio::task::yield_now().await;
     ///     println!("{:?}: {number}", turn.key());
     /// };
     /// let spawn = move |task| drop(executor.spawn(task));
-    /// let greetings = Dispatcher::<&'static str, u64>::builder().workers(1).build_async(spawn, move |turn, number| greet(turn, number))?;
+    /// let greetings = Dispatcher::<&'static str, u64>::builder().build_async(spawn, greet)?;
     /// greetings.dispatch("alice", 1).unwrap();
     /// drop(greetings);
     /// # Ok::<(), warmcore_dispatch::BuildError>(())
@@ -87,8 +87,10 @@ impl Builder {
     ///
     /// What is dispatched while such a future is polled comes in as a handler's events do: beyond the capacity, and without a
     /// wait. A panic of a future is that of a handler. A future that is dropped before it has ended, as by an executor that is
-    /// shut down or a `spawn` that panics, is [counted](crate::Stats::cancelled) and [reported](Handle::panics). Whoever waits until nothing is left waits for the futures too, also when a dispatcher is dropped or
-    /// aborted: not on the only thread of their executor.
+    /// shut down or a `spawn` that panics, is [counted](crate::Stats::cancelled) and [reported](Handle::panics).
+    ///
+    /// Whoever waits until nothing is left waits for the futures too, and so does who drops or aborts the dispatcher. Do not
+    /// wait on the only thread of their executor.
     ///
     /// # Errors
     /// As [`build`](Self::build).

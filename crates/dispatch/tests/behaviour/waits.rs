@@ -5,7 +5,8 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 use warmcore_dispatch::{
-    Binding, Completion, Dispatcher, Handle, Handler, Job, NotHandled, Request, Turn, WaitError,
+    Binding, Completion, DispatchError, Dispatcher, Handle, Handler, Job, NotHandled, Request, Turn,
+    WaitError,
 };
 
 const LONG: Duration = Duration::from_secs(60);
@@ -190,6 +191,23 @@ fn a_wait_with_a_limit_ends_and_can_be_repeated() {
     assert_eq!(answer.wait_timeout(LONG), Some(Ok(Ok(7))));
     assert_eq!(answer.wait_timeout(LONG), Some(Err(WaitError::NotHandled)));
     assert_eq!(WaitError::from(NotHandled), WaitError::NotHandled);
+}
+
+#[test]
+fn waits_for_room_and_for_the_end_may_have_limits() {
+    let (go_on, wait) = channel::<()>();
+    let wait = Mutex::new(wait);
+    let handle = move |_: &Turn<'_, u64, u64>, _: u64| wait.lock().unwrap().recv().unwrap();
+    let dispatcher: Dispatcher<u64, u64> =
+        Dispatcher::<u64, u64>::builder().workers(1).capacity(2).build(handle).unwrap();
+    let short = Duration::from_millis(20);
+    assert_eq!(dispatcher.dispatch_timeout(1, 1, short), Ok(()));
+    assert_eq!(dispatcher.dispatch_timeout(1, 2, short), Ok(()));
+    assert_eq!(dispatcher.dispatch_timeout(1, 3, short), Err(DispatchError::Full(3)));
+    assert_eq!(dispatcher.wait_idle_timeout(short).unwrap().left, 2);
+    (0..3).for_each(|_| go_on.send(()).unwrap());
+    assert_eq!(dispatcher.dispatch_timeout(1, 3, LONG), Ok(()));
+    assert_eq!(dispatcher.wait_idle_timeout(LONG).unwrap().left, 0);
 }
 
 /// What the handler waits for is never handled: the abort leaves it to the last worker to drop it.
