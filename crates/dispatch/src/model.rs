@@ -3,6 +3,7 @@
 
 mod dispatcher;
 mod sleepers;
+mod slot;
 mod strand;
 mod waiters;
 

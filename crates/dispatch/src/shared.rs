@@ -252,7 +252,7 @@ impl<K, E> Shared<K, E> {
     pub(crate) fn work_here(&self, worker: usize) {
         HANDLING.with(|here| here.set((core::ptr::from_ref(self).addr(), worker)));
         self.sleepers.register(worker);
-        self.waits.work_here(worker);
+        Waits::work_here(&self.waits, worker);
     }
 
     /// Nothing more can be dispatched.

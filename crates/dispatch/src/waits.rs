@@ -134,12 +134,12 @@ impl Waits {
     }
 
     /// The calling thread is `worker` from now on.
-    pub(crate) fn work_here(self: &Arc<Self>, worker: usize) {
+    pub(crate) fn work_here(waits: &Arc<Self>, worker: usize) {
         if SAYS {
             let thread = std::thread::current();
-            let _ = self.doing[worker].thread.set(thread.name().unwrap_or("unnamed").to_owned());
+            let _ = waits.doing[worker].thread.set(thread.name().unwrap_or("unnamed").to_owned());
         }
-        HERE.with(|here| *here.borrow_mut() = Some((self.clone(), worker)));
+        HERE.with(|here| *here.borrow_mut() = Some((waits.clone(), worker)));
     }
 
     pub(crate) fn doing(&self, worker: usize) -> &Doing {
