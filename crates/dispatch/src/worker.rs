@@ -165,6 +165,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
                 front = queue.come_back();
             }
             let hash = entry.hash;
+            self.doing.handles(hash, &shared.clock);
             let ended = self.run_entry(strand, entry, front);
             handled += ended.events;
             front = if ended.holds_key { queue.come_back() } else { queue.release(hash) };

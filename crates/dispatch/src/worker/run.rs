@@ -36,7 +36,6 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             return self.start_entry(strand, entry, front);
         }
         let Entry { hash, came, work } = entry;
-        self.doing.handles(hash, &self.shared.clock);
         match work {
             Work::Keyed(key, event) if H::RUNS => {
                 return self.run_together((hash, key, event), came, front);
