@@ -225,7 +225,7 @@ impl Builder {
         }
         let settings = Settings { strands: strands.map(usize::next_power_of_two), ..self.settings };
         tell!(DEBUG, workers = self.workers, capacity, name = %self.name, "a dispatcher is built");
-        let shared = Shared { note: H::NOTE, ..Shared::new(self.workers, settings) };
+        let shared = Shared { note: H::NOTE, asynchronous: H::ASYNC, ..Shared::new(self.workers, settings) };
         Ok(Handle(Arc::new(shared)))
     }
 }

@@ -77,6 +77,8 @@ pub(crate) struct Shared<K, E> {
     pub(crate) quiet: Waiters,
     /// Handlers that wait for events of this dispatcher.
     pub(crate) waits: Arc<Waits>,
+    /// Whether futures handle events.
+    pub(crate) asynchronous: bool,
     /// [`Handler::NOTE`](crate::Handler::NOTE) of the handler.
     pub(crate) note: Option<fn(&E, Option<Place>)>,
 }
@@ -156,6 +158,7 @@ impl<K, E> Shared<K, E> {
             overloaded: Overloaded::default(),
             quiet: Waiters::default(),
             waits: Arc::new(Waits::new(workers)),
+            asynchronous: false,
             note: None,
         }
     }
@@ -286,7 +289,8 @@ impl<K, E> Shared<K, E> {
 
     /// What is waited for by those who wait until nothing is left.
     pub(crate) fn describe_end(&self) -> String {
-        format!("the end of {} events", self.bound.events())
+        let by = if self.asynchronous { ", which futures handle" } else { "" };
+        format!("all events to end ({} left{by})", self.bound.events())
     }
 
     /// Whether it is closed, and nothing is left. Whoever dispatches admits first and looks whether it is closed after.

@@ -7,6 +7,8 @@ use warmcore_dispatch::{Completion, Dispatcher, Request, Turn};
 
 const VARIABLE: &str = "WARMCORE_SLOW_WAIT";
 
+const FUTURES: &str = "all events to end (1 left, which futures handle)";
+
 /// Longer than until the first line.
 const SLOW: Duration = Duration::from_millis(1_300);
 
@@ -41,14 +43,20 @@ fn wait(how: &str) {
             (0..258).for_each(|number| drop(request(&slow, number)));
         }
         "the result of an event" => _ = request(&slow(2), 0).wait().unwrap(),
-        "the end of 1 events" => {
+        "all events to end (1 left)" => {
             let slow = slow(2);
             drop(request(&slow, 0));
             slow.wait_idle().unwrap();
         }
-        "the end of 2 events" => {
+        "all events to end (2 left)" => {
             let slow = slow(2);
             (0..2).for_each(|number| drop(request(&slow, number)));
+        }
+        FUTURES => {
+            let spawn = |task| drop(spawn(move || (sleep(SLOW), drop(task))));
+            let slow = Dispatcher::<u64, u64>::builder().workers(2).name("tellers");
+            let slow = slow.build_async(spawn, |_, _: u64| async {}).unwrap();
+            slow.dispatch(7, 1).unwrap();
         }
         other => unreachable!("{other}"),
     }
@@ -67,8 +75,9 @@ fn a_wait_that_lasts_says_for_what_and_what_the_workers_do() {
         "room in the dispatcher (2 events are in)",
         "room in strand ",
         "the result of an event",
-        "the end of 1 events",
-        "the end of 2 events",
+        "all events to end (1 left)",
+        "all events to end (2 left)",
+        FUTURES,
     ];
     let say = |kind: &'static str| {
         let mut child = Command::new(std::env::current_exe().unwrap());
@@ -83,6 +92,10 @@ fn a_wait_that_lasts_says_for_what_and_what_the_workers_do() {
         let [line] = lines[..] else { panic!("{kind}: expected one line: {said}") };
         assert!(line.contains(&format!("has waited 0.9 s for {kind}")), "{kind}: {line}");
         assert!(line.contains(&format!("thread `{THIS}`")), "{kind}: {line}");
+        if kind == FUTURES {
+            assert_eq!(line.matches(" has nothing to do").count(), 2, "{line}");
+            continue;
+        }
         let busy = ["0", "1"].iter().any(|worker| {
             line.contains(&format!(
                 "worker {worker} (thread `tellers-{worker}`) has handled an event with hash 0x"
