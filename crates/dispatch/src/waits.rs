@@ -180,8 +180,6 @@ impl Waits {
     /// Whether an event at `place` can only run when the handler on the worker `me` has ended, if what others wait for is
     /// `awaited`.
     pub(crate) fn is_circle(&self, awaited: &[Option<Place>], me: usize, place: &Place) -> bool {
-        let others_wait =
-            || awaited.iter().enumerate().all(|(worker, place)| worker == me || place.is_some());
         let mut reached = vec![false; awaited.len()];
         let mut places = vec![place];
         while let Some(place) = places.pop() {
@@ -198,6 +196,6 @@ impl Waits {
                 }
             }
         }
-        others_wait()
+        awaited.iter().enumerate().all(|(worker, place)| worker == me || place.is_some())
     }
 }
