@@ -54,6 +54,7 @@ test:
 test-long: test fuzz audit
 	cargo clippy --package warmcore-bench --all-targets --locked -- -D warnings
 	cargo test --package warmcore-bench --locked
+	cargo test --locked --package warmcore-dispatch --features tracing --test tracing
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-runtime --lib --target-dir target/loom model
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-dispatch --lib --target-dir target/loom model
 	WARMCORE_SCHEDULES=1000000 scripts/check-schedules

@@ -4,12 +4,16 @@ use crate::caught::drop_caught;
 use crate::entry::{Entry, Work};
 use crate::error::DispatchError;
 use crate::joint::Joint;
-use crate::options::Overload;
-use crate::shared::{ABORTED, CLOSED, SHUT, Shared, is_worker};
+use crate::options::{Binding, Overload};
+use crate::shared::{ABORTED, ALONE, CLOSED, SHUT, Shared, is_worker};
+use crate::slow::SlowWait;
 use crate::strand::Back;
 use crate::sync::{Arc, Ordering};
+use crate::waits::{Holds, Place};
 use core::hash::{BuildHasher, Hash};
+use core::time::Duration;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
 
 /// One event in so many is timed.
 const SAMPLED: u64 = 64;
@@ -37,6 +41,16 @@ pub(crate) enum Why {
 
 impl<K, E> Arrival<K, E> {
     pub(crate) fn into_event(self) -> E {
+        match self {
+            Self::Keyed { event, .. }
+            | Self::Freshest { event, .. }
+            | Self::Several { event, .. }
+            | Self::Unordered { event }
+            | Self::Sequential { event } => event,
+        }
+    }
+
+    fn event(&self) -> &E {
         match self {
             Self::Keyed { event, .. }
             | Self::Freshest { event, .. }
@@ -105,6 +119,31 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         Arrival::Several { keys, hashes: hashes.into(), event }
     }
 
+    /// Where what arrives will be handled.
+    fn place_of(&self, arrival: &Arrival<K, E>) -> Place {
+        let needs = match arrival {
+            Arrival::Keyed { hash, .. } | Arrival::Freshest { hash, .. } => Holds::Key(*hash),
+            Arrival::Several { hashes, .. } => Holds::Keys(hashes.clone()),
+            Arrival::Unordered { .. } => Holds::Nothing,
+            Arrival::Sequential { .. } => Holds::All,
+        };
+        self.place_that(needs)
+    }
+
+    /// Where an event with `key` will be handled.
+    pub(crate) fn place_of_key(&self, key: &K) -> Place {
+        self.place_that(Holds::Key(self.hasher.hash_one(key)))
+    }
+
+    fn place_that(&self, needs: Holds) -> Place {
+        let home = |hash| self.ready.home(self.strand_of(hash));
+        let worker = match needs {
+            Holds::Key(hash) if self.settings.binding == Binding::Static => Some(home(hash)),
+            _ => None,
+        };
+        Place { waits: self.waits.clone(), needs, worker }
+    }
+
     /// Dispatches an event with one key. The short way is for what finds nothing in its way.
     ///
     /// # Errors
@@ -112,7 +151,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     #[inline]
     pub(crate) fn dispatch_keyed(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
         let hash = self.hasher.hash_one(&key);
-        if self.settings.key_limit.is_none() && !is_worker() {
+        if self.settings.key_limit.is_none() && self.note.is_none() && !is_worker() {
             let strand = self.strand_of(hash);
             let mut back = self.strands[strand].back();
             if back.len() < self.share && self.admit_into(&mut back) {
@@ -149,12 +188,34 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     pub(crate) fn dispatch(&self, arrival: Arrival<K, E>) -> Result<(), DispatchError<E>> {
         match self.try_dispatch(arrival) {
             Ok(()) => Ok(()),
-            Err((why, arrival)) => self.overloaded(why, arrival),
+            Err((why, arrival)) => self.overloaded(why, arrival, None),
         }
     }
 
+    /// The same, but waits for `longest` at most.
+    ///
+    /// # Errors
+    /// If the event is refused, or the time is over.
+    pub(crate) fn dispatch_within(
+        &self,
+        arrival: Arrival<K, E>,
+        longest: Duration,
+    ) -> Result<(), DispatchError<E>> {
+        self.try_dispatch(arrival).or_else(|(why, arrival)| self.overloaded(why, arrival, Some(longest)))
+    }
+
     #[cold]
-    fn overloaded(&self, mut why: Why, mut arrival: Arrival<K, E>) -> Result<(), DispatchError<E>> {
+    fn overloaded(
+        &self,
+        mut why: Why,
+        mut arrival: Arrival<K, E>,
+        longest: Option<Duration>,
+    ) -> Result<(), DispatchError<E>> {
+        let since = Instant::now();
+        let left = || longest.map(|longest| longest.saturating_sub(since.elapsed()));
+        if why != Why::Closed {
+            self.overloaded.begin();
+        }
         loop {
             if why == Why::Closed || self.settings.overload == Overload::Reject {
                 return Err(arrival.refused(why));
@@ -163,15 +224,26 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                 self.shed();
                 return Ok(());
             }
-            if is_worker() {
+            if is_worker() || left().is_some_and(|left| left.is_zero()) {
                 return Err(arrival.refused(why));
             }
-            self.room_of(why).wait(|| self.may_try(why, &arrival));
+            let place = why;
+            let slow = SlowWait::begin(Some(&self.waits), || self.describe_room(place));
+            self.room_of(why).wait_for(left, || slow.until(self.may_try(why, &arrival)));
             match self.try_dispatch(arrival) {
                 Ok(()) => return Ok(()),
                 Err(again) => (why, arrival) = again,
             }
         }
+    }
+
+    fn describe_room(&self, why: Why) -> String {
+        let place = match why {
+            Why::Full | Why::Closed => "the dispatcher".to_owned(),
+            Why::StrandFull(strand) => format!("strand {strand}"),
+            Why::KeyFull(strand) => format!("a key of strand {strand}"),
+        };
+        format!("room in {place} ({} events are in)", self.bound.events())
     }
 
     /// Whether it is worth the while to try again: there is room, or there never will be.
@@ -200,6 +272,25 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     /// # Errors
     /// With what was to be dispatched, and why it could not be.
     pub(crate) fn try_dispatch(&self, arrival: Arrival<K, E>) -> Result<(), (Why, Arrival<K, E>)> {
+        match self.note {
+            None => self.try_admit(arrival),
+            Some(note) => self.try_noted(note, arrival),
+        }
+    }
+
+    /// The same, where whoever waits for the event is told where it will be handled.
+    #[cold]
+    fn try_noted(
+        &self,
+        note: fn(&E, Option<Place>),
+        arrival: Arrival<K, E>,
+    ) -> Result<(), (Why, Arrival<K, E>)> {
+        note(arrival.event(), Some(self.place_of(&arrival)));
+        self.try_admit(arrival).inspect_err(|(_, arrival)| note(arrival.event(), None))
+    }
+
+    #[inline]
+    fn try_admit(&self, arrival: Arrival<K, E>) -> Result<(), (Why, Arrival<K, E>)> {
         if let Arrival::Sequential { event } = arrival {
             return self
                 .dispatch_sequential(event)
@@ -285,10 +376,11 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         Ok(())
     }
 
-    /// Lets in what waits at the gate, up to the next sequential event. On the thread of `worker`.
-    pub(crate) fn open_gate(&self, worker: usize) {
+    /// Lets in what waits at the gate, up to the next sequential event. On the thread of `worker`, if it is one.
+    pub(crate) fn open_gate(&self, worker: Option<usize>) {
         let mut gate = self.gate.lock();
         gate.runs = false;
+        self.flags.fetch_and(!ALONE, Ordering::SeqCst);
         while let Some(arrival) = gate.behind.pop_front() {
             if let Arrival::Sequential { event } = arrival {
                 gate.next = Some(event);

@@ -135,9 +135,12 @@ impl Bound {
         self.producers.admitted.fetch_add(1, Ordering::SeqCst)
     }
 
-    /// Admits an event that was deferred, on `worker`; its number.
-    pub(crate) fn admit_deferred(&self, worker: usize) -> u64 {
-        let number = add(&self.workers[worker].admitted, 1);
+    /// Admits an event that was deferred, on `worker` if the thread is one; its number.
+    pub(crate) fn admit_deferred(&self, worker: Option<usize>) -> u64 {
+        let number = match worker {
+            Some(worker) => add(&self.workers[worker].admitted, 1),
+            None => self.admit_anyway(),
+        };
         self.let_in.fetch_add(1, Ordering::SeqCst);
         number
     }

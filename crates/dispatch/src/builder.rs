@@ -9,6 +9,7 @@ use crate::options::{Binding, Idle, OnPanic, Overload};
 use crate::report::PanicReport;
 use crate::shared::{Settings, Shared};
 use crate::sync::{Arc, Scope, scope, spawn, spawn_scoped};
+use crate::trace::tell;
 use crate::worker::Worker;
 use core::hash::Hash;
 use std::num::NonZeroUsize;
@@ -155,7 +156,7 @@ impl Builder {
         H: Handler<K, E> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        let mut dispatcher = Dispatcher { handle: self.handle()?, threads: Vec::new() };
+        let mut dispatcher = Dispatcher { handle: self.handle::<K, E, H>()?, threads: Vec::new() };
         for me in 0..self.workers {
             let (handle, handler) = (dispatcher.handle.clone(), handler.clone());
             let on_start = self.on_start.clone();
@@ -178,7 +179,7 @@ impl Builder {
         E: Send,
         H: Handler<K, E>,
     {
-        let handle = self.handle()?;
+        let handle = self.handle::<K, E, H>()?;
         scope(|scope| {
             let open = Open(&handle);
             for me in 0..self.workers {
@@ -208,7 +209,7 @@ impl Builder {
         thread.map_err(|error| BuildError::NoThread(error.to_string()))
     }
 
-    fn handle<K, E>(&self) -> Result<Handle<K, E>, BuildError> {
+    fn handle<K, E, H: Handler<K, E>>(&self) -> Result<Handle<K, E>, BuildError> {
         let Settings { capacity, strands, key_limit, .. } = self.settings;
         if !(1..=MOST_WORKERS).contains(&self.workers) {
             return Err(BuildError::Workers(self.workers));
@@ -223,7 +224,9 @@ impl Builder {
             return Err(BuildError::KeyLimit);
         }
         let settings = Settings { strands: strands.map(usize::next_power_of_two), ..self.settings };
-        Ok(Handle(Arc::new(Shared::new(self.workers, settings))))
+        tell!(DEBUG, workers = self.workers, capacity, name = %self.name, "a dispatcher is built");
+        let shared = Shared { note: H::NOTE, asynchronous: H::ASYNC, ..Shared::new(self.workers, settings) };
+        Ok(Handle(Arc::new(shared)))
     }
 }
 

@@ -16,6 +16,7 @@ pub(crate) struct Counters {
     /// By whoever sheds, or dispatches what is fresher.
     shed: AtomicU64,
     superseded: AtomicU64,
+    cancelled: AtomicU64,
     waits: Histogram,
     services: Histogram,
 }
@@ -32,7 +33,7 @@ impl Default for Histogram {
 /// What has happened since a dispatcher was built.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Stats {
-    /// Events that were handled, those whose handler panicked among them.
+    /// Events that were handled, those whose handler panicked among them, and those whose future has begun.
     pub events: u64,
     /// Times that a worker attended a strand and handled something.
     pub turns: u64,
@@ -48,6 +49,8 @@ pub struct Stats {
     pub superseded: u64,
     /// Events that were dropped because the dispatcher was aborted.
     pub discarded: u64,
+    /// Events whose future was dropped before it had ended.
+    pub cancelled: u64,
     /// Events that are in, those that run among them.
     pub depth: u64,
     /// How long events waited, by a sample.
@@ -88,9 +91,21 @@ impl Counters {
     /// A turn at a strand has ended, in which so many events were handled; `away` from its home.
     #[inline]
     pub(crate) fn attended(&self, events: u64, away: bool) {
+        self.began(events, away);
+        self.turned(events);
+    }
+
+    /// So many events have begun, `away` from their home.
+    #[inline]
+    pub(crate) fn began(&self, events: u64, away: bool) {
         add(&self.events, events);
-        add(&self.turns, u64::from(events > 0));
         add(&self.away, if away { events } else { 0 });
+    }
+
+    /// A turn at a strand has ended, in which so many events have begun.
+    #[inline]
+    pub(crate) fn turned(&self, events: u64) {
+        add(&self.turns, u64::from(events > 0));
     }
 
     pub(crate) fn panicked(&self) {
@@ -109,6 +124,10 @@ impl Counters {
         self.superseded.fetch_add(1, Ordering::Relaxed);
     }
 
+    pub(crate) fn cancelled(&self) {
+        add(&self.cancelled, 1);
+    }
+
     /// A sampled event waited and was handled for so many nanoseconds.
     pub(crate) fn timed(&self, wait: u64, service: u64) {
         self.waits.push(wait);
@@ -124,6 +143,7 @@ impl Counters {
         stats.poisoned += get(&self.poisoned);
         stats.shed += get(&self.shed);
         stats.superseded += get(&self.superseded);
+        stats.cancelled += get(&self.cancelled);
         self.waits.add_to(&mut stats.waits);
         self.services.add_to(&mut stats.services);
     }

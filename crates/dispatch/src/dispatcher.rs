@@ -2,6 +2,7 @@
 
 use crate::builder::Builder;
 use crate::handle::Handle;
+use crate::slow::SlowWait;
 use crate::sync::{JoinHandle, Ordering};
 use core::ops::Deref;
 
@@ -47,11 +48,16 @@ impl<K, E> Dispatcher<K, E> {
     }
 
     fn join(&mut self) {
-        let is_worker = self.handle.0.worker_here().is_some();
-        for thread in self.threads.drain(..).filter(|_| !is_worker) {
-            // Handlers' panics are caught.
-            let _ = thread.join();
+        let shared = &self.handle.0;
+        if shared.handles_here() {
+            return;
         }
+        let slow = SlowWait::begin(Some(&shared.waits), || shared.describe_end());
+        for thread in self.threads.drain(..) {
+            slow.join(thread);
+        }
+        // Futures that handle events may run on when the workers were told to end.
+        shared.quiet.wait(|| slow.until(shared.is_quiet()));
     }
 }
 

@@ -97,3 +97,25 @@ pub struct WaitsForItself;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a handler has the state of this key; expected another try, or an event whose handler drops it")]
 pub struct InUse;
+/// Why there is no result to wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum WaitError {
+    /// The event was not handled: its handler panicked, or it was refused, shed, discarded, or replaced by a fresher one.
+    #[error("the event was not handled")]
+    NotHandled,
+    /// A handler waits for an event of its own dispatcher that cannot be handled before it has ended.
+    #[error(
+        "a handler cannot wait for an event that is handled after it has ended; expected a wait on another thread, \
+         an event of another key, or a worker that is free"
+    )]
+    WaitsForItself,
+    /// A handler waits, and its own dispatcher was aborted meanwhile.
+    #[error("the dispatcher whose handler waits was aborted")]
+    Aborted,
+}
+
+impl From<crate::NotHandled> for WaitError {
+    fn from(_: crate::NotHandled) -> Self {
+        Self::NotHandled
+    }
+}

@@ -3,7 +3,7 @@
 use crate::admit::{Arrival, Why};
 use crate::error::DispatchError;
 use crate::options::Overload;
-use crate::shared::Shared;
+use crate::shared::{Shared, is_worker};
 use crate::waiters::Place;
 use core::future::Future;
 use core::hash::Hash;
@@ -11,7 +11,7 @@ use core::pin::Pin;
 use core::task::{Context, Poll};
 
 /// An event on its way: a future that is ready when the event is in, or cannot come in. If it is dropped
-/// before, so is the event. Under [`Overload::Block`] it waits for room.
+/// before, so is the event. Under [`Overload::Block`] it waits for room, unless a handler polls it, or a handler's future.
 #[must_use = "a future does nothing unless it is awaited"]
 pub struct Dispatching<'a, K, E> {
     shared: &'a Shared<K, E>,
@@ -64,6 +64,8 @@ impl<K: Eq + Hash + Clone, E> Future for Dispatching<'_, K, E> {
             match shared.settings.overload {
                 _ if why == Why::Closed => return Poll::Ready(Err(arrival.refused(why))),
                 Overload::Reject => return Poll::Ready(Err(arrival.refused(why))),
+                // A handler never waits for room.
+                Overload::Block if is_worker() => return Poll::Ready(Err(arrival.refused(why))),
                 Overload::Shed => {
                     shared.shed();
                     return Poll::Ready(Ok(()));

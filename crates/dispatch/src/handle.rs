@@ -7,6 +7,7 @@ use crate::error::{DispatchError, WaitsForItself};
 use crate::future::Dispatching;
 use crate::report::PanicReport;
 use crate::shared::{ABORTED, Shared};
+use crate::slow::SlowWait;
 use crate::sync::{Arc, Ordering};
 use core::hash::Hash;
 use core::time::Duration;
@@ -18,7 +19,8 @@ use std::time::Instant;
 /// the capacity, up to [`Builder::follow_ups`](crate::Builder::follow_ups) events.
 pub struct Handle<K, E>(pub(crate) Arc<Shared<K, E>>);
 
-/// What came of an attempt to [drain](Handle::drain) within some time.
+/// What came of a wait for the end of all events, [closed](Handle::drain) or [not](Handle::wait_idle_timeout), within some
+/// time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Drained {
     /// Events that were not handled when the time had passed.
@@ -58,6 +60,14 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
     #[inline]
     pub fn try_dispatch(&self, key: K, event: E) -> Result<(), DispatchError<E>> {
         self.0.try_dispatch(self.0.keyed(key, event)).map_err(|(why, arrival)| arrival.refused(why))
+    }
+
+    /// The same, but waits for room for `longest` at most.
+    ///
+    /// # Errors
+    /// As [`dispatch`](Self::dispatch); [full](DispatchError::Full) too, if the time is over.
+    pub fn dispatch_timeout(&self, key: K, event: E, longest: Duration) -> Result<(), DispatchError<E>> {
+        self.0.dispatch_within(self.0.keyed(key, event), longest)
     }
 
     /// The same for an asynchronous task, which waits for room without blocking its thread.
@@ -116,9 +126,18 @@ impl<K, E> Handle<K, E> {
     /// dispatched. Others may go on dispatching.
     ///
     /// # Errors
-    /// If a handler of this dispatcher calls it, which would wait for itself.
+    /// If a handler of this dispatcher calls it, or a future of one, which would wait for itself.
     pub fn wait_idle(&self) -> Result<(), WaitsForItself> {
         self.wait_until_quiet(None)
+    }
+
+    /// The same, for `longest` at most.
+    ///
+    /// # Errors
+    /// As [`wait_idle`](Self::wait_idle).
+    pub fn wait_idle_timeout(&self, longest: Duration) -> Result<Drained, WaitsForItself> {
+        self.wait_until_quiet(Some(longest))?;
+        Ok(Drained { left: self.0.bound.events() })
     }
 
     /// Nothing more can be dispatched, not by handlers either. What was dispatched is handled.
@@ -129,7 +148,7 @@ impl<K, E> Handle<K, E> {
     /// Closes, and waits until everything has been handled, but not for longer than `longest`.
     ///
     /// # Errors
-    /// If a handler of this dispatcher calls it, which would wait for itself.
+    /// If a handler of this dispatcher calls it, or a future of one, which would wait for itself.
     pub fn drain(&self, longest: Duration) -> Result<Drained, WaitsForItself> {
         self.close();
         self.wait_until_quiet(Some(longest))?;
@@ -147,10 +166,12 @@ impl<K, E> Handle<K, E> {
         let discarded = self.0.discarded.load(Ordering::SeqCst);
         let mut stats = Stats { depth: self.0.depth(), discarded, ..Stats::default() };
         self.0.counters.iter().for_each(|counters| counters.add_to(&mut stats));
+        crate::lock(&self.0.outside).add_to(&mut stats);
         stats
     }
 
-    /// The handlers that have panicked since the last time, oldest first; the last 64 of them.
+    /// The handlers that have panicked since the last time, and futures that were dropped early, oldest first; the last 64 of
+    /// them.
     #[must_use]
     pub fn panics(&self) -> Vec<PanicReport<K>> {
         self.0.reports.take()
@@ -158,12 +179,13 @@ impl<K, E> Handle<K, E> {
 
     fn wait_until_quiet(&self, longest: Option<Duration>) -> Result<(), WaitsForItself> {
         let shared = &self.0;
-        if shared.worker_here().is_some() {
+        if shared.handles_here() {
             return Err(WaitsForItself);
         }
         let since = Instant::now();
         let left = || longest.map(|longest| longest.saturating_sub(since.elapsed()));
-        shared.quiet.wait_for(left, || shared.is_quiet() || shared.has(ABORTED));
+        let slow = SlowWait::begin(Some(&shared.waits), || shared.describe_end());
+        shared.quiet.wait_for(left, || slow.until(shared.is_quiet() || shared.has(ABORTED)));
         Ok(())
     }
 }

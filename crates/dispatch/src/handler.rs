@@ -1,6 +1,9 @@
 //! What handles events.
 
 use crate::handle::Handle;
+use crate::tasks::{AsyncTurn, Running};
+use crate::waits::Place;
+use core::hash::Hash;
 use core::ops::Deref;
 use std::vec::Drain;
 
@@ -12,6 +15,23 @@ pub trait Handler<K, E>: Sync {
 
     /// Whether events of a key that wait at the same time are handled [together](Self::handle_run).
     const RUNS: bool = false;
+
+    /// Tells whoever waits for the result of an event where that will be handled.
+    #[doc(hidden)]
+    const NOTE: Option<fn(&E, Option<Place>)> = None;
+
+    /// Whether events are [started](Self::start), not handled.
+    #[doc(hidden)]
+    const ASYNC: bool = false;
+
+    /// Starts the future of `event`, which keeps `running` until it has ended.
+    #[doc(hidden)]
+    fn start(&self, _running: Running<K, E>, _turn: AsyncTurn<K, E>, _event: E)
+    where
+        K: Eq + Hash + Clone,
+    {
+        unreachable!("it handles events");
+    }
 
     /// Handles `events`, one or more, which have the same key and are in the order in which they were dispatched.
     fn handle_run(&self, turn: &Turn<'_, K, E>, events: Drain<'_, E>) {

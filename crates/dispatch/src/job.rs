@@ -63,8 +63,9 @@ impl<'a, K: Eq + Hash + Clone> Handle<K, Job<'a, K>> {
         key: K,
         work: impl FnOnce(&Turn<'_, K, Job<'a, K>>) -> R + Send + 'a,
     ) -> Result<Completion<R>, DispatchError<Job<'a, K>>> {
-        let (complete, result) = Completion::new();
-        self.execute(key, move |turn| complete(work(turn)))?;
+        let (sender, result) = Completion::new();
+        sender.note(Some(self.0.place_of_key(&key)));
+        self.execute(key, move |turn| sender.send(work(turn)))?;
         Ok(result)
     }
 }

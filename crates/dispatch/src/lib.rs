@@ -40,7 +40,10 @@
 //! | [`ready`], [`sleepers`] | which strands have something to do, and which workers sleep |
 //! | [`worker`] | a worker's life |
 //! | [`admit`], [`bound`], [`waiters`] | how events come in, whether there is room, and those who wait for it |
+//! | [`tasks`] | events that futures handle |
+//! | [`slot`], [`waits`], [`slow`] | results, handlers that wait for them, and what is said of waits that last |
 //! | [`joint`], [`gate`] | events with several keys, and events that run alone |
+//! | [`trace`] | what the `tracing` feature tells |
 //! | [`state`] | the state of each key, and when it is dropped |
 //! | [`keyed`] | keys that have something waiting, for limits and the freshest events |
 //! | [`shared`], [`discard`] | what all of them share, and what is dropped after an abort |
@@ -75,10 +78,15 @@ mod ready;
 mod report;
 mod shared;
 mod sleepers;
+mod slot;
+mod slow;
 mod state;
 mod strand;
 mod sync;
+mod tasks;
+mod trace;
 mod waiters;
+mod waits;
 mod worker;
 
 pub use batch::Batch;
@@ -86,7 +94,7 @@ pub use builder::Builder;
 pub use completion::{Completing, Completion, NotHandled, Request};
 pub use counters::{Stats, Times};
 pub use dispatcher::Dispatcher;
-pub use error::{BuildError, DispatchError, InUse, WaitsForItself};
+pub use error::{BuildError, DispatchError, InUse, WaitError, WaitsForItself};
 pub use future::Dispatching;
 pub use handle::{Drained, Handle};
 pub use handler::{Handler, Runs, Turn};
@@ -94,6 +102,7 @@ pub use job::Job;
 pub use options::{Binding, Idle, OnPanic, Overload};
 pub use report::PanicReport;
 pub use state::{Several, StateBuilder, StateHandler, StatefulDispatcher, Then};
+pub use tasks::{AsyncTurn, Task};
 
 /// Takes a lock. What it guards is whole at all times: whoever panics does so elsewhere.
 #[inline]

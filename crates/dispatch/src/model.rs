@@ -4,6 +4,7 @@
 mod biased;
 mod dispatcher;
 mod sleepers;
+mod slot;
 mod strand;
 mod waiters;
 

@@ -8,6 +8,7 @@
 //! It is here and not with the other tests as it counts to the last event, also after an abort, when users
 //! have no dispatcher any more to ask.
 
+mod executor;
 mod ledger;
 mod plan;
 #[cfg(not(shuttle))]
@@ -20,9 +21,10 @@ mod soak;
 mod watchdog;
 
 use crate::sync::{Arc, Thread, current, park, spawn};
-use crate::{DispatchError, Dispatcher, Handle, Handler, Turn};
+use crate::{AsyncTurn, DispatchError, Dispatcher, Handle, Handler, Turn};
 use core::pin::pin;
 use core::task::{Context, Poll};
+use executor::{Executor, yield_once};
 use ledger::{Event, Fate, Ledger, Totals};
 use plan::{End, Plan, Step, Touches, is_patient};
 use std::task::Wake;
@@ -58,6 +60,20 @@ impl<const RUNS: bool> Handler<u64, Event> for Visitor<RUNS> {
     }
 }
 
+/// The same, asynchronously.
+async fn visit(ledger: Arc<Ledger>, turn: AsyncTurn<u64, Event>, event: Event) {
+    let visit = ledger.enter(&event, turn.keys().copied());
+    let planned = ledger.planned(&event);
+    planned.follows.iter().for_each(|&follow| dispatch(&turn, &ledger, follow));
+    yield_once().await;
+    ledger.leave(&visit);
+    if planned.panics {
+        event.settle(Fate::Panicked);
+        std::panic::resume_unwind(Box::new("as planned"));
+    }
+    event.settle(Fate::Handled);
+}
+
 /// Runs `plan` to its end, and checks what has become of every event.
 ///
 /// # Panics
@@ -65,7 +81,11 @@ impl<const RUNS: bool> Handler<u64, Event> for Visitor<RUNS> {
 fn run(plan: Plan) {
     let ledger = Arc::new(Ledger::new(plan));
     let builder = ledger.plan().builder();
-    let dispatcher = if ledger.plan().runs {
+    let executor = ledger.plan().asynchronous.then(Executor::start);
+    let dispatcher = if let Some(executor) = &executor {
+        let visitor = ledger.clone();
+        builder.build_async(executor.spawn(), move |turn, event| visit(visitor.clone(), turn, event))
+    } else if ledger.plan().runs {
         builder.build(Visitor::<true>(ledger.clone()))
     } else {
         builder.build(Visitor::<false>(ledger.clone()))
@@ -74,6 +94,7 @@ fn run(plan: Plan) {
     let handle = dispatcher.handle();
     produce(&handle, &ledger);
     let said = end(dispatcher, &ledger);
+    executor.into_iter().for_each(Executor::stop);
     let (stats, reports) = (handle.stats(), handle.panics().len());
     let discarded = stats.discarded;
     ledger.demand(said <= discarded, || format!("{said} were dropped, it was said, and {discarded} counted"));

@@ -10,8 +10,10 @@ use crate::ready::Ready;
 use crate::report::Reports;
 use crate::sleepers::Sleepers;
 use crate::strand::{Pushed, Strand};
-use crate::sync::{AtomicU32, AtomicU64, Clock, HashBuilder, Mutex, Ordering, fence, prepare_fences};
+use crate::sync::{Arc, AtomicU32, AtomicU64, Clock, HashBuilder, Mutex, Ordering, fence, prepare_fences};
+use crate::trace::{Overloaded, tell};
 use crate::waiters::Waiters;
+use crate::waits::{Place, Waits};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 
@@ -23,6 +25,8 @@ pub(crate) const ABORTED: u32 = 2;
 pub(crate) const SHUT: u32 = 4;
 /// Some keys are poisoned.
 pub(crate) const POISONED: u32 = 8;
+/// A sequential event runs.
+pub(crate) const ALONE: u32 = 16;
 
 /// A worker that attends no strand.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -55,20 +59,29 @@ pub(crate) struct Shared<K, E> {
     pub(crate) pace: CachePadded<AtomicU32>,
     /// Held while the parts of an event with several keys are placed.
     pub(crate) joint: Mutex<()>,
-    /// `CLOSED`, `ABORTED`, `SHUT`, `POISONED`.
+    /// `CLOSED`, `ABORTED`, `SHUT`, `POISONED`, `ALONE`.
     pub(crate) flags: CachePadded<AtomicU32>,
     pub(crate) poisoned: Poisoned<K>,
     pub(crate) reports: Reports<K>,
     /// Workers that have not ended.
     pub(crate) workers_left: AtomicU32,
+    /// What is counted on other threads than the workers'.
+    pub(crate) outside: Mutex<Counters>,
     /// Events that an abort has dropped.
     pub(crate) discarded: AtomicU64,
     /// Whoever waits for room in the dispatcher.
     pub(crate) room: Waiters,
     /// Whoever waits for room in a strand, or of a key.
     pub(crate) strand_room: [Waiters; GROUPS],
+    pub(crate) overloaded: Overloaded,
     /// Whoever waits until nothing is left.
     pub(crate) quiet: Waiters,
+    /// Handlers that wait for events of this dispatcher.
+    pub(crate) waits: Arc<Waits>,
+    /// Whether futures handle events.
+    pub(crate) asynchronous: bool,
+    /// [`Handler::NOTE`](crate::Handler::NOTE) of the handler.
+    pub(crate) note: Option<fn(&E, Option<Place>)>,
 }
 
 /// What was chosen.
@@ -94,11 +107,23 @@ loom::thread_local! {
 
 #[cfg(not(loom))]
 crate::sync::thread_local! {
-    /// The dispatcher whose worker this thread is, by address, and the worker.
+    /// The dispatcher whose worker this thread is, by address, and the worker; or whose future it polls, and [`POLLS`].
     static HANDLING: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// Whether this thread is a worker of any dispatcher.
+/// In the place of a worker: the thread polls the future of an event.
+const POLLS: usize = usize::MAX;
+
+/// Puts back what a thread handled before it polled a future.
+pub(crate) struct Polling((usize, usize));
+
+impl Drop for Polling {
+    fn drop(&mut self) {
+        HANDLING.with(|here| here.set(self.0));
+    }
+}
+
+/// Whether this thread is a worker of any dispatcher, or polls the future of an event.
 #[inline]
 pub(crate) fn is_worker() -> bool {
     HANDLING.with(Cell::get).0 != 0
@@ -128,10 +153,15 @@ impl<K, E> Shared<K, E> {
             poisoned: Poisoned::none(),
             reports: Reports::new(),
             workers_left: AtomicU32::new(workers as u32),
+            outside: Mutex::new(Counters::default()),
             discarded: AtomicU64::new(0),
             room: Waiters::default(),
             strand_room: core::array::from_fn(|_| Waiters::default()),
+            overloaded: Overloaded::default(),
             quiet: Waiters::default(),
+            waits: Arc::new(Waits::new(workers)),
+            asynchronous: false,
+            note: None,
         }
     }
 
@@ -181,13 +211,6 @@ impl<K, E> Shared<K, E> {
         }
     }
 
-    /// An event that has held its key beyond its worker's stay has ended.
-    pub(crate) fn release(&self, hash: u64) {
-        let strand = self.strand_of(hash);
-        let pushed = self.strands[strand].release_from_outside(hash);
-        self.pushed(strand, pushed);
-    }
-
     /// Those who wait for room in `strand`.
     #[inline]
     pub(crate) fn room_in(&self, strand: usize) -> &Waiters {
@@ -217,24 +240,40 @@ impl<K, E> Shared<K, E> {
     #[inline]
     pub(crate) fn worker_here(&self) -> Option<usize> {
         let (dispatcher, worker) = HANDLING.with(Cell::get);
-        (dispatcher == core::ptr::from_ref(self).addr()).then_some(worker)
+        (dispatcher == core::ptr::from_ref(self).addr() && worker != POLLS).then_some(worker)
+    }
+
+    /// Whether an event of this dispatcher is handled on this thread, or is to be.
+    pub(crate) fn handles_here(&self) -> bool {
+        HANDLING.with(Cell::get).0 == core::ptr::from_ref(self).addr()
+    }
+
+    /// As long as the result lives, the calling thread polls the future of an event.
+    pub(crate) fn poll_here(&self) -> Polling {
+        Polling(HANDLING.with(|here| here.replace((core::ptr::from_ref(self).addr(), POLLS))))
     }
 
     /// The calling thread is `worker` from now on.
     pub(crate) fn work_here(&self, worker: usize) {
         HANDLING.with(|here| here.set((core::ptr::from_ref(self).addr(), worker)));
         self.sleepers.register(worker);
+        Waits::work_here(&self.waits, worker);
     }
 
     /// Nothing more can be dispatched.
     pub(crate) fn close(&self) {
-        self.flags.fetch_or(CLOSED, Ordering::SeqCst);
+        if self.flags.fetch_or(CLOSED, Ordering::SeqCst) & CLOSED == 0 {
+            tell!(DEBUG, "the dispatcher is closed");
+        }
         self.tell_everybody();
     }
 
     /// Nothing more is handled; what waits stays where it is.
     pub(crate) fn abort(&self) {
-        self.flags.fetch_or(CLOSED | ABORTED, Ordering::SeqCst);
+        if self.flags.fetch_or(CLOSED | ABORTED, Ordering::SeqCst) & ABORTED == 0 {
+            tell!(DEBUG, "the dispatcher is aborted");
+        }
+        self.waits.abort();
         self.tell_everybody();
     }
 
@@ -250,6 +289,12 @@ impl<K, E> Shared<K, E> {
         self.bound.events() == 0
     }
 
+    /// What is waited for by those who wait until nothing is left.
+    pub(crate) fn describe_end(&self) -> String {
+        let by = if self.asynchronous { ", which futures handle" } else { "" };
+        format!("all events to end ({} left{by})", self.bound.events())
+    }
+
     /// Whether it is closed, and nothing is left. Whoever dispatches admits first and looks whether it is closed after.
     pub(crate) fn is_over(&self) -> bool {
         self.has(CLOSED) && {
@@ -260,7 +305,7 @@ impl<K, E> Shared<K, E> {
 
     /// Whether a sequential event may run now.
     pub(crate) fn is_gate_due(&self) -> bool {
-        self.has(SHUT) && {
+        self.flags.load(Ordering::SeqCst) & (SHUT | ALONE) == SHUT && {
             fence(Ordering::SeqCst);
             self.bound.in_strands() == 0
         }
@@ -303,6 +348,33 @@ impl<K, E> Shared<K, E> {
     pub(crate) fn depth(&self) -> u64 {
         let unused: u64 = self.strands.iter().map(|strand| u64::from(strand.back().lent)).sum();
         self.bound.events().saturating_sub(unused)
+    }
+
+    /// The future of a sequential event has ended.
+    pub(crate) fn end_alone_elsewhere(&self) {
+        self.bound.end_deferred(1);
+        self.finish_elsewhere(0);
+        if self.has(ABORTED) {
+            self.discard_if_alone();
+        }
+    }
+
+    /// Releases the keys with these hashes, which an event held.
+    pub(crate) fn release_keys<'h>(&self, hashes: impl IntoIterator<Item = &'h u64>) {
+        for &hash in hashes {
+            let strand = self.strand_of(hash);
+            let pushed = self.strands[strand].release_from_outside(hash);
+            self.pushed(strand, pushed);
+        }
+    }
+
+    /// Tells those who wait for room in `strand`. The lock of its back, which both sides have taken, orders this after they
+    /// have said that they wait, or their look after there was room.
+    pub(crate) fn tell_of_room_in(&self, strand: usize) {
+        let waiters = self.room_in(strand);
+        if waiters.may_be_awaited() {
+            waiters.tell();
+        }
     }
 
     /// Tells those who wait for room, if there is some.

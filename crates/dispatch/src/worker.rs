@@ -14,6 +14,7 @@
 
 mod idle;
 mod run;
+mod start;
 
 use crate::bound::Flow;
 use crate::caught::{caught, drop_caught};
@@ -24,6 +25,8 @@ use crate::options::Binding;
 use crate::shared::{ABORTED, NOWHERE, POISONED, Shared};
 use crate::strand::{Front, FrontGuard};
 use crate::sync::{Access, Ordering};
+use crate::trace::wants_spans;
+use crate::waits::Doing;
 use core::hash::Hash;
 use core::mem::needs_drop;
 use core::slice::from_ref;
@@ -42,6 +45,7 @@ pub(crate) struct Worker<'a, K, E, H> {
     shared: &'a Shared<K, E>,
     handler: &'a H,
     flow: &'a Flow,
+    doing: &'a Doing,
     /// The strand that was taken last.
     last: usize,
     /// Events with the same key, which are handled together.
@@ -81,6 +85,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             shared,
             handler,
             flow: shared.bound.of_worker(me),
+            doing: shared.waits.doing(me),
             last: me,
             together: Vec::new(),
             turns: 0,
@@ -164,8 +169,12 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             shared.strands[strand].release(&mut access.lock(), visit.hash);
         }
         shared.attended[me].store(NOWHERE, Ordering::Relaxed);
-        shared.counters[me].attended(visit.handled.into(), shared.ready.home(strand) != me);
-        self.tell_of_room_in(strand);
+        self.doing.rests();
+        match H::ASYNC {
+            true => shared.counters[me].turned(visit.handled.into()),
+            false => shared.counters[me].attended(visit.handled.into(), shared.ready.home(strand) != me),
+        }
+        shared.tell_of_room_in(strand);
         visit.handled
     }
 
@@ -191,8 +200,15 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             if let Some(entry) = front.claim() {
                 visit.hash = entry.hash;
                 match entry.work {
-                    Work::Keyed(key, event) if !H::RUNS && entry.came == 0 && flags & POISONED == 0 => {
+                    Work::Keyed(key, event)
+                        if !H::RUNS
+                            && !H::ASYNC
+                            && entry.came == 0
+                            && flags & POISONED == 0
+                            && !wants_spans() =>
+                    {
                         drop(front);
+                        self.doing.handles(visit.hash, &shared.clock);
                         self.handle_keyed(visit.key.insert(key), event);
                         drop_key(&mut visit.key);
                         self.finished(1);
@@ -226,6 +242,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         access: &'f Access<'_, Front<K, E>>,
     ) -> FrontGuard<'f, K, E> {
         let hash = entry.hash;
+        self.doing.handles(hash, &self.shared.clock);
         let ended = self.run_entry(visit.strand, entry, front);
         visit.handled += ended.events;
         let mut front = access.lock();
@@ -239,15 +256,6 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     fn handle_keyed(&self, key: &K, event: E) {
         let turn = Turn { handle: self.handle, keys: from_ref(key), worker: self.me };
         self.handler.handle(&turn, event);
-    }
-
-    /// Tells those who wait for room in `strand`. The lock of its back, which both sides have taken, orders this after they
-    /// have said that they wait, or their look after there was room.
-    fn tell_of_room_in(&self, strand: usize) {
-        let waiters = self.shared.room_in(strand);
-        if waiters.may_be_awaited() {
-            waiters.tell();
-        }
     }
 }
 

@@ -272,9 +272,10 @@ impl Ledger {
         };
         equal("events under way at the end", count(UNDER_WAY), 0);
         equal("panics", of(Fate::Panicked), stats.panics);
-        equal("reports of panics", of(Fate::Panicked).min(64), *reports as u64);
-        equal("handled", of(Fate::Handled) + of(Fate::Panicked) + lost + stats.poisoned, stats.events);
-        let dropped = stats.poisoned + stats.shed + stats.superseded + discarded + lost;
+        equal("reports of panics", (of(Fate::Panicked) + stats.cancelled).min(64), *reports as u64);
+        let skipped = lost + stats.poisoned + stats.cancelled;
+        equal("handled", of(Fate::Handled) + of(Fate::Panicked) + skipped, stats.events);
+        let dropped = stats.poisoned + stats.cancelled + stats.shed + stats.superseded + discarded + lost;
         equal("dropped", of(Fate::Dropped), dropped);
         let left = (*discarded, stats.depth);
         self.demand(left == (0, 0) || *aborted, || format!("{left:?} were discarded, or are left in queues"));

@@ -20,6 +20,8 @@ const SCHEDULES: usize = 20_000;
 const SOME: usize = 2_000;
 /// What has not ended after so many steps does not end.
 const STEPS: usize = 500_000;
+/// Of each thread, in bytes: a dispatcher that is built, and a panic within a future, need more than shuttle gives.
+const STACK: usize = 256 * 1024;
 /// The most that is drawn of everything: few of each, so that all of them meet.
 const SIZE: Size = Size {
     workers: 1..=3,
@@ -48,6 +50,7 @@ fn schedules_with_few_changes() {
 fn explore<S: Scheduler + 'static>(scheduler: impl Fn(usize) -> S) {
     let mut config = Config::new();
     config.max_steps = MaxSteps::FailAfter(STEPS);
+    config.stack_size = STACK;
     config.silence_warnings = true;
     config.ungraceful_shutdown_config.immediately_return_on_panic = true;
     if let Ok(file) = std::env::var("WARMCORE_SCHEDULE") {

@@ -3,9 +3,11 @@
 use super::Worker;
 use crate::handler::Handler;
 use crate::options::{Binding, Idle};
-use crate::shared::{NOWHERE, SHUT};
+use crate::shared::{ALONE, NOWHERE, SHUT};
 use crate::strand::Front;
 use crate::sync::{Access, CHECKED, Ordering, spin_loop, yield_now};
+use crate::tasks::Held;
+use crate::waits::Holds;
 use core::hash::Hash;
 use core::time::Duration;
 use std::thread::available_parallelism;
@@ -74,6 +76,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
 
     /// Tells those who wait for room, or for the end, if what they wait for is so.
     pub(super) fn tell(&self) {
+        self.shared.overloaded.end();
         self.shared.tell_of_room();
         self.shared.tell_if_quiet();
     }
@@ -113,10 +116,20 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             }
             let Some(event) = gate.next.take() else { return false };
             gate.runs = true;
+            shared.flags.fetch_or(ALONE, Ordering::SeqCst);
             event
         };
+        if H::ASYNC {
+            shared.counters[self.me].attended(1, false);
+            self.start(Held::All, Some(event), 0);
+            return true;
+        }
+        self.doing.holds(Holds::All);
+        self.doing.handles(0, &shared.clock);
         self.handle(&[], event, 0);
-        shared.open_gate(self.me);
+        self.doing.holds(Holds::Nothing);
+        self.doing.rests();
+        shared.open_gate(Some(self.me));
         shared.bound.end_deferred(1);
         shared.counters[self.me].attended(1, false);
         self.tell();

@@ -5,12 +5,11 @@ use crate::caught::{caught, drop_caught};
 use crate::entry::{Entry, Work};
 use crate::handler::{Handler, Turn};
 use crate::joint::Joint;
-use crate::options::OnPanic;
-use crate::report::PanicReport;
-use crate::shared::Shared;
+use crate::shared::NOWHERE;
 use crate::strand::FrontGuard;
 use crate::sync::{Arc, Ordering};
-use core::any::Any;
+use crate::trace::Span;
+use crate::waits::Holds;
 use core::hash::Hash;
 use core::mem::needs_drop;
 use core::slice::from_ref;
@@ -31,6 +30,9 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         entry: Entry<K, E>,
         front: FrontGuard<'_, K, E>,
     ) -> Ended {
+        if H::ASYNC {
+            return self.start_entry(strand, entry, front);
+        }
         let Entry { hash, came, work } = entry;
         match work {
             Work::Keyed(key, event) if H::RUNS => {
@@ -43,13 +45,13 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             }
             Work::Counted(key, event, slot) => {
                 drop(front);
-                self.leave_table(strand, slot as usize, false);
+                self.leave_table(strand, slot, false);
                 self.handle(from_ref(&key), event, came);
                 drop_key(key);
             }
             Work::Freshest(key, slot) => {
                 drop(front);
-                if let Some(event) = self.leave_table(strand, slot as usize, true) {
+                if let Some(event) = self.leave_table(strand, slot, true) {
                     self.handle(from_ref(&key), event, came);
                 }
                 drop_key(key);
@@ -73,11 +75,11 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         let runs = joint.arrive();
         if runs {
             if let Some(event) = joint.take() {
+                self.doing.holds(Holds::Keys(joint.hashes.clone()));
                 self.handle(&joint.keys, event, joint.came);
+                self.doing.holds(Holds::Nothing);
             }
-            for &hash in joint.hashes.iter().filter(|&&hash| hash != here) {
-                self.shared.release(hash);
-            }
+            self.shared.release_keys(joint.hashes.iter().filter(|&&hash| hash != here));
         }
         drop_caught(joint);
         if runs {
@@ -88,8 +90,8 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
 
     /// An event that is counted in `slot` is handled from now on: the event, if the table has it.
     #[cold]
-    fn leave_table(&self, strand: usize, slot: usize, has_it: bool) -> Option<E> {
-        let (event, key) = self.shared.strands[strand].back().keyed.leave(slot, has_it);
+    pub(super) fn leave_table(&self, strand: usize, slot: u32, has_it: bool) -> Option<E> {
+        let (event, key) = self.shared.strands[strand].back().keyed.leave(slot as usize, has_it);
         drop_caught(key);
         event
     }
@@ -146,6 +148,8 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
     fn guarded(&self, keys: &[K], events: u64, came: u64, handle: impl FnOnce(&H, &Turn<'_, K, E>)) {
         let (shared, counters) = (self.shared, &self.shared.counters[self.me]);
         let turn = Turn { handle: self.handle, keys, worker: self.me };
+        let span = Span::new(self.me, events, || self.about(came));
+        let _entered = span.enter();
         let result = caught(|| {
             if shared.is_poisoned(keys) {
                 counters.skipped_poisoned(events);
@@ -160,6 +164,14 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         if let Err(panic) = result {
             shared.panicked(self.me, keys, panic);
         }
+    }
+
+    /// The strand of what is handled, if it is in one, and how long it waited, if that is known.
+    pub(super) fn about(&self, came: u64) -> (Option<usize>, Option<u64>) {
+        let strand = self.shared.attended[self.me].load(Ordering::Relaxed);
+        let clock = &self.shared.clock;
+        let wait = (came != 0).then(|| clock.delta_as_nanos(came, clock.raw().max(came)));
+        ((strand != NOWHERE).then_some(strand as usize), wait)
     }
 
     /// Handles a sampled event by the clock.
@@ -182,31 +194,6 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         let is_time = self.shared.bound.finish(self.flow, events);
         if is_time && self.shared.room.may_be_awaited() && self.shared.bound.has_much_room() {
             self.shared.tell_of_room();
-        }
-    }
-}
-
-impl<K: Eq + Hash + Clone, E> Shared<K, E> {
-    /// A handler of `keys`, which `worker` called, has panicked.
-    #[cold]
-    pub(crate) fn panicked(&self, worker: usize, keys: &[K], panic: Box<dyn Any + Send>) {
-        self.counters[worker].panicked();
-        let message = PanicReport::<K>::message_of(&*panic);
-        drop_caught(panic);
-        // To clone a key may panic too.
-        let report = caught(|| keys.to_vec()).unwrap_or_else(|panic| {
-            drop_caught(panic);
-            Vec::new()
-        });
-        self.reports.add(PanicReport { keys: report, message });
-        match self.settings.on_panic {
-            OnPanic::Skip => {}
-            OnPanic::Poison => {
-                if let Err(panic) = caught(|| self.poison(keys)) {
-                    drop_caught(panic);
-                }
-            }
-            OnPanic::Stop => self.abort(),
         }
     }
 }

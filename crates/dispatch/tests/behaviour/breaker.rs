@@ -232,8 +232,10 @@ fn nothing_is_idle_while_an_event_is_dropped_that_a_fresher_one_has_replaced() {
         }
     }
     let (idle, go_on) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-    let wait = go_on.clone();
+    let (wait, began) = (go_on.clone(), Arc::new(AtomicBool::new(false)));
+    let begins = began.clone();
     let handle = move |turn: &Turn<'_, u64, Slow>, _: Slow| {
+        begins.store(true, Ordering::SeqCst);
         while turn.key() == Some(&0) && !wait.load(Ordering::SeqCst) {
             std::thread::yield_now();
         }
@@ -242,6 +244,8 @@ fn nothing_is_idle_while_an_event_is_dropped_that_a_fresher_one_has_replaced() {
     let dispatcher: Dispatcher<u64, Slow> = builder.build(handle).unwrap();
     let event = |is_slow| Slow(idle.clone(), is_slow);
     assert!(dispatcher.dispatch(0, event(false)).is_ok());
+    // Or the worker may begin with the other key.
+    assert!(soon(|| began.load(Ordering::SeqCst)));
     assert!(dispatcher.dispatch_freshest(1, event(true)).is_ok());
     std::thread::scope(|scope| {
         let replaces = scope.spawn(|| dispatcher.dispatch_freshest(1, event(false)).is_ok());

@@ -2,7 +2,7 @@
 
 use crate::BINDINGS;
 use std::sync::atomic::{AtomicU64, Ordering};
-use warmcore_dispatch::{Completion, Dispatcher, Job, NotHandled, Overload, Request, Turn};
+use warmcore_dispatch::{Completion, Dispatcher, Job, NotHandled, Overload, Request, Turn, WaitError};
 
 #[test]
 fn closures_run_in_the_order_of_their_keys_and_may_borrow() {
@@ -64,7 +64,7 @@ fn who_waits_for_an_event_that_is_not_handled_is_told() {
     closed.close();
     let (request, refused) = Request::new(1);
     drop(closed.dispatch(1, request));
-    assert_eq!(refused.wait(), Err(NotHandled));
+    assert_eq!(refused.wait(), Err(WaitError::NotHandled));
 
     // One worker that waits for the second of two events before it comes to it.
     let (told, wait) = std::sync::mpsc::channel::<()>();

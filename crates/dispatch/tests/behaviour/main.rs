@@ -13,7 +13,10 @@ mod overload;
 mod panics;
 mod promises;
 mod runs;
+mod slow;
 mod states;
+mod tasks;
+mod waits;
 
 use warmcore_dispatch::{Binding, Builder, Dispatcher};
 
