@@ -74,9 +74,12 @@ impl Bound {
     pub(crate) fn lend(&self) -> u32 {
         // Who takes all of it back changes this first, and goes from strand to strand then: none is missed.
         let may_lend = self.lent.load(Ordering::SeqCst);
-        let share = |room: u64| (room / self.lends_per).clamp(1, MOST_LENT);
-        let lent = self.admit_some(|room| if may_lend { share(room) } else { 1 });
-        if !may_lend {
+        let mut share = 0;
+        let lent = self.admit_some(|room| {
+            share = (room / self.lends_per).clamp(1, MOST_LENT);
+            if may_lend { share } else { 1 }
+        });
+        if share > 1 && !may_lend {
             self.lent.store(true, Ordering::SeqCst);
         }
         lent.map_or(0, |(_, lent)| lent as u32)
@@ -89,7 +92,7 @@ impl Bound {
 
     /// Admits as many as `some` says, of the room that there is; the first one's number, and how many.
     #[inline]
-    fn admit_some(&self, some: impl Fn(u64) -> u64) -> Option<(u64, u64)> {
+    fn admit_some(&self, mut some: impl FnMut(u64) -> u64) -> Option<(u64, u64)> {
         let Producers { admitted, limit } = &*self.producers;
         let mut number = admitted.load(Ordering::Acquire);
         loop {

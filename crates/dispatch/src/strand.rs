@@ -42,7 +42,7 @@ struct Line<T>(T);
 
 /// The end of the producers.
 pub(crate) struct Back<K, E> {
-    entries: VecDeque<Entry<K, E>>,
+    entries: Vec<Entry<K, E>>,
     /// Hashes whose holder is another than a worker at the front.
     released: Vec<u64>,
     /// Entries ahead at the last look: at least as many as there are now.
@@ -68,7 +68,7 @@ pub(crate) enum Pushed {
 impl<K, E> Default for Strand<K, E> {
     fn default() -> Self {
         let back = Back {
-            entries: VecDeque::new(),
+            entries: Vec::new(),
             released: Vec::new(),
             ahead: 0,
             scheduled: false,
@@ -176,7 +176,9 @@ impl<K, E> Strand<K, E> {
         let ahead = self.ahead.load(Ordering::Relaxed);
         if back.has_more() {
             let released = core::mem::take(&mut back.released);
-            core::mem::swap(&mut back.entries, &mut front.entries);
+            // Neither is copied.
+            let emptied = Vec::from(core::mem::take(&mut front.entries));
+            front.entries = VecDeque::from(core::mem::replace(&mut back.entries, emptied));
             back.ahead = ahead + front.entries.len() as u32;
             self.ahead.store(back.ahead, Ordering::Relaxed);
             drop(back);
@@ -190,7 +192,7 @@ impl<K, E> Strand<K, E> {
             front.entries = VecDeque::new();
         }
         if is_last && back.entries.capacity() > KEPT {
-            back.entries = VecDeque::new();
+            back.entries = Vec::new();
         }
         // Whoever comes next is to own the front.
         front.end();
@@ -212,7 +214,7 @@ impl<K, E> Strand<K, E> {
         let access = self.front.0.share();
         let mut front = access.lock();
         let mut entries = front.clear();
-        entries.extend(self.back().entries.drain(..));
+        entries.append(&mut self.back().entries);
         self.ahead.store(0, Ordering::Relaxed);
         entries
     }
@@ -221,7 +223,7 @@ impl<K, E> Strand<K, E> {
 impl<K, E> Back<K, E> {
     #[inline]
     pub(crate) fn push(&mut self, entry: Entry<K, E>) -> Pushed {
-        self.entries.push_back(entry);
+        self.entries.push(entry);
         self.pushed += 1;
         self.schedule()
     }

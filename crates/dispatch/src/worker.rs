@@ -32,9 +32,9 @@ use core::mem::needs_drop;
 use core::slice::from_ref;
 
 /// A worker goes on to the next strand after about so many nanoseconds.
-const TURN_NS: u32 = 50_000;
+const TURN_NS: u32 = 200_000;
 /// And after so many events.
-const MOST_EVENTS: u32 = 256;
+const MOST_EVENTS: u32 = 1_024;
 
 /// A worker that always has something to do looks so often whether others are stuck.
 const TURNS_BETWEEN_LOOKS: u32 = 1_024;
