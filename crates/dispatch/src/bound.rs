@@ -128,7 +128,14 @@ impl Bound {
             return None;
         }
         Some(match worker {
-            Some(worker) => add(&self.workers[worker].admitted, 1),
+            Some(worker) => {
+                let number = add(&self.workers[worker].admitted, 1);
+                // Producers are to look before they admit another.
+                if self.producers.limit.load(Ordering::Relaxed) != 0 {
+                    self.producers.limit.store(0, Ordering::SeqCst);
+                }
+                number
+            }
             None => self.admit_anyway(),
         })
     }

@@ -1,6 +1,6 @@
 //! Dropping what is left in a dispatcher that was aborted.
 
-use crate::admit::Arrival;
+use crate::arrival::Arrival;
 use crate::caught::drop_caught;
 use crate::entry::Work;
 use crate::shared::{ABORTED, Shared};

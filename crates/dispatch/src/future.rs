@@ -1,6 +1,6 @@
 //! Dispatching where there may be no room, without blocking a thread.
 
-use crate::admit::{Arrival, Why};
+use crate::arrival::{Arrival, Why};
 use crate::error::DispatchError;
 use crate::options::Overload;
 use crate::shared::{Shared, is_worker};

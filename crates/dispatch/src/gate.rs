@@ -5,9 +5,13 @@
 //! event first and looks at the gate after; whoever shuts it does so before looking at what is admitted. So one of both
 //! sees the other.
 
-use crate::admit::Arrival;
-use crate::sync::{Mutex, MutexGuard};
+use crate::admit::Admission;
+use crate::arrival::{Arrival, Why};
+use crate::shared::{ALONE, CLOSED, SHUT, Shared, is_worker};
+use crate::sync::{Mutex, MutexGuard, Ordering};
+use core::hash::Hash;
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub(crate) struct Gate<K, E>(Mutex<Waiting<K, E>>);
 
@@ -33,5 +37,83 @@ impl<K, E> Gate<K, E> {
 impl<K, E> Waiting<K, E> {
     pub(crate) fn is_shut(&self) -> bool {
         self.runs || self.next.is_some()
+    }
+}
+
+impl<K: Eq + Hash + Clone, E> Shared<K, E> {
+    /// Dispatches what comes while the gate is shut, or the dispatcher closed.
+    #[cold]
+    pub(crate) fn dispatch_at_gate(
+        &self,
+        admission: Admission<'_, K, E>,
+        arrival: Arrival<K, E>,
+    ) -> Result<(), (Why, Arrival<K, E>)> {
+        if self.has(CLOSED) {
+            return Err((Why::Closed, arrival));
+        }
+        let mut gate = self.gate.lock();
+        if !gate.is_shut() {
+            // It opened meanwhile, and what waited there has gone before.
+            drop(gate);
+            return self.place(admission, arrival, false);
+        }
+        self.bound.defer();
+        if self.has(CLOSED) {
+            self.bound.end_deferred(1);
+            return Err((Why::Closed, arrival));
+        }
+        gate.behind.push_back(arrival);
+        Ok(())
+    }
+
+    /// Dispatches an event that runs alone.
+    #[cold]
+    pub(crate) fn dispatch_sequential(&self, event: E) -> Result<(), (Why, E)> {
+        let has_room = if is_worker() { self.bound.has_room_for_follow_up() } else { self.bound.has_room() };
+        if !has_room {
+            if self.take_back_lent() {
+                return self.dispatch_sequential(event);
+            }
+            let why = if self.has(CLOSED) { Why::Closed } else { Why::Full };
+            return Err((why, event));
+        }
+        {
+            let mut gate = self.gate.lock();
+            self.bound.defer();
+            if self.has(CLOSED) {
+                drop(gate);
+                self.bound.end_deferred(1);
+                self.tell_if_quiet();
+                return Err((Why::Closed, event));
+            }
+            if gate.is_shut() {
+                gate.behind.push_back(Arrival::Sequential { event });
+            } else {
+                gate.next = Some(event);
+                self.flags.fetch_or(SHUT, Ordering::SeqCst);
+            }
+        }
+        self.see_to_gate();
+        Ok(())
+    }
+
+    /// Lets in what waits at the gate, up to the next sequential event. On the thread of `worker`, if it is one.
+    pub(crate) fn open_gate(&self, worker: Option<usize>) {
+        let mut gate = self.gate.lock();
+        gate.runs = false;
+        self.flags.fetch_and(!ALONE, Ordering::SeqCst);
+        while let Some(arrival) = gate.behind.pop_front() {
+            if let Arrival::Sequential { event } = arrival {
+                gate.next = Some(event);
+                return;
+            }
+            let admission = Admission { shared: self, number: self.bound.admit_deferred(worker) };
+            // The comparison of keys may panic: the event is lost then, and nothing else.
+            let placed = catch_unwind(AssertUnwindSafe(|| self.place(admission, arrival, true).is_ok()));
+            if !placed.unwrap_or(false) {
+                self.shed();
+            }
+        }
+        self.flags.fetch_and(!SHUT, Ordering::SeqCst);
     }
 }

@@ -1,6 +1,6 @@
 //! By which events are dispatched, from wherever that is.
 
-use crate::admit::Arrival;
+use crate::arrival::Arrival;
 use crate::batch::Batch;
 use crate::counters::Stats;
 use crate::error::{DispatchError, WaitsForItself};

@@ -39,7 +39,7 @@
 //! | [`strand`], [`entry`] | an ordered queue of the events of some keys |
 //! | [`ready`], [`sleepers`] | which strands have something to do, and which workers sleep |
 //! | [`worker`] | a worker's life |
-//! | [`admit`], [`bound`], [`waiters`] | how events come in, whether there is room, and those who wait for it |
+//! | [`arrival`], [`admit`], [`bound`], [`waiters`] | how events come in, whether there is room, and those who wait for it |
 //! | [`tasks`] | events that futures handle |
 //! | [`slot`], [`waits`], [`slow`] | results, handlers that wait for them, and what is said of waits that last |
 //! | [`joint`], [`gate`] | events with several keys, and events that run alone |
@@ -51,6 +51,7 @@
 #![allow(rustdoc::private_intra_doc_links)]
 
 mod admit;
+mod arrival;
 mod batch;
 mod bound;
 mod builder;

@@ -1,6 +1,6 @@
 //! What workers and those who dispatch share.
 
-use crate::admit::Why;
+use crate::arrival::Why;
 use crate::bound::Bound;
 use crate::counters::Counters;
 use crate::gate::Gate;

@@ -190,3 +190,28 @@ fn handlers_that_dispatch_never_wait() {
         }
     }
 }
+
+/// What handlers dispatch takes room that producers had in view.
+#[test]
+fn the_room_that_follow_ups_take_is_noticed_at_once() {
+    let go_on = AtomicBool::new(false);
+    let handle = |turn: &Turn<'_, u64, u64>, event: u64| {
+        if event == 0 {
+            (0..60).for_each(|_| turn.dispatch(1, 1).unwrap());
+            while !go_on.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+        }
+    };
+    let builder = Dispatcher::<u64, u64>::builder().workers(1).capacity(64).overload(Overload::Reject);
+    let taken = builder.scope(handle, |dispatcher| {
+        dispatcher.dispatch(0, 0).unwrap();
+        while dispatcher.stats().depth < 61 {
+            std::thread::yield_now();
+        }
+        let taken = (2..1_000).filter(|&key| dispatcher.dispatch(key, 1).is_ok()).count();
+        go_on.store(true, Ordering::SeqCst);
+        taken
+    });
+    assert_eq!(taken.unwrap(), 3);
+}
