@@ -162,6 +162,14 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                 });
             }
             Arrival::Several { keys, hashes, event } => {
+                let is_full = |strand: usize| {
+                    let queue = &self.strands[strand];
+                    queue.is_full(&mut queue.back(), share)
+                };
+                let mut strands = hashes.iter().map(|&hash| self.strand_of(hash));
+                if let Some(full) = strands.find(|&strand| is_full(strand)) {
+                    return Err((Why::StrandFull(full), Arrival::Several { keys, hashes, event }));
+                }
                 let joint = Arc::new(Joint::new(keys, hashes, came, event));
                 admission.keep();
                 {

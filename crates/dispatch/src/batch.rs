@@ -4,7 +4,7 @@ use crate::error::{DispatchError, Refusals};
 use crate::handle::Handle;
 use core::hash::Hash;
 
-/// Collects events that are put in together, which is cheaper than one by one.
+/// Collects events that are put in together.
 ///
 /// Those of a key stay in order. Until it is [flushed](Self::flush), events may be in or not; what the same
 /// thread dispatches otherwise goes before those that are not. One that is dropped is flushed, and what

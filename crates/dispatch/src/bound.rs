@@ -85,9 +85,14 @@ impl Bound {
         lent.map_or(0, |(_, lent)| lent as u32)
     }
 
-    /// Whether room may be lent that is not used; none is lent from now on that is not asked for again.
-    pub(crate) fn stop_lending(&self) -> bool {
-        self.lent.load(Ordering::SeqCst) && self.lent.swap(false, Ordering::SeqCst)
+    /// Whether room may be lent that is not used.
+    pub(crate) fn has_lent(&self) -> bool {
+        self.lent.load(Ordering::SeqCst)
+    }
+
+    /// No room is lent for several events, until there is much of it again.
+    pub(crate) fn stop_lending(&self) {
+        self.lent.store(false, Ordering::SeqCst);
     }
 
     /// Admits as many as `some` says, of the room that there is; the first one's number, and how many.

@@ -124,7 +124,7 @@ impl Builder {
         Self { settings: Settings { key_limit: Some(events), ..self.settings }, ..self }
     }
 
-    /// Handlers may dispatch so many events beyond the capacity; 65,536 by default. More are given back as
+    /// Under [`Overload::Block`], handlers may dispatch so many events beyond the capacity; 65,536 by default. More are given back as
     /// [full](crate::DispatchError::Full), or shed.
     #[must_use]
     pub fn follow_ups(self, events: usize) -> Self {

@@ -33,7 +33,8 @@ impl Default for Histogram {
 /// What has happened since a dispatcher was built.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Stats {
-    /// Events that were handled, those whose handler panicked among them, and those whose future has begun.
+    /// Events that came to their turn: those whose handler panicked, whose key was poisoned, or whose future has begun
+    /// among them.
     pub events: u64,
     /// Times that a worker attended a strand and handled something.
     pub turns: u64,

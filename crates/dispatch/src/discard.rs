@@ -24,7 +24,7 @@ impl<K, E> Shared<K, E> {
 
     /// Drops all that waits, whatever its drop does, and counts it.
     pub(crate) fn discard(&self) {
-        let mut discarded = 0;
+        let (mut discarded, mut unused) = (0, 0);
         for strand in &self.strands {
             for entry in strand.clear() {
                 // All parts of an event hold it, and one of them counts.
@@ -36,9 +36,15 @@ impl<K, E> Shared<K, E> {
                 discarded += u64::from(is_event);
                 drop_caught(entry);
             }
-            self.give_back(core::mem::take(&mut strand.back().lent));
-            let freshest = strand.back().keyed.clear();
-            freshest.into_iter().for_each(drop_caught);
+            let (lent, keyed) = {
+                let mut back = strand.back();
+                (core::mem::take(&mut back.lent), back.keyed.clear())
+            };
+            unused += lent;
+            for (key, freshest) in keyed {
+                drop_caught(key);
+                drop_caught(freshest);
+            }
         }
         let waiting: Vec<_> = {
             let mut gate = self.gate.lock();
@@ -49,11 +55,12 @@ impl<K, E> Shared<K, E> {
                 .chain(gate.behind.drain(..))
                 .collect()
         };
-        self.bound.end_deferred(waiting.len() as u64);
-        self.bound.finish_elsewhere(discarded);
-        discarded += waiting.len() as u64;
-        self.discarded.fetch_add(discarded, Ordering::SeqCst);
+        let deferred = waiting.len() as u64;
         waiting.into_iter().for_each(drop_caught);
+        self.discarded.fetch_add(discarded + deferred, Ordering::SeqCst);
+        // Nobody is told that nothing is left before all is counted and gone.
+        self.bound.end_deferred(deferred);
+        self.bound.finish_elsewhere(discarded + u64::from(unused));
         self.tell_everybody();
     }
 }

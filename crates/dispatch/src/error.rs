@@ -6,7 +6,10 @@ use core::fmt;
 #[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DispatchError<E> {
     /// There is no room, and the dispatcher [rejects](crate::Overload::Reject) what there is none for.
-    #[error("the queue is full; expected to dispatch slower, or a dispatcher with a larger capacity")]
+    #[error(
+        "there is no room in the dispatcher, or in the strand of the key, which may take a quarter of it; expected to \
+         dispatch slower, or a larger capacity"
+    )]
     Full(E),
     /// The key has as many events waiting as it [may](crate::Builder::key_limit), and the dispatcher
     /// [rejects](crate::Overload::Reject) more.

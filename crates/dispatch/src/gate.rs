@@ -7,11 +7,11 @@
 
 use crate::admit::Admission;
 use crate::arrival::{Arrival, Why};
+use crate::caught::{caught, drop_caught};
 use crate::shared::{ALONE, CLOSED, SHUT, Shared, is_worker};
 use crate::sync::{Mutex, MutexGuard, Ordering};
 use core::hash::Hash;
 use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 pub(crate) struct Gate<K, E>(Mutex<Waiting<K, E>>);
 
@@ -99,21 +99,30 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
 
     /// Lets in what waits at the gate, up to the next sequential event. On the thread of `worker`, if it is one.
     pub(crate) fn open_gate(&self, worker: Option<usize>) {
-        let mut gate = self.gate.lock();
-        gate.runs = false;
         self.flags.fetch_and(!ALONE, Ordering::SeqCst);
-        while let Some(arrival) = gate.behind.pop_front() {
-            if let Arrival::Sequential { event } = arrival {
-                gate.next = Some(event);
-                return;
-            }
+        // It is shut until all have come in. Nothing of the users' runs under the lock.
+        while let Some(arrival) = self.next_at_gate() {
             let admission = Admission { shared: self, number: self.bound.admit_deferred(worker) };
             // The comparison of keys may panic: the event is lost then, and nothing else.
-            let placed = catch_unwind(AssertUnwindSafe(|| self.place(admission, arrival, true).is_ok()));
-            if !placed.unwrap_or(false) {
+            let placed = caught(|| self.place(admission, arrival, true).is_ok()).unwrap_or_else(|panic| {
+                drop_caught(panic);
+                false
+            });
+            if !placed {
                 self.shed();
             }
         }
-        self.flags.fetch_and(!SHUT, Ordering::SeqCst);
+    }
+
+    /// What is next at the gate, unless it is a sequential event or nothing: then the former one has ended.
+    fn next_at_gate(&self) -> Option<Arrival<K, E>> {
+        let mut gate = self.gate.lock();
+        match gate.behind.pop_front() {
+            Some(Arrival::Sequential { event }) => gate.next = Some(event),
+            None => drop(self.flags.fetch_and(!SHUT, Ordering::SeqCst)),
+            arrival => return arrival,
+        }
+        gate.runs = false;
+        None
     }
 }

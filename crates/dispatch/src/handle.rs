@@ -6,7 +6,7 @@ use crate::counters::Stats;
 use crate::error::{DispatchError, WaitsForItself};
 use crate::future::Dispatching;
 use crate::report::PanicReport;
-use crate::shared::{ABORTED, Shared};
+use crate::shared::Shared;
 use crate::slow::SlowWait;
 use crate::sync::{Arc, Ordering};
 use core::hash::Hash;
@@ -97,7 +97,8 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
     }
 
     /// Dispatches `event`, which touches all of `keys`: it runs when all events before it that touch any
-    /// of them have, and those after it wait for it. Such events cannot wait for each other in a circle.
+    /// of them have, and those after it wait for it. Such events cannot wait for each other in a circle. A key that is given
+    /// twice counts once.
     ///
     /// # Errors
     /// As [`dispatch`](Self::dispatch).
@@ -122,8 +123,8 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
 }
 
 impl<K, E> Handle<K, E> {
-    /// Waits until everything that was dispatched has been handled, and everything that handlers have
-    /// dispatched. Others may go on dispatching.
+    /// Waits until everything that was dispatched has been handled, or dropped after an abort, and everything that handlers have
+    /// dispatched. Others may go on dispatching; the wait ends when there is a moment in which nothing is in.
     ///
     /// # Errors
     /// If a handler of this dispatcher calls it, or a future of one, which would wait for itself.
@@ -137,7 +138,7 @@ impl<K, E> Handle<K, E> {
     /// As [`wait_idle`](Self::wait_idle).
     pub fn wait_idle_timeout(&self, longest: Duration) -> Result<Drained, WaitsForItself> {
         self.wait_until_quiet(Some(longest))?;
-        Ok(Drained { left: self.0.bound.events() })
+        Ok(Drained { left: self.0.depth() })
     }
 
     /// Nothing more can be dispatched, not by handlers either. What was dispatched is handled.
@@ -185,7 +186,7 @@ impl<K, E> Handle<K, E> {
         let since = Instant::now();
         let left = || longest.map(|longest| longest.saturating_sub(since.elapsed()));
         let slow = SlowWait::begin(Some(&shared.waits), || shared.describe_end());
-        shared.quiet.wait_for(left, || slow.until(shared.is_quiet() || shared.has(ABORTED)));
+        shared.quiet.wait_for(left, || slow.until(shared.is_quiet()));
         Ok(())
     }
 }

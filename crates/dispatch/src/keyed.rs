@@ -31,12 +31,12 @@ impl<K, E> Default for Keyed<K, E> {
 }
 
 impl<K, E> Keyed<K, E> {
-    /// Takes out all events.
-    pub(crate) fn clear(&mut self) -> Vec<E> {
+    /// Takes out all keys and events.
+    pub(crate) fn clear(&mut self) -> Vec<(K, Option<E>)> {
         self.index.clear();
         self.free.clear();
         let slots = core::mem::take(&mut self.slots);
-        slots.into_iter().flatten().filter_map(|waiting| waiting.freshest).collect()
+        slots.into_iter().flatten().map(|waiting| (waiting.key, waiting.freshest)).collect()
     }
 
     /// The slot of `key`, if something of it waits.

@@ -120,7 +120,7 @@ fn end(dispatcher: Dispatcher<u64, Event>, ledger: &Ledger) -> u64 {
         End::Abort => return dispatcher.abort(),
         End::Drain(longest) => {
             let left = dispatcher.drain(longest).expect("it is no handler").left;
-            let is_so = left == 0 || !is_patient(longest) || is_aborted(&dispatcher);
+            let is_so = left == 0 || !is_patient(longest);
             ledger.demand(is_so, || format!("{left} are left by a patient drain"));
         }
     }
@@ -139,13 +139,13 @@ fn follow(handle: &Handle<u64, Event>, ledger: &Arc<Ledger>, source: usize) {
             Step::Batch { size, ids } => dispatch_batch(handle, ledger, *size, ids),
             Step::WaitIdle => {
                 handle.wait_idle().expect("it is no handler");
-                ledger.demand_that_all_is_settled(source, is_aborted(handle));
+                ledger.demand_that_all_is_settled(source);
             }
             Step::Close => handle.close(),
             Step::Drain(longest) => {
                 handle.drain(*longest).expect("it is no handler");
                 if is_patient(*longest) {
-                    ledger.demand_that_all_is_settled(source, is_aborted(handle));
+                    ledger.demand_that_all_is_settled(source);
                 }
             }
         }

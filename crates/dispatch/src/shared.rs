@@ -57,6 +57,8 @@ pub(crate) struct Shared<K, E> {
     pub(crate) attended: Box<[CachePadded<AtomicU32>]>,
     /// What an event took lately, in nanoseconds.
     pub(crate) pace: CachePadded<AtomicU32>,
+    /// Held while lent room is taken back.
+    pub(crate) taking_back: Mutex<()>,
     /// Held while the parts of an event with several keys are placed.
     pub(crate) joint: Mutex<()>,
     /// `CLOSED`, `ABORTED`, `SHUT`, `POISONED`, `ALONE`.
@@ -148,6 +150,7 @@ impl<K, E> Shared<K, E> {
             counters: (0..workers).map(|_| CachePadded::new(Counters::default())).collect(),
             attended: (0..workers).map(nowhere).collect(),
             pace: CachePadded::new(AtomicU32::new(WORTH_WAKING_NS / 2)),
+            taking_back: Mutex::new(()),
             joint: Mutex::new(()),
             flags: CachePadded::new(AtomicU32::new(0)),
             poisoned: Poisoned::none(),
@@ -326,13 +329,18 @@ impl<K, E> Shared<K, E> {
         self.tell_if_quiet();
     }
 
-    /// Takes back the room that is lent to strands and not used; whether there was any.
+    /// Takes back the room that is lent to strands and not used; whether there is some now.
     #[cold]
     pub(crate) fn take_back_lent(&self) -> bool {
-        if !self.bound.stop_lending() {
-            return false;
-        }
-        let unused = self.strands.iter().map(|strand| core::mem::take(&mut strand.back().lent)).sum();
+        let unused = {
+            // Whoever comes meanwhile waits for what is taken back.
+            let _one_by_one = crate::lock(&self.taking_back);
+            if !self.bound.has_lent() {
+                return self.bound.has_room();
+            }
+            self.bound.stop_lending();
+            self.strands.iter().map(|strand| core::mem::take(&mut strand.back().lent)).sum()
+        };
         self.give_back(unused);
         unused > 0
     }

@@ -19,7 +19,8 @@ const LONGEST_NAP: Duration = Duration::from_millis(10);
 
 /// A wait of this thread, which may last.
 pub(crate) struct SlowWait<'a, W> {
-    since: Instant,
+    /// `None` where nothing is said.
+    since: Option<Instant>,
     next: Cell<Duration>,
     waits: Option<&'a Waits>,
     what: W,
@@ -28,12 +29,12 @@ pub(crate) struct SlowWait<'a, W> {
 impl<'a, W: Fn() -> String> SlowWait<'a, W> {
     /// A wait that begins now, for `what`, which the workers of `waits` are to bring about, if it is known which.
     pub(crate) fn begin(waits: Option<&'a Waits>, what: W) -> Self {
-        Self { since: Instant::now(), next: Cell::new(FIRST), waits, what }
+        Self { since: SAYS.then(Instant::now), next: Cell::new(FIRST), waits, what }
     }
 
     /// When something is to be said next.
     pub(crate) fn left(&self) -> Duration {
-        self.next.get().saturating_sub(self.since.elapsed())
+        self.since.map_or(Duration::MAX, |since| self.next.get().saturating_sub(since.elapsed()))
     }
 
     /// Says that this thread waits, if it is time to, unless what it waits for `is_so`, which is given back.
@@ -60,7 +61,8 @@ impl<'a, W: Fn() -> String> SlowWait<'a, W> {
 
     #[cold]
     fn say(&self) {
-        let (elapsed, thread) = (self.since.elapsed(), std::thread::current());
+        let Some(since) = self.since else { return };
+        let (elapsed, thread) = (since.elapsed(), std::thread::current());
         self.next.set(2 * elapsed);
         let workers = self.waits.map(|waits| format!(": {}", waits.describe())).unwrap_or_default();
         let (name, what, seconds) =

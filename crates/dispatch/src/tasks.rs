@@ -85,6 +85,8 @@ impl Builder {
     /// # Ok::<(), warmcore_dispatch::BuildError>(())
     /// ```
     ///
+    /// `spawn` is called on a worker's thread, which is none of your runtime's: let it keep a handle of the runtime, as above.
+    ///
     /// What is dispatched while such a future is polled comes in as a handler's events do: beyond the capacity, and without a
     /// wait. A panic of a future is that of a handler. A future that is dropped before it has ended, as by an executor that is
     /// shut down or a `spawn` that panics, is [counted](crate::Stats::cancelled) and [reported](Handle::panics).

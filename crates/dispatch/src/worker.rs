@@ -32,9 +32,12 @@ use core::mem::needs_drop;
 use core::slice::from_ref;
 
 /// A worker goes on to the next strand after about so many nanoseconds.
-const TURN_NS: u32 = 200_000;
+const TURN_NS: u32 = 1_000_000;
 /// And after so many events.
-const MOST_EVENTS: u32 = 1_024;
+const MOST_EVENTS: u32 = 2_048;
+
+/// Events after which a worker looks whether somebody waits for room in its strand. It does so when it leaves, too.
+const LOOK_FOR_WAITERS: u32 = 16;
 
 /// A worker that always has something to do looks so often whether others are stuck.
 const TURNS_BETWEEN_LOOKS: u32 = 1_024;
@@ -175,6 +178,9 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             false => shared.counters[me].attended(visit.handled.into(), shared.ready.home(strand) != me),
         }
         shared.tell_of_room_in(strand);
+        if shared.room.may_be_awaited() {
+            shared.tell_of_room();
+        }
         visit.handled
     }
 
@@ -184,18 +190,22 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         let (queue, room) = (&shared.strands[visit.strand], shared.room_in(visit.strand));
         let mut front = access.lock();
         loop {
-            let flags = shared.flags.load(Ordering::SeqCst);
+            let mut flags = shared.flags.load(Ordering::SeqCst);
             if visit.handled >= visit.turn || flags & ABORTED != 0 {
                 if queue.leave_early(front) {
                     shared.ready.set(visit.strand);
                 }
                 return;
             }
-            if room.may_be_awaited() && queue.has_much_room(shared.share) {
+            if visit.handled.is_multiple_of(LOOK_FOR_WAITERS)
+                && room.may_be_awaited()
+                && queue.has_much_room(shared.share)
+            {
                 // Not under the lock: what is woken belongs to users.
                 drop(front);
                 room.tell();
                 front = access.lock();
+                flags = shared.flags.load(Ordering::SeqCst);
             }
             if let Some(entry) = front.claim() {
                 visit.hash = entry.hash;
@@ -242,6 +252,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         access: &'f Access<'_, Front<K, E>>,
     ) -> FrontGuard<'f, K, E> {
         let hash = entry.hash;
+        visit.hash = hash;
         self.doing.handles(hash, &self.shared.clock);
         let ended = self.run_entry(visit.strand, entry, front);
         visit.handled += ended.events;

@@ -77,6 +77,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         };
         let former = core::mem::replace(place, event);
         drop(back);
+        drop(gate);
         self.counters[0].superseded();
         drop(former);
         Ok(())

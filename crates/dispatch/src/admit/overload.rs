@@ -40,8 +40,9 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         mut arrival: Arrival<K, E>,
         longest: Option<Duration>,
     ) -> Result<(), DispatchError<E>> {
-        let since = Instant::now();
-        let left = || longest.map(|longest| longest.saturating_sub(since.elapsed()));
+        // One that is too far is no limit.
+        let end = longest.and_then(|longest| Instant::now().checked_add(longest));
+        let left = || end.map(|end| end.saturating_duration_since(Instant::now()));
         if why != Why::Closed {
             self.overloaded.begin();
         }
@@ -90,7 +91,8 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                 let queue = &self.strands[strand];
                 !queue.is_full(&mut queue.back(), self.share)
             }
-            (Why::Full, _) => self.take_back_lent() || self.bound.has_room(),
+            // To take back what is lent wakes others, which is not to be done here.
+            (Why::Full, _) => self.bound.has_lent() || self.bound.has_room(),
             (Why::Closed, _) => true,
         };
         has_room || self.has(CLOSED)

@@ -248,10 +248,9 @@ impl Ledger {
         });
     }
 
-    /// Demands that all events are at their end that `source` has dispatched, and those that their handlers have,
-    /// unless it `was_aborted`.
-    pub(super) fn demand_that_all_is_settled(&self, source: usize, was_aborted: bool) {
-        let is_over = |id: usize| was_aborted || self.fates[id].load(Relaxed) != UNDER_WAY;
+    /// Demands that all events are at their end that `source` has dispatched, and those that their handlers have.
+    pub(super) fn demand_that_all_is_settled(&self, source: usize) {
+        let is_over = |id: usize| self.fates[id].load(Relaxed) != UNDER_WAY;
         for (id, event) in self.plan.events.iter().enumerate().filter(|(_, event)| event.source == source) {
             let are_over = is_over(id) && event.follows.iter().all(|&follow| is_over(follow));
             self.demand(are_over, || format!("{event:?} is not over, or what follows it"));

@@ -13,6 +13,9 @@ mod with_membarrier {
     use core::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
     use rustix::thread::{MembarrierCommand, membarrier};
 
+    /// The system may lack memory for a moment.
+    const TRIES: u32 = 1_000;
+
     /// Whether the system was asked, and can.
     static CAN: AtomicBool = AtomicBool::new(false);
 
@@ -28,10 +31,22 @@ mod with_membarrier {
         if CAN.load(Ordering::Relaxed) { compiler_fence(Ordering::SeqCst) } else { fence(Ordering::SeqCst) }
     }
 
+    /// All threads of this process pass a fence. Without, two of them could use one value at once: nothing may go on.
+    fn all_pass_a_fence() {
+        for _ in 0..TRIES {
+            if membarrier(MembarrierCommand::PrivateExpedited).is_ok() {
+                return;
+            }
+            std::thread::yield_now();
+        }
+        eprintln!("warmcore-dispatch: the system refuses `membarrier`, which it had granted");
+        std::process::abort();
+    }
+
     pub(crate) fn heavy_fence() {
         fence(Ordering::SeqCst);
         if CAN.load(Ordering::Relaxed) {
-            membarrier(MembarrierCommand::PrivateExpedited).expect("it was registered");
+            all_pass_a_fence();
         }
     }
 }

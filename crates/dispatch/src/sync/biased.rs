@@ -84,6 +84,7 @@ impl<T> Access<'_, T> {
     pub(crate) fn lock(&self) -> Guard<'_, T> {
         let Biased { inside, shared, ordinary, .. } = self.biased;
         if self.owns.get() {
+            debug_assert!(!inside.load(Ordering::Relaxed), "its owner has the value already");
             inside.store(true, Ordering::Relaxed);
             light_fence();
             if !shared.load(Ordering::Relaxed) {

@@ -114,7 +114,10 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         for entry in others {
             let Work::Keyed(key, event) = entry.work else { unreachable!("only such entries are taken") };
             // Hashes that agree do not make keys the same.
-            let is_same = caught(|| key == run.key).unwrap_or(false);
+            let is_same = caught(|| key == run.key).unwrap_or_else(|panic| {
+                drop_caught(panic);
+                false
+            });
             if !is_same {
                 self.handle_run(&mut run, came);
                 drop_key(core::mem::replace(&mut run.key, key));

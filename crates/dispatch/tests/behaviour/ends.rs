@@ -202,3 +202,29 @@ fn what_comes_while_it_is_closed_is_handled_or_comes_back() {
         }
     }
 }
+
+/// What runs is waited for, and what is dropped is gone and counted.
+#[test]
+fn after_an_abort_a_wait_lasts_until_nothing_is_left() {
+    let (began, go_on) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (begin, wait) = (began.clone(), go_on.clone());
+    let handle = move |_: &Turn<'_, u64, u64>, _: u64| {
+        begin.store(true, Ordering::SeqCst);
+        while !wait.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
+    };
+    let dispatcher: Dispatcher<u64, u64> =
+        Dispatcher::<u64, u64>::builder().workers(1).build(handle).unwrap();
+    (0..100).for_each(|key| dispatcher.dispatch(key, 1).unwrap());
+    while !began.load(Ordering::SeqCst) {
+        std::thread::yield_now();
+    }
+    dispatcher.handle().abort();
+    let soon = std::time::Duration::from_millis(50);
+    assert!(dispatcher.wait_idle_timeout(soon).unwrap().left > 0, "one runs");
+    go_on.store(true, Ordering::SeqCst);
+    dispatcher.wait_idle().unwrap();
+    let stats = dispatcher.stats();
+    assert_eq!((stats.events + stats.discarded, stats.depth), (100, 0));
+}

@@ -197,7 +197,7 @@ fn the_room_that_follow_ups_take_is_noticed_at_once() {
     let go_on = AtomicBool::new(false);
     let handle = |turn: &Turn<'_, u64, u64>, event: u64| {
         if event == 0 {
-            (0..60).for_each(|_| turn.dispatch(1, 1).unwrap());
+            (0..60).for_each(|number| turn.dispatch(10_000 + number, 1).unwrap());
             while !go_on.load(Ordering::SeqCst) {
                 std::thread::yield_now();
             }
