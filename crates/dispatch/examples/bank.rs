@@ -1,11 +1,10 @@
 //! Transfers between accounts: each touches two of them, and an audit touches all.
 //!
-//! Transfers of different accounts run in parallel, and no account has a lock. An audit runs alone, and
-//! so sees all money. The program fails if any is missing.
+//! Transfers of different accounts run in parallel, and no account has a lock: a handler is given the accounts that its
+//! order touches. An audit is given all of them, and so sees all money. The program fails if any is missing.
 
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicU64, Ordering};
-use warmcore_dispatch::{Dispatcher, Turn};
+use warmcore_dispatch::{Dispatcher, Several, Turn};
 
 const ACCOUNTS: usize = 64;
 const TRANSFERS: u64 = 20_000;
@@ -13,82 +12,73 @@ const OPENING: u64 = 100;
 const AUDIT_EVERY: u64 = 1_000;
 
 enum Order {
-    /// From an account, to another.
+    /// From the first account, to the second.
     Transfer {
-        from: usize,
-        to: usize,
         amount: u64,
     },
     Audit,
 }
 
-/// Atomics only because they are shared. Loads and stores do, as a key is never handled twice at once.
-struct Bank {
-    balances: Vec<AtomicU64>,
-    audits: AtomicU64,
-    refused: AtomicU64,
-    wrong: AtomicU64,
+/// An account, and what it has seen.
+#[derive(Default)]
+struct Account {
+    balance: u64,
+    refused: u64,
+    audits: u64,
+    wrong: u64,
 }
 
-impl Bank {
-    fn handle(&self, order: Order) {
-        match order {
-            Order::Transfer { from, to, amount } => self.transfer(from, to, amount),
-            Order::Audit => {
-                self.audits.fetch_add(1, Ordering::Relaxed);
-                if self.total() != ACCOUNTS as u64 * OPENING {
-                    self.wrong.fetch_add(1, Ordering::Relaxed);
-                }
-            }
+fn transfer(accounts: &mut [&mut Account], amount: u64) {
+    // To itself, an order touches one account.
+    let [payer, payee] = accounts else { return };
+    match payer.balance.checked_sub(amount) {
+        Some(rest) => {
+            payer.balance = rest;
+            // The money is nowhere in between: an audit that ran now would miss it.
+            payee.balance += amount;
         }
+        None => payer.refused += 1,
     }
+}
 
-    fn transfer(&self, from: usize, to: usize, amount: u64) {
-        let (payer, payee) = (&self.balances[from], &self.balances[to]);
-        let Some(rest) = payer.load(Ordering::Relaxed).checked_sub(amount) else {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-            return;
-        };
-        // The money is nowhere in between: an audit that ran now would miss it.
-        payer.store(rest, Ordering::Relaxed);
-        payee.store(payee.load(Ordering::Relaxed) + amount, Ordering::Relaxed);
-    }
-
-    fn total(&self) -> u64 {
-        self.balances.iter().map(|balance| balance.load(Ordering::Relaxed)).sum()
-    }
+fn audit(accounts: &mut [&mut Account]) {
+    let total: u64 = accounts.iter().map(|account| account.balance).sum();
+    // The first account keeps the books.
+    accounts[0].audits += 1;
+    accounts[0].wrong += u64::from(total != ACCOUNTS as u64 * OPENING);
 }
 
 fn main() -> ExitCode {
-    let bank = Bank {
-        balances: (0..ACCOUNTS).map(|_| AtomicU64::new(OPENING)).collect(),
-        audits: AtomicU64::new(0),
-        refused: AtomicU64::new(0),
-        wrong: AtomicU64::new(0),
+    let handle = |_: &Turn<'_, usize, Order>, accounts: &mut [&mut Account], order: Order| match order {
+        Order::Transfer { amount } => transfer(accounts, amount),
+        Order::Audit => audit(accounts),
     };
-    let handler = |_: &Turn<'_, usize, Order>, order| bank.handle(order);
-    let done = Dispatcher::<usize, Order>::builder().scope(handler, |orders| {
+    let open = |_: &usize| Account { balance: OPENING, ..Account::default() };
+    let done = Dispatcher::<usize, Order>::builder().state(open).scope(Several(handle), |orders| {
         let mut random = 1;
         for number in 1..=TRANSFERS {
             let (from, to) = (draw(&mut random) as usize % ACCOUNTS, draw(&mut random) as usize % ACCOUNTS);
             let amount = draw(&mut random) % (OPENING / 2);
             orders
-                .dispatch_keys([from, to], Order::Transfer { from, to, amount })
+                .dispatch_keys([from, to], Order::Transfer { amount })
                 .map_err(|error| error.to_string())?;
             if number % AUDIT_EVERY == 0 {
-                orders.dispatch_sequential(Order::Audit).map_err(|error| error.to_string())?;
+                orders.dispatch_keys(0..ACCOUNTS, Order::Audit).map_err(|error| error.to_string())?;
             }
         }
         Ok::<_, String>(())
     });
-    if let Err(error) = done.map_err(|error| error.to_string()).and_then(|sent| sent) {
-        eprintln!("bank: {error}");
-        return ExitCode::FAILURE;
-    }
-    let (audits, wrong) = (bank.audits.into_inner(), bank.wrong.into_inner());
-    let total: u64 = bank.balances.iter().map(|balance| balance.load(Ordering::Relaxed)).sum();
-    let expected = ACCOUNTS as u64 * OPENING;
-    println!("transfers: {TRANSFERS}, of which refused: {}", bank.refused.into_inner());
+    let accounts = match done.map_err(|error| error.to_string()) {
+        Ok((Ok(()), accounts)) => accounts,
+        Ok((Err(error), _)) | Err(error) => {
+            eprintln!("bank: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let sum = |of: fn(&Account) -> u64| accounts.values().map(of).sum::<u64>();
+    let (total, expected) = (sum(|account| account.balance), ACCOUNTS as u64 * OPENING);
+    let (audits, wrong) = (sum(|account| account.audits), sum(|account| account.wrong));
+    println!("transfers: {TRANSFERS}, of which refused: {}", sum(|account| account.refused));
     println!("audits: {audits}, of which wrong: {wrong}");
     println!("total: {total}, expected: {expected}");
     if total == expected && wrong == 0 && audits == TRANSFERS / AUDIT_EVERY {

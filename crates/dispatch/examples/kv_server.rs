@@ -2,30 +2,26 @@
 //!
 //! The address is its argument; by default it is a free port of the loopback.
 //!
-//! A thread for each connection reads commands and dispatches each under the slot that its key falls
-//! into. Handlers own the slots: the commands of one key are carried out and answered in the order in
-//! which a client sent them. Answers name their key, as those of different keys may change places.
+//! A thread for each connection reads commands and dispatches each under its key. A handler is given the key's value: the
+//! commands of one key are carried out in the order in which a client sent them. Answers are dispatched under the number of
+//! the client, whose stream their handler is given. They name their key, as those of different keys may change places.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasher, RandomState};
 use std::io::{self, BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
-use warmcore_dispatch::{Dispatcher, Turn};
+use warmcore_dispatch::{BuildError, Dispatcher, StatefulDispatcher, Then};
 
-/// Keys that fall into the same one wait for each other; others never do.
-const SLOTS: usize = 1024;
 const EXPECTED: &str = "expected SET key value, GET key, DEL key, or QUIT";
-/// A client that reads no answers for so long is cut off: a handler must not wait for it.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// A client that reads no answers for so long is cut off: others are not to wait for it.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
 struct Command {
+    client: u64,
     key: String,
     action: Action,
-    client: Arc<Mutex<TcpStream>>,
 }
 
 enum Action {
@@ -34,40 +30,72 @@ enum Action {
     Del,
 }
 
-struct Store {
-    hasher: RandomState,
-    slots: Vec<Mutex<HashMap<String, String>>>,
+/// A key's value, if it has one. Without, nothing of the key is kept.
+type Commands = StatefulDispatcher<String, Command, Option<String>>;
+
+/// What happens to a client.
+enum Event {
+    Came(TcpStream),
+    /// A command of it is under way, or an answer that is none to a command.
+    Asked,
+    Answer(String),
+    Left,
 }
 
-impl Store {
-    fn slot(&self, key: &str) -> usize {
-        self.hasher.hash_one(key) as usize % SLOTS
-    }
+/// A client, and how many answers it will get.
+#[derive(Default)]
+struct Client {
+    stream: Option<TcpStream>,
+    awaited: u64,
+    has_left: bool,
+}
 
-    fn handle(&self, slot: usize, Command { key, action, client }: Command) {
-        // The mutex never makes anybody wait: no other handler with this slot as its key runs now. It is
-        // there for Rust, which cannot know.
-        let mut values = self.slots[slot].try_lock().expect("nobody else touches this slot now");
-        let answer = match action {
-            Action::Set(value) => {
-                values.insert(key.clone(), value);
-                "OK".to_owned()
+type Clients = StatefulDispatcher<u64, Event, Client>;
+
+impl Client {
+    fn handle(&mut self, event: Event) -> Then {
+        match event {
+            Event::Came(stream) => self.stream = Some(stream),
+            Event::Asked => self.awaited += 1,
+            Event::Answer(text) => {
+                self.awaited -= 1;
+                if let Some(stream) = &mut self.stream
+                    && stream.write_all(text.as_bytes()).is_err()
+                {
+                    // The client is gone, or does not read. Its reader sees that by this, too.
+                    let _ = stream.shutdown(Shutdown::Both);
+                }
             }
-            Action::Get => values.get(&key).map_or("NONE".to_owned(), |value| format!("= {value}")),
-            Action::Del => values.remove(&key).map_or("NONE", |_| "DELETED").to_owned(),
-        };
-        drop(values);
-        answer_to(&client, &format!("{key} {answer}\n"));
+            Event::Left => self.has_left = true,
+        }
+        if self.has_left && self.awaited == 0 { Then::Drop } else { Then::Keep }
     }
 }
 
-/// This lock is real: handlers of different keys may answer one client at once.
-fn answer_to(client: &Mutex<TcpStream>, answer: &str) {
-    let mut stream = client.lock().unwrap_or_else(PoisonError::into_inner);
-    if stream.write_all(answer.as_bytes()).is_err() {
-        // The client is gone, or does not read. Its reader sees that by this, too.
-        let _ = stream.shutdown(std::net::Shutdown::Both);
+fn carry_out(value: &mut Option<String>, action: Action) -> String {
+    match action {
+        Action::Set(new) => {
+            *value = Some(new);
+            "OK".to_owned()
+        }
+        Action::Get => value.as_ref().map_or("NONE".to_owned(), |value| format!("= {value}")),
+        Action::Del => value.take().map_or("NONE", |_| "DELETED").to_owned(),
     }
+}
+
+fn start_clients() -> Result<Arc<Clients>, BuildError> {
+    let clients = Dispatcher::<u64, Event>::builder().state(|_: &u64| Client::default());
+    clients.build(|client: &mut Client, event: Event| client.handle(event)).map(Arc::new)
+}
+
+fn start_commands(clients: Arc<Clients>) -> Result<Arc<Commands>, BuildError> {
+    let handle = move |value: &mut Option<String>, Command { client, key, action }: Command| {
+        let answer = carry_out(value, action);
+        // It is open as long as there are commands.
+        let _ = clients.dispatch(client, Event::Answer(format!("{key} {answer}\n")));
+        if value.is_none() { Then::Drop } else { Then::Keep }
+    };
+    Dispatcher::<String, Command>::builder().state(|_: &String| None).build(handle).map(Arc::new)
 }
 
 fn parse(line: &str) -> Option<(&str, Action)> {
@@ -80,23 +108,26 @@ fn parse(line: &str) -> Option<(&str, Action)> {
     }
 }
 
-fn converse(stream: TcpStream, store: &Store, commands: &Dispatcher<usize, Command>) -> io::Result<()> {
-    stream.set_write_timeout(Some(PATIENCE))?;
+fn converse(stream: TcpStream, client: u64, clients: &Clients, commands: &Commands) -> io::Result<()> {
+    let tell = |event| clients.dispatch(client, event).map_err(|error| io::Error::other(error.to_string()));
+    stream.set_write_timeout(Some(WRITE_TIMEOUT))?;
     stream.set_nodelay(true)?;
-    let client = Arc::new(Mutex::new(stream.try_clone()?));
+    tell(Event::Came(stream.try_clone()?))?;
     for line in BufReader::new(stream).lines() {
-        let line = line?;
+        let Ok(line) = line else { break };
         if line.trim() == "QUIT" {
             break;
         }
+        tell(Event::Asked)?;
         let Some((key, action)) = parse(&line) else {
-            answer_to(&client, &format!("ERROR `{line}`; {EXPECTED}\n"));
+            tell(Event::Answer(format!("ERROR `{line}`; {EXPECTED}\n")))?;
             continue;
         };
-        let command = Command { key: key.to_owned(), action, client: client.clone() };
-        commands.dispatch(store.slot(key), command).map_err(|error| io::Error::other(error.to_string()))?;
+        let command = Command { client, key: key.to_owned(), action };
+        let sent = commands.dispatch(key.to_owned(), command);
+        sent.map_err(|error| io::Error::other(error.to_string()))?;
     }
-    Ok(())
+    tell(Event::Left)
 }
 
 fn serve(address: &str) -> Result<(), String> {
@@ -105,18 +136,11 @@ fn serve(address: &str) -> Result<(), String> {
     })?;
     let own = listener.local_addr().map_err(|error| error.to_string())?;
     println!("listening on {own}");
-    let slots = (0..SLOTS).map(|_| Mutex::default()).collect();
-    let store = Arc::new(Store { hasher: RandomState::new(), slots });
-    let owner = store.clone();
-    let handler = move |turn: &Turn<'_, usize, Command>, command| {
-        let slot = turn.key().expect("every command is dispatched under its slot");
-        owner.handle(*slot, command);
-    };
-    let commands = Dispatcher::<usize, Command>::builder().build(handler);
-    let commands = Arc::new(commands.map_err(|error| error.to_string())?);
-    for stream in listener.incoming() {
-        let (store, commands) = (store.clone(), commands.clone());
-        let talk = move |stream| converse(stream, &store, &commands);
+    let clients = start_clients().map_err(|error| error.to_string())?;
+    let commands = start_commands(clients.clone()).map_err(|error| error.to_string())?;
+    for (client, stream) in (0..).zip(listener.incoming()) {
+        let (clients, commands) = (clients.clone(), commands.clone());
+        let talk = move |stream| converse(stream, client, &clients, &commands);
         thread::spawn(move || stream.and_then(talk).unwrap_or_else(|error| eprintln!("kv_server: {error}")));
     }
     Ok(())
