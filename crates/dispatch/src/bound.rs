@@ -218,6 +218,11 @@ impl Bound {
         (self.deferred.load(Ordering::SeqCst) + admitted).saturating_sub(ended)
     }
 
+    /// Whether more are in than there is room for.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.events() > self.capacity
+    }
+
     /// Whether there is room for one more.
     pub(crate) fn has_room(&self) -> bool {
         self.events() < self.capacity

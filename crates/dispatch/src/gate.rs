@@ -69,22 +69,24 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     /// Dispatches an event that runs alone.
     #[cold]
     pub(crate) fn dispatch_sequential(&self, event: E) -> Result<(), (Why, E)> {
-        let has_room = if is_worker() { self.bound.has_room_for_follow_up() } else { self.bound.has_room() };
+        let has_room = match is_worker() {
+            true => self.bound.has_room_for_follow_up(),
+            false => self.bound.has_room(),
+        };
         if !has_room {
-            if self.take_back_lent() {
-                return self.dispatch_sequential(event);
-            }
-            let why = if self.has(CLOSED) { Why::Closed } else { Why::Full };
-            return Err((why, event));
+            return self.sequential_without_room(event);
         }
         {
             let mut gate = self.gate.lock();
             self.bound.defer();
-            if self.has(CLOSED) {
+            // Others may have come in since the look.
+            let is_full = !is_worker() && self.bound.is_overfull();
+            if is_full || self.has(CLOSED) {
                 drop(gate);
                 self.bound.end_deferred(1);
+                self.tell_of_room();
                 self.tell_if_quiet();
-                return Err((Why::Closed, event));
+                return self.sequential_without_room(event);
             }
             if gate.is_shut() {
                 gate.behind.push_back(Arrival::Sequential { event });
@@ -95,6 +97,13 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         }
         self.see_to_gate();
         Ok(())
+    }
+
+    fn sequential_without_room(&self, event: E) -> Result<(), (Why, E)> {
+        if self.has(CLOSED) {
+            return Err((Why::Closed, event));
+        }
+        if self.take_back_lent() { self.dispatch_sequential(event) } else { Err((Why::Full, event)) }
     }
 
     /// Lets in what waits at the gate, up to the next sequential event. On the thread of `worker`, if it is one.

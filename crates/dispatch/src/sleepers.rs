@@ -89,6 +89,12 @@ impl Sleepers {
         self.sleepers.load(Ordering::SeqCst) as usize == self.workers.len()
     }
 
+    /// Whether two workers or more neither sleep nor search.
+    pub(crate) fn do_several_work(&self) -> bool {
+        let others = self.sleepers.load(Ordering::SeqCst) + self.searchers.load(Ordering::SeqCst);
+        self.workers.len() >= others as usize + 2
+    }
+
     /// Whether one of those who sleep looks around again soon.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {

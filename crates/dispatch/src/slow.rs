@@ -6,6 +6,7 @@ use crate::trace::tell;
 use crate::waits::Waits;
 use core::cell::Cell;
 use core::time::Duration;
+use std::io::Write;
 use std::time::Instant;
 
 /// Whether anything is said. Checkers know no time.
@@ -68,6 +69,10 @@ impl<'a, W: Fn() -> String> SlowWait<'a, W> {
         let (name, what, seconds) =
             (thread.name().unwrap_or("unnamed"), (self.what)(), elapsed.as_secs_f64());
         tell!(WARN, "thread `{name}` has waited {seconds:.1} s for {what}{workers}");
-        eprintln!("warmcore-dispatch: thread `{name}` has waited {seconds:.1} s for {what}{workers}");
+        // It may be closed, or full.
+        let _ = writeln!(
+            std::io::stderr(),
+            "warmcore-dispatch: thread `{name}` has waited {seconds:.1} s for {what}{workers}"
+        );
     }
 }

@@ -117,6 +117,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
                 if self.turns.is_multiple_of(TURNS_BETWEEN_LOOKS)
                     && let Some((stuck, access)) = self.find_stuck()
                 {
+                    shared.have_it_watched(stuck);
                     self.attend(stuck, &access);
                 }
             } else if !self.run_alone() {
@@ -131,8 +132,8 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         shared.sleepers.wake_all();
     }
 
-    /// Stops searching, having found something. The last who does wakes another if there is more: nobody was woken for
-    /// that as long as somebody searched.
+    /// Stops searching, having found something. The last who does wakes another if there is more, or if somebody else works
+    /// who may be stuck: nobody was woken for that as long as somebody searched.
     fn begin(&self) {
         let shared = self.shared;
         let is_last = shared.sleepers.begin(self.me);
@@ -140,6 +141,8 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             let mut workers = 0..shared.attended.len();
             if let Some(home) = workers.find(|&worker| shared.ready.any(worker)) {
                 shared.have_it_watched(home);
+            } else if shared.sleepers.do_several_work() {
+                shared.have_it_watched(self.me);
             }
         }
     }

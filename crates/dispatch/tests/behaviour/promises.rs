@@ -415,3 +415,28 @@ fn sums_by_key_are_exact_at_every_capacity() {
         );
     }
 }
+
+/// Also more than two, of one strand or of few, while other workers are free.
+#[test]
+fn handlers_of_many_keys_may_meet() {
+    for (strands, keys, workers) in [(1, 3, 4), (1, 4, 8), (2, 4, 8)] {
+        for _ in 0..5 {
+            let met = AtomicU64::new(0);
+            let handle = |_: &Turn<'_, u64, u64>, _: u64| {
+                met.fetch_add(1, Ordering::SeqCst);
+                let since = Instant::now();
+                while met.load(Ordering::SeqCst) < keys {
+                    assert!(since.elapsed() < Duration::from_secs(20), "the others do not come");
+                    std::thread::sleep(Duration::from_micros(100));
+                }
+            };
+            let builder = Dispatcher::<u64, u64>::builder().workers(workers).strands(strands);
+            let panics = builder.scope(handle, |dispatcher| {
+                (0..keys).for_each(|key| dispatcher.dispatch(key, 1).unwrap());
+                dispatcher.wait_idle().unwrap();
+                dispatcher.panics()
+            });
+            assert_eq!(panics.unwrap(), [], "{strands} strands, {keys} keys, {workers} workers");
+        }
+    }
+}
