@@ -432,6 +432,8 @@ fn handlers_of_many_keys_may_meet() {
             };
             let builder = Dispatcher::<u64, u64>::builder().workers(workers).strands(strands);
             let panics = builder.scope(handle, |dispatcher| {
+                // All workers sleep.
+                std::thread::sleep(Duration::from_millis(20));
                 (0..keys).for_each(|key| dispatcher.dispatch(key, 1).unwrap());
                 dispatcher.wait_idle().unwrap();
                 dispatcher.panics()
