@@ -64,7 +64,7 @@ fn run(path: Option<String>) -> Result<(), String> {
 
 fn consume(name: &str, lines: impl BufRead) -> Result<(), String> {
     let consumer = Dispatcher::<String, Event>::builder()
-        .state(|_: &String| Sum::default())
+        .state(|_| Sum::default())
         .build(|sum: &mut Sum, event: Event| sum.add(event))
         .map_err(|error| error.to_string())?;
     for (line, text) in (1..).zip(lines.lines()) {

@@ -84,7 +84,7 @@ fn carry_out(value: &mut Option<String>, action: Action) -> String {
 }
 
 fn start_clients() -> Result<Arc<Clients>, BuildError> {
-    let clients = Dispatcher::<u64, Event>::builder().state(|_: &u64| Client::default());
+    let clients = Dispatcher::<u64, Event>::builder().state(|_| Client::default());
     clients.build(|client: &mut Client, event: Event| client.handle(event)).map(Arc::new)
 }
 
@@ -95,7 +95,7 @@ fn start_commands(clients: Arc<Clients>) -> Result<Arc<Commands>, BuildError> {
         let _ = clients.dispatch(client, Event::Answer(format!("{key} {answer}\n")));
         if value.is_none() { Then::Drop } else { Then::Keep }
     };
-    Dispatcher::<String, Command>::builder().state(|_: &String| None).build(handle).map(Arc::new)
+    Dispatcher::<String, Command>::builder().state(|_| None).build(handle).map(Arc::new)
 }
 
 fn parse(line: &str) -> Option<(&str, Action)> {

@@ -105,11 +105,14 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     }
 
     fn place_that(&self, needs: Holds) -> Place {
-        let home = |hash| self.ready.home(self.strand_of(hash));
-        let worker = match needs {
-            Holds::Key(hash) if self.settings.binding == Binding::Static => Some(home(hash)),
-            _ => None,
+        let home = |&hash: &u64| self.ready.home(self.strand_of(hash));
+        let workers = match (self.settings.binding, &needs) {
+            (Binding::Dynamic, _) => Box::default(),
+            (Binding::Static, Holds::Key(hash)) => Box::from([home(hash)]),
+            (Binding::Static, Holds::Keys(hashes)) => hashes.iter().map(home).collect(),
+            // An unordered event may fall to any worker, and then waits for that one.
+            (Binding::Static, Holds::Nothing | Holds::All) => (0..self.attended.len()).collect(),
         };
-        Place { waits: self.waits.clone(), needs, worker }
+        Place { waits: self.waits.clone(), needs, workers }
     }
 }

@@ -1,35 +1,55 @@
 //! How a dispatcher is built, and how its workers start.
 
-use crate::caught::{caught, drop_caught};
+use crate::caught::caught;
 use crate::dispatcher::Dispatcher;
 use crate::error::BuildError;
 use crate::handle::Handle;
 use crate::handler::Handler;
 use crate::options::{Binding, Idle, OnPanic, Overload};
-use crate::report::PanicReport;
+use crate::report::message_of;
 use crate::shared::{Settings, Shared};
 use crate::sync::{Arc, Scope, scope, spawn, spawn_scoped};
 use crate::trace::tell;
 use crate::worker::Worker;
+use core::fmt;
 use core::hash::Hash;
+use core::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
-/// How a dispatcher is to be.
-#[derive(Clone, Debug)]
-pub struct Builder {
+/// How a dispatcher of events `E` with keys `K` is to be.
+pub struct Builder<K, E> {
     workers: usize,
     settings: Settings,
     name: String,
     on_start: OnStart,
+    types: PhantomData<fn(K, E)>,
+}
+
+impl<K, E> Clone for Builder<K, E> {
+    fn clone(&self) -> Self {
+        Self { name: self.name.clone(), on_start: self.on_start.clone(), ..*self }
+    }
+}
+
+impl<K, E> fmt::Debug for Builder<K, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { workers, settings, name, on_start, .. } = self;
+        f.debug_struct("Builder")
+            .field("workers", workers)
+            .field("settings", settings)
+            .field("name", name)
+            .field("on_start", on_start)
+            .finish()
+    }
 }
 
 /// What a worker does first.
 #[derive(Clone, Default)]
 struct OnStart(Option<std::sync::Arc<dyn Fn(usize) + Send + Sync>>);
 
-impl core::fmt::Debug for OnStart {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+impl fmt::Debug for OnStart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_some() { "a function" } else { "nothing" })
     }
 }
@@ -51,7 +71,7 @@ const MOST_STRANDS: usize = 1 << 20;
 /// The most workers: what a mask of workers and the ready bits are sized for.
 const MOST_WORKERS: usize = 4_096;
 
-impl Default for Builder {
+impl<K, E> Default for Builder<K, E> {
     fn default() -> Self {
         Self {
             workers: available_parallelism().map_or(1, NonZeroUsize::get),
@@ -67,11 +87,12 @@ impl Default for Builder {
             },
             name: "dispatch".to_owned(),
             on_start: OnStart::default(),
+            types: PhantomData,
         }
     }
 }
 
-impl Builder {
+impl<K, E> Builder<K, E> {
     /// Threads that handle events; by default, as many as can run at once.
     #[must_use]
     pub fn workers(self, workers: usize) -> Self {
@@ -149,14 +170,14 @@ impl Builder {
     ///
     /// # Errors
     /// If something that was chosen is impossible, or a thread cannot be started.
-    pub fn build<K, E, H>(self, handler: H) -> Result<Dispatcher<K, E>, BuildError>
+    pub fn build<H>(self, handler: H) -> Result<Dispatcher<K, E>, BuildError>
     where
         K: Eq + Hash + Clone + Send + Sync + 'static,
         E: Send + 'static,
         H: Handler<K, E> + Send + 'static,
     {
         let handler = Arc::new(handler);
-        let mut dispatcher = Dispatcher { handle: self.handle::<K, E, H>()?, threads: Vec::new() };
+        let mut dispatcher = Dispatcher { handle: self.handle::<H>()?, threads: Vec::new() };
         for me in 0..self.workers {
             let (handle, handler) = (dispatcher.handle.clone(), handler.clone());
             let on_start = self.on_start.clone();
@@ -173,13 +194,13 @@ impl Builder {
     ///
     /// # Errors
     /// As [`build`](Self::build).
-    pub fn scope<K, E, H, R>(self, handler: H, body: impl FnOnce(&Handle<K, E>) -> R) -> Result<R, BuildError>
+    pub fn scope<H, R>(self, handler: H, body: impl FnOnce(&Handle<K, E>) -> R) -> Result<R, BuildError>
     where
         K: Eq + Hash + Clone + Send + Sync,
         E: Send,
         H: Handler<K, E>,
     {
-        let handle = self.handle::<K, E, H>()?;
+        let handle = self.handle::<H>()?;
         scope(|scope| {
             let open = Open(&handle);
             for me in 0..self.workers {
@@ -191,7 +212,7 @@ impl Builder {
         })
     }
 
-    fn start<'scope, K, E, H>(
+    fn start<'scope, H>(
         &self,
         scope: &'scope Scope<'scope, '_>,
         me: usize,
@@ -209,7 +230,7 @@ impl Builder {
         thread.map_err(|error| BuildError::NoThread(error.to_string()))
     }
 
-    fn handle<K, E, H: Handler<K, E>>(&self) -> Result<Handle<K, E>, BuildError> {
+    fn handle<H: Handler<K, E>>(&self) -> Result<Handle<K, E>, BuildError> {
         let Settings { capacity, strands, key_limit, .. } = self.settings;
         if !(1..=MOST_WORKERS).contains(&self.workers) {
             return Err(BuildError::Workers(self.workers));
@@ -240,9 +261,7 @@ where
     match caught(|| on_start.call(me)) {
         Ok(()) => Worker::new(me, handle, handler).run(),
         Err(panic) => {
-            let message = PanicReport::<K>::message_of(&*panic);
-            drop_caught(panic);
-            handle.0.reports.add(PanicReport { keys: Vec::new(), message });
+            handle.0.report(&[], message_of(panic));
             handle.0.abort();
         }
     }

@@ -1,6 +1,7 @@
 //! Calling users' code that may panic.
 
 use core::any::Any;
+use core::mem::needs_drop;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Calls `work`.
@@ -18,5 +19,13 @@ pub(crate) fn drop_caught<T>(value: T) {
         && let Err(again) = caught(|| drop(payload))
     {
         core::mem::forget(again);
+    }
+}
+
+/// The same of a key, or of whatever else most often needs no drop.
+#[inline]
+pub(crate) fn drop_key<K>(key: K) {
+    if needs_drop::<K>() {
+        drop_caught(key);
     }
 }

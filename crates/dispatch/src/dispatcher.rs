@@ -3,7 +3,7 @@
 use crate::builder::Builder;
 use crate::handle::Handle;
 use crate::slow::SlowWait;
-use crate::sync::{JoinHandle, Ordering};
+use crate::sync::JoinHandle;
 use core::ops::Deref;
 
 /// Dispatches events with keys of type `K` to handlers: those with the same key one after the other,
@@ -28,7 +28,7 @@ impl<K, E> core::fmt::Debug for Dispatcher<K, E> {
 impl<K, E> Dispatcher<K, E> {
     /// What a dispatcher is built with.
     #[must_use]
-    pub fn builder() -> Builder {
+    pub fn builder() -> Builder<K, E> {
         Builder::default()
     }
 
@@ -36,15 +36,6 @@ impl<K, E> Dispatcher<K, E> {
     #[must_use]
     pub fn handle(&self) -> Handle<K, E> {
         self.handle.clone()
-    }
-
-    /// Closes, lets what runs finish, and drops everything else; how many events that were. What other threads dispatch at this
-    /// moment is refused, or dropped and counted in [`Stats::discarded`](crate::Stats::discarded).
-    #[must_use]
-    pub fn abort(mut self) -> u64 {
-        self.handle.0.abort();
-        self.join();
-        self.handle.0.discarded.load(Ordering::SeqCst)
     }
 
     fn join(&mut self) {

@@ -21,6 +21,7 @@ pub struct Handle<K, E>(pub(crate) Arc<Shared<K, E>>);
 
 /// What came of a wait for the end of all events, [closed](Handle::drain) or [not](Handle::wait_idle_timeout), within some
 /// time.
+#[must_use = "something may be left"]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Drained {
     /// Events that were not handled when the time had passed.
@@ -106,6 +107,11 @@ impl<K: Eq + Hash + Clone, E> Handle<K, E> {
         self.0.dispatch(self.0.several(keys, event))
     }
 
+    /// The same for an asynchronous task, which waits for room without blocking its thread.
+    pub fn dispatch_keys_async(&self, keys: impl IntoIterator<Item = K>, event: E) -> Dispatching<'_, K, E> {
+        Dispatching::new(&self.0, self.0.several(keys, event))
+    }
+
     /// Dispatches `event`, which runs alone: everything that was dispatched before has finished, and
     /// nothing that is dispatched after has begun. Events that other threads dispatch at the same time
     /// may be on either side, each for itself.
@@ -156,7 +162,9 @@ impl<K, E> Handle<K, E> {
         Ok(Drained { left: self.0.depth() })
     }
 
-    /// Closes, and lets what runs finish: nothing else is handled. What waits is dropped by the last worker.
+    /// Closes, and lets what runs finish: nothing else is handled. What waits is dropped by the last worker, and
+    /// [counted](Stats::discarded). Whoever drops the dispatcher, or [waits](Self::wait_idle), waits for both. What other threads
+    /// dispatch at this moment is refused, or dropped and counted too.
     pub fn abort(&self) {
         self.0.abort();
     }

@@ -5,7 +5,7 @@
 //! use warmcore_dispatch::Dispatcher;
 //!
 //! let bank = Dispatcher::<u32, i64>::builder()
-//!     .state(|_: &u32| 0)
+//!     .state(|_| 0)
 //!     .build(|balance: &mut i64, amount: i64| *balance += amount)?;
 //! for amount in 0..1_000 {
 //!     bank.dispatch(amount as u32 % 10, amount).unwrap();

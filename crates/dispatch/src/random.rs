@@ -117,7 +117,11 @@ fn produce(handle: &Handle<u64, Event>, ledger: &Arc<Ledger>) {
 fn end(dispatcher: Dispatcher<u64, Event>, ledger: &Ledger) -> u64 {
     match ledger.plan().end {
         End::Drop => {}
-        End::Abort => return dispatcher.abort(),
+        End::Abort => {
+            dispatcher.abort();
+            dispatcher.wait_idle().expect("it is no handler");
+            return dispatcher.stats().discarded;
+        }
         End::Drain(longest) => {
             let left = dispatcher.drain(longest).expect("it is no handler").left;
             let is_so = left == 0 || !is_patient(longest);
@@ -143,7 +147,7 @@ fn follow(handle: &Handle<u64, Event>, ledger: &Arc<Ledger>, source: usize) {
             }
             Step::Close => handle.close(),
             Step::Drain(longest) => {
-                handle.drain(*longest).expect("it is no handler");
+                let _ = handle.drain(*longest).expect("it is no handler");
                 if is_patient(*longest) {
                     ledger.demand_that_all_is_settled(source);
                 }

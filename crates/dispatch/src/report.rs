@@ -21,13 +21,12 @@ pub struct PanicReport<K> {
     pub message: String,
 }
 
-impl<K> PanicReport<K> {
-    /// What `panic` says.
-    pub(crate) fn message_of(panic: &(dyn core::any::Any + Send)) -> String {
-        let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
-        said.unwrap_or_else(|| "a panic without a message".to_owned())
-    }
+/// What a panic with this `payload` says.
+pub(crate) fn message_of(payload: Box<dyn Any + Send>) -> String {
+    let said = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    let said = said.or_else(|| payload.downcast_ref::<String>().cloned());
+    drop_caught(payload);
+    said.unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
 impl<K: Eq + Hash + Clone, E> Shared<K, E> {
@@ -40,8 +39,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
 
     /// A handler has panicked: reports it, and does what is to follow.
     pub(crate) fn handler_panicked(&self, keys: &[K], panic: Box<dyn Any + Send>) {
-        let message = PanicReport::<K>::message_of(&*panic);
-        drop_caught(panic);
+        let message = message_of(panic);
         tell!(ERROR, message = %message, "a handler has panicked");
         self.report(keys, message);
         match self.settings.on_panic {

@@ -64,7 +64,7 @@ impl<K, E> fmt::Debug for AsyncTurn<K, E> {
     }
 }
 
-impl Builder {
+impl<K, E> Builder<K, E> {
     /// Starts the workers, which handle each event by a future: `handler` makes it, and `spawn` gives it to an executor.
     /// The futures of events with a key in common run one at a time, in order; that of a
     /// [sequential](Handle::dispatch_sequential) event runs alone. A key is held until the future has ended or is dropped.
@@ -96,7 +96,7 @@ impl Builder {
     ///
     /// # Errors
     /// As [`build`](Self::build).
-    pub fn build_async<K, E, S, H, F>(self, spawn: S, handler: H) -> Result<Dispatcher<K, E>, BuildError>
+    pub fn build_async<S, H, F>(self, spawn: S, handler: H) -> Result<Dispatcher<K, E>, BuildError>
     where
         K: Eq + Hash + Clone + Send + Sync + 'static,
         E: Send + 'static,

@@ -43,8 +43,8 @@ impl Holds {
 pub struct Place {
     pub(crate) waits: Arc<Waits>,
     pub(crate) needs: Holds,
-    /// The only worker that may handle it, if there is just one.
-    pub(crate) worker: Option<usize>,
+    /// Workers that it cannot do without.
+    pub(crate) workers: Box<[usize]>,
 }
 
 pub(crate) struct Waits {
@@ -184,7 +184,8 @@ impl Waits {
         let mut places = vec![place];
         while let Some(place) = places.pop() {
             for (worker, next) in awaited.iter().enumerate() {
-                let is_in_the_way = place.worker == Some(worker) || self.doing[worker].excludes(&place.needs);
+                let is_in_the_way =
+                    place.workers.contains(&worker) || self.doing[worker].excludes(&place.needs);
                 if worker == me && is_in_the_way {
                     return true;
                 }

@@ -17,7 +17,7 @@ mod run;
 mod start;
 
 use crate::bound::Flow;
-use crate::caught::{caught, drop_caught};
+use crate::caught::{caught, drop_caught, drop_key};
 use crate::entry::{Entry, Work};
 use crate::handle::Handle;
 use crate::handler::{Handler, Turn};
@@ -28,7 +28,6 @@ use crate::sync::{Access, Ordering};
 use crate::trace::wants_spans;
 use crate::waits::Doing;
 use core::hash::Hash;
-use core::mem::needs_drop;
 use core::slice::from_ref;
 
 /// A worker goes on to the next strand after about so many nanoseconds.
@@ -223,7 +222,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
                         drop(front);
                         self.doing.handles(visit.hash, &shared.clock);
                         self.handle_keyed(visit.key.insert(key), event);
-                        drop_key(&mut visit.key);
+                        drop_key(visit.key.take());
                         self.finished(1);
                         visit.handled += 1;
                         front = access.lock();
@@ -270,15 +269,5 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     fn handle_keyed(&self, key: &K, event: E) {
         let turn = Turn { handle: self.handle, keys: from_ref(key), worker: self.me };
         self.handler.handle(&turn, event);
-    }
-}
-
-/// Drops the key of an event that has ended.
-#[inline]
-fn drop_key<K>(key: &mut Option<K>) {
-    if needs_drop::<K>() {
-        drop_caught(key.take());
-    } else {
-        *key = None;
     }
 }

@@ -78,7 +78,8 @@ fn each_event_has_a_span_and_what_is_rare_is_told() {
     dispatcher.dispatch_keys([1, 2], 1).unwrap();
     dispatcher.dispatch_sequential(1).unwrap();
     dispatcher.wait_idle().unwrap();
-    let _ = dispatcher.abort();
+    dispatcher.abort();
+    dispatcher.wait_idle().unwrap();
     {
         let told = std::mem::take(&mut *counts.0.lock().unwrap());
         assert_eq!((told.spans, told.entered), (1_002, 1_002));

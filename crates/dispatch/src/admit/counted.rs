@@ -30,8 +30,7 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         if is_freshest && let Some(place) = back.keyed.freshest(found) {
             let former = core::mem::replace(place, event);
             drop(back);
-            self.counters[0].superseded();
-            drop(former);
+            self.supersede(former);
             return Ok(());
         }
         let limit = self.settings.key_limit.filter(|_| share != usize::MAX);
@@ -78,8 +77,13 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
         let former = core::mem::replace(place, event);
         drop(back);
         drop(gate);
+        self.supersede(former);
+        Ok(())
+    }
+
+    /// A fresher event is in the place of `former`.
+    fn supersede(&self, former: E) {
         self.counters[0].superseded();
         drop(former);
-        Ok(())
     }
 }

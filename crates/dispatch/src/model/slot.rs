@@ -13,7 +13,8 @@ use loom::thread;
 fn a_wait_that_is_over_is_no_part_of_a_circle() {
     check(3, || {
         let waits = Arc::new(Waits::new(2));
-        let place = |hash| Some(Place { waits: waits.clone(), needs: Holds::Key(hash), worker: None });
+        let place =
+            |hash| Some(Place { waits: waits.clone(), needs: Holds::Key(hash), workers: Box::default() });
         let ((first, first_slot), (second, second_slot)) = (slot::new::<u32>(), slot::new::<u32>());
         first.note(place(11));
         second.note(place(12));
@@ -39,7 +40,8 @@ fn a_wait_that_is_over_is_no_part_of_a_circle() {
 fn the_last_of_two_that_wait_is_told() {
     check(3, || {
         let waits = Arc::new(Waits::new(2));
-        let place = |hash| Some(Place { waits: waits.clone(), needs: Holds::Key(hash), worker: None });
+        let place =
+            |hash| Some(Place { waits: waits.clone(), needs: Holds::Key(hash), workers: Box::default() });
         let ((first, first_slot), (second, second_slot)) = (slot::new::<u32>(), slot::new::<u32>());
         first.note(place(11));
         second.note(place(12));

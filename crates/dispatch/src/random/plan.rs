@@ -2,6 +2,7 @@
 
 mod shape;
 
+use super::Event;
 use crate::{Binding, Builder, Dispatcher, Idle, OnPanic, Overload};
 use core::ops::RangeInclusive;
 use core::time::Duration;
@@ -215,8 +216,8 @@ impl Plan {
     }
 
     /// What a dispatcher for it is built with.
-    pub(super) fn builder(&self) -> Builder {
-        let builder = Dispatcher::<u64, u64>::builder()
+    pub(super) fn builder(&self) -> Builder<u64, Event> {
+        let builder = Dispatcher::builder()
             .workers(self.workers)
             .binding(self.binding)
             .strands(self.strands)

@@ -18,15 +18,15 @@ use core::time::Duration;
 use std::collections::HashMap;
 
 /// How a dispatcher is to be that keeps the state of each key: see [`Builder::state`].
-pub struct StateBuilder<K, S, N, D> {
-    builder: Builder,
+pub struct StateBuilder<K, E, S, N, D> {
+    builder: Builder<K, E>,
     new: N,
     on_drop: D,
     limits: Limits,
     state: PhantomData<fn(&K) -> S>,
 }
 
-impl<K, S, N, D> fmt::Debug for StateBuilder<K, S, N, D> {
+impl<K, E, S, N, D> fmt::Debug for StateBuilder<K, E, S, N, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { builder, limits, .. } = self;
         f.debug_struct("StateBuilder")
@@ -48,7 +48,7 @@ impl<K, E, S> fmt::Debug for StatefulDispatcher<K, E, S> {
     }
 }
 
-impl Builder {
+impl<K, E> Builder<K, E> {
     /// Keeps a state for each key, which `new` makes for its first event. A handler is given the state of its event's key
     /// to change: nobody else touches it meanwhile.
     ///
@@ -61,7 +61,7 @@ impl Builder {
     /// }
     ///
     /// let bank = Dispatcher::<u32, i64>::builder()
-    ///     .state(|_: &u32| Account::default())
+    ///     .state(|_| Account::default())
     ///     .build(|account: &mut Account, amount: i64| account.balance += amount)?;
     /// for amount in 0..1_000 {
     ///     bank.dispatch(amount as u32 % 10, amount).unwrap();
@@ -71,13 +71,13 @@ impl Builder {
     /// # Ok::<(), warmcore_dispatch::BuildError>(())
     /// ```
     #[must_use]
-    pub fn state<K, S, N: Fn(&K) -> S>(self, new: N) -> StateBuilder<K, S, N, fn(&K, S)> {
+    pub fn state<S, N: Fn(&K) -> S>(self, new: N) -> StateBuilder<K, E, S, N, fn(&K, S)> {
         let limits = Limits::default();
         StateBuilder { builder: self, new, on_drop: |_, _| {}, limits, state: PhantomData }
     }
 }
 
-impl<K, S, N, D> StateBuilder<K, S, N, D> {
+impl<K, E, S, N, D> StateBuilder<K, E, S, N, D> {
     /// Drops the state of a key that has had no event for so long, at the next events of whichever keys: a dispatcher at rest
     /// keeps its states.
     ///
@@ -106,13 +106,13 @@ impl<K, S, N, D> StateBuilder<K, S, N, D> {
     /// can be read there when the key's next is made; an event of the key that comes to its turn meanwhile keeps its worker
     /// waiting. It must not wait for other events. If it panics, that is counted and reported as of a handler of the key.
     #[must_use]
-    pub fn on_drop<F: Fn(&K, S)>(self, on_drop: F) -> StateBuilder<K, S, N, F> {
+    pub fn on_drop<F: Fn(&K, S)>(self, on_drop: F) -> StateBuilder<K, E, S, N, F> {
         let Self { builder, new, limits, state, .. } = self;
         StateBuilder { builder, new, on_drop, limits, state }
     }
 }
 
-impl<K, S, N, D> StateBuilder<K, S, N, D>
+impl<K, E, S, N, D> StateBuilder<K, E, S, N, D>
 where
     K: Eq + Hash + Clone + Send + Sync,
     S: Send,
@@ -124,7 +124,7 @@ where
     ///
     /// # Errors
     /// As [`Builder::build`].
-    pub fn build<E, H>(self, handler: H) -> Result<StatefulDispatcher<K, E, S>, BuildError>
+    pub fn build<H>(self, handler: H) -> Result<StatefulDispatcher<K, E, S>, BuildError>
     where
         K: 'static,
         S: 'static,
@@ -143,7 +143,7 @@ where
     ///
     /// # Errors
     /// As [`Builder::build`].
-    pub fn scope<E, H, R>(
+    pub fn scope<H, R>(
         self,
         handler: H,
         body: impl FnOnce(&Handle<K, E>) -> R,
@@ -158,7 +158,7 @@ where
         Ok((result, states.remove_all()))
     }
 
-    fn with<H>(self, handler: H) -> (Builder, WithStates<K, S, N, D, H>) {
+    fn with<H>(self, handler: H) -> (Builder<K, E>, WithStates<K, S, N, D, H>) {
         let Self { builder, new, on_drop, limits, .. } = self;
         (builder, WithStates { states: Arc::new(States::new(limits)), new, on_drop, handler })
     }

@@ -23,7 +23,7 @@ const MOST_DROPPED: usize = 2;
 /// }
 ///
 /// let sessions = Dispatcher::<u32, Event>::builder()
-///     .state(|_: &u32| Vec::new())
+///     .state(|_| Vec::new())
 ///     .on_drop(|client, lines| println!("{client} said {lines:?}"))
 ///     .build(|lines: &mut Vec<&str>, event| match event {
 ///         Event::Line(line) => {
@@ -80,7 +80,7 @@ impl<K, E, S, R: Into<Then>, F: Fn(&mut S, E) -> R + Sync> StateHandler<K, E, S>
 ///         **to += amount;
 ///     }
 /// });
-/// let bank = Dispatcher::<u32, i64>::builder().state(|_: &u32| 100).build(transfer)?;
+/// let bank = Dispatcher::<u32, i64>::builder().state(|_| 100).build(transfer)?;
 /// bank.dispatch_keys([1, 2], 30).unwrap();
 /// let accounts = bank.into_states();
 /// assert_eq!((accounts[&1], accounts[&2]), (70, 130));

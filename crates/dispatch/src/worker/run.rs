@@ -1,7 +1,7 @@
 //! Handling what was claimed. Whatever users' code does, panics are caught here.
 
 use super::Worker;
-use crate::caught::{caught, drop_caught};
+use crate::caught::{caught, drop_caught, drop_key};
 use crate::entry::{Entry, Work};
 use crate::handler::{Handler, Turn};
 use crate::joint::Joint;
@@ -11,7 +11,6 @@ use crate::sync::{Arc, Ordering};
 use crate::trace::Span;
 use crate::waits::Holds;
 use core::hash::Hash;
-use core::mem::needs_drop;
 use core::slice::from_ref;
 
 /// What became of an entry.
@@ -205,11 +204,4 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
 struct Run<K, E> {
     key: K,
     events: Vec<E>,
-}
-
-#[inline]
-fn drop_key<K>(key: K) {
-    if needs_drop::<K>() {
-        drop_caught(key);
-    }
 }

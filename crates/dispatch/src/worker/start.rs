@@ -5,7 +5,7 @@ use super::run::Ended;
 use crate::caught::{caught, drop_caught};
 use crate::entry::{Entry, Work};
 use crate::handler::Handler;
-use crate::report::PanicReport;
+use crate::report::message_of;
 use crate::strand::FrontGuard;
 use crate::sync::Arc;
 use crate::tasks::{AsyncTurn, Held, Running};
@@ -64,9 +64,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         });
         if let Err(panic) = started {
             // Of whoever spawns: the event is counted as its future is dropped.
-            let message = PanicReport::<K>::message_of(&*panic);
-            drop_caught(panic);
-            self.shared.report(held.keys(), message);
+            self.shared.report(held.keys(), message_of(panic));
         }
         drop_caught(held);
     }

@@ -24,7 +24,7 @@ fn add(sum: &mut u64, amount: u64) {
 fn the_state_unused_longest_is_dropped_when_there_are_too_many() {
     let dropped = Dropped::default();
     let note = |&key: &u64, sum| dropped.lock().unwrap().push((key, sum));
-    let states = builder().workers(1).state(|_: &u64| 0).at_most(3).on_drop(note);
+    let states = builder().workers(1).state(|_| 0).at_most(3).on_drop(note);
     let ((), left) = states
         .scope(add, |dispatcher| {
             for (key, amount) in [(0, 1), (1, 2), (2, 3), (0, 4), (3, 5), (2, 6), (1, 7)] {
@@ -42,7 +42,7 @@ fn no_key_that_is_used_all_the_time_is_dropped_for_others() {
     let note = |&key: &u64, _| assert_ne!(key, 0);
     // So little room that fewer than 200 events of other keys are handled between two of this one.
     let builder = builder().workers(2).capacity(64);
-    let dispatcher = builder.state(|_: &u64| 0).at_most(200).on_drop(note).build(add).unwrap();
+    let dispatcher = builder.state(|_| 0).at_most(200).on_drop(note).build(add).unwrap();
     for key in 1..EVENTS {
         dispatcher.dispatch(key, 1).unwrap();
         dispatcher.dispatch(0, 1).unwrap();
@@ -56,7 +56,7 @@ fn no_key_that_is_used_all_the_time_is_dropped_for_others() {
 #[test]
 fn handlers_that_panic_keep_to_the_limit() {
     let fail = |_: &mut u64, event: u64| assert_ne!(event, 0, "after its state was made");
-    let dispatcher = builder().workers(2).state(|_: &u64| 0).at_most(3).build(fail).unwrap();
+    let dispatcher = builder().workers(2).state(|_| 0).at_most(3).build(fail).unwrap();
     (0..100).for_each(|key| dispatcher.dispatch(key, 0).unwrap());
     dispatcher.wait_idle().unwrap();
     assert_eq!((dispatcher.stats().panics, dispatcher.state_count()), (100, 3));
@@ -119,7 +119,7 @@ fn an_idle_state_is_dropped_and_not_too_soon() {
     let dropped = Mutex::new(Vec::new());
     let note = |&key: &u64, used: Instant| dropped.lock().unwrap().push((key, used.elapsed()));
     let use_it = |used: &mut Instant, _: u64| *used = Instant::now();
-    let states = builder().workers(2).state(|_: &u64| Instant::now()).drop_idle(IDLE).on_drop(note);
+    let states = builder().workers(2).state(|_| Instant::now()).drop_idle(IDLE).on_drop(note);
     let ((), left) = states
         .scope(use_it, |dispatcher| {
             (0..100).for_each(|key| dispatcher.dispatch(key, 0).unwrap());
@@ -143,7 +143,7 @@ fn a_handler_drops_the_states_of_its_keys() {
         sums.iter_mut().for_each(|sum| **sum += amount);
         if amount == 9 { Then::Drop } else { Then::Keep }
     });
-    let states = builder().workers(2).state(|_: &u64| 0).on_drop(note);
+    let states = builder().workers(2).state(|_| 0).on_drop(note);
     let ((), left) = states
         .scope(handle, |dispatcher| {
             dispatcher.dispatch(1, 2).unwrap();
@@ -159,7 +159,7 @@ fn a_handler_drops_the_states_of_its_keys() {
 #[test]
 fn a_panic_of_what_drops_states_is_told_of_the_key_whose_state_it_was() {
     let fail = |&key: &u64, _: u64| assert_ne!(key, 1, "cannot be written");
-    let states = builder().workers(1).on_panic(OnPanic::Poison).state(|_: &u64| 0).at_most(1).on_drop(fail);
+    let states = builder().workers(1).on_panic(OnPanic::Poison).state(|_| 0).at_most(1).on_drop(fail);
     let dispatcher = states.build(add).unwrap();
     for key in [1, 2, 1, 3] {
         dispatcher.dispatch(key, 5).unwrap();

@@ -1,6 +1,6 @@
 //! How a dispatcher ends: closed, drained, dropped, aborted.
 
-use crate::{BINDINGS, builder};
+use crate::{BINDINGS, abort, builder};
 use core::time::Duration;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -72,7 +72,7 @@ fn a_drain_that_takes_too_long_says_what_is_left_and_an_abort_drops_it() {
         assert_eq!(drained.left, 100, "{rule:?}");
         go_on.store(true, Ordering::Relaxed);
         let handled = dispatcher.stats().events;
-        let dropped = dispatcher.abort();
+        let dropped = abort(&dispatcher);
         assert!(dropped <= 100 - handled, "{rule:?}");
     }
 }
@@ -93,7 +93,7 @@ fn every_event_is_handled_or_dropped_when_aborted_at_a_random_time() {
                     _ => dispatcher.dispatch(event % 5, event).is_ok(),
                 });
             }
-            let dropped = dispatcher.abort();
+            let dropped = abort(&dispatcher);
             assert_eq!(handled.load(Ordering::Relaxed) + dropped, taken, "{rule:?}");
         }
     }
@@ -220,7 +220,7 @@ fn after_an_abort_a_wait_lasts_until_nothing_is_left() {
     while !began.load(Ordering::SeqCst) {
         std::thread::yield_now();
     }
-    dispatcher.handle().abort();
+    dispatcher.abort();
     let soon = std::time::Duration::from_millis(50);
     assert!(dispatcher.wait_idle_timeout(soon).unwrap().left > 0, "one runs");
     go_on.store(true, Ordering::SeqCst);

@@ -1,6 +1,6 @@
 //! Limits for each key, and events of which only the freshest counts.
 
-use crate::{BINDINGS, builder};
+use crate::{BINDINGS, abort, builder};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use warmcore_dispatch::{BuildError, Builder, DispatchError, Dispatcher, Overload, Turn};
@@ -9,7 +9,7 @@ use warmcore_dispatch::{BuildError, Builder, DispatchError, Dispatcher, Overload
 type Seen = Arc<Mutex<Vec<(u64, u64)>>>;
 
 /// A dispatcher of one worker that is at work on an event of key 0 until it may go on.
-fn stuck(builder: Builder) -> (Dispatcher<u64, u64>, Arc<AtomicBool>, Seen) {
+fn stuck(builder: Builder<u64, u64>) -> (Dispatcher<u64, u64>, Arc<AtomicBool>, Seen) {
     let (began, go_on) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     let seen = Seen::default();
     let (begin, wait, note) = (began.clone(), go_on.clone(), seen.clone());
@@ -180,7 +180,7 @@ fn an_abort_counts_each_event_once_whether_it_is_kept_with_its_key_or_not() {
             std::thread::sleep(std::time::Duration::from_millis(50));
             go_on.store(true, Ordering::SeqCst);
         });
-        dispatcher.abort()
+        abort(&dispatcher)
     });
     let handled = seen.lock().unwrap().len() as u64;
     assert_eq!(dropped + handled, 11);

@@ -22,7 +22,14 @@ use warmcore_dispatch::{Binding, Builder, Dispatcher};
 
 pub(crate) const BINDINGS: [Binding; 2] = [Binding::Dynamic, Binding::Static];
 
-pub(crate) fn builder() -> Builder {
+/// Aborts, and waits until all is gone; how many events were dropped.
+pub(crate) fn abort<K, E>(dispatcher: &Dispatcher<K, E>) -> u64 {
+    dispatcher.abort();
+    dispatcher.wait_idle().unwrap();
+    dispatcher.stats().discarded
+}
+
+pub(crate) fn builder<K, E>() -> Builder<K, E> {
     // So few strands that keys meet in them.
-    Dispatcher::<u64, u64>::builder().strands(2)
+    Dispatcher::builder().strands(2)
 }

@@ -22,7 +22,7 @@ fn slow(capacity: usize) -> Slow {
         }
         number
     };
-    let builder = Dispatcher::<u64, u64>::builder().workers(2).capacity(capacity).name("tellers");
+    let builder = Dispatcher::builder().workers(2).capacity(capacity).name("tellers");
     builder.build(Request::answered_by(handler)).unwrap()
 }
 
@@ -54,7 +54,7 @@ fn wait(how: &str) {
         }
         FUTURES => {
             let spawn = |task| drop(spawn(move || (sleep(SLOW), drop(task))));
-            let slow = Dispatcher::<u64, u64>::builder().workers(2).name("tellers");
+            let slow = Dispatcher::builder().workers(2).name("tellers");
             let slow = slow.build_async(spawn, |_, _: u64| async {}).unwrap();
             slow.dispatch(7, 1).unwrap();
         }

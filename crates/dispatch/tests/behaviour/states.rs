@@ -12,10 +12,9 @@ use warmcore_dispatch::{InUse, Several, StatefulDispatcher, Turn};
 fn each_key_has_a_state_of_its_own() {
     for binding in BINDINGS {
         let count = |log: &mut Vec<u64>, event: u64| log.push(event);
-        let done =
-            builder().workers(3).binding(binding).state(|_: &u64| Vec::new()).scope(count, |dispatcher| {
-                (0..10_000).for_each(|event| dispatcher.dispatch(event % 100, event).unwrap());
-            });
+        let done = builder().workers(3).binding(binding).state(|_| Vec::new()).scope(count, |dispatcher| {
+            (0..10_000).for_each(|event| dispatcher.dispatch(event % 100, event).unwrap());
+        });
         let ((), logs) = done.unwrap();
         assert_eq!(logs.len(), 100);
         for (key, log) in logs {
@@ -42,7 +41,7 @@ fn an_event_of_several_keys_has_the_states_of_all() {
         _ => {}
     };
     for binding in BINDINGS {
-        let builder = builder().workers(4).binding(binding).capacity(64).state(|_: &u64| 100);
+        let builder = builder().workers(4).binding(binding).capacity(64).state(|_| 100);
         let done = builder.scope(Several(handle), |dispatcher| {
             for number in 0..20_000_u64 {
                 let (from, to) = (number % ACCOUNTS, number / ACCOUNTS % ACCOUNTS);
@@ -84,8 +83,7 @@ fn a_constructor_or_a_handler_that_panics_costs_its_event() {
 
 #[test]
 fn an_event_of_several_keys_needs_a_handler_that_takes_them() {
-    let dispatcher =
-        builder().workers(1).state(|_: &u64| 0).build(|sum: &mut u64, n: u64| *sum += n).unwrap();
+    let dispatcher = builder().workers(1).state(|_| 0).build(|sum: &mut u64, n: u64| *sum += n).unwrap();
     dispatcher.dispatch_keys([1, 2], 1).unwrap();
     dispatcher.wait_idle().unwrap();
     let reports = dispatcher.panics();
@@ -104,7 +102,7 @@ fn a_state_is_forgotten_unless_a_handler_has_it() {
             wait.lock().unwrap().recv().unwrap();
         }
     };
-    let dispatcher = builder().workers(2).state(|_: &u64| 0).build(handle).unwrap();
+    let dispatcher = builder().workers(2).state(|_| 0).build(handle).unwrap();
     assert_eq!(dispatcher.forget(&1), Ok(None));
     dispatcher.dispatch(1, 7).unwrap();
     has_begun.recv().unwrap();
@@ -130,12 +128,12 @@ fn a_handler_that_takes_the_dispatcher_apart_does_not_wait_for_itself() {
             tell.send(own.into_states()).unwrap();
         }
     };
-    let states = builder().workers(1).state(|_: &u64| 0).at_most(8);
+    let states = builder().workers(1).state(|_| 0).at_most(8);
     let states = dispatcher.lock().unwrap().insert(states.build(handle).unwrap()).handle();
     states.dispatch(1, 1).unwrap();
     states.wait_idle().unwrap();
     states.dispatch(2, 7).unwrap();
     assert_eq!(told.recv().unwrap(), HashMap::from([(1, 1)]));
-    states.drain(Duration::from_secs(60)).unwrap();
+    assert_eq!(states.drain(Duration::from_secs(60)).unwrap().left, 0);
     assert_eq!(states.panics(), []);
 }

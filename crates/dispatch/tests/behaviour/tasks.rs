@@ -1,5 +1,6 @@
 //! Events that futures handle.
 
+use crate::abort;
 use core::future::{Future, pending};
 use core::time::Duration;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,14 +26,14 @@ fn on(runtime: &Runtime) -> impl Fn(Task) + Send + Sync + 'static {
 }
 
 fn build<F: Future<Output = ()> + Send + 'static>(
-    builder: Builder,
+    builder: Builder<u64, u64>,
     spawn: impl Fn(Task) + Send + Sync + 'static,
     handler: impl Fn(Turn, u64) -> F + Send + Sync + 'static,
 ) -> Dispatcher<u64, u64> {
     builder.build_async(spawn, handler).unwrap()
 }
 
-fn builder() -> Builder {
+fn builder() -> Builder<u64, u64> {
     crate::builder().workers(2)
 }
 
@@ -82,7 +83,7 @@ impl Checks {
     }
 }
 
-fn check(runtime: &Runtime, builder: Builder, events: u64) {
+fn check(runtime: &Runtime, builder: Builder<u64, u64>, events: u64) {
     let checks = Arc::new(Checks::default());
     let handler = {
         let checks = checks.clone();
@@ -334,7 +335,7 @@ fn an_abort_waits_for_futures_that_run_and_drops_the_rest() {
             }
             .unwrap();
         }
-        let dropped = dispatcher.abort();
+        let dropped = abort(&dispatcher);
         assert_eq!(runs.load(Ordering::SeqCst), 0);
         assert_eq!(ended.load(Ordering::SeqCst) + dropped, 50 * round);
     }
