@@ -11,7 +11,7 @@ use crate::joint::Joint;
 use crate::shared::{ABORTED, CLOSED, SHUT, Shared, is_worker};
 use crate::strand::Back;
 use crate::sync::Arc;
-use crate::waits::Place;
+use crate::waits::{Holds, Place};
 use core::hash::{BuildHasher, Hash};
 
 /// One event in so many is timed.
@@ -169,6 +169,9 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                 let mut strands = hashes.iter().map(|&hash| self.strand_of(hash));
                 if let Some(full) = strands.find(|&strand| is_full(strand)) {
                     return Err((Why::StrandFull(full), Arrival::Several { keys, hashes, event }));
+                }
+                if let Some(me) = self.worker_here() {
+                    self.waits.doing(me).dispatched(&Holds::Keys(hashes.clone()));
                 }
                 let joint = Arc::new(Joint::new(keys, hashes, came, event));
                 admission.keep();

@@ -105,6 +105,10 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
     }
 
     fn place_that(&self, needs: Holds) -> Place {
+        let needs = match self.worker_here() {
+            Some(me) => self.waits.doing(me).needs_behind(needs),
+            None => needs,
+        };
         let home = |&hash: &u64| self.ready.home(self.strand_of(hash));
         let workers = match (self.settings.binding, &needs) {
             (Binding::Dynamic, _) => Box::default(),

@@ -13,7 +13,7 @@ use crate::strand::{Pushed, Strand};
 use crate::sync::{Arc, AtomicU32, AtomicU64, Clock, HashBuilder, Mutex, Ordering, fence, prepare_fences};
 use crate::trace::{Overloaded, tell};
 use crate::waiters::Waiters;
-use crate::waits::{Place, Waits};
+use crate::waits::{self, Place, Waits};
 use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 
@@ -248,7 +248,9 @@ impl<K, E> Shared<K, E> {
 
     /// Whether an event of this dispatcher is handled on this thread, or is to be.
     pub(crate) fn handles_here(&self) -> bool {
-        HANDLING.with(Cell::get).0 == core::ptr::from_ref(self).addr()
+        // A worker may poll the future of another dispatcher's event.
+        let is_worker = || waits::here().is_some_and(|(waits, _)| Arc::ptr_eq(&waits, &self.waits));
+        HANDLING.with(Cell::get).0 == core::ptr::from_ref(self).addr() || is_worker()
     }
 
     /// As long as the result lives, the calling thread polls the future of an event.

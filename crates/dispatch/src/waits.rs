@@ -61,6 +61,9 @@ pub(crate) struct Doing {
     hash: AtomicU64,
     /// What it holds besides.
     more: Mutex<Holds>,
+    /// What the handler has dispatched that cannot run before it ends: what is dispatched behind that cannot, either.
+    behind: Mutex<Behind>,
+    has_behind: AtomicBool,
     /// Since when it has handled that event; 0 if it handles none. Kept in debug builds.
     since: AtomicU64,
     thread: OnceLock<String>,
@@ -71,6 +74,10 @@ impl Doing {
     #[inline]
     pub(crate) fn handles(&self, hash: u64, clock: &Clock) {
         self.hash.store(hash, Ordering::Relaxed);
+        if self.has_behind.load(Ordering::Relaxed) {
+            self.has_behind.store(false, Ordering::Relaxed);
+            *crate::lock(&self.behind) = Behind::default();
+        }
         if SAYS {
             self.since.store(clock.raw().max(1), Ordering::Relaxed);
         }
@@ -88,12 +95,50 @@ impl Doing {
         *crate::lock(&self.more) = more;
     }
 
+    /// The handler has dispatched an event that needs this, and may have to wait for the handler.
+    pub(crate) fn dispatched(&self, needs: &Holds) {
+        let mut behind = crate::lock(&self.behind);
+        match needs {
+            Holds::All => behind.all = true,
+            needs if behind.has(needs) || self.excludes(needs) => behind.hashes.extend(needs.hashes()),
+            _ => return,
+        }
+        self.has_behind.store(true, Ordering::Relaxed);
+    }
+
+    /// What an event needs that the handler dispatches now: what it holds itself, too, if the event comes to wait for it.
+    pub(crate) fn needs_behind(&self, needs: Holds) -> Holds {
+        if !self.has_behind.load(Ordering::Relaxed) || !crate::lock(&self.behind).has(&needs) {
+            return needs;
+        }
+        let more = crate::lock(&self.more);
+        let mine = match &*more {
+            Holds::Nothing => &[self.hash.load(Ordering::Relaxed)],
+            Holds::All => return Holds::All,
+            more => more.hashes(),
+        };
+        Holds::Keys([needs.hashes(), mine].concat().into())
+    }
+
     fn excludes(&self, needs: &Holds) -> bool {
         let more = crate::lock(&self.more);
         match &*more {
             Holds::Nothing => Holds::Key(self.hash.load(Ordering::Relaxed)).excludes(needs),
             more => more.excludes(needs),
         }
+    }
+}
+
+/// What cannot run before a handler ends.
+#[derive(Default)]
+struct Behind {
+    hashes: Vec<u64>,
+    all: bool,
+}
+
+impl Behind {
+    fn has(&self, needs: &Holds) -> bool {
+        self.all || needs.hashes().iter().any(|hash| self.hashes.contains(hash))
     }
 }
 
@@ -121,6 +166,8 @@ impl Waits {
             CachePadded::new(Doing {
                 hash: AtomicU64::new(0),
                 more: Mutex::new(Holds::Nothing),
+                behind: Mutex::default(),
+                has_behind: AtomicBool::new(false),
                 since: AtomicU64::new(0),
                 thread: OnceLock::new(),
             })

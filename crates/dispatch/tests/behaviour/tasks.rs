@@ -2,6 +2,7 @@
 
 use crate::abort;
 use core::future::{Future, pending};
+use core::task::{Context, Waker};
 use core::time::Duration;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::channel;
@@ -365,4 +366,28 @@ fn a_future_may_drop_its_dispatcher() {
     dispatcher.dispatch(1, 1).unwrap();
     *own.lock().unwrap() = Some(dispatcher);
     says.recv_timeout(LONG).expect("it does not wait for itself");
+}
+
+/// A handler may poll the futures of another dispatcher; its own waits for it all the same.
+#[test]
+fn a_future_that_a_handler_polls_cannot_wait_for_that_handler() {
+    let (spawn, spawned) = channel::<Task>();
+    let spawned = Mutex::new(spawned);
+    let poll = move |_: &warmcore_dispatch::Turn<'_, u64, u64>, _: u64| {
+        let mut task = spawned.lock().unwrap().recv_timeout(LONG).unwrap();
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(task.as_mut().poll(&mut context).is_ready());
+    };
+    let polling = Dispatcher::builder().workers(1).build(poll).unwrap();
+    let (handle, (said, says)) = (polling.handle(), channel());
+    let wait = move |_: Turn, _: u64| {
+        said.send(handle.wait_idle()).unwrap();
+        async {}
+    };
+    let polled = build(builder(), move |task| spawn.send(task).unwrap(), wait);
+    polled.dispatch(1, 1).unwrap();
+    polling.dispatch(1, 1).unwrap();
+    assert_eq!(says.recv_timeout(LONG), Ok(Err(WaitsForItself)));
+    polling.wait_idle().unwrap();
+    assert_eq!(polling.panics(), []);
 }

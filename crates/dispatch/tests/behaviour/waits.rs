@@ -114,6 +114,59 @@ fn a_handler_that_waits_for_an_event_of_its_own_worker_is_told() {
     }
 }
 
+/// What a handler has dispatched may wait for it, and so does what it dispatches behind that, but nothing before it.
+#[test]
+fn a_handler_that_waits_behind_what_waits_for_it_is_told() {
+    type Work = fn(&Turn<'_, u64, Job<'static, u64>>) -> Result<u64, WaitError>;
+    let cases: [(Work, Result<u64, WaitError>); 6] = [
+        (
+            |turn| {
+                turn.dispatch_keys([1, 2], Job::new(|_| {})).unwrap();
+                turn.submit(2, |_| 7).unwrap().wait()
+            },
+            Err(WaitError::WaitsForItself),
+        ),
+        (
+            |turn| {
+                turn.dispatch_keys([1, 2], Job::new(|_| {})).unwrap();
+                turn.dispatch_keys([2, 3], Job::new(|_| {})).unwrap();
+                turn.submit(3, |_| 7).unwrap().wait()
+            },
+            Err(WaitError::WaitsForItself),
+        ),
+        (
+            |turn| {
+                turn.dispatch_sequential(Job::new(|_| {})).unwrap();
+                turn.submit(2, |_| 7).unwrap().wait()
+            },
+            Err(WaitError::WaitsForItself),
+        ),
+        (
+            |turn| {
+                let before = turn.submit(2, |_| 7).unwrap();
+                turn.dispatch_keys([1, 2], Job::new(|_| {})).unwrap();
+                turn.dispatch_sequential(Job::new(|_| {})).unwrap();
+                before.wait()
+            },
+            Ok(7),
+        ),
+        (
+            |turn| {
+                turn.dispatch_keys([2, 3], Job::new(|_| {})).unwrap();
+                turn.submit(2, |_| 7).unwrap().wait()
+            },
+            Ok(7),
+        ),
+        // Of the handlers before, nothing is left.
+        (|turn| turn.submit(2, |_| 7).unwrap().wait(), Ok(7)),
+    ];
+    let jobs = jobs(2, Binding::Dynamic);
+    for (number, (work, expected)) in cases.into_iter().enumerate() {
+        assert_eq!(jobs.submit(1, work).unwrap().wait(), Ok(expected), "case {number}");
+        jobs.wait_idle().unwrap();
+    }
+}
+
 fn requests<H>(workers: usize, handler: H) -> Dispatcher<u64, Request<u64, u64>>
 where
     H: Handler<u64, Request<u64, u64>> + Send + 'static,
