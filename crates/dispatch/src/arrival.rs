@@ -1,5 +1,6 @@
 //! What is to be dispatched, and why it did not come in.
 
+use crate::caught::{drop_caught, drop_key};
 use crate::error::DispatchError;
 use crate::options::Binding;
 use crate::shared::Shared;
@@ -28,13 +29,18 @@ pub(crate) enum Why {
 }
 
 impl<K, E> Arrival<K, E> {
+    /// The event. Its keys are gone before it is returned: what is returned while a drop panics is leaked.
     pub(crate) fn into_event(self) -> E {
         match self {
-            Self::Keyed { event, .. }
-            | Self::Freshest { event, .. }
-            | Self::Several { event, .. }
-            | Self::Unordered { event }
-            | Self::Sequential { event } => event,
+            Self::Keyed { key, event, .. } | Self::Freshest { key, event, .. } => {
+                drop_key(key);
+                event
+            }
+            Self::Several { keys, event, .. } => {
+                drop_caught(keys);
+                event
+            }
+            Self::Unordered { event } | Self::Sequential { event } => event,
         }
     }
 

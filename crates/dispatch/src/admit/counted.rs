@@ -2,6 +2,7 @@
 
 use super::Admission;
 use crate::arrival::{Arrival, Why};
+use crate::caught::drop_key;
 use crate::entry::{Entry, Work};
 use crate::shared::Shared;
 use core::hash::Hash;
@@ -34,11 +35,16 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             return Ok(());
         }
         let limit = self.settings.key_limit.filter(|_| share != usize::MAX);
-        if limit.is_some_and(|limit| back.keyed.events(found) >= limit) {
-            return Err((Why::KeyFull(strand), again(key, event)));
-        }
-        if queue.is_full(&mut back, share) {
-            return Err((Why::StrandFull(strand), again(key, event)));
+        let full = if limit.is_some_and(|limit| back.keyed.events(found) >= limit) {
+            Some(Why::KeyFull(strand))
+        } else {
+            queue.is_full(&mut back, share).then_some(Why::StrandFull(strand))
+        };
+        if let Some(why) = full {
+            drop(back);
+            // Not when the event is on its way back: it would be leaked if this panics.
+            drop_key(table_key);
+            return Err((why, again(key, event)));
         }
         let (event, freshest) = if is_freshest { (None, Some(event)) } else { (Some(event), None) };
         let (slot, unused) = back.keyed.enter(found, hash, table_key, freshest);

@@ -8,6 +8,7 @@ mod ends;
 mod errors;
 mod keyed;
 mod memory;
+mod mixes;
 mod order;
 mod overload;
 mod panics;
