@@ -26,8 +26,8 @@ use crate::keyed::Keyed;
 use crate::sync::{Access, AtomicU32, Biased, Guard, Lock, Ordering};
 use std::collections::VecDeque;
 
-/// Room that an idle strand keeps, in entries. More is given back.
-const KEPT: usize = 64;
+/// Room that an idle strand keeps at each end, in bytes. More is given back.
+const KEPT: usize = 4_096;
 
 // Each end has cache lines of its own.
 pub(crate) struct Strand<K, E> {
@@ -85,6 +85,9 @@ impl<K, E> Default for Strand<K, E> {
 }
 
 impl<K, E> Strand<K, E> {
+    /// The same in entries.
+    const KEPT: usize = KEPT / size_of::<Entry<K, E>>();
+
     /// Puts `entry` behind all others.
     #[inline]
     pub(crate) fn push(&self, entry: Entry<K, E>) -> Pushed {
@@ -188,10 +191,10 @@ impl<K, E> Strand<K, E> {
         back.ahead = ahead;
         front.attendants -= 1;
         let is_last = front.attendants == 0;
-        if is_last && front.entries.capacity() > KEPT {
+        if is_last && front.entries.capacity() > Self::KEPT {
             front.entries = VecDeque::new();
         }
-        if is_last && back.entries.capacity() > KEPT {
+        if is_last && back.entries.capacity() > Self::KEPT {
             back.entries = Vec::new();
         }
         // Whoever comes next is to own the front.
