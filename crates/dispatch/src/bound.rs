@@ -44,6 +44,8 @@ struct Producers {
 pub(crate) struct Flow {
     admitted: AtomicU64,
     finished: AtomicU64,
+    /// Events for which room was lent in vain.
+    unused: AtomicU64,
 }
 
 impl Bound {
@@ -184,6 +186,12 @@ impl Bound {
         (before ^ (before + count)) >= self.often
     }
 
+    /// The worker that counts in `flow` gives back room that was lent for so many.
+    #[inline]
+    pub(crate) fn give_back(&self, flow: &Flow, unused: u32) {
+        add(&flow.unused, unused.into());
+    }
+
     /// Somebody else has finished so many, or takes back their admission.
     pub(crate) fn finish_elsewhere(&self, count: u64) {
         self.elsewhere.fetch_add(count, Ordering::SeqCst);
@@ -195,8 +203,13 @@ impl Bound {
     }
 
     fn finished(&self) -> u64 {
-        let by_workers: u64 = self.workers.iter().map(|flow| flow.finished.load(Ordering::SeqCst)).sum();
-        by_workers + self.elsewhere.load(Ordering::SeqCst)
+        let unused: u64 = self.workers.iter().map(|flow| flow.unused.load(Ordering::SeqCst)).sum();
+        self.finished_by_workers() + unused + self.elsewhere.load(Ordering::SeqCst)
+    }
+
+    /// Events that workers have finished.
+    pub(crate) fn finished_by_workers(&self) -> u64 {
+        self.workers.iter().map(|flow| flow.finished.load(Ordering::SeqCst)).sum()
     }
 
     fn admitted_by_workers(&self) -> u64 {

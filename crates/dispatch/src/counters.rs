@@ -89,23 +89,15 @@ impl Times {
 }
 
 impl Counters {
-    /// A turn at a strand has ended, in which so many events were handled; `away` from its home.
+    /// An event has begun that no worker will count as [finished](crate::bound::Bound::finish).
+    pub(crate) fn began(&self) {
+        add(&self.events, 1);
+    }
+
+    /// A turn at a strand has ended, in which so many events were handled or started; `away` from its home.
     #[inline]
     pub(crate) fn attended(&self, events: u64, away: bool) {
-        self.began(events, away);
-        self.turned(events);
-    }
-
-    /// So many events have begun, `away` from their home.
-    #[inline]
-    pub(crate) fn began(&self, events: u64, away: bool) {
-        add(&self.events, events);
         add(&self.away, if away { events } else { 0 });
-    }
-
-    /// A turn at a strand has ended, in which so many events have begun.
-    #[inline]
-    pub(crate) fn turned(&self, events: u64) {
         add(&self.turns, u64::from(events > 0));
     }
 

@@ -173,7 +173,8 @@ impl<K, E> Handle<K, E> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let discarded = self.0.discarded.load(Ordering::SeqCst);
-        let mut stats = Stats { depth: self.0.depth(), discarded, ..Stats::default() };
+        let (depth, events) = (self.0.depth(), self.0.bound.finished_by_workers());
+        let mut stats = Stats { depth, events, discarded, ..Stats::default() };
         self.0.counters.iter().for_each(|counters| counters.add_to(&mut stats));
         crate::lock(&self.0.outside).add_to(&mut stats);
         stats

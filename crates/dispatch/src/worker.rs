@@ -175,10 +175,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         }
         shared.attended[me].store(NOWHERE, Ordering::Relaxed);
         self.doing.rests();
-        match H::ASYNC {
-            true => shared.counters[me].turned(visit.handled.into()),
-            false => shared.counters[me].attended(visit.handled.into(), shared.ready.home(strand) != me),
-        }
+        shared.counters[me].attended(visit.handled.into(), shared.ready.home(strand) != me);
         shared.tell_of_room_in(strand);
         if shared.room.may_be_awaited() {
             shared.tell_of_room();
@@ -235,7 +232,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             } else {
                 front = match queue.refill_or_leave(front) {
                     Ok(refilled) => refilled,
-                    Err(unused) => return self.finished(unused.into()),
+                    Err(unused) => return shared.bound.give_back(self.flow, unused),
                 };
                 if front.has_several() && shared.settings.binding == Binding::Dynamic {
                     shared.have_it_watched(visit.strand);

@@ -119,8 +119,10 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             shared.flags.fetch_or(ALONE, Ordering::SeqCst);
             event
         };
+        // Before others can see that it has ended.
+        shared.counters[self.me].began();
+        shared.counters[self.me].attended(1, false);
         if H::ASYNC {
-            shared.counters[self.me].attended(1, false);
             self.start(Held::All, Some(event), 0);
             return true;
         }
@@ -131,7 +133,6 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         self.doing.rests();
         shared.open_gate(Some(self.me));
         shared.bound.end_deferred(1);
-        shared.counters[self.me].attended(1, false);
         self.tell();
         true
     }

@@ -41,7 +41,7 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             }
         };
         // Before others can see that it has ended.
-        self.shared.counters[self.me].began(1, self.shared.ready.home(strand) != self.me);
+        self.shared.counters[self.me].began();
         self.start(held, event, came);
         Ended { events: 1, holds_key: true }
     }

@@ -117,6 +117,20 @@ fn a_scope_ends_also_where_the_last_event_ran_alone_or_in_several_queues() {
     }
 }
 
+#[test]
+fn all_events_are_counted_when_nothing_is_left() {
+    let handle = |_: &Turn<'_, u64, u64>, _: u64| {};
+    for rule in BINDINGS {
+        let dispatcher: Dispatcher<u64, u64> = builder().workers(2).binding(rule).build(handle).unwrap();
+        for round in 1..=2_000 {
+            (0..9).for_each(|event| dispatcher.dispatch(event % 7, event).unwrap());
+            dispatcher.dispatch_sequential(9).unwrap();
+            dispatcher.wait_idle().unwrap();
+            assert_eq!(dispatcher.stats().events, 10 * round, "{rule:?}");
+        }
+    }
+}
+
 /// What a handler has dispatched and there was no room for is handled or counted, whenever it is closed.
 #[test]
 fn what_is_kept_aside_is_handled_or_counted() {
