@@ -54,10 +54,12 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                 self.pushed(strand, pushed);
                 return Ok(());
             }
-            // No worker may come that would give it back.
-            let unused = core::mem::take(&mut back.lent);
+            // No worker may come that would return it.
+            let has_returned = self.return_lent(&mut back);
             drop(back);
-            self.give_back(unused);
+            if has_returned {
+                self.tell_of_end();
+            }
         }
         self.dispatch(Arrival::Keyed { hash, key, event })
     }

@@ -3,7 +3,7 @@
 use crate::caught::{drop_caught, drop_key};
 use crate::error::DispatchError;
 use crate::options::Binding;
-use crate::shared::Shared;
+use crate::shared::{SHUT, Shared};
 use crate::waits::{Holds, Place};
 use core::hash::{BuildHasher, Hash};
 
@@ -29,7 +29,7 @@ pub(crate) enum Why {
 }
 
 impl<K, E> Arrival<K, E> {
-    /// The event. Its keys are gone before it is returned: what is returned while a drop panics is leaked.
+    /// The event. Its keys are gone before it is returned, one by one: what is returned while a drop panics is leaked.
     pub(crate) fn into_event(self) -> E {
         match self {
             Self::Keyed { key, event, .. } | Self::Freshest { key, event, .. } => {
@@ -37,7 +37,7 @@ impl<K, E> Arrival<K, E> {
                 event
             }
             Self::Several { keys, event, .. } => {
-                drop_caught(keys);
+                keys.into_iter().for_each(drop_caught);
                 event
             }
             Self::Unordered { event } | Self::Sequential { event } => event,
@@ -112,8 +112,11 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
 
     fn place_that(&self, needs: Holds) -> Place {
         let needs = match self.worker_here() {
-            Some(me) => self.waits.doing(me).needs_behind(needs),
-            None => needs,
+            // A sequential event that has shut the gate waits for this handler.
+            Some(me) if self.has(SHUT) || self.waits.doing(me).is_behind(&needs) => {
+                self.waits.doing(me).with_own(&needs)
+            }
+            _ => needs,
         };
         let home = |&hash: &u64| self.ready.home(self.strand_of(hash));
         let workers = match (self.settings.binding, &needs) {

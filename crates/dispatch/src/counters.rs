@@ -105,8 +105,8 @@ impl Counters {
         add(&self.panics, 1);
     }
 
-    pub(crate) fn skipped_poisoned(&self, events: u64) {
-        add(&self.poisoned, events);
+    pub(crate) fn skipped_poisoned(&self) {
+        add(&self.poisoned, 1);
     }
 
     pub(crate) fn shed(&self) {

@@ -34,7 +34,7 @@ impl<K, E> Shared<K, E> {
                     true
                 };
                 discarded += u64::from(is_event);
-                drop_caught(entry);
+                entry.work.drop_caught();
             }
             let (lent, keyed) = {
                 let mut back = strand.back();
@@ -56,7 +56,7 @@ impl<K, E> Shared<K, E> {
                 .collect()
         };
         let deferred = waiting.len() as u64;
-        waiting.into_iter().for_each(drop_caught);
+        waiting.into_iter().for_each(|arrival| drop_caught(arrival.into_event()));
         self.discarded.fetch_add(discarded + deferred, Ordering::SeqCst);
         // Nobody is told that nothing is left before all is counted and gone.
         self.bound.end_deferred(deferred);

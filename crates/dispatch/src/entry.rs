@@ -1,5 +1,6 @@
 //! What stands in a strand.
 
+use crate::caught::{drop_caught, drop_key};
 use crate::joint::Joint;
 use crate::sync::Arc;
 
@@ -23,4 +24,19 @@ pub(crate) enum Work<K, E> {
     Unordered(E),
     /// One of the keys of an event with several.
     Part(Arc<Joint<K, E>>),
+}
+
+impl<K, E> Work<K, E> {
+    /// Drops it. Key and event may both panic, and two panics at once would end the process.
+    pub(crate) fn drop_caught(self) {
+        match self {
+            Self::Keyed(key, event) | Self::Counted(key, event, _) => {
+                drop_key(key);
+                drop_caught(event);
+            }
+            Self::Freshest(key, _) => drop_key(key),
+            Self::Unordered(event) => drop_caught(event),
+            Self::Part(joint) => drop_caught(joint),
+        }
+    }
 }

@@ -10,7 +10,6 @@ use crate::arrival::{Arrival, Why};
 use crate::caught::{caught, drop_caught};
 use crate::shared::{ALONE, CLOSED, SHUT, Shared, is_worker};
 use crate::sync::{Mutex, MutexGuard, Ordering};
-use crate::waits::Holds;
 use core::hash::Hash;
 use std::collections::VecDeque;
 
@@ -95,9 +94,6 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
                 gate.next = Some(event);
                 self.flags.fetch_or(SHUT, Ordering::SeqCst);
             }
-        }
-        if let Some(me) = self.worker_here() {
-            self.waits.doing(me).dispatched(&Holds::All);
         }
         self.see_to_gate();
         Ok(())

@@ -5,16 +5,12 @@ use crate::tasks::{AsyncTurn, Running};
 use crate::waits::Place;
 use core::hash::Hash;
 use core::ops::Deref;
-use std::vec::Drain;
 
 /// Handles events. Closures of a [`Turn`] and an event are handlers.
 pub trait Handler<K, E>: Sync {
     /// Handles `event`. No other event with the same key is handled meanwhile, and those that were
     /// dispatched before it have been.
     fn handle(&self, turn: &Turn<'_, K, E>, event: E);
-
-    /// Whether events of a key that wait at the same time are handled [together](Self::handle_run).
-    const RUNS: bool = false;
 
     /// Tells whoever waits for the result of an event where that will be handled.
     #[doc(hidden)]
@@ -31,49 +27,6 @@ pub trait Handler<K, E>: Sync {
         K: Eq + Hash + Clone,
     {
         unreachable!("it handles events");
-    }
-
-    /// Handles `events`, one or more, which have the same key and are in the order in which they were dispatched.
-    fn handle_run(&self, turn: &Turn<'_, K, E>, events: Drain<'_, E>) {
-        events.for_each(|event| self.handle(turn, event));
-    }
-}
-
-/// A handler of runs: it is given all events of a key that wait, as a slice or one by one. What is
-/// left of a run when it panics is lost.
-///
-/// ```
-/// use std::sync::atomic::{AtomicU64, Ordering};
-/// use std::vec::Drain;
-/// use warmcore_dispatch::{Dispatcher, Runs, Turn};
-///
-/// let sum = AtomicU64::new(0);
-/// // One look at what the key stands for, for all its events.
-/// let add = Runs(|_: &Turn<'_, u32, u64>, events: Drain<'_, u64>| {
-///     sum.fetch_add(events.as_slice().iter().sum(), Ordering::Relaxed);
-/// });
-/// Dispatcher::<u32, u64>::builder().scope(add, |dispatcher| {
-///     (0..100).for_each(|number| dispatcher.dispatch(7, number).unwrap());
-/// })?;
-/// assert_eq!(sum.into_inner(), 4950);
-/// # Ok::<(), warmcore_dispatch::BuildError>(())
-/// ```
-#[derive(Clone, Copy, Debug)]
-pub struct Runs<F>(
-    /// Handles a run.
-    pub F,
-);
-
-impl<K, E, F: Fn(&Turn<'_, K, E>, Drain<'_, E>) + Sync> Handler<K, E> for Runs<F> {
-    const RUNS: bool = true;
-
-    fn handle(&self, turn: &Turn<'_, K, E>, event: E) {
-        self.handle_run(turn, vec![event].drain(..));
-    }
-
-    #[inline]
-    fn handle_run(&self, turn: &Turn<'_, K, E>, events: Drain<'_, E>) {
-        (self.0)(turn, events);
     }
 }
 

@@ -7,7 +7,9 @@
 //! The parts of one event are placed under a lock that only such events take. So any two of them are in the same order
 //! at every key that both touch, and cannot wait for each other in a circle.
 
+use crate::caught::drop_caught;
 use crate::sync::{AtomicU32, Mutex, Ordering};
+use core::mem::take;
 
 /// An event with several keys.
 pub(crate) struct Joint<K, E> {
@@ -34,5 +36,13 @@ impl<K, E> Joint<K, E> {
     /// The event, for the one who asks first.
     pub(crate) fn take(&self) -> Option<E> {
         crate::lock(&self.event).take()
+    }
+}
+
+/// Each key may panic as it is dropped, and two at once would end the process.
+impl<K, E> Drop for Joint<K, E> {
+    fn drop(&mut self) {
+        take(&mut self.keys).into_iter().for_each(drop_caught);
+        drop_caught(self.take());
     }
 }

@@ -26,8 +26,8 @@
 //! | that is [sequential](Handle::dispatch_sequential) | alone: after all before it, before all after it |
 //!
 //! Memory is bounded, and there is a rule for [`Overload`]; a handler that [panics](OnPanic) harms nobody else; [`Stats`]
-//! are always on. Events may be dispatched in [batches](Batch), and by [futures](Dispatching); they may be handled in
-//! [runs](Runs), with the [state](Builder::state) of their key, which is kept or [dropped](StateBuilder::on_drop), have [results](Request), or be [closures](Job). An idle key costs nothing.
+//! are always on. Events may be dispatched in [batches](Batch), and by [futures](Dispatching); they may be handled
+//! with the [state](Builder::state) of their key, which is kept or [dropped](StateBuilder::on_drop), have [results](Request), or be [closures](Job). A key without a state costs nothing while it is idle.
 //!
 //! # How it works
 //!
@@ -98,7 +98,7 @@ pub use dispatcher::Dispatcher;
 pub use error::{BuildError, DispatchError, InUse, WaitError, WaitsForItself};
 pub use future::Dispatching;
 pub use handle::{Drained, Handle};
-pub use handler::{Handler, Runs, Turn};
+pub use handler::{Handler, Turn};
 pub use job::Job;
 pub use options::{Binding, Idle, OnPanic, Overload};
 pub use report::PanicReport;

@@ -28,14 +28,11 @@ use executor::{Executor, yield_once};
 use ledger::{Event, Fate, Ledger, Totals};
 use plan::{End, Plan, Step, Touches, is_patient};
 use std::task::Wake;
-use std::vec::Drain;
 
-/// A handler that tells the ledger, of runs if `RUNS`.
-struct Visitor<const RUNS: bool>(Arc<Ledger>);
+/// A handler that tells the ledger.
+struct Visitor(Arc<Ledger>);
 
-impl<const RUNS: bool> Handler<u64, Event> for Visitor<RUNS> {
-    const RUNS: bool = RUNS;
-
+impl Handler<u64, Event> for Visitor {
     fn handle(&self, turn: &Turn<'_, u64, Event>, event: Event) {
         let ledger = &self.0;
         let visit = ledger.enter(&event, turn.keys().copied());
@@ -48,15 +45,6 @@ impl<const RUNS: bool> Handler<u64, Event> for Visitor<RUNS> {
             std::panic::resume_unwind(Box::new("as planned"));
         }
         event.settle(Fate::Handled);
-    }
-
-    fn handle_run(&self, turn: &Turn<'_, u64, Event>, mut events: Drain<'_, Event>) {
-        while let Some(event) = events.next() {
-            if self.0.planned(&event).panics {
-                self.0.lose_with_a_run(events.len() as u64);
-            }
-            self.handle(turn, event);
-        }
     }
 }
 
@@ -85,10 +73,8 @@ fn run(plan: Plan) {
     let dispatcher = if let Some(executor) = &executor {
         let visitor = ledger.clone();
         builder.build_async(executor.spawn(), move |turn, event| visit(visitor.clone(), turn, event))
-    } else if ledger.plan().runs {
-        builder.build(Visitor::<true>(ledger.clone()))
     } else {
-        builder.build(Visitor::<false>(ledger.clone()))
+        builder.build(Visitor(ledger.clone()))
     };
     let dispatcher = dispatcher.expect("what is planned is possible");
     let handle = dispatcher.handle();

@@ -73,7 +73,7 @@ impl<K> Reports<K> {
         let oldest = if reports.len() == KEPT { reports.pop_front() } else { None };
         reports.push_back(report);
         drop(reports);
-        drop_caught(oldest);
+        oldest.into_iter().flat_map(|report| report.keys).for_each(drop_caught);
     }
 
     pub(crate) fn take(&self) -> Vec<PanicReport<K>> {

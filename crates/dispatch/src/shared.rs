@@ -9,7 +9,7 @@ use crate::poisoned::Poisoned;
 use crate::ready::Ready;
 use crate::report::Reports;
 use crate::sleepers::Sleepers;
-use crate::strand::{Pushed, Strand};
+use crate::strand::{Back, Pushed, Strand};
 use crate::sync::{Arc, AtomicU32, AtomicU64, Clock, HashBuilder, Mutex, Ordering, fence, prepare_fences};
 use crate::trace::{Overloaded, tell};
 use crate::waiters::Waiters;
@@ -326,6 +326,11 @@ impl<K, E> Shared<K, E> {
     /// An event was finished by somebody who is no worker, or its admission is taken back.
     pub(crate) fn finish_elsewhere(&self, count: u64) {
         self.bound.finish_elsewhere(count);
+        self.tell_of_end();
+    }
+
+    /// Tells everybody of an event that has ended, or of an admission that was taken back.
+    pub(crate) fn tell_of_end(&self) {
         self.see_to_gate();
         self.tell_of_room();
         self.tell_if_quiet();
@@ -334,24 +339,26 @@ impl<K, E> Shared<K, E> {
     /// Takes back the room that is lent to strands and not used; whether there is some now.
     #[cold]
     pub(crate) fn take_back_lent(&self) -> bool {
-        let unused = {
+        let has_some = {
             // Whoever comes meanwhile waits for what is taken back.
             let _one_by_one = crate::lock(&self.taking_back);
             if !self.bound.has_lent() {
                 return self.bound.has_room();
             }
             self.bound.stop_lending();
-            self.strands.iter().map(|strand| core::mem::take(&mut strand.back().lent)).sum()
+            let returned = self.strands.iter().filter(|strand| self.return_lent(&mut strand.back()));
+            returned.count() > 0
         };
-        self.give_back(unused);
-        unused > 0
+        self.tell_of_end();
+        has_some
     }
 
-    /// Room for so many events was lent in vain.
-    pub(crate) fn give_back(&self, unused: u32) {
-        if unused > 0 {
-            self.finish_elsewhere(unused.into());
-        }
+    /// Returns the room that a strand was lent and has not used, under the lock of its back: whoever finds no room finds it
+    /// lent, or free. Whether there was some.
+    pub(crate) fn return_lent(&self, back: &mut Back<K, E>) -> bool {
+        let unused = core::mem::take(&mut back.lent);
+        self.bound.finish_elsewhere(unused.into());
+        unused > 0
     }
 
     /// Events that are in.

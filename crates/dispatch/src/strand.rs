@@ -151,30 +151,15 @@ impl<K, E> Strand<K, E> {
         back.schedule()
     }
 
-    /// Takes entries with the same `hash` that wait, as long as they are `alike`; they are not released.
-    pub(crate) fn take_run(
-        &self,
-        front: &mut Front<K, E>,
-        hash: u64,
-        alike: impl Fn(&Entry<K, E>) -> bool,
-        mut take: impl FnMut(Entry<K, E>),
-    ) {
-        let mut taken = 0;
-        front.take_run(hash, alike, |entry| {
-            taken += 1;
-            take(entry);
-        });
-        self.ahead.store(self.ahead.load(Ordering::Relaxed) - taken, Ordering::Relaxed);
-    }
-
     /// Brings what came meanwhile to the front, where nothing can be claimed.
     ///
     /// # Errors
-    /// If nothing came, the worker leaves the strand: for how many events room was lent in vain.
+    /// If nothing came, the worker leaves the strand. The last that does gives `back` room that was lent in vain.
     pub(crate) fn refill_or_leave<'a>(
         &self,
         mut front: FrontGuard<'a, K, E>,
-    ) -> Result<FrontGuard<'a, K, E>, u32> {
+        give_back: impl FnOnce(u32),
+    ) -> Result<FrontGuard<'a, K, E>, ()> {
         let mut back = self.back();
         let ahead = self.ahead.load(Ordering::Relaxed);
         if back.has_more() {
@@ -200,7 +185,10 @@ impl<K, E> Strand<K, E> {
         // Whoever comes next is to own the front.
         front.end();
         back.scheduled &= !is_last;
-        Err(if is_last { core::mem::take(&mut back.lent) } else { 0 })
+        if is_last {
+            give_back(core::mem::take(&mut back.lent));
+        }
+        Err(())
     }
 
     /// Leaves the strand though there may be more to claim; whether it is to be announced.

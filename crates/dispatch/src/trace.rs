@@ -26,16 +26,16 @@ pub(crate) fn wants_spans() -> bool {
 pub(crate) struct Span(#[cfg(feature = "tracing")] tracing::Span);
 
 impl Span {
-    /// Of so many events of a key, on `worker`, which is `about` to handle them: in which strand, if it is in one, and for how
-    /// many nanoseconds they waited, if they are of the sample.
+    /// Of an event on `worker`, which is `about` to handle it: in which strand, if it is in one, and for how many nanoseconds
+    /// it waited, if it is of the sample.
     #[inline]
     #[cfg_attr(not(feature = "tracing"), allow(unused_variables))]
-    pub(crate) fn new(worker: usize, events: u64, about: impl Fn() -> (Option<usize>, Option<u64>)) -> Self {
+    pub(crate) fn new(worker: usize, about: impl Fn() -> (Option<usize>, Option<u64>)) -> Self {
         #[cfg(feature = "tracing")]
         if wants_spans() {
             let (strand, wait_ns) = about();
             return Self(
-                tracing::trace_span!(target: "warmcore_dispatch", "handle", worker, events, strand, wait_ns),
+                tracing::trace_span!(target: "warmcore_dispatch", "handle", worker, strand, wait_ns),
             );
         }
         Self(

@@ -8,6 +8,7 @@ use crate::slow::SAYS;
 use crate::sync::{Arc, AtomicBool, AtomicU64, Clock, Mutex, MutexGuard, Ordering};
 use core::cell::RefCell;
 use crossbeam_utils::CachePadded;
+use std::collections::HashSet;
 use std::sync::OnceLock;
 
 /// What a handler has to itself while it runs.
@@ -61,8 +62,9 @@ pub(crate) struct Doing {
     hash: AtomicU64,
     /// What it holds besides.
     more: Mutex<Holds>,
-    /// What the handler has dispatched that cannot run before it ends: what is dispatched behind that cannot, either.
-    behind: Mutex<Behind>,
+    /// Hashes of events that the handler has dispatched and that cannot run before it ends: what is dispatched behind them
+    /// cannot, either.
+    behind: Mutex<HashSet<u64>>,
     has_behind: AtomicBool,
     /// Since when it has handled that event; 0 if it handles none. Kept in debug builds.
     since: AtomicU64,
@@ -76,7 +78,7 @@ impl Doing {
         self.hash.store(hash, Ordering::Relaxed);
         if self.has_behind.load(Ordering::Relaxed) {
             self.has_behind.store(false, Ordering::Relaxed);
-            *crate::lock(&self.behind) = Behind::default();
+            crate::lock(&self.behind).clear();
         }
         if SAYS {
             self.since.store(clock.raw().max(1), Ordering::Relaxed);
@@ -95,22 +97,25 @@ impl Doing {
         *crate::lock(&self.more) = more;
     }
 
-    /// The handler has dispatched an event that needs this, and may have to wait for the handler.
+    /// The handler has dispatched an event with several keys, which may have to wait for the handler.
     pub(crate) fn dispatched(&self, needs: &Holds) {
         let mut behind = crate::lock(&self.behind);
-        match needs {
-            Holds::All => behind.all = true,
-            needs if behind.has(needs) || self.excludes(needs) => behind.hashes.extend(needs.hashes()),
-            _ => return,
+        if needs.hashes().iter().any(|hash| behind.contains(hash)) || self.excludes(needs) {
+            behind.extend(needs.hashes());
+            self.has_behind.store(true, Ordering::Relaxed);
         }
-        self.has_behind.store(true, Ordering::Relaxed);
     }
 
-    /// What an event needs that the handler dispatches now: what it holds itself, too, if the event comes to wait for it.
-    pub(crate) fn needs_behind(&self, needs: Holds) -> Holds {
-        if !self.has_behind.load(Ordering::Relaxed) || !crate::lock(&self.behind).has(&needs) {
-            return needs;
+    /// Whether what the handler dispatches now comes to wait for it, if that needs this.
+    pub(crate) fn is_behind(&self, needs: &Holds) -> bool {
+        self.has_behind.load(Ordering::Relaxed) && {
+            let behind = crate::lock(&self.behind);
+            needs.hashes().iter().any(|hash| behind.contains(hash))
         }
+    }
+
+    /// What an event needs that waits for the handler.
+    pub(crate) fn with_own(&self, needs: &Holds) -> Holds {
         let more = crate::lock(&self.more);
         let mine = match &*more {
             Holds::Nothing => &[self.hash.load(Ordering::Relaxed)],
@@ -126,19 +131,6 @@ impl Doing {
             Holds::Nothing => Holds::Key(self.hash.load(Ordering::Relaxed)).excludes(needs),
             more => more.excludes(needs),
         }
-    }
-}
-
-/// What cannot run before a handler ends.
-#[derive(Default)]
-struct Behind {
-    hashes: Vec<u64>,
-    all: bool,
-}
-
-impl Behind {
-    fn has(&self, needs: &Holds) -> bool {
-        self.all || needs.hashes().iter().any(|hash| self.hashes.contains(hash))
     }
 }
 

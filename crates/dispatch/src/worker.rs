@@ -50,8 +50,6 @@ pub(crate) struct Worker<'a, K, E, H> {
     doing: &'a Doing,
     /// The strand that was taken last.
     last: usize,
-    /// Events with the same key, which are handled together.
-    together: Vec<E>,
     /// Strands attended so far.
     turns: u32,
     /// Naps in a row that nobody has ended.
@@ -89,7 +87,6 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             flow: shared.bound.of_worker(me),
             doing: shared.waits.doing(me),
             last: me,
-            together: Vec::new(),
             turns: 0,
             naps: 0,
             first: me,
@@ -163,8 +160,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     fn attend(&mut self, strand: usize, access: &Access<'_, Front<K, E>>) -> u32 {
         let (shared, me) = (self.shared, self.me);
         shared.attended[me].store(strand as u32, Ordering::Relaxed);
-        let turn = (TURN_NS / shared.pace.load(Ordering::Relaxed).max(1)).clamp(1, MOST_EVENTS);
-        let mut visit = Visit { strand, turn, handled: 0, hash: 0, key: None };
+        let mut visit = Visit { strand, turn: self.turn(), handled: 0, hash: 0, key: None };
         while let Err(panic) = caught(|| self.run_events(&mut visit, access)) {
             let key = visit.key.take();
             shared.panicked(self.me, key.as_slice(), panic);
@@ -181,6 +177,11 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             shared.tell_of_room();
         }
         visit.handled
+    }
+
+    /// How many events take a turn, at the pace of those that were timed last.
+    fn turn(&self) -> u32 {
+        (TURN_NS / self.shared.pace.load(Ordering::Relaxed).max(1)).clamp(1, MOST_EVENTS)
     }
 
     /// The loop of [`attend`](Self::attend). It panics where the handler of an event with one key does.
@@ -210,11 +211,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
                 visit.hash = entry.hash;
                 match entry.work {
                     Work::Keyed(key, event)
-                        if !H::RUNS
-                            && !H::ASYNC
-                            && entry.came == 0
-                            && flags & POISONED == 0
-                            && !wants_spans() =>
+                        if !H::ASYNC && entry.came == 0 && flags & POISONED == 0 && !wants_spans() =>
                     {
                         drop(front);
                         self.doing.handles(visit.hash, &shared.clock);
@@ -230,10 +227,9 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             } else if let Some(entry) = front.claim_past_held() {
                 front = self.run_other(visit, entry, front, access);
             } else {
-                front = match queue.refill_or_leave(front) {
-                    Ok(refilled) => refilled,
-                    Err(unused) => return shared.bound.give_back(self.flow, unused),
-                };
+                let give_back = |unused| shared.bound.give_back(self.flow, unused);
+                let Ok(refilled) = queue.refill_or_leave(front, give_back) else { return };
+                front = refilled;
                 if front.has_several() && shared.settings.binding == Binding::Dynamic {
                     shared.have_it_watched(visit.strand);
                 }
@@ -255,6 +251,8 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         self.doing.handles(hash, &self.shared.clock);
         let ended = self.run_entry(visit.strand, entry, front);
         visit.handled += ended.events;
+        // The pace may be another now.
+        visit.turn = visit.turn.min(visit.handled + self.turn());
         let mut front = access.lock();
         if !ended.holds_key {
             self.shared.strands[visit.strand].release(&mut front, hash);

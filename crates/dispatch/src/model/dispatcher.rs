@@ -4,12 +4,11 @@ use super::{shared, shared_with_a_limit};
 use crate::handle::Handle;
 use crate::shared::Shared;
 use crate::worker::Worker;
-use crate::{Binding, Handler, Runs, Turn};
+use crate::{Binding, Handler, Turn};
 use core::time::Duration;
 use loom::sync::Arc;
 use loom::thread::{self, JoinHandle};
 use std::sync::Mutex;
-use std::vec::Drain;
 
 /// Time for one model: as many interleavings are tried as there is time for.
 const LONGEST: Duration = Duration::from_secs(12);
@@ -33,10 +32,6 @@ type Seen = std::sync::Arc<Mutex<Vec<u32>>>;
 
 fn one_by_one(seen: Seen) -> impl Handler<u32, u32> {
     move |_: &Turn<'_, u32, u32>, event| seen.lock().unwrap().push(event)
-}
-
-fn in_runs(seen: Seen) -> impl Handler<u32, u32> {
-    Runs(move |_: &Turn<'_, u32, u32>, events: Drain<'_, u32>| seen.lock().unwrap().extend(events))
 }
 
 impl Whole {
@@ -169,17 +164,6 @@ fn who_waits_for_a_key_to_have_fewer_events_is_told() {
     check(2, || {
         let whole = Whole::start(shared_with_a_limit(), one_by_one);
         (1..=3).for_each(|event| whole.handle.dispatch(7, event).unwrap());
-        whole.handle.close();
-        assert_eq!(whole.join(), [1, 2, 3]);
-    });
-}
-
-#[test]
-fn a_dispatcher_of_runs() {
-    check(2, || {
-        let whole = Whole::start(shared(Binding::Static, 1), in_runs);
-        (1..=3).for_each(|event| whole.handle.dispatch(7, event).unwrap());
-        assert_eq!(whole.wait_idle(), [1, 2, 3]);
         whole.handle.close();
         assert_eq!(whole.join(), [1, 2, 3]);
     });

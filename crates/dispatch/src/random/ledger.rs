@@ -27,8 +27,6 @@ pub(super) struct Ledger {
     running: AtomicU32,
     /// Whether one of them is to be alone.
     alone: AtomicBool,
-    /// Events that were lost as others of their run panicked.
-    lost: Count,
     times: Times,
     faults: Mutex<Vec<String>>,
 }
@@ -62,7 +60,7 @@ pub(super) enum Fate {
     Handled = 2,
     Panicked,
     GivenBack,
-    /// Poisoned, shed, superseded, discarded, or lost with a run.
+    /// Poisoned, shed, superseded or discarded.
     Dropped,
 }
 
@@ -129,7 +127,6 @@ impl Ledger {
             progress: (0..plan.sources * plan.keys as usize).map(progress).collect(),
             running: AtomicU32::new(0),
             alone: AtomicBool::new(false),
-            lost: Count::new(0),
             times: Times::new(&plan),
             faults: Mutex::new(Vec::new()),
             plan,
@@ -147,11 +144,6 @@ impl Ledger {
     /// The events `ids` have been dispatched.
     pub(super) fn dispatched(&self, ids: &[usize]) {
         self.times.end(ids);
-    }
-
-    /// So many events behind one that panics are lost.
-    pub(super) fn lose_with_a_run(&self, events: u64) {
-        self.lost.fetch_add(events, Relaxed);
     }
 
     /// Notes a fault unless it `is_so`.
@@ -265,16 +257,15 @@ impl Ledger {
         let count = |fate: u32| self.fates.iter().filter(|is| is.load(Relaxed) == fate).count() as u64;
         let of = |fate: Fate| count(fate as u32);
         let Totals { stats, reports, discarded, aborted } = totals;
-        let lost = self.lost.load(Relaxed);
         let equal = |what: &str, seen: u64, said: u64| {
             self.demand(seen == said, || format!("{what}: {seen} were seen, and {said} said"));
         };
         equal("events under way at the end", count(UNDER_WAY), 0);
         equal("panics", of(Fate::Panicked), stats.panics);
         equal("reports of panics", (of(Fate::Panicked) + stats.cancelled).min(64), *reports as u64);
-        let skipped = lost + stats.poisoned + stats.cancelled;
+        let skipped = stats.poisoned + stats.cancelled;
         equal("handled", of(Fate::Handled) + of(Fate::Panicked) + skipped, stats.events);
-        let dropped = stats.poisoned + stats.cancelled + stats.shed + stats.superseded + discarded + lost;
+        let dropped = stats.poisoned + stats.cancelled + stats.shed + stats.superseded + discarded;
         equal("dropped", of(Fate::Dropped), dropped);
         let left = (*discarded, stats.depth);
         self.demand(left == (0, 0) || *aborted, || format!("{left:?} were discarded, or are left in queues"));

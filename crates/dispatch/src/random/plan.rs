@@ -23,8 +23,6 @@ pub(super) struct Plan {
     pub(super) idle: Idle,
     pub(super) key_limit: Option<u64>,
     pub(super) follow_ups: usize,
-    /// Whether events of a key are handled together.
-    pub(super) runs: bool,
     /// Whether futures handle events.
     pub(super) asynchronous: bool,
     pub(super) keys: u64,
@@ -138,7 +136,6 @@ impl Plan {
             idle: if random.random_bool(0.1) { Idle::Spin } else { Idle::Sleep },
             key_limit: random.random_bool(0.2).then(|| random.random_range(1..=4)),
             follow_ups: if random.random_bool(0.2) { random.random_range(0..=2) } else { usize::MAX },
-            runs: random.random_bool(0.3),
             asynchronous: random.random_bool(0.3),
             keys: random.random_range(size.keys.clone()),
             events: Vec::new(),

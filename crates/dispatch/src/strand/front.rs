@@ -4,9 +4,6 @@ use crate::entry::Entry;
 use crate::sync::BiasedGuard;
 use std::collections::VecDeque;
 
-/// Entries that are searched for more events of a key.
-const SEARCHED: usize = 256;
-
 pub(crate) type FrontGuard<'a, K, E> = BiasedGuard<'a, Front<K, E>>;
 
 pub(crate) struct Front<K, E> {
@@ -78,31 +75,6 @@ impl<K, E> Front<K, E> {
             && several.release(hash)
         {
             self.held = Hold::None;
-        }
-    }
-
-    /// Takes entries with the same `hash` that wait, among the next [`SEARCHED`], as long as they are `alike`.
-    pub(super) fn take_run(
-        &mut self,
-        hash: u64,
-        alike: impl Fn(&Entry<K, E>) -> bool,
-        mut take: impl FnMut(Entry<K, E>),
-    ) {
-        let behind = match &mut self.held {
-            Hold::Several(several) => several.held.iter_mut().find(|held| held.hash == hash),
-            _ => None,
-        };
-        let from = match behind {
-            Some(held) if !held.behind.is_empty() => &mut held.behind,
-            _ => &mut self.entries,
-        };
-        let mut index = 0;
-        for _ in 0..from.len().min(SEARCHED) {
-            match &from[index] {
-                other if other.hash != hash => index += 1,
-                next if alike(next) => from.remove(index).into_iter().for_each(&mut take),
-                _ => break,
-            }
         }
     }
 

@@ -10,25 +10,29 @@ pub(crate) use with_membarrier::{heavy_fence, light_fence, prepare_fences};
 
 #[cfg(all(target_os = "linux", not(any(loom, shuttle, miri))))]
 mod with_membarrier {
-    use core::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
+    use core::sync::atomic::{Ordering, compiler_fence, fence};
     use rustix::thread::{MembarrierCommand, membarrier};
+    use std::sync::OnceLock;
 
     /// The system may lack memory for a moment.
     const TRIES: u32 = 1_000;
 
-    /// Whether the system was asked, and can.
-    static CAN: AtomicBool = AtomicBool::new(false);
+    /// Whether the system can: asked once, as both sides must know the same.
+    static CAN: OnceLock<bool> = OnceLock::new();
 
     /// To be called before threads are started that use the fences.
     pub(crate) fn prepare_fences() {
-        if membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok() {
-            CAN.store(true, Ordering::Relaxed);
-        }
+        CAN.get_or_init(|| membarrier(MembarrierCommand::RegisterPrivateExpedited).is_ok());
+    }
+
+    #[inline]
+    fn can() -> bool {
+        CAN.get() == Some(&true)
     }
 
     #[inline]
     pub(crate) fn light_fence() {
-        if CAN.load(Ordering::Relaxed) { compiler_fence(Ordering::SeqCst) } else { fence(Ordering::SeqCst) }
+        if can() { compiler_fence(Ordering::SeqCst) } else { fence(Ordering::SeqCst) }
     }
 
     /// All threads of this process pass a fence. Without, two of them could use one value at once: nothing may go on.
@@ -45,7 +49,7 @@ mod with_membarrier {
 
     pub(crate) fn heavy_fence() {
         fence(Ordering::SeqCst);
-        if CAN.load(Ordering::Relaxed) {
+        if can() {
             all_pass_a_fence();
         }
     }

@@ -34,9 +34,6 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         }
         let Entry { hash, came, work } = entry;
         match work {
-            Work::Keyed(key, event) if H::RUNS => {
-                return self.run_together(strand, (hash, key, event), came, front);
-            }
             Work::Keyed(key, event) => {
                 drop(front);
                 self.handle(from_ref(&key), event, came);
@@ -95,72 +92,22 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         event
     }
 
-    /// Handles a run of events with the same key.
-    fn run_together(
-        &mut self,
-        strand: usize,
-        (hash, key, event): (u64, K, E),
-        came: u64,
-        mut front: FrontGuard<'_, K, E>,
-    ) -> Ended {
-        let mut others = Vec::new();
-        let is_alike = |entry: &Entry<K, E>| matches!(entry.work, Work::Keyed(..));
-        self.shared.strands[strand].take_run(&mut front, hash, is_alike, |entry| others.push(entry));
-        drop(front);
-        let events = 1 + others.len() as u32;
-        let mut run = Run { key, events: core::mem::take(&mut self.together) };
-        run.events.push(event);
-        for entry in others {
-            let Work::Keyed(key, event) = entry.work else { unreachable!("only such entries are taken") };
-            // Hashes that agree do not make keys the same.
-            let is_same = caught(|| key == run.key).unwrap_or_else(|panic| {
-                drop_caught(panic);
-                false
-            });
-            if !is_same {
-                self.handle_run(&mut run, came);
-                drop_key(core::mem::replace(&mut run.key, key));
-            } else {
-                drop_key(key);
-            }
-            run.events.push(event);
-        }
-        self.handle_run(&mut run, came);
-        drop_key(run.key);
-        self.together = run.events;
-        self.finished(events.into());
-        Ended { events, holds_key: false }
-    }
-
-    fn handle_run(&self, run: &mut Run<K, E>, came: u64) {
-        let (keys, count) = (from_ref(&run.key), run.events.len() as u64);
-        self.guarded(keys, count, came, |handler, turn| handler.handle_run(turn, run.events.drain(..)));
-        // What a skipped run leaves; a handler's panic has dropped the rest.
-        drop_caught(run.events.drain(..));
-        run.events.clear();
-    }
-
+    /// Calls the handler, unless one of `keys` is poisoned.
     #[inline]
     pub(super) fn handle(&self, keys: &[K], event: E, came: u64) {
-        self.guarded(keys, 1, came, |handler, turn| handler.handle(turn, event));
-    }
-
-    /// Calls the handler for so many events, unless their keys are poisoned.
-    #[inline]
-    fn guarded(&self, keys: &[K], events: u64, came: u64, handle: impl FnOnce(&H, &Turn<'_, K, E>)) {
         let (shared, counters) = (self.shared, &self.shared.counters[self.me]);
         let turn = Turn { handle: self.handle, keys, worker: self.me };
-        let span = Span::new(self.me, events, || self.about(came));
+        let span = Span::new(self.me, || self.about(came));
         let _entered = span.enter();
         let result = caught(|| {
             if shared.is_poisoned(keys) {
-                counters.skipped_poisoned(events);
-                // What is skipped is dropped here, where a panic is caught.
-                drop(handle);
+                counters.skipped_poisoned();
+                // Here, where a panic is caught.
+                drop(event);
             } else if came == 0 {
-                handle(self.handler, &turn);
+                self.handler.handle(&turn, event);
             } else {
-                self.timed(came, events, || handle(self.handler, &turn));
+                self.timed(came, || self.handler.handle(&turn, event));
             }
         });
         if let Err(panic) = result {
@@ -178,12 +125,12 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
 
     /// Handles a sampled event by the clock.
     #[cold]
-    fn timed(&self, came: u64, events: u64, handle: impl FnOnce()) {
+    fn timed(&self, came: u64, handle: impl FnOnce()) {
         let clock = &self.shared.clock;
         let began = clock.raw();
         handle();
         let ended = clock.raw();
-        let service = clock.delta_as_nanos(began, ended) / events.max(1);
+        let service = clock.delta_as_nanos(began, ended);
         self.shared.counters[self.me].timed(clock.delta_as_nanos(came.min(began), began), service);
         let before = u64::from(self.shared.pace.load(Ordering::Relaxed));
         let pace = if service > 4 * before { service } else { (3 * before + service) / 4 };
@@ -198,10 +145,4 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
             self.shared.tell_of_room();
         }
     }
-}
-
-/// Events of one key, to be handled together.
-struct Run<K, E> {
-    key: K,
-    events: Vec<E>,
 }

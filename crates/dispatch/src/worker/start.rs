@@ -50,13 +50,13 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
     pub(super) fn start(&self, held: Held<K, E>, event: Option<E>, came: u64) {
         let held = Arc::new(held);
         let turn = AsyncTurn::new(self.handle.clone(), held.clone());
-        let span = Span::new(self.me, 1, || self.about(came));
+        let span = Span::new(self.me, || self.about(came));
         let running = Running::new(self.handle.clone(), held.clone(), came, span);
         let is_poisoned = || self.shared.is_poisoned(held.keys());
         let started = caught(|| match event {
             Some(event) if !is_poisoned() => self.handler.start(running, turn, event),
             Some(event) => {
-                self.shared.counters[self.me].skipped_poisoned(1);
+                self.shared.counters[self.me].skipped_poisoned();
                 drop_caught(event);
                 running.skip();
             }

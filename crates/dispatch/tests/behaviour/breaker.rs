@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
+use std::panic::resume_unwind;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
@@ -72,7 +74,7 @@ struct Bitter(u64);
 impl Drop for Bitter {
     fn drop(&mut self) {
         if self.0 == 1 && !std::thread::panicking() {
-            std::panic::resume_unwind(Box::new("at the drop of a key"));
+            resume_unwind(Box::new("at the drop of a key"));
         }
     }
 }
@@ -83,7 +85,7 @@ fn reports_of_panics_may_hold_keys_that_panic() {
     let count = handled.clone();
     let handle = move |_: &Turn<'_, Bitter, u64>, _: u64| {
         count.fetch_add(1, Ordering::SeqCst);
-        std::panic::resume_unwind(Box::new("in the handler"));
+        resume_unwind(Box::new("in the handler"));
     };
     let dispatcher: Dispatcher<Bitter, u64> =
         Dispatcher::<Bitter, u64>::builder().workers(2).build(handle).unwrap();
@@ -255,4 +257,57 @@ fn nothing_is_idle_while_an_event_is_dropped_that_a_fresher_one_has_replaced() {
         idle.store(true, Ordering::SeqCst);
         assert!(replaces.join().unwrap());
     });
+}
+
+/// Both the key and the event panic as they are dropped, also while something else panics: two panics at once would end the
+/// process.
+#[test]
+fn all_that_waits_may_panic_when_an_abort_drops_it() {
+    struct Bomb(Arc<AtomicBool>);
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            if self.0.load(Ordering::SeqCst) {
+                resume_unwind(Box::new("as planned"));
+            }
+        }
+    }
+    #[derive(Clone)]
+    struct Key(u64, Arc<Bomb>);
+    impl PartialEq for Key {
+        fn eq(&self, other: &Self) -> bool {
+            self.0 == other.0
+        }
+    }
+    impl Eq for Key {}
+    impl Hash for Key {
+        fn hash<H: Hasher>(&self, state: &mut H) {
+            self.0.hash(state);
+        }
+    }
+    let armed = Arc::new(AtomicBool::new(false));
+    let bomb = || Bomb(armed.clone());
+    let key = |id| Key(id, Arc::new(bomb()));
+    let (go_on, wait) = channel::<()>();
+    let wait = Mutex::new(wait);
+    let handle = move |_: &Turn<'_, Key, Bomb>, _: Bomb| _ = wait.lock().unwrap().recv();
+    let dispatcher = Dispatcher::builder().workers(1).strands(4).build(handle).unwrap();
+    dispatcher.dispatch_unordered(bomb()).unwrap();
+    for id in 0..10 {
+        dispatcher.dispatch(key(id), bomb()).unwrap();
+        dispatcher.dispatch_freshest(key(20 + id), bomb()).unwrap();
+        dispatcher.dispatch_keys([key(id), key(40), key(50 + id)], bomb()).unwrap();
+        dispatcher.dispatch_unordered(bomb()).unwrap();
+    }
+    dispatcher.dispatch_sequential(bomb()).unwrap();
+    dispatcher.dispatch(key(1), bomb()).unwrap();
+    dispatcher.dispatch_keys([key(1), key(2)], bomb()).unwrap();
+    armed.store(true, Ordering::SeqCst);
+    dispatcher.abort();
+    let refused = dispatcher.dispatch_keys([key(1), key(2)], bomb()).unwrap_err();
+    drop(go_on);
+    dispatcher.wait_idle().unwrap();
+    let stats = dispatcher.stats();
+    assert_eq!((stats.events + stats.discarded, stats.depth), (44, 0));
+    armed.store(false, Ordering::SeqCst);
+    drop(refused);
 }

@@ -1,5 +1,6 @@
 //! What a dispatcher promises, on real threads.
 
+mod batches;
 mod breaker;
 mod completions;
 mod conformance;
@@ -13,7 +14,6 @@ mod order;
 mod overload;
 mod panics;
 mod promises;
-mod runs;
 mod slow;
 mod states;
 mod tasks;

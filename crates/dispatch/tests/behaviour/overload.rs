@@ -215,3 +215,31 @@ fn the_room_that_follow_ups_take_is_noticed_at_once() {
     });
     assert_eq!(taken.unwrap(), 3);
 }
+
+/// Room that is lent to strands, or on its way back, is room.
+#[test]
+fn nothing_is_refused_where_there_is_room() {
+    const THREADS: usize = 4;
+    const LEFT: u64 = 8;
+    let waiting: [AtomicU64; THREADS] = core::array::from_fn(|_| AtomicU64::new(0));
+    let handle = |_: &Turn<'_, u64, usize>, thread: usize| _ = waiting[thread].fetch_sub(1, Ordering::SeqCst);
+    let builder = Dispatcher::<u64, usize>::builder().workers(2).strands(64).capacity(64);
+    let refused = builder.overload(Overload::Reject).scope(handle, |dispatcher| {
+        let produce = |thread: usize| {
+            let mut refused = 0;
+            for event in 0..50_000 {
+                while waiting[thread].load(Ordering::SeqCst) >= LEFT {
+                    std::thread::yield_now();
+                }
+                waiting[thread].fetch_add(1, Ordering::SeqCst);
+                refused += u64::from(dispatcher.dispatch(event * 7 % 1_000, thread).is_err());
+            }
+            refused
+        };
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..THREADS).map(|thread| scope.spawn(move || produce(thread))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).sum::<u64>()
+        })
+    });
+    assert_eq!(refused.unwrap(), 0);
+}

@@ -167,6 +167,25 @@ fn a_handler_that_waits_behind_what_waits_for_it_is_told() {
     }
 }
 
+/// Another thread has dispatched a sequential event, which waits for the handler.
+#[test]
+fn a_handler_that_waits_behind_a_sequential_event_is_told() {
+    let jobs = jobs(2, Binding::Dynamic);
+    let (began, begins) = channel();
+    let (go_on, wait) = channel::<()>();
+    let ask = move |turn: &Turn<'_, u64, Job<'static, u64>>| {
+        let before = turn.submit(2, |_| 7).unwrap();
+        began.send(()).unwrap();
+        wait.recv().unwrap();
+        (before.wait(), turn.submit(2, |_| 7).unwrap().wait())
+    };
+    let answer = jobs.submit(1, ask).unwrap();
+    begins.recv().unwrap();
+    jobs.dispatch_sequential(Job::new(|_| {})).unwrap();
+    go_on.send(()).unwrap();
+    assert_eq!(answer.wait(), Ok((Ok(7), Err(WaitError::WaitsForItself))));
+}
+
 fn requests<H>(workers: usize, handler: H) -> Dispatcher<u64, Request<u64, u64>>
 where
     H: Handler<u64, Request<u64, u64>> + Send + 'static,
