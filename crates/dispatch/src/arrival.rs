@@ -102,22 +102,28 @@ impl<K: Eq + Hash + Clone, E> Shared<K, E> {
             Arrival::Unordered { .. } => Holds::Nothing,
             Arrival::Sequential { .. } => Holds::All,
         };
-        self.place_that(needs)
+        // One that replaces another may have a place before what waits for this handler.
+        let is_in_order = !matches!(arrival, Arrival::Freshest { .. });
+        self.place_that(if is_in_order { self.with_what_is_before(needs) } else { needs })
     }
 
     /// Where an event with `key` will be handled.
     pub(crate) fn place_of_key(&self, key: &K) -> Place {
-        self.place_that(Holds::Key(self.hasher.hash_one(key)))
+        self.place_that(self.with_what_is_before(Holds::Key(self.hasher.hash_one(key))))
     }
 
-    fn place_that(&self, needs: Holds) -> Place {
-        let needs = match self.worker_here() {
+    /// What an event needs that is dispatched now: what the handler on this thread holds, too, if it comes to wait for that.
+    fn with_what_is_before(&self, needs: Holds) -> Holds {
+        match self.worker_here() {
             // A sequential event that has shut the gate waits for this handler.
             Some(me) if self.has(SHUT) || self.waits.doing(me).is_behind(&needs) => {
                 self.waits.doing(me).with_own(&needs)
             }
             _ => needs,
-        };
+        }
+    }
+
+    fn place_that(&self, needs: Holds) -> Place {
         let home = |&hash: &u64| self.ready.home(self.strand_of(hash));
         let workers = match (self.settings.binding, &needs) {
             (Binding::Dynamic, _) => Box::default(),

@@ -3,6 +3,7 @@
 use crate::error::{DispatchError, Refusals};
 use crate::handle::Handle;
 use core::hash::Hash;
+use std::collections::VecDeque;
 
 /// Collects events that are put in together.
 ///
@@ -27,7 +28,7 @@ use core::hash::Hash;
 #[must_use = "events in it go nowhere until it is full or flushed"]
 pub struct Batch<'a, K: Eq + Hash + Clone, E> {
     handle: &'a Handle<K, E>,
-    events: Vec<(K, E)>,
+    events: VecDeque<(K, E)>,
     size: usize,
 }
 
@@ -39,7 +40,7 @@ impl<K: Eq + Hash + Clone, E> core::fmt::Debug for Batch<'_, K, E> {
 
 impl<'a, K: Eq + Hash + Clone, E> Batch<'a, K, E> {
     pub(crate) fn new(handle: &'a Handle<K, E>, size: usize) -> Self {
-        Self { handle, events: Vec::new(), size: size.max(1) }
+        Self { handle, events: VecDeque::new(), size: size.max(1) }
     }
 
     /// Adds `event`, which touches what `key` stands for. When the batch has its size, all of it is put in.
@@ -48,7 +49,7 @@ impl<'a, K: Eq + Hash + Clone, E> Batch<'a, K, E> {
     /// As [`Handle::dispatch`], with all events that were to be put in now and could not.
     #[inline]
     pub fn dispatch(&mut self, key: K, event: E) -> Result<(), DispatchError<Vec<E>>> {
-        self.events.push((key, event));
+        self.events.push_back((key, event));
         if self.events.len() < self.size { Ok(()) } else { self.flush() }
     }
 
@@ -58,7 +59,8 @@ impl<'a, K: Eq + Hash + Clone, E> Batch<'a, K, E> {
     /// As [`Handle::dispatch`], with all events that could not be put in.
     pub fn flush(&mut self) -> Result<(), DispatchError<Vec<E>>> {
         let mut refused = Refusals::none();
-        for (key, event) in self.events.drain(..) {
+        // One by one: a key that panics takes no other event with it.
+        while let Some((key, event)) = self.events.pop_front() {
             if let Err(error) = self.handle.dispatch(key, event) {
                 refused.add(error);
             }

@@ -146,7 +146,7 @@ impl<K, E> Builder<K, E> {
     }
 
     /// Under [`Overload::Block`], handlers may dispatch so many events beyond the capacity; 65,536 by default. More are given back as
-    /// [full](crate::DispatchError::Full), or shed.
+    /// [full](crate::DispatchError::Full).
     #[must_use]
     pub fn follow_ups(self, events: usize) -> Self {
         Self { settings: Settings { follow_ups: events, ..self.settings }, ..self }
@@ -159,8 +159,7 @@ impl<K, E> Builder<K, E> {
     }
 
     /// What each worker does first, on its thread: it is told its number, from 0. The place to pin a
-    /// thread to a processor; this crate makes no system calls of its own but to park, to give way and, on
-    /// Linux, `membarrier`. If it panics, the dispatcher stops.
+    /// thread to a processor; this crate pins nothing itself. If it panics, the dispatcher stops.
     #[must_use]
     pub fn on_start(self, on_start: impl Fn(usize) + Send + Sync + 'static) -> Self {
         Self { on_start: OnStart(Some(std::sync::Arc::new(on_start))), ..self }
@@ -240,6 +239,9 @@ impl<K, E> Builder<K, E> {
         }
         if let Some(strands) = strands.filter(|strands| !(1..=MOST_STRANDS).contains(strands)) {
             return Err(BuildError::Strands(strands));
+        }
+        if self.name.contains('\0') {
+            return Err(BuildError::Name(self.name.clone()));
         }
         if key_limit == Some(0) {
             return Err(BuildError::KeyLimit);

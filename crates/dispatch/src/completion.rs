@@ -115,6 +115,12 @@ impl<E, R> Request<E, R> {
         (Self { event, answer }, result)
     }
 
+    /// Handles its event by `answer`, whose result is that of the request: for handlers that are none of
+    /// [`answered_by`](Self::answered_by), as those with state are.
+    pub fn answer_with(self, answer: impl FnOnce(E) -> R) {
+        self.answer.send(answer(self.event));
+    }
+
     /// A handler of requests, from a function of their events.
     pub fn answered_by<K, F>(answer: F) -> impl Handler<K, Self> + use<K, E, R, F>
     where
@@ -134,6 +140,6 @@ where
     const NOTE: Option<fn(&Request<E, R>, Option<Place>)> = Some(|request, place| request.answer.note(place));
 
     fn handle(&self, turn: &Turn<'_, K, Request<E, R>>, request: Request<E, R>) {
-        request.answer.send((self.0)(turn, request.event));
+        request.answer_with(|event| (self.0)(turn, event));
     }
 }

@@ -8,12 +8,14 @@ pub enum DispatchError<E> {
     /// There is no room, and the dispatcher [rejects](crate::Overload::Reject) what there is none for.
     #[error(
         "there is no room in the dispatcher, or in the strand of the key, which may take a quarter of it; expected to \
-         dispatch slower, or a larger capacity"
+         fewer events at once, or a larger capacity"
     )]
     Full(E),
     /// The key has as many events waiting as it [may](crate::Builder::key_limit), and the dispatcher
     /// [rejects](crate::Overload::Reject) more.
-    #[error("the key has as many events waiting as it may; expected to dispatch slower, or a higher limit")]
+    #[error(
+        "the key has as many events waiting as it may; expected fewer events of it at once, or a higher limit"
+    )]
     KeyFull(E),
     /// The dispatcher is closed.
     #[error("the dispatcher is closed")]
@@ -84,6 +86,9 @@ pub enum BuildError {
     /// No event could ever come in.
     #[error("a limit of 0 events for each key; expected at least 1")]
     KeyLimit,
+    /// No thread can be called so.
+    #[error("the name {0:?} holds a NUL character; expected none")]
+    Name(String),
     /// The system has no thread to give.
     #[error("cannot start a worker: {0}")]
     NoThread(String),
@@ -100,6 +105,7 @@ pub struct WaitsForItself;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a handler has the state of this key; expected another try, or an event whose handler drops it")]
 pub struct InUse;
+
 /// Why there is no result to wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum WaitError {

@@ -32,7 +32,7 @@ pub enum OnPanic {
     Skip,
     /// Later events that touch the same keys are counted, not handled.
     Poison,
-    /// The dispatcher stops, as by [`abort`](crate::Dispatcher::abort).
+    /// The dispatcher stops, as by [`abort`](crate::Handle::abort).
     Stop,
 }
 

@@ -361,10 +361,13 @@ impl<K, E> Shared<K, E> {
         unused > 0
     }
 
-    /// Events that are in.
+    /// Events that are in: never too few, and as long as others dispatch perhaps some too many, for which room is lent.
     pub(crate) fn depth(&self) -> u64 {
-        let unused: u64 = self.strands.iter().map(|strand| u64::from(strand.back().lent)).sum();
-        self.bound.events().saturating_sub(unused)
+        if self.is_quiet() {
+            return 0;
+        }
+        self.take_back_lent();
+        self.bound.events()
     }
 
     /// The future of a sequential event has ended.

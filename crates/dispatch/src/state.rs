@@ -85,11 +85,12 @@ impl<K, S> States<K, S> {
         self.table(hash).lock().insert(hash, key)
     }
 
-    /// Takes out the key of a state that a handler has.
-    fn remove_taken(&self, hash: u64, used: u64) -> Option<K> {
-        let key = self.table(hash).lock().remove_taken(hash, used);
-        self.count.subtract(key.is_some().into());
-        key
+    /// Takes out the key of `state`, which a handler has. It leaves until it was [dropped](Self::dropped).
+    fn remove_taken(&self, hash: u64, used: u64, state: Box<S>) -> Option<Removed<K, S>> {
+        let mut table = self.table(hash).lock();
+        let key = table.remove_taken(hash, used)?;
+        self.count.subtract(1);
+        Some(self.leaves(Removed { hash, key, state }))
     }
 
     /// Takes out the state of `key`. `Err` if a handler has it, or it is being dropped.
@@ -136,6 +137,24 @@ impl<K, S> States<K, S> {
         }
         self.count.subtract(removed.is_some().into());
         removed.map(|removed| self.leaves(removed))
+    }
+
+    /// Drops all that are idle by `drop_state`; how many those are.
+    fn sweep(&self, drop_state: impl Fn(K, Box<S>)) -> u64 {
+        let mut count = 0;
+        for table in &self.tables {
+            let mut table = table.lock();
+            let removed = table.remove_idle(|used| self.epochs.is_idle(used));
+            let leaving: Vec<_> = removed.into_iter().map(|removed| self.leaves(removed)).collect();
+            drop(table);
+            self.count.subtract(leaving.len() as u64);
+            count += leaving.len() as u64;
+            for Removed { hash, key, state } in leaving {
+                drop_state(key, state);
+                self.dropped(hash);
+            }
+        }
+        count
     }
 
     /// Looks at the clock, by which states become idle.

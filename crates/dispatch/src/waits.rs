@@ -208,7 +208,7 @@ impl Waits {
             let seconds = self.clock.delta_as_nanos(since.min(now), now) as f64 / 1e9;
             let does = match &awaited[worker] {
                 _ if since == 0 => "has nothing to do".to_owned(),
-                None => format!("has handled an event with hash {hash:#018x} for {seconds:.1} s"),
+                None => format!("has been handling an event with hash {hash:#018x} for {seconds:.1} s"),
                 Some(_) => format!("handles an event with hash {hash:#018x}, and waits for another"),
             };
             format!("worker {worker} (thread `{thread}`) {does}")

@@ -5,7 +5,7 @@ use super::limits::Limits;
 use super::table::Removed;
 use super::{StateHandler, States};
 use crate::builder::Builder;
-use crate::caught::drop_caught;
+use crate::caught::{caught, drop_caught};
 use crate::dispatcher::Dispatcher;
 use crate::error::{BuildError, InUse};
 use crate::handle::Handle;
@@ -40,6 +40,7 @@ impl<K, E, S, N, D> fmt::Debug for StateBuilder<K, E, S, N, D> {
 pub struct StatefulDispatcher<K, E, S> {
     dispatcher: Dispatcher<K, E>,
     states: Arc<States<K, S>>,
+    on_drop: Arc<dyn Fn(&K, S) + Send + Sync>,
 }
 
 impl<K, E, S> fmt::Debug for StatefulDispatcher<K, E, S> {
@@ -78,8 +79,8 @@ impl<K, E> Builder<K, E> {
 }
 
 impl<K, E, S, N, D> StateBuilder<K, E, S, N, D> {
-    /// Drops the state of a key that has had no event for so long, at the next events of whichever keys: a dispatcher at rest
-    /// keeps its states.
+    /// Drops the state of a key that has had no event for so long, at the next events of whichever keys, or by a
+    /// [`sweep`](StatefulDispatcher::sweep): a dispatcher at rest keeps its states otherwise.
     ///
     /// A state is never dropped sooner. It may be dropped later: by a quarter of the time, and by about as long as 20,000 events
     /// take, and three times as many as there are states. However long no event comes, that counts as a quarter of the time. An
@@ -134,8 +135,8 @@ where
         H: StateHandler<K, E, S> + Send + 'static,
     {
         let (builder, handler) = self.with(handler);
-        let states = handler.states.clone();
-        Ok(StatefulDispatcher { dispatcher: builder.build(handler)?, states })
+        let (states, on_drop) = (handler.states.clone(), handler.on_drop.clone());
+        Ok(StatefulDispatcher { dispatcher: builder.build(handler)?, states, on_drop })
     }
 
     /// Calls `body` with a dispatcher whose events, states and handler may borrow from around, waits until everything that
@@ -160,12 +161,17 @@ where
 
     fn with<H>(self, handler: H) -> (Builder<K, E>, WithStates<K, S, N, D, H>) {
         let Self { builder, new, on_drop, limits, .. } = self;
-        (builder, WithStates { states: Arc::new(States::new(limits)), new, on_drop, handler })
+        (
+            builder,
+            WithStates { states: Arc::new(States::new(limits)), new, on_drop: Arc::new(on_drop), handler },
+        )
     }
 }
 
 impl<K, E, S> StatefulDispatcher<K, E, S> {
-    /// Takes out the state of `key`, if it has one. Events of the key that wait or come get a new one.
+    /// Takes out the state of `key`, if it has one. Events of the key that wait or come get a new one at once: what is then
+    /// written somewhere is not seen by that. To write a state where the next one is read, return [`Then::Drop`](crate::Then)
+    /// and write it in [`on_drop`](StateBuilder::on_drop).
     ///
     /// To drop a state after all events that were dispatched before, dispatch an event whose handler [drops](crate::Then) it.
     ///
@@ -181,6 +187,24 @@ impl<K, E, S> StatefulDispatcher<K, E, S> {
             drop_caught(key);
             *state
         }))
+    }
+
+    /// Drops all states that are [idle](StateBuilder::drop_idle), on this thread; how many those are. Events do that only
+    /// as they come: call this from a timer, four times in the idle time or oftener, and a dispatcher at rest drops its states
+    /// after at most one and a half of the idle time.
+    pub fn sweep(&self) -> u64
+    where
+        K: Eq + Hash + Clone,
+    {
+        let shared = &self.dispatcher.handle.0;
+        self.states.look_at(&shared.clock);
+        self.states.sweep(|key, state| {
+            if let Err(panic) = caught(|| (self.on_drop)(&key, *state)) {
+                crate::lock(&shared.outside).panicked();
+                shared.handler_panicked(core::slice::from_ref(&key), panic);
+            }
+            drop_caught(key);
+        })
     }
 
     /// How many keys have a state.

@@ -54,7 +54,8 @@ impl From<()> for Then {
 /// Handles events with the states of their keys. Closures of the state of one key and an event are such handlers, and
 /// [`Several`]. They return nothing, or [`Then`].
 pub trait StateHandler<K, E, S>: Sync {
-    /// Handles `event`. There is a state for each of its keys, in the order in which the keys were given.
+    /// Handles `event`. There is a state for each of its keys, in the order in which the keys were given; a key that was
+    /// given twice counts once. Unordered and sequential events have no keys, and so no states.
     fn handle(&self, turn: &Turn<'_, K, E>, states: &mut [&mut S], event: E) -> Then;
 }
 
@@ -108,7 +109,7 @@ pub(super) struct WithStates<K, S, N, D, H> {
     pub(super) states: Arc<States<K, S>>,
     /// Makes the state of a key.
     pub(super) new: N,
-    pub(super) on_drop: D,
+    pub(super) on_drop: Arc<D>,
     pub(super) handler: H,
 }
 
@@ -126,7 +127,7 @@ where
     K: Eq + Hash + Clone + Send,
     S: Send,
     N: Fn(&K) -> S + Sync,
-    D: Fn(&K, S) + Sync,
+    D: Fn(&K, S) + Send + Sync,
     H: StateHandler<K, E, S>,
 {
     fn handle(&self, turn: &Turn<'_, K, E>, event: E) {
@@ -181,8 +182,11 @@ where
     fn end<E, P>(&self, turn: &Turn<'_, K, E>, taken: Taken<S>, handled: Result<&Then, &P>) {
         let Taken { hash, used, state, is_new } = taken;
         if matches!(handled, Ok(Then::Drop)) {
-            if let Some(key) = self.states.remove_taken(hash, used) {
-                self.drop_state(turn, key, state);
+            if let Some(removed) = self.states.remove_taken(hash, used, state) {
+                self.drop_removed(turn, removed);
+            }
+            if self.states.limits.epoch.is_some() && self.states.is_time_to_look(used) {
+                self.drop_idle(turn);
             }
             return;
         }

@@ -138,6 +138,14 @@ impl<K, S> Table<K, S> {
         Some(removed)
     }
 
+    /// Takes out all states that no handler has and that are `idle` by the epoch of their last use.
+    pub(super) fn remove_idle(&mut self, idle: impl Fn(u64) -> bool) -> Vec<Removed<K, S>> {
+        let is_idle = |slot: &mut Slot<K, S>| slot.state.is_some() && idle(slot.epoch);
+        let removed = self.slots.extract_if(is_idle).filter_map(Slot::removed).collect();
+        self.give_room_back();
+        removed
+    }
+
     /// Takes out all keys with their states.
     pub(super) fn remove_all(&mut self) -> impl Iterator<Item = (K, S)> + use<K, S> {
         let slots = core::mem::take(&mut self.slots);

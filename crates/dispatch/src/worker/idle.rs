@@ -28,6 +28,9 @@ pub(crate) fn searches() -> u32 {
     if CHECKED || is_one() { AFTER_NAP } else { SEARCHES }
 }
 
+/// Of events that take longer, another worker takes some over as soon as it has nothing else to do.
+const WORTH_HELPING_NS: u32 = 20_000;
+
 impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
     /// Idle step after `fruitless` failed searches; returns the updated count.
     pub(super) fn rest(&mut self, fruitless: u32) -> u32 {
@@ -81,7 +84,8 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         self.shared.tell_if_quiet();
     }
 
-    /// The strand of a worker that has not got on since the last look, if nobody else is at its front.
+    /// The strand of a worker that has not got on since the last look, or is still at the same strand with slow events, if nobody
+    /// else is at its front.
     pub(super) fn find_stuck(&mut self) -> Option<(usize, Access<'a, Front<K, E>>)> {
         let (shared, me) = (self.shared, self.me);
         if shared.settings.binding == Binding::Static {
@@ -91,10 +95,12 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         // Another one first each time, so that all are helped in turn.
         self.first = (self.first + 1) % workers;
         let first = self.first;
+        let is_slow = shared.pace.load(Ordering::Relaxed) >= WORTH_HELPING_NS;
         for worker in (0..workers).map(|step| (first + step) % workers).filter(|&worker| worker != me) {
             let strand = shared.attended[worker].load(Ordering::Relaxed);
             let now = (strand, shared.bound.finished_by(worker));
-            let is_stuck = core::mem::replace(&mut self.seen[worker], now) == now && strand != NOWHERE;
+            let before = core::mem::replace(&mut self.seen[worker], now);
+            let is_stuck = strand != NOWHERE && (before == now || (is_slow && before.0 == strand));
             if is_stuck && stuck.is_none() {
                 stuck = shared.strands[strand as usize].help().map(|access| (strand as usize, access));
             }

@@ -89,6 +89,8 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
     pub(super) fn leave_table(&self, strand: usize, slot: u32, has_it: bool) -> Option<E> {
         let (event, key) = self.shared.strands[strand].back().keyed.leave(slot as usize, has_it);
         drop_caught(key);
+        // The key has room now, and the handler may wait for who takes it.
+        self.shared.tell_of_room_in(strand);
         event
     }
 

@@ -272,21 +272,24 @@ fn all_that_waits_may_panic_when_an_abort_drops_it() {
         }
     }
     #[derive(Clone)]
-    struct Key(u64, Arc<Bomb>);
+    struct Key {
+        id: u64,
+        _bomb: Arc<Bomb>,
+    }
     impl PartialEq for Key {
         fn eq(&self, other: &Self) -> bool {
-            self.0 == other.0
+            self.id == other.id
         }
     }
     impl Eq for Key {}
     impl Hash for Key {
         fn hash<H: Hasher>(&self, state: &mut H) {
-            self.0.hash(state);
+            self.id.hash(state);
         }
     }
     let armed = Arc::new(AtomicBool::new(false));
     let bomb = || Bomb(armed.clone());
-    let key = |id| Key(id, Arc::new(bomb()));
+    let key = |id| Key { id, _bomb: Arc::new(bomb()) };
     let (go_on, wait) = channel::<()>();
     let wait = Mutex::new(wait);
     let handle = move |_: &Turn<'_, Key, Bomb>, _: Bomb| _ = wait.lock().unwrap().recv();

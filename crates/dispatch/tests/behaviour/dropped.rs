@@ -6,10 +6,11 @@ use core::time::Duration;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread::{panicking, sleep};
 use std::time::Instant;
-use warmcore_dispatch::{Dispatcher, OnPanic, Several, Then, Turn};
+use warmcore_dispatch::{Dispatcher, InUse, OnPanic, Several, Then, Turn};
 
 const EVENTS: u64 = if cfg!(miri) { 300 } else { 20_000 };
 
@@ -35,6 +36,72 @@ fn the_state_unused_longest_is_dropped_when_there_are_too_many() {
         .unwrap();
     assert_eq!(dropped.into_inner().unwrap(), [(1, 2), (0, 5)]);
     assert_eq!(left, HashMap::from([(1, 7), (2, 9), (3, 5)]));
+}
+
+/// A timer sweeps, where no event comes.
+#[test]
+fn a_dispatcher_at_rest_drops_idle_states_when_it_is_swept() {
+    const IDLE: Duration = Duration::from_millis(40);
+    const STATES: u64 = 1_000;
+    let dropped = Arc::new(Dropped::default());
+    let noted = dropped.clone();
+    let note = move |&key: &u64, sum| {
+        noted.lock().unwrap().push((key, sum));
+        assert_ne!(key, 7, "a full disk");
+    };
+    let states = builder().workers(1).state(|_| 0).drop_idle(IDLE).on_drop(note);
+    let dispatcher = states.build(add).unwrap();
+    (0..STATES).for_each(|key| dispatcher.dispatch(key, key).unwrap());
+    dispatcher.wait_idle().unwrap();
+    let since = Instant::now();
+    let mut swept = dispatcher.sweep();
+    assert!(swept == 0 || since.elapsed() >= IDLE, "too early");
+    while swept < STATES {
+        sleep(IDLE / 4);
+        swept += dispatcher.sweep();
+        assert!(since.elapsed() < Duration::from_secs(60), "{swept} were swept");
+    }
+    assert!(since.elapsed() >= IDLE - IDLE / 4, "too early");
+    let mut dropped = std::mem::take(&mut *dropped.lock().unwrap());
+    dropped.sort_unstable();
+    assert!(dropped.into_iter().eq((0..STATES).map(|key| (key, key))));
+    assert_eq!((dispatcher.state_count(), dispatcher.panics().len(), dispatcher.stats().panics), (0, 1, 1));
+}
+
+#[test]
+fn idle_states_are_dropped_also_by_events_that_drop_their_own() {
+    let handle = |_: &mut u64, event: u64| if event == 0 { Then::Keep } else { Then::Drop };
+    let states = builder().workers(1).state(|_| 0).drop_idle(Duration::from_millis(20));
+    let dispatcher = states.build(handle).unwrap();
+    (0..100).for_each(|key| dispatcher.dispatch(key, 0).unwrap());
+    let since = Instant::now();
+    for event in 1.. {
+        dispatcher.dispatch(1_000 + event % 100, event).unwrap();
+        if event % 1_000 == 0 && dispatcher.state_count() <= 2 {
+            break;
+        }
+        assert!(since.elapsed() < Duration::from_secs(60), "{} are left", dispatcher.state_count());
+    }
+}
+
+/// What `on_drop` is at is in use.
+#[test]
+fn a_state_that_its_handler_drops_is_not_forgotten_meanwhile() {
+    let (tell, told) = channel();
+    let (go_on, wait) = channel::<()>();
+    let (tell, wait) = (Mutex::new(tell), Mutex::new(wait));
+    let note = move |_: &u64, _: u64| {
+        tell.lock().unwrap().send(()).unwrap();
+        let _ = wait.lock().unwrap().recv();
+    };
+    let states = builder().workers(1).state(|_| 0).on_drop(note);
+    let dispatcher = states.build(|_: &mut u64, _: u64| Then::Drop).unwrap();
+    dispatcher.dispatch(7, 0).unwrap();
+    told.recv().unwrap();
+    assert_eq!(dispatcher.forget(&7), Err(InUse));
+    drop(go_on);
+    dispatcher.wait_idle().unwrap();
+    assert_eq!(dispatcher.forget(&7), Ok(None));
 }
 
 #[test]

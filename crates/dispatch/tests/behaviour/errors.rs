@@ -25,3 +25,10 @@ fn an_event_need_not_be_debug() {
     let others = [DispatchError::Full(Bare), DispatchError::KeyFull(Bare)];
     assert_eq!(format!("{others:?}"), "[Full(..), KeyFull(..)]");
 }
+
+#[test]
+fn a_name_is_one_that_threads_can_have() {
+    let built = builder().name("a\0b").build(|_: &Turn<'_, u64, u64>, _: u64| {});
+    let error = built.unwrap_err();
+    assert_eq!(error.to_string(), "the name \"a\\0b\" holds a NUL character; expected none");
+}

@@ -3,7 +3,7 @@
 use crate::{BINDINGS, builder};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use warmcore_dispatch::{Binding, Idle, Turn};
+use warmcore_dispatch::{Binding, Dispatcher, Idle, Turn};
 
 /// What is checked of each key.
 #[derive(Default)]
@@ -218,4 +218,25 @@ fn dedicated_workers_keep_order_too() {
         })
         .unwrap();
     assert!(partitions.iter().all(|partition| partition.next.load(Ordering::Relaxed) == 12_500));
+}
+
+/// A worker goes on to the next strand after a millisecond or an event, however slow the events have become.
+#[test]
+fn slow_events_of_one_key_do_not_hold_up_another_for_long() {
+    let (slow, before) = (AtomicU64::new(0), AtomicU64::new(0));
+    let handle = |turn: &Turn<'_, u64, u64>, _: u64| {
+        if turn.key() == Some(&0) {
+            std::thread::sleep(std::time::Duration::from_millis(2));
+            slow.fetch_add(1, Ordering::Relaxed);
+        } else {
+            before.store(slow.load(Ordering::Relaxed), Ordering::Relaxed);
+        }
+    };
+    let builder = Dispatcher::<u64, u64>::builder().workers(1);
+    let dispatched = builder.scope(handle, |dispatcher| {
+        (0..500).for_each(|event| dispatcher.dispatch(0, event).unwrap());
+        (1..100).for_each(|key| dispatcher.dispatch(key, 0).unwrap());
+    });
+    dispatched.unwrap();
+    assert!(before.into_inner() < 100, "of 500");
 }

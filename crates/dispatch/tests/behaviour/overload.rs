@@ -1,8 +1,9 @@
 //! What happens where there is no room.
 
 use crate::{BINDINGS, builder};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use warmcore_dispatch::{DispatchError, Dispatcher, Overload, Turn};
 
@@ -216,11 +217,11 @@ fn the_room_that_follow_ups_take_is_noticed_at_once() {
     assert_eq!(taken.unwrap(), 3);
 }
 
-/// Room that is lent to strands, or on its way back, is room.
 #[test]
 fn nothing_is_refused_where_there_is_room() {
     const THREADS: usize = 4;
-    const LEFT: u64 = 8;
+    // All of them together fill no strand.
+    const LEFT: u64 = 3;
     let waiting: [AtomicU64; THREADS] = core::array::from_fn(|_| AtomicU64::new(0));
     let handle = |_: &Turn<'_, u64, usize>, thread: usize| _ = waiting[thread].fetch_sub(1, Ordering::SeqCst);
     let builder = Dispatcher::<u64, usize>::builder().workers(2).strands(64).capacity(64);
@@ -242,4 +243,53 @@ fn nothing_is_refused_where_there_is_room() {
         })
     });
     assert_eq!(refused.unwrap(), 0);
+}
+
+/// What is lent to strands comes and goes meanwhile.
+#[test]
+fn an_event_that_runs_is_always_counted() {
+    let (go_on, wait) = channel::<()>();
+    let wait = Mutex::new(wait);
+    let handle = |_: &Turn<'_, u64, u64>, event: u64| {
+        if event == 0 {
+            let _ = wait.lock().unwrap().recv();
+        }
+    };
+    builder()
+        .workers(2)
+        .strands(64)
+        .scope(handle, |dispatcher| {
+            dispatcher.dispatch(0, 0).unwrap();
+            std::thread::scope(|scope| {
+                scope.spawn(|| (1..100_000).for_each(|event| dispatcher.dispatch(event, event).unwrap()));
+                for _ in 0..2_000 {
+                    assert!(dispatcher.wait_idle_timeout(Duration::ZERO).unwrap().left > 0);
+                    assert!(dispatcher.stats().depth > 0);
+                }
+            });
+            drop(go_on);
+        })
+        .unwrap();
+}
+
+/// It may wait for the very event.
+#[test]
+fn a_task_comes_in_as_soon_as_its_key_has_room() {
+    let (tell, told) = channel();
+    let told = Mutex::new(told);
+    let handle = move |_: &Turn<'_, u64, u64>, event: u64| {
+        if event == 1 {
+            told.lock().unwrap().recv_timeout(Duration::from_secs(20)).expect("the task comes in");
+        }
+    };
+    let dispatcher: Dispatcher<u64, u64> = builder().workers(1).key_limit(1).build(handle).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(async {
+        dispatcher.dispatch_async(7, 0).await.unwrap();
+        dispatcher.dispatch_async(7, 1).await.unwrap();
+        dispatcher.dispatch_async(7, 2).await.unwrap();
+        tell.send(()).unwrap();
+    });
+    dispatcher.wait_idle().unwrap();
+    assert_eq!(dispatcher.panics(), []);
 }

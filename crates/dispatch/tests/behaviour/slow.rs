@@ -98,7 +98,7 @@ fn a_wait_that_lasts_says_for_what_and_what_the_workers_do() {
         }
         let busy = ["0", "1"].iter().any(|worker| {
             line.contains(&format!(
-                "worker {worker} (thread `tellers-{worker}`) has handled an event with hash 0x"
+                "worker {worker} (thread `tellers-{worker}`) has been handling an event with hash 0x"
             ))
         });
         assert!(busy && line.contains(" has nothing to do"), "{kind}: {line}");

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use warmcore_dispatch::{InUse, Several, StatefulDispatcher, Turn};
+use warmcore_dispatch::{InUse, Request, Several, StatefulDispatcher, Turn};
 
 #[test]
 fn each_key_has_a_state_of_its_own() {
@@ -88,6 +88,23 @@ fn an_event_of_several_keys_needs_a_handler_that_takes_them() {
     dispatcher.wait_idle().unwrap();
     let reports = dispatcher.panics();
     assert!(reports[0].message.contains("expected one key, or a handler in `Several`"), "{reports:?}");
+}
+
+#[test]
+fn a_handler_with_state_answers_requests() {
+    let add = |sum: &mut u64, request: Request<u64, u64>| {
+        request.answer_with(|amount| {
+            *sum += amount;
+            *sum
+        });
+    };
+    let dispatcher = builder().workers(2).state(|_| 100).build(add).unwrap();
+    let answers = [1, 2, 3].map(|amount| {
+        let (request, answer) = Request::new(amount);
+        dispatcher.dispatch(7, request).unwrap();
+        answer.wait()
+    });
+    assert_eq!(answers, [Ok(101), Ok(103), Ok(106)]);
 }
 
 #[test]
