@@ -1,6 +1,6 @@
 //! Dispatching many events at once.
 
-use crate::error::{DispatchError, Refusals};
+use crate::error::DispatchError;
 use crate::handle::Handle;
 use core::hash::Hash;
 use std::collections::VecDeque;
@@ -73,5 +73,26 @@ impl<K: Eq + Hash + Clone, E> Drop for Batch<'_, K, E> {
     fn drop(&mut self) {
         // What is refused can be given back to nobody.
         let _ = self.flush();
+    }
+}
+
+/// Events that were not taken in, and why the last of them was not.
+struct Refusals<E> {
+    events: Vec<E>,
+    why: Option<DispatchError<()>>,
+}
+
+impl<E> Refusals<E> {
+    const fn none() -> Self {
+        Self { events: Vec::new(), why: None }
+    }
+
+    fn add(&mut self, error: DispatchError<E>) {
+        self.why = Some(error.map(|event| self.events.push(event)));
+    }
+
+    /// All of them.
+    fn result(self) -> Result<(), DispatchError<Vec<E>>> {
+        self.why.map_or(Ok(()), |why| Err(why.map(|()| self.events)))
     }
 }

@@ -50,27 +50,6 @@ impl<E> DispatchError<E> {
     }
 }
 
-/// Events that were not taken in, and why the last of them was not.
-pub(crate) struct Refusals<E> {
-    events: Vec<E>,
-    why: Option<DispatchError<()>>,
-}
-
-impl<E> Refusals<E> {
-    pub(crate) const fn none() -> Self {
-        Self { events: Vec::new(), why: None }
-    }
-
-    pub(crate) fn add(&mut self, error: DispatchError<E>) {
-        self.why = Some(error.map(|event| self.events.push(event)));
-    }
-
-    /// All of them.
-    pub(crate) fn result(self) -> Result<(), DispatchError<Vec<E>>> {
-        self.why.map_or(Ok(()), |why| Err(why.map(|()| self.events)))
-    }
-}
-
 /// A dispatcher cannot be built so.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum BuildError {

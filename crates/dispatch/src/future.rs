@@ -4,7 +4,7 @@ use crate::arrival::{Arrival, Why};
 use crate::error::DispatchError;
 use crate::options::Overload;
 use crate::shared::{Shared, is_worker};
-use crate::waiters::Place;
+use crate::waiters::WaiterId;
 use core::future::Future;
 use core::hash::Hash;
 use core::pin::Pin;
@@ -17,7 +17,7 @@ pub struct Dispatching<'a, K, E> {
     shared: &'a Shared<K, E>,
     arrival: Option<Arrival<K, E>>,
     /// Where its task waits: for what, and as which of those who do.
-    waits: Option<(Why, Place)>,
+    waits: Option<(Why, WaiterId)>,
 }
 
 impl<'a, K, E> Dispatching<'a, K, E> {

@@ -29,24 +29,8 @@
 //! are always on. Events may be dispatched in [batches](Batch), and by [futures](Dispatching); they may be handled
 //! with the [state](Builder::state) of their key, which is kept or [dropped](StateBuilder::on_drop), have [results](Request), or be [closures](Job). A key without a state costs nothing while it is idle.
 //!
-//! # How it works
-//!
 //! Keys hash to strands, which are ordered queues; workers take strands that have something to do, and claim one event at a
-//! time. `docs/design.md` says why order holds, and why nothing waits or is forgotten.
-//!
-//! | module | holds |
-//! |---|---|
-//! | [`strand`], [`entry`] | an ordered queue of the events of some keys |
-//! | [`ready`], [`sleepers`] | which strands have something to do, and which workers sleep |
-//! | [`worker`] | a worker's life |
-//! | [`arrival`], [`admit`], [`bound`], [`waiters`] | how events come in, whether there is room, and those who wait for it |
-//! | [`tasks`] | events that futures handle |
-//! | [`slot`], [`waits`], [`slow`] | results, handlers that wait for them, and what is said of waits that last |
-//! | [`joint`], [`gate`] | events with several keys, and events that run alone |
-//! | [`trace`] | what the `tracing` feature tells |
-//! | [`state`] | the state of each key, and when it is dropped |
-//! | [`keyed`] | keys that have something waiting, for limits and the freshest events |
-//! | [`shared`], [`discard`] | what all of them share, and what is dropped after an abort |
+//! time. `docs/design.md` says which module holds what, why order holds, and why nothing waits or is forgotten.
 
 #![allow(rustdoc::private_intra_doc_links)]
 

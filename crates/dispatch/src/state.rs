@@ -5,7 +5,7 @@
 //!
 //! **Dropping.** Workers drop states between two events, as [`limits`] says: never one that a handler has. Before the table is
 //! free again, the hash of the key is among those that **leave**, until its `on_drop` has returned. Whoever finds no state of
-//! a key looks there, and waits. Nobody waits who drops, and whoever waits drops nothing: so nobody waits in a circle.
+//! a key looks there, and waits. Droppers never wait, and waiters never drop: so there is no circle.
 
 mod build;
 mod handler;

@@ -29,7 +29,7 @@ struct Tasks {
 
 /// The place of a task among those that wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Place(u64);
+pub(crate) struct WaiterId(u64);
 
 impl Waiters {
     /// Waits until `is_so`.
@@ -42,7 +42,7 @@ impl Waiters {
     #[cold]
     pub(crate) fn wait_for(&self, left: impl Fn() -> Option<Duration>, is_so: impl Fn() -> bool) {
         let mut guard = crate::lock(&self.tasks);
-        while !is_so() && !self.comes_while_awaited(&is_so) {
+        while !is_so() && !self.register_and_check(&is_so) {
             let longest = left().map_or(LOOK_AGAIN, |left| left.min(LOOK_AGAIN));
             if longest.is_zero() {
                 return;
@@ -53,18 +53,24 @@ impl Waiters {
 
     /// Leaves `waker`, to be woken when it may have become so, unless it `is_so` already; whether it is. A task has one
     /// `place`, in which it replaces its former waker.
-    pub(crate) fn leave(&self, place: &mut Option<Place>, waker: &Waker, is_so: impl Fn() -> bool) -> bool {
+    pub(crate) fn leave(
+        &self,
+        place: &mut Option<WaiterId>,
+        waker: &Waker,
+        is_so: impl Fn() -> bool,
+    ) -> bool {
         // What belongs to the task runs without the lock.
         let waker = waker.clone();
         let mut tasks = crate::lock(&self.tasks);
-        if self.comes_while_awaited(is_so) {
+        if self.register_and_check(is_so) {
             return true;
         }
-        let former = place.and_then(|Place(mine)| tasks.wakers.iter_mut().find(|(place, _)| *place == mine));
+        let former =
+            place.and_then(|WaiterId(mine)| tasks.wakers.iter_mut().find(|(place, _)| *place == mine));
         let former = match former {
             Some((_, former)) => Some(core::mem::replace(former, waker)),
             None => {
-                *place = Some(Place(tasks.next));
+                *place = Some(WaiterId(tasks.next));
                 let mine = tasks.next;
                 tasks.wakers.push((mine, waker));
                 tasks.next += 1;
@@ -77,7 +83,7 @@ impl Waiters {
     }
 
     /// The task at `place` waits no longer.
-    pub(crate) fn forget(&self, place: Place) {
+    pub(crate) fn forget(&self, place: WaiterId) {
         let mut tasks = crate::lock(&self.tasks);
         let index = tasks.wakers.iter().position(|(other, _)| *other == place.0);
         let waker = index.map(|index| tasks.wakers.swap_remove(index));
@@ -86,7 +92,7 @@ impl Waiters {
     }
 
     /// Says that somebody waits, and looks whether it `is_so` now. To be called under the lock.
-    fn comes_while_awaited(&self, is_so: impl Fn() -> bool) -> bool {
+    fn register_and_check(&self, is_so: impl Fn() -> bool) -> bool {
         self.awaited.store(true, Ordering::SeqCst);
         fence(Ordering::SeqCst);
         is_so()

@@ -55,7 +55,7 @@ pub(crate) struct Worker<'a, K, E, H> {
     /// Naps in a row that nobody has ended.
     naps: u32,
     /// Searches without success before it sleeps.
-    searches: u32,
+    longest_search: u32,
     /// The worker that is looked at first when one is to be helped.
     first: usize,
     /// Where the others were at the last look.
@@ -90,7 +90,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             turns: 0,
             naps: 0,
             first: me,
-            searches: idle::searches(),
+            longest_search: idle::longest_search(),
             seen,
         }
     }

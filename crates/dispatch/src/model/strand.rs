@@ -39,7 +39,7 @@ fn run_events(
     let mut front = access.lock();
     loop {
         let Some(entry) = front.claim().or_else(|| front.claim_past_held()) else {
-            match strand.refill_or_leave(front) {
+            match strand.refill_or_leave(front, drop) {
                 Ok(refilled) => front = refilled,
                 Err(_) => return,
             }
@@ -117,9 +117,9 @@ fn what_waits_behind_a_held_key_is_announced() {
         push(&strand, &ready, event(1, 0));
         ready.store(false, Ordering::SeqCst);
         let access = strand.own();
-        let front = strand.refill_or_leave(access.lock()).ok();
+        let front = strand.refill_or_leave(access.lock(), drop).ok();
         let held = front.expect("it was pushed").claim().expect("it is at the front").hash;
-        assert!(strand.refill_or_leave(access.lock()).is_err(), "there is nothing else");
+        assert!(strand.refill_or_leave(access.lock(), drop).is_err(), "there is nothing else");
         drop(access);
         let producer = thread::spawn({
             let (strand, ready) = (Arc::clone(&strand), Arc::clone(&ready));

@@ -36,11 +36,16 @@ impl<K, E, S, N, D> fmt::Debug for StateBuilder<K, E, S, N, D> {
     }
 }
 
+/// What is done with a state that is dropped; by default, nothing more.
+type OnDrop<K, S> = dyn Fn(&K, S) + Send + Sync;
+type Nothing<K, S> = fn(&K, S);
+type Parts<K, E, S, N, D, H> = (Builder<K, E>, WithStates<K, S, N, D, H>);
+
 /// A [`Dispatcher`] that keeps the state of each key.
 pub struct StatefulDispatcher<K, E, S> {
     dispatcher: Dispatcher<K, E>,
     states: Arc<States<K, S>>,
-    on_drop: Arc<dyn Fn(&K, S) + Send + Sync>,
+    on_drop: std::sync::Arc<OnDrop<K, S>>,
 }
 
 impl<K, E, S> fmt::Debug for StatefulDispatcher<K, E, S> {
@@ -72,7 +77,7 @@ impl<K, E> Builder<K, E> {
     /// # Ok::<(), warmcore_dispatch::BuildError>(())
     /// ```
     #[must_use]
-    pub fn state<S, N: Fn(&K) -> S>(self, new: N) -> StateBuilder<K, E, S, N, fn(&K, S)> {
+    pub fn state<S, N: Fn(&K) -> S>(self, new: N) -> StateBuilder<K, E, S, N, Nothing<K, S>> {
         let limits = Limits::default();
         StateBuilder { builder: self, new, on_drop: |_, _| {}, limits, state: PhantomData }
     }
@@ -159,11 +164,11 @@ where
         Ok((result, states.remove_all()))
     }
 
-    fn with<H>(self, handler: H) -> (Builder<K, E>, WithStates<K, S, N, D, H>) {
+    fn with<H>(self, handler: H) -> Parts<K, E, S, N, D, H> {
         let Self { builder, new, on_drop, limits, .. } = self;
         (
             builder,
-            WithStates { states: Arc::new(States::new(limits)), new, on_drop: Arc::new(on_drop), handler },
+            WithStates { states: Arc::new(States::new(limits)), new, on_drop: std::sync::Arc::new(on_drop), handler },
         )
     }
 }

@@ -109,7 +109,7 @@ pub(super) struct WithStates<K, S, N, D, H> {
     pub(super) states: Arc<States<K, S>>,
     /// Makes the state of a key.
     pub(super) new: N,
-    pub(super) on_drop: Arc<D>,
+    pub(super) on_drop: std::sync::Arc<D>,
     pub(super) handler: H,
 }
 

@@ -23,7 +23,7 @@ const DOUBLINGS: u32 = 2;
 
 /// Searches without success that workers make before they sleep: next to none where there is one processor,
 /// on which nothing comes while they search.
-pub(crate) fn searches() -> u32 {
+pub(crate) fn longest_search() -> u32 {
     let is_one = || available_parallelism().is_ok_and(|processors| processors.get() == 1);
     if CHECKED || is_one() { AFTER_NAP } else { SEARCHES }
 }
@@ -38,7 +38,7 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
         if fruitless == 0 {
             self.tell();
         }
-        if fruitless < self.searches {
+        if fruitless < self.longest_search {
             spin_loop();
             return fruitless + 1;
         }
@@ -49,21 +49,21 @@ impl<'a, K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'a, K, E, H> {
             shared.sleepers.end(self.me);
             if handled > 0 {
                 // There may be more, and nobody else who comes to it.
-                return self.searches;
+                return self.longest_search;
             }
         }
         if shared.settings.idle == Idle::Spin {
             yield_now();
-            return self.searches / 2;
+            return self.longest_search / 2;
         }
         let naps = shared.settings.binding == Binding::Dynamic && shared.sleepers.is_another_busy(self.me);
         let longest = naps.then(|| NAP * (1 << self.naps.min(DOUBLINGS)));
         let woken = shared.sleepers.sleep(self.me, longest, || self.has_reason_to_stay(naps));
         self.naps = if woken { 0 } else { self.naps.saturating_add(1) };
-        if woken { 0 } else { self.searches - AFTER_NAP.min(self.searches) }
+        if woken { 0 } else { self.longest_search - AFTER_NAP.min(self.longest_search) }
     }
 
-    /// Whether not to fall asleep: somebody may have looked for a sleeper before this one was to be seen.
+    /// Whether to stay awake: work may have come before this worker was to be seen as asleep.
     fn has_reason_to_stay(&self, naps: bool) -> bool {
         let shared = self.shared;
         let mut places = 0..shared.attended.len();

@@ -314,7 +314,7 @@ fn a_handler_that_waits_is_told_when_its_dispatcher_is_aborted() {
         begins.recv_timeout(LONG).unwrap();
         requests.dispatch(1, Request::new(0).0).unwrap();
         begins.recv_timeout(LONG).unwrap();
-        let _ = requests.abort();
+        requests.abort();
         assert_eq!(told(&answer), Err(WaitError::Aborted), "tracked: {tracked}");
     }
 }
