@@ -100,6 +100,20 @@ impl CacheCounts {
         self.misses[cause.index()]
     }
 
+    pub(crate) fn add(&mut self, other: &Self) {
+        for cause in 0..Cause::COUNT {
+            self.accesses[cause] += other.accesses[cause];
+            self.misses[cause] += other.misses[cause];
+        }
+        self.displaced += other.displaced;
+        self.invalidated += other.invalidated;
+        self.excluded += other.excluded;
+        self.written_back += other.written_back;
+        self.prefetched += other.prefetched;
+        self.merged += other.merged;
+        self.stalls += other.stalls;
+    }
+
     /// Accesses for all processors' references.
     #[must_use]
     pub fn references(&self) -> u64 {

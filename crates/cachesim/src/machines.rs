@@ -26,11 +26,9 @@ pub fn dec_3000_600(memory: Cycles) -> Description {
     })
 }
 
-/// `cpus` processors of today with private first and second levels and a shared, inclusive third
+/// `cpus` processors of today with private first and second levels and a shared third
 /// ([`synthetic::virtual_machine`]), with round latencies; no particular product.
 #[must_use]
 pub fn three_levels(cpus: u32) -> Description {
-    let machine = synthetic::virtual_machine(cpus);
-    Description::from_machine(&machine, &[4, 14, 50].map(Cycles), Cycles(250))
-        .with(|cache| cache.inclusive = cache.level == 3)
+    Description::from_machine(&synthetic::virtual_machine(cpus), &[4, 14, 50].map(Cycles), Cycles(250))
 }

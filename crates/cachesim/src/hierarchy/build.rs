@@ -1,6 +1,6 @@
 //! From a description to empty caches.
 
-use super::{Buffer, Cache, Hierarchy, MEMORY, Memory, Processor};
+use super::{Buffer, Cache, Hierarchy, MEMORY, Memory, Processor, batch};
 use crate::counts::{CacheCounts, CacheId};
 use crate::observe::{Nothing, Observer};
 use crate::sets::Sets;
@@ -40,6 +40,7 @@ impl<O: Observer> Hierarchy<O> {
             memory: Memory { latency: description.memory.0, reads: 0, writes: 0 },
             straddling: description.straddling,
             several: cpus.len() > 1,
+            one_way: cpus.len() == 1 && description.caches.iter().all(batch::can),
             observer,
         })
     }

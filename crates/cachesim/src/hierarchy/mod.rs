@@ -1,5 +1,6 @@
 //! The caches of a machine while references run through them.
 
+mod batch;
 mod buffer;
 mod build;
 mod lost;
@@ -26,6 +27,8 @@ pub struct Hierarchy<O = Nothing> {
     several: bool,
     /// Whether there is a write buffer, whose clock has to run.
     buffered: bool,
+    /// Whether what a cache holds depends on nearer ones alone.
+    one_way: bool,
     observer: O,
 }
 
@@ -130,8 +133,12 @@ impl<O: Observer> Hierarchy<O> {
     /// If the description has no cache for `cpu`.
     pub fn run(&mut self, cpu: CpuId, trace: &[Reference]) -> Cycles {
         let before = self.cycles(cpu);
-        for &reference in trace {
-            self.access(cpu, reference);
+        if self.can_batch() && trace.len() > 1 {
+            self.run_in_batches(cpu, trace);
+        } else {
+            for &reference in trace {
+                self.access(cpu, reference);
+            }
         }
         Cycles(self.cycles(cpu).0 - before.0)
     }

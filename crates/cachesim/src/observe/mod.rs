@@ -60,6 +60,9 @@ pub enum Reason {
 
 /// Watches a hierarchy's caches. What an access displaces is reported after the access.
 pub trait Observer {
+    /// Whether anything is watched. Without it, whole traces take a faster way.
+    const WATCHES: bool = true;
+
     /// A cache was asked for a line.
     #[inline(always)]
     fn looked_up(&mut self, lookup: &Lookup) {
@@ -77,9 +80,13 @@ pub trait Observer {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Nothing;
 
-impl Observer for Nothing {}
+impl Observer for Nothing {
+    const WATCHES: bool = false;
+}
 
 impl<A: Observer, B: Observer> Observer for (A, B) {
+    const WATCHES: bool = A::WATCHES || B::WATCHES;
+
     #[inline(always)]
     fn looked_up(&mut self, lookup: &Lookup) {
         self.0.looked_up(lookup);

@@ -5,6 +5,7 @@
 //! four bytes, so that the number of no line reaches [`EMPTY`].
 
 mod ordered;
+mod recent;
 mod tree;
 
 use crate::Replacement;
@@ -43,11 +44,88 @@ pub(crate) struct Sets {
     order: Order,
 }
 
+/// Sets in one form: where a line goes, and what makes way.
+pub(crate) trait Form {
+    /// As [`Sets::access`], in the set of that number.
+    fn access(&mut self, set: usize, line: u64, changed: u64) -> Access;
+
+    /// As [`Sets::mark_changed`], in the set of that number.
+    fn mark_changed(&mut self, set: usize, line: u64) -> bool;
+}
+
+/// What is done with sets in a form that only they know: a closure that is generic.
+pub(crate) trait FormTask {
+    type Output;
+
+    /// Does it. The lowest bits of a line's number, as in `mask`, name its set.
+    fn run(self, form: impl Form, mask: u64) -> Self::Output;
+}
+
+/// Direct-mapped sets.
+struct Direct<'a> {
+    words: &'a mut [u64],
+}
+
+impl Form for Direct<'_> {
+    #[inline(always)]
+    fn access(&mut self, set: usize, line: u64, changed: u64) -> Access {
+        let word = &mut self.words[set];
+        let old = *word;
+        let hit = old >> 1 == line;
+        *word = line << 1 | changed | (old & u64::from(hit));
+        Access { hit, victim: if hit { EMPTY } else { old } }
+    }
+
+    fn mark_changed(&mut self, set: usize, line: u64) -> bool {
+        mark_changed(std::slice::from_mut(&mut self.words[set]), line)
+    }
+}
+
+/// LRU sets of `W` ways.
+struct Recent<'a, const W: usize> {
+    sets: &'a mut [[u64; W]],
+    orders: &'a mut [u64],
+}
+
+impl<'a, const W: usize> Recent<'a, W> {
+    #[inline(always)]
+    const fn new(words: &'a mut [u64], orders: &'a mut [u64]) -> Self {
+        Self { sets: words.as_chunks_mut().0, orders }
+    }
+}
+
+impl<const W: usize> Form for Recent<'_, W> {
+    #[inline(always)]
+    fn access(&mut self, set: usize, line: u64, changed: u64) -> Access {
+        recent::access(&mut self.sets[set], &mut self.orders[set], line, changed)
+    }
+
+    fn mark_changed(&mut self, set: usize, line: u64) -> bool {
+        mark_changed(&mut self.sets[set], line)
+    }
+}
+
+/// Sets of any other form.
+struct Any<'a>(&'a mut Sets);
+
+impl Form for Any<'_> {
+    #[inline]
+    fn access(&mut self, set: usize, line: u64, changed: u64) -> Access {
+        self.0.access_otherwise(set, line, changed)
+    }
+
+    fn mark_changed(&mut self, _set: usize, line: u64) -> bool {
+        self.0.mark_changed(line)
+    }
+}
+
 /// How a set chooses.
 #[derive(Clone, Debug)]
 enum Order {
     /// One way: no choice.
     Direct,
+    /// A word for each set says in which order its ways were last used.
+    Recent(Vec<u64>),
     /// The words of a set stand in order of their last use.
     Lru,
     /// They stand in the order in which they came.
@@ -64,6 +142,7 @@ impl Sets {
         let sets = geometry.sets() as usize;
         let order = match replacement {
             _ if ways == 1 => Order::Direct,
+            Replacement::Lru if ways <= recent::MAX_WAYS => Order::Recent(vec![recent::START; sets]),
             Replacement::Lru => Order::Lru,
             Replacement::Fifo => Order::Fifo,
             Replacement::Random => Order::Random(Box::new(Xoshiro256PlusPlus::seed_from_u64(seed))),
@@ -76,22 +155,28 @@ impl Sets {
     #[inline(always)]
     pub(crate) fn access(&mut self, line: u64, changed: u64) -> Access {
         let set = (line & self.mask) as usize;
-        match &mut self.order {
-            Order::Direct => {
-                let word = &mut self.words[set];
-                let old = *word;
-                let hit = old >> 1 == line;
-                *word = line << 1 | changed | (old & u64::from(hit));
-                Access { hit, victim: if hit { EMPTY } else { old } }
+        match (&mut self.order, self.ways) {
+            (Order::Direct, _) => Direct { words: &mut self.words }.access(set, line, changed),
+            (Order::Recent(orders), 8) => {
+                Recent::<8>::new(&mut self.words, orders).access(set, line, changed)
             }
-            Order::Lru => match self.ways {
-                2 => ordered::lru(&mut self.words.as_chunks_mut::<2>().0[set], line, changed),
-                4 => ordered::lru(&mut self.words.as_chunks_mut::<4>().0[set], line, changed),
-                8 => ordered::lru(&mut self.words.as_chunks_mut::<8>().0[set], line, changed),
-                16 => ordered::lru(&mut self.words.as_chunks_mut::<16>().0[set], line, changed),
-                ways => ordered::lru(&mut self.words[set * ways..][..ways], line, changed),
-            },
             _ => self.access_otherwise(set, line, changed),
+        }
+    }
+
+    /// Calls `task` with these sets in the form that makes their accesses fastest.
+    pub(crate) fn with_form<T: FormTask>(&mut self, task: T) -> T::Output {
+        match (&mut self.order, self.ways) {
+            (Order::Direct, _) => task.run(Direct { words: &mut self.words }, self.mask),
+            (Order::Recent(orders), 2) => task.run(Recent::<2>::new(&mut self.words, orders), self.mask),
+            (Order::Recent(orders), 4) => task.run(Recent::<4>::new(&mut self.words, orders), self.mask),
+            (Order::Recent(orders), 8) => task.run(Recent::<8>::new(&mut self.words, orders), self.mask),
+            (Order::Recent(orders), 12) => task.run(Recent::<12>::new(&mut self.words, orders), self.mask),
+            (Order::Recent(orders), 16) => task.run(Recent::<16>::new(&mut self.words, orders), self.mask),
+            _ => {
+                let mask = self.mask;
+                task.run(Any(self), mask)
+            }
         }
     }
 
@@ -101,6 +186,7 @@ impl Sets {
         let found = position(row, line);
         let way = match &mut self.order {
             Order::Direct | Order::Lru => return ordered::lru(row, line, changed),
+            Order::Recent(orders) => return recent::access(row, &mut orders[set], line, changed),
             Order::Fifo => return ordered::fifo(row, found, line, changed),
             Order::Random(random) => {
                 let drawn = |random: &mut Xoshiro256PlusPlus| {
@@ -140,23 +226,21 @@ impl Sets {
 
     /// Notes that `line` was changed, which is no use of it. Tells whether it is here.
     pub(crate) fn mark_changed(&mut self, line: u64) -> bool {
-        let row = self.row_mut(line);
-        let found = position(row, line);
-        if let Some(way) = found {
-            row[way] |= 1;
-        }
-        found.is_some()
+        mark_changed(self.row_mut(line), line)
     }
 
     /// Removes `line`. Tells whether it had been changed; `None` if it was not here.
     pub(crate) fn remove(&mut self, line: u64) -> Option<bool> {
-        let ordered = matches!(self.order, Order::Lru | Order::Fifo);
+        let set = (line & self.mask) as usize;
+        let ways = self.ways;
         let row = self.row_mut(line);
         let way = position(row, line)?;
         let changed = row[way] & 1 == 1;
         row[way] = EMPTY;
-        if ordered {
-            row[way..].rotate_left(1);
+        match &mut self.order {
+            Order::Lru | Order::Fifo => self.row_mut(line)[way..].rotate_left(1),
+            Order::Recent(orders) => orders[set] = recent::vacated(orders[set], way as u64, ways),
+            Order::Direct | Order::Random(_) | Order::Tree(_) => (),
         }
         Some(changed)
     }
@@ -182,6 +266,14 @@ impl Sets {
 
 fn position(row: &[u64], line: u64) -> Option<usize> {
     row.iter().position(|&word| word >> 1 == line)
+}
+
+fn mark_changed(row: &mut [u64], line: u64) -> bool {
+    let found = position(row, line);
+    if let Some(way) = found {
+        row[way] |= 1;
+    }
+    found.is_some()
 }
 
 fn first_empty(row: &[u64]) -> Option<usize> {

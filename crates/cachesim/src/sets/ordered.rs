@@ -4,13 +4,7 @@ use super::{Access, EMPTY, HIT, miss};
 
 /// Accesses `line` in a `set` in order of last use. The search carries what it passes one place back, so that it ends with
 /// the line in front, and with the word that falls off the end if the line was nowhere.
-#[inline(always)]
-pub(super) fn lru<S: AsMut<[u64]> + ?Sized>(set: &mut S, line: u64, changed: u64) -> Access {
-    let set = set.as_mut();
-    if set[0] >> 1 == line {
-        set[0] |= changed;
-        return HIT;
-    }
+pub(super) fn lru(set: &mut [u64], line: u64, changed: u64) -> Access {
     let mut carried = line << 1 | changed;
     for place in 0..set.len() {
         let passed = std::mem::replace(&mut set[place], carried);
