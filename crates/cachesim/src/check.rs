@@ -7,6 +7,9 @@ use warmcore_units::{Bytes, CpuId, Fault};
 /// The most lines of all caches together: half a gigabyte of bookkeeping.
 const MAX_LINES: u64 = 1 << 26;
 
+/// The most levels.
+const MAX_LEVELS: usize = 8;
+
 /// The shortest line: a word.
 const MIN_LINE: u64 = 4;
 
@@ -36,10 +39,15 @@ impl Description {
     }
 
     fn check_paths(&self) -> Result<(), Fault> {
-        let mut next_of: BTreeMap<usize, (CpuId, Option<usize>)> = BTreeMap::new();
+        let mut next_of: BTreeMap<usize, (String, Option<usize>)> = BTreeMap::new();
         for cpu in self.cpus().iter() {
             for instructions in [true, false] {
                 let path = self.path(cpu, instructions);
+                let what = format!("{} of {cpu}", if instructions { "instructions" } else { "data" });
+                if path.len() > MAX_LEVELS {
+                    let expected = format!("at most {MAX_LEVELS} on the way of the {what}");
+                    return Err(Fault::new("caches", format!("{} caches", path.len()), expected));
+                }
                 let beyond = path.iter().skip(1).map(|&index| Some(index)).chain([None]);
                 for (&near, far) in path.iter().zip(beyond) {
                     match far {
@@ -51,15 +59,15 @@ impl Description {
                         }
                         None => (),
                     }
-                    let (other, told) = *next_of.entry(near).or_insert((cpu, far));
-                    if told != far {
-                        let field = format!("caches[{near}].shared_by");
-                        let expected = format!("cpus that go on to one cache; {other} and {cpu} part here");
-                        return Err(Fault::new(field, &self.caches[near].shared_by, expected));
+                    let (other, told) = next_of.entry(near).or_insert_with(|| (what.clone(), far));
+                    if *told != far {
+                        let field = format!("caches[{near}]");
+                        let expected = "one that has one next cache for all that it is asked";
+                        return Err(Fault::new(field, format!("where {other} and {what} part"), expected));
                     }
                 }
-                let buffers = path.iter().filter(|&&index| self.caches[index].write_buffer.is_some());
-                if let Some(&second) = buffers.skip(1).next() {
+                let mut buffers = path.iter().filter(|&&index| self.caches[index].write_buffer.is_some());
+                if let Some(&second) = buffers.nth(1) {
                     let field = format!("caches[{second}].write_buffer");
                     return Err(Fault::new(field, "a second one", format!("one on the way of {cpu}")));
                 }

@@ -2,6 +2,24 @@
 //!
 //! A [`Hierarchy`](crate::Hierarchy) is generic over its observer, so that one that watches nothing ([`Nothing`])
 //! costs nothing. Two observers at once are a pair of them.
+//!
+//! | observer | answers |
+//! |---|---|
+//! | [`ByOwner`] | who asks, and who misses |
+//! | [`MissKinds`] | whether a miss is the first of its line, for want of capacity, a conflict, or of what was taken away |
+//! | [`Displacements`] | which line displaces which, whose displaces whose, and who misses it later |
+//! | [`Unused`] | how much of what is fetched nobody asks for |
+
+mod associative;
+mod displacements;
+mod kinds;
+mod owners;
+mod unused;
+
+pub use displacements::{Displacements, LinePair, OwnerPair};
+pub use kinds::{MissCounts, MissKind, MissKinds};
+pub use owners::{ByOwner, OwnerCounts};
+pub use unused::{Unused, Use};
 
 use crate::{CacheId, Cause, Owner};
 
