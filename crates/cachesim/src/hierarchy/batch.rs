@@ -10,7 +10,7 @@ use crate::{CacheDescription, Kind, Observer, Prefetch, Reference, Straddling, W
 use warmcore_units::CpuId;
 
 /// References in a batch: its items fit the nearest caches of today's machines.
-const BATCH: usize = 2048;
+const BATCH: usize = 1024;
 
 /// The longest line: far below what an item can count.
 const MAX_LINE: u64 = 1 << 20;
@@ -50,10 +50,10 @@ const NO_ITEM: Item = Item { address: 0, order: 0, more: 0, what: What::WriteBac
 
 impl Item {
     #[inline(always)]
-    const fn from_reference(order: usize, reference: &Reference) -> Self {
+    const fn from_reference(order: u16, reference: &Reference) -> Self {
         Self {
             address: reference.address,
-            order: order as u16,
+            order,
             more: reference.size.saturating_sub(1) as u32,
             what: What::Reference(reference.kind),
             write: matches!(reference.kind, Kind::Store),
@@ -93,45 +93,53 @@ impl<O: Observer> Hierarchy<O> {
             this.caches.iter().map(|cache| hits(&cache.counts)).collect()
         };
         let (hits_before, reads_before) = (hits(self), self.memory.reads);
-        let mut queues = Queues { asked: vec![Vec::new(); self.caches.len() + 1], spare: Vec::new() };
-        let order = self.nearest_first(nearest);
+        let mut queues =
+            Queues { asked: vec![Queue::default(); self.caches.len() + 1], spare: Queue::default() };
+        let (first, behind) = self.nearest_first(nearest);
+        let mut sides = Sides { fetches: [0; BATCH], data: [0; BATCH] };
         for references in trace.chunks(BATCH) {
-            let mut items =
-                references.iter().enumerate().map(|(order, one)| Item::from_reference(order, one));
-            let mut behind = &order[..];
+            let item = |order: u16| Item::from_reference(order, &references[usize::from(order)]);
             if nearest[0] == nearest[1] && nearest[0] != MEMORY {
-                self.ask(nearest[0], items, &mut queues);
-                behind = &order[1..];
+                self.ask(nearest[0], (0..references.len() as u16).map(item), &mut queues);
             } else {
-                queues.split(&mut items, nearest.map(|at| self.queue_of(at)));
+                for (at, side) in nearest.into_iter().zip(sides.split(references)) {
+                    let items = side.iter().map(|&order| item(order));
+                    if first.contains(&at) {
+                        self.ask(at, items, &mut queues);
+                    } else {
+                        let queue = &mut queues.asked[self.queue_of(at)];
+                        items.for_each(|item| queue.push(item, true));
+                    }
+                }
             }
-            for &at in behind {
+            for &at in &behind {
                 let asked = std::mem::take(&mut queues.asked[at as usize]);
-                self.ask(at, asked.iter().copied(), &mut queues);
-                queues.asked[at as usize] = asked;
-                queues.asked[at as usize].clear();
+                self.ask(at, asked.items().iter().copied(), &mut queues);
+                queues.asked[at as usize] = asked.emptied();
             }
             // Only where there is no cache on the way.
-            let beyond = &mut queues.asked[self.caches.len()];
+            let beyond = queues.asked[self.caches.len()].items();
             let writes = beyond.iter().filter(|item| item.write).count() as u64;
             self.memory.writes += writes;
             self.memory.reads += beyond.len() as u64 - writes;
             self.cpus[cpu.index()].cycles += writes * self.memory.latency;
-            beyond.clear();
+            queues.asked[self.caches.len()].length = 0;
         }
         let found = hits(self).into_iter().zip(hits_before).map(|(now, before)| now - before);
         let cycles: u64 = found.zip(&self.caches).map(|(found, cache)| found * cache.latency).sum();
         self.cpus[cpu.index()].cycles += cycles + (self.memory.reads - reads_before) * self.memory.latency;
     }
 
-    /// All caches from `nearest` on, such that each comes before those further away.
-    fn nearest_first(&self, nearest: [u32; 2]) -> Vec<u32> {
+    /// The caches that nothing asks but the processor; and those behind, such that each comes before those further away.
+    fn nearest_first(&self, nearest: [u32; 2]) -> (Vec<u32>, Vec<u32>) {
         let path = |from: u32| {
             let below = |&at: &u32| self.caches.get(at as usize).map(|cache| cache.below);
             std::iter::successors(Some(from), below).take_while(|&at| at != MEMORY)
         };
         let data: Vec<u32> = path(nearest[1]).collect();
-        path(nearest[0]).filter(|at| !data.contains(at)).chain(data.iter().copied()).collect()
+        let all = path(nearest[0]).filter(|at| !data.contains(at)).chain(data.iter().copied());
+        let asked: Vec<u32> = nearest.into_iter().flat_map(|from| path(from).skip(1)).collect();
+        all.partition(|at| !asked.contains(at))
     }
 
     const fn queue_of(&self, at: u32) -> usize {
@@ -148,7 +156,6 @@ impl<O: Observer> Hierarchy<O> {
             straddling: self.straddling,
             items,
             passed_on: std::mem::take(&mut queues.spare),
-            length: 0,
             counts: CacheCounts::default(),
             to_memory: 0,
         };
@@ -157,68 +164,92 @@ impl<O: Observer> Hierarchy<O> {
         if is_last {
             self.memory.reads += answered.counts.reference_misses();
             self.memory.writes += answered.to_memory;
-            queues.spare = answered.passed_on;
+            queues.spare = answered.passed_on.emptied();
         } else {
-            queues.pass_on(answered.passed_on, answered.length, below);
+            queues.pass_on(answered.passed_on, below);
         }
+    }
+}
+
+/// Items in order. Their memory is written once and used again: what is behind the last item is left as it is.
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    memory: Vec<Item>,
+    length: usize,
+}
+
+impl Queue {
+    fn items(&self) -> &[Item] {
+        &self.memory[..self.length]
+    }
+
+    fn emptied(self) -> Self {
+        Self { length: 0, ..self }
+    }
+
+    /// Writes `item` behind the last, and lets it stay there if `really`.
+    #[inline(always)]
+    fn push(&mut self, item: Item, really: bool) {
+        if self.length == self.memory.len() {
+            self.grow();
+        }
+        self.memory[self.length] = item;
+        self.length += usize::from(really);
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        self.memory.resize(self.length + BATCH, NO_ITEM);
     }
 }
 
 /// What each cache is asked, and memory behind the last.
 #[derive(Debug)]
 struct Queues {
-    asked: Vec<Vec<Item>>,
+    asked: Vec<Queue>,
     /// Kept for its memory.
-    spare: Vec<Item>,
+    spare: Queue,
 }
 
 impl Queues {
-    /// Puts fetches into the first of two queues and the rest into the second.
-    fn split(&mut self, items: &mut impl ExactSizeIterator<Item = Item>, queues: [usize; 2]) {
-        let [mut fetches, mut data] = queues.map(|at| {
-            let mut queue = std::mem::take(&mut self.asked[at]);
-            queue.resize(items.len(), NO_ITEM);
-            queue
-        });
-        let (mut all, mut of_data) = (0, 0);
-        for item in items {
-            // Each place is written again by the next until it is kept: no branch on what comes.
-            fetches[all - of_data] = item;
-            data[of_data] = item;
-            all += 1;
-            of_data += usize::from(item.what != What::Reference(Kind::Fetch));
-        }
-        fetches.truncate(all - of_data);
-        data.truncate(of_data);
-        if queues[0] == queues[1] {
-            // There is no cache at all on either way, and order is of no matter.
-            fetches.append(&mut data);
-            self.asked[queues[0]] = fetches;
-        } else {
-            self.asked[queues[0]] = fetches;
-            self.asked[queues[1]] = data;
-        }
-    }
-
-    /// Puts the first `length` of `items` into the queue of `at`, in order with what another cache put there.
-    fn pass_on(&mut self, mut items: Vec<Item>, length: usize, at: usize) {
+    /// Puts `items` into the queue of `at`, in order with what another cache put there.
+    fn pass_on(&mut self, items: Queue, at: usize) {
         let asked = &mut self.asked[at];
-        if asked.is_empty() {
-            // The rest is kept as it is: it need not be cleared to be used again.
-            items.truncate(length);
+        if asked.length == 0 {
             self.spare = std::mem::replace(asked, items);
             return;
         }
-        let before = std::mem::take(asked);
-        let (mut left, mut right) = (&before[..], &items[..length]);
+        let before = std::mem::replace(asked, std::mem::take(&mut self.spare));
+        let (mut left, mut right) = (before.items(), items.items());
         while let ([first, ..], [second, ..]) = (left, right) {
             let from = if first.order < second.order { &mut left } else { &mut right };
-            asked.push(from[0]);
+            asked.push(from[0], true);
             *from = &from[1..];
         }
-        asked.extend_from_slice(left);
-        asked.extend_from_slice(right);
-        self.spare = items;
+        left.iter().chain(right).for_each(|&item| asked.push(item, true));
+        self.spare = items.emptied();
+    }
+}
+
+/// Which references of a batch are fetches, and which are not.
+struct Sides {
+    fetches: [u16; BATCH],
+    data: [u16; BATCH],
+}
+
+impl Sides {
+    /// The indices of both, in order.
+    fn split(&mut self, references: &[Reference]) -> [&[u16]; 2] {
+        let (mut fetches, mut data) = (0, 0);
+        for (index, reference) in (0..).zip(&references[..references.len().min(BATCH)]) {
+            // Each place is written again until what it holds is to stay: no branch on what comes.
+            self.fetches[fetches] = index;
+            self.data[data] = index;
+            let is_fetch = reference.kind == Kind::Fetch;
+            fetches += usize::from(is_fetch);
+            data += usize::from(!is_fetch);
+        }
+        [&self.fetches[..fetches], &self.data[..data]]
     }
 }
 
@@ -227,9 +258,8 @@ struct Answer<I> {
     bits: u32,
     straddling: Straddling,
     items: I,
-    /// What it does not have, in order; the first `length` of it.
-    passed_on: Vec<Item>,
-    length: usize,
+    /// What it does not have, in order.
+    passed_on: Queue,
     counts: CacheCounts,
     /// Lines that it and nearer ones write to memory, if it is the last.
     to_memory: u64,
@@ -251,9 +281,8 @@ impl<I: Iterator<Item = Item>> FormTask for Ask<I> {
 impl<I: Iterator<Item = Item>> Answer<I> {
     #[inline(always)]
     fn all<const LAST: bool>(self, mut form: impl Form, mask: u64) -> Answer<std::iter::Empty<Item>> {
-        let Self { bits, straddling, items, passed_on, length, counts, to_memory } = self;
-        let mut answer =
-            Answer { bits, straddling, items: std::iter::empty(), passed_on, length, counts, to_memory };
+        let Self { bits, straddling, items, passed_on, counts, to_memory } = self;
+        let mut answer = Answer { bits, straddling, items: std::iter::empty(), passed_on, counts, to_memory };
         // Counted apart from the rest, so that they can stay in registers or at least in one line.
         let (mut accesses, mut misses, mut displaced) = ([0_u64; 4], [0_u64; 4], 0_u64);
         for item in items {
@@ -287,23 +316,8 @@ impl<I: Iterator<Item = Item>> Answer<I> {
     #[inline(always)]
     fn pass_on<const LAST: bool>(&mut self, really: bool, item: Item, first: u64, last: u64) {
         if !LAST {
-            self.push(Item::of_lines(item.order, item.what, first, last, self.bits), really);
+            self.passed_on.push(Item::of_lines(item.order, item.what, first, last, self.bits), really);
         }
-    }
-
-    /// Puts `item` where the next of what is passed on belongs, and lets it stay there if `really`.
-    #[inline(always)]
-    fn push(&mut self, item: Item, really: bool) {
-        if self.length == self.passed_on.len() {
-            self.grow();
-        }
-        self.passed_on[self.length] = item;
-        self.length += usize::from(really);
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        self.passed_on.resize(self.length + BATCH, NO_ITEM);
     }
 
     /// Passes on what was `changed` in a line that made way.
@@ -315,7 +329,7 @@ impl<I: Iterator<Item = Item>> Answer<I> {
         } else if changed {
             self.counts.written_back += 1;
             let line = victim >> 1;
-            self.push(Item::of_lines(order, What::WriteBack, line, line, self.bits), true);
+            self.passed_on.push(Item::of_lines(order, What::WriteBack, line, line, self.bits), true);
         }
     }
 
@@ -329,7 +343,7 @@ impl<I: Iterator<Item = Item>> Answer<I> {
         if LAST {
             self.to_memory += 1;
         } else {
-            self.push(item, true);
+            self.passed_on.push(item, true);
         }
     }
 
