@@ -98,12 +98,14 @@ impl<O: Observer> Hierarchy<O> {
         let (first, behind) = self.nearest_first(nearest);
         let mut sides = Sides { fetches: [0; BATCH], data: [0; BATCH] };
         for references in trace.chunks(BATCH) {
-            let item = |order: u16| Item::from_reference(order, &references[usize::from(order)]);
             if nearest[0] == nearest[1] && nearest[0] != MEMORY {
-                self.ask(nearest[0], (0..references.len() as u16).map(item), &mut queues);
+                let items = (0..).zip(references).map(|(order, one)| Item::from_reference(order, one));
+                self.ask(nearest[0], items, &mut queues);
             } else {
                 for (at, side) in nearest.into_iter().zip(sides.split(references)) {
-                    let items = side.iter().map(|&order| item(order));
+                    let items = side
+                        .iter()
+                        .map(|&order| Item::from_reference(order, &references[usize::from(order)]));
                     if first.contains(&at) {
                         self.ask(at, items, &mut queues);
                     } else {

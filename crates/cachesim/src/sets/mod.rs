@@ -11,6 +11,7 @@ mod tree;
 use crate::Replacement;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use recent::Recency;
 use warmcore_topology::Geometry;
 
 /// What stands in a place that holds no line.
@@ -84,20 +85,20 @@ impl Form for Direct<'_> {
 /// LRU sets of `W` ways.
 struct Recent<'a, const W: usize> {
     sets: &'a mut [[u64; W]],
-    orders: &'a mut [u64],
+    recencies: &'a mut [Recency],
 }
 
 impl<'a, const W: usize> Recent<'a, W> {
     #[inline(always)]
-    const fn new(words: &'a mut [u64], orders: &'a mut [u64]) -> Self {
-        Self { sets: words.as_chunks_mut().0, orders }
+    const fn new(words: &'a mut [u64], recencies: &'a mut [Recency]) -> Self {
+        Self { sets: words.as_chunks_mut().0, recencies }
     }
 }
 
 impl<const W: usize> Form for Recent<'_, W> {
     #[inline(always)]
     fn access(&mut self, set: usize, line: u64, changed: u64) -> Access {
-        recent::access(&mut self.sets[set], &mut self.orders[set], line, changed)
+        recent::access(&mut self.sets[set], &mut self.recencies[set], line, changed)
     }
 
     fn mark_changed(&mut self, set: usize, line: u64) -> bool {
@@ -124,8 +125,8 @@ impl Form for Any<'_> {
 enum Order {
     /// One way: no choice.
     Direct,
-    /// A word for each set says in which order its ways were last used.
-    Recent(Vec<u64>),
+    /// For each set, in which order its ways were last used.
+    Recent(Vec<Recency>),
     /// The words of a set stand in order of their last use.
     Lru,
     /// They stand in the order in which they came.
@@ -142,7 +143,7 @@ impl Sets {
         let sets = geometry.sets() as usize;
         let order = match replacement {
             _ if ways == 1 => Order::Direct,
-            Replacement::Lru if ways <= recent::MAX_WAYS => Order::Recent(vec![recent::START; sets]),
+            Replacement::Lru if ways <= recent::MAX_WAYS => Order::Recent(vec![Recency::START; sets]),
             Replacement::Lru => Order::Lru,
             Replacement::Fifo => Order::Fifo,
             Replacement::Random => Order::Random(Box::new(Xoshiro256PlusPlus::seed_from_u64(seed))),
@@ -157,8 +158,8 @@ impl Sets {
         let set = (line & self.mask) as usize;
         match (&mut self.order, self.ways) {
             (Order::Direct, _) => Direct { words: &mut self.words }.access(set, line, changed),
-            (Order::Recent(orders), 8) => {
-                Recent::<8>::new(&mut self.words, orders).access(set, line, changed)
+            (Order::Recent(recencies), 8) => {
+                Recent::<8>::new(&mut self.words, recencies).access(set, line, changed)
             }
             _ => self.access_otherwise(set, line, changed),
         }
@@ -168,11 +169,21 @@ impl Sets {
     pub(crate) fn with_form<T: FormTask>(&mut self, task: T) -> T::Output {
         match (&mut self.order, self.ways) {
             (Order::Direct, _) => task.run(Direct { words: &mut self.words }, self.mask),
-            (Order::Recent(orders), 2) => task.run(Recent::<2>::new(&mut self.words, orders), self.mask),
-            (Order::Recent(orders), 4) => task.run(Recent::<4>::new(&mut self.words, orders), self.mask),
-            (Order::Recent(orders), 8) => task.run(Recent::<8>::new(&mut self.words, orders), self.mask),
-            (Order::Recent(orders), 12) => task.run(Recent::<12>::new(&mut self.words, orders), self.mask),
-            (Order::Recent(orders), 16) => task.run(Recent::<16>::new(&mut self.words, orders), self.mask),
+            (Order::Recent(recencies), 2) => {
+                task.run(Recent::<2>::new(&mut self.words, recencies), self.mask)
+            }
+            (Order::Recent(recencies), 4) => {
+                task.run(Recent::<4>::new(&mut self.words, recencies), self.mask)
+            }
+            (Order::Recent(recencies), 8) => {
+                task.run(Recent::<8>::new(&mut self.words, recencies), self.mask)
+            }
+            (Order::Recent(recencies), 12) => {
+                task.run(Recent::<12>::new(&mut self.words, recencies), self.mask)
+            }
+            (Order::Recent(recencies), 16) => {
+                task.run(Recent::<16>::new(&mut self.words, recencies), self.mask)
+            }
             _ => {
                 let mask = self.mask;
                 task.run(Any(self), mask)
@@ -186,7 +197,7 @@ impl Sets {
         let found = position(row, line);
         let way = match &mut self.order {
             Order::Direct | Order::Lru => return ordered::lru(row, line, changed),
-            Order::Recent(orders) => return recent::access(row, &mut orders[set], line, changed),
+            Order::Recent(recencies) => return recent::access(row, &mut recencies[set], line, changed),
             Order::Fifo => return ordered::fifo(row, found, line, changed),
             Order::Random(random) => {
                 let drawn = |random: &mut Xoshiro256PlusPlus| {
@@ -239,7 +250,10 @@ impl Sets {
         row[way] = EMPTY;
         match &mut self.order {
             Order::Lru | Order::Fifo => self.row_mut(line)[way..].rotate_left(1),
-            Order::Recent(orders) => orders[set] = recent::vacated(orders[set], way as u64, ways),
+            Order::Recent(recencies) => {
+                let order = &mut recencies[set].order;
+                *order = recent::vacated(*order, way as u64, ways);
+            }
             Order::Direct | Order::Random(_) | Order::Tree(_) => (),
         }
         Some(changed)
