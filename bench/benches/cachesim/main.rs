@@ -34,6 +34,11 @@ fn main() {
     for trace in &traces::made(REFERENCES) {
         measure(trace, rounds);
     }
+    println!("gzip: the first references of `gzip --stdout` on Cargo.lock, recorded by lackey\n");
+    match peer::record() {
+        Ok(trace) => measure(&("gzip", trace.into_iter().take(REFERENCES).collect()), rounds),
+        Err(reason) => println!("gzip is not measured: {reason}"),
+    }
     match peer::compare(rounds.min(5)) {
         Ok(version) => provenance.add("valgrind", &version),
         Err(reason) => println!("not compared with cachegrind: {reason}"),

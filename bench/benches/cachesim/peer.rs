@@ -4,7 +4,7 @@ use crate::{build, quartiles, traces};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
-use warmcore_cachesim::{CacheDescription, Description, Nothing, Straddling};
+use warmcore_cachesim::{CacheDescription, Description, Nothing, Reference, Straddling};
 use warmcore_topology::{Cache, CacheKind, Geometry};
 use warmcore_units::{Bytes, CpuId, Cycles};
 
@@ -18,17 +18,13 @@ const STEPS: [&str; 4] = ["cachegrind, whole", "recording by lackey", "reading t
 pub(crate) fn compare(rounds: usize) -> Result<String, String> {
     let version = Command::new("valgrind").arg("--version").output();
     let version = version.map_err(|error| format!("valgrind cannot be started: {error}"))?;
-    let folder = warmcore_bench::results::target().join("bench");
-    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let record = folder.join("lackey.txt");
-    let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
+    let record = record_file()?;
     let mut seconds: [Vec<f64>; 4] = Default::default();
     let mut references = 0;
     for _ in 0..rounds {
         let caches = "--I1=32768,8,64 --D1=32768,8,64 --LL=1048576,16,64 --cachegrind-out-file=/dev/null";
-        let of_cachegrind = valgrind("cachegrind", caches.split(' '), &input)?;
-        let log = format!("--log-file={}", record.display());
-        let of_lackey = valgrind("lackey", ["--trace-mem=yes", &log], &input)?;
+        let of_cachegrind = valgrind("cachegrind", caches.split(' '))?;
+        let of_lackey = lackey(&record)?;
         let start = Instant::now();
         let text = std::fs::read_to_string(&record).map_err(|error| error.to_string())?;
         let trace = traces::recorded(&text);
@@ -60,17 +56,37 @@ pub(crate) fn compare(rounds: usize) -> Result<String, String> {
     Ok(String::from_utf8_lossy(&version.stdout).trim().trim_start_matches("valgrind-").to_owned())
 }
 
+/// The references of the program.
+///
+/// # Errors
+/// Why they cannot be recorded.
+pub(crate) fn record() -> Result<Vec<Reference>, String> {
+    let record = record_file()?;
+    lackey(&record)?;
+    let text = std::fs::read_to_string(&record).map_err(|error| error.to_string())?;
+    std::fs::remove_file(&record).map_err(|error| error.to_string())?;
+    Ok(traces::recorded(&text))
+}
+
+fn record_file() -> Result<PathBuf, String> {
+    let folder = warmcore_bench::results::target().join("bench");
+    std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok(folder.join("lackey.txt"))
+}
+
+fn lackey(record: &Path) -> Result<f64, String> {
+    let log = format!("--log-file={}", record.display());
+    valgrind("lackey", ["--trace-mem=yes", &log])
+}
+
 fn print(name: &str, values: &[f64]) {
     let [low, median, high] = quartiles(values.to_vec());
     println!("  {name:<40} {median:>8.4} [{low:.4}, {high:.4}]");
 }
 
 /// Runs gzip under a tool. Returns how long it took.
-fn valgrind<'a>(
-    tool: &str,
-    options: impl IntoIterator<Item = &'a str>,
-    input: &PathBuf,
-) -> Result<f64, String> {
+fn valgrind<'a>(tool: &str, options: impl IntoIterator<Item = &'a str>) -> Result<f64, String> {
+    let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
     let start = Instant::now();
     let status = Command::new("valgrind")
         .arg(format!("--tool={tool}"))

@@ -12,34 +12,41 @@ pub(crate) type Trace = (&'static str, Vec<Reference>);
 /// Traces of `length` references, and what they are.
 pub(crate) fn made(length: usize) -> [Trace; 3] {
     println!(
-        "program: runs of 4-byte instructions, 8 on average, in 1 of 512 functions of 1 KiB, low ones more often; after each third\n\
-         one a load or, of four, a store: half in 1 KiB of stack, the rest in 4 MiB, low addresses more often\n\
+        "mix: runs of 4-byte instructions, 8 on average, in 1 of 512 functions of 1 KiB, low ones more often; after each third\n\
+         a load or, of four, a store: half in 512 bytes of stack, the rest in runs of 8-byte words, 8 on average, in 4 MiB, low\n\
+         addresses more often\n\
          uniform: fetches, loads and stores as 6:3:1, anywhere in 16 KiB, of ten one in 256 KiB, of fifty one in 4 MiB, of 500 one\n\
-         in 64 MiB: no order at all\n\
+         in 64 MiB: no order at all, for which no cache is built\n\
          loop: two fetches and a load, all through the same 48 KiB\n\
          random numbers: Xoshiro256++, seed {SEED}\n"
     );
-    [("program", program(length)), ("uniform", uniform(length)), ("loop", looped(length))]
+    [("mix", mix(length)), ("uniform", uniform(length)), ("loop", looped(length))]
 }
 
-fn program(length: usize) -> Vec<Reference> {
+fn mix(length: usize) -> Vec<Reference> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    // Powers of a uniform number make low functions and addresses more frequent: half of all are in 1 of 64.
+    let low = |random: &mut Xoshiro256PlusPlus, below: u32| {
+        (random.random::<f64>().powi(6) * f64::from(below)) as u64
+    };
     let mut trace = Vec::with_capacity(length);
-    let (mut instruction, mut executed) = (0, 0);
+    let (mut instruction, mut word, mut executed) = (1 << 30, 0, 0);
     while trace.len() < length {
         if random.random_ratio(1, 8) {
-            // The cube of a uniform number: half of all jumps go to an eighth of the functions.
-            let function = (random.random::<f64>().powi(3) * 512.0) as u64;
-            instruction = (1 << 30) + function * 1024 + random.random_range(0..128) * 4;
+            instruction = (1 << 30) + low(&mut random, 512) * 1024 + random.random_range(0..128) * 4;
         }
         trace.push(Reference::new(Kind::Fetch, instruction, 4));
         instruction += 4;
         executed += 1;
         if executed % 3 == 0 {
             let kind = if random.random_ratio(1, 4) { Kind::Store } else { Kind::Load };
-            let stack = (1 << 40) + random.random_range(0..128) * 8;
-            let heap = ((random.random::<f64>().powi(6) * f64::from(1 << 22)) as u64) & !7;
-            trace.push(Reference::new(kind, if random.random() { stack } else { heap }, 8));
+            let address = if random.random() {
+                (1 << 40) + random.random_range(0..64) * 8
+            } else {
+                word = if random.random_ratio(1, 8) { low(&mut random, 1 << 19) } else { word + 1 };
+                word * 8
+            };
+            trace.push(Reference::new(kind, address, 8));
         }
     }
     trace.truncate(length);

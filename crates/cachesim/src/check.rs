@@ -2,13 +2,19 @@
 
 use crate::{CacheDescription, Description, Replacement, Writes};
 use std::collections::BTreeMap;
-use warmcore_units::{Bytes, CpuId, Fault};
+use warmcore_units::{Bytes, CpuId, Cycles, Fault};
 
 /// The most lines of all caches together: half a gigabyte of bookkeeping.
 const MAX_LINES: u64 = 1 << 26;
 
 /// The most levels.
 const MAX_LEVELS: usize = 8;
+
+/// The largest block of a write buffer: a page.
+const MAX_BLOCK: Bytes = Bytes::kib(4);
+
+/// The longest latency: sums of two billion fit 64 bits.
+const MAX_LATENCY: Cycles = Cycles(1 << 32);
 
 /// The shortest line: a word.
 const MIN_LINE: u64 = 4;
@@ -34,6 +40,9 @@ impl Description {
                 format!("{lines} lines"),
                 format!("at most {MAX_LINES} together"),
             ));
+        }
+        if self.memory > MAX_LATENCY {
+            return Err(Fault::new("memory", self.memory, format!("at most {MAX_LATENCY}")));
         }
         self.check_paths()
     }
@@ -140,8 +149,9 @@ impl CacheDescription {
         if buffer.depth == 0 || buffer.depth > 1 << 16 {
             return Err(Fault::new(field("write_buffer.depth"), buffer.depth, "1 to 65536 blocks"));
         }
-        if !buffer.block.0.is_power_of_two() {
-            return Err(Fault::new(field("write_buffer.block"), buffer.block, "a power of two"));
+        if !buffer.block.0.is_power_of_two() || buffer.block > MAX_BLOCK {
+            let expected = format!("a power of two, at most {MAX_BLOCK}");
+            return Err(Fault::new(field("write_buffer.block"), buffer.block, expected));
         }
         if buffer.retire_at == 0 || buffer.retire_at > buffer.depth {
             let expected = format!("1 to {}, its depth", buffer.depth);
