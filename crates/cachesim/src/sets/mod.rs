@@ -201,7 +201,7 @@ impl Sets {
             Order::Fifo => return ordered::fifo(row, found, line, changed),
             Order::Random(random) => {
                 let drawn = |random: &mut Xoshiro256PlusPlus| {
-                    (u128::from(random.next_u64()) * row.len() as u128 >> 64) as usize
+                    ((u128::from(random.next_u64()) * row.len() as u128) >> 64) as usize
                 };
                 found.or_else(|| first_empty(row)).unwrap_or_else(|| drawn(random))
             }

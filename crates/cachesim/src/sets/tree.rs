@@ -15,7 +15,7 @@ pub(super) const fn used(mut bits: u64, ways: usize, way: usize) -> u64 {
     let mut node = way + ways;
     while node > 1 {
         let parent = node / 2;
-        if node % 2 == 0 {
+        if node.is_multiple_of(2) {
             bits |= 1 << parent;
         } else {
             bits &= !(1 << parent);

@@ -189,7 +189,7 @@ impl Model {
             Replacement::Fifo => mates.iter().min_by_key(|held| held.came).expect("full").way,
             Replacement::Random => {
                 let random = contents.random.as_mut().expect("a generator").next_u64();
-                (u128::from(random) * ways as u128 >> 64) as usize
+                ((u128::from(random) * ways as u128) >> 64) as usize
             }
             Replacement::TreePlru => contents.pointed_to(set, 0, ways),
         });
