@@ -7,7 +7,7 @@ export RUSTDOCFLAGS := -D warnings
 # Where cargo builds.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help study release test test-long audit docs bench bench-sim bench-runtime bench-dispatch bench-transfer fuzz
+.PHONY: help study release test test-long audit docs bench bench-sim bench-runtime bench-dispatch bench-transfer bench-cachesim fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
@@ -22,6 +22,7 @@ help:
 	@echo 'make bench-sim           compare the packet simulator with other simulators'
 	@echo 'make bench-runtime       compare the live runtime with its peers'
 	@echo 'make bench-transfer      compare bulk transfers with iperf3 on the same wires; needs root'
+	@echo 'make bench-cachesim      references a second through simulated caches, and whole runs compared with cachegrind'
 	@echo 'make bench-dispatch      compare the dispatch queue with its peers; ARGS=--quick for a first look'
 
 study:
@@ -86,6 +87,11 @@ bench-transfer:
 	@scripts/install-toolchain
 	@scripts/install-bench-peers transfer
 	cargo bench --locked --package warmcore-bench --bench transfer
+
+bench-cachesim:
+	@scripts/install-toolchain
+	@scripts/install-bench-peers cachesim
+	cargo bench --locked --package warmcore-bench --bench cachesim
 
 bench-dispatch:
 	@scripts/install-toolchain

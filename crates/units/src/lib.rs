@@ -3,7 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`id`] | identifiers: [`CpuId`], [`StreamId`], [`StackId`], [`ThreadId`] |
-//! | [`quantity`] | quantities: [`Nanos`], [`Bytes`], [`PerSecond`] |
+//! | [`quantity`] | quantities: [`Nanos`], [`Cycles`], [`Bytes`], [`PerSecond`] |
 //! | [`estimate`] | [`Estimate`], a mean with its 95% half-width |
 //! | [`fault`] | [`Fault`], an invalid value in a user's input |
 #![no_std]
@@ -18,4 +18,4 @@ pub mod quantity;
 pub use estimate::Estimate;
 pub use fault::Fault;
 pub use id::{CpuId, StackId, StreamId, ThreadId};
-pub use quantity::{Bytes, Nanos, PerSecond};
+pub use quantity::{Bytes, Cycles, Nanos, PerSecond};

@@ -7,7 +7,8 @@ use std::fs;
 use std::path::Path;
 
 /// Rooms whose code decides or transforms, and must be able to run anywhere.
-const PURE: &[&str] = &["units", "topology", "policy", "stack", "workload", "costs", "stats", "sim"];
+const PURE: &[&str] =
+    &["units", "topology", "policy", "stack", "workload", "costs", "cachesim", "stats", "sim"];
 
 /// What a pure room may not name: clocks, files, threads, sockets, the environment.
 const IMPURE: &[&str] =

@@ -3,6 +3,8 @@
 //! | machine | purpose |
 //! |---|---|
 //! | [`sgi_challenge_xl`] | the machine of Salehi, Kurose & Towsley 1994 |
+//! | [`sgi_4d_340`] | the machine of Torrellas, Tucker & Gupta 1995 |
+//! | [`dec_3000_600`] | the machine of Mosberger et al. 1996 |
 //! | [`two_socket_server`] | 128 cpus: SMT, two NUMA nodes, several last-level caches in a socket |
 //! | [`hybrid_laptop`] | two kinds of core: one with SMT, one in clusters that share a cache level |
 //! | [`arm_server`] | 64 plain cores behind one last-level cache |
@@ -16,7 +18,7 @@ mod modern;
 mod published;
 
 pub use modern::{arm_server, hybrid_laptop, single_cpu, two_socket_server, virtual_machine};
-pub use published::sgi_challenge_xl;
+pub use published::{dec_3000_600, sgi_4d_340, sgi_challenge_xl};
 
 use crate::{Cache, CacheKind, Cpu, CpuSet, Geometry, Limits, Machine};
 use warmcore_units::{Bytes, CpuId};
