@@ -57,6 +57,7 @@ pub mod reading;
 pub mod salehi_1994;
 pub mod source;
 pub mod summary;
+pub mod torrellas_1995;
 pub mod verdict;
 
 pub use claim::{Claim, Concluded};
