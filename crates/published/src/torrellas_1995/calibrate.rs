@@ -2,8 +2,8 @@
 //!
 //! | from | follows |
 //! |---|---|
-//! | Matrix + Matrix: time, misses | work of Matrix; how many misses displace a process's state |
-//! | Matrix + Cholesky, Matrix + Mp3d: time, misses | work and steady misses of Cholesky, of Mp3d |
+//! | Matrix + Matrix: time, misses, idle | work of Matrix; how many misses displace a process's state; how long its first process computes before the others start |
+//! | Matrix + Cholesky, Matrix + Mp3d: time, misses, idle | work and steady misses of Cholesky, of Mp3d; how long their first process computes alone |
 //! | Pmake + Pmake, Oracle: time, misses, idle | work, steady misses and time blocked of Pmake, of Oracle |
 //! | Pmake + Matrix, Pmake + Cholesky: time | work of Matrix and Cholesky there; misses and idle are not used |
 //!
@@ -46,7 +46,17 @@ struct Free {
     app: App,
     displacing: bool,
     steady: bool,
-    blocked: bool,
+    idle: FreeIdle,
+}
+
+/// What a fit changes to reach the idle time.
+#[derive(Clone, Copy)]
+enum FreeIdle {
+    Nothing,
+    /// How long processes block.
+    Blocked,
+    /// How long an application's first process computes alone.
+    Serial,
 }
 
 impl Calibration {
@@ -62,7 +72,7 @@ impl Calibration {
         };
         let mut calibration = Self { open, machine, fitted: BTreeMap::new(), seed };
         let begin = |app| Fitted::from_table_iv(app, machine.miss_ns / 1e6);
-        let free = |app| Free { app, displacing: false, steady: true, blocked: false };
+        let free = |app| Free { app, displacing: false, steady: true, idle: FreeIdle::Serial };
 
         let fitted = calibration.fit(
             Workload::MatrixMatrix,
@@ -72,7 +82,7 @@ impl Calibration {
         )?;
         let matrix = fitted[0];
         calibration.fitted.insert(Workload::MatrixMatrix, fitted);
-        let io = |app| Free { blocked: true, ..free(app) };
+        let io = |app| Free { idle: FreeIdle::Blocked, ..free(app) };
         let second = [
             (Workload::MatrixCholesky, vec![matrix, begin(App::Cholesky)], free(App::Cholesky)),
             (Workload::MatrixMp3d, vec![matrix, begin(App::Mp3d)], free(App::Mp3d)),
@@ -83,7 +93,7 @@ impl Calibration {
         let [cholesky, pmake, oracle] =
             [(Workload::MatrixCholesky, 1), (Workload::PmakePmake, 0), (Workload::Oracle, 0)]
                 .map(|(workload, place)| calibration.fitted[&workload][place]);
-        let alone = |app| Free { steady: false, ..free(app) };
+        let alone = |app| Free { steady: false, idle: FreeIdle::Nothing, ..free(app) };
         let third = [
             (Workload::PmakeMatrix, vec![pmake, matrix], alone(App::Matrix)),
             (Workload::PmakeCholesky, vec![pmake, cholesky], alone(App::Cholesky)),
@@ -176,10 +186,13 @@ impl Calibration {
                         (misses - found_misses * scale) * 1e6 / (own(|one| one.compute_s) * 1e3 * scale);
                     one.steady = (one.steady + pace * lacking).max(0.0);
                 }
-                if free.blocked {
-                    let odds = |idle: f64| idle / (1.0 - idle);
-                    let ratio = odds(idle / 100.0) / odds(found_idle.clamp(0.001, 0.95));
-                    one.blocked_ms *= ratio.powf(0.7 * pace).clamp(0.3, 3.0);
+                let odds = |idle: f64| idle / (1.0 - idle);
+                let ratio = odds(idle / 100.0) / odds(found_idle.clamp(0.001, 0.95));
+                let ratio = ratio.powf(0.7 * pace).clamp(0.3, 3.0);
+                match free.idle {
+                    FreeIdle::Blocked => one.blocked_ms *= ratio,
+                    FreeIdle::Serial => one.serial_ms *= ratio,
+                    FreeIdle::Nothing => {}
                 }
             }
             if free.displacing {

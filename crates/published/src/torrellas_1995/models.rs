@@ -16,6 +16,8 @@ pub struct Fitted {
     pub work_ms: f64,
     /// Mean time that a process blocks, in milliseconds.
     pub blocked_ms: f64,
+    /// How long the first process of a scientific application computes alone, in milliseconds.
+    pub serial_ms: f64,
 }
 
 /// Percent of Table III that end by the quantum, beyond which bursts are taken to be exponential.
@@ -36,7 +38,8 @@ impl Fitted {
             App::Oracle => 5.0,
             _ => RARE_BLOCK_MS,
         };
-        Self { steady: (intervening - reload) * 1e3 / computing, work_ms: 1000.0, blocked_ms }
+        let serial_ms = if matches!(app, App::Pmake | App::Oracle) { 0.0 } else { 200.0 };
+        Self { steady: (intervening - reload) * 1e3 / computing, work_ms: 1000.0, blocked_ms, serial_ms }
     }
 }
 
@@ -57,6 +60,7 @@ pub fn application(app: App, fitted: Fitted, open: &Open, machine: &RunQueueMach
         name: app.name().to_owned(),
         processes,
         work_ms: Some(fitted.work_ms),
+        serial_ms: fitted.serial_ms,
         jobs,
         footprint,
         bursts: bursts(app, footprint, open, machine),
