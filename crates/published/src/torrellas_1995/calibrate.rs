@@ -22,7 +22,7 @@ use warmcore_sim::runqueue::{Outcome, simulate};
 use warmcore_units::Fault;
 
 /// Steps of each fit.
-const STEPS: usize = 14;
+const STEPS: usize = 20;
 /// Where the first fit begins: the lines of the second-level cache.
 const LINES: f64 = 16_384.0;
 
@@ -176,7 +176,7 @@ impl Calibration {
             // The part of the time that the application free to change takes.
             let part = if places.len() == fitted.len() { 1.0 } else { 0.5 };
             // Large steps first, small ones at the end, since runs scatter.
-            let pace = if step < STEPS / 2 { 1.0 } else { 0.5 };
+            let pace = if step < STEPS / 2 { 1.0 } else { 0.4 };
             for &at in &places {
                 let one = &mut fitted[at];
                 one.work_ms *= (time / found_time).powf(pace / part).clamp(0.3, 3.0);
