@@ -89,7 +89,7 @@ pub(crate) struct FoongArguments {
 
 #[derive(Args, Debug)]
 #[command(mut_arg("figures", |figures| {
-    figures.help("Only these figures: tables II, III, IV and V, figures 1 to 5, and open [default: all]")
+    figures.help("Only these figures: table-2 to table-5, 1 to 5, and open [default: all]")
 }))]
 pub(crate) struct TorrellasArguments {
     /// Seed of every random choice [default: 1]

@@ -10,7 +10,7 @@ use warmcore_scenario::runqueue::Attachment;
 pub(crate) struct MixArguments {
     /// The scenario: a machine, its scheduler, and applications
     #[arg(long = "scenario", value_name = "FILE")]
-    pub(crate) document: PathBuf,
+    pub(crate) document: Option<PathBuf>,
 
     /// Seed of every random choice, instead of the scenario's
     #[arg(long, value_name = "N", value_parser = values::seed())]
@@ -25,6 +25,10 @@ pub(crate) struct MixArguments {
 pub(crate) struct SimulateRunqueueArguments {
     #[command(flatten)]
     pub(crate) mix: MixArguments,
+
+    /// Print a scenario to begin with, instead of simulating
+    #[arg(long, conflicts_with_all = ["document", "seed", "runs", "json"])]
+    pub(crate) print_example: bool,
 
     /// Print one JSON object instead of text
     #[arg(long)]

@@ -2,6 +2,7 @@
 
 use crate::args::runqueue::{MixArguments, SimulateRunqueueArguments};
 use crate::json::{self, Versioned};
+use crate::misuse::misuse;
 use crate::terminal::table;
 use crate::{documents, flags};
 use serde::Serialize;
@@ -14,7 +15,13 @@ use warmcore_units::Estimate;
 /// Version of what `--json` prints.
 const SCHEMA: u32 = 1;
 
+/// A scenario to begin with.
+const EXAMPLE: &str = include_str!("example.toml");
+
 pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
+    if arguments.print_example {
+        return crate::output::print(EXAMPLE.as_bytes());
+    }
     let scenario = scenario(&arguments.mix)?;
     let began = Instant::now();
     let own = simulate(&scenario).map_err(|fault| flags::refused(&fault))?;
@@ -30,7 +37,12 @@ pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
 
 /// The scenario that the arguments name, with what they override.
 pub(crate) fn scenario(mix: &MixArguments) -> miette::Result<RunQueueScenario> {
-    let mut scenario: RunQueueScenario = documents::read(&mix.document)?;
+    let Some(document) = &mix.document else {
+        return Err(misuse(
+            "--scenario is missing: give a file such as `warmcore simulate runqueue --print-example` prints",
+        ));
+    };
+    let mut scenario: RunQueueScenario = documents::read(document)?;
     scenario.seed = mix.seed.unwrap_or(scenario.seed);
     scenario.runs = mix.runs.unwrap_or(scenario.runs);
     Ok(scenario)
@@ -252,5 +264,18 @@ impl<'a> Figures<'a> {
             alternatives: assessed.iter().map(alternative).collect(),
             wall_seconds,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use warmcore_scenario::document::parse;
+
+    #[test]
+    fn the_example_can_be_simulated() {
+        let scenario = parse::<RunQueueScenario>(EXAMPLE, Path::new("example.toml"));
+        assert_eq!(scenario.map(|scenario| scenario.processes()).ok(), Some(12));
     }
 }

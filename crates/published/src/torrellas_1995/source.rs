@@ -37,22 +37,22 @@ const STORY: [&str; 2] = [
 
 const FIGURES: [PublishedFigure; 10] = [
     figure(
-        "II",
+        "table-2",
         "Table II",
         "dispatch intervals",
         "How long a process runs until the kernel inspects the run queue.",
         "",
     ),
-    figure("III", "Table III", "why dispatch intervals end", "What ends a dispatch interval.", ""),
+    figure("table-3", "Table III", "why dispatch intervals end", "What ends a dispatch interval.", ""),
     figure(
-        "IV",
+        "table-4",
         "Table IV",
         "process and workload characteristics",
         "How long a process runs undisturbed, and how much it displaces meanwhile.",
         "",
     ),
     figure(
-        "V",
+        "table-5",
         "Table V",
         "execution times and misses",
         "The standard scheduler, and the changes under affinity and attached scheduling.",
@@ -161,10 +161,10 @@ impl Evidence for Predictions {
     fn blocks(&self, figure: &str) -> Vec<Block> {
         use Policy::{Complex, Light, Quantum10, Quantum100, Standard};
         match figure {
-            "II" => charts::table_ii(self),
-            "III" => charts::table_iii(self),
-            "IV" => charts::table_iv(self),
-            "V" => charts::table_v(self),
+            "table-2" => charts::table_ii(self),
+            "table-3" => charts::table_iii(self),
+            "table-4" => charts::table_iv(self),
+            "table-5" => charts::table_v(self),
             "1" => charts::slices(self, "figure-1-slices", Standard),
             "2" => charts::slices(self, "figure-2-slices", Light),
             "3" => charts::figure_3(self),

@@ -18,7 +18,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "light-time",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Light affinity changes execution times as in Table V.",
             "−6.1, −4.2, +0.5, −10.3, −7.5, −1.6, −8.0 %",
             (Reading::Within(1.5), "points"),
@@ -29,7 +29,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "light-misses",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Light affinity changes misses as in Table V.",
             "−36.3, −13.4, −8.7, −11.8, −6.7, −6.5, −7.1 %",
             (Reading::Within(5.0), "points"),
@@ -39,7 +39,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "heavy-time",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Heavy affinity changes execution times as in Table V.",
             "−6.8, −6.6, −3.6, −2.5, −5.2, −1.2, −7.0 %",
             (Reading::Within(1.5), "points"),
@@ -49,7 +49,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "heavy-misses",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Heavy affinity changes misses as in Table V.",
             "−39.4, −18.3, −15.6, −15.6, −9.7, −8.0, −8.1 %",
             (Reading::Within(5.0), "points"),
@@ -59,7 +59,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "matrix-light",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Light affinity removes 36 % of the misses of Matrix + Matrix.",
             "36.3 %",
             (Reading::Between(31.3, 41.3), "%"),
@@ -69,7 +69,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "oracle-light",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Light affinity removes about 7 % of the misses of Oracle.",
             "7.1 %",
             (Reading::Between(5.1, 9.1), "%"),
@@ -79,7 +79,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "fewer-misses",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Affinity reduces the misses of every workload.",
             "7–36 %",
             (Reading::MoreThan(0.0), "%"),
@@ -89,7 +89,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "heavy-fewer-misses",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Heavy affinity invariably reduces misses further.",
             "invariably",
             (Reading::MoreThan(0.0), "%"),
@@ -99,7 +99,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "heavy-minimal",
             "5.1",
-            &["V"],
+            &["table-5"],
             "From light to heavy affinity, execution times hardly change.",
             "minimal",
             (Reading::Within(5.0), "%"),
@@ -110,7 +110,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "heavy-better-calm",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Scientific workloads benefit slightly from heavy over light affinity.",
             "slightly better",
             (Reading::MoreThan(0.0), "%"),
@@ -120,7 +120,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "heavy-idle",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Heavy affinity slightly increases the idle time of Pmake + Pmake and Oracle.",
             "slightly",
             (Reading::MoreThan(0.0), "points"),
@@ -130,7 +130,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "oracle-idle",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Light affinity slightly reduces the idle time of Oracle.",
             "slightly lower",
             (Reading::AtMost(0.0), "points"),

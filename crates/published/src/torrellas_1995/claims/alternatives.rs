@@ -17,7 +17,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "attached-time",
             "5.2",
-            &["V"],
+            &["table-5"],
             "Attached scheduling changes execution times as in Table V.",
             "−1.1, +1.0, +11.0, +44.1, +45.9, +75.7, +15.6 %",
             (Reading::Within(1.5), "points"),
@@ -27,7 +27,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "attached-misses",
             "5.2",
-            &["V"],
+            &["table-5"],
             "Attached scheduling changes misses as in Table V.",
             "−9.1, −15.7, +17.4, −13.4, −6.8, +1.8, −11.4 %",
             (Reading::Within(5.0), "points"),
@@ -37,7 +37,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "attached-slower",
             "5.2",
-            &["V"],
+            &["table-5"],
             "Attached scheduling slows workloads down, all but Matrix + Matrix.",
             "slower",
             (Reading::MoreThan(0.0), "%"),
@@ -47,7 +47,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "attached-idle",
             "5.2",
-            &["V"],
+            &["table-5"],
             "Attached scheduling leaves processors idle that others keep busy, with Pmake and Oracle.",
             "36, 39, 54 and 29 % against 4, 10, 21 and 12 %",
             (Reading::MoreThan(0.0), "points"),

@@ -13,7 +13,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "table-ii",
             "3.1.2",
-            &["II"],
+            &["table-2"],
             "Dispatch intervals of the applications are distributed as in Table II.",
             "35 percentages",
             (Reading::Within(5.0), "points"),
@@ -33,7 +33,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "table-iii",
             "3.1.3",
-            &["III"],
+            &["table-3"],
             "Dispatch intervals end for the reasons of Table III.",
             "20 percentages (system call, TLB fault and other taken together)",
             (Reading::Within(5.0), "points"),
@@ -54,7 +54,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "table-iv-slices",
             "3.2.1",
-            &["IV"],
+            &["table-4"],
             "Median effective time slices are those of Table IV.",
             "30, 25, 20, 5 and 3 ms",
             (Reading::Within(3.0), "ms"),
@@ -73,7 +73,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "table-v-standard-time",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Execution times under the standard scheduler are those of Table V.",
             "16.8, 17.3, 14.6, 52.6, 43.1, 60.0, 64.8 s",
             (Reading::Within(3.0), "%"),
@@ -83,7 +83,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "table-v-standard-misses",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Misses under the standard scheduler are those of Table V.",
             "11.2, 11.1, 20.7, 49.7, 46.2, 70.5, 141.4 million",
             (Reading::Within(3.0), "%"),
@@ -94,7 +94,7 @@ pub(super) fn all() -> Vec<Claim<Predictions>> {
         claim(
             "table-v-standard-idle",
             "5.1",
-            &["V"],
+            &["table-5"],
             "Idle time under the standard scheduler is that of Table V.",
             "2, 2, 2, 4, 10, 21, 12 %",
             (Reading::Within(2.0), "points"),
