@@ -5,14 +5,14 @@ use warmcore_published::torrellas_1995::predictions::{Policy, Quantity};
 use warmcore_published::torrellas_1995::{Open, Precision, Workload, predict, source};
 use warmcore_published::{ClaimVerdict, document};
 use warmcore_record::Manifest;
+use warmcore_sim::runqueue::Tally;
 
 #[test]
 fn the_fit_reaches_the_standard_column_and_predictions_fall_where_the_text_has_them() {
     let precision = Precision { runs: 6, calibration: 6, sensitivity: 0 };
     let predictions = predict(Open::default(), 1, precision, |_, _| {}, &AtomicBool::new(false)).unwrap();
-    let standard = predictions
-        .estimate(Workload::MatrixMatrix, Policy::Standard, |run| run.mean_completion_s())
-        .unwrap();
+    let standard =
+        predictions.estimate(Workload::MatrixMatrix, Policy::Standard, Tally::mean_completion_s).unwrap();
     assert!((standard.mean / 16.8 - 1.0).abs() < 0.02, "{standard:?}");
     let change = |policy, quantity| {
         predictions.change(Workload::MatrixMatrix, policy, Policy::Standard, quantity).unwrap().mean

@@ -167,8 +167,8 @@ impl Calibration {
         for step in 0..STEPS {
             let scenario = self.with(workload, &fitted, self.machine, self.open.scheduler(), runs);
             let outcome = simulate(&scenario)?;
-            let found_time = mean(&outcome, |run| run.mean_completion_s());
-            let found_misses = mean(&outcome, |run| run.misses()) / 1e6;
+            let found_time = mean(&outcome, warmcore_sim::runqueue::Tally::mean_completion_s);
+            let found_misses = mean(&outcome, warmcore_sim::runqueue::Tally::misses) / 1e6;
             let found_idle = mean(&outcome, |run| run.idle);
             let own = |of: fn(&warmcore_sim::runqueue::ApplicationTally) -> f64| {
                 mean(&outcome, |run| places.iter().map(|&at| of(&run.applications[at])).sum())
