@@ -51,3 +51,7 @@ identifier!(
     /// A protocol thread.
     ThreadId, "thread"
 );
+identifier!(
+    /// A process or thread in a run queue.
+    TaskId, "task"
+);
