@@ -56,10 +56,16 @@ fn guest() -> Outcome<()> {
     println!("idle {}", state()?);
     let duration = Duration::from_secs_f64(std::env::var("PHASE_SECONDS")?.parse()?);
 
-    for (name, words) in PHASES {
+    let wanted = std::env::var("PHASES")?;
+    let begun = Instant::now();
+    for (name, words) in PHASES.into_iter().filter(|(name, _)| wanted.split(',').any(|one| one == *name)) {
+        println!("{name} begins at {:.1} s", begun.elapsed().as_secs_f64());
         let logged = format!("{words} decisions={DECISIONS}-{name}");
         let mut loader = Loader::start(&logged)?;
-        let mix = Mix::start()?;
+        println!("{name} loaded at {:.1} s", begun.elapsed().as_secs_f64());
+        let mut mix = Mix::start()?;
+        sleep(duration / 4);
+        mix.begin();
         sleep(duration);
         mix.tell(name);
         drop(mix);
@@ -159,9 +165,12 @@ impl Mix {
         let kinds = ["spin"; 9].into_iter().chain(["sleep"; 3]).chain(["yield"]);
         let start = |kind| Command::new("/init").arg(kind).stdin(Stdio::null()).spawn();
         let children = kinds.map(start).collect::<Result<Vec<_>, _>>()?;
-        let mut mix = Self { children, before: Vec::new() };
-        mix.before = mix.all("se.nr_migrations");
-        Ok(mix)
+        Ok(Self { children, before: Vec::new() })
+    }
+
+    /// Counts from now on: before, children move to their first cpus.
+    fn begin(&mut self) {
+        self.before = self.all("se.nr_migrations");
     }
 
     fn all(&self, name: &str) -> Vec<f64> {
