@@ -1,6 +1,7 @@
 //! The simulator: runs the policies of the live runtime in simulated time.
 //!
 //! [`packet`] is the model of packets on processors of Salehi, Kurose & Towsley 1994, §3;
+//! [`runqueue`] is that of a time-sharing multiprocessor of Torrellas, Tucker & Gupta 1995;
 //! [`completions`] holds the pending completions of the processors, which replace an event list;
 //! [`sweep`](mod@sweep) runs many points in parallel.
 //!
@@ -8,4 +9,5 @@
 
 pub mod completions;
 pub mod packet;
+pub mod runqueue;
 pub mod sweep;

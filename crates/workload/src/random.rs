@@ -34,11 +34,13 @@ pub enum Purpose {
     Start,
     /// How far a machine's true costs are from the measured ones.
     Costs,
+    /// What a process does: its bursts, how they end, how long it blocks.
+    Process,
 }
 
 impl Purpose {
     /// Every purpose.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Interarrival,
         Self::Stream,
         Self::Policy,
@@ -49,6 +51,7 @@ impl Purpose {
         Self::Sojourn,
         Self::Start,
         Self::Costs,
+        Self::Process,
     ];
 }
 

@@ -1,0 +1,181 @@
+//! The scenario of a run queue: a machine, its scheduler, and the applications whose processes share it.
+//!
+//! A scenario is written by hand, or by what records a live system. `warmcore simulate runqueue` predicts how long its
+//! applications take, what their caches cost, and who waits how long.
+
+mod application;
+mod machine;
+mod scheduler;
+
+pub use application::{Application, Blocking, Bursts, Ends, Footprint, Jobs, Lock, WakeSource};
+pub use machine::RunQueueMachine;
+pub use scheduler::{Attachment, SchedulerKind, UnixScheduler};
+
+use crate::document::Checked;
+use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+use warmcore_units::Fault;
+
+/// The most processes that a scenario may have.
+pub const MAX_PROCESSES: u32 = 65_536;
+/// The times that a scenario may have, in milliseconds: up to a day.
+pub(crate) const MILLISECONDS: RangeInclusive<f64> = 0.0..=86_400_000.0;
+
+/// The document.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunQueueScenario {
+    /// Version of the document, [`Checked::SCHEMA`].
+    pub schema: u32,
+    /// Name of the mix, for reports.
+    #[serde(default)]
+    pub name: String,
+    /// Seed of every random choice.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// The number of independent runs, from which the intervals come.
+    #[serde(default = "five")]
+    pub runs: u32,
+    /// Simulated time in seconds. Without it, a run lasts until all work is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// The processors and their caches.
+    #[serde(default)]
+    pub machine: RunQueueMachine,
+    /// Who runs next.
+    #[serde(default)]
+    pub scheduler: UnixScheduler,
+    /// What runs.
+    pub applications: Vec<Application>,
+}
+
+const fn one() -> u64 {
+    1
+}
+
+const fn five() -> u32 {
+    5
+}
+
+impl RunQueueScenario {
+    /// How many processes exist at the same time.
+    #[must_use]
+    pub fn processes(&self) -> u32 {
+        self.applications.iter().fold(0, |sum, application| sum.saturating_add(application.processes))
+    }
+
+    fn check_length(&self) -> Result<(), Fault> {
+        if !(1..=1000).contains(&self.runs) {
+            return Err(Fault::new("runs", self.runs, "between 1 and 1000"));
+        }
+        match self.seconds {
+            Some(seconds) if !(seconds > 0.0 && seconds <= 86_400.0) => {
+                Err(Fault::new("seconds", seconds, "above 0, at most 86400 (a day)"))
+            }
+            Some(_) => Ok(()),
+            None => match self.applications.iter().position(|one| one.work_ms.is_none()) {
+                Some(index) => Err(Fault::new(
+                    format!("applications.{index}.work_ms"),
+                    "absent",
+                    "the time that a process computes in all, or `seconds` at the top: the run would never end",
+                )),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+impl Checked for RunQueueScenario {
+    const WHAT: &'static str = "scenario of a run queue";
+    const SCHEMA: u32 = 1;
+
+    fn check(&self) -> Result<(), Fault> {
+        Fault::check_schema(self.schema, Self::SCHEMA)?;
+        self.machine.check()?;
+        self.scheduler.check(self.machine.cpus)?;
+        if self.applications.is_empty() {
+            return Err(Fault::new("applications", "empty", "at least one application"));
+        }
+        for (index, application) in self.applications.iter().enumerate() {
+            application.check(index, self.machine.cpus)?;
+        }
+        if self.processes() > MAX_PROCESSES {
+            let expected = format!("at most {MAX_PROCESSES} processes in all");
+            return Err(Fault::new("applications", format!("{} processes", self.processes()), expected));
+        }
+        self.check_length()
+    }
+}
+
+/// Refuses a `value` outside `range`.
+pub(crate) fn within(
+    field: impl Into<String>,
+    value: f64,
+    range: RangeInclusive<f64>,
+    unit: &str,
+) -> Result<(), Fault> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(Fault::new(field, value, format!("between {} and {} {unit}", range.start(), range.end())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::parse;
+    use std::path::Path;
+
+    const MIX: &str = r#"schema = 1
+name = "two matrices"
+seconds = 10
+
+[machine]
+cpus = 4
+
+[scheduler]
+a_p = 6
+a_t = 6
+
+[[applications]]
+name = "Matrix"
+processes = 8
+footprint = { reload_misses = 3000, steady_misses_per_ms = 100 }
+bursts = { edges_ms = [0, 5, 30], shares = [0.02, 0.03], tail_ms = 500 }
+ends = { block = 2, reschedule = 3 }
+blocking = { mean_ms = 10 }
+"#;
+
+    fn read(text: &str) -> Result<RunQueueScenario, String> {
+        parse(text, Path::new("r.toml")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_short_document_is_read_and_written_back() {
+        let scenario = read(MIX).unwrap();
+        assert_eq!((scenario.processes(), scenario.runs), (8, 5));
+        assert_eq!(read(&toml::to_string(&scenario).unwrap()).unwrap(), scenario);
+    }
+
+    #[test]
+    fn what_cannot_run_is_refused_with_line_and_field() {
+        for (from, to, expected) in [
+            ("a_p = 6", "a_p = -6", "r.toml:9: "),
+            ("a_t = 6", "decay_to = -0.5", "`scheduler.decay_to` is -0.5, expected between 0 and 1"),
+            ("a_t = 6", "decay_to = nan", "`scheduler.decay_to` is NaN"),
+            ("cpus = 4", "cpus = 0", "`machine.cpus` is 0"),
+            ("processes = 8", "processes = 8\nattached = [4]", "r.toml:15: "),
+            ("processes = 8", "processes = 8\nattached = [4]", "expected a cpu below 4"),
+            ("seconds = 10", "", "`applications.0.work_ms` is absent"),
+            ("[0, 5, 30]", "[0, 30, 5]", "`applications.0.bursts.edges_ms` is"),
+            ("[0.02, 0.03]", "[0.02, 1.03]", "`applications.0.bursts.shares` is"),
+            ("block = 2", "block = -2", "`applications.0.ends.block` is -2"),
+            ("name = \"Matrix\"", "name = \"Matrix\"\nnice = 3", "unknown field `nice`"),
+        ] {
+            let text = MIX.replacen(from, to, 1);
+            assert_ne!(text, MIX, "{from}");
+            let found = read(&text).expect_err(to);
+            assert!(found.contains(expected), "{to}: {found}");
+        }
+    }
+}

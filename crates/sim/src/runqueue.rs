@@ -1,0 +1,30 @@
+//! A time-sharing multiprocessor: what a run queue with affinity does to caches and completion times (Torrellas, Tucker &
+//! Gupta 1995).
+//!
+//! ```text
+//!               ┌──────────── one queue ────────────┐
+//!   wake-ups ──►│ policy::runqueue: prio − affinity │◄── quantum over, yield, preempted
+//!               └───┬────────┬────────┬────────┬────┘
+//!                 cpu 0    cpu 1    cpu 2    cpu 3      each searches when it has nothing to run
+//!                 cache    cache    cache    cache      what a process finds there decides how fast it is
+//! ```
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`mod@cache`] | the analytic cache model: reload, steady misses, displacement, migration |
+//! | `process` | what a process does next |
+//! | `machine` | processors, queue and events |
+//! | [`tally`] | what is counted |
+//! | [`mod@run`] | independent runs of a scenario, and their figures with intervals |
+//!
+//! The same scenario, seed and run give the same figures. Events at one time happen in the order in which they were
+//! foreseen. What a process does is drawn from a stream of its own, so that two schedulers see the same demands.
+
+pub mod cache;
+mod machine;
+mod process;
+pub mod run;
+pub mod tally;
+
+pub use run::{Comparison, Outcome, compare, simulate, simulate_run};
+pub use tally::{ApplicationTally, Durations, Tally};
