@@ -10,6 +10,7 @@ pub(crate) mod packet;
 pub(crate) mod process;
 pub(crate) mod quantity;
 pub(crate) mod reproduce;
+pub(crate) mod sched;
 pub(crate) mod transfer;
 pub(crate) mod tune;
 pub(crate) mod values;

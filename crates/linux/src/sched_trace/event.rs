@@ -37,6 +37,8 @@ pub enum SchedEvent<'a> {
         state: StopState,
         /// The thread that runs next.
         to: u32,
+        /// Its command.
+        to_command: &'a str,
     },
     /// A thread can run again.
     Woken {
@@ -122,7 +124,8 @@ fn lost(line: &str) -> Option<u64> {
 /// `prev_comm=bash prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=cc1 next_pid=9 next_prio=120`
 fn switch<'a>(fields: &'a str, _: &str) -> Option<SchedEvent<'a>> {
     let (from, to) = fields.rsplit_once(" ==> next_comm=")?;
-    let to = to.rsplit_once(" next_pid=")?.1.split(' ').next()?.parse().ok()?;
+    let (to_command, to) = to.rsplit_once(" next_pid=")?;
+    let to = to.split(' ').next()?.parse().ok()?;
     let (from, state) = from.rsplit_once(" prev_state=")?;
     let (command, from) = from.rsplit_once(" prev_pid=")?;
     let from = from.split(' ').next()?.parse().ok()?;
@@ -135,7 +138,7 @@ fn switch<'a>(fields: &'a str, _: &str) -> Option<SchedEvent<'a>> {
         b'X' | b'Z' => StopState::Dead,
         _ => StopState::Other,
     };
-    Some(SchedEvent::Switch { from, command: command.strip_prefix("prev_comm=")?, state, to })
+    Some(SchedEvent::Switch { from, command: command.strip_prefix("prev_comm=")?, state, to, to_command })
 }
 
 /// `comm=bash pid=7 prio=120 target_cpu=001`
@@ -172,8 +175,13 @@ mod tests {
         let Line::Record(record) = parse(line) else { panic!("no record") };
         assert_eq!(record.cpu, CpuId(1));
         assert!((record.at.0 - 61_844.588_43e9).abs() < 100.0);
-        let expected =
-            SchedEvent::Switch { from: 2306, command: "kworker/1:0", state: StopState::Sleeping, to: 2476 };
+        let expected = SchedEvent::Switch {
+            from: 2306,
+            command: "kworker/1:0",
+            state: StopState::Sleeping,
+            to: 2476,
+            to_command: "bash",
+        };
         assert_eq!(record.event, expected);
         for (state, expected) in [
             ("R", StopState::Runnable),

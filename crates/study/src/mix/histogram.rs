@@ -8,6 +8,8 @@ use warmcore_units::Nanos;
 const PER_DOUBLING: f64 = 8.0;
 /// 2^44 ns are almost five hours.
 const BINS: usize = 44 * 8;
+/// Empty bins that separate two parts of a distribution: a factor of two.
+const GAP: usize = 8;
 /// Into how many bins of about equal shares a distribution is condensed, the tail beyond the last included.
 const CONDENSED: u64 = 16;
 
@@ -60,6 +62,19 @@ impl Histogram {
             // The last part is the tail.
             if seen * CONDENSED >= total * (CONDENSED - 1) {
                 break;
+            }
+            if self.counts[bin] == 0 {
+                continue;
+            }
+            // A bin must not be spread over lengths that no burst has.
+            if bin > beyond + GAP {
+                if share > 0 {
+                    edges.push(lower_edge(beyond));
+                    shares.push(ratio(share, total));
+                    share = 0;
+                }
+                edges.push(lower_edge(bin));
+                shares.push(0.0);
             }
             seen += self.counts[bin];
             share += self.counts[bin];

@@ -22,6 +22,8 @@ pub struct Mix {
     pub recorded: Nanos,
     /// The cpus on which anything happened.
     pub cpus: usize,
+    /// How many switches were missing in the trace, and were inferred from what came after.
+    pub inferred: u64,
     /// The share of their time in which threads ran.
     pub utilisation: f64,
     /// How often a thread began to run.
@@ -62,6 +64,7 @@ pub struct ApplicationSummary {
 /// Makes a scenario of what was recorded; `None` if nothing ran.
 #[must_use]
 pub fn mix(threads: Threads, cpus: u32) -> Option<Mix> {
+    let inferred = threads.inferred();
     let (did, recorded, seen) = threads.finish();
     let mut did: Vec<(String, Did)> = did.into_iter().filter(|(_, did)| did.ran > Nanos::ZERO).collect();
     did.sort_by(|(_, a), (_, b)| b.ran.0.total_cmp(&a.ran.0));
@@ -101,6 +104,7 @@ pub fn mix(threads: Threads, cpus: u32) -> Option<Mix> {
         scenario,
         recorded,
         cpus: seen,
+        inferred,
         utilisation: ran / (recorded.0 * f64::from(cpus)),
         dispatches: did.iter().map(|(_, one)| one.dispatches).sum(),
         migrations: did.iter().map(|(_, one)| one.migrations).sum(),
@@ -229,6 +233,21 @@ mod tests {
         assert_eq!(mix.applications.len(), 1);
         assert_eq!(mix.applications[0].command, "spin");
         assert!(mix.utilisation < 1.0);
+    }
+
+    #[test]
+    fn switches_that_are_not_in_the_trace_are_inferred() {
+        // Without the switches to `tick`, and so from `spin`.
+        let text: String = recording()
+            .lines()
+            .filter(|line| !line.contains("prev_comm=spin"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let mix = recorded(&text, &[]).expect("something ran");
+        assert_eq!(mix.inferred, 99, "the first one is before the recording");
+        let tick = mix.scenario.applications.iter().find(|one| one.name == "tick").expect("it ran");
+        assert!((tick.bursts.mean_ms() - 1.0).abs() < 0.05, "{:?}", tick.bursts);
+        assert!((mix.utilisation - 1.0).abs() < 0.02, "{}", mix.utilisation);
     }
 
     #[test]

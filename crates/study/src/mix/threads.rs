@@ -77,6 +77,8 @@ pub struct Threads {
     /// By command.
     did: BTreeMap<String, Did>,
     cpus: BTreeSet<CpuId>,
+    running: HashMap<CpuId, u32>,
+    inferred: u64,
     /// Threads left out, such as those that record.
     excluded: BTreeSet<u32>,
     first: Option<Nanos>,
@@ -97,19 +99,56 @@ impl Threads {
         self.last = at;
         self.cpus.insert(cpu);
         match event {
-            SchedEvent::Switch { from, command, state, to } => {
-                if from != IDLE && !self.excluded.contains(&from) {
+            SchedEvent::Switch { from, command, state, to, to_command } => {
+                self.infer(from, cpu, at, first);
+                if self.counts(from) {
                     self.stop(from, command, state, cpu, at, first);
                 }
-                if to != IDLE && !self.excluded.contains(&to) {
+                if self.counts(to) {
                     self.start(to, cpu, at, first);
+                    if let Some(thread) = self.alive.get_mut(&to).filter(|thread| thread.command.is_empty()) {
+                        to_command.clone_into(&mut thread.command);
+                    }
                 }
+                self.running.insert(cpu, to);
             }
-            SchedEvent::Woken { thread, by_interrupt, is_new } if !self.excluded.contains(&thread) => {
+            SchedEvent::Woken { thread, by_interrupt, is_new } if self.counts(thread) => {
                 self.wake(thread, by_interrupt, is_new, at, first);
             }
             SchedEvent::Woken { .. } | SchedEvent::Migrated { .. } => {}
         }
+    }
+
+    fn counts(&self, thread: u32) -> bool {
+        thread != IDLE && !self.excluded.contains(&thread)
+    }
+
+    /// Some kernels leave out switches. If another thread stops on `cpu` than the one that was running there, that one has
+    /// stopped before: when the other could run, as far as that is known. Else none of the time between counts.
+    fn infer(&mut self, from: u32, cpu: CpuId, at: Nanos, first: Nanos) {
+        let Some(&running) = self.running.get(&cpu).filter(|running| **running != from) else { return };
+        self.inferred += 1;
+        let could_run = match self.alive.get(&from).map(|thread| thread.doing) {
+            Some(Doing::Waiting { since }) => Some(since),
+            _ => None,
+        };
+        let mut switched = could_run.unwrap_or(at);
+        if self.counts(running)
+            && let Some(Doing::Running { since, .. }) = self.alive.get(&running).map(|thread| thread.doing)
+        {
+            switched = Nanos(could_run.unwrap_or(since).0.max(since.0));
+            let command = self.alive.get(&running).map(|thread| thread.command.clone()).unwrap_or_default();
+            self.stop(running, &command, StopState::Sleeping, cpu, switched, first);
+        }
+        if self.counts(from) {
+            self.start(from, cpu, switched, first);
+        }
+    }
+
+    /// How many switches were not in the trace.
+    #[must_use]
+    pub const fn inferred(&self) -> u64 {
+        self.inferred
     }
 
     /// A thread that was seen for the first time, in this state since the recording began or it was made.
