@@ -24,6 +24,7 @@
 //! |---|---|
 //! | Salehi, Kurose & Towsley, "Scheduling for Cache Affinity in Parallelized Communication Protocols", CMPSCI Technical Report 94-75, October 1994: simulated again | [`salehi_1994`] |
 //! | Foong, Fung & Newell, "Improved Linux SMP Scaling: User-directed Processor Affinity", Intel, 2004: measured again | [`foong_2004`] |
+//! | Torrellas, Tucker & Gupta, "Evaluating the Performance of Cache-Affinity Scheduling in Shared-Memory Multiprocessors", 1995: simulated again | [`torrellas_1995`] |
 //!
 //! Neither the model nor the reading of a claim is adjusted to reach a number. A claim that does not hold is
 //! shown as one that does not hold.
@@ -57,6 +58,7 @@ pub mod reading;
 pub mod salehi_1994;
 pub mod source;
 pub mod summary;
+pub mod torrellas_1995;
 pub mod verdict;
 
 pub use claim::{Claim, Concluded};

@@ -19,6 +19,9 @@ pub struct Application {
     /// How long each computes in all, in milliseconds; with `jobs`, how long each job does. Without it, for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_ms: Option<f64>,
+    /// How long its first process computes before the others start, in milliseconds.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub serial_ms: f64,
     /// Work that comes in jobs, each done by several short-lived processes, as a parallel make does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jobs: Option<Jobs>,
@@ -56,6 +59,11 @@ pub struct Jobs {
     /// Standard deviation of a job's work, as a fraction of its mean.
     #[serde(default)]
     pub spread: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
 }
 
 const fn one() -> u32 {
@@ -165,6 +173,10 @@ impl Application {
             && !(work > 0.0 && MILLISECONDS.contains(&work))
         {
             return Err(Fault::new(field("work_ms"), work, "above 0, at most 86400000 milliseconds"));
+        }
+        within(field("serial_ms"), self.serial_ms, MILLISECONDS, "milliseconds")?;
+        if self.serial_ms > 0.0 && self.jobs.is_some() {
+            return Err(Fault::new(field("serial_ms"), self.serial_ms, "0, since the work comes in jobs"));
         }
         if !(-1000..=1000).contains(&self.base) {
             return Err(Fault::new(field("base"), self.base, "between -1000 and 1000"));

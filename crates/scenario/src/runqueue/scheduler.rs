@@ -25,7 +25,8 @@ pub enum Attachment {
     None,
     /// All, to one processor after the other in the order in which they start.
     RoundRobin,
-    /// All, as for round-robin; a process that follows another of its application keeps the processor.
+    /// All, as for round-robin, except that an application whose work comes in jobs has one processor: what starts its
+    /// processes is attached to it, and they inherit that.
     Inherited,
     /// All, each to a processor drawn when it starts.
     Random,

@@ -57,6 +57,8 @@ struct Processor {
 struct Progress {
     alive: u32,
     jobs: u32,
+    /// Whether its first process is alone at work, before the others start.
+    serial: bool,
     first: usize,
     count: usize,
 }
@@ -93,7 +95,7 @@ impl<'s> Machine<'s> {
         for (index, application) in scenario.applications.iter().enumerate() {
             let (first, count) = (processes.len(), application.processes as usize);
             let jobs = application.jobs.map_or(0, |jobs| jobs.count);
-            progress.push(Progress { alive: application.processes, jobs, first, count });
+            progress.push(Progress { alive: application.processes, jobs, serial: false, first, count });
             processes
                 .extend((0..count).map(|place| Process::new(scenario, first + place, index, replication)));
         }
@@ -151,13 +153,14 @@ impl<'s> Machine<'s> {
         let period = nanos(self.scenario.scheduler.decay_ms * 1e6);
         self.foresee(period, Event::Decay);
         self.foresee(SECOND, Event::Sample);
-        // The applications start together: their processes are forked in turn.
+        // The applications start together: their processes are forked in turn. Those of a serial beginning come later.
         let most = self.progress.iter().map(|one| one.count).max().unwrap_or(0);
         for place in 0..most {
             for application in 0..self.progress.len() {
                 let Progress { first, count, .. } = self.progress[application];
-                if place < count {
-                    self.begin(first + place, None);
+                let is_serial = self.scenario.applications[application].serial_ms > 0.0;
+                if place == 0 || (place < count && !is_serial) {
+                    self.begin(first + place);
                 }
             }
         }
@@ -168,13 +171,18 @@ impl<'s> Machine<'s> {
         self.events.push(Reverse((at, self.foreseen, event)));
     }
 
-    /// Gives the place of `process` a new process, after one that was attached to `before`.
-    fn begin(&mut self, process: usize, before: Option<CpuId>) {
+    /// Gives the place of `process` a new process.
+    fn begin(&mut self, process: usize) {
         let index = self.processes[process].application;
         let application = &self.scenario.applications[index];
         let work = application.work_ms.map_or(f64::INFINITY, |ms| ms * 1e6);
         match application.jobs {
-            None => self.processes[process].work = work,
+            None => {
+                let is_first = process == self.progress[index].first;
+                let serial = application.serial_ms * 1e6;
+                self.progress[index].serial |= is_first && serial > 0.0;
+                self.processes[process].work = if is_first && serial > 0.0 { serial } else { work };
+            }
             Some(Jobs { stages, spread, .. }) => {
                 let one = &mut self.processes[process];
                 if one.stages == 0 {
@@ -192,7 +200,7 @@ impl<'s> Machine<'s> {
                 self.caches.forget(process);
             }
         }
-        let attached = self.attachment(process, before);
+        let attached = self.attachment(process);
         let task = self.queue.add(Task { base: application.base, attached, ..Task::default() });
         if self.owners.len() <= task.index() {
             self.owners.resize(task.index() + 1, 0);
@@ -207,7 +215,7 @@ impl<'s> Machine<'s> {
         self.enqueue(process, true);
     }
 
-    fn attachment(&mut self, process: usize, before: Option<CpuId>) -> Option<CpuId> {
+    fn attachment(&mut self, process: usize) -> Option<CpuId> {
         let index = self.processes[process].application;
         let application = &self.scenario.applications[index];
         if !application.attached.is_empty() {
@@ -217,7 +225,7 @@ impl<'s> Machine<'s> {
         let cpus = self.scenario.machine.cpus;
         match self.scenario.scheduler.attach {
             Attachment::None => None,
-            Attachment::Inherited if before.is_some() => before,
+            Attachment::Inherited if application.jobs.is_some() => Some(CpuId(CpuId::from(index).0 % cpus)),
             Attachment::RoundRobin | Attachment::Inherited => Some(CpuId(self.started % cpus)),
             Attachment::Random => Some(CpuId(self.random.random_range(0..cpus))),
         }
@@ -379,6 +387,7 @@ impl<'s> Machine<'s> {
         let Some((process, computed)) = self.settle(cpu) else { return };
         let one = &self.processes[process];
         let cause = match () {
+            () if one.work <= NOTHING && self.progress[one.application].serial => StopCause::Reschedule,
             () if one.work <= NOTHING => StopCause::Exit,
             () if one.burst <= NOTHING => match one.end {
                 BurstEnd::Block => StopCause::Block,
@@ -389,9 +398,24 @@ impl<'s> Machine<'s> {
             () => StopCause::Quantum,
         };
         self.stop(cpu, process, cause);
+        if self.processes[process].work <= NOTHING && cause == StopCause::Reschedule {
+            self.fork(process);
+        }
         self.dispatch(cpu);
         if !self.idle.is_empty() && self.queue.is_waiting(self.processes[process].task) {
             self.employ(process);
+        }
+    }
+
+    /// The serial beginning of an application is over: `process`, its first, starts the others and works like them.
+    fn fork(&mut self, process: usize) {
+        let index = self.processes[process].application;
+        self.progress[index].serial = false;
+        let work = self.scenario.applications[index].work_ms.map_or(f64::INFINITY, |ms| ms * 1e6);
+        self.processes[process].work = work;
+        let Progress { first, count, .. } = self.progress[index];
+        for other in first + 1..first + count {
+            self.begin(other);
         }
     }
 
@@ -406,14 +430,13 @@ impl<'s> Machine<'s> {
         self.tally[index].dispatches.push(length);
         self.tally[index].ended.count(cause);
         let (task, ticks) = (self.processes[process].task, self.ticks());
-        let attached = self.queue.task(task).attached;
         let one = &mut self.processes[process];
         one.queued_at = self.now;
         one.woken = false;
         let is_over = one.burst <= NOTHING;
         self.queue.stop(task, CpuId::from(cpu), ticks, cause);
         match cause {
-            StopCause::Exit => self.exit(process, attached),
+            StopCause::Exit => self.exit(process),
             StopCause::Block => {
                 let wakes = self.now.saturating_add(nanos(one.blocked(&self.behaviours[index])));
                 self.foresee(wakes, Event::Wake(process));
@@ -427,10 +450,10 @@ impl<'s> Machine<'s> {
     }
 
     /// The task of `process` has exited.
-    fn exit(&mut self, process: usize, attached: Option<CpuId>) {
+    fn exit(&mut self, process: usize) {
         let index = self.processes[process].application;
         if self.scenario.applications[index].jobs.is_some() {
-            self.begin(process, attached);
+            self.begin(process);
         } else {
             self.retire(process);
         }

@@ -1,0 +1,282 @@
+//! The tables and charts of the report, ours beside the published ones.
+
+use super::predictions::{Policy, Predictions, Quantity};
+use super::tables::{App, EDGES_MS, Workload};
+use warmcore_record::chart::{Axis, Choice, Point, Series, Style, Unit, View};
+use warmcore_record::table::{Cell, Row};
+use warmcore_record::{Block, Chart, Table};
+use warmcore_sim::runqueue::{ApplicationTally, Durations, Tally};
+use warmcore_units::Estimate;
+
+/// The workload in which an application is compared with Tables II to IV: one of its own kind.
+pub(super) const fn typical(app: App) -> (Workload, usize) {
+    match app {
+        App::Matrix => (Workload::MatrixMatrix, 0),
+        App::Cholesky => (Workload::MatrixCholesky, 1),
+        App::Mp3d => (Workload::MatrixMp3d, 1),
+        App::Pmake => (Workload::PmakePmake, 0),
+        App::Oracle => (Workload::Oracle, 0),
+    }
+}
+
+/// A figure of an application in the standard scheduler.
+pub(super) fn of_application(
+    predictions: &Predictions,
+    app: App,
+    of: impl Fn(&ApplicationTally) -> f64,
+) -> Option<Estimate<f64>> {
+    let (workload, place) = typical(app);
+    predictions.estimate(workload, Policy::Standard, |run| of(&run.applications[place]))
+}
+
+/// Percent of dispatch intervals of at least 1 ms in each bin of Table II.
+pub(super) fn share_of_bin(durations: &Durations, bin: usize) -> f64 {
+    let all = durations.between(1.0, f64::INFINITY) as f64;
+    // An interval of a whole quantum belongs to the last bin.
+    let to = if bin == 6 { f64::INFINITY } else { EDGES_MS[bin + 1] };
+    100.0 * durations.between(EDGES_MS[bin], to) as f64 / all
+}
+
+/// Percent of the ends of Table III: quantum, semaphore, synchronisation, others.
+pub(super) fn share_of_end(application: &ApplicationTally, cause: usize) -> f64 {
+    let ended = application.ended;
+    let counts = [ended.quantum, ended.blocked, ended.yielded, ended.rescheduled];
+    100.0 * counts[cause] as f64 / counts.iter().sum::<u64>() as f64
+}
+
+fn cell(ours: Option<Estimate<f64>>, published: f64) -> Cell {
+    ours.map_or_else(
+        || Cell::missing("not simulated"),
+        |ours| Cell::text(format!("{published} | {:.1} ± {:.1}", ours.mean, ours.half())),
+    )
+}
+
+fn table(id: &str, caption: &str, header: &[&str], rows: Vec<Row>, note: &str) -> Block {
+    Block::Table(Table {
+        id: id.to_owned(),
+        caption: caption.to_owned(),
+        header: Table::simple_header(header.iter().copied()),
+        rows,
+        notes: vec![note.to_owned()],
+    })
+}
+
+const NOTE: &str = "Published | ours, with the half-width of the 95 % interval over independent runs.";
+
+pub(super) fn table_ii(predictions: &Predictions) -> Vec<Block> {
+    let row = |app: App| {
+        let published = app.characteristics().intervals;
+        let cells = (0..7).map(|bin| {
+            cell(of_application(predictions, app, |one| share_of_bin(&one.dispatches, bin)), published[bin])
+        });
+        Row::new(app.name(), cells.collect())
+    };
+    let header = ["", "1–5 ms", "5–9 ms", "9–13 ms", "13–17 ms", "17–21 ms", "21–25 ms", "25–30 ms"];
+    vec![table("table-ii", "Dispatch intervals, percent", &header, App::ALL.map(row).to_vec(), NOTE)]
+}
+
+pub(super) fn table_iii(predictions: &Predictions) -> Vec<Block> {
+    let row = |app: App| {
+        let published = app.characteristics().ends;
+        let cells = (0..4).map(|cause| {
+            cell(of_application(predictions, app, |one| share_of_end(one, cause)), published[cause])
+        });
+        Row::new(app.name(), cells.collect())
+    };
+    let header = ["", "end of quantum", "semaphore", "synchronisation", "system call, TLB fault, other"];
+    vec![table("table-iii", "Why dispatch intervals end, percent", &header, App::ALL.map(row).to_vec(), NOTE)]
+}
+
+pub(super) fn table_iv(predictions: &Predictions) -> Vec<Block> {
+    let row = |app: App| {
+        let published = app.characteristics();
+        let slice = of_application(predictions, app, |one| one.slices.median_ms(1.0));
+        let misses = of_application(predictions, app, |one| one.misses / one.slices.count() as f64 / 1e3);
+        Row::new(app.name(), vec![cell(slice, published.slice_ms), cell(misses, published.intervening)])
+    };
+    let header = ["", "median effective slice, ms", "misses in a slice, thousands"];
+    let note = "Published | ours. The published misses are of slices that begin with flushed caches; ours are of all slices.";
+    vec![table("table-iv", "Effective time slices", &header, App::ALL.map(row).to_vec(), note)]
+}
+
+pub(super) fn table_v(predictions: &Predictions) -> Vec<Block> {
+    let row = |workload: Workload| {
+        let Some(published) = workload.row() else { return Row::new(workload.name(), Vec::new()) };
+        let standard = |of: fn(&Tally) -> f64, published: f64| {
+            cell(predictions.estimate(workload, Policy::Standard, of), published)
+        };
+        let change = |policy, quantity, published| {
+            cell(predictions.change(workload, policy, Policy::Standard, quantity), published)
+        };
+        let [time, misses, idle] = published.standard;
+        let mut cells = vec![
+            standard(Tally::mean_completion_s, time),
+            standard(|run| run.misses() / 1e6, misses),
+            standard(|run| 100.0 * run.idle, idle),
+        ];
+        for (policy, [time, misses]) in [
+            (Policy::Light, published.light),
+            (Policy::Heavy, published.heavy),
+            (Policy::Attached, [published.attached[0], published.attached[1]]),
+        ] {
+            cells.push(change(policy, Quantity::Time, time));
+            cells.push(change(policy, Quantity::Misses, misses));
+        }
+        let idle = predictions.estimate(workload, Policy::Attached, |run| 100.0 * run.idle);
+        cells.push(cell(idle, published.attached[2]));
+        Row::new(workload.name(), cells)
+    };
+    let header = [
+        "",
+        "standard: s",
+        "million misses",
+        "idle %",
+        "light: time %",
+        "misses %",
+        "heavy: time %",
+        "misses %",
+        "attached: time %",
+        "misses %",
+        "idle %",
+    ];
+    vec![table("table-v", "Table V", &header, Workload::TABLE_V.map(row).to_vec(), NOTE)]
+}
+
+/// Figures 1 and 2: effective time slices, one view for each workload. Slices are counted as a share of those under the standard
+/// scheduler.
+pub(super) fn slices(predictions: &Predictions, id: &str, policy: Policy) -> Vec<Block> {
+    let view = |(pick, workload): (usize, Workload)| {
+        let apps = workload.applications();
+        let count = |run: &Tally| -> f64 {
+            run.applications.iter().map(|one| one.slices.between(1.0, f64::INFINITY) as f64).sum()
+        };
+        let all = predictions.estimate(workload, Policy::Standard, count).map_or(1.0, |all| all.mean);
+        let series = apps.iter().enumerate().map(|(place, app)| {
+            let point = |bin: usize| {
+                let [from, to] = [bin, bin + 1].map(|edge| 1.0_f64.max(edge as f64 * 10.0));
+                let share = predictions.estimate(workload, policy, |run| {
+                    100.0 * run.applications[place].slices.between(from, to) as f64 / all
+                });
+                share.map(|share| Point::new(bin as f64 * 10.0 + 5.0, share))
+            };
+            Series::new(
+                format!("{} {}", app.name(), place + 1),
+                Style::Line,
+                (0..70).filter_map(point).collect(),
+            )
+        });
+        View { picks: vec![pick], series: series.collect(), ..View::default() }
+    };
+    let options = Workload::TABLE_V.map(Workload::name).to_vec();
+    vec![Block::Chart(Chart {
+        id: id.to_owned(),
+        title: format!("Effective time slices: {policy}"),
+        caption: "Slices of at least 1 ms in bins of 10 ms, in percent of all under the standard scheduler."
+            .to_owned(),
+        x: Axis::linear("effective time slice", Unit::plain("ms")),
+        y: Axis::linear("share", Unit::plain("%")),
+        choices: vec![Choice { label: "Workload".to_owned(), options, initial: 0 }],
+        views: Workload::TABLE_V.into_iter().enumerate().map(view).collect(),
+    })]
+}
+
+/// The workloads whose applications are drawn in figure 3. The text does not name its two.
+const FIGURE_3: [Workload; 2] = [Workload::MatrixMatrix, Workload::PmakeMatrix];
+
+/// Figure 3: CPU time over time under heavy affinity.
+pub(super) fn figure_3(predictions: &Predictions) -> Vec<Block> {
+    let view = |(pick, workload): (usize, Workload)| {
+        let apps = workload.applications();
+        let series = apps.iter().enumerate().filter_map(|(place, app)| {
+            let outcome = predictions.outcomes.get(&(workload, Policy::Heavy))?;
+            let seconds = outcome.runs.iter().map(|run| run.applications[place].cpu_by_second.len()).min()?;
+            let point = |second: usize| {
+                let used = outcome.estimate(|run| run.applications[place].cpu_by_second[second]);
+                Point::new((second + 1) as f64, used)
+            };
+            let name = format!("{} {}", app.name(), place + 1);
+            Some(Series::new(name, Style::Line, (0..seconds).map(point).collect()))
+        });
+        View { picks: vec![pick], series: series.collect(), ..View::default() }
+    };
+    vec![Block::Chart(Chart {
+        id: "figure-3-cpu".to_owned(),
+        title: "CPU time under heavy affinity".to_owned(),
+        caption: "Equal slopes are a fair allocation.".to_owned(),
+        x: Axis::linear("time", Unit::plain("s")),
+        y: Axis::linear("CPU time of the application", Unit::plain("s")),
+        choices: vec![Choice {
+            label: "Workload".to_owned(),
+            options: FIGURE_3.map(Workload::name).to_vec(),
+            initial: 0,
+        }],
+        views: FIGURE_3.into_iter().enumerate().map(view).collect(),
+    })]
+}
+
+/// Figures 4 and 5: time under several schedulers, in percent of the standard one.
+pub(super) fn bars(
+    predictions: &Predictions,
+    id: &str,
+    workloads: &[Workload],
+    policies: &[Policy],
+) -> Vec<Block> {
+    let series = |&policy: &Policy| {
+        let points = workloads.iter().enumerate().filter_map(|(place, &workload)| {
+            let change = predictions.change(workload, policy, Policy::Standard, Quantity::Time)?;
+            Some(Point::new(place as f64, Estimate::new(100.0 + change.mean, change.half())))
+        });
+        Series::new(policy.to_string(), Style::Line, points.collect())
+    };
+    let names = workloads.iter().map(|workload| workload.name());
+    vec![Block::Chart(Chart {
+        id: id.to_owned(),
+        title: "Execution time against the standard scheduler".to_owned(),
+        caption: "In percent of the time with the standard scheduler and quanta of 30 ms.".to_owned(),
+        x: Axis::categories("workload", names),
+        y: Axis::linear("execution time", Unit::plain("%")),
+        choices: Vec::new(),
+        views: vec![View { series: policies.iter().map(series).collect(), ..View::default() }],
+    })]
+}
+
+/// How much the changes under light affinity depend on each open parameter.
+pub(super) fn sensitivity(predictions: &Predictions) -> Vec<Block> {
+    let workloads: Vec<Workload> = predictions
+        .sensitivity
+        .first()
+        .map(|point| point.light.keys().copied().collect())
+        .unwrap_or_default();
+    let results: Vec<(Workload, usize)> =
+        workloads.iter().flat_map(|&workload| [(workload, 1), (workload, 0)]).collect();
+    let name = |&(workload, quantity): &(Workload, usize)| {
+        format!("{}: {}", workload.name(), ["time", "misses"][quantity])
+    };
+    let view = |(pick, &(workload, quantity)): (usize, &(Workload, usize))| {
+        let series = ["least value", "greatest value"].into_iter().enumerate().map(|(end, label)| {
+            let points = predictions.sensitivity.iter().skip(end).step_by(2).enumerate();
+            let points =
+                points.map(|(place, point)| Point::new(place as f64, point.light[&workload][quantity]));
+            Series::new(label, Style::Line, points.collect())
+        });
+        View { picks: vec![pick], series: series.collect(), ..View::default() }
+    };
+    let parameters = predictions.sensitivity.iter().step_by(2).map(|point| {
+        let [least, greatest] = point.parameter.range;
+        format!("{} ({least}–{greatest})", point.parameter.name)
+    });
+    vec![Block::Chart(Chart {
+        id: "open-parameters".to_owned(),
+        title: "How much the change under light affinity depends on what the text leaves open".to_owned(),
+        caption: "Each parameter at both ends of its range, calibrated anew, all others at their defaults."
+            .to_owned(),
+        x: Axis::categories("open parameter", parameters),
+        y: Axis::linear("change under light affinity", Unit::plain("%")),
+        choices: vec![Choice {
+            label: "Result".to_owned(),
+            options: results.iter().map(name).collect(),
+            initial: 0,
+        }],
+        views: results.iter().enumerate().map(view).collect(),
+    })]
+}
