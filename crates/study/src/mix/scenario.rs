@@ -134,6 +134,7 @@ fn application(command: &str, did: &Did, recorded: Nanos) -> Application {
         name: command.to_owned(),
         processes,
         work_ms: None,
+        serial_ms: 0.0,
         jobs: None,
         footprint: Footprint::default(),
         bursts,
