@@ -10,6 +10,7 @@ pub(crate) mod packet;
 pub(crate) mod process;
 pub(crate) mod quantity;
 pub(crate) mod reproduce;
+pub(crate) mod runqueue;
 pub(crate) mod sched;
 pub(crate) mod transfer;
 pub(crate) mod tune;
@@ -159,6 +160,13 @@ pub(crate) enum SimulateCommand {
     /// experience, each figure with the half-width of its 95% confidence interval. A host that
     /// cannot keep up is said to be saturated.
     Packet(SimulatePacketArguments),
+
+    /// Processes in a run queue: completion times, cache misses, waits, and whether another scheduler would help
+    ///
+    /// Simulates the applications of a scenario on its machine, under a UNIX scheduler with cache affinity, several times.
+    /// Then says whether more affinity, longer quanta or pinning would help this mix, by how much, and whom it would
+    /// starve.
+    Runqueue(runqueue::SimulateRunqueueArguments),
 }
 
 #[derive(Args, Debug)]
@@ -196,6 +204,12 @@ pub(crate) enum SweepCommand {
     /// interruption. The same sweep gives the same results, byte for byte, whether
     /// interrupted or not.
     Packet(SweepPacketArguments),
+
+    /// Processes in a run queue: every combination of affinity, quanta and attachment
+    ///
+    /// Simulates the mix of a scenario under every combination, and writes into the output folder: report.html, with a
+    /// chart; results.parquet and results.csv, a row for each run.
+    Runqueue(runqueue::SweepRunqueueArguments),
 }
 
 #[derive(Args, Debug)]

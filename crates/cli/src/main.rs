@@ -77,13 +77,18 @@ fn run(arguments: Arguments) -> miette::Result<()> {
         Some(Command::Study(arguments)) => study::run(&arguments),
         Some(Command::Calibrate(arguments)) => calibrate::run(&arguments),
         Some(Command::Simulate(SimulateCommand::Packet(arguments))) => simulate::run(&arguments),
+        Some(Command::Simulate(SimulateCommand::Runqueue(arguments))) => simulate::runqueue::run(&arguments),
         Some(Command::Run(arguments)) => live::run(&arguments),
         Some(Command::Compare(arguments)) => compare::run(&arguments),
         Some(Command::Sweep(SweepCommand::Packet(arguments))) => sweep::run(&arguments),
+        Some(Command::Sweep(SweepCommand::Runqueue(arguments))) => sweep::runqueue::run(&arguments),
         Some(Command::Reproduce(ReproduceCommand::Salehi1994(arguments))) => {
             reproduce::salehi::run(&arguments)
         }
         Some(Command::Reproduce(ReproduceCommand::Foong2004(arguments))) => reproduce::foong::run(&arguments),
+        Some(Command::Reproduce(ReproduceCommand::Torrellas1995(arguments))) => {
+            reproduce::torrellas::run(&arguments)
+        }
         Some(Command::Machine(arguments)) => machine::run(&arguments),
         Some(Command::Host(command)) => host::run(&command),
         Some(Command::Transfer(arguments)) => transfer::run(&arguments),

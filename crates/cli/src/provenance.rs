@@ -34,6 +34,16 @@ pub(crate) fn from_simulation(profile: &Profile, seed: u64, scenario: Option<Str
     manifest
 }
 
+/// The manifest of what was simulated from `seed` without a profile; `scenario` is the document that repeats it, where there is
+/// one.
+pub(crate) fn from_seed(purpose: &str, seed: u64, scenario: Option<String>) -> Manifest {
+    let mut manifest = Manifest::now(PROGRAM, env!("CARGO_PKG_VERSION"));
+    manifest.command = command();
+    manifest.seeds.push(Seed { purpose: purpose.to_owned(), value: seed });
+    manifest.scenario = scenario;
+    manifest
+}
+
 /// `manifest` without the date and the command line, so that the same simulation gives the same bytes again.
 pub(crate) fn repeatable(manifest: &Manifest) -> Manifest {
     Manifest { written: String::new(), command: Vec::new(), ..manifest.clone() }

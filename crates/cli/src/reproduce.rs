@@ -3,6 +3,7 @@
 
 pub(crate) mod foong;
 pub(crate) mod salehi;
+pub(crate) mod torrellas;
 
 use crate::args::reproduce::ReproduceArguments;
 use crate::folder::{Folder, RESULTS, TableFiles};

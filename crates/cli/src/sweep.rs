@@ -1,5 +1,7 @@
 //! `warmcore sweep packet`.
 
+pub(crate) mod runqueue;
+
 use crate::args::SweepPacketArguments;
 use crate::checkpoint::Checkpoint;
 use crate::costs::{Chosen, ChosenProfile};

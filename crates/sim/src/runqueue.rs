@@ -15,11 +15,13 @@
 //! | `process` | what a process does next |
 //! | `machine` | processors, queue and events |
 //! | [`tally`] | what is counted |
+//! | [`advice`] | whether another scheduler would help, and whom it would starve |
 //! | [`mod@run`] | independent runs of a scenario, and their figures with intervals |
 //!
 //! The same scenario, seed and run give the same figures. Events at one time happen in the order in which they were
 //! foreseen. What a process does is drawn from a stream of its own, so that two schedulers see the same demands.
 
+pub mod advice;
 pub mod cache;
 mod machine;
 mod process;

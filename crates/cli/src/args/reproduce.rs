@@ -26,6 +26,16 @@ pub(crate) enum ReproduceCommand {
     /// goes on after an interruption. It takes about ten minutes. Run it on an idle machine.
     #[command(name = "foong-2004")]
     Foong2004(FoongArguments),
+
+    /// Torrellas, Tucker & Gupta 1995: affinity in a UNIX run queue
+    ///
+    /// Models the applications from Tables II to IV and the standard columns of Table V, and simulates the rest:
+    /// affinity, attached scheduling, other quanta and complex affinity, figures 1 to 5, and how much the results
+    /// depend on what the text leaves open (--figure open). Writes into the output folder: report.html; claims.parquet,
+    /// claims.csv and claims.json, published values and ours with verdicts; results.parquet and results.csv, a
+    /// row for each run.
+    #[command(name = "torrellas-1995")]
+    Torrellas1995(TorrellasArguments),
 }
 
 /// What every source takes.
@@ -72,6 +82,19 @@ pub(crate) struct FoongArguments {
     /// Connections at once, each with a sender, a receiver and a wire of its own
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = whole::count::<u8>(CONNECTIONS))]
     pub(crate) connections: u8,
+
+    #[command(flatten)]
+    pub(crate) common: ReproduceArguments,
+}
+
+#[derive(Args, Debug)]
+#[command(mut_arg("figures", |figures| {
+    figures.help("Only these figures: tables II, III, IV and V, figures 1 to 5, and open [default: all]")
+}))]
+pub(crate) struct TorrellasArguments {
+    /// Seed of every random choice [default: 1]
+    #[arg(long, value_name = "N", value_parser = values::seed())]
+    pub(crate) seed: Option<u64>,
 
     #[command(flatten)]
     pub(crate) common: ReproduceArguments,

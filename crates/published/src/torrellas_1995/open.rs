@@ -12,8 +12,8 @@ pub struct Open {
     pub decay_to: f64,
     /// The most accumulated CPU time, in ticks.
     pub cap: f64,
-    /// Computing time in which all but 1/e of a process's state is reloaded, in milliseconds. Memory serves 3000 misses in
-    /// 3.2 ms, so that "about 3 ms" (§3.1.2) leaves little computing meanwhile.
+    /// Computing time in which all but 1/e of a process's state is reloaded, in milliseconds. Memory alone takes 3.2 ms for 3000
+    /// misses, so that "about 3 ms" for the reload (§3.1.2) leaves hardly any computing meanwhile.
     pub reload_ms: f64,
     /// The part of its state that a process lacks when it is dispatched, with which the durations of Table II become computing
     /// times.
@@ -44,7 +44,7 @@ impl Default for Open {
             decay_ms: 1000.0,
             decay_to: 0.5,
             cap: 255.0,
-            reload_ms: 0.5,
+            reload_ms: 0.1,
             absent: 0.8,
             short_pmake: 0.17,
             short_oracle: 0.25,
@@ -75,7 +75,7 @@ impl OpenParameter {
         Self { name: "decay period (ms)", range: [500.0, 5000.0], get: |open| &mut open.decay_ms },
         Self { name: "decay fraction", range: [0.25, 0.8], get: |open| &mut open.decay_to },
         Self { name: "cap (ticks)", range: [80.0, 1000.0], get: |open| &mut open.cap },
-        Self { name: "reload time (ms)", range: [0.1, 2.0], get: |open| &mut open.reload_ms },
+        Self { name: "reload time (ms)", range: [0.05, 1.0], get: |open| &mut open.reload_ms },
         Self { name: "state lacking on dispatch", range: [0.5, 1.0], get: |open| &mut open.absent },
         Self { name: "short intervals, Pmake", range: [0.0, 0.3], get: |open| &mut open.short_pmake },
         Self { name: "short intervals, Oracle", range: [0.0, 0.4], get: |open| &mut open.short_oracle },

@@ -102,7 +102,7 @@ pub struct Precision {
     pub runs: u32,
     /// Runs of each step of a calibration.
     pub calibration: u32,
-    /// Runs of each point of the sensitivity chart.
+    /// Runs of each point of the sensitivity chart; 0 without that chart.
     pub sensitivity: u32,
 }
 
@@ -163,17 +163,16 @@ pub fn predict(
     tell: impl Fn(usize, usize) + Sync,
     stop: &AtomicBool,
 ) -> Result<Predictions, PredictionError> {
-    let steps = 2 + 2 * OpenParameter::ALL.len();
+    let varied: &[OpenParameter] = if precision.sensitivity > 0 { &OpenParameter::ALL } else { &[] };
+    let steps = 2 + 2 * varied.len();
     let done = std::sync::atomic::AtomicUsize::new(0);
     let step = || tell(done.fetch_add(1, Ordering::Relaxed) + 1, steps);
     let calibration = Calibration::new(open, seed, precision.calibration)?;
     step();
     let outcomes = simulated(&calibration, &all_points(), precision.runs)?;
     step();
-    let values: Vec<(OpenParameter, f64)> = OpenParameter::ALL
-        .into_iter()
-        .flat_map(|parameter| parameter.range.map(|value| (parameter, value)))
-        .collect();
+    let values: Vec<(OpenParameter, f64)> =
+        varied.iter().flat_map(|&parameter| parameter.range.map(|value| (parameter, value))).collect();
     let sensitivity: Result<Vec<SensitivityPoint>, PredictionError> = values
         .into_par_iter()
         .map(|(parameter, value)| {

@@ -1,6 +1,7 @@
 //! The scheduler of a run-queue scenario.
 
 use super::within;
+use core::fmt;
 use serde::{Deserialize, Serialize};
 use warmcore_policy::runqueue::{Affinity, AffinityForm, Decay, Parameters, Ticks};
 use warmcore_units::{Fault, Nanos};
@@ -30,6 +31,17 @@ pub enum Attachment {
     Inherited,
     /// All, each to a processor drawn when it starts.
     Random,
+}
+
+impl fmt::Display for Attachment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::RoundRobin => "round-robin",
+            Self::Inherited => "inherited",
+            Self::Random => "random",
+        })
+    }
 }
 
 /// The scheduler and its constants. Those that Torrellas 1995 leaves open are named so.

@@ -1,0 +1,54 @@
+//! The arguments of `warmcore simulate runqueue` and `warmcore sweep runqueue`.
+
+use super::{ResumableArguments, quantity, values, whole};
+use clap::Args;
+use std::path::PathBuf;
+use warmcore_scenario::runqueue::Attachment;
+
+/// The scenario, and what overrides it.
+#[derive(Args, Debug)]
+pub(crate) struct MixArguments {
+    /// The scenario: a machine, its scheduler, and applications
+    #[arg(long = "scenario", value_name = "FILE")]
+    pub(crate) document: PathBuf,
+
+    /// Seed of every random choice, instead of the scenario's
+    #[arg(long, value_name = "N", value_parser = values::seed())]
+    pub(crate) seed: Option<u64>,
+
+    /// Independent runs, instead of the scenario's
+    #[arg(long, value_name = "N", value_parser = whole::count::<u32>(1..=1000))]
+    pub(crate) runs: Option<u32>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SimulateRunqueueArguments {
+    #[command(flatten)]
+    pub(crate) mix: MixArguments,
+
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SweepRunqueueArguments {
+    #[command(flatten)]
+    pub(crate) mix: MixArguments,
+
+    /// Levels of affinity, a_p and a_t alike
+    #[arg(long, value_name = "N,…", value_delimiter = ',', default_value = "0,6,16")]
+    #[arg(value_parser = whole::count::<u32>(0..=1_000_000))]
+    pub(crate) levels: Vec<u32>,
+
+    /// Quanta, in milliseconds [default: the scenario's]
+    #[arg(long, value_name = "MS,…", value_delimiter = ',', value_parser = quantity::number)]
+    pub(crate) quanta: Vec<f64>,
+
+    /// Which processes are fixed to a processor [default: as in the scenario]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = values::names::<Attachment>())]
+    pub(crate) attach: Vec<Attachment>,
+
+    #[command(flatten)]
+    pub(crate) output: ResumableArguments,
+}

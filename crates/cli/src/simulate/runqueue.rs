@@ -1,0 +1,256 @@
+//! `warmcore simulate runqueue`.
+
+use crate::args::runqueue::{MixArguments, SimulateRunqueueArguments};
+use crate::json::{self, Versioned};
+use crate::terminal::table;
+use crate::{documents, flags};
+use serde::Serialize;
+use std::time::Instant;
+use warmcore_scenario::RunQueueScenario;
+use warmcore_sim::runqueue::advice::{Assessment, alternatives, assess, longest_wait};
+use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally, simulate};
+use warmcore_units::Estimate;
+
+/// Version of what `--json` prints.
+const SCHEMA: u32 = 1;
+
+pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
+    let scenario = scenario(&arguments.mix)?;
+    let began = Instant::now();
+    let own = simulate(&scenario).map_err(|fault| flags::refused(&fault))?;
+    let assessed = assess(&scenario, &own, alternatives(scenario.scheduler));
+    let assessed = assessed.map_err(|fault| flags::refused(&fault))?;
+    let seconds = began.elapsed().as_secs_f64();
+    if arguments.json {
+        let figures = Figures::new(&scenario, &own, &assessed, seconds);
+        return crate::output::print(json::pretty(&Versioned::new(SCHEMA, figures))?.as_bytes());
+    }
+    crate::output::print(summary(&scenario, &own, &assessed, seconds).as_bytes())
+}
+
+/// The scenario that the arguments name, with what they override.
+pub(crate) fn scenario(mix: &MixArguments) -> miette::Result<RunQueueScenario> {
+    let mut scenario: RunQueueScenario = documents::read(&mix.document)?;
+    scenario.seed = mix.seed.unwrap_or(scenario.seed);
+    scenario.runs = mix.runs.unwrap_or(scenario.runs);
+    Ok(scenario)
+}
+
+fn summary(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment], seconds: f64) -> String {
+    let name = if scenario.name.is_empty() { "The mix" } else { &scenario.name };
+    let machine = &scenario.machine;
+    let plural = |count: u32, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let head = format!(
+        "{name}: {} on {}, quanta of {} ms, a_p {} and a_t {}{}\n",
+        plural(scenario.processes(), "process").replace("processs", "processes"),
+        plural(machine.cpus, "cpu"),
+        scenario.scheduler.quantum_ms,
+        scenario.scheduler.a_p,
+        scenario.scheduler.a_t,
+        if scenario.scheduler.complex { " (complex)" } else { "" }
+    );
+    let idle = own.estimate(|run| 100.0 * run.idle);
+    let utilisation = Estimate::new(100.0 - idle.mean, idle.half());
+    let tail = format!(
+        "utilisation {}; {} dispatches and {} migrations a second\n",
+        with_unit(&utilisation, "%"),
+        plain(&own.estimate(|run| run.dispatches() as f64 / run.seconds)),
+        plain(&own.estimate(|run| run.migrations() as f64 / run.seconds)),
+    );
+    format!(
+        "{head}\n{}\n{tail}\n{}\n{}\n{}",
+        applications(scenario, own),
+        alternatives_table(assessed),
+        advice(scenario, own, assessed),
+        ended(scenario, seconds)
+    )
+}
+
+fn applications(scenario: &RunQueueScenario, own: &Outcome) -> String {
+    let mut shown = table([
+        "application",
+        "finished",
+        "cpu time",
+        "misses",
+        "dispatch, mean",
+        "migrations",
+        "longest wait",
+    ]);
+    for (place, application) in scenario.applications.iter().enumerate() {
+        let of = |of: &dyn Fn(&ApplicationTally) -> f64| own.estimate(|run| of(&run.applications[place]));
+        let is_finished = own.runs.iter().all(|run| run.applications[place].finished_s.is_some());
+        let finished = match is_finished {
+            true => with_unit(&of(&|one| one.finished_s.unwrap_or(f64::NAN)), "s"),
+            false => "–".to_owned(),
+        };
+        shown.add_row([
+            application.name.clone(),
+            finished,
+            with_unit(&of(&|one| one.cpu_s), "s"),
+            with_unit(&of(&|one| one.misses / 1e6), "million"),
+            with_unit(&of(&|one| one.dispatches.mean_ms()), "ms"),
+            with_unit(&of(&|one| 100.0 * one.migrations as f64 / one.returns.max(1) as f64), "%"),
+            with_unit(&longest_wait(own, place), "s"),
+        ]);
+    }
+    shown.to_string()
+}
+
+fn alternatives_table(assessed: &[Assessment]) -> String {
+    let mut shown = table(["instead", "gain", "misses"]);
+    for one in assessed {
+        let misses = one.misses.as_ref().map_or_else(|| "none".to_owned(), |misses| with_unit(misses, "%"));
+        shown.add_row([one.alternative.name.clone(), with_unit(&one.gain, "%"), misses]);
+    }
+    shown.to_string()
+}
+
+/// What to do, and whom it would harm.
+fn advice(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment]) -> String {
+    let best = assessed
+        .iter()
+        .filter(|one| one.is_decided() && one.gain.mean > 0.0 && one.starved(own).is_empty())
+        .max_by(|one, other| one.gain.mean.total_cmp(&other.gain.mean));
+    let mut lines = vec![match best {
+        Some(best) => format!(
+            "Advice: {} would make this mix {} faster.",
+            best.alternative.name,
+            with_unit(&best.gain, "%")
+        ),
+        None => {
+            "Advice: keep the scheduler. No alternative is faster beyond the scatter of the runs.".to_owned()
+        }
+    }];
+    if let Some(best) = best {
+        lines.extend(losers(scenario, best));
+    }
+    for one in assessed {
+        let starved = one.starved(own).into_iter().map(|place| {
+            format!(
+                "Starving: with {}, a process of {} waits up to {} instead of {}.",
+                one.alternative.name,
+                scenario.applications[place].name,
+                with_unit(&one.longest_waits[place], "s"),
+                with_unit(&longest_wait(own, place), "s")
+            )
+        });
+        lines.extend(starved);
+    }
+    lines.join("\n") + "\n"
+}
+
+/// The applications that lose by an alternative.
+fn losers(scenario: &RunQueueScenario, one: &Assessment) -> Vec<String> {
+    let loses = |(place, gain): (usize, &Estimate<f64>)| {
+        (gain.mean + gain.half() < 0.0).then(|| {
+            let slower = Estimate::new(-gain.mean, gain.half());
+            format!("{} would be {} slower.", scenario.applications[place].name, with_unit(&slower, "%"))
+        })
+    };
+    one.gains.iter().enumerate().filter_map(loses).collect()
+}
+
+fn ended(scenario: &RunQueueScenario, seconds: f64) -> String {
+    format!(
+        "{} independent runs of each scheduler in {seconds:.2} s; ± is the half-width of the 95% interval over them. Every \
+         scheduler sees the same demands.\n",
+        scenario.runs
+    )
+}
+
+fn plain(estimate: &Estimate<f64>) -> String {
+    match estimate.half() {
+        half if half.is_finite() => format!("{:.1} ± {half:.1}", estimate.mean),
+        _ => format!("{:.1} (one run: no interval)", estimate.mean),
+    }
+}
+
+fn with_unit(estimate: &Estimate<f64>, unit: &str) -> String {
+    match estimate.half() {
+        half if half.is_finite() => format!("{:.2} ± {half:.2} {unit}", estimate.mean),
+        _ => format!("{:.2} {unit} (one run: no interval)", estimate.mean),
+    }
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Figures<'a> {
+    name: &'a str,
+    cpus: u32,
+    processes: u32,
+    runs: u32,
+    seconds: Estimate<f64>,
+    utilisation: Estimate<f64>,
+    mean_completion_s: Estimate<f64>,
+    misses: Estimate<f64>,
+    dispatches_per_s: Estimate<f64>,
+    migrations_per_s: Estimate<f64>,
+    applications: Vec<ApplicationFigures<'a>>,
+    alternatives: Vec<AlternativeFigures<'a>>,
+    wall_seconds: f64,
+}
+
+#[derive(Serialize)]
+struct ApplicationFigures<'a> {
+    name: &'a str,
+    cpu_s: Estimate<f64>,
+    compute_s: Estimate<f64>,
+    misses: Estimate<f64>,
+    dispatches: Estimate<f64>,
+    migrations: Estimate<f64>,
+    median_slice_ms: Estimate<f64>,
+    longest_wait_s: Estimate<f64>,
+}
+
+#[derive(Serialize)]
+struct AlternativeFigures<'a> {
+    name: &'a str,
+    gain_percent: Estimate<f64>,
+    misses_percent: Option<Estimate<f64>>,
+    starved: Vec<&'a str>,
+}
+
+impl<'a> Figures<'a> {
+    fn new(
+        scenario: &'a RunQueueScenario,
+        own: &Outcome,
+        assessed: &'a [Assessment],
+        wall_seconds: f64,
+    ) -> Self {
+        let name = |place: usize| scenario.applications[place].name.as_str();
+        let application = |place: usize| {
+            let of = |of: fn(&ApplicationTally) -> f64| own.estimate(|run| of(&run.applications[place]));
+            ApplicationFigures {
+                name: name(place),
+                cpu_s: of(|one| one.cpu_s),
+                compute_s: of(|one| one.compute_s),
+                misses: of(|one| one.misses),
+                dispatches: of(|one| one.dispatches.count() as f64),
+                migrations: of(|one| one.migrations as f64),
+                median_slice_ms: of(|one| one.slices.median_ms(0.0)),
+                longest_wait_s: longest_wait(own, place),
+            }
+        };
+        let alternative = |one: &'a Assessment| AlternativeFigures {
+            name: &one.alternative.name,
+            gain_percent: one.gain,
+            misses_percent: one.misses,
+            starved: one.starved(own).into_iter().map(name).collect(),
+        };
+        Self {
+            name: &scenario.name,
+            cpus: scenario.machine.cpus,
+            processes: scenario.processes(),
+            runs: scenario.runs,
+            seconds: own.estimate(|run| run.seconds),
+            utilisation: own.estimate(|run| 1.0 - run.idle),
+            mean_completion_s: own.estimate(Tally::mean_completion_s),
+            misses: own.estimate(Tally::misses),
+            dispatches_per_s: own.estimate(|run| run.dispatches() as f64 / run.seconds),
+            migrations_per_s: own.estimate(|run| run.migrations() as f64 / run.seconds),
+            applications: (0..scenario.applications.len()).map(application).collect(),
+            alternatives: assessed.iter().map(alternative).collect(),
+            wall_seconds,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The run-queue simulator: what must hold for every mix, and what theory says of simple ones.
+
+use std::path::Path;
+use warmcore_policy::runqueue::Affinity;
+use warmcore_scenario::RunQueueScenario;
+use warmcore_scenario::document::parse;
+use warmcore_scenario::runqueue::{Attachment, UnixScheduler};
+use warmcore_sim::runqueue::{Tally, simulate_run};
+
+/// Computing processes that reuse much, and ones that block often.
+fn mix(head: &str) -> RunQueueScenario {
+    let text = format!(
+        r#"schema = 1
+{head}
+[[applications]]
+name = "matrix"
+processes = 8
+work_ms = 5000
+footprint = {{ reload_misses = 3000, steady_misses_per_ms = 100 }}
+bursts = {{ tail_ms = 500 }}
+ends = {{ block = 1, reschedule = 1 }}
+
+[[applications]]
+name = "server"
+processes = 8
+work_ms = 500
+footprint = {{ reload_misses = 500, steady_misses_per_ms = 300 }}
+bursts = {{ tail_ms = 2 }}
+ends = {{ block = 2, yield = 1, reschedule = 1 }}
+blocking = {{ mean_ms = 20 }}
+lock = {{ held = 0.5 }}
+"#
+    );
+    parse(&text, Path::new("mix.toml")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn with(scenario: &RunQueueScenario, scheduler: UnixScheduler) -> Tally {
+    simulate_run(&RunQueueScenario { scheduler, ..scenario.clone() }, 0).unwrap()
+}
+
+#[test]
+fn the_same_run_gives_the_same_figures_and_another_gives_others() {
+    let scenario = mix("");
+    let [once, again, other] = [0, 0, 1].map(|run| simulate_run(&scenario, run).unwrap());
+    assert_eq!(once, again);
+    assert_ne!(once, other);
+}
+
+/// All processors' time is idle, rescheduling or some process's; a process's time is computing and misses.
+#[test]
+fn time_and_work_are_conserved() {
+    let scenario = mix("");
+    for scheduler in [
+        UnixScheduler::default(),
+        UnixScheduler::default().with(Affinity::HEAVY),
+        UnixScheduler::default().with(Affinity::complex(6)),
+        UnixScheduler { attach: Attachment::RoundRobin, ..UnixScheduler::default() },
+    ] {
+        let run = with(&scenario, scheduler);
+        let all = run.seconds * f64::from(scenario.machine.cpus);
+        let used: f64 = run.applications.iter().map(|one| one.cpu_s).sum();
+        let interrupts: f64 = all * (1.0 - run.idle - run.rescheduling) - used;
+        // Interrupts take 100 µs each; they are in no other account.
+        let blocked: u64 = run.applications.iter().map(|one| one.ended.blocked).sum();
+        assert!(
+            interrupts >= -1e-3 && interrupts <= blocked as f64 * 150e-6 + 1e-3,
+            "{interrupts} s, {blocked}"
+        );
+        for (place, work) in [(0, 40.0), (1, 4.0)] {
+            let one = &run.applications[place];
+            assert!((one.compute_s - work).abs() < 1e-3, "{}", one.compute_s);
+            let misses = one.misses * scenario.machine.miss_ns * 1e-9;
+            // Preemption and interrupts within a nanosecond or two of their time.
+            assert!((one.cpu_s - one.compute_s - misses).abs() < 0.01 * one.cpu_s, "{one:?}");
+            assert!(one.finished_s.is_some() && one.ended.exited == 8);
+        }
+    }
+}
+
+/// Two processes a processor that never block: round-robin under the standard scheduler, slices of about 40 a_t ms with
+/// affinity, and never a migration when attached.
+#[test]
+fn affinity_lengthens_slices_and_saves_misses_and_migrations() {
+    let mut scenario = mix("");
+    scenario.applications.truncate(1);
+    let run = |affinity| with(&scenario, UnixScheduler::default().with(affinity));
+    let [standard, light, heavy] = [Affinity::NONE, Affinity::LIGHT, Affinity::HEAVY].map(run);
+    let slice = |run: &Tally| run.applications[0].slices.median_ms(1.0);
+    assert!((slice(&standard) - 30.0).abs() < 1.5, "{}", slice(&standard));
+    assert!((slice(&light) - 240.0).abs() < 30.0, "{}", slice(&light));
+    assert!(slice(&heavy) > 1.5 * slice(&light), "{}", slice(&heavy));
+    assert!(light.misses() < 0.9 * standard.misses() && heavy.misses() < light.misses());
+    assert!(light.migrations() * 5 < standard.migrations());
+    let attached = UnixScheduler { attach: Attachment::RoundRobin, ..UnixScheduler::default() };
+    assert_eq!(with(&scenario, attached).migrations(), 0);
+}
+
+/// A single process on a single processor takes its work, its misses and its rescheduling.
+#[test]
+fn a_lone_process_takes_what_its_work_and_misses_take() {
+    let text = r#"schema = 1
+machine = { cpus = 1, miss_ns = 1000, reschedule_us = 50, interrupt_us = 0, interrupt_misses = 0 }
+[[applications]]
+name = "one"
+processes = 1
+work_ms = 1000
+footprint = { reload_misses = 1000, steady_misses_per_ms = 100 }
+bursts = { edges_ms = [9.999, 10.001], shares = [1.0] }
+ends = { reschedule = 1 }
+"#;
+    let scenario: RunQueueScenario = parse(text, Path::new("one.toml")).unwrap();
+    let run = simulate_run(&scenario, 0).unwrap();
+    // 1 s of computing, 100,000 steady and 1000 reload misses of 1 µs, 100 searches of 50 µs.
+    let expected = 1.0 + 0.101 + 100.0 * 50e-6;
+    assert!((run.seconds - expected).abs() < 1e-3, "{}", run.seconds);
+    assert!((run.misses() - 101_000.0).abs() < 1.0, "{}", run.misses());
+    assert!((99..=101).contains(&run.dispatches()));
+}
+
+/// Attached processes of one processor leave the others idle.
+#[test]
+fn processes_attached_to_one_processor_leave_the_others_idle() {
+    let mut scenario = mix("");
+    scenario.applications.truncate(1);
+    scenario.applications[0].attached = vec![warmcore_units::CpuId(2)];
+    let run = simulate_run(&scenario, 0).unwrap();
+    assert!((run.idle - 0.75).abs() < 0.01, "{}", run.idle);
+}
+
+#[test]
+fn a_machine_of_256_cpus_and_4096_processes_runs() {
+    let mut scenario = mix("seconds = 2\nmachine = { cpus = 256 }");
+    for application in &mut scenario.applications {
+        application.processes = 2048;
+    }
+    let run = simulate_run(&scenario, 0).unwrap();
+    assert!(run.idle < 0.01 && run.dispatches() > 256 * 60, "{} {}", run.idle, run.dispatches());
+}
