@@ -2,10 +2,13 @@
 
 use super::event::{Line, SchedRecord, parse};
 use super::instance::{Instance, TraceError};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::time::Duration;
+
+/// Between two reads: the buffers of `instance` hold what a busy cpu does in seconds.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// The most reads before the caller has a look again.
 const READS: u32 = 1024;
@@ -44,14 +47,13 @@ impl SchedTrace {
         Ok(Self { pipe, buffer: vec![0; 1 << 20], begun: 0, recorded: Recorded::default(), instance })
     }
 
-    /// Hands over what has come, waiting at most a tenth of a second for it; returns whether anything came.
+    /// Waits a tenth of a second, and hands over what came; returns whether anything did.
     ///
     /// # Errors
     /// If the trace cannot be read.
     pub fn read(&mut self, on: &mut dyn FnMut(&SchedRecord<'_>)) -> Result<bool, TraceError> {
-        let wait = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
-        // An interrupt ends the wait early; the caller looks whether it is meant to stop.
-        let _ = poll(&mut [PollFd::new(&self.pipe, PollFlags::IN)], Some(&wait));
+        // Not by `poll`: each event would wake this thread up, and so cause others.
+        std::thread::sleep(PAUSE);
         let mut came = false;
         // What comes faster than it is read would keep us here.
         for _ in 0..READS {
@@ -109,7 +111,7 @@ impl SchedTrace {
 mod tests {
     use super::*;
     use crate::sched_trace::SchedEvent;
-    use std::time::{Duration, Instant};
+    use std::time::Instant;
 
     /// Whether this process may trace; a recording leaves nothing behind.
     #[test]
