@@ -7,12 +7,13 @@ export RUSTDOCFLAGS := -D warnings
 # Where cargo builds.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: help study release test test-long audit docs bench bench-sim bench-runtime bench-dispatch bench-transfer bench-cachesim fuzz
+.PHONY: help study release scx test test-long audit docs bench bench-sim bench-runtime bench-dispatch bench-transfer bench-cachesim fuzz
 
 help:
 	@echo 'make study               measure this machine, predict, write study/report.html'
 	@echo 'make study ARGS=--quick  the same within a minute; ARGS is passed to `warmcore study`'
 	@echo 'make release             an archive for other machines in target/: binary, completions, manual pages, book, licences'
+	@echo 'make scx                 the program that loads a scheduler into the kernel; needs clang 16 and libelf'
 	@echo 'make test                format, lints, docs, tests, licences, packages, the report in a browser'
 	@echo 'make test-long           what takes longer: fuzzing, loom, schedules, Miri, races, faults, soak, calibrations and studies that must agree,'
 	@echo '                         mutants that tests must notice'
@@ -35,6 +36,10 @@ release:
 	cargo build --release --locked --package warmcore-cli
 	@scripts/make-release $(TARGET)/release/warmcore $(TARGET)
 
+scx:
+	@scripts/install-toolchain
+	cargo build --release --locked --package warmcore-scx
+
 test:
 	@scripts/install-toolchain
 	@scripts/timed 'installing tools' scripts/install-test-tools
@@ -44,6 +49,7 @@ test:
 	@scripts/timed 'packages' scripts/check-packages
 	@scripts/timed 'building tests' cargo test --locked --no-run
 	@WARMCORE_SOAK_SECONDS=60 scripts/timed 'tests' cargo test --locked
+	@scripts/timed 'the scheduler in a kernel' scripts/check-kernel --short
 	@WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=30 scripts/timed 'schedules' scripts/check-schedules
 
 # Holds what noise or time keeps out of `make test`: the coverage of intervals under every process of arrivals over
@@ -66,6 +72,7 @@ test-long: test fuzz audit
 	WARMCORE_CHANGES=all cargo test --locked --package warmcore-study --test placement faults
 	WARMCORE_SOAK_SECONDS=600 cargo test --locked --package warmcore-runtime --test live soak
 	cargo run --release --locked --package warmcore-measure --example calibrate -- --twice
+	scripts/check-kernel
 	WARMCORE_STUDIES=10 cargo test --release --locked --package warmcore-cli --test repeat -- --ignored --nocapture
 	cargo test --release --locked --package warmcore-cli --test command -- --ignored of_hot_caches --nocapture
 	scripts/check-mutants

@@ -11,6 +11,7 @@ pub(crate) mod process;
 pub(crate) mod quantity;
 pub(crate) mod reproduce;
 pub(crate) mod runqueue;
+pub(crate) mod sched;
 pub(crate) mod transfer;
 pub(crate) mod tune;
 pub(crate) mod values;

@@ -5,7 +5,9 @@ mod inventory;
 mod page;
 mod picture;
 mod plan;
+mod scx;
 mod show;
+mod trace;
 mod watch;
 mod words;
 
@@ -17,6 +19,8 @@ pub(crate) fn run(command: &HostCommand) -> miette::Result<()> {
         HostCommand::Show(arguments) => show::run(arguments),
         HostCommand::Capture(arguments) => capture::run(arguments),
         HostCommand::Plan(arguments) => plan::run(arguments),
+        HostCommand::Trace(arguments) => trace::run(arguments),
+        HostCommand::Scx(command) => scx::run(command),
         HostCommand::Tune(command) => tune::run(command),
     }
 }

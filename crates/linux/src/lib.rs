@@ -11,6 +11,8 @@
 //! | [`program`] | runs a user's program, and ends it with all its children |
 //! | [`counters`] | performance counters: cycles, instructions, cache misses |
 //! | [`meter`] | the cpu usage of a run, and of other programs meanwhile |
+//! | [`sched_ext`] | whether the kernel takes a scheduler, and which is loaded |
+//! | [`sched_trace`] | records who runs where, who blocks and who migrates, from the scheduler's tracepoints |
 //! | [`scheduler_counts`] | how often a thread was switched out and migrated |
 //! | [`steal`] | the time a hypervisor took away |
 //! | [`executable`] | blocks of code large enough to displace an instruction cache |
@@ -54,6 +56,8 @@ pub mod program;
 #[allow(unsafe_code)]
 pub mod protocol_thread;
 pub mod region;
+pub mod sched_ext;
+pub mod sched_trace;
 pub mod scheduler_counts;
 pub mod steal;
 mod tree;

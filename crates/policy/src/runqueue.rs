@@ -19,6 +19,7 @@
 //! | [`task`] | the state of a task as plain integers, and what a tick, a decay and a search make of it |
 //! | [`mod@choose`] | the decision as the text states it: a search through all candidates |
 //! | [`queue`] | the same decision from an index, for large queues |
+//! | [`words`] | the constants as one line of text |
 //! | [`log`] | a log of events and decisions, and its replay |
 //!
 //! A driver says what happens and applies what is decided: a simulator, or a scheduler in a kernel. The log holds both to
@@ -29,9 +30,11 @@ pub mod log;
 pub mod parameters;
 pub mod queue;
 pub mod task;
+pub mod words;
 
 pub use choose::{Candidate, Search, choose};
 pub use log::{Divergence, Event, Record, replay};
 pub use parameters::{Affinity, AffinityForm, Decay, InvalidParameter, Parameters};
 pub use queue::{RunQueue, StopCause};
 pub use task::{Task, Ticks};
+pub use words::ParseParametersError;

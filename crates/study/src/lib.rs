@@ -15,12 +15,13 @@
 //! Beside the loop, what a user asks of the simulator alone: [`point`] has the figures of one point
 //! for other programs, [`mod@sweep`] varies a scenario along its fields. [`mod@compare`] holds
 //! predictions against live runs. [`mod@placement`] says where the interrupts, packets and threads of a
-//! host should go.
+//! host should go, [`mod@mix`] makes a scenario of what its threads did.
 
 pub mod compare;
 pub mod costs;
 pub mod decide;
 pub mod grade;
+pub mod mix;
 pub mod placement;
 pub mod point;
 pub mod predict;

@@ -1,5 +1,6 @@
 //! The arguments of `warmcore host`.
 
+use super::sched::{ScxCommand, TraceArguments};
 use super::tune::TuneCommand;
 use super::{quantity, values};
 use clap::builder::TypedValueParser;
@@ -33,6 +34,17 @@ pub(crate) enum HostCommand {
     /// has measured (--profile); without them, gains are unknown. Nothing is changed: `warmcore host apply` takes
     /// the plan. Where nothing would be gained, there is no plan, and the command fails.
     Plan(PlanArguments),
+
+    /// Record what this machine runs, as a scenario of a run queue
+    ///
+    /// Reads the scheduler's tracepoints: how long threads run until they block, for how long they then wait, who wakes
+    /// them up and where they run. `warmcore simulate runqueue` says what another scheduler would do to that mix. Names
+    /// of programs are in the scenario. Needs root.
+    Trace(TraceArguments),
+
+    /// A scheduler with cache affinity in this machine's kernel
+    #[command(subcommand)]
+    Scx(ScxCommand),
 
     #[command(flatten)]
     Tune(TuneCommand),

@@ -67,6 +67,14 @@ pub(crate) fn pause(text: &str) -> Result<Duration, &'static str> {
         .ok_or("expected a time from 10ms to 86400s; a number alone is seconds")
 }
 
+/// A time for which a scheduler lets a task run: `30ms`; a number alone is milliseconds.
+pub(crate) fn slice(text: &str) -> Result<Duration, &'static str> {
+    let millis = time(text, -3).filter(|millis| (0.1..=100_000.0).contains(millis));
+    millis
+        .map(|millis| Duration::from_secs_f64(millis / 1e3))
+        .ok_or("expected a time from 0.1ms to 100s; a number alone is milliseconds")
+}
+
 /// A time of whole milliseconds with its unit: `60s`, `2m`, `500ms`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let expected = || "expected a time with its unit, such as 1s, 2m or 500ms".to_owned();

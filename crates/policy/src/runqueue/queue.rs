@@ -237,13 +237,11 @@ impl RunQueue {
 
     /// A task that exited: its id names another task later.
     fn remove(&mut self, id: TaskId) {
-        let slot = &mut self.slots[id.index()];
-        slot.used = false;
-        let last = slot.task.last_cpu;
-        if let Some(cpu) = last.map(|cpu| &mut self.cpus[cpu.index()])
-            && cpu.ran_last == Some(id)
-        {
-            cpu.ran_last = None;
+        self.slots[id.index()].used = false;
+        // Also where it ran before its last processor.
+        for cpu in &mut self.cpus {
+            cpu.ran_last = cpu.ran_last.filter(|ran| *ran != id);
+            cpu.yielded = cpu.yielded.filter(|yielded| *yielded != id);
         }
         self.free.push(id);
     }

@@ -1,0 +1,239 @@
+//! A line of the trace, as the kernel prints events (`Documentation/trace/ftrace.rst`):
+//!
+//! ```text
+//!      kworker/1:0-2306    [001] d..2. 61844.588430: sched_switch: prev_comm=… prev_pid=2306 …
+//!      command and thread   cpu  context  seconds     event         fields
+//! ```
+//!
+//! A command may hold any character, so fields are looked for from the end.
+
+use warmcore_units::{CpuId, Nanos};
+
+/// In what state a thread leaves its cpu.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StopState {
+    /// It can go on: its time is over, a better thread came, or it yielded.
+    Runnable,
+    /// It waits for an event that a signal may interrupt.
+    Sleeping,
+    /// It waits for an event that nothing interrupts, mostly a device.
+    Uninterruptible,
+    /// It has ended.
+    Dead,
+    /// Another state, such as stopped by a debugger.
+    Other,
+}
+
+/// What the scheduler did.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum SchedEvent<'a> {
+    /// A cpu goes from one thread to another. Thread 0 is the idle one.
+    Switch {
+        /// The thread that stops.
+        from: u32,
+        /// Its command at this time.
+        command: &'a str,
+        /// Its state.
+        state: StopState,
+        /// The thread that runs next.
+        to: u32,
+        /// Its command.
+        to_command: &'a str,
+    },
+    /// A thread can run again.
+    Woken {
+        /// The thread.
+        thread: u32,
+        /// Whether an interrupt woke it up, rather than another thread.
+        by_interrupt: bool,
+        /// Whether it is a new one.
+        is_new: bool,
+    },
+    /// A thread that does not run is moved to another cpu.
+    Migrated {
+        /// The thread.
+        thread: u32,
+    },
+}
+
+/// An event, its time and its cpu.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SchedRecord<'a> {
+    /// Time since an unknown start, the same for all cpus.
+    pub at: Nanos,
+    /// Where it happened.
+    pub cpu: CpuId,
+    /// What happened.
+    pub event: SchedEvent<'a>,
+}
+
+/// What a line of the trace is.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Line<'a> {
+    /// An event.
+    Record(SchedRecord<'a>),
+    /// So many events were lost before the next one, as nobody read them in time.
+    Lost(u64),
+    /// A comment, or an event of another kind.
+    Other,
+    /// Nothing that the kernel writes.
+    Malformed,
+}
+
+/// Reads a line of the trace.
+#[must_use]
+pub fn parse(line: &str) -> Line<'_> {
+    if line.starts_with('#') || line.trim().is_empty() {
+        return Line::Other;
+    }
+    if let Some(lost) = lost(line) {
+        return Line::Lost(lost);
+    }
+    let events: [(&str, Reader); 4] = [
+        (": sched_switch: ", switch),
+        (": sched_wakeup: ", |fields, context| woken(fields, context, false)),
+        (": sched_wakeup_new: ", |fields, context| woken(fields, context, true)),
+        (": sched_migrate_task: ", migrated),
+    ];
+    for (name, read) in events {
+        // The fields may hold a command that looks like an event.
+        if let Some((head, fields)) = line.split_once(name) {
+            return record(head, fields, read).map_or(Line::Malformed, Line::Record);
+        }
+    }
+    if line.contains(": sched_") { Line::Other } else { Line::Malformed }
+}
+
+/// Reads the fields of an event; the other argument is the context in which it happened.
+type Reader = for<'a> fn(&'a str, &str) -> Option<SchedEvent<'a>>;
+
+fn record<'a>(head: &str, fields: &'a str, read: Reader) -> Option<SchedRecord<'a>> {
+    let mut words = head.split_ascii_whitespace().rev();
+    let at = Nanos(words.next()?.parse::<f64>().ok()? * 1e9);
+    let context = words.next()?;
+    let cpu = words.next()?.strip_prefix('[')?.strip_suffix(']')?.parse().ok()?;
+    Some(SchedRecord { at, cpu: CpuId(cpu), event: read(fields, context)? })
+}
+
+/// `CPU:3 [LOST 127 EVENTS]`
+fn lost(line: &str) -> Option<u64> {
+    let (_, rest) = line.strip_prefix("CPU:")?.split_once("[LOST ")?;
+    rest.split(' ').next()?.parse().ok()
+}
+
+/// `prev_comm=bash prev_pid=7 prev_prio=120 prev_state=S ==> next_comm=cc1 next_pid=9 next_prio=120`
+fn switch<'a>(fields: &'a str, _: &str) -> Option<SchedEvent<'a>> {
+    let (from, to) = fields.rsplit_once(" ==> next_comm=")?;
+    let (to_command, to) = to.rsplit_once(" next_pid=")?;
+    let to = to.split(' ').next()?.parse().ok()?;
+    let (from, state) = from.rsplit_once(" prev_state=")?;
+    let (command, from) = from.rsplit_once(" prev_pid=")?;
+    let from = from.split(' ').next()?.parse().ok()?;
+    let state = match state.as_bytes().first()? {
+        // `R+` was preempted, whatever it was about to do.
+        b'R' => StopState::Runnable,
+        _ if state.ends_with('+') => StopState::Runnable,
+        b'S' | b'I' => StopState::Sleeping,
+        b'D' => StopState::Uninterruptible,
+        b'X' | b'Z' => StopState::Dead,
+        _ => StopState::Other,
+    };
+    Some(SchedEvent::Switch { from, command: command.strip_prefix("prev_comm=")?, state, to, to_command })
+}
+
+/// `comm=bash pid=7 prio=120 target_cpu=001`
+fn woken<'a>(fields: &'a str, context: &str, is_new: bool) -> Option<SchedEvent<'a>> {
+    // The third letter says whether an interrupt or its deferred part runs.
+    let by_interrupt = context.as_bytes().get(2).is_some_and(|letter| b"hHsZz".contains(letter));
+    Some(SchedEvent::Woken { thread: thread(fields)?, by_interrupt, is_new })
+}
+
+/// `comm=bash pid=7 prio=120 orig_cpu=1 dest_cpu=0`
+fn migrated<'a>(fields: &'a str, _: &str) -> Option<SchedEvent<'a>> {
+    Some(SchedEvent::Migrated { thread: thread(fields)? })
+}
+
+fn thread(fields: &str) -> Option<u32> {
+    fields.rsplit_once(" pid=")?.1.split(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(line: &str) -> SchedEvent<'_> {
+        match parse(line) {
+            Line::Record(record) => record.event,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_switch_names_both_threads_and_why_one_stops() {
+        let line = "     kworker/1:0-2306    [001] d..2. 61844.588430: sched_switch: prev_comm=kworker/1:0 \
+                    prev_pid=2306 prev_prio=120 prev_state=I ==> next_comm=bash next_pid=2476 next_prio=120";
+        let Line::Record(record) = parse(line) else { panic!("no record") };
+        assert_eq!(record.cpu, CpuId(1));
+        assert!((record.at.0 - 61_844.588_43e9).abs() < 100.0);
+        let expected = SchedEvent::Switch {
+            from: 2306,
+            command: "kworker/1:0",
+            state: StopState::Sleeping,
+            to: 2476,
+            to_command: "bash",
+        };
+        assert_eq!(record.event, expected);
+        for (state, expected) in [
+            ("R", StopState::Runnable),
+            ("R+", StopState::Runnable),
+            ("S+", StopState::Runnable),
+            ("D", StopState::Uninterruptible),
+            ("Z", StopState::Dead),
+            ("t", StopState::Other),
+        ] {
+            let line = line.replace("prev_state=I", &format!("prev_state={state}"));
+            assert!(matches!(event(&line), SchedEvent::Switch { state, .. } if state == expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_command_may_look_like_anything() {
+        let name = "a: sched_wakeup: pid=1 ==> next_comm=b next_pid=3 [002] ";
+        let line = format!(
+            "{name}-7 [000] dNh2. 1.5: sched_switch: prev_comm={name} prev_pid=7 prev_prio=120 prev_state=S ==> \
+             next_comm=x prev_state=Z next_pid=9 next_prio=120"
+        );
+        // The kernel writes at most 15 bytes of it, so not all of that can come; what comes must not be misread.
+        match parse(&line) {
+            Line::Record(record) => assert_eq!(record.cpu, CpuId(0)),
+            Line::Malformed => {}
+            other => panic!("{other:?}"),
+        }
+        let spaced =
+            "a b pid=9-7 [000] dNh2. 1.5: sched_wakeup: comm=a b pid=9 pid=7 prio=120 target_cpu=000";
+        assert_eq!(event(spaced), SchedEvent::Woken { thread: 7, by_interrupt: true, is_new: false });
+    }
+
+    #[test]
+    fn a_wake_up_tells_whether_an_interrupt_caused_it() {
+        for (context, by_interrupt) in [("dNh2.", true), ("dNs5.", true), ("dN.4.", false), ("d..2.", false)]
+        {
+            let line =
+                format!("<idle>-0 [000] {context} 1.5: sched_wakeup: comm=a pid=7 prio=120 target_cpu=000");
+            assert_eq!(event(&line), SchedEvent::Woken { thread: 7, by_interrupt, is_new: false }, "{line}");
+        }
+        let new = "bash-6 [000] d..2. 1.5: sched_wakeup_new: comm=a pid=7 prio=120 target_cpu=000";
+        assert_eq!(event(new), SchedEvent::Woken { thread: 7, by_interrupt: false, is_new: true });
+        let moved = "bash-6 [000] d..2. 1.5: sched_migrate_task: comm=a pid=7 prio=120 orig_cpu=1 dest_cpu=0";
+        assert_eq!(event(moved), SchedEvent::Migrated { thread: 7 });
+    }
+
+    #[test]
+    fn what_is_no_event_is_told_apart() {
+        assert_eq!(parse("# tracer: nop"), Line::Other);
+        assert_eq!(parse("CPU:1 [LOST 4711 EVENTS]"), Line::Lost(4711));
+        assert_eq!(parse("a-7 [000] ..... 1.5: sched_process_exit: comm=a pid=7 prio=120"), Line::Other);
+        assert_eq!(parse("a-7 [0x0] ..... 1.5: sched_wakeup: comm=a pid=7 prio=120"), Line::Malformed);
+        assert_eq!(parse("anything"), Line::Malformed);
+    }
+}
