@@ -3,75 +3,18 @@
 //!
 //! The results are those of [`Hierarchy::access`], reference by reference.
 
-use super::{Hierarchy, MEMORY, last_byte};
+use super::queue::{Item, Queue, Queues, Sides, What};
+use super::{Hierarchy, MEMORY};
 use crate::counts::CacheCounts;
 use crate::sets::{EMPTY, Form, FormTask};
-use crate::{CacheDescription, Kind, Observer, Prefetch, Reference, Straddling, Writes};
+use crate::{CacheDescription, Observer, Prefetch, Reference, Straddling, Writes};
 use warmcore_units::CpuId;
 
 /// References in a batch: its items fit the nearest caches of today's machines.
-const BATCH: usize = 1024;
+pub(super) const BATCH: usize = 1024;
 
 /// The longest line: far below what an item can count.
 const MAX_LINE: u64 = 1 << 20;
-
-/// What one cache is asked by a nearer one, or by the processor.
-#[derive(Clone, Copy, Debug)]
-struct Item {
-    address: u64,
-    /// Which reference of the batch it is for: what two nearer caches ask is answered in this order.
-    order: u16,
-    /// Bytes after the first.
-    more: u32,
-    what: What,
-    /// Whether the line is changed.
-    write: bool,
-}
-
-/// What is asked: the line for a reference, or to keep what was changed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum What {
-    Reference(Kind),
-    WriteBack,
-}
-
-impl What {
-    /// As an index into a table of four, whose last stays empty.
-    #[inline(always)]
-    const fn index(self) -> usize {
-        match self {
-            Self::Reference(kind) => kind as usize,
-            Self::WriteBack => 3,
-        }
-    }
-}
-
-const NO_ITEM: Item = Item { address: 0, order: 0, more: 0, what: What::WriteBack, write: false };
-
-impl Item {
-    #[inline(always)]
-    const fn from_reference(order: u16, reference: &Reference) -> Self {
-        Self {
-            address: reference.address,
-            order,
-            more: reference.size.saturating_sub(1) as u32,
-            what: What::Reference(reference.kind),
-            write: matches!(reference.kind, Kind::Store),
-        }
-    }
-
-    /// The lines `first` to `last`, of `1 << bits` bytes.
-    #[inline(always)]
-    const fn of_lines(order: u16, what: What, first: u64, last: u64, bits: u32) -> Self {
-        let address = first << bits;
-        Self { address, order, more: (last_byte(last, bits) - address) as u32, what, write: false }
-    }
-
-    #[inline(always)]
-    const fn last(&self) -> u64 {
-        self.address.saturating_add(self.more as u64)
-    }
-}
 
 /// Whether such a cache never affects a nearer one, nor does anything of its own accord.
 pub(super) fn can(cache: &CacheDescription) -> bool {
@@ -170,88 +113,6 @@ impl<O: Observer> Hierarchy<O> {
         } else {
             queues.pass_on(answered.passed_on, below);
         }
-    }
-}
-
-/// Items in order. Their memory is written once and used again: what is behind the last item is left as it is.
-#[derive(Clone, Debug, Default)]
-struct Queue {
-    memory: Vec<Item>,
-    length: usize,
-}
-
-impl Queue {
-    fn items(&self) -> &[Item] {
-        &self.memory[..self.length]
-    }
-
-    fn emptied(self) -> Self {
-        Self { length: 0, ..self }
-    }
-
-    /// Writes `item` behind the last, and lets it stay there if `really`.
-    #[inline(always)]
-    fn push(&mut self, item: Item, really: bool) {
-        if self.length == self.memory.len() {
-            self.grow();
-        }
-        self.memory[self.length] = item;
-        self.length += usize::from(really);
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        self.memory.resize(self.length + BATCH, NO_ITEM);
-    }
-}
-
-/// What each cache is asked, and memory behind the last.
-#[derive(Debug)]
-struct Queues {
-    asked: Vec<Queue>,
-    /// Kept for its memory.
-    spare: Queue,
-}
-
-impl Queues {
-    /// Puts `items` into the queue of `at`, in order with what another cache put there.
-    fn pass_on(&mut self, items: Queue, at: usize) {
-        let asked = &mut self.asked[at];
-        if asked.length == 0 {
-            self.spare = std::mem::replace(asked, items);
-            return;
-        }
-        let before = std::mem::replace(asked, std::mem::take(&mut self.spare));
-        let (mut left, mut right) = (before.items(), items.items());
-        while let ([first, ..], [second, ..]) = (left, right) {
-            let from = if first.order < second.order { &mut left } else { &mut right };
-            asked.push(from[0], true);
-            *from = &from[1..];
-        }
-        left.iter().chain(right).for_each(|&item| asked.push(item, true));
-        self.spare = items.emptied();
-    }
-}
-
-/// Which references of a batch are fetches, and which are not.
-struct Sides {
-    fetches: [u16; BATCH],
-    data: [u16; BATCH],
-}
-
-impl Sides {
-    /// The indices of both, in order.
-    fn split(&mut self, references: &[Reference]) -> [&[u16]; 2] {
-        let (mut fetches, mut data) = (0, 0);
-        for (index, reference) in (0..).zip(&references[..references.len().min(BATCH)]) {
-            // Each place is written again until what it holds is to stay: no branch on what comes.
-            self.fetches[fetches] = index;
-            self.data[data] = index;
-            let is_fetch = reference.kind == Kind::Fetch;
-            fetches += usize::from(is_fetch);
-            data += usize::from(!is_fetch);
-        }
-        [&self.fetches[..fetches], &self.data[..data]]
     }
 }
 

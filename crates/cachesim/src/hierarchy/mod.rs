@@ -4,6 +4,7 @@ mod batch;
 mod buffer;
 mod build;
 mod lost;
+mod queue;
 
 use crate::counts::{CacheCounts, CacheId, Cause, Counts};
 use crate::observe::{Lookup, Nothing, Observer};
