@@ -158,7 +158,7 @@ pub(crate) enum SimulateCommand {
     /// Simulates until the mean delay is known to the precision asked for, and says what packets
     /// experience, each figure with the half-width of its 95% confidence interval. A host that
     /// cannot keep up is said to be saturated.
-    Packet(SimulatePacketArguments),
+    Packet(Box<SimulatePacketArguments>),
 
     /// Processes in a run queue: completion times, cache misses, waits, and whether another scheduler would help
     ///
@@ -202,7 +202,7 @@ pub(crate) enum SweepCommand {
     /// for; and points.journal, every finished point, from which --resume goes on after an
     /// interruption. The same sweep gives the same results, byte for byte, whether
     /// interrupted or not.
-    Packet(SweepPacketArguments),
+    Packet(Box<SweepPacketArguments>),
 
     /// Processes in a run queue: every combination of affinity, quanta and attachment
     ///
