@@ -15,7 +15,16 @@ mod statistics;
 use std::process::ExitCode;
 
 /// What the build wrote of the scheduler's maps and variables.
-#[allow(missing_docs, unreachable_pub, clippy::all, reason = "generated")]
+#[allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    clippy::cast_lossless,
+    clippy::semicolon_if_nothing_returned,
+    clippy::uninlined_format_args,
+    reason = "generated"
+)]
 mod skeleton {
     include!(concat!(env!("OUT_DIR"), "/scheduler.skel.rs"));
 }
