@@ -8,6 +8,7 @@ use crate::{documents, flags};
 use serde::Serialize;
 use std::time::Instant;
 use warmcore_scenario::RunQueueScenario;
+use warmcore_scenario::runqueue::SchedulerKind;
 use warmcore_sim::runqueue::advice::{Assessment, alternatives, assess, longest_wait};
 use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally, simulate};
 use warmcore_units::Estimate;
@@ -61,6 +62,12 @@ fn summary(scenario: &RunQueueScenario, own: &Outcome, assessed: &[Assessment], 
         scenario.scheduler.a_t,
         if scenario.scheduler.complex { " (complex)" } else { "" }
     );
+    let head = match scenario.scheduler.kind {
+        SchedulerKind::Unix => head,
+        SchedulerKind::Fair => format!(
+            "{head}Note: the scenario names a fair scheduler, which is not simulated; these are figures of the UNIX one.\n"
+        ),
+    };
     let idle = own.estimate(|run| 100.0 * run.idle);
     let utilisation = Estimate::new(100.0 - idle.mean, idle.half());
     let tail = format!(

@@ -168,7 +168,12 @@ where
         let Self { builder, new, on_drop, limits, .. } = self;
         (
             builder,
-            WithStates { states: Arc::new(States::new(limits)), new, on_drop: std::sync::Arc::new(on_drop), handler },
+            WithStates {
+                states: Arc::new(States::new(limits)),
+                new,
+                on_drop: std::sync::Arc::new(on_drop),
+                handler,
+            },
         )
     }
 }

@@ -1,5 +1,5 @@
 //! What the text leaves open: each is a parameter with a name, a default, and the range of the sensitivity chart.
-//! None of them is fitted to a predicted value.
+//! None of them is fitted to a predicted value; which choices of the model were made in sight of one is said in the book.
 
 use warmcore_scenario::runqueue::{Attachment, UnixScheduler};
 

@@ -32,7 +32,8 @@ const STORY: [&str; 2] = [
     Torrellas, Tucker and Gupta changed the scheduler of a four-processor workstation so that it favours such processes, and \
     measured scientific programs, parallel compilations and a database with a hardware monitor.",
     "This report simulates that machine and scheduler. The applications are modelled from Tables II to IV and from the columns \
-    of Table V that show the standard scheduler. All other columns and figures are predictions.",
+    of Table V that show the standard scheduler. All other columns and figures are predictions; \
+    three choices of the model, named in the book, were made in sight of some of them.",
 ];
 
 const FIGURES: [PublishedFigure; 10] = [

@@ -13,7 +13,7 @@ pub enum SchedulerKind {
     /// One queue for all processors, by priorities that fall with CPU time (Torrellas 1995, §4).
     #[default]
     Unix,
-    /// A queue for each processor, by virtual time, as Linux has today.
+    /// A queue for each processor, by virtual time, as Linux has today. Named by recordings; not simulated.
     Fair,
 }
 
