@@ -27,6 +27,8 @@ pub(crate) enum LoadError {
         "loading a scheduler is not permitted: root is needed, or CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN"
     )]
     NotPermitted,
+    #[error("this machine may have {0} cpus; expected at most {MOST_CPUS}, for which the scheduler has places")]
+    TooManyCpus(usize),
     #[error("the kernel refuses the scheduler: {reason}{said}")]
     Refused { reason: libbpf_rs::Error, said: String },
     #[error(
@@ -41,6 +43,9 @@ pub(crate) enum LoadError {
     Print(io::Error),
 }
 
+/// Cpus for which the scheduler has places: `MAX_CPUS` in `scheduler.h`.
+const MOST_CPUS: usize = 1024;
+
 /// How often the kernel is asked whether the scheduler is still loaded, and decisions are written.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -50,6 +55,10 @@ static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
 /// Runs until an interrupt, or the time is over, or the kernel unloads the scheduler.
 pub(crate) fn run(start: &Start) -> Result<(), LoadError> {
     expect_free("/")?;
+    let cpus = libbpf_rs::num_possible_cpus().map_err(refused)?;
+    if cpus > MOST_CPUS {
+        return Err(LoadError::TooManyCpus(cpus));
+    }
     let stop = Arc::new(AtomicBool::new(false));
     let stopping = Arc::clone(&stop);
     ctrlc::set_handler(move || stopping.store(true, Ordering::SeqCst))?;
