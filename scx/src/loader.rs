@@ -27,7 +27,9 @@ pub(crate) enum LoadError {
         "loading a scheduler is not permitted: root is needed, or CAP_BPF, CAP_PERFMON and CAP_SYS_ADMIN"
     )]
     NotPermitted,
-    #[error("this machine may have {0} cpus; expected at most {MOST_CPUS}, for which the scheduler has places")]
+    #[error(
+        "this machine may have {0} cpus; expected at most {MOST_CPUS}, for which the scheduler has places"
+    )]
     TooManyCpus(usize),
     #[error("the kernel refuses the scheduler: {reason}{said}")]
     Refused { reason: libbpf_rs::Error, said: String },

@@ -1,6 +1,6 @@
 //! The arguments of `warmcore host trace` and `warmcore host scx`.
 
-use super::{quantity, values};
+use super::{quantity, values, whole};
 use clap::{Args, Subcommand};
 use std::fmt;
 use std::path::PathBuf;
@@ -42,11 +42,11 @@ pub(crate) struct StartArguments {
     pub(crate) level: Level,
 
     /// Taken off the priority of tasks that last ran on the searching cpu [default: the level's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::count::<u32>(0..=1_000_000))]
     pub(crate) a_p: Option<u32>,
 
     /// Taken off besides for the task that ran there last [default: the level's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole::count::<u32>(0..=1_000_000))]
     pub(crate) a_t: Option<u32>,
 
     /// Let a_t fade with the time since a task ran on the cpu, for all that ran there
@@ -63,6 +63,7 @@ pub(crate) struct StartArguments {
 
     /// Ticks between two decays, which halve the CPU time of all tasks
     #[arg(long, value_name = "TICKS", default_value_t = Decay::default().period.0)]
+    #[arg(value_parser = whole::count::<u64>(1..=1_000_000))]
     pub(crate) decay: u64,
 
     /// Let a task that has just yielded be picked again at once
