@@ -22,12 +22,20 @@ fn every_object_has_its_schema() {
     warmcore_linux::fake::hosts::two_socket_server()
         .write_to(&path.join("root"))
         .expect("a tree can be written");
-    let printed: [(&str, &str); 8] = [
+    let example = warmcore(&["simulate", "runqueue", "--print-example"], &path);
+    fs::write(path.join("mix.toml"), example.stdout).expect("a scenario can be written");
+    let printed: [(&str, &str); 11] = [
         ("warmcore-study", "study --scenario mine.toml"),
         ("warmcore-simulate-packet", "simulate packet --rate 100 --profile sgi-challenge-xl --precision 20%"),
         ("warmcore-sweep-packet", "sweep packet --rates 100 --profile sgi-challenge-xl --precision 20%"),
         ("warmcore-run", "run --processors 1 --rate 100 --seconds 0.1 --work-kib 0"),
         ("warmcore-reproduce-salehi-1994", "reproduce salehi-1994 --quick --figure 12 --out salehi"),
+        (
+            "warmcore-reproduce-torrellas-1995",
+            "reproduce torrellas-1995 --quick --figure table-2 --out torrellas",
+        ),
+        ("warmcore-simulate-runqueue", "simulate runqueue --scenario mix.toml --runs 2"),
+        ("warmcore-sweep-runqueue", "sweep runqueue --scenario mix.toml --runs 2 --levels 0,6 --out swept"),
         ("warmcore-machine", "machine"),
         ("warmcore-host-show", "host show"),
         ("warmcore-host-plan", "host plan --root root --for server"),
