@@ -222,21 +222,22 @@ fn dedicated_workers_keep_order_too() {
 
 /// A worker goes on to the next strand after a millisecond or an event, however slow the events have become.
 #[test]
-fn slow_events_of_one_key_do_not_hold_up_another_for_long() {
-    let (slow, before) = (AtomicU64::new(0), AtomicU64::new(0));
+fn slow_events_of_one_key_do_not_hold_up_others_for_long() {
+    let (slow, late) = (AtomicU64::new(0), AtomicU64::new(0));
     let handle = |turn: &Turn<'_, u64, u64>, _: u64| {
         if turn.key() == Some(&0) {
             std::thread::sleep(std::time::Duration::from_millis(2));
             slow.fetch_add(1, Ordering::Relaxed);
         } else {
-            before.store(slow.load(Ordering::Relaxed), Ordering::Relaxed);
+            late.fetch_add(u64::from(slow.load(Ordering::Relaxed) > 200), Ordering::Relaxed);
         }
     };
     let builder = Dispatcher::<u64, u64>::builder().workers(1);
     let dispatched = builder.scope(handle, |dispatcher| {
-        (0..500).for_each(|event| dispatcher.dispatch(0, event).unwrap());
+        (0..400).for_each(|event| dispatcher.dispatch(0, event).unwrap());
         (1..100).for_each(|key| dispatcher.dispatch(key, 0).unwrap());
     });
     dispatched.unwrap();
-    assert!(before.into_inner() < 100, "of 500");
+    // Those that share its strand wait for all of it: one in 256 does.
+    assert!(late.into_inner() < 10, "of 99");
 }
