@@ -135,7 +135,9 @@ impl<K: Eq + Hash + Clone, E, H: Handler<K, E>> Worker<'_, K, E, H> {
         let service = clock.delta_as_nanos(began, ended);
         self.shared.counters[self.me].timed(clock.delta_as_nanos(came.min(began), began), service);
         let before = u64::from(self.shared.pace.load(Ordering::Relaxed));
-        let pace = if service > 4 * before { service } else { (3 * before + service) / 4 };
+        // A handler that was interrupted looks slow, but only until the next sample.
+        let is_another = service > 4 * before || service < before / 4;
+        let pace = if is_another { service } else { (3 * before + service) / 4 };
         self.shared.pace.store(pace.clamp(1, u64::from(u32::MAX)) as u32, Ordering::Relaxed);
     }
 
