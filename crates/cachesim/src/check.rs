@@ -68,8 +68,8 @@ impl Description {
                         }
                         None => (),
                     }
-                    let (other, told) = next_of.entry(near).or_insert_with(|| (what.clone(), far));
-                    if *told != far {
+                    let (other, described) = next_of.entry(near).or_insert_with(|| (what.clone(), far));
+                    if *described != far {
                         let field = format!("caches[{near}]");
                         let expected = "one that has one next cache for all that it is asked";
                         return Err(Fault::new(field, format!("where {other} and {what} part"), expected));

@@ -72,7 +72,7 @@
 //!         .filter(|(pair, _)| (pair.victim, pair.by) == (Owner(1), Owner(2)))
 //!         .map(|(_, times)| times)
 //!         .sum();
-//!     Ok::<_, warmcore_units::Fault>((of_first.of(MissKind::First), of_first.of(MissKind::Conflict), by_second))
+//!     Ok::<_, warmcore_units::Fault>((of_first.get(MissKind::First), of_first.get(MissKind::Conflict), by_second))
 //! };
 //! assert_eq!(misses(0x1_0000, 0x1_0000 + 8192)?, (1, 9, 9));
 //! assert_eq!(misses(0x1_0000, 0x1_0000 + 8192 + 32)?, (1, 0, 0));

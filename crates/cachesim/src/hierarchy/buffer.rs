@@ -32,12 +32,12 @@ struct Block {
 
 impl Buffer {
     /// An empty buffer; it must have passed [`Description::check`](crate::Description::check).
-    pub(super) fn new(told: WriteBuffer) -> Self {
+    pub(super) fn new(described: WriteBuffer) -> Self {
         Self {
-            depth: told.depth as usize,
-            block_bits: told.block.0.trailing_zeros(),
-            retire_at: told.retire_at as usize,
-            max_age: told.max_age.map_or(u64::MAX, |age| age.0),
+            depth: described.depth as usize,
+            block_bits: described.block.0.trailing_zeros(),
+            retire_at: described.retire_at as usize,
+            max_age: described.max_age.map_or(u64::MAX, |age| age.0),
             waiting: VecDeque::new(),
             leaves: None,
             free: 0,

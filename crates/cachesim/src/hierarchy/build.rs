@@ -47,17 +47,17 @@ impl<O: Observer> Hierarchy<O> {
 }
 
 fn cache(description: &Description, at: usize) -> Cache {
-    let told = &description.caches[at];
+    let described = &description.caches[at];
     Cache {
-        sets: Sets::new(told.geometry, told.replacement, description.seed.wrapping_add(at as u64)),
-        line_bits: told.geometry.line.0.trailing_zeros(),
-        latency: told.latency.0,
+        sets: Sets::new(described.geometry, described.replacement, description.seed.wrapping_add(at as u64)),
+        line_bits: described.geometry.line.0.trailing_zeros(),
+        latency: described.latency.0,
         below: MEMORY,
-        through: told.writes == Writes::Through,
-        prefetches: told.prefetch == Prefetch::NextOnMiss,
+        through: described.writes == Writes::Through,
+        prefetches: described.prefetch == Prefetch::NextOnMiss,
         subject: Vec::new(),
         counts: CacheCounts::default(),
-        buffer: told.write_buffer.map(|buffer| Box::new(Buffer::new(buffer))),
+        buffer: described.write_buffer.map(|buffer| Box::new(Buffer::new(buffer))),
     }
 }
 

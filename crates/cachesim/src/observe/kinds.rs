@@ -37,7 +37,7 @@ pub struct MissCounts([u64; MissKind::ALL.len()]);
 impl MissCounts {
     /// Misses of `kind`.
     #[must_use]
-    pub const fn of(&self, kind: MissKind) -> u64 {
+    pub const fn get(&self, kind: MissKind) -> u64 {
         self.0[kind as usize]
     }
 
@@ -50,7 +50,7 @@ impl MissCounts {
     /// All but first misses: the "replacement misses" of Mosberger et al. 1996, Table 6.
     #[must_use]
     pub fn replacement(&self) -> u64 {
-        self.all() - self.of(MissKind::First)
+        self.all() - self.get(MissKind::First)
     }
 }
 
@@ -85,7 +85,7 @@ impl MissKinds {
 
     /// The misses of all in `cache`.
     #[must_use]
-    pub fn of(&self, cache: CacheId) -> MissCounts {
+    pub fn get(&self, cache: CacheId) -> MissCounts {
         let mut sum = MissCounts::default();
         for (_, _, counts) in self.iter().filter(|&(other, ..)| other == cache) {
             for (all, one) in sum.0.iter_mut().zip(counts.0) {

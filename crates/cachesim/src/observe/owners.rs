@@ -34,7 +34,7 @@ impl OwnerCounts {
 impl ByOwner {
     /// What `owner` asked of `cache`.
     #[must_use]
-    pub fn of(&self, cache: CacheId, owner: Owner) -> OwnerCounts {
+    pub fn get(&self, cache: CacheId, owner: Owner) -> OwnerCounts {
         self.counts.get(&(cache, owner)).copied().unwrap_or_default()
     }
 

@@ -57,7 +57,7 @@ impl Unused {
 
     /// How much of what came into `cache` was used, with what is still there.
     #[must_use]
-    pub fn of(&self, cache: CacheId) -> Use {
+    pub fn get(&self, cache: CacheId) -> Use {
         let here = self.here.iter().filter(|&(&(other, _), _)| other == cache);
         here.fold(self.gone[cache.index()], |sum, (_, &used)| sum.with(self.caches[cache.index()], used))
     }

@@ -77,9 +77,9 @@ impl Model {
 
     /// The caches behind `cache`.
     fn beyond(&self, cache: usize) -> Vec<usize> {
-        let told = &self.description.caches[cache];
-        let kind = if told.kind == CacheKind::Instruction { Kind::Fetch } else { Kind::Load };
-        let path = self.path(told.shared_by.first().expect("a cpu"), kind);
+        let described = &self.description.caches[cache];
+        let kind = if described.kind == CacheKind::Instruction { Kind::Fetch } else { Kind::Load };
+        let path = self.path(described.shared_by.first().expect("a cpu"), kind);
         path.into_iter().skip_while(|&at| at != cache).skip(1).collect()
     }
 
@@ -92,8 +92,8 @@ impl Model {
         let (first, last) = (reference.address, reference.address + u64::from(reference.size.max(1)) - 1);
         if reference.kind == Kind::Store {
             for cache in 0..self.caches.len() {
-                let told = &self.description.caches[cache];
-                if told.kind != CacheKind::Instruction && !told.shared_by.contains(cpu) {
+                let described = &self.description.caches[cache];
+                if described.kind != CacheKind::Instruction && !described.shared_by.contains(cpu) {
                     let gone = self.take_away(cache, first, last);
                     self.caches[cache].invalidated += gone.len() as u64;
                     for held in gone.iter().filter(|held| held.changed) {
@@ -125,8 +125,8 @@ impl Model {
             return Served { cycles: self.description.memory, depth: 0 };
         };
         let (cache, size) = (*cache, self.line_size(*cache));
-        let told = self.description.caches[cache].clone();
-        let passes = write && told.writes == Writes::Through;
+        let described = self.description.caches[cache].clone();
+        let passes = write && described.writes == Writes::Through;
         let mut all_hit = true;
         for line in first / size..=last / size {
             all_hit &= if passes { self.touch(cache, line, false) } else { self.bring(cache, line, write) };
@@ -134,7 +134,7 @@ impl Model {
         *self.caches[cache].accesses.entry(cause).or_default() += 1;
         *self.caches[cache].misses.entry(cause).or_default() += u64::from(!all_hit);
         if all_hit && !passes {
-            return Served { cycles: told.latency, depth: 0 };
+            return Served { cycles: described.latency, depth: 0 };
         }
         let below = if passes {
             self.ask(further, first, last, cause, true)
@@ -143,7 +143,7 @@ impl Model {
         };
         let next = last / size + 1;
         if !passes
-            && told.prefetch == Prefetch::NextOnMiss
+            && described.prefetch == Prefetch::NextOnMiss
             && cause != Cause::Prefetch
             && !self.holds(cache, next * size)
         {
@@ -172,19 +172,19 @@ impl Model {
 
     /// Uses `line`, and brings it in if it is not held. Tells whether it was.
     fn bring(&mut self, cache: usize, line: u64, changed: bool) -> bool {
-        let told = self.description.caches[cache].clone();
+        let described = self.description.caches[cache].clone();
         if self.touch(cache, line, changed) {
             return true;
         }
         self.classify(cache, line);
-        let (sets, ways) = (told.geometry.sets(), told.geometry.ways as usize);
+        let (sets, ways) = (described.geometry.sets(), described.geometry.ways as usize);
         let set = line % sets;
         let contents = &mut self.caches[cache];
         let mut mates: Vec<Held> =
             contents.held.iter().filter(|held| held.line % sets == set).copied().collect();
         mates.sort_by_key(|held| held.way);
         let free = (0..ways).find(|way| mates.iter().all(|held| held.way != *way));
-        let way = free.unwrap_or_else(|| match told.replacement {
+        let way = free.unwrap_or_else(|| match described.replacement {
             Replacement::Lru => mates.iter().min_by_key(|held| held.used).expect("full").way,
             Replacement::Fifo => mates.iter().min_by_key(|held| held.came).expect("full").way,
             Replacement::Random => {

@@ -122,8 +122,8 @@ fn misses_are_of_the_kind_that_stack_distances_say() {
             model.access(*cpu, reference);
         }
         for (index, expected) in model.caches.iter().enumerate() {
-            let found = caches.observer().of(CacheId(index as u32));
-            let found = [MissKind::First, MissKind::Capacity, MissKind::Conflict].map(|kind| found.of(kind));
+            let found = caches.observer().get(CacheId(index as u32));
+            let found = [MissKind::First, MissKind::Capacity, MissKind::Conflict].map(|kind| found.get(kind));
             let expected = [expected.first, expected.capacity, expected.conflict];
             expect(seed, &format!("first, capacity and conflict misses of {index}"), found, expected);
             (0..3).for_each(|kind| by_kind[kind] += found[kind]);
