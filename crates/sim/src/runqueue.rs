@@ -14,6 +14,7 @@
 //! | [`mod@cache`] | the analytic cache model: reload, steady misses, displacement, migration |
 //! | `process` | what a process does next |
 //! | `machine` | processors, queue and events |
+//! | `logged` | the queue of [`warmcore_policy::runqueue`], with a log of what it decides |
 //! | [`tally`] | what is counted |
 //! | [`advice`] | whether another scheduler would help, and whom it would starve |
 //! | [`mod@run`] | independent runs of a scenario, and their figures with intervals |
@@ -23,10 +24,11 @@
 
 pub mod advice;
 pub mod cache;
+mod logged;
 mod machine;
 mod process;
 pub mod run;
 pub mod tally;
 
-pub use run::{Comparison, Outcome, compare, simulate, simulate_run};
+pub use run::{Comparison, Outcome, compare, simulate, simulate_logged, simulate_run};
 pub use tally::{ApplicationTally, Durations, Tally};

@@ -1,11 +1,11 @@
 //! The run-queue simulator: what must hold for every mix, and what theory says of simple ones.
 
 use std::path::Path;
-use warmcore_policy::runqueue::Affinity;
+use warmcore_policy::runqueue::{Affinity, replay};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::parse;
 use warmcore_scenario::runqueue::{Attachment, UnixScheduler};
-use warmcore_sim::runqueue::{Tally, simulate_run};
+use warmcore_sim::runqueue::{Tally, simulate_logged, simulate_run};
 
 /// Computing processes that reuse much, and ones that block often.
 fn mix(head: &str) -> RunQueueScenario {
@@ -135,4 +135,23 @@ fn a_machine_of_256_cpus_and_4096_processes_runs() {
     }
     let run = simulate_run(&scenario, 0).unwrap();
     assert!(run.idle < 0.01 && run.dispatches() > 256 * 60, "{} {}", run.idle, run.dispatches());
+}
+
+/// The log holds all that the decisions depend on: who replays it decides the same, and nothing changes by logging.
+#[test]
+fn a_log_can_be_replayed() {
+    let scenario = mix("");
+    let standard = UnixScheduler::default();
+    for scheduler in [
+        standard,
+        standard.with(Affinity::LIGHT),
+        standard.with(Affinity::complex(6)),
+        UnixScheduler { attach: Attachment::RoundRobin, ..standard },
+    ] {
+        let scenario = RunQueueScenario { scheduler, ..scenario.clone() };
+        let (tally, log) = simulate_logged(&scenario, 0).unwrap();
+        assert_eq!(tally, simulate_run(&scenario, 0).unwrap());
+        let picks = replay(scheduler.parameters(), scenario.machine.cpus, log);
+        assert!(picks.is_ok_and(|picks| picks as u64 >= tally.dispatches()), "{scheduler:?}: {picks:?}");
+    }
 }

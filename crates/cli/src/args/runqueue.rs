@@ -30,6 +30,14 @@ pub(crate) struct SimulateRunqueueArguments {
     #[arg(long, conflicts_with_all = ["document", "seed", "runs", "json"])]
     pub(crate) print_example: bool,
 
+    /// Also write what happened to the queue in the first run and what was decided, one event a line
+    #[arg(long, value_name = "FILE", conflicts_with = "print_example")]
+    pub(crate) log: Option<PathBuf>,
+
+    /// Replace the file of `--log` if it exists
+    #[arg(long, requires = "log")]
+    pub(crate) force: bool,
+
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,16 +1,20 @@
 //! `warmcore simulate runqueue`.
 
 use crate::args::runqueue::{MixArguments, SimulateRunqueueArguments};
+use crate::calibrate::existing;
 use crate::json::{self, Versioned};
-use crate::misuse::misuse;
+use crate::misuse::{OrMisuse, misuse};
 use crate::terminal::table;
-use crate::{documents, flags};
+use crate::{documents, flags, folder};
 use serde::Serialize;
+use std::fmt::Write;
+use std::path::Path;
 use std::time::Instant;
+use warmcore_record::atomic_file::{self, Existing};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::runqueue::SchedulerKind;
 use warmcore_sim::runqueue::advice::{Assessment, alternatives, assess, longest_wait};
-use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally, simulate};
+use warmcore_sim::runqueue::{ApplicationTally, Outcome, Tally, simulate, simulate_logged};
 use warmcore_units::Estimate;
 
 /// Version of what `--json` prints.
@@ -24,6 +28,9 @@ pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
         return crate::output::print(EXAMPLE.as_bytes());
     }
     let scenario = scenario(&arguments.mix)?;
+    if let Some(path) = &arguments.log {
+        write_log(&scenario, path, existing(arguments.force))?;
+    }
     let began = Instant::now();
     let own = simulate(&scenario).map_err(|fault| flags::refused(&fault))?;
     let assessed = assess(&scenario, &own, alternatives(scenario.scheduler));
@@ -34,6 +41,17 @@ pub(crate) fn run(arguments: &SimulateRunqueueArguments) -> miette::Result<()> {
         return crate::output::print(json::pretty(&Versioned::new(SCHEMA, figures))?.as_bytes());
     }
     crate::output::print(summary(&scenario, &own, &assessed, seconds).as_bytes())
+}
+
+/// Writes what happens to the queue in the first run: the constants of the scheduler as a comment, then the records.
+fn write_log(scenario: &RunQueueScenario, path: &Path, existing: Existing) -> miette::Result<()> {
+    atomic_file::check(path, existing).or_misuse()?;
+    let (_, log) = simulate_logged(scenario, 0).map_err(|fault| flags::refused(&fault))?;
+    let mut text = format!("# cpus={} {}\n", scenario.machine.cpus, scenario.scheduler.parameters());
+    for record in log {
+        let _ = writeln!(text, "{record}");
+    }
+    folder::write(path, text.as_bytes(), existing)
 }
 
 /// The scenario that the arguments name, with what they override.

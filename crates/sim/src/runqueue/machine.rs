@@ -1,12 +1,13 @@
 //! The processors of a time-sharing machine, its queue, and the events that move both.
 
 use super::cache::Caches;
+use super::logged::LoggedQueue;
 use super::process::{Behaviour, BurstEnd, Process};
 use super::tally::{ApplicationTally, Tally};
 use rand::RngExt;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use warmcore_policy::runqueue::{RunQueue, StopCause, Task, Ticks};
+use warmcore_policy::runqueue::{Record, StopCause, Task, Ticks};
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::runqueue::{Attachment, Jobs, WakeSource};
 use warmcore_units::{CpuId, TaskId};
@@ -65,7 +66,7 @@ struct Progress {
 
 pub(super) struct Machine<'s> {
     scenario: &'s RunQueueScenario,
-    queue: RunQueue,
+    queue: LoggedQueue,
     /// The process of each task.
     owners: Vec<usize>,
     processes: Vec<Process>,
@@ -87,7 +88,7 @@ pub(super) struct Machine<'s> {
 impl<'s> Machine<'s> {
     /// The machine of a checked `scenario` in run number `replication`, before anything runs. `None` if the scenario was
     /// not checked and is impossible.
-    pub(super) fn new(scenario: &'s RunQueueScenario, replication: u64) -> Option<Self> {
+    pub(super) fn new(scenario: &'s RunQueueScenario, replication: u64, logs: bool) -> Option<Self> {
         let parameters = scenario.scheduler.parameters();
         let cpus = scenario.machine.cpus as usize;
         let mut processes = Vec::new();
@@ -101,7 +102,7 @@ impl<'s> Machine<'s> {
         }
         let key = Key { seed: scenario.seed, point: u64::MAX, replication };
         Some(Self {
-            queue: RunQueue::new(parameters, scenario.machine.cpus).ok()?,
+            queue: LoggedQueue::new(parameters, scenario.machine.cpus, logs).ok()?,
             owners: Vec::new(),
             behaviours: scenario
                 .applications
@@ -125,8 +126,8 @@ impl<'s> Machine<'s> {
         })
     }
 
-    /// Runs until all work is done or the time is over.
-    pub(super) fn run(mut self) -> Tally {
+    /// Runs until all work is done or the time is over. Returns what happened to the queue too, if that is logged.
+    pub(super) fn run(mut self) -> (Tally, Vec<Record>) {
         let end = self.scenario.seconds.map_or(u64::MAX, |seconds| nanos(seconds * 1e9));
         self.start();
         while self.unfinished > 0 {
@@ -146,7 +147,8 @@ impl<'s> Machine<'s> {
         if self.unfinished > 0 && end != u64::MAX {
             self.now = end;
         }
-        self.report()
+        let log = self.queue.take_log();
+        (self.report(), log)
     }
 
     fn start(&mut self) {
@@ -201,7 +203,7 @@ impl<'s> Machine<'s> {
             }
         }
         let attached = self.attachment(process);
-        let task = self.queue.add(Task { base: application.base, attached, ..Task::default() });
+        let task = self.queue.add(self.ticks(), Task { base: application.base, attached, ..Task::default() });
         if self.owners.len() <= task.index() {
             self.owners.resize(task.index() + 1, 0);
         }
@@ -246,7 +248,7 @@ impl<'s> Machine<'s> {
         let one = &mut self.processes[process];
         one.queued_at = self.now;
         one.woken = woken;
-        self.queue.enqueue(one.task);
+        self.queue.enqueue(Ticks(self.now / self.tick), one.task);
         if !self.idle.is_empty() {
             self.employ(process);
         }
@@ -271,7 +273,7 @@ impl<'s> Machine<'s> {
 
     /// `cpu` searches the queue.
     fn dispatch(&mut self, cpu: usize) {
-        let picked = self.queue.pick(CpuId::from(cpu), self.ticks());
+        let picked = self.queue.pick(self.ticks(), CpuId::from(cpu));
         let now = self.now;
         let place = &mut self.cpus[cpu];
         place.charged = now;
@@ -434,7 +436,7 @@ impl<'s> Machine<'s> {
         one.queued_at = self.now;
         one.woken = false;
         let is_over = one.burst <= NOTHING;
-        self.queue.stop(task, CpuId::from(cpu), ticks, cause);
+        self.queue.stop(ticks, task, CpuId::from(cpu), cause);
         match cause {
             StopCause::Exit => self.exit(process),
             StopCause::Block => {
@@ -483,9 +485,9 @@ impl<'s> Machine<'s> {
         let ticks = self.now / self.tick - place.charged / self.tick;
         place.charged = self.now;
         let Some(process) = place.running else { return };
-        let task = self.processes[process].task;
+        let (task, now) = (self.processes[process].task, self.ticks());
         for _ in 0..ticks {
-            self.queue.tick(task);
+            self.queue.tick(now, task);
         }
     }
 
@@ -529,7 +531,7 @@ impl<'s> Machine<'s> {
         let one = &mut self.processes[woken];
         one.queued_at = self.now;
         one.woken = true;
-        self.queue.enqueue(task);
+        self.queue.enqueue(self.ticks(), task);
         self.dispatch(cpu);
     }
 
@@ -537,7 +539,7 @@ impl<'s> Machine<'s> {
         for cpu in 0..self.cpus.len() {
             self.charge(cpu);
         }
-        self.queue.decay();
+        self.queue.decay(self.ticks());
         let period = nanos(self.scenario.scheduler.decay_ms * 1e6);
         self.foresee(self.now + period, Event::Decay);
     }

@@ -3,6 +3,7 @@
 use super::machine::Machine;
 use super::tally::Tally;
 use rayon::prelude::*;
+use warmcore_policy::runqueue::Record;
 use warmcore_scenario::RunQueueScenario;
 use warmcore_scenario::document::Checked;
 use warmcore_stats::{Interval, Replications};
@@ -27,8 +28,21 @@ pub struct Comparison {
 /// # Errors
 /// If the scenario is impossible.
 pub fn simulate_run(scenario: &RunQueueScenario, replication: u64) -> Result<Tally, Fault> {
+    let (tally, _) = run(scenario, replication, false)?;
+    Ok(tally)
+}
+
+/// The same run, with a log of what happened to the run queue and what it decided.
+///
+/// # Errors
+/// If the scenario is impossible.
+pub fn simulate_logged(scenario: &RunQueueScenario, replication: u64) -> Result<(Tally, Vec<Record>), Fault> {
+    run(scenario, replication, true)
+}
+
+fn run(scenario: &RunQueueScenario, replication: u64, logs: bool) -> Result<(Tally, Vec<Record>), Fault> {
     scenario.check()?;
-    let machine = Machine::new(scenario, replication);
+    let machine = Machine::new(scenario, replication, logs);
     machine.map(Machine::run).ok_or_else(|| Fault::new("scheduler", "impossible", "possible parameters"))
 }
 
