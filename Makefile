@@ -49,6 +49,7 @@ test:
 	@scripts/timed 'packages' scripts/check-packages
 	@scripts/timed 'building tests' cargo test --locked --no-run
 	@WARMCORE_SOAK_SECONDS=60 scripts/timed 'tests' cargo test --locked
+	@scripts/timed 'kernel' scripts/check-kernel --short
 	@WARMCORE_SCHEDULES=100000 WARMCORE_SCHEDULE_SECONDS=30 scripts/timed 'schedules' scripts/check-schedules
 
 # Holds what noise or time keeps out of `make test`: the coverage of intervals under every process of arrivals over

@@ -15,16 +15,40 @@ use warmcore_units::{CpuId, TaskId};
 const PROGRAMS: usize = 13;
 const COMPUTING: usize = 9;
 
+/// How long it takes, and what is then certain however busy the host is.
+struct Form {
+    phases: &'static str,
+    /// The time of each phase.
+    seconds: u32,
+    /// How many times the migrations are without affinity at least.
+    spared: f64,
+    /// The least that a program runs, as a part of the mean of those that compute.
+    least_share: f64,
+    /// Whether light and heavy affinity can be told apart.
+    orders_levels: bool,
+}
+
+const SHORT: Form =
+    Form { phases: "none,light,heavy", seconds: 4, spared: 2.0, least_share: 0.02, orders_levels: false };
+const LONG: Form = Form {
+    phases: "none,light,heavy,complex,attached",
+    seconds: 10,
+    spared: 4.0,
+    least_share: 0.1,
+    orders_levels: true,
+};
+
 #[test]
 fn affinity_keeps_tasks_in_place_and_nothing_stays_loaded() {
     let Some(machine) = Machine::from_environment() else {
         println!("skipped: scripts/check-kernel names qemu and a kernel");
         return;
     };
-    let (phases, seconds) = match env::var("WARMCORE_KERNEL_TEST").as_deref() {
-        Ok("short") => ("none,light,heavy", 4),
-        _ => ("none,light,heavy,complex,attached", 10),
+    let form = match env::var("WARMCORE_KERNEL_TEST").as_deref() {
+        Ok("short") => &SHORT,
+        _ => &LONG,
     };
+    let Form { phases, seconds, spared, least_share, .. } = form;
     let output = machine.run(&format!("PHASES={phases} PHASE_SECONDS={seconds}"));
     let facts = Facts::read(&output);
     println!("{}", facts.text);
@@ -32,8 +56,11 @@ fn affinity_keeps_tasks_in_place_and_nothing_stays_loaded() {
     assert!(!facts.text.contains("failed: "), "and nothing failed");
 
     let migrations = |phase: &str| facts.number(&format!("{phase} migrations"));
-    assert!(migrations("none") > 4.0 * migrations("light"), "light affinity spares most migrations");
-    assert!(migrations("light") >= migrations("heavy"), "and heavy affinity no fewer");
+    assert!(migrations("none") > spared * migrations("light"), "light affinity spares most migrations");
+    assert!(migrations("none") > spared * migrations("heavy"), "and so does heavy affinity");
+    if form.orders_levels {
+        assert!(migrations("light") > migrations("heavy"), "which spares more of them");
+    }
     for phase in phases.split(',') {
         let taken = facts.of(&format!("{phase} in the class"));
         assert_eq!(taken, format!("{PROGRAMS} of {PROGRAMS}"), "{phase}: all programs are scheduled by it");
@@ -41,7 +68,7 @@ fn affinity_keeps_tasks_in_place_and_nothing_stays_loaded() {
         assert_eq!(ran.len(), PROGRAMS);
         let mean = ran[..COMPUTING].iter().sum::<f64>() / COMPUTING as f64;
         for (program, ms) in ran.iter().enumerate() {
-            assert!(*ms > 0.1 * mean, "{phase}: program {program} starves: {ran:?} ms");
+            assert!(*ms > least_share * mean, "{phase}: program {program} starves: {ran:?} ms");
         }
         let afterwards = facts.of(&format!("{phase} afterwards"));
         assert_eq!(afterwards, "disabled, in the class 0", "{phase}: unloading returns every task");
