@@ -160,7 +160,10 @@ fn remove_abandoned(instances: &Path) {
         let name = entry.file_name();
         let process =
             name.to_str().and_then(|name| name.strip_prefix(PREFIX)).and_then(|pid| pid.parse::<u32>().ok());
-        if process.is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
+        // One with our own number was left by a process that had it before us.
+        let is_abandoned =
+            |pid: u32| pid == std::process::id() || !Path::new(&format!("/proc/{pid}")).exists();
+        if process.is_some_and(is_abandoned) {
             let _ = fs::remove_dir(entry.path());
         }
     }

@@ -1,0 +1,63 @@
+//! `warmcore host trace` ended early: by signals, and by `kill -9`. Nothing may go on tracing.
+
+use crate::{names, text};
+use std::process::{Command, Stdio};
+use tempfile::TempDir;
+
+/// Records, ends recordings in the middle, and says what of them is left in tracefs, which only this script sees.
+const SCRIPT: &str = r#"
+mkdir tracefs
+mount -t tracefs none tracefs || exit 77
+left() { [ -d tracefs/instances/warmcore-$1 ] && echo left || echo gone; }
+begin() {
+    "$WARMCORE" host trace --seconds 60 -o $1.toml >$1.text 2>&1 &
+    recording=$!
+    for attempt in $(seq 400); do
+        [ "$(cat tracefs/instances/warmcore-$recording/tracing_on 2>/dev/null)" = 1 ] && break
+        sleep 0.05
+    done
+    sleep 0.3
+}
+for signal in INT TERM KILL; do
+    begin $signal
+    kill -$signal $recording
+    wait $recording
+    echo $signal ended with $?, instance $(left $recording)
+done
+killed=$recording
+begin beside
+"$WARMCORE" host trace --seconds 0.5 -o second.toml >second.text 2>&1
+echo second ended with $?, killed $(left $killed), beside $(left $recording)
+kill -INT $recording
+wait $recording
+echo beside ended with $?, instance $(left $recording)
+umount tracefs
+"#;
+
+#[test]
+fn a_recording_that_is_ended_early_leaves_nothing_tracing() {
+    let folder = TempDir::new().expect("a folder");
+    let output = Command::new("unshare")
+        .args(["--mount", "sh", "-c", SCRIPT])
+        .env("WARMCORE", env!("CARGO_BIN_EXE_warmcore"))
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .expect("unshare runs");
+    let (said, errors) = (text(&output.stdout), text(&output.stderr));
+    if !output.status.success() && said.is_empty() {
+        println!("skipped: tracefs cannot be mounted in a namespace: {errors}");
+        return;
+    }
+    let expected = [
+        "INT ended with 0, instance gone",
+        "TERM ended with 0, instance gone",
+        "KILL ended with 137, instance left",
+        "second ended with 0, killed gone, beside left",
+        "beside ended with 0, instance gone",
+    ];
+    assert_eq!(said.lines().collect::<Vec<_>>(), expected, "{errors}");
+    let mut scenarios = names(folder.path());
+    scenarios.retain(|name| !name.ends_with(".text") && name != "tracefs");
+    assert_eq!(scenarios, ["INT.toml", "TERM.toml", "beside.toml", "second.toml"], "none of the killed one");
+}
