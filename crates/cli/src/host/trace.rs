@@ -37,7 +37,11 @@ pub(super) fn run(arguments: &TraceArguments) -> miette::Result<()> {
     folder::write(out, document.as_bytes(), existing(*force))?;
     let shown = out.display();
     let next = format!("The scenario: {shown}. `warmcore simulate runqueue --scenario {shown}` runs it.\n");
-    crate::output::print((table(&mix, recorded) + &next).as_bytes())
+    crate::output::print((table(&mix, recorded) + &next).as_bytes())?;
+    if stop.load(Ordering::SeqCst) {
+        return Err(miette!("interrupted"));
+    }
+    Ok(())
 }
 
 /// What was recorded in all, a line each.

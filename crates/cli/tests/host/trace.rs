@@ -1,6 +1,6 @@
-//! `warmcore host trace` ended early: by signals, and by `kill -9`. Nothing may go on tracing.
+//! `warmcore host trace` ended early: by signals, and by `kill -9`, after which the next recording removes what traces on.
 
-use crate::{names, text};
+use crate::{names, refusal, text};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
@@ -35,7 +35,7 @@ umount tracefs
 "#;
 
 #[test]
-fn a_recording_that_is_ended_early_leaves_nothing_tracing() {
+fn a_recording_that_is_ended_early_is_kept_and_its_tracing_removed() {
     let folder = TempDir::new().expect("a folder");
     let output = Command::new("unshare")
         .args(["--mount", "sh", "-c", SCRIPT])
@@ -50,14 +50,25 @@ fn a_recording_that_is_ended_early_leaves_nothing_tracing() {
         return;
     }
     let expected = [
-        "INT ended with 0, instance gone",
-        "TERM ended with 0, instance gone",
+        "INT ended with 130, instance gone",
+        "TERM ended with 130, instance gone",
         "KILL ended with 137, instance left",
         "second ended with 0, killed gone, beside left",
-        "beside ended with 0, instance gone",
+        "beside ended with 130, instance gone",
     ];
     assert_eq!(said.lines().collect::<Vec<_>>(), expected, "{errors}");
     let mut scenarios = names(folder.path());
     scenarios.retain(|name| !name.ends_with(".text") && name != "tracefs");
     assert_eq!(scenarios, ["INT.toml", "TERM.toml", "beside.toml", "second.toml"], "none of the killed one");
+}
+
+#[test]
+fn a_scenario_that_cannot_be_written_is_refused_before_the_recording() {
+    let folder = TempDir::new().expect("a folder");
+    std::fs::write(folder.path().join("there.toml"), "").expect("a file");
+    for out in ["absent/mix.toml", ".", "there.toml"] {
+        let error = refusal(&["host", "trace", "--seconds", "60", "-o", out], folder.path());
+        assert!(error.contains(out), "{error}");
+    }
+    assert_eq!(names(folder.path()), ["there.toml"]);
 }
