@@ -1,0 +1,20 @@
+//! Tempest's events and the directory protocol Stache as pure transitions.
+#![no_std]
+
+extern crate alloc;
+
+pub mod action;
+pub mod cacher;
+pub mod home;
+pub mod message;
+pub mod set;
+pub mod tempest;
+pub mod unexpected;
+
+pub use action::{Action, Handler, Step};
+pub use cacher::{CachedBlock, Request};
+pub use home::{DirectoryEntry, Sharing};
+pub use message::Message;
+pub use set::{CpuSet, NodeSet};
+pub use tempest::{Access, Event, Object, Tag};
+pub use unexpected::{State, Unexpected};
