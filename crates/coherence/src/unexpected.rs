@@ -8,7 +8,7 @@ use core::fmt;
 /// An event that cannot happen in a state if every node keeps to the protocol and the network keeps order.
 ///
 /// Whoever returns it has changed nothing and asked for no action.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Unexpected {
     /// What happened, and who caused it.
     pub event: Event,
@@ -17,7 +17,7 @@ pub struct Unexpected {
 }
 
 /// Where and in which state an [`Unexpected`] event found a block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum State {
     /// On the home.
     Home(DirectoryEntry),
