@@ -5,9 +5,7 @@
 
 use crate::defect::Defect;
 use crate::network::{Envelope, Network};
-use warmcore_coherence::{
-    Access, Action, CachedBlock, DirectoryEntry, Event, Handler, Tag, Unexpected,
-};
+use warmcore_coherence::{Access, Action, CachedBlock, DirectoryEntry, Event, Handler, Tag, Unexpected};
 use warmcore_units::{CpuId, NodeId};
 
 /// How large the cluster is, and how it is connected.

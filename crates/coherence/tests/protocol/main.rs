@@ -6,3 +6,4 @@ mod defect;
 mod model;
 mod network;
 mod rules;
+mod table;
