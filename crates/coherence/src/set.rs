@@ -107,3 +107,38 @@ set!(
     /// Processors of one node.
     CpuSet, CpuId
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn nodes(ids: &[u32]) -> NodeSet {
+        ids.iter().copied().map(NodeId).collect()
+    }
+
+    #[test]
+    fn members_come_in_ascending_order() {
+        let set = nodes(&[63, 0, 17, 17]);
+        assert_eq!(set.iter().collect::<alloc::vec::Vec<_>>(), [0, 17, 63].map(NodeId));
+        assert_eq!((set.len(), set.first(), set.is_empty()), (3, Some(NodeId(0)), false));
+        assert_eq!(set.without(NodeId(0)).without(NodeId(5)), nodes(&[17, 63]));
+        assert_eq!(set.union(nodes(&[1])), nodes(&[0, 1, 17, 63]));
+        assert_eq!(alloc::format!("{set:?}"), "{0, 17, 63}");
+    }
+
+    #[test]
+    fn the_next_member_comes_round() {
+        let set = nodes(&[2, 40, 63]);
+        let next = [0, 2, 40, 62, 63, 64, u32::MAX].map(|id| set.next_after(NodeId(id)).map(|next| next.0));
+        assert_eq!(next, [Some(2), Some(40), Some(63), Some(63), Some(2), Some(2), Some(2)]);
+        assert_eq!(NodeSet::EMPTY.next_after(NodeId(3)), None);
+    }
+
+    #[test]
+    fn what_is_beyond_the_capacity_is_no_member() {
+        let beyond = CpuId(CpuSet::CAPACITY);
+        assert_eq!(CpuSet::just(beyond), CpuSet::EMPTY);
+        assert_eq!(CpuSet::just(CpuId(5)).with(beyond).without(beyond), CpuSet::just(CpuId(5)));
+        assert!(!CpuSet::just(CpuId(0)).contains(beyond));
+    }
+}

@@ -4,7 +4,7 @@
 //! nothing: [`rules`](crate::rules) does.
 
 use crate::defect::Defect;
-use crate::network::{Envelope, Network};
+use crate::network::{Envelope, Order};
 use warmcore_coherence::{Access, Action, CachedBlock, DirectoryEntry, Event, Handler, Tag, Unexpected};
 use warmcore_units::{CpuId, NodeId};
 
@@ -16,7 +16,7 @@ pub(crate) struct Shape {
     pub cpus: u32,
     /// The home of each block.
     pub homes: &'static [u32],
-    pub network: Network,
+    pub order: Order,
     pub defect: Option<Defect>,
 }
 
@@ -68,7 +68,7 @@ impl Cluster {
         waiting.contains(CpuId(cpu))
     }
 
-    /// Lets the handler of a block access fault run, though the tag may have come to permit the access meanwhile.
+    /// Lets the handler of a block access fault run.
     pub(crate) fn fault(
         &mut self,
         shape: &Shape,
@@ -97,7 +97,13 @@ impl Cluster {
 
     /// Delivers a message, which thread `thread` of the receiver handles.
     pub(crate) fn deliver(&mut self, shape: &Shape, index: usize, thread: u8) {
-        let Envelope { from, to, block, message, value, .. } = self.in_flight.remove(index);
+        let envelope = self.in_flight.remove(index);
+        let Envelope { from, to, block, message, value, .. } = envelope;
+        let entry = &self.blocks[usize::from(block)].entry;
+        if shape.defect.is_some_and(|defect| defect.bounces(entry, message)) {
+            shape.order.send(&mut self.in_flight, envelope);
+            return;
+        }
         let event = Event::Message { from: NodeId(from.into()), message };
         self.handle(shape, to.into(), block.into(), event, value, thread);
     }
@@ -174,7 +180,7 @@ impl Cluster {
     fn send(&mut self, shape: &Shape, envelope: Envelope) {
         let sent = shape.defect.map_or(Some(envelope), |defect| defect.transmit(envelope));
         if let Some(envelope) = sent {
-            shape.network.send(&mut self.in_flight, envelope);
+            shape.order.send(&mut self.in_flight, envelope);
         }
     }
 }

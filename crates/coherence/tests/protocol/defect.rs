@@ -19,12 +19,12 @@ pub(crate) enum Defect {
     ForgetRecall,
     /// The home answers a request at once though it waits for others' answers.
     ServeBusy,
+    /// The home sends a request back that meets a busy block, and the node sends it again.
+    BounceRequest,
     /// The home gives the only copy away and goes on with its own.
     KeepHomeTag,
     /// The network loses the blocks of replaced pages.
     LoseWriteback,
-    /// A replaced page's written blocks are thrown away.
-    ForgetWriteback,
     /// A node sends a block to its home as it was before the last store.
     SendStaleBlock,
 }
@@ -38,9 +38,9 @@ impl Defect {
         Self::ForgetDowngrade,
         Self::ForgetRecall,
         Self::ServeBusy,
+        Self::BounceRequest,
         Self::KeepHomeTag,
         Self::LoseWriteback,
-        Self::ForgetWriteback,
         Self::SendStaleBlock,
     ];
 
@@ -63,6 +63,13 @@ impl Defect {
             actions.push(Action::SendBlock { to, message: reply, tag: entry.tag() });
         }
         serves
+    }
+
+    /// Whether a message that has come to a block's home is to come again.
+    pub(crate) fn bounces(self, entry: &DirectoryEntry, message: Message) -> bool {
+        let request =
+            matches!(message, Message::ReadRequest | Message::WriteRequest | Message::UpgradeRequest);
+        self == Self::BounceRequest && request && entry.busy_for().is_some()
     }
 
     /// Changes what a handler of a node has done to its copy, and asks for.
@@ -93,13 +100,6 @@ impl Defect {
             }
             Self::KeepHomeTag if actions.iter().any(sends(Message::WriteReply)) => {
                 actions.iter_mut().for_each(|action| keeps(action, Tag::ReadWrite));
-            }
-            Self::ForgetWriteback => {
-                for action in actions {
-                    if sends(Message::Writeback)(action) {
-                        *action = Action::SetTag(Tag::Invalid);
-                    }
-                }
             }
             _ => {}
         }

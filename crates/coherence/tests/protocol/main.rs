@@ -5,5 +5,6 @@ mod cluster;
 mod defect;
 mod model;
 mod network;
+mod random;
 mod rules;
 mod table;

@@ -89,12 +89,12 @@ impl Model for Protocol {
                     steps.push(Step::Write { node, block });
                 }
             }
-            for thread in 0..self.0.network.threads() {
+            for thread in 0..self.0.order.threads() {
                 self.steps_of(cluster, node, thread, steps);
             }
         }
-        for place in self.0.network.next(&cluster.in_flight) {
-            steps.extend((0..self.0.network.threads()).map(|thread| Step::Deliver { place, thread }));
+        for place in self.0.order.next(&cluster.in_flight) {
+            steps.extend((0..self.0.order.threads()).map(|thread| Step::Deliver { place, thread }));
         }
     }
 

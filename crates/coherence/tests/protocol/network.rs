@@ -17,34 +17,34 @@ pub(crate) struct Envelope {
 
 /// Which messages arrive in the order in which they were sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Network {
+pub(crate) enum Order {
     /// All of one node to another.
-    OrderedByPair,
+    ByPair,
     /// All about one block of one node to another.
-    OrderedByBlock,
+    ByBlock,
     /// All that one protocol thread of a node sends to another node; any thread handles any event. Two threads.
-    OrderedByThread,
+    ByThread,
     /// All about one block that go to its home.
-    OrderedToHome,
+    ToHome,
     /// All about one block that come from its home.
-    OrderedFromHome,
+    FromHome,
 }
 
-impl Network {
+impl Order {
     /// How many threads may handle an event, with a send queue each.
     pub(crate) fn threads(self) -> u8 {
-        if self == Self::OrderedByThread { 2 } else { 1 }
+        if self == Self::ByThread { 2 } else { 1 }
     }
 
     /// What an envelope keeps its order with; `None`: nothing.
     fn lane(self, envelope: &Envelope) -> Option<(u8, u8, u8)> {
         let Envelope { from, to, block, thread, message, .. } = *envelope;
         match self {
-            Self::OrderedByPair => Some((from, to, 0)),
-            Self::OrderedByBlock => Some((from, to, block)),
-            Self::OrderedByThread => Some((from, to, thread)),
-            Self::OrderedToHome => message.goes_home().then_some((from, to, block)),
-            Self::OrderedFromHome => (!message.goes_home()).then_some((from, to, block)),
+            Self::ByPair => Some((from, to, 0)),
+            Self::ByBlock => Some((from, to, block)),
+            Self::ByThread => Some((from, to, thread)),
+            Self::ToHome => message.goes_home().then_some((from, to, block)),
+            Self::FromHome => (!message.goes_home()).then_some((from, to, block)),
         }
     }
 

@@ -7,10 +7,15 @@ use warmcore_units::NodeId;
 /// What is said of a state, and whether it holds.
 pub(crate) type Rule = (&'static str, fn(&Shape, &Cluster) -> bool);
 
+pub(crate) const ONE_WRITER: &str = "one node writes or any number read";
+pub(crate) const LAST_WRITE: &str = "whoever may read sees the last write";
+/// That every delivery lowers [`left_to_do`].
+pub(crate) const ENDS: &str = "every delivery leaves less to do";
+
 /// What holds in every state.
 pub(crate) const ALWAYS: [Rule; 6] = [
-    ("one node writes or any number read", one_writer),
-    ("whoever may read sees the last write", last_write),
+    (ONE_WRITER, one_writer),
+    (LAST_WRITE, last_write),
     ("no event is unexpected", |_, cluster| cluster.unexpected.is_none()),
     ("tags are what actions made them", tags_follow_actions),
     ("nobody waits when nothing is under way", nobody_waits),
@@ -75,6 +80,11 @@ fn tags_follow_actions(shape: &Shape, cluster: &Cluster) -> bool {
     })
 }
 
+/// Whether nothing is under way, and no message was taken out of the network unread.
+fn rests(cluster: &Cluster) -> bool {
+    cluster.in_flight.is_empty() && cluster.unexpected.is_none()
+}
+
 fn nobody_waits(_: &Shape, cluster: &Cluster) -> bool {
     let at_rest = |block: &Block| {
         let entry = &block.entry;
@@ -86,7 +96,7 @@ fn nobody_waits(_: &Shape, cluster: &Cluster) -> bool {
                 .iter()
                 .all(|copy| copy.state.outstanding().is_none() && copy.state.waiting().is_empty())
     };
-    !cluster.in_flight.is_empty() || cluster.blocks.iter().all(at_rest)
+    !rests(cluster) || cluster.blocks.iter().all(at_rest)
 }
 
 fn directory_agrees(shape: &Shape, cluster: &Cluster) -> bool {
@@ -104,11 +114,8 @@ fn directory_agrees(shape: &Shape, cluster: &Cluster) -> bool {
             Sharing::Invalidating { .. } | Sharing::Recalling { .. } => false,
         }
     };
-    !cluster.in_flight.is_empty() || cluster.blocks.iter().zip(shape.homes).all(agrees)
+    !rests(cluster) || cluster.blocks.iter().zip(shape.homes).all(agrees)
 }
-
-/// That every delivery lowers [`left_to_do`].
-pub(crate) const ENDS: &str = "every delivery leaves less to do";
 
 /// A measure of what is left to do. Every delivery lowers it, so that deliveries end, and then nobody waits.
 ///
