@@ -9,6 +9,7 @@ pub(crate) type Rule = (&'static str, fn(&Shape, &Cluster) -> bool);
 
 pub(crate) const ONE_WRITER: &str = "one node writes or any number read";
 pub(crate) const LAST_WRITE: &str = "whoever may read sees the last write";
+pub(crate) const EXPECTED: &str = "no event is unexpected";
 /// That every delivery lowers [`left_to_do`].
 pub(crate) const ENDS: &str = "every delivery leaves less to do";
 
@@ -16,7 +17,7 @@ pub(crate) const ENDS: &str = "every delivery leaves less to do";
 pub(crate) const ALWAYS: [Rule; 6] = [
     (ONE_WRITER, one_writer),
     (LAST_WRITE, last_write),
-    ("no event is unexpected", |_, cluster| cluster.unexpected.is_none()),
+    (EXPECTED, |_, cluster| cluster.unexpected.is_none()),
     ("tags are what actions made them", tags_follow_actions),
     ("nobody waits when nothing is under way", nobody_waits),
     ("the directory agrees with the tags when nothing is under way", directory_agrees),
