@@ -5,7 +5,7 @@
 
 use crate::defect::Defect;
 use crate::network::{Envelope, Order};
-use warmcore_coherence::{Access, Action, CachedBlock, DirectoryEntry, Event, Handler, Tag, Unexpected};
+use warmcore_coherence::{Access, Action, CachedBlock, DirectoryEntry, Event, Tag, Unexpected};
 use warmcore_units::{CpuId, NodeId};
 
 /// How large the cluster is, and how it is connected.
@@ -18,6 +18,14 @@ pub(crate) struct Shape {
     pub homes: &'static [u32],
     pub order: Order,
     pub defect: Option<Defect>,
+}
+
+/// Where a handler runs: on a node, about a block, by a thread.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Site {
+    pub node: u32,
+    pub block: usize,
+    pub thread: u8,
 }
 
 /// One node's part of one block.
@@ -69,16 +77,8 @@ impl Cluster {
     }
 
     /// Lets the handler of a block access fault run.
-    pub(crate) fn fault(
-        &mut self,
-        shape: &Shape,
-        node: u32,
-        block: usize,
-        cpu: u32,
-        access: Access,
-        thread: u8,
-    ) {
-        self.handle(shape, node, block, Event::Fault { cpu: CpuId(cpu), access }, None, thread);
+    pub(crate) fn fault(&mut self, shape: &Shape, site: Site, cpu: u32, access: Access) {
+        self.handle(shape, site, Event::Fault { cpu: CpuId(cpu), access }, None);
     }
 
     /// Lets a processor store into a block that its node may write.
@@ -88,11 +88,9 @@ impl Cluster {
         block.copies[node as usize].value = block.latest;
     }
 
-    /// Unmaps the page at `node` of which `blocks` are, if it may be unmapped.
-    pub(crate) fn unmap(&mut self, shape: &Shape, node: u32, blocks: &[usize], thread: u8) {
-        for &block in blocks {
-            self.handle(shape, node, block, Event::Unmap, None, thread);
-        }
+    /// Unmaps the page at `site` that holds the block.
+    pub(crate) fn unmap(&mut self, shape: &Shape, site: Site) {
+        self.handle(shape, site, Event::Unmap, None);
     }
 
     /// Delivers a message, which thread `thread` of the receiver handles.
@@ -105,48 +103,35 @@ impl Cluster {
             return;
         }
         let event = Event::Message { from: NodeId(from.into()), message };
-        self.handle(shape, to.into(), block.into(), event, value, thread);
+        self.handle(shape, Site { node: to.into(), block: block.into(), thread }, event, value);
     }
 
-    fn handle(
-        &mut self,
-        shape: &Shape,
-        node: u32,
-        index: usize,
-        event: Event,
-        arrived: Option<u32>,
-        thread: u8,
-    ) -> Option<Handler> {
-        let home = shape.homes[index];
-        let block = &mut self.blocks[index];
-        let before = block.copies[node as usize].state;
+    /// Runs a handler; `arrived` is what the block holds that came with the event.
+    fn handle(&mut self, shape: &Shape, site: Site, event: Event, arrived: Option<u32>) {
+        let home = shape.homes[site.block];
+        let Block { entry, copies, .. } = &mut self.blocks[site.block];
+        let copy = &mut copies[site.node as usize].state;
+        let before = *copy;
         let mut actions = Vec::new();
-        let result = match shape.defect {
-            Some(defect) if defect.answers(&block.entry, node == home, event, &mut actions) => {
-                Ok(Handler::Request)
-            }
-            _ if node == home => block.entry.handle(NodeId(home), event, |action| actions.push(action)),
-            _ => block.copies[node as usize].state.handle(NodeId(home), event, |action| actions.push(action)),
-        };
+        let defect_answers =
+            shape.defect.is_some_and(|defect| defect.answers(entry, site.node == home, event, &mut actions));
+        if !defect_answers {
+            let sink = |action| actions.push(action);
+            let (home, at_home) = (NodeId(home), site.node == home);
+            let result =
+                if at_home { entry.handle(home, event, sink) } else { copy.handle(home, event, sink) };
+            self.unexpected = self.unexpected.or(result.err());
+        }
         if let Some(defect) = shape.defect {
-            defect.spoil(&mut actions, &mut block.copies[node as usize].state, before);
+            defect.spoil(&mut actions, copy, before);
         }
         for action in actions {
-            self.apply(shape, node, index, action, arrived, thread);
+            self.apply(shape, site, action, arrived);
         }
-        result.map_err(|unexpected| self.unexpected = Some(unexpected)).ok()
     }
 
-    fn apply(
-        &mut self,
-        shape: &Shape,
-        node: u32,
-        index: usize,
-        action: Action,
-        arrived: Option<u32>,
-        thread: u8,
-    ) {
-        let copy = &mut self.blocks[index].copies[node as usize];
+    fn apply(&mut self, shape: &Shape, site: Site, action: Action, arrived: Option<u32>) {
+        let copy = &mut self.blocks[site.block].copies[site.node as usize];
         let (to, message, value) = match action {
             Action::Send { to, message } => (to, message, None),
             Action::SendBlock { to, message, tag } => {
@@ -167,10 +152,10 @@ impl Cluster {
         self.send(
             shape,
             Envelope {
-                from: node.try_into().expect("few nodes"),
+                from: site.node.try_into().expect("few nodes"),
                 to: to.0.try_into().expect("few nodes"),
-                block: index.try_into().expect("few blocks"),
-                thread,
+                block: site.block.try_into().expect("few blocks"),
+                thread: site.thread,
                 message,
                 value,
             },

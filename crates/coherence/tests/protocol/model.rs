@@ -3,7 +3,7 @@
 //! Whether a processor tries a permitted load is of no consequence, so the [rules](crate::rules) look at all it could
 //! load. Values are the last one or an older one, which is all that the rules ask, and keeps the model finite.
 
-use crate::cluster::{Cluster, Shape};
+use crate::cluster::{Cluster, Shape, Site};
 use crate::rules;
 use stateright::{Model, Property};
 use std::hash::Hash;
@@ -14,24 +14,22 @@ pub(crate) struct Protocol(pub Shape);
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct State {
     pub cluster: Cluster,
-    /// Whether a delivery has left no less to do than before.
+    /// Whether the last delivery has left no less to do than before it.
     endless: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Step {
     Fault {
-        node: u32,
-        block: usize,
+        site: Site,
         cpu: u32,
         access: Access,
-        thread: u8,
     },
     Write {
         node: u32,
         block: usize,
     },
-    /// Of all blocks of a home, at a node.
+    /// Of the page of a home, at a node.
     Unmap {
         node: u32,
         home: u32,
@@ -44,6 +42,7 @@ pub(crate) enum Step {
 }
 
 impl Protocol {
+    /// The homes, each with the blocks of its one page.
     fn pages(&self) -> impl Iterator<Item = (u32, Vec<usize>)> {
         let homes = self.0.homes;
         (0..self.0.nodes).filter_map(move |home| {
@@ -52,12 +51,14 @@ impl Protocol {
         })
     }
 
-    fn steps_of(&self, cluster: &Cluster, node: u32, thread: u8, steps: &mut Vec<Step>) {
+    /// What may begin on a node: faults, and pages that leave.
+    fn beginnings(&self, cluster: &Cluster, node: u32, thread: u8, steps: &mut Vec<Step>) {
         for (block, content) in cluster.blocks.iter().enumerate() {
+            let site = Site { node, block, thread };
             for cpu in (0..self.0.cpus).filter(|&cpu| !cluster.waits(&self.0, node, block, cpu)) {
                 let tag = content.copies[node as usize].tag;
                 let faults = [Access::Read, Access::Write].into_iter().filter(|&access| !tag.permits(access));
-                steps.extend(faults.map(|access| Step::Fault { node, block, cpu, access, thread }));
+                steps.extend(faults.map(|access| Step::Fault { site, cpu, access }));
             }
         }
         for (home, blocks) in self.pages().filter(|&(home, _)| home != node) {
@@ -90,7 +91,7 @@ impl Model for Protocol {
                 }
             }
             for thread in 0..self.0.order.threads() {
-                self.steps_of(cluster, node, thread, steps);
+                self.beginnings(cluster, node, thread, steps);
             }
         }
         for place in self.0.order.next(&cluster.in_flight) {
@@ -103,16 +104,14 @@ impl Model for Protocol {
         let mut next = last.clone();
         let cluster = &mut next.cluster;
         match step {
-            Step::Fault { node, block, cpu, access, thread } => {
-                cluster.fault(shape, node, block, cpu, access, thread);
-            }
+            Step::Fault { site, cpu, access } => cluster.fault(shape, site, cpu, access),
             Step::Write { node, block } => {
                 cluster.write(node, block);
                 age(cluster, block);
             }
             Step::Unmap { node, home, thread } => {
                 let (_, blocks) = self.pages().find(|&(other, _)| other == home)?;
-                cluster.unmap(shape, node, &blocks, thread);
+                blocks.into_iter().for_each(|block| cluster.unmap(shape, Site { node, block, thread }));
             }
             Step::Deliver { place, thread } => {
                 cluster.deliver(shape, place, thread);

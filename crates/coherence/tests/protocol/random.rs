@@ -1,6 +1,6 @@
 //! Large clusters on random schedules: values that count every store, and every rule after every step.
 
-use crate::cluster::{Cluster, Shape};
+use crate::cluster::{Cluster, Shape, Site};
 use crate::network::Order;
 use crate::rules;
 use rand::rngs::StdRng;
@@ -45,7 +45,7 @@ impl Run {
                     |node: &u32| *node != shape.homes[block] && copies[*node as usize].tag != Tag::Invalid;
                 let all: Vec<u32> = nodes.filter(has).filter(idle).collect();
                 if let Some(&node) = all.get(self.rng.random_range(0..shape.nodes as usize)) {
-                    self.cluster.unmap(&shape, node, &[block], 0);
+                    self.cluster.unmap(&shape, Site { node, block, thread: 0 });
                 }
             }
             drawn => {
@@ -54,7 +54,7 @@ impl Run {
                 let access = if drawn < 6 { Access::Read } else { Access::Write };
                 // Also faults that were detected before the block came.
                 if !self.cluster.waits(&shape, node, block, cpu) {
-                    self.cluster.fault(&shape, node, block, cpu, access, 0);
+                    self.cluster.fault(&shape, Site { node, block, thread: 0 }, cpu, access);
                 }
             }
         }
