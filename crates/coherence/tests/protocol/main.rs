@@ -1,5 +1,6 @@
 //! The protocol on clusters: as a table, under a model checker, with defects, and on random schedules.
 
+mod allowed;
 mod checked;
 mod cluster;
 mod defect;
