@@ -108,7 +108,10 @@ fn directory_agrees(shape: &Shape, cluster: &Cluster) -> bool {
         match entry.sharing() {
             Sharing::Home => known.all(|known| known == (Tag::Invalid, false)),
             // A holder may have dropped its copy with the page.
-            Sharing::Shared => known.all(|(tag, held)| tag == Tag::Invalid || (tag == Tag::ReadOnly && held)),
+            Sharing::Shared => {
+                let fits = |(tag, held)| tag == Tag::Invalid || (tag == Tag::ReadOnly && held);
+                known.all(fits) && !entry.holders().is_empty()
+            }
             Sharing::Exclusive => {
                 known.all(|(tag, held)| (tag == Tag::ReadWrite) == held && tag != Tag::ReadOnly)
             }

@@ -262,6 +262,16 @@ fn a_writeback_that_crosses_a_recall_answers_it() {
     let entry = exclusive(&[
         (message(READER, Message::ReadRequest), Handler::Request, &[send(WRITER, Message::Downgrade)]),
         (message(WRITER, Message::Writeback), Handler::Answer, &[place(Tag::Invalid)]),
+        (
+            message(WRITER, Message::Acknowledge),
+            Handler::Answer,
+            &[send_block(READER, Message::ReadReply, Tag::ReadOnly)],
+        ),
+    ]);
+    assert_eq!(entry.holders(), nodes(&[READER]));
+    let entry = exclusive(&[
+        (message(READER, Message::ReadRequest), Handler::Request, &[send(WRITER, Message::Downgrade)]),
+        (message(WRITER, Message::Writeback), Handler::Answer, &[place(Tag::Invalid)]),
         // It wants the block again already: later.
         (message(WRITER, Message::ReadRequest), Handler::Request, &[]),
         (
