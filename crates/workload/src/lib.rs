@@ -14,6 +14,8 @@
 //! Besides times, the sources of batches draw [`Marks`]: streams by [`Popularity`], and sizes of a
 //! [`Batch`]. [`WithSizes`] and [`WithDirections`] wrap any source.
 //!
+//! [`programs`] are the parallel programs that a simulated cluster executes.
+//!
 //! Every random number comes from a stream of [`random`] that is named by its purpose, so that two
 //! policies simulated at one point see the same packets.
 
@@ -27,6 +29,7 @@ pub mod modulated;
 pub mod packets;
 pub mod poisson;
 pub mod popularity;
+pub mod programs;
 pub mod random;
 pub mod self_similar;
 pub mod trace;

@@ -1,0 +1,56 @@
+//! Parallel programs that work on shared memory: what the processors of a simulated cluster execute (Falsafi 1998, Tables 4.1
+//! and 5.2).
+//!
+//! A [`Program`] lays out its data in an [`Image`], and every processor then runs the same code on a [`SharedMemory`]. The program
+//! computes real results, which it checks in the image at the end. It does not know whether the memory is a plain array, or the
+//! simulated caches, buses and messages of a cluster that move the data about.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`memory`] | what a program may do: loads, stores, locks, barriers, computing |
+//! | [`image`] | the shared address space at rest: allocation, homes, initial data, results |
+
+pub mod image;
+pub mod memory;
+
+pub use image::{Home, Image, Region};
+pub use memory::{Address, BarrierId, LockId, SharedMemory};
+
+use core::fmt;
+
+/// A parallel program with its input.
+pub trait Program {
+    /// Its name, as the source writes it.
+    fn name(&self) -> &'static str;
+
+    /// Allocates the shared data for `processors` processors and writes the input. This takes no simulated time.
+    fn prepare(&mut self, image: &mut Image, processors: u32);
+
+    /// What each processor executes. It ends when all processors have left it.
+    fn run<M: SharedMemory>(&self, memory: &M);
+
+    /// Checks the results at the end.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    fn check(&self, image: &Image) -> Result<(), WrongResult>;
+}
+
+/// A result that is not what the program must compute.
+#[derive(Clone, PartialEq, Debug)]
+pub struct WrongResult {
+    /// What was checked, with its place, such as `row 3 of the inverse transform`.
+    pub what: String,
+    /// What was expected there.
+    pub expected: String,
+    /// What was found.
+    pub found: String,
+}
+
+impl fmt::Display for WrongResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: expected {}, found {}", self.what, self.expected, self.found)
+    }
+}
+
+impl core::error::Error for WrongResult {}
