@@ -17,15 +17,25 @@ pub use image::{Home, Image, Region};
 pub use memory::{Address, BarrierId, LockId, SharedMemory};
 
 use core::fmt;
+use warmcore_units::Fault;
 
 /// A parallel program with its input.
 pub trait Program {
+    /// The program with its data laid out.
+    type Prepared: Prepared;
+
     /// Its name, as the source writes it.
     fn name(&self) -> &'static str;
 
     /// Allocates the shared data for `processors` processors and writes the input. This takes no simulated time.
-    fn prepare(&mut self, image: &mut Image, processors: u32);
+    ///
+    /// # Errors
+    /// If a size in the input is impossible, by itself or with so many processors.
+    fn prepare(&self, image: &mut Image, processors: u32) -> Result<Self::Prepared, Fault>;
+}
 
+/// A program whose data lie in an [`Image`].
+pub trait Prepared {
     /// What each processor executes. It ends when all processors have left it.
     fn run<M: SharedMemory>(&self, memory: &M);
 
@@ -34,6 +44,10 @@ pub trait Program {
     /// # Errors
     /// What is wrong with them.
     fn check(&self, image: &Image) -> Result<(), WrongResult>;
+
+    /// A number made of every bit of the results. It is the same for any number of processors and any machine, unless
+    /// the program says otherwise.
+    fn digest(&self, image: &Image) -> u64;
 }
 
 /// A result that is not what the program must compute.
