@@ -10,11 +10,24 @@
 //! | [`memory`] | what a program may do: loads, stores, locks, barriers, computing |
 //! | [`image`] | the shared address space at rest: allocation, homes, initial data, results |
 
+pub mod cost;
+pub mod em3d;
+pub mod fft;
+pub mod gauss;
 pub mod image;
+mod input;
+pub mod lu;
 pub mod memory;
+pub mod radix;
 
+pub use cost::Pace;
+pub use em3d::Em3d;
+pub use fft::Fft;
+pub use gauss::Gauss;
 pub use image::{Home, Image, Region};
+pub use lu::Lu;
 pub use memory::{Address, BarrierId, LockId, SharedMemory};
+pub use radix::Radix;
 
 use core::fmt;
 use warmcore_units::Fault;

@@ -1,0 +1,88 @@
+//! Every program on 1, 2, 4 and 7 processors: right, the same on each, and never right with a wrong word.
+
+use crate::threads;
+use warmcore_workload::programs::{Em3d, Fft, Gauss, Image, Lu, Prepared, Program, Radix};
+
+/// How many words are spoiled, one at a time.
+const SPOILED: usize = 48;
+
+/// Asserts that `program` is right on any number of processors, and that its check notices at least this share of spoiled
+/// words among those that the run has changed.
+#[track_caller]
+fn assert_right<P: Program<Prepared: Sync>>(program: &P, noticed: f64) {
+    let mut digests = Vec::new();
+    for processors in [1, 2, 4, 7] {
+        let mut image = Image::new();
+        let prepared = program.prepare(&mut image, processors).expect("a possible size");
+        let before = image.words().to_vec();
+        assert!(prepared.check(&image).is_err(), "{}: nothing is computed yet", program.name());
+        threads::run(&prepared, &mut image, processors);
+        if let Err(wrong) = prepared.check(&image) {
+            panic!("{} on {processors} processors: {wrong}", program.name());
+        }
+        digests.push(prepared.digest(&image));
+        if processors == 4 {
+            assert_noticed(program.name(), &prepared, &mut image, &before, noticed);
+        }
+    }
+    assert!(digests.iter().all(|digest| *digest == digests[0]), "{}: {digests:x?}", program.name());
+}
+
+#[track_caller]
+fn assert_noticed(name: &str, prepared: &impl Prepared, image: &mut Image, before: &[u64], noticed: f64) {
+    let changed: Vec<usize> = (0..before.len()).filter(|&word| image.words()[word] != before[word]).collect();
+    let step = changed.len().div_ceil(SPOILED);
+    let tried: Vec<usize> = changed.into_iter().step_by(step).collect();
+    let mut found = 0;
+    for &word in &tried {
+        // Doubles or halves a number; makes a key or an index impossible.
+        let spoil = |image: &mut Image| image.words_mut()[word] ^= 1 << 52;
+        spoil(image);
+        found += usize::from(prepared.check(image).is_err());
+        spoil(image);
+    }
+    let least = noticed * tried.len() as f64;
+    assert!(found as f64 >= least, "{name}: {found} of {} spoiled words noticed, of {least}", tried.len());
+}
+
+#[test]
+fn fft() {
+    // Of two arrays that change, one is the result.
+    assert_right(&Fft { points: 1 << 10, ..Fft::default() }, 0.4);
+}
+
+#[test]
+fn radix() {
+    // With three passes and with two. Of two arrays that change, one is the result.
+    assert_right(&Radix { keys: 3001, radix: 128, ..Radix::default() }, 0.4);
+    assert_right(&Radix { keys: 5000, radix: 1024, ..Radix::default() }, 0.3);
+}
+
+#[test]
+fn lu() {
+    assert_right(&Lu { order: 96, block: 8, ..Lu::default() }, 1.0);
+}
+
+#[test]
+fn gauss() {
+    // Half of what changes becomes zero, and is no part of the result.
+    assert_right(&Gauss { equations: 61, ..Gauss::default() }, 0.4);
+}
+
+#[test]
+fn em3d() {
+    assert_right(&Em3d { nodes: 1000, parts: Some(12), distance: 3, ..Em3d::default() }, 1.0);
+}
+
+#[test]
+fn em3d_on_the_parts_of_its_processors_is_another_graph_on_each() {
+    let program = Em3d { nodes: 1000, ..Em3d::default() };
+    let digest = |processors| {
+        let mut image = Image::new();
+        let prepared = program.prepare(&mut image, processors).expect("a possible size");
+        threads::run(&prepared, &mut image, processors);
+        prepared.check(&image).expect("a right result");
+        prepared.digest(&image)
+    };
+    assert_ne!(digest(2), digest(4));
+}

@@ -1,0 +1,38 @@
+//! Impossible sizes are refused, and the field is named.
+
+use warmcore_workload::programs::{Em3d, Fft, Gauss, Image, Lu, Pace, Program, Radix};
+
+#[track_caller]
+fn assert_refused(program: &impl Program, processors: u32, field: &str) {
+    let Err(fault) = program.prepare(&mut Image::new(), processors) else { panic!("{field} is accepted") };
+    assert_eq!(fault.field, field, "{fault}");
+}
+
+#[test]
+fn impossible_sizes_are_refused() {
+    assert_refused(&Fft { points: 1 << 11, ..Fft::default() }, 1, "points");
+    assert_refused(&Fft { points: 0, ..Fft::default() }, 1, "points");
+    assert_refused(&Fft { points: 16, ..Fft::default() }, 5, "processors");
+    assert_refused(&Fft { points: 16, tile: 0, ..Fft::default() }, 1, "tile");
+    assert_refused(&Radix { keys: 0, ..Radix::default() }, 1, "keys");
+    assert_refused(&Radix { radix: 1000, ..Radix::default() }, 1, "radix");
+    assert_refused(&Radix { key_range: 0, ..Radix::default() }, 1, "key_range");
+    assert_refused(&Lu { order: 100, ..Lu::default() }, 1, "order");
+    assert_refused(&Lu { block: 0, ..Lu::default() }, 1, "block");
+    assert_refused(&Gauss { equations: 0, ..Gauss::default() }, 1, "equations");
+    assert_refused(&Em3d { nodes: 11, ..Em3d::default() }, 1, "nodes");
+    assert_refused(&Em3d { degree: 0, ..Em3d::default() }, 1, "degree");
+    assert_refused(&Em3d { remote: 1.5, ..Em3d::default() }, 1, "remote");
+    assert_refused(&Em3d { distance: 0, ..Em3d::default() }, 1, "distance");
+    assert_refused(&Em3d { nodes: 10, ..Em3d::default() }, 6, "processors");
+    assert_refused(&Em3d { nodes: 10, parts: Some(6), ..Em3d::default() }, 1, "parts");
+}
+
+#[test]
+fn an_impossible_machine_or_pace_is_refused() {
+    assert_refused(&Radix::quick(), 0, "processors");
+    assert_refused(&Radix::quick(), 5000, "processors");
+    for factor in [-1.0, f64::NAN, 1e9] {
+        assert_refused(&Radix { pace: Pace { factor }, ..Radix::quick() }, 1, "pace.factor");
+    }
+}
