@@ -10,6 +10,8 @@
 //! | [`memory`] | what a program may do: loads, stores, locks, barriers, computing |
 //! | [`image`] | the shared address space at rest: allocation, homes, initial data, results |
 
+pub mod barnes;
+mod bounds;
 pub mod cost;
 pub mod em3d;
 pub mod fft;
@@ -19,7 +21,9 @@ mod input;
 pub mod lu;
 pub mod memory;
 pub mod radix;
+mod vector;
 
+pub use barnes::Barnes;
 pub use cost::Pace;
 pub use em3d::Em3d;
 pub use fft::Fft;

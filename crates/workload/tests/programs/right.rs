@@ -1,13 +1,13 @@
 //! Every program on 1, 2, 4 and 7 processors: right, the same on each, and never right with a wrong word.
 
 use crate::threads;
-use warmcore_workload::programs::{Em3d, Fft, Gauss, Image, Lu, Prepared, Program, Radix};
+use warmcore_workload::programs::{Barnes, Em3d, Fft, Gauss, Image, Lu, Prepared, Program, Radix};
 
-/// How many words are spoiled, one at a time.
-const SPOILED: usize = 48;
+/// How many words that a run has changed are spoiled, one at a time.
+const SPOILED: usize = 96;
 
 /// Asserts that `program` is right on any number of processors, and that its check notices at least this share of spoiled
-/// words among those that the run has changed.
+/// words among its results.
 #[track_caller]
 fn assert_right<P: Program<Prepared: Sync>>(program: &P, noticed: f64) {
     let mut digests = Vec::new();
@@ -31,31 +31,34 @@ fn assert_right<P: Program<Prepared: Sync>>(program: &P, noticed: f64) {
 #[track_caller]
 fn assert_noticed(name: &str, prepared: &impl Prepared, image: &mut Image, before: &[u64], noticed: f64) {
     let changed: Vec<usize> = (0..before.len()).filter(|&word| image.words()[word] != before[word]).collect();
-    let step = changed.len().div_ceil(SPOILED);
-    let tried: Vec<usize> = changed.into_iter().step_by(step).collect();
-    let mut found = 0;
-    for &word in &tried {
+    let digest = prepared.digest(image);
+    let (mut tried, mut found) = (0, 0);
+    for word in changed.iter().copied().step_by(changed.len().div_ceil(SPOILED)) {
         // Doubles or halves a number; makes a key or an index impossible.
         let spoil = |image: &mut Image| image.words_mut()[word] ^= 1 << 52;
         spoil(image);
-        found += usize::from(prepared.check(image).is_err());
+        // Other words that have changed are scratch.
+        if prepared.digest(image) != digest {
+            tried += 1;
+            found += usize::from(prepared.check(image).is_err());
+        }
         spoil(image);
     }
-    let least = noticed * tried.len() as f64;
-    assert!(found as f64 >= least, "{name}: {found} of {} spoiled words noticed, of {least}", tried.len());
+    assert!(tried >= SPOILED / 8, "{name}: {tried} words of the results tried");
+    let least = noticed * tried as f64;
+    assert!(found as f64 >= least, "{name}: {found} of {tried} spoiled words noticed, of at least {least}");
 }
 
 #[test]
 fn fft() {
-    // Of two arrays that change, one is the result.
-    assert_right(&Fft { points: 1 << 10, ..Fft::default() }, 0.4);
+    assert_right(&Fft { points: 1 << 10, ..Fft::default() }, 1.0);
 }
 
 #[test]
 fn radix() {
-    // With three passes and with two. Of two arrays that change, one is the result.
-    assert_right(&Radix { keys: 3001, radix: 128, ..Radix::default() }, 0.4);
-    assert_right(&Radix { keys: 5000, radix: 1024, ..Radix::default() }, 0.3);
+    // With three passes and with two.
+    assert_right(&Radix { keys: 3001, radix: 128, ..Radix::default() }, 1.0);
+    assert_right(&Radix { keys: 5000, radix: 1024, ..Radix::default() }, 1.0);
 }
 
 #[test]
@@ -65,13 +68,20 @@ fn lu() {
 
 #[test]
 fn gauss() {
-    // Half of what changes becomes zero, and is no part of the result.
-    assert_right(&Gauss { equations: 61, ..Gauss::default() }, 0.4);
+    assert_right(&Gauss { equations: 61, ..Gauss::default() }, 1.0);
 }
 
 #[test]
 fn em3d() {
     assert_right(&Em3d { nodes: 1000, parts: Some(12), distance: 3, ..Em3d::default() }, 1.0);
+}
+
+#[test]
+fn barnes() {
+    // A body's place or velocity is one of hundreds in a sum.
+    assert_right(&Barnes { bodies: 700, steps: 3, ..Barnes::default() }, 0.4);
+    // More accurate, as the tolerance demands.
+    assert_right(&Barnes { bodies: 300, opening: 0.4, steps: 1, ..Barnes::default() }, 0.4);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Impossible sizes are refused, and the field is named.
 
-use warmcore_workload::programs::{Em3d, Fft, Gauss, Image, Lu, Pace, Program, Radix};
+use warmcore_workload::programs::{Barnes, Em3d, Fft, Gauss, Image, Lu, Pace, Program, Radix};
 
 #[track_caller]
 fn assert_refused(program: &impl Program, processors: u32, field: &str) {
@@ -20,12 +20,18 @@ fn impossible_sizes_are_refused() {
     assert_refused(&Lu { order: 100, ..Lu::default() }, 1, "order");
     assert_refused(&Lu { block: 0, ..Lu::default() }, 1, "block");
     assert_refused(&Gauss { equations: 0, ..Gauss::default() }, 1, "equations");
-    assert_refused(&Em3d { nodes: 11, ..Em3d::default() }, 1, "nodes");
+    assert_refused(&Em3d { nodes: 0, ..Em3d::default() }, 1, "nodes");
     assert_refused(&Em3d { degree: 0, ..Em3d::default() }, 1, "degree");
     assert_refused(&Em3d { remote: 1.5, ..Em3d::default() }, 1, "remote");
     assert_refused(&Em3d { distance: 0, ..Em3d::default() }, 1, "distance");
-    assert_refused(&Em3d { nodes: 10, ..Em3d::default() }, 6, "processors");
-    assert_refused(&Em3d { nodes: 10, parts: Some(6), ..Em3d::default() }, 1, "parts");
+    assert_refused(&Em3d { nodes: 5, ..Em3d::default() }, 6, "processors");
+    assert_refused(&Em3d { nodes: 5, parts: Some(6), ..Em3d::default() }, 1, "parts");
+    assert_refused(&Barnes { bodies: 1, ..Barnes::default() }, 1, "bodies");
+    assert_refused(&Barnes { bodies: 3, ..Barnes::default() }, 4, "bodies");
+    assert_refused(&Barnes { opening: 0.0, ..Barnes::default() }, 1, "opening");
+    assert_refused(&Barnes { softening: 0.0, ..Barnes::default() }, 1, "softening");
+    assert_refused(&Barnes { step: f64::NAN, ..Barnes::default() }, 1, "step");
+    assert_refused(&Barnes { steps: 0, ..Barnes::default() }, 1, "steps");
 }
 
 #[test]
