@@ -12,9 +12,12 @@
 
 pub mod barnes;
 mod bounds;
+mod cells;
+mod complex;
 pub mod cost;
 pub mod em3d;
 pub mod fft;
+pub mod fmm;
 pub mod gauss;
 pub mod image;
 mod input;
@@ -22,16 +25,19 @@ pub mod lu;
 pub mod memory;
 pub mod radix;
 mod vector;
+pub mod water_sp;
 
 pub use barnes::Barnes;
 pub use cost::Pace;
 pub use em3d::Em3d;
 pub use fft::Fft;
+pub use fmm::Fmm;
 pub use gauss::Gauss;
 pub use image::{Home, Image, Region};
 pub use lu::Lu;
 pub use memory::{Address, BarrierId, LockId, SharedMemory};
 pub use radix::Radix;
+pub use water_sp::WaterSp;
 
 use core::fmt;
 use warmcore_units::Fault;

@@ -5,10 +5,10 @@
 //! transform rows, multiply by twiddle factors, transpose, transform rows, transpose. All communication is in the transposes,
 //! which go by tiles, and from processor to processor in an order that begins with the next one.
 
+use super::complex::{Complex, load, store};
 use super::cost::{FLOP, INTEGER, LOOP, PRIVATE, Pace};
 use super::input::{check_common, digest, random, require, share};
 use super::{Address, BarrierId, Image, Prepared, Program, SharedMemory, WrongResult};
-use core::f64::consts::TAU;
 use rand::RngExt;
 use warmcore_units::Fault;
 
@@ -54,35 +54,6 @@ impl Fft {
         let mut random = random(self.seed);
         let mut number = || random.random_range(-1.0..1.0);
         (0..self.points).map(|_| Complex(number(), number())).collect()
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Complex(f64, f64);
-
-impl Complex {
-    /// e to the power of 2πi·`turns`.
-    fn root(turns: f64) -> Self {
-        let (sine, cosine) = (TAU * turns).sin_cos();
-        Self(cosine, sine)
-    }
-
-    #[inline(always)]
-    fn times(self, other: Self) -> Self {
-        Self(self.0 * other.0 - self.1 * other.1, self.0 * other.1 + self.1 * other.0)
-    }
-
-    fn plus(self, other: Self) -> Self {
-        Self(self.0 + other.0, self.1 + other.1)
-    }
-
-    fn minus(self, other: Self) -> Self {
-        Self(self.0 - other.0, self.1 - other.1)
-    }
-
-    /// The absolute value.
-    fn size(self) -> f64 {
-        self.0.hypot(self.1)
     }
 }
 
@@ -135,17 +106,6 @@ impl Program for Fft {
 fn store_point(image: &mut Image, array: Address, point: u64, value: Complex) {
     image.store_f64(array.word(2 * point), value.0);
     image.store_f64(array.word(2 * point + 1), value.1);
-}
-
-#[inline(always)]
-fn load<M: SharedMemory>(memory: &M, at: Address) -> Complex {
-    Complex(memory.load_f64(at), memory.load_f64(at.word(1)))
-}
-
-#[inline(always)]
-fn store<M: SharedMemory>(memory: &M, at: Address, value: Complex) {
-    memory.store_f64(at, value.0);
-    memory.store_f64(at.word(1), value.1);
 }
 
 impl PreparedFft {

@@ -1,7 +1,9 @@
 //! What the programs do on one processor: the table of facts in the documentation of `programs`.
 
 use crate::uniprocessor::{self, Counts};
-use warmcore_workload::programs::{Barnes, Em3d, Fft, Gauss, Image, Lu, Prepared, Program, Radix};
+use warmcore_workload::programs::{
+    Barnes, Em3d, Fft, Fmm, Gauss, Image, Lu, Prepared, Program, Radix, WaterSp,
+};
 
 /// Runs `program` alone and prints a row of the table.
 fn count(program: &impl Program) -> Counts {
@@ -34,7 +36,9 @@ fn table_of_the_default_inputs() {
     count(&Barnes::default());
     count(&Em3d::default());
     count(&Fft::default());
+    count(&Fmm::default());
     count(&Radix::default());
+    count(&WaterSp::default());
     count(&Lu::default());
     count(&Gauss::default());
 }

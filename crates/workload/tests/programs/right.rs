@@ -1,7 +1,9 @@
 //! Every program on 1, 2, 4 and 7 processors: right, the same on each, and never right with a wrong word.
 
 use crate::threads;
-use warmcore_workload::programs::{Barnes, Em3d, Fft, Gauss, Image, Lu, Prepared, Program, Radix};
+use warmcore_workload::programs::{
+    Barnes, Em3d, Fft, Fmm, Gauss, Image, Lu, Prepared, Program, Radix, WaterSp,
+};
 
 /// How many words that a run has changed are spoiled, one at a time.
 const SPOILED: usize = 96;
@@ -82,6 +84,18 @@ fn barnes() {
     assert_right(&Barnes { bodies: 700, steps: 3, ..Barnes::default() }, 0.4);
     // More accurate, as the tolerance demands.
     assert_right(&Barnes { bodies: 300, opening: 0.4, steps: 1, ..Barnes::default() }, 0.4);
+}
+
+#[test]
+fn fmm() {
+    assert_right(&Fmm { particles: 900, levels: 3, steps: 3, ..Fmm::default() }, 0.9);
+    // Fewer terms are less accurate, and let more pass.
+    assert_right(&Fmm { particles: 300, levels: 2, terms: 8, steps: 1, ..Fmm::default() }, 0.6);
+}
+
+#[test]
+fn water_sp() {
+    assert_right(&WaterSp { molecules: 125, cutoff: 6.0, ..WaterSp::default() }, 1.0);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Impossible sizes are refused, and the field is named.
 
-use warmcore_workload::programs::{Barnes, Em3d, Fft, Gauss, Image, Lu, Pace, Program, Radix};
+use warmcore_workload::programs::{Barnes, Em3d, Fft, Fmm, Gauss, Image, Lu, Pace, Program, Radix, WaterSp};
 
 #[track_caller]
 fn assert_refused(program: &impl Program, processors: u32, field: &str) {
@@ -32,6 +32,16 @@ fn impossible_sizes_are_refused() {
     assert_refused(&Barnes { softening: 0.0, ..Barnes::default() }, 1, "softening");
     assert_refused(&Barnes { step: f64::NAN, ..Barnes::default() }, 1, "step");
     assert_refused(&Barnes { steps: 0, ..Barnes::default() }, 1, "steps");
+    assert_refused(&Fmm { particles: 1, ..Fmm::default() }, 1, "particles");
+    assert_refused(&Fmm { levels: 1, ..Fmm::default() }, 1, "levels");
+    assert_refused(&Fmm { terms: 0, ..Fmm::default() }, 1, "terms");
+    assert_refused(&Fmm { step: 1.0, ..Fmm::default() }, 1, "step");
+    assert_refused(&Fmm { steps: 0, ..Fmm::default() }, 1, "steps");
+    assert_refused(&WaterSp { molecules: 0, ..WaterSp::default() }, 1, "molecules");
+    assert_refused(&WaterSp { molecules: 512, ..WaterSp::default() }, 1, "cutoff");
+    assert_refused(&WaterSp { cutoff: f64::NAN, ..WaterSp::default() }, 1, "cutoff");
+    assert_refused(&WaterSp { step: -1.0, ..WaterSp::default() }, 1, "step");
+    assert_refused(&WaterSp { steps: 1 << 20, ..WaterSp::default() }, 1, "steps");
 }
 
 #[test]
