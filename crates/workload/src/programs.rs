@@ -13,6 +13,7 @@
 pub mod barnes;
 mod bounds;
 mod cells;
+pub mod cholesky;
 mod complex;
 pub mod cost;
 pub mod em3d;
@@ -28,6 +29,7 @@ mod vector;
 pub mod water_sp;
 
 pub use barnes::Barnes;
+pub use cholesky::Cholesky;
 pub use cost::Pace;
 pub use em3d::Em3d;
 pub use fft::Fft;

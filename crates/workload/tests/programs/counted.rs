@@ -2,7 +2,7 @@
 
 use crate::uniprocessor::{self, Counts};
 use warmcore_workload::programs::{
-    Barnes, Em3d, Fft, Fmm, Gauss, Image, Lu, Prepared, Program, Radix, WaterSp,
+    Barnes, Cholesky, Em3d, Fft, Fmm, Gauss, Image, Lu, Prepared, Program, Radix, WaterSp,
 };
 
 /// Runs `program` alone and prints a row of the table.
@@ -34,6 +34,7 @@ fn table_of_the_default_inputs() {
         "| program | MB | loads | stores | misses | computing | cycles without misses | locks | barriers |"
     );
     count(&Barnes::default());
+    count(&Cholesky::default());
     count(&Em3d::default());
     count(&Fft::default());
     count(&Fmm::default());

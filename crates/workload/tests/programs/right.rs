@@ -2,7 +2,7 @@
 
 use crate::threads;
 use warmcore_workload::programs::{
-    Barnes, Em3d, Fft, Fmm, Gauss, Image, Lu, Prepared, Program, Radix, WaterSp,
+    Barnes, Cholesky, Em3d, Fft, Fmm, Gauss, Image, Lu, Prepared, Program, Radix, WaterSp,
 };
 
 /// How many words that a run has changed are spoiled, one at a time.
@@ -96,6 +96,12 @@ fn fmm() {
 #[test]
 fn water_sp() {
     assert_right(&WaterSp { molecules: 125, cutoff: 6.0, ..WaterSp::default() }, 1.0);
+}
+
+#[test]
+fn cholesky() {
+    assert_right(&Cholesky { grid: (9, 13), unknowns: 3, panel: 8, ..Cholesky::default() }, 1.0);
+    assert_right(&Cholesky { grid: (1, 20), unknowns: 1, panel: 1, ..Cholesky::default() }, 1.0);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Impossible sizes are refused, and the field is named.
 
-use warmcore_workload::programs::{Barnes, Em3d, Fft, Fmm, Gauss, Image, Lu, Pace, Program, Radix, WaterSp};
+use warmcore_workload::programs::{
+    Barnes, Cholesky, Em3d, Fft, Fmm, Gauss, Image, Lu, Pace, Program, Radix, WaterSp,
+};
 
 #[track_caller]
 fn assert_refused(program: &impl Program, processors: u32, field: &str) {
@@ -42,6 +44,9 @@ fn impossible_sizes_are_refused() {
     assert_refused(&WaterSp { cutoff: f64::NAN, ..WaterSp::default() }, 1, "cutoff");
     assert_refused(&WaterSp { step: -1.0, ..WaterSp::default() }, 1, "step");
     assert_refused(&WaterSp { steps: 1 << 20, ..WaterSp::default() }, 1, "steps");
+    assert_refused(&Cholesky { grid: (0, 3), ..Cholesky::default() }, 1, "grid");
+    assert_refused(&Cholesky { unknowns: 0, ..Cholesky::default() }, 1, "unknowns");
+    assert_refused(&Cholesky { panel: 0, ..Cholesky::default() }, 1, "panel");
 }
 
 #[test]

@@ -1,0 +1,294 @@
+//! Cholesky factorisation of a sparse matrix by columns, with a queue of tasks (George, Heath, Liu & Ng 1986, with panels of
+//! columns as in Rothberg & Gupta 1991; the place of SPLASH-2's cholesky, Woo et al. 1995, §3; Falsafi 1998, Table 5.2: tk29.O).
+//!
+//! A task is a panel: columns that have the same rows below the diagonal, stored densely. The processor that takes it subtracts
+//! the products of all panels that change it, waiting for those that are not done yet, and then factors it. The queue gives
+//! panels out so that those that they wait for are taken before. Each panel takes its changes in a fixed order, so that results
+//! do not depend on who was first; in SPLASH-2 panels are changed as others are done. The
+//! structure of the factor is known before, and private. Panels have no owner, so they are interleaved.
+//!
+//! tk29.O is the matrix BCSSTK29 of the Harwell-Boeing collection, ordered: a bulkhead of an aircraft, of 13,992 rows and
+//! 316,740 elements on and below the diagonal. The default input has its order exactly and 7% fewer elements: a
+//! grid of 44×53 nodes in triangles, with six unknowns at each, which is what shells have, ordered by nested dissection. The
+//! factor of BCSSTK29 depends on its ordering, which the thesis does not describe.
+
+mod matrix;
+mod panels;
+
+use super::cost::{CALL, DIVIDE, FLOP, INTEGER, LOOP, PRIVATE, Pace, SQUARE_ROOT};
+use super::input::{check_common, digest, random, require};
+use super::{Address, BarrierId, Home, Image, LockId, Prepared, Program, SharedMemory, WrongResult};
+use matrix::Matrix;
+use panels::{Panel, Panels, Source};
+use rand::RngExt;
+use warmcore_units::Fault;
+
+/// Computing to update an element of a column that is held in private.
+const UPDATE: u32 = 2 * FLOP + PRIVATE;
+
+/// Computing around the update of a column by another.
+const TURN: u32 = 2 * INTEGER + LOOP;
+
+/// Computing to find the place of a row of one panel in another.
+const MATCH: u32 = INTEGER + 2 * PRIVATE + LOOP;
+
+/// Computing to subtract a sum from an element at such a place.
+const SUBTRACT: u32 = FLOP + INTEGER + 2 * PRIVATE + LOOP;
+
+/// Words from one panel's mark to the next: a cache line, so that those who wait do not disturb each other.
+const MARK: u64 = 8;
+
+/// The lock of the queue.
+const QUEUE: LockId = LockId(0);
+
+/// How large a residual may be, relative to the diagonal.
+const TOLERANCE: f64 = 1e-12;
+
+/// The input.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cholesky {
+    /// Nodes of the grid in both directions.
+    pub grid: (u32, u32),
+    /// Unknowns at each node.
+    pub unknowns: u32,
+    /// The most columns of a panel.
+    pub panel: u32,
+    /// Names the random elements.
+    pub seed: u64,
+    /// Cycles for each counted one.
+    pub pace: Pace,
+}
+
+impl Default for Cholesky {
+    fn default() -> Self {
+        Self { grid: (44, 53), unknowns: 6, panel: 16, seed: 1, pace: Pace::COUNTED }
+    }
+}
+
+impl Cholesky {
+    /// A small input for quick runs.
+    #[must_use]
+    pub fn quick() -> Self {
+        Self { grid: (20, 24), unknowns: 3, ..Self::default() }
+    }
+}
+
+/// The matrix laid out.
+#[derive(Debug)]
+pub struct PreparedCholesky {
+    input: Cholesky,
+    matrix: Matrix,
+    panels: Vec<Panel>,
+    /// The order in which panels are taken.
+    tasks: Vec<u32>,
+    /// Where each panel begins. Its columns follow each other, all with all its rows.
+    blocks: Vec<Address>,
+    /// For each panel, 1 once it is done.
+    done: Address,
+    /// How many tasks are taken.
+    taken: Address,
+}
+
+impl Program for Cholesky {
+    type Prepared = PreparedCholesky;
+
+    fn name(&self) -> &'static str {
+        "cholesky"
+    }
+
+    fn prepare(&self, image: &mut Image, processors: u32) -> Result<PreparedCholesky, Fault> {
+        check_common(self.pace, processors)?;
+        let side = 1..=1 << 10;
+        let allowed = side.contains(&self.grid.0) && side.contains(&self.grid.1);
+        require(allowed, "grid", format!("{:?}", self.grid), "1 to 1024 in both directions")?;
+        require((1..=64).contains(&self.unknowns), "unknowns", self.unknowns, "1 to 64")?;
+        require((1..=1 << 10).contains(&self.panel), "panel", self.panel, "1 to 1024")?;
+        let matrix = Matrix::new(self);
+        let Panels { panels, tasks } = Panels::new(&matrix, self.panel as usize);
+        let mut words = 0;
+        let mut offsets = Vec::new();
+        for panel in &panels {
+            offsets.push(words);
+            words += (panel.width as u64 * panel.rows.len() as u64).next_multiple_of(MARK);
+        }
+        let start = image.allocate(8 * words, Home::Interleaved);
+        let blocks = offsets.into_iter().map(|offset| start.word(offset)).collect();
+        let done = image.allocate(8 * MARK * panels.len() as u64, Home::Interleaved);
+        let taken = image.allocate(8, Home::Processor(0));
+        let prepared = PreparedCholesky { input: self.clone(), matrix, panels, tasks, blocks, done, taken };
+        prepared.write_elements(image);
+        Ok(prepared)
+    }
+}
+
+impl PreparedCholesky {
+    fn write_elements(&self, image: &mut Image) {
+        for element in self.matrix.elements(self.input.seed) {
+            let number = self.panels.partition_point(|panel| panel.first <= element.column) - 1;
+            let panel = &self.panels[number];
+            let row = panel.rows.partition_point(|&row| row < element.row);
+            let at = self.column(number, (element.column - panel.first) as usize).word(row as u64);
+            image.store_f64(at, element.value);
+        }
+    }
+
+    /// Where a column of a panel begins.
+    #[inline(always)]
+    fn column(&self, panel: usize, column: usize) -> Address {
+        self.blocks[panel].word((column * self.panels[panel].rows.len()) as u64)
+    }
+
+    fn mark(&self, panel: u32) -> Address {
+        self.done.word(MARK * u64::from(panel))
+    }
+
+    /// Takes the next panel from the queue.
+    fn take<M: SharedMemory>(&self, memory: &M) -> Option<u32> {
+        memory.acquire(QUEUE);
+        let task = memory.load(self.taken);
+        memory.store(self.taken, task + 1);
+        memory.release(QUEUE);
+        memory.compute(self.input.pace.cycles(CALL + INTEGER));
+        self.tasks.get(task as usize).copied()
+    }
+
+    /// Adds `factor` times the elements from `at` on to `sums`.
+    #[inline(always)]
+    fn add<M: SharedMemory>(&self, memory: &M, sums: &mut [f64], at: Address, factor: f64) {
+        for (row, sum) in (0..).zip(&mut *sums) {
+            *sum += factor * memory.load_f64(at.word(row));
+        }
+        memory.compute(self.input.pace.cycles(UPDATE * sums.len() as u32 + TURN));
+    }
+
+    /// Subtracts from `panel` the products of the columns of a panel that changes it.
+    fn change<M: SharedMemory>(&self, memory: &M, panel: usize, source: &Source, private: &mut Private) {
+        let target = &self.panels[panel];
+        let changing = &self.panels[source.panel as usize];
+        let rows = &changing.rows[source.from..];
+        private.places.clear();
+        let mut place = 0;
+        for row in rows {
+            place += target.rows[place..].partition_point(|other| other < row);
+            private.places.push(place as u64);
+        }
+        memory.compute(self.input.pace.cycles(CALL + MATCH * rows.len() as u32));
+        let subtracting = self.input.pace.cycles(SUBTRACT);
+        for first in 0..source.columns {
+            let sums = &mut private.column[first..rows.len()];
+            sums.fill(0.0);
+            for column in 0..changing.width {
+                let at = self.column(source.panel as usize, column).word((source.from + first) as u64);
+                self.add(memory, sums, at, memory.load_f64(at));
+            }
+            let column = self.column(panel, (rows[first] - target.first) as usize);
+            for (&place, sum) in private.places[first..].iter().zip(sums) {
+                let at = column.word(place);
+                memory.store_f64(at, memory.load_f64(at) - *sum);
+                memory.compute(subtracting);
+            }
+        }
+    }
+
+    /// Factors a panel that has all its changes.
+    fn factor<M: SharedMemory>(&self, memory: &M, panel: usize, private: &mut Private) {
+        let rows = self.panels[panel].rows.len();
+        for first in 0..self.panels[panel].width {
+            let column = self.column(panel, first).word(first as u64);
+            let elements = &mut private.column[first..rows];
+            for (row, element) in (0..).zip(&mut *elements) {
+                *element = memory.load_f64(column.word(row));
+            }
+            for other in 0..first {
+                let at = self.column(panel, other).word(first as u64);
+                self.add(memory, elements, at, -memory.load_f64(at));
+            }
+            let pivot = elements[0].sqrt();
+            let inverse = 1.0 / pivot;
+            elements[0] = pivot;
+            elements[1..].iter_mut().for_each(|element| *element *= inverse);
+            let scaling = SQUARE_ROOT + DIVIDE + (FLOP + PRIVATE) * elements.len() as u32 + TURN;
+            memory.compute(self.input.pace.cycles(scaling));
+            for (row, &element) in (0..).zip(&*elements) {
+                memory.store_f64(column.word(row), element);
+            }
+        }
+    }
+
+    /// Calls `see` with row, column and value of every element of the factor.
+    fn for_each_element(&self, image: &Image, mut see: impl FnMut(usize, usize, f64)) {
+        for (number, panel) in self.panels.iter().enumerate() {
+            for column in 0..panel.width {
+                let at = self.column(number, column);
+                for (place, &row) in panel.rows.iter().enumerate().skip(column) {
+                    see(row as usize, panel.first as usize + column, image.load_f64(at.word(place as u64)));
+                }
+            }
+        }
+    }
+}
+
+/// Private memory of a processor.
+struct Private {
+    /// A column, or sums for one.
+    column: Vec<f64>,
+    /// Where the rows of one panel are in another.
+    places: Vec<u64>,
+}
+
+impl Prepared for PreparedCholesky {
+    fn run<M: SharedMemory>(&self, memory: &M) {
+        let longest = self.panels.iter().map(|panel| panel.rows.len()).max().unwrap_or(0);
+        let mut private = Private { column: vec![0.0; longest], places: Vec::with_capacity(longest) };
+        memory.barrier(BarrierId(0));
+        while let Some(task) = self.take(memory) {
+            for source in &self.panels[task as usize].sources {
+                memory.wait_for_change(self.mark(source.panel), 0);
+                self.change(memory, task as usize, source, &mut private);
+            }
+            self.factor(memory, task as usize, &mut private);
+            memory.store(self.mark(task), 1);
+        }
+        memory.barrier(BarrierId(0));
+    }
+
+    fn check(&self, image: &Image) -> Result<(), WrongResult> {
+        // A vector of random elements: a wrong element of the factor changes the product.
+        let mut random = random(self.input.seed.wrapping_add(1));
+        let vector: Vec<f64> = (0..self.matrix.order()).map(|_| random.random_range(0.5..1.0)).collect();
+        let mut expected = vec![0.0; vector.len()];
+        let mut scale = 0.0_f64;
+        for element in self.matrix.elements(self.input.seed) {
+            let (row, column) = (element.row as usize, element.column as usize);
+            expected[row] += element.value * vector[column];
+            if row != column {
+                expected[column] += element.value * vector[row];
+            }
+            scale = scale.max(element.value);
+        }
+        // The factor times its transpose times the vector.
+        let mut product = vec![0.0; vector.len()];
+        self.for_each_element(image, |row, column, value| product[column] += value * vector[row]);
+        let mut found = vec![0.0; vector.len()];
+        self.for_each_element(image, |row, column, value| found[row] += value * product[column]);
+        let limit = TOLERANCE * scale;
+        for (row, (expected, found)) in expected.iter().zip(&found).enumerate() {
+            // A comparison that is false for NaN too.
+            let near = (expected - found).abs() <= limit;
+            if !near {
+                return Err(WrongResult {
+                    what: format!("row {row} of the factor times its transpose, times a vector"),
+                    expected: format!("{expected} within {limit:.1e}"),
+                    found: found.to_string(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn digest(&self, image: &Image) -> u64 {
+        let mut words = Vec::new();
+        self.for_each_element(image, |_, _, value| words.push(value.to_bits()));
+        digest(words.into_iter())
+    }
+}
