@@ -54,7 +54,7 @@ pub struct Barnes {
     pub softening: f64,
     /// The length of a step, in the time unit of the model.
     pub step: f64,
-    /// Steps. SPLASH-2 makes four and measures the last two.
+    /// Steps. The thesis does not say; SPLASH-2's default, until time 0.075, is four.
     pub steps: u32,
     /// Names the random bodies.
     pub seed: u64,

@@ -61,7 +61,7 @@ pub struct Fmm {
     pub terms: u32,
     /// The length of a step, where the particles have mass 1 together and the square has side 1.
     pub step: f64,
-    /// Steps. The thesis does not say; SPLASH-2 makes five and measures the last three.
+    /// Steps. The thesis does not say; SPLASH-2's input has five.
     pub steps: u32,
     /// Names the random particles.
     pub seed: u64,
@@ -76,7 +76,7 @@ impl Default for Fmm {
             levels: 5,
             terms: 20,
             step: 0.025,
-            steps: 3,
+            steps: 5,
             seed: 1,
             pace: Pace::COUNTED,
         }

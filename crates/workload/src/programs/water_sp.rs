@@ -3,7 +3,7 @@
 //!
 //! The molecules are in a periodic box that is divided into cells. Each processor has an equal share of the cells, in Morton
 //! order, and the molecules in them. A step moves the molecules, puts them into cells, with locks, and computes forces from
-//! the molecules of the cells within reach. The forces of a pair are computed twice, once for each molecule, so that no
+//! the molecules of its cell and those that touch it. The forces of a pair are computed twice, once for each molecule, so that no
 //! processor writes to another's molecules and sums do not depend on who was first; SPLASH-2 computes them once and adds
 //! them with locks. The total energy is summed with a lock, as there: its rounding depends on the order.
 //!
@@ -19,7 +19,7 @@ use super::cost::{FLOP, INTEGER, LOOP, PRIVATE, Pace};
 use super::input::{check_common, digest, random, require, share};
 use super::vector::{load_vector, store_vector, write_vector};
 use super::{Address, BarrierId, Home, Image, LockId, Prepared, Program, SharedMemory, WrongResult};
-use grid::{PeriodicBox, REACH};
+use grid::{LEAST_CELLS, PeriodicBox};
 use potential::{Atoms, DISTANCE, MASSES, PAIR, WITHIN};
 use warmcore_units::Fault;
 
@@ -47,8 +47,8 @@ const ENERGY_LOCK: LockId = LockId(1 << 16);
 pub struct WaterSp {
     /// Molecules.
     pub molecules: u64,
-    /// Distance of oxygens beyond which molecules do not interact, in ångström. The thesis does not say. SPLASH-2's input for
-    /// 512 molecules has 6.2, which is a quarter of the box; the default is a quarter of the box of 4096.
+    /// Distance of oxygens beyond which molecules do not interact, in ångström. The thesis does not say; SPLASH-2's input has
+    /// 6.2.
     pub cutoff: f64,
     /// The length of a step in femtoseconds.
     pub step: f64,
@@ -62,7 +62,7 @@ pub struct WaterSp {
 
 impl Default for WaterSp {
     fn default() -> Self {
-        Self { molecules: 4096, cutoff: 12.4, step: 0.15, steps: 3, seed: 1, pace: Pace::COUNTED }
+        Self { molecules: 4096, cutoff: 6.2, step: 0.15, steps: 3, seed: 1, pace: Pace::COUNTED }
     }
 }
 
@@ -70,7 +70,7 @@ impl WaterSp {
     /// A small input for quick runs.
     #[must_use]
     pub fn quick() -> Self {
-        Self { molecules: 512, cutoff: 6.2, steps: 1, ..Self::default() }
+        Self { molecules: 512, steps: 1, ..Self::default() }
     }
 
     fn start(&self, grid: &PeriodicBox) -> Vec<(Atoms, Atoms)> {
@@ -100,10 +100,14 @@ impl Program for WaterSp {
         check_common(self.pace, processors)?;
         require((1..=1 << 20).contains(&self.molecules), "molecules", self.molecules, "1 to 2^20")?;
         let side = grid::side(self.molecules);
-        // So many cells that none is within reach of another in two ways.
-        let most = side * REACH as f64 / (2 * REACH + 1) as f64;
+        let most = side / LEAST_CELLS as f64;
         let allowed = (1.0..=most).contains(&self.cutoff);
-        require(allowed, "cutoff", self.cutoff, &format!("1 to {most:.1} Å, 0.4 of the side of the box"))?;
+        require(
+            allowed,
+            "cutoff",
+            self.cutoff,
+            &format!("1 to {most:.1} Å, a third of the side of the box"),
+        )?;
         require((0.0..=2.0).contains(&self.step), "step", self.step, "0 to 2 fs")?;
         require(self.steps < 1 << 20, "steps", self.steps, "fewer than 2^20")?;
         let grid = PeriodicBox::new(self.molecules, self.cutoff);
@@ -142,7 +146,7 @@ impl PreparedWaterSp {
         let mut forces = [0.0; 9];
         let mut energy = potential::add_within(&places, &mut forces);
         memory.compute(pace.cycles(WITHIN + 27 * PRIVATE));
-        for other in self.grid.within_reach(cell) {
+        for other in self.grid.around(cell) {
             self.lists.for_each(memory, other, |other| {
                 if other == molecule {
                     return;

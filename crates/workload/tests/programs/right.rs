@@ -5,8 +5,8 @@ use warmcore_workload::programs::{
     Barnes, Cholesky, Em3d, Fft, Fmm, Gauss, Image, Lu, Prepared, Program, Radix, WaterSp,
 };
 
-/// How many words that a run has changed are spoiled, one at a time.
-const SPOILED: usize = 96;
+/// How many words are spoiled, one at a time.
+const SPOILED: usize = 500;
 
 /// Asserts that `program` is right on any number of processors, and that its check notices at least this share of spoiled
 /// words among its results.
@@ -16,7 +16,6 @@ fn assert_right<P: Program<Prepared: Sync>>(program: &P, noticed: f64) {
     for processors in [1, 2, 4, 7] {
         let mut image = Image::new();
         let prepared = program.prepare(&mut image, processors).expect("a possible size");
-        let before = image.words().to_vec();
         assert!(prepared.check(&image).is_err(), "{}: nothing is computed yet", program.name());
         threads::run(&prepared, &mut image, processors);
         if let Err(wrong) = prepared.check(&image) {
@@ -24,31 +23,31 @@ fn assert_right<P: Program<Prepared: Sync>>(program: &P, noticed: f64) {
         }
         digests.push(prepared.digest(&image));
         if processors == 4 {
-            assert_noticed(program.name(), &prepared, &mut image, &before, noticed);
+            assert_noticed(program.name(), &prepared, &mut image, noticed);
         }
     }
     assert!(digests.iter().all(|digest| *digest == digests[0]), "{}: {digests:x?}", program.name());
 }
 
 #[track_caller]
-fn assert_noticed(name: &str, prepared: &impl Prepared, image: &mut Image, before: &[u64], noticed: f64) {
-    let changed: Vec<usize> = (0..before.len()).filter(|&word| image.words()[word] != before[word]).collect();
+fn assert_noticed(name: &str, prepared: &impl Prepared, image: &mut Image, noticed: f64) {
     let digest = prepared.digest(image);
     let (mut tried, mut found) = (0, 0);
-    for word in changed.iter().copied().step_by(changed.len().div_ceil(SPOILED)) {
+    let words = image.words().len();
+    for word in (0..words).step_by(words.div_ceil(SPOILED)) {
         // Doubles or halves a number; makes a key or an index impossible.
         let spoil = |image: &mut Image| image.words_mut()[word] ^= 1 << 52;
         spoil(image);
-        // Other words that have changed are scratch.
+        // Other words are scratch.
         if prepared.digest(image) != digest {
             tried += 1;
             found += usize::from(prepared.check(image).is_err());
         }
         spoil(image);
     }
-    assert!(tried >= SPOILED / 8, "{name}: {tried} words of the results tried");
-    let least = noticed * tried as f64;
-    assert!(found as f64 >= least, "{name}: {found} of {tried} spoiled words noticed, of at least {least}");
+    println!("{name}: {found} of {tried} spoiled words noticed");
+    assert!(tried >= SPOILED / 25, "{name}: {tried} words of the results tried");
+    assert!(found as f64 >= noticed * tried as f64, "{name}: {found} of {tried} spoiled words noticed");
 }
 
 #[test]
@@ -80,10 +79,10 @@ fn em3d() {
 
 #[test]
 fn barnes() {
-    // A body's place or velocity is one of hundreds in a sum.
-    assert_right(&Barnes { bodies: 700, steps: 3, ..Barnes::default() }, 0.4);
+    // Only accelerations are checked one by one: a place or velocity is one of hundreds in a sum of some tolerance.
+    assert_right(&Barnes { bodies: 700, steps: 3, ..Barnes::default() }, 0.3);
     // More accurate, as the tolerance demands.
-    assert_right(&Barnes { bodies: 300, opening: 0.4, steps: 1, ..Barnes::default() }, 0.4);
+    assert_right(&Barnes { bodies: 300, opening: 0.4, steps: 1, ..Barnes::default() }, 0.3);
 }
 
 #[test]
@@ -95,7 +94,7 @@ fn fmm() {
 
 #[test]
 fn water_sp() {
-    assert_right(&WaterSp { molecules: 125, cutoff: 6.0, ..WaterSp::default() }, 1.0);
+    assert_right(&WaterSp { molecules: 125, cutoff: 5.0, ..WaterSp::default() }, 1.0);
 }
 
 #[test]

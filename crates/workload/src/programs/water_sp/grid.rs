@@ -10,10 +10,10 @@ const DENSITY: f64 = 0.0334;
 /// kT at 298 K, in 10⁴ kJ/mol.
 const THERMAL_ENERGY: f64 = 2.479e-4;
 
-/// How many cells to each side the molecules within the cutoff may be: the side of a cell is at least the cutoff divided by it.
-pub(super) const REACH: u64 = 2;
+/// Cells along a side, at least: with fewer, a cell would touch another on both sides.
+pub(super) const LEAST_CELLS: u64 = 3;
 
-/// A periodic box, whose cells are numbered in Morton order.
+/// A periodic box, whose cells are numbered in Morton order. A cell's side is no shorter than the cutoff.
 #[derive(Debug)]
 pub(super) struct PeriodicBox {
     /// The length of its side.
@@ -34,7 +34,7 @@ pub(super) fn side(molecules: u64) -> f64 {
 impl PeriodicBox {
     pub(super) fn new(molecules: u64, cutoff: f64) -> Self {
         let side = side(molecules);
-        let cells = (REACH as f64 * side / cutoff) as u64;
+        let cells = (side / cutoff) as u64;
         let all =
             (0..cells.pow(3)).map(|index| [index % cells, index / cells % cells, index / cells / cells]);
         let mut coordinates: Vec<[u64; 3]> = all.collect();
@@ -56,13 +56,12 @@ impl PeriodicBox {
         self.numbers[((z * self.cells + y) * self.cells + x) as usize]
     }
 
-    /// The cell itself and those within reach of it.
-    pub(super) fn within_reach(&self, cell: u64) -> impl Iterator<Item = u64> {
+    /// The cell itself and those that touch it.
+    pub(super) fn around(&self, cell: u64) -> impl Iterator<Item = u64> {
         let [x, y, z] = self.coordinates[cell as usize];
-        let reach = move |index: u64| {
-            (0..=2 * REACH).map(move |step| (index + self.cells + step - REACH) % self.cells)
-        };
-        reach(z).flat_map(move |z| reach(y).flat_map(move |y| reach(x).map(move |x| self.number([x, y, z]))))
+        let near = move |index: u64| [index + self.cells - 1, index, index + 1].map(|near| near % self.cells);
+        let near = [near(x), near(y), near(z)];
+        (0..27).map(move |k| self.number([near[0][k % 3], near[1][k / 3 % 3], near[2][k / 9]]))
     }
 
     /// Places and velocities of `molecules` on a cubic lattice, turned at random, in the order of the cells. They are at rest
@@ -134,17 +133,17 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn cells_within_reach_are_distinct_and_hold_what_is_near() {
+    fn cells_around_are_distinct_and_hold_what_is_near() {
         let grid = PeriodicBox::new(216, 6.0);
-        assert!(grid.cells >= 2 * REACH + 1);
+        assert_eq!(grid.cells, LEAST_CELLS);
         for cell in 0..grid.cells.pow(3) {
-            let near: HashSet<u64> = grid.within_reach(cell).collect();
-            assert_eq!(near.len() as u64, (2 * REACH + 1).pow(3));
+            let near: HashSet<u64> = grid.around(cell).collect();
+            assert_eq!(near.len(), 27);
             assert!(near.contains(&cell));
         }
         // From the middle of a border cell, a cutoff to the left lies beyond the border.
         let here = grid.locate([0.1, 9.0, 9.0]);
         let there = grid.locate([grid.side - 5.8, 9.0, 9.0]);
-        assert!(grid.within_reach(here).any(|cell| cell == there));
+        assert!(grid.around(here).any(|cell| cell == there));
     }
 }
