@@ -12,6 +12,7 @@
 
 pub mod barnes;
 mod bounds;
+pub mod catalogue;
 mod cells;
 pub mod cholesky;
 mod complex;
@@ -29,6 +30,7 @@ mod vector;
 pub mod water_sp;
 
 pub use barnes::Barnes;
+pub use catalogue::{AnyPrepared, AnyProgram, Size};
 pub use cholesky::Cholesky;
 pub use cost::Pace;
 pub use em3d::Em3d;

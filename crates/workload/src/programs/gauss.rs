@@ -6,6 +6,7 @@
 //! below. A barrier ends the step. The matrix is dominated by its diagonal, so there is no pivoting. What remains is upper
 //! triangular, with the right-hand side as its last column; [`PreparedGauss`] solves it when it checks the result.
 
+use super::cholesky;
 use super::cost::{DIVIDE, FLOP, INTEGER, LOOP, PRIVATE, Pace};
 use super::input::{check_common, digest, random, require};
 use super::{Address, BarrierId, Home, Image, Prepared, Program, SharedMemory, WrongResult};
@@ -40,7 +41,7 @@ pub struct Gauss {
 
 impl Default for Gauss {
     fn default() -> Self {
-        Self { equations: 1920, seed: 1, pace: Pace::COUNTED }
+        Self { equations: 1920, seed: 1, pace: cholesky::UNIPROCESSOR }
     }
 }
 

@@ -6,6 +6,7 @@
 //! factors the diagonal block, then the blocks right of it and below it, then updates the blocks behind those; a barrier ends
 //! each part. The matrix is dominated by its diagonal, so there is no pivoting.
 
+use super::cholesky;
 use super::cost::{CALL, DIVIDE, FLOP, INTEGER, LOOP, PRIVATE, Pace};
 use super::input::{check_common, digest, random, require};
 use super::{Address, BarrierId, Home, Image, Prepared, Program, SharedMemory, WrongResult};
@@ -36,7 +37,7 @@ pub struct Lu {
 
 impl Default for Lu {
     fn default() -> Self {
-        Self { order: 1200, block: 16, seed: 1, pace: Pace::COUNTED }
+        Self { order: 1200, block: 16, seed: 1, pace: cholesky::UNIPROCESSOR }
     }
 }
 
@@ -135,15 +136,19 @@ impl PreparedLu {
         at.word(column * self.input.block)
     }
 
+    /// Loads the column at `at` into private memory.
     #[inline(always)]
-    fn load_column<M: SharedMemory>(memory: &M, at: Address, column: &mut [f64]) {
+    fn load_column<M: SharedMemory>(&self, memory: &M, at: Address, column: &mut [f64]) {
+        memory.compute(self.input.pace.cycles(PRIVATE * column.len() as u32 + TURN));
         for (row, element) in (0..).zip(column) {
             *element = memory.load_f64(at.word(row));
         }
     }
 
+    /// Stores a column that is in private memory.
     #[inline(always)]
-    fn store_column<M: SharedMemory>(memory: &M, at: Address, column: &[f64]) {
+    fn store_column<M: SharedMemory>(&self, memory: &M, at: Address, column: &[f64]) {
+        memory.compute(self.input.pace.cycles(PRIVATE * column.len() as u32 + TURN));
         for (row, &element) in (0..).zip(column) {
             memory.store_f64(at.word(row), element);
         }
@@ -170,7 +175,7 @@ impl PreparedLu {
     fn factor<M: SharedMemory>(&self, memory: &M, diagonal: Address, column: &mut [f64]) {
         for j in 0..self.input.block {
             let at = self.column(diagonal, j);
-            Self::load_column(memory, at, column);
+            self.load_column(memory, at, column);
             for k in 0..j {
                 let factor = column[k as usize];
                 self.subtract(memory, column, self.column(diagonal, k), k as usize + 1, factor);
@@ -180,7 +185,7 @@ impl PreparedLu {
                 *element /= pivot;
             }
             memory.compute(self.input.pace.cycles(DIVIDE * (self.input.block - j) as u32));
-            Self::store_column(memory, at, column);
+            self.store_column(memory, at, column);
         }
     }
 
@@ -188,12 +193,12 @@ impl PreparedLu {
     fn solve_row<M: SharedMemory>(&self, memory: &M, diagonal: Address, block: Address, column: &mut [f64]) {
         for j in 0..self.input.block {
             let at = self.column(block, j);
-            Self::load_column(memory, at, column);
+            self.load_column(memory, at, column);
             for k in 0..self.input.block {
                 let factor = column[k as usize];
                 self.subtract(memory, column, self.column(diagonal, k), k as usize + 1, factor);
             }
-            Self::store_column(memory, at, column);
+            self.store_column(memory, at, column);
         }
     }
 
@@ -207,7 +212,7 @@ impl PreparedLu {
     ) {
         for j in 0..self.input.block {
             let at = self.column(block, j);
-            Self::load_column(memory, at, column);
+            self.load_column(memory, at, column);
             let upper = self.column(diagonal, j);
             for k in 0..j {
                 self.subtract(memory, column, self.column(block, k), 0, memory.load_f64(upper.word(k)));
@@ -217,7 +222,7 @@ impl PreparedLu {
                 *element /= pivot;
             }
             memory.compute(self.input.pace.cycles(DIVIDE * self.input.block as u32));
-            Self::store_column(memory, at, column);
+            self.store_column(memory, at, column);
         }
     }
 
@@ -232,12 +237,12 @@ impl PreparedLu {
         memory.compute(self.input.pace.cycles(CALL));
         for j in 0..self.input.block {
             let at = self.column(block, j);
-            Self::load_column(memory, at, column);
+            self.load_column(memory, at, column);
             let factors = self.column(upper, j);
             for k in 0..self.input.block {
                 self.subtract(memory, column, self.column(lower, k), 0, memory.load_f64(factors.word(k)));
             }
-            Self::store_column(memory, at, column);
+            self.store_column(memory, at, column);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::threads;
 use warmcore_workload::programs::{
-    Barnes, Cholesky, Em3d, Fft, Fmm, Gauss, Image, Lu, Prepared, Program, Radix, WaterSp,
+    AnyProgram, Barnes, Cholesky, Em3d, Fft, Fmm, Gauss, Image, Lu, Prepared, Program, Radix, Size, WaterSp,
 };
 
 /// How many words are spoiled, one at a time.
@@ -114,4 +114,18 @@ fn em3d_on_the_parts_of_its_processors_is_another_graph_on_each() {
         prepared.digest(&image)
     };
     assert_ne!(digest(2), digest(4));
+}
+
+#[test]
+fn every_quick_input_is_right_by_name() {
+    for name in AnyProgram::NAMES {
+        let program = AnyProgram::from_name(name, Size::Quick).expect("a name of the catalogue");
+        assert_eq!(program.name(), *name);
+        let mut image = Image::new();
+        let prepared = program.prepare(&mut image, 3).expect("a possible size");
+        threads::run(&prepared, &mut image, 3);
+        if let Err(wrong) = prepared.check(&image) {
+            panic!("{name}: {wrong}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Impossible sizes are refused, and the field is named.
 
 use warmcore_workload::programs::{
-    Barnes, Cholesky, Em3d, Fft, Fmm, Gauss, Image, Lu, Pace, Program, Radix, WaterSp,
+    AnyProgram, Barnes, Cholesky, Em3d, Fft, Fmm, Gauss, Image, Lu, Pace, Program, Radix, Size, WaterSp,
 };
 
 #[track_caller]
@@ -56,4 +56,22 @@ fn an_impossible_machine_or_pace_is_refused() {
     for factor in [-1.0, f64::NAN, 1e9] {
         assert_refused(&Radix { pace: Pace { factor }, ..Radix::quick() }, 1, "pace.factor");
     }
+}
+
+#[test]
+fn published_and_quick_inputs_are_possible_on_the_clusters_of_the_thesis() {
+    for (size, processors) in [(Size::Published, 64), (Size::Quick, 80)] {
+        for name in AnyProgram::NAMES {
+            let program = AnyProgram::from_name(name, size).expect("a name of the catalogue");
+            if let Err(fault) = program.prepare(&mut Image::new(), processors) {
+                panic!("{name} on {processors} processors: {fault}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_unknown_name_is_refused_with_those_that_there_are() {
+    let fault = AnyProgram::from_name("ocean", Size::Quick).expect_err("no such program");
+    assert!(fault.to_string().contains("barnes, cholesky"), "{fault}");
 }

@@ -80,11 +80,11 @@ pub(super) fn add_pair(one: &Atoms, other: &Atoms, cutoff: f64, forces: &mut Ato
     let sixth = (DIAMETER * DIAMETER / square).powi(3);
     let mut energy = 4.0 * DEPTH * sixth * (sixth - 1.0);
     push(forces, 0, between, left * 24.0 * DEPTH * sixth * (2.0 * sixth - 1.0) / square);
-    for a in 0..3 {
-        for b in 0..3 {
+    for (a, first) in CHARGES.into_iter().enumerate() {
+        for (b, second) in CHARGES.into_iter().enumerate() {
             let (vector, square) = apart(one, a, other, b);
             let inverse = 1.0 / square.sqrt();
-            let charges = COULOMB * CHARGES[a] * CHARGES[b] * inverse;
+            let charges = COULOMB * first * second * inverse;
             energy += charges;
             push(forces, a, vector, left * charges * inverse * inverse);
         }
