@@ -48,7 +48,7 @@ const QUEUE: LockId = LockId(0);
 const TOLERANCE: f64 = 1e-12;
 
 /// The pace at which a uniprocessor takes the 976 million cycles of Table 5.3.
-pub(super) const UNIPROCESSOR: Pace = Pace::new(1.146);
+pub(super) const UNIPROCESSOR: Pace = Pace::new(0.983);
 
 /// The input.
 #[derive(Clone, PartialEq, Debug)]

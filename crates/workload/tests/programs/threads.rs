@@ -1,5 +1,6 @@
 //! Plain memory shared by threads, one for each processor.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, Condvar, Mutex};
@@ -19,10 +20,13 @@ struct Machine {
 struct Thread<'a> {
     machine: &'a Machine,
     processor: u32,
+    /// Cycles of its references and computing.
+    work: Cell<u64>,
 }
 
-/// Runs `program` on a thread for each processor, and leaves the results in `image`.
-pub(crate) fn run<P: Prepared + Sync>(program: &P, image: &mut Image, processors: u32) {
+/// Runs `program` on a thread for each processor, and leaves the results in `image`. Returns each processor's cycles, with one
+/// for each reference, and none for waiting.
+pub(crate) fn run<P: Prepared + Sync>(program: &P, image: &mut Image, processors: u32) -> Vec<u64> {
     let machine = Machine {
         words: image.words().iter().map(|&word| AtomicU64::new(word)).collect(),
         processors,
@@ -30,21 +34,29 @@ pub(crate) fn run<P: Prepared + Sync>(program: &P, image: &mut Image, processors
         released: Condvar::new(),
         barriers: Mutex::default(),
     };
-    std::thread::scope(|scope| {
-        for processor in 0..processors {
+    let work = std::thread::scope(|scope| {
+        let start = |processor| {
             let machine = &machine;
-            scope.spawn(move || program.run(&Thread { machine, processor }));
-        }
+            scope.spawn(move || {
+                let thread = Thread { machine, processor, work: Cell::new(0) };
+                program.run(&thread);
+                thread.work.get()
+            })
+        };
+        let threads: Vec<_> = (0..processors).map(start).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(*machine.held.lock().unwrap(), HashSet::new(), "every lock is released at the end");
     for (word, result) in image.words_mut().iter_mut().zip(machine.words) {
         *word = result.into_inner();
     }
+    work
 }
 
 impl Thread<'_> {
     fn word(&self, at: Address) -> &AtomicU64 {
         assert!(at.0.is_multiple_of(8), "{at:?}");
+        self.work.set(self.work.get() + 1);
         &self.machine.words[at.0 as usize / 8]
     }
 }
@@ -77,7 +89,9 @@ impl SharedMemory for Thread<'_> {
         word.fetch_update(SeqCst, SeqCst, |old| Some(with_half(old, at, value))).unwrap();
     }
 
-    fn compute(&self, _cycles: u32) {}
+    fn compute(&self, cycles: u32) {
+        self.work.set(self.work.get() + u64::from(cycles));
+    }
 
     fn acquire(&self, lock: LockId) {
         let mut held = self.machine.held.lock().unwrap();

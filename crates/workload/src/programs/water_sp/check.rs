@@ -53,12 +53,9 @@ impl PreparedWaterSp {
         let mut forces = [0.0; 9];
         let mut energy = potential::add_within(&places[index], &mut forces);
         for other in (0..places.len()).filter(|&other| other != index) {
-            let [x, y, z, rest @ ..] = places[other];
-            let (side, cutoff) = (self.grid.side, self.input.cutoff);
-            let image = potential::near_image(&places[index], [x, y, z], side, cutoff, || rest);
-            if let Some(image) = image {
-                energy += potential::add_pair(&places[index], &image, cutoff, &mut forces) / 2.0;
-            }
+            let image = potential::nearest_image(&places[index], &places[other], self.grid.side);
+            let shared = potential::add_pair(&places[index], &image, self.input.cutoff, &mut forces);
+            energy += shared.unwrap_or(0.0) / 2.0;
         }
         (forces, energy)
     }

@@ -7,7 +7,7 @@
 //!
 //! Units: ångström, femtosecond, dalton, elementary charge; so energies are in 10⁴ kJ/mol.
 
-use crate::programs::cost::{DIVIDE, FLOP, INTEGER, LOOP, PRIVATE, SQUARE_ROOT};
+use crate::programs::cost::{CALL, DIVIDE, FLOP, INTEGER, LOOP, PRIVATE, SQUARE_ROOT};
 
 /// Coordinates of a molecule, or forces on it: oxygen, hydrogen, hydrogen.
 pub(super) type Atoms = [f64; 9];
@@ -33,12 +33,12 @@ const SPREAD_STIFFNESS: f64 = 0.0953;
 /// Where the potential begins to fade, as a share of the cutoff.
 const FADE: f64 = 0.9;
 
-/// Computing to see whether two molecules are near enough, each way round the box.
-pub(super) const DISTANCE: u32 = 14 * FLOP + 3 * INTEGER + LOOP;
+/// Computing of the nine distances of two molecules, each way round the box.
+pub(super) const DISTANCES: u32 = CALL + 15 * FLOP + 6 * INTEGER + 9 * (8 * FLOP + PRIVATE);
 
-/// Computing of the forces of one molecule on another: nine distances with their charges, Lennard-Jones, and fading.
+/// Computing of the forces of one molecule on another at these distances: charges, Lennard-Jones, and fading.
 pub(super) const PAIR: u32 =
-    9 * (20 * FLOP + SQUARE_ROOT + DIVIDE + PRIVATE + LOOP) + 35 * FLOP + SQUARE_ROOT + DIVIDE;
+    9 * (12 * FLOP + SQUARE_ROOT + DIVIDE + 2 * PRIVATE + LOOP) + 35 * FLOP + SQUARE_ROOT + DIVIDE;
 
 /// Computing of the forces within a molecule.
 pub(super) const WITHIN: u32 = 3 * (20 * FLOP + SQUARE_ROOT + DIVIDE + LOOP);
@@ -71,26 +71,28 @@ fn fading(distance: f64, cutoff: f64) -> (f64, f64) {
     }
 }
 
-/// Adds the forces on molecule `one` by the `other`, and returns their energy.
+/// Adds the forces on molecule `one` by the `other`, and returns their energy; `None` beyond the cutoff of the oxygens. All nine
+/// distances are computed before that is known, as in SPLASH-2.
 #[inline]
-pub(super) fn add_pair(one: &Atoms, other: &Atoms, cutoff: f64, forces: &mut Atoms) -> f64 {
-    let (between, square) = apart(one, 0, other, 0);
+pub(super) fn add_pair(one: &Atoms, other: &Atoms, cutoff: f64, forces: &mut Atoms) -> Option<f64> {
+    let pairs: [([f64; 3], f64); 9] = core::array::from_fn(|pair| apart(one, pair / 3, other, pair % 3));
+    let (between, square) = pairs[0];
+    if square >= cutoff * cutoff {
+        return None;
+    }
     let distance = square.sqrt();
     let (left, slope) = fading(distance, cutoff);
     let sixth = (DIAMETER * DIAMETER / square).powi(3);
     let mut energy = 4.0 * DEPTH * sixth * (sixth - 1.0);
     push(forces, 0, between, left * 24.0 * DEPTH * sixth * (2.0 * sixth - 1.0) / square);
-    for (a, first) in CHARGES.into_iter().enumerate() {
-        for (b, second) in CHARGES.into_iter().enumerate() {
-            let (vector, square) = apart(one, a, other, b);
-            let inverse = 1.0 / square.sqrt();
-            let charges = COULOMB * first * second * inverse;
-            energy += charges;
-            push(forces, a, vector, left * charges * inverse * inverse);
-        }
+    for (pair, (vector, square)) in pairs.into_iter().enumerate() {
+        let inverse = 1.0 / square.sqrt();
+        let charges = COULOMB * CHARGES[pair / 3] * CHARGES[pair % 3] * inverse;
+        energy += charges;
+        push(forces, pair / 3, vector, left * charges * inverse * inverse);
     }
     push(forces, 0, between, -slope * energy / distance);
-    left * energy
+    Some(left * energy)
 }
 
 /// Adds the forces within a molecule, and returns their energy.
@@ -111,35 +113,21 @@ pub(super) fn add_within(molecule: &Atoms, forces: &mut Atoms) -> f64 {
     energy
 }
 
-/// `other` moved round the periodic box of this `side` to where its oxygen is nearest to that of `one`, if that is within the
-/// cutoff. Oxygens lie inside the box. `rest` loads what is not yet known of `other`.
+/// `other` moved round the periodic box of this `side` to where its oxygen is nearest to that of `one`. Oxygens lie inside the
+/// box.
 #[inline(always)]
-pub(super) fn near_image(
-    one: &Atoms,
-    oxygen: [f64; 3],
-    side: f64,
-    cutoff: f64,
-    rest: impl FnOnce() -> [f64; 6],
-) -> Option<Atoms> {
-    let mut square = 0.0;
-    let mut shift = [0.0; 3];
-    for k in 0..3 {
-        let apart = oxygen[k] - one[k];
-        shift[k] = if apart > side / 2.0 {
+pub(super) fn nearest_image(one: &Atoms, other: &Atoms, side: f64) -> Atoms {
+    let shift = [0, 1, 2].map(|k| {
+        let apart = other[k] - one[k];
+        if apart > side / 2.0 {
             -side
         } else if apart < -side / 2.0 {
             side
         } else {
             0.0
-        };
-        square += (apart + shift[k]) * (apart + shift[k]);
-    }
-    if square >= cutoff * cutoff {
-        return None;
-    }
-    let rest = rest();
-    let at = |k: usize| if k < 3 { oxygen[k] } else { rest[k - 3] };
-    Some(core::array::from_fn(|k| at(k) + shift[k % 3]))
+        }
+    });
+    core::array::from_fn(|k| other[k] + shift[k % 3])
 }
 
 #[cfg(test)]
@@ -176,9 +164,9 @@ mod tests {
         for distance in [2.8, 4.0, 5.7, 6.5] {
             let (one, other) = pair(distance);
             let mut forces = [0.0; 9];
-            let energy = add_pair(&one, &other, cutoff, &mut forces);
-            assert_eq!(energy == 0.0, distance > cutoff);
-            assert_gradient(&one, &forces, |one| add_pair(one, &other, cutoff, &mut [0.0; 9]));
+            let energy = |one: &Atoms, forces: &mut Atoms| add_pair(one, &other, cutoff, forces);
+            assert_eq!(energy(&one, &mut forces).is_some(), distance < cutoff);
+            assert_gradient(&one, &forces, |one| energy(one, &mut [0.0; 9]).unwrap_or(0.0));
         }
         let (one, _) = pair(3.0);
         let mut forces = [0.0; 9];
@@ -189,8 +177,8 @@ mod tests {
     #[test]
     fn a_molecule_beyond_the_border_is_near() {
         let one = [0.5, 5.0, 5.0, 1.5, 5.0, 5.0, 0.5, 6.0, 5.0];
-        let image = near_image(&one, [9.5, 5.0, 5.0], 10.0, 3.0, || [9.0, 5.0, 5.0, 9.5, 6.0, 5.0]);
-        assert_eq!(image, Some([-0.5, 5.0, 5.0, -1.0, 5.0, 5.0, -0.5, 6.0, 5.0]));
-        assert_eq!(near_image(&one, [5.0, 5.0, 5.0], 10.0, 3.0, || [0.0; 6]), None);
+        let other = [9.5, 5.0, 5.0, 9.0, 5.0, 5.0, 9.5, 6.0, 5.0];
+        let image = nearest_image(&one, &other, 10.0);
+        assert_eq!(image, [-0.5, 5.0, 5.0, -1.0, 5.0, 5.0, -0.5, 6.0, 5.0]);
     }
 }
