@@ -6,6 +6,8 @@
 //! factors the diagonal block, then the blocks right of it and below it, then updates the blocks behind those; a barrier ends
 //! each part. The matrix is dominated by its diagonal, so there is no pivoting.
 
+mod check;
+
 use super::cholesky;
 use super::cost::{CALL, DIVIDE, FLOP, INTEGER, LOOP, PRIVATE, Pace};
 use super::input::{check_common, digest, random, require};
@@ -18,9 +20,6 @@ const UPDATE: u32 = 2 * FLOP + PRIVATE;
 
 /// Computing around the update of a column by another.
 const TURN: u32 = 2 * INTEGER + LOOP;
-
-/// How large a residual may be, relative to the diagonal, for each row.
-const TOLERANCE: f64 = 1e-15;
 
 /// The input.
 #[derive(Clone, PartialEq, Debug)]
@@ -245,17 +244,6 @@ impl PreparedLu {
             self.store_column(memory, at, column);
         }
     }
-
-    /// The lower factor, whose diagonal is 1, times the upper factor times `vector`.
-    fn times(&self, image: &Image, vector: &[f64]) -> Vec<f64> {
-        let element = |row: usize, column: usize| image.load_f64(self.element(row as u64, column as u64));
-        let order = vector.len();
-        let upper: Vec<f64> = (0..order)
-            .map(|row| (row..order).map(|column| element(row, column) * vector[column]).sum())
-            .collect();
-        let below = |row: usize| (0..row).map(|column| element(row, column) * upper[column]).sum::<f64>();
-        (0..order).map(|row| upper[row] + below(row)).collect()
-    }
 }
 
 impl Prepared for PreparedLu {
@@ -290,26 +278,7 @@ impl Prepared for PreparedLu {
     }
 
     fn check(&self, image: &Image) -> Result<(), WrongResult> {
-        // A vector of random elements: a wrong element of a factor changes the product.
-        let mut random = random(self.input.seed.wrapping_add(1));
-        let vector: Vec<f64> = (0..self.input.order).map(|_| random.random_range(0.5..1.0)).collect();
-        let found = self.times(image, &vector);
-        let limit = TOLERANCE * self.input.order as f64 * (2.0 * self.input.order as f64);
-        let mut result = Ok(());
-        self.input.for_each_row(|row, elements| {
-            let expected: f64 = elements.iter().zip(&vector).map(|(element, x)| element * x).sum();
-            let found = found[row as usize];
-            // A comparison that is false for NaN too.
-            let near = (found - expected).abs() <= limit;
-            if result.is_ok() && !near {
-                result = Err(WrongResult {
-                    what: format!("row {row} of the product of the factors, times a vector"),
-                    expected: format!("{expected} within {limit:.1e}"),
-                    found: found.to_string(),
-                });
-            }
-        });
-        result
+        self.check_product(image)
     }
 
     fn digest(&self, image: &Image) -> u64 {
