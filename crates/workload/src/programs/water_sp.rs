@@ -51,7 +51,7 @@ pub struct WaterSp {
     /// Molecules.
     pub molecules: u64,
     /// Distance of oxygens beyond which molecules do not interact, in ångström. The thesis does not say; SPLASH-2's input has
-    /// 6.2.
+    /// 6.2, which its authors advise for simulated machines.
     pub cutoff: f64,
     /// The length of a step in femtoseconds.
     pub step: f64,

@@ -58,6 +58,17 @@ fn table_of_the_default_inputs() {
 }
 
 #[test]
+#[ignore = "prints what the test above does, for other inputs"]
+fn table_of_the_inputs_of_splash_2() {
+    row(&Barnes { steps: 2, ..Barnes::default() }, Barnes::default().pace, None);
+    row(&Fft { points: 1 << 16, ..Fft::default() }, Fft::default().pace, None);
+    row(&Fmm::default(), Fmm::default().pace, None);
+    row(&Lu { order: 512, ..Lu::default() }, Lu::default().pace, None);
+    row(&Radix { keys: 1 << 20, ..Radix::default() }, Radix::default().pace, None);
+    row(&WaterSp { molecules: 512, ..WaterSp::default() }, WaterSp::default().pace, None);
+}
+
+#[test]
 fn references_are_as_many_as_the_algorithms_have() {
     let keys = 1 << 12;
     let (_, counts) = count(&Radix { keys, ..Radix::default() });

@@ -108,13 +108,4 @@ mod tests {
         let distinct: HashSet<(u32, u32)> = order.iter().copied().collect();
         assert_eq!((order.len(), distinct.len()), (91, 91));
     }
-
-    #[test]
-    fn the_default_is_about_as_large_and_as_dense_as_bcsstk29() {
-        let input = Cholesky::default();
-        let matrix = Matrix::new(&input);
-        assert_eq!(matrix.order(), 13_992);
-        let elements = matrix.elements(input.seed).len() as f64;
-        assert!((elements / 316_740.0 - 1.0).abs() < 0.1, "{elements}");
-    }
 }

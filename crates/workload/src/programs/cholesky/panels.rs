@@ -228,4 +228,17 @@ mod tests {
             assert!(*most <= least + total / (u64::from(processors) * DOMAINS), "{work:?}");
         }
     }
+
+    #[test]
+    fn the_default_is_about_as_large_and_as_dense_as_tk29() {
+        let input = Cholesky::default();
+        let matrix = Matrix::new(&input);
+        let panels = Panels::new(&matrix, input.panel as usize).panels;
+        let columns =
+            panels.iter().flat_map(|panel| (0..panel.width).map(|column| panel.rows.len() - column));
+        assert_eq!(matrix.order(), 13_992);
+        assert_eq!(matrix.elements(input.seed).len(), 293_880);
+        assert_eq!(columns.sum::<usize>(), 1_707_564);
+        assert_eq!(panels.iter().map(Panel::work).sum::<u64>() / 100_000, 3386);
+    }
 }
