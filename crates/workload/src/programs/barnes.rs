@@ -105,8 +105,8 @@ impl Program for Barnes {
 
     fn prepare(&self, image: &mut Image, processors: u32) -> Result<PreparedBarnes, Fault> {
         check_common(self.pace, processors)?;
-        let allowed = (u64::from(processors)..=1 << 24).contains(&self.bodies) && self.bodies >= 2;
-        require(allowed, "bodies", self.bodies, "2 or more, one for each processor, up to 2^24")?;
+        let allowed = (u64::from(processors)..=1 << 22).contains(&self.bodies) && self.bodies >= 2;
+        require(allowed, "bodies", self.bodies, "2 or more, one for each processor, up to 2^22")?;
         require((0.1..=2.0).contains(&self.opening), "opening", self.opening, "0.1 to 2")?;
         require((1e-6..=1.0).contains(&self.softening), "softening", self.softening, "1e-6 to 1")?;
         require((0.0..=0.1).contains(&self.step), "step", self.step, "0 to 0.1")?;

@@ -113,6 +113,8 @@ impl Program for Cholesky {
         let allowed = side.contains(&self.grid.0) && side.contains(&self.grid.1);
         require(allowed, "grid", format!("{:?}", self.grid), "1 to 1024 in both directions")?;
         require((1..=64).contains(&self.unknowns), "unknowns", self.unknowns, "1 to 64")?;
+        let order = self.grid.0 * self.grid.1 * self.unknowns;
+        require(order <= 1 << 17, "grid", format!("{:?}", self.grid), "no more than 2^17 unknowns in all")?;
         require((1..=1 << 10).contains(&self.panel), "panel", self.panel, "1 to 1024")?;
         let matrix = Matrix::new(self);
         let panels = Panels::new(&matrix, self.panel as usize);

@@ -70,8 +70,10 @@ impl Em3d {
 
     fn check_sizes(&self, processors: u32) -> Result<(), Fault> {
         check_common(self.pace, processors)?;
-        require((1..=1 << 28).contains(&self.nodes), "nodes", self.nodes, "1 to 2^28")?;
+        require((1..=1 << 22).contains(&self.nodes), "nodes", self.nodes, "1 to 2^22")?;
         require((1..=1 << 10).contains(&self.degree), "degree", self.degree, "1 to 1024")?;
+        let edges = self.nodes * self.degree;
+        require(edges <= 1 << 25, "degree", self.degree, "no more than 2^25 dependences of a field")?;
         require((0.0..=1.0).contains(&self.remote), "remote", self.remote, "0 to 1")?;
         require(self.distance > 0, "distance", self.distance, "1 or more")?;
         let parts = self.parts.unwrap_or(processors);

@@ -86,8 +86,8 @@ impl Program for Fft {
     fn prepare(&self, image: &mut Image, processors: u32) -> Result<PreparedFft, Fault> {
         check_common(self.pace, processors)?;
         let power_of_4 = self.points.is_power_of_two() && self.points.ilog2().is_multiple_of(2);
-        let allowed = power_of_4 && (4..=1 << 30).contains(&self.points);
-        require(allowed, "points", self.points, "a power of 4, from 4 to 2^30")?;
+        let allowed = power_of_4 && (4..=1 << 26).contains(&self.points);
+        require(allowed, "points", self.points, "a power of 4, from 4 to 2^26")?;
         let rows = 1 << (self.points.ilog2() / 2);
         require(u64::from(processors) <= rows, "processors", processors, "no more than √points")?;
         require((1..=rows).contains(&self.tile), "tile", self.tile, "1 to √points")?;

@@ -118,7 +118,7 @@ impl Program for Fmm {
 
     fn prepare(&self, image: &mut Image, processors: u32) -> Result<PreparedFmm, Fault> {
         check_common(self.pace, processors)?;
-        require((2..=1 << 24).contains(&self.particles), "particles", self.particles, "2 to 2^24")?;
+        require((2..=1 << 22).contains(&self.particles), "particles", self.particles, "2 to 2^22")?;
         require((2..=10).contains(&self.levels), "levels", self.levels, "2 to 10")?;
         require((1..=40).contains(&self.terms), "terms", self.terms, "1 to 40")?;
         require((0.0..=0.1).contains(&self.step), "step", self.step, "0 to 0.1")?;

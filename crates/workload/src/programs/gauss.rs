@@ -81,7 +81,7 @@ impl Program for Gauss {
 
     fn prepare(&self, image: &mut Image, processors: u32) -> Result<PreparedGauss, Fault> {
         check_common(self.pace, processors)?;
-        require((1..=1 << 16).contains(&self.equations), "equations", self.equations, "1 to 65536")?;
+        require((1..=1 << 14).contains(&self.equations), "equations", self.equations, "1 to 16384")?;
         // A row begins at a cache line, so that no line has two writers.
         let words = (self.equations + 1).next_multiple_of(16);
         let rows_of = self.equations.div_ceil(u64::from(processors));

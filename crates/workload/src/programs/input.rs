@@ -1,4 +1,6 @@
 //! Sizes, shares and random numbers of the programs' inputs.
+//!
+//! Each program's largest sizes are such that an image has about two gigabytes at most.
 
 use crate::programs::cost::Pace;
 use crate::random::{Key, Purpose, Random};

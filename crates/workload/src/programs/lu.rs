@@ -81,8 +81,8 @@ impl Program for Lu {
     fn prepare(&self, image: &mut Image, processors: u32) -> Result<PreparedLu, Fault> {
         check_common(self.pace, processors)?;
         require((1..=256).contains(&self.block), "block", self.block, "1 to 256")?;
-        let allowed = (1..=1 << 16).contains(&self.order) && self.order.is_multiple_of(self.block);
-        require(allowed, "order", self.order, "a multiple of `block`, up to 65536")?;
+        let allowed = (1..=1 << 14).contains(&self.order) && self.order.is_multiple_of(self.block);
+        require(allowed, "order", self.order, "a multiple of `block`, up to 16384")?;
         let side = self.order / self.block;
         let grid = grid(u64::from(processors));
         let bytes = 8 * self.block * self.block;

@@ -86,9 +86,9 @@ impl Program for Radix {
 
     fn prepare(&self, image: &mut Image, processors: u32) -> Result<PreparedRadix, Fault> {
         check_common(self.pace, processors)?;
-        require((1..=1 << 32).contains(&self.keys), "keys", self.keys, "1 to 2^32")?;
-        let allowed = self.radix.is_power_of_two() && (2..=1 << 20).contains(&self.radix);
-        require(allowed, "radix", self.radix, "a power of 2, from 2 to 2^20")?;
+        require((1..=1 << 28).contains(&self.keys), "keys", self.keys, "1 to 2^28")?;
+        let allowed = self.radix.is_power_of_two() && (2..=1 << 16).contains(&self.radix);
+        require(allowed, "radix", self.radix, "a power of 2, from 2 to 2^16")?;
         require(self.key_range > 0, "key_range", self.key_range, "1 or more")?;
         let arrays = [(); 2].map(|()| image.allocate_shared_out(4 * self.keys, processors));
         for (index, key) in self.input().enumerate() {

@@ -24,6 +24,7 @@ fn impossible_sizes_are_refused() {
     assert_refused(&Gauss { equations: 0, ..Gauss::default() }, 1, "equations");
     assert_refused(&Em3d { nodes: 0, ..Em3d::default() }, 1, "nodes");
     assert_refused(&Em3d { degree: 0, ..Em3d::default() }, 1, "degree");
+    assert_refused(&Em3d { degree: 1000, ..Em3d::default() }, 1, "degree");
     assert_refused(&Em3d { remote: 1.5, ..Em3d::default() }, 1, "remote");
     assert_refused(&Em3d { distance: 0, ..Em3d::default() }, 1, "distance");
     assert_refused(&Em3d { nodes: 5, ..Em3d::default() }, 6, "processors");
@@ -45,6 +46,7 @@ fn impossible_sizes_are_refused() {
     assert_refused(&WaterSp { step: -1.0, ..WaterSp::default() }, 1, "step");
     assert_refused(&WaterSp { steps: 1 << 20, ..WaterSp::default() }, 1, "steps");
     assert_refused(&Cholesky { grid: (0, 3), ..Cholesky::default() }, 1, "grid");
+    assert_refused(&Cholesky { grid: (1000, 1000), ..Cholesky::default() }, 1, "grid");
     assert_refused(&Cholesky { unknowns: 0, ..Cholesky::default() }, 1, "unknowns");
     assert_refused(&Cholesky { panel: 0, ..Cholesky::default() }, 1, "panel");
 }
