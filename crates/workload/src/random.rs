@@ -36,11 +36,13 @@ pub enum Purpose {
     Costs,
     /// What a process does: its bursts, how they end, how long it blocks.
     Process,
+    /// The data of a parallel program.
+    Input,
 }
 
 impl Purpose {
     /// Every purpose.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Interarrival,
         Self::Stream,
         Self::Policy,
@@ -52,6 +54,7 @@ impl Purpose {
         Self::Start,
         Self::Costs,
         Self::Process,
+        Self::Input,
     ];
 }
 

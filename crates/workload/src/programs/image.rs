@@ -49,6 +49,21 @@ impl Image {
         start
     }
 
+    /// Allocates at least `bytes` bytes without gaps, filled with zeros. Each processor has the home of an equal share, in order;
+    /// shares are whole pages, so some have none if there are few pages.
+    pub fn allocate_shared_out(&mut self, bytes: u64, processors: u32) -> Address {
+        let start = Address(8 * self.words.len() as u64);
+        let pages = bytes.max(1).div_ceil(PAGE);
+        let page_at = |processor: u32| pages * u64::from(processor) / u64::from(processors.max(1));
+        for processor in 0..processors.max(1) {
+            let share = page_at(processor + 1) - page_at(processor);
+            if share > 0 {
+                self.allocate(share * PAGE, Home::Processor(processor));
+            }
+        }
+        start
+    }
+
     /// What was allocated, by address without gaps.
     #[must_use]
     pub fn regions(&self) -> &[Region] {
@@ -153,6 +168,25 @@ mod tests {
         assert_eq!(second, Address(PAGE));
         assert_eq!(image.regions()[1], Region { start: second, bytes: 2 * PAGE, home: Home::Processor(3) });
         assert_eq!(image.words().len() as u64 * 8, 3 * PAGE);
+    }
+
+    #[test]
+    fn an_array_is_shared_out_in_order_and_without_gaps() {
+        for (pages, processors) in [(8, 4), (3, 7), (10, 3)] {
+            let mut image = Image::new();
+            let start = image.allocate_shared_out(pages * PAGE - 5, processors);
+            let regions = image.regions();
+            let mut next = start.0;
+            for region in regions {
+                assert_eq!(region.start.0, next, "{regions:?}");
+                next += region.bytes;
+            }
+            assert_eq!(next, pages * PAGE);
+            assert!(regions.is_sorted_by_key(|region| match region.home {
+                Home::Processor(processor) => processor,
+                Home::Interleaved => u32::MAX,
+            }));
+        }
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub struct LockId(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct BarrierId(pub u32);
 
+/// Cycles of computing between two loads of a word that a processor waits for.
+pub const SPIN: u32 = 4;
+
 /// The machine as one processor sees it. Every call may take simulated time, and other processors run meanwhile.
 pub trait SharedMemory {
     /// The number of this processor, from 0.
@@ -59,6 +62,19 @@ pub trait SharedMemory {
 
     /// Waits until all processors have come to `barrier`. A barrier can be used any number of times.
     fn barrier(&self, barrier: BarrierId);
+
+    /// Waits until the word at `at` is no longer `old`, and returns what it is then. A machine that knows when a word changes
+    /// need not repeat the load.
+    #[inline]
+    fn wait_for_change(&self, at: Address, old: u64) -> u64 {
+        loop {
+            let word = self.load(at);
+            if word != old {
+                return word;
+            }
+            self.compute(SPIN);
+        }
+    }
 
     /// Loads a number at `at`.
     #[inline(always)]

@@ -1,0 +1,8 @@
+//! The parallel programs on plain memory: they compute right answers on any number of processors, notice wrong ones, and
+//! refuse impossible sizes.
+
+mod counted;
+mod right;
+mod sizes;
+mod threads;
+mod uniprocessor;
