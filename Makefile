@@ -55,9 +55,10 @@ test:
 # Holds what noise or time keeps out of `make test`: the coverage of intervals under every process of arrivals over
 # 300 seeds, a fuzzer's minute on each target, the live
 # runtime's and the dispatch queue's wake-ups and orders under loom, two million schedules and a minute of full queues
-# of the latter, Miri and ThreadSanitizer at it, a refusal and a kill at each change of a plan for 128 cpus, ten minutes
-# of the runtime's soak test, the agreement of two calibrations and of ten quick studies on a quiet machine, predictions
-# of hot caches there, and a sample of 200 spoilt places in the rooms that decide and reckon, which their tests must notice.
+# of the latter, Miri and ThreadSanitizer at it, all states of the coherence protocol on five nodes, a refusal and a kill at
+# each change of a plan for 128 cpus, ten minutes of the runtime's soak test, the agreement of two calibrations and of ten
+# quick studies on a quiet machine, predictions of hot caches there, and a sample of 200 spoilt places in the rooms that
+# decide and reckon, which their tests must notice.
 test-long: test fuzz audit
 	cargo clippy --package warmcore-bench --all-targets --locked -- -D warnings
 	cargo test --package warmcore-bench --locked
@@ -66,6 +67,7 @@ test-long: test fuzz audit
 	RUSTFLAGS="--cfg loom" cargo test --release --locked --package warmcore-dispatch --lib --target-dir target/loom model
 	WARMCORE_SCHEDULES=1000000 scripts/check-schedules
 	WARMCORE_PLANS=10000 WARMCORE_DISPATCH_SOAK_SECONDS=60 cargo test --locked --package warmcore-dispatch --lib random
+	WARMCORE_COHERENCE_NODES=5 cargo test --locked --package warmcore-coherence --test protocol four_nodes -- --nocapture
 	scripts/check-miri
 	scripts/check-races
 	WARMCORE_COVERAGE_SEEDS=300 cargo test --release --locked --package warmcore-sim --test packet intervals_contain

@@ -55,3 +55,7 @@ identifier!(
     /// A process or thread in a run queue.
     TaskId, "task"
 );
+identifier!(
+    /// A node of a cluster: processors that share a memory.
+    NodeId, "node"
+);

@@ -2,7 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`id`] | identifiers: [`CpuId`], [`StreamId`], [`StackId`], [`ThreadId`], [`TaskId`] |
+//! | [`id`] | identifiers: [`CpuId`], [`StreamId`], [`StackId`], [`ThreadId`], [`TaskId`], [`NodeId`] |
 //! | [`quantity`] | quantities: [`Nanos`], [`Cycles`], [`Bytes`], [`PerSecond`] |
 //! | [`estimate`] | [`Estimate`], a mean with its 95% half-width |
 //! | [`fault`] | [`Fault`], an invalid value in a user's input |
@@ -17,5 +17,5 @@ pub mod quantity;
 
 pub use estimate::Estimate;
 pub use fault::Fault;
-pub use id::{CpuId, StackId, StreamId, TaskId, ThreadId};
+pub use id::{CpuId, NodeId, StackId, StreamId, TaskId, ThreadId};
 pub use quantity::{Bytes, Cycles, Nanos, PerSecond};

@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// Rooms whose code decides or transforms, and must be able to run anywhere.
 const PURE: &[&str] =
-    &["units", "topology", "policy", "stack", "workload", "costs", "cachesim", "stats", "sim"];
+    &["units", "topology", "policy", "stack", "workload", "costs", "cachesim", "coherence", "stats", "sim"];
 
 /// Packages that are no rooms, and no default members of the workspace: benchmarks build their peers, and the scheduler
 /// in the kernel wants clang and libelf.
