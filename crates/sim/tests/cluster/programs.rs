@@ -42,6 +42,16 @@ fn run_ahead_changes_times_little_and_results_not() {
 }
 
 #[test]
+fn sixty_four_nodes_of_sixteen_run_in_memory_that_they_touch() {
+    let machine = Machine::chapter_5(64, 16, Device::SComa);
+    let outcome = outcome(&machine, &AnyProgram::Em3d(Em3d::quick())).expect("it runs");
+    // Beside its own share of the data, a node touches pages of its neighbours and of barriers: not the pages of all.
+    let pages: Vec<usize> = outcome.nodes.iter().map(|node| node.pages).collect();
+    let all: usize = pages.iter().sum();
+    assert!(pages.iter().all(|&pages| pages < all / 8), "{pages:?}");
+}
+
+#[test]
 #[ignore = "takes minutes"]
 fn all_programs_run_on_all_machines() {
     for name in AnyProgram::NAMES {
