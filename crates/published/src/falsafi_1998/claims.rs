@@ -13,6 +13,7 @@ mod caches;
 mod clock;
 mod clustering;
 mod cost;
+mod cost_paired;
 mod derive;
 mod handlers;
 mod interrupts;
@@ -30,12 +31,12 @@ pub fn all() -> Vec<Claim<Runs>> {
     [
         handlers::claims(),
         node_sizes::claims(),
-        cost::of_microbenchmarks(),
+        cost_paired::claims(),
         policies::claims(),
         interrupts::claims(),
         blocks::claims(),
         caches::claims(),
-        cost::of_programs(),
+        cost::claims(),
         occupancy::claims(),
         bandwidth::claims(),
         block_size::of_bandwidth(),

@@ -1,9 +1,12 @@
 //! Executes a run, and keeps of it what figures and claims need.
 
 use super::setup::Setup;
+use super::system::System;
 use super::work::Work;
 use serde::{Deserialize, Serialize};
+use warmcore_sim::cluster::exchange::Exchange;
 use warmcore_sim::cluster::microbenchmarks::RemoteReads;
+use warmcore_sim::cluster::requests::RequestLoop;
 use warmcore_sim::cluster::tally::{Breakdown, DeviceTally};
 use warmcore_sim::cluster::{self, Error, Outcome};
 use warmcore_workload::programs::{AnyProgram, Size};
@@ -13,20 +16,26 @@ use warmcore_workload::programs::{AnyProgram, Size};
 const BLOCKS: u64 = 256;
 /// Blocks of the remote read: fewer than a block buffer holds, so that none is written back meanwhile.
 const FEW_BLOCKS: u64 = 8;
+/// Requests of a node in chapter 4's microbenchmarks, shared among its compute processors, of which there may be one to six.
+const REQUESTS: u32 = 6_000;
+/// Cycles of computing between two loads from the private segment. The text does not say how often it is accessed.
+const LOAD_EVERY: u32 = 100;
+/// Names the random numbers of these.
+const SEED: u64 = 1;
 /// After how many cycles a run is given up: ten times what the longest program takes on one processor.
 const LIMIT: u64 = 40_000_000_000;
 
 /// What is kept of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measured {
-    /// When the last processor left the program, in cycles of 400 MHz.
+    /// When the last processor left the program, in cycles of 400 MHz; in chapter 4's microbenchmarks from when caches were warm.
     pub cycles: u64,
     /// Loads and stores of shared data.
     pub references: u64,
     /// Percent of the compute processors' time in which they wait neither for a remote block nor for each other, nor execute the
     /// protocol.
     pub computing: f64,
-    /// Cycles of a remote read or request.
+    /// Cycles of a remote read or request with nothing in its way.
     pub round_trip: Option<f64>,
     /// Bytes read in a cycle.
     pub bandwidth: Option<f64>,
@@ -79,9 +88,8 @@ fn execute(setup: &Setup, size: Size) -> Result<Measured, String> {
         Work::RequestBandwidth(requesters) => {
             bandwidth(setup, &RemoteReads::request_bandwidth(requesters, processors, BLOCKS, block_bytes))
         }
-        Work::NullHandler(_) | Work::FetchBlock(_) => {
-            Err("the simulator does not have this protocol yet".to_owned())
-        }
+        Work::NullHandler(percent) => requests(setup, Exchange::NullHandler, percent),
+        Work::FetchBlock(percent) => requests(setup, Exchange::FetchBlock, percent),
     }
 }
 
@@ -103,6 +111,21 @@ fn remote_read(setup: &Setup) -> Result<Measured, String> {
     Ok(Measured { round_trip: Some(round_trip), ..measured(&both) })
 }
 
+/// Requests with computing in between, of which `percent` is U = C / (C + Lmin): C is the mean time of computing, Lmin that of a round
+/// trip under Fixed (§4.3.2).
+fn requests(setup: &Setup, exchange: Exchange, percent: u32) -> Result<Measured, String> {
+    let fixed = Setup { system: System::Fixed, processors: 1, ..*setup };
+    let round_trip = RequestLoop::round_trip(exchange, &fixed.machine()).map_err(in_words)?.0 as f64;
+    let compute = f64::from(percent) / f64::from(100 - percent) * round_trip;
+    let iterations = REQUESTS / setup.processors;
+    let load_every = Some(LOAD_EVERY);
+    let loops = RequestLoop { exchange, compute, load_every, iterations, alone: false, seed: SEED };
+    let outcome = loops.run(&setup.machine(), &cluster::Options { limit: LIMIT }).map_err(in_words)?;
+    let warm = outcome.episodes.first().map_or(0, |barrier| barrier.cycles);
+    let all = measured(&outcome);
+    Ok(Measured { cycles: outcome.cycles - warm, round_trip: Some(round_trip), ..all })
+}
+
 fn outcome(setup: &Setup, reads: &RemoteReads) -> Result<Outcome, String> {
     cluster::run(&setup.machine(), reads, &cluster::Options { limit: LIMIT }).map_err(in_words)
 }
@@ -115,10 +138,8 @@ fn measured(outcome: &Outcome) -> Measured {
     let of_processors = |of: fn(&Breakdown) -> u64| outcome.processors.iter().map(of).sum::<u64>();
     let devices = || outcome.nodes.iter().map(|node| &node.device);
     let handlers = |device: &DeviceTally| {
-        device
-            .handlers
-            .values()
-            .fold((0, 0), |(times, cycles), count| (times + count.times, cycles + count.cycles))
+        let counts = device.handlers.values().chain([&device.exchanges]);
+        counts.fold((0, 0), |(times, cycles), count| (times + count.times, cycles + count.cycles))
     };
     let all = devices().map(|device| handlers(device).0).sum();
     let (times, cycles) = devices().next().map(handlers).unwrap_or_default();

@@ -30,7 +30,14 @@ fn percent(utilization: u32) -> String {
 }
 
 fn round_trips() -> Vec<Claim<Runs>> {
-    let base = || of("4.3.2", F42, "cycles", "a request with the least computing in between, under Fixed");
+    let base = || {
+        of(
+            "4.3.2",
+            F42,
+            "cycles",
+            "requests of one processor to another node with nothing in their way, under Fixed",
+        )
+    };
     vec![
         Claim {
             id: "null-round-trip",
