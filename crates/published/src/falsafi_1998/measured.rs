@@ -22,8 +22,13 @@ const REQUESTS: u32 = 6_000;
 const LOAD_EVERY: u32 = 100;
 /// Names the random numbers of these.
 const SEED: u64 = 1;
-/// After how many cycles a run is given up: ten times what the longest program takes on one processor.
-const LIMIT: u64 = 40_000_000_000;
+/// After how many cycles a microbenchmark is given up: more than ten times what the longest takes.
+const LIMIT: u64 = 4_000_000_000;
+/// After how many times its [weight](Setup::weight) in millions of cycles a program is given up, which is about what it takes on one
+/// processor.
+const PATIENCE: u64 = 4;
+/// Scaled inputs have less than this part of the work.
+const SCALED: u64 = 8;
 
 /// What is kept of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -78,7 +83,7 @@ fn execute(setup: &Setup, size: Size) -> Result<Measured, String> {
         Work::Program(app) => {
             let program = AnyProgram::from_name(app.name(), size).map_err(|fault| fault.to_string())?;
             let machine = setup.machine();
-            let options = cluster::Options { limit: LIMIT };
+            let options = cluster::Options { limit: limit(setup, size) };
             cluster::run(&machine, &program, &options).map(|outcome| measured(&outcome)).map_err(in_words)
         }
         Work::RemoteRead => remote_read(setup),
@@ -90,6 +95,15 @@ fn execute(setup: &Setup, size: Size) -> Result<Measured, String> {
         }
         Work::NullHandler(percent) => requests(setup, Exchange::NullHandler, percent),
         Work::FetchBlock(percent) => requests(setup, Exchange::FetchBlock, percent),
+    }
+}
+
+/// After how many cycles a program is given up.
+fn limit(setup: &Setup, size: Size) -> u64 {
+    let full = PATIENCE * setup.weight() * 1_000_000;
+    match size {
+        Size::Published => full,
+        Size::Quick => full / SCALED,
     }
 }
 

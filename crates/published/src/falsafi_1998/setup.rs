@@ -141,16 +141,16 @@ impl Setup {
     }
 
     /// How much there is to simulate, roughly: the uniprocessor times of Table 5.3 in millions of cycles, and guesses. It decides
-    /// only which run begins first.
+    /// which run begins first, and when a program is given up.
     #[must_use]
     pub const fn weight(&self) -> u64 {
         match self.work {
             Work::Program(App::WaterSp) => 3_965,
             Work::Program(App::Fmm) => 3_351,
-            Work::Program(App::Gauss | App::Fft) => 2_489,
+            Work::Program(App::Gauss | App::Fft | App::Lu) => 2_489,
             Work::Program(App::Barnes) => 2_284,
             Work::Program(App::Cholesky) => 976,
-            Work::Program(App::Radix | App::Lu) => 903,
+            Work::Program(App::Radix) => 903,
             Work::Program(App::Em3d) => 740,
             Work::NullHandler(_) | Work::FetchBlock(_) => 5,
             Work::ReplyBandwidth(_) | Work::RequestBandwidth(_) | Work::RemoteRead => 1,
