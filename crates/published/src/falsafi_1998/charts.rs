@@ -62,6 +62,9 @@ fn beside(published: f64, ours: Found<f64>, decimals: usize) -> Cell {
     }
 }
 
+/// Options of a choice, with their names.
+type Named<T> = Vec<(String, T)>;
+
 /// Choices of a chart with a view for each combination: the first choice varies slowest.
 struct Picks<'a, A, B> {
     first: (&'a str, &'a [(String, A)]),

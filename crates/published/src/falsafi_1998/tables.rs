@@ -154,8 +154,8 @@ mod tests {
 
     #[test]
     fn the_rows_add_up_to_the_printed_totals() {
-        for system in 0..3 {
-            assert_eq!(TABLE_5_1.iter().map(|row| row.published[system]).sum::<u64>(), TOTALS_5_1[system]);
+        for (system, total) in TOTALS_5_1.into_iter().enumerate() {
+            assert_eq!(TABLE_5_1.iter().map(|row| row.published[system]).sum::<u64>(), total);
         }
     }
 }

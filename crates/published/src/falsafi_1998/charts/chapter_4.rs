@@ -1,6 +1,6 @@
 //! Charts and tables of chapter 4.
 
-use super::{Frame, Picks, beside, line, percent, plain, table};
+use super::{Frame, Named, Picks, beside, line, percent, plain, table};
 use crate::falsafi_1998::plan::{
     BLOCKS_4, CACHES, COST_UTILIZATIONS, COSTED, HIGH, HIGHEST, MOST, MOST_COSTED, MOST_PAIRED, PROTOCOLS,
     UTILIZATIONS, fixed, floating, single,
@@ -110,7 +110,7 @@ fn cost(id: &str) -> Frame<'_> {
 /// Figures 4-5 to 4-7: speedup over Single.
 pub(super) fn speedups(runs: &Runs, figure: &str) -> Vec<Block> {
     let apps = App::CHAPTER_4.map(|app| (app.name().to_owned(), app));
-    let (label, varied): (&str, Vec<(String, (u64, u64))>) = match figure {
+    let (label, varied): (&str, Named<(u64, u64)>) = match figure {
         "4-6" => ("Block", BLOCKS_4.map(|bytes| (format!("{bytes} bytes"), (bytes, 1 << 20))).to_vec()),
         "4-7" => ("Caches", CACHES.map(|bytes| (format!("{} KB", bytes >> 10), (128, bytes))).to_vec()),
         _ => ("", vec![(String::new(), (128, 1 << 20))]),

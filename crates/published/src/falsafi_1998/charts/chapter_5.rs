@@ -1,6 +1,6 @@
 //! Charts and tables of chapter 5.
 
-use super::{Frame, Picks, beside, line, plain, points, table};
+use super::{Frame, Named, Picks, beside, line, plain, points, table};
 use crate::falsafi_1998::plan::{BLOCKS_5, CLUSTERS, clocked};
 use crate::falsafi_1998::runs::{REQUESTERS, Runs};
 use crate::falsafi_1998::setup::Setup;
@@ -115,7 +115,7 @@ pub(super) fn performance(runs: &Runs, figure: &str) -> Vec<Block> {
         _ => clocked(),
     };
     // Processors per node, and bytes of a block.
-    let (label, varied): (&str, Vec<(String, (u32, u64))>) = match figure {
+    let (label, varied): (&str, Named<(u32, u64)>) = match figure {
         "5-9" | "5-10" => {
             let name = |per_node: u32| format!("{} nodes of {per_node}", 64 / per_node);
             ("Cluster", CLUSTERS.map(|per_node| (name(per_node), (per_node, 64))).to_vec())

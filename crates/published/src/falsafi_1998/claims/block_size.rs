@@ -106,8 +106,8 @@ fn great() -> Vec<Claim<Runs>> {
             says: "Blocks of 128 bytes increase the improvement by several protocol processors.",
             published: "increase",
             derive: |e| {
-                let makes: [(&str, fn(u32) -> System); 2] =
-                    [("Hurricane", hurricane), ("Hurricane-1", hurricane_1)];
+                type Make = fn(u32) -> System;
+                let makes = [("Hurricane", hurricane as Make), ("Hurricane-1", hurricane_1)];
                 cases(makes.into_iter().flat_map(|(name, make)| {
                     [2, 4].map(|processors| {
                         let of = |bytes| over(reply(e, make(processors), bytes), reply(e, make(1), bytes));
